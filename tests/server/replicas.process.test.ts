@@ -46,7 +46,7 @@ describe('two replicas on one PostgreSQL', () => {
     for (const { log } of [one, two]) {
       await expect.poll(() => log().match(/store is back/g)?.length, PATIENCE).toBe(1);
       expect(log().match(/store cannot be used/g)).toHaveLength(1);
-      expect(log()).not.toMatch(/"level":60|ended without saying so/);
+      expect(log()).not.toMatch(/"level":60|ended unexpectedly/);
     }
   }, 120_000);
 });

@@ -53,7 +53,7 @@ describe('a visitor can send feedback', () => {
     complaints.length = 0;
     const words = `I was looking around ${how}.`;
     await say(page, words);
-    await page.getByText('Thank you. What you wrote goes to').waitFor();
+    await page.getByText('Thank you. Your feedback was sent').waitFor();
     expect(new URL(page.url()).pathname).toBe('/tour/fail/loader');
     expect(new URL(page.url()).search).toBe(javaScriptEnabled ? '' : '?_feedback');
     if (!javaScriptEnabled) await page.getByRole('link', { name: 'Try the page again' }).waitFor();

@@ -199,7 +199,7 @@ describe('the server', () => {
 
   test('exits when another one has replaced it', () => {
     expect(app.output()).toContain('The server finishes what is in flight, then ends.');
-    expect(app.output()).not.toContain('ended without saying so');
+    expect(app.output()).not.toContain('ended unexpectedly');
   });
 
   test('logs hints about settings once, not on each replacement', () => {

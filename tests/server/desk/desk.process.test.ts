@@ -47,7 +47,7 @@ describe('the desk', () => {
     });
     expect(again).toMatchObject({ outcome: 'conflict' });
     expect(await desk.ask('listBuilds')).toMatchObject([{ id: 'build-1', release: 'v1' }]);
-    await expect(desk.ask('listIncidents', { limit: 5, cursor: 'none' })).rejects.toThrow(/The cursor is none/);
+    await expect(desk.ask('listIncidents', { limit: 5, cursor: 'none' })).rejects.toThrow(/The cursor is not valid/);
   });
 
   it('leaves an empty journal when it is closed', async () => {

@@ -113,8 +113,8 @@ describe('a missing privilege', () => {
       expect(site.desk.arriving.count).toBe(FAILURES);
       await grant();
       await expect.poll(site.stored, PATIENCE).toBe(FAILURES);
-      await expect.poll(() => site.said('takes the journal again'), PATIENCE).toBe(1);
-      expect(site.said('refuses what is in the journal')).toBe(1);
+      await expect.poll(() => site.said('accepts the journal again'), PATIENCE).toBe(1);
+      expect(site.said('refused entries of the journal')).toBe(1);
       expect(site.flaps()).toBe(0);
       expect(existsSync(join(site.dataDir, 'dead-letters.ndjson'))).toBe(false);
     },

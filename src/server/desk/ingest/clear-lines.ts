@@ -6,10 +6,11 @@ import { listSegments } from './segment-files.ts';
 type IsGone = (entry: JournalEntry) => boolean;
 
 /**
- * Writes blanks over entries of a journal that are in the store already: their lines stay on the disk
- * until their segment is full. Its process only appends and reads no line twice, so it need not know.
+ * Overwrites journal entries that are already stored with blanks. Without that, their lines would stay on
+ * the disk until their segment is full. The process that writes the journal only appends to it, so it is
+ * not disturbed.
  *
- * @param next where the store takes the journal in from
+ * @param next the position up to which the journal is stored
  */
 export function clearTaken(folder: string, next: LogPosition, isGone: IsGone): void {
   for (const { path, extension, number } of listSegments(folder)) {
@@ -19,9 +20,10 @@ export function clearTaken(folder: string, next: LogPosition, isGone: IsGone): v
 }
 
 /**
- * Writes blanks over entries of a file with one in each line. Others may append to it at the same time.
+ * Overwrites entries of a file that has one entry per line with blanks. Other processes can append to it at
+ * the same time.
  *
- * @param end where the last line ends that may go (bytes)
+ * @param end lines after this offset stay (bytes)
  */
 export function clearLines(path: string, isGone: IsGone, end = Number.POSITIVE_INFINITY): void {
   const bytes = readIfThere(path);
@@ -44,7 +46,7 @@ export function clearLines(path: string, isGone: IsGone, end = Number.POSITIVE_I
   }
 }
 
-/** A server that runs deletes what is full. */
+/** Returns undefined if the file is gone, because a running server deletes segments. */
 function readIfThere(path: string): Buffer | undefined {
   try {
     return readFileSync(path);

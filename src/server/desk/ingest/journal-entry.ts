@@ -1,6 +1,6 @@
 import type { Failure, FailureKind } from '../../engine/errors/failure.ts';
 
-/** What is kept of one time that something failed, where many fail alike: enough to find it by its address. */
+/** A summary of an occurrence, kept when many failures are alike. It is enough to find it by its address. */
 export interface ThinOccurrence {
   readonly digest: string;
   readonly occurrence: string;
@@ -15,7 +15,7 @@ export interface ThinOccurrence {
   readonly visitor?: string | undefined;
 }
 
-/** How often something failed, where even its addresses were too many to be kept. */
+/** The number of occurrences, when there are too many to keep even their summaries. */
 export interface CountRecord {
   readonly digest: string;
   readonly side: Failure['side'];
@@ -23,53 +23,53 @@ export interface CountRecord {
   readonly title: string;
   readonly build: string;
   readonly release: string;
-  /** The first and the last of them (ms since 1970), in the same hour. */
+  /** The first and last occurrence (ms since 1970), in the same hour. */
   readonly firstAt: number;
   readonly lastAt: number;
   readonly count: number;
 }
 
-/** What a visitor said. */
+/** Feedback from a visitor. */
 export interface Feedback {
   /** 32 hexadecimal digits. */
   readonly id: string;
   /**
-   * The address of the failure that it is about: `7K3QM2XA-9F4W0R6B`, or the digest where the occurrence
-   * was only counted. Earlier releases left it out where they knew the event.
+   * The address of the failure that it is about: `7K3QM2XA-9F4W0R6B`, or the digest if the occurrence was
+   * only counted. Earlier releases left it out if they knew the event.
    */
   readonly address?: string;
-  /** The event that it is about, where its sender named one: 32 hexadecimal digits. */
+  /** The event that it is about, if the sender named one: 32 hexadecimal digits. */
   readonly eventId?: string;
-  /** Up to 4 KiB of characters. */
+  /** Up to 4,096 characters. */
   readonly text: string;
   readonly name?: string;
-  /** Given by the visitor to be written to, so it is not scrubbed. */
+  /** Not scrubbed, because the visitor wants to be contacted there. */
   readonly email?: string;
-  /** Of the page, scrubbed. */
+  /** The URL of the page, scrubbed. */
   readonly url?: string;
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly visitor?: string;
 }
 
-/** The secret that visitors are hashed with. */
+/** The secret for hashes of visitors. */
 export interface Salt {
-  /** The day of the addresses that it hashes (days since 1970, UTC); 0 for the ids that `visitorId` returns. */
+  /** The day on which it hashes addresses (days since 1970, UTC), or 0 for the ids that `visitorId` returns. */
   readonly day: number;
   readonly salt: string;
 }
 
 /**
- * A line of a journal. `sameVisitor` lists the other hashes that the visitor had since yesterday, because
- * salts change. It serves the rule that two visitors must have reported what only browsers saw. It is
- * never stored, because it would link two days.
+ * A line of a journal. `sameVisitor` lists the visitor's other hashes since yesterday, because salts change.
+ * It is for the rule that two visitors must have reported a failure that only browsers saw. It is never
+ * stored, because it would link two days.
  */
 export type JournalEntry =
   | { readonly entry: 'whole'; readonly failure: Failure; readonly sameVisitor?: readonly string[] }
   | { readonly entry: 'thin'; readonly thin: ThinOccurrence; readonly sameVisitor?: readonly string[] }
   | { readonly entry: 'count'; readonly record: CountRecord }
   | { readonly entry: 'feedback'; readonly feedback: Feedback }
-  /** A salt that the process made itself. It comes before the first line that uses it. */
+  /** A salt that the process created itself, before the first line that uses it. */
   | { readonly entry: 'salt'; readonly salt: Salt };
 
 export function toThin(failure: Failure): ThinOccurrence {
@@ -78,8 +78,8 @@ export function toThin(failure: Failure): ThinOccurrence {
 }
 
 /**
- * Reads one line of a journal. The writer is this program, perhaps an older one, and perhaps one that
- * was killed in the middle of the line: whatever is no whole entry is refused.
+ * Parses one line of a journal, or returns undefined if it is not a complete entry. The writer may have been
+ * an older release, or killed in the middle of a line.
  */
 export function parseJournalLine(line: string): JournalEntry | undefined {
   let value: unknown;

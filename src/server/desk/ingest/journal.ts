@@ -8,36 +8,36 @@ import type { Signals } from '../worker/signals.ts';
 import { type Feedback, type JournalEntry, type Salt, toThin } from './journal-entry.ts';
 import { toSegmentPath } from './segment-files.ts';
 
-/** Where failures wait for the store: a file of this process alone, written before an address leaves it. */
+/** Files in which this process's failures wait for the store. Each is written before its address leaves the process. */
 export interface Journal {
   /**
-   * Appends with one call of the system. What it returned true for outlives this process.
+   * Appends a failure with one system call. If it returns true, the failure survives a crash of this process.
    *
-   * @returns false where it could not be written; it is tried anew with the next failure
+   * @returns false if it could not be written. The next failure is tried again
    */
   append(failure: Failure, sameVisitor?: readonly string[]): boolean;
-  /** The same of what a visitor said; false too where the journal is full. */
+  /** Appends feedback. Also returns false if the journal is full. */
   appendFeedback(feedback: Feedback): boolean;
-  /** The same of a salt that was made here: to be called before anything that it hashed is appended. */
+  /** Appends a salt of this process. Call it before you append anything that the salt hashed. */
   appendSalt(salt: Salt): boolean;
-  /** Where the next line will stand: all before it was appended. */
+  /** The position of the next line. */
   readonly end: LogPosition;
-  /** What is not in the store yet, of this process and of dead ones whose journals it has (bytes). */
+  /** The size of unstored lines, including journals taken over from dead processes (bytes). */
   readonly waiting: number;
-  /** Goes on in a new segment, so that the one before it can be deleted. */
+  /** Starts a new segment, so that the previous one can be deleted. */
   rotate(): void;
-  /** To be called now and then: ends counting alone when there is room again, and notices files that were taken away. */
+  /** Call it regularly. It ends counting when there is room again, and notices files that were removed. */
   settle(): void;
-  /** The last try to append failed. */
+  /** Whether the last attempt to append failed. */
   readonly isFailing: boolean;
-  /** Nothing can be appended any more. */
+  /** Ends the journal. Nothing can be appended after that. */
   close(): void;
 }
 
 export interface JournalOptions {
-  /** The folder of this run. */
+  /** The folder of this process. */
   readonly folder: string;
-  /** Tells how far it was taken in, and is told where it goes on. */
+  /** Says how far the journal is stored. */
   readonly signals: Pick<Signals, 'position' | 'inherited'>;
   readonly log: { warn(message: string): void; error(fields: object, message: string): void };
   readonly limits?: Partial<JournalLimits>;
@@ -101,9 +101,9 @@ class SegmentedJournal implements Journal {
   append(failure: Failure, sameVisitor?: readonly string[]): boolean {
     return this.#try(() => {
       if (this.#full) return failure.echoOf !== undefined || this.#count(failure);
-      // Browsers apart: what strangers send must not thin what servers saw.
+      // Browsers have a separate limit, so that strangers cannot reduce the detail of servers' failures.
       const isWhole = this.#wholes.take(`${failure.digest} ${failure.side}`, this.#now());
-      // Without the rest of it, an echo would count as a failure of its own.
+      // A summary has no `echoOf`, so an echo would count as a separate failure.
       if (!isWhole && failure.echoOf !== undefined) return true;
       return this.#appendEntry(
         isWhole ? { entry: 'whole', failure, sameVisitor } : { entry: 'thin', thin: toThin(failure), sameVisitor },
@@ -142,7 +142,7 @@ class SegmentedJournal implements Journal {
   settle(): void {
     if (this.#full && !this.#isFull()) {
       this.rotate();
-      this.#options.log.warn('There is room in the journal again: failures are kept whole.');
+      this.#options.log.warn('The journal has room again, so failures are recorded in full.');
     }
     if (!this.#lines.isInPlace) this.rotate();
   }
@@ -167,7 +167,7 @@ class SegmentedJournal implements Journal {
     return this.#counts.add(failure);
   }
 
-  /** Once full, it stays so until half of it was taken in: each change costs a file. */
+  /** Once full, it stays full until half of it is stored, because each change creates a file. */
   #isFull(): boolean {
     return this.waiting > this.#limits.maxBytes / (this.#full ? 2 : 1);
   }
@@ -178,7 +178,7 @@ class SegmentedJournal implements Journal {
     this.#failing = true;
     this.#options.log.error(
       { err: error },
-      'The journal cannot be written, so failures stand in the log alone until it can. Look at the disk of DATA_DIR: is it full, or read-only?',
+      'The journal cannot be written, so failures are only in the log until it can. Check whether the disk of DATA_DIR is full or read-only.',
     );
   }
 
@@ -188,13 +188,13 @@ class SegmentedJournal implements Journal {
   }
 }
 
-/** A disk that refuses is not asked again by each failure of a storm (ms). */
+/** The pause after a failed write (ms), so that a storm of failures does not retry each time. */
 const RETRY_TIME = 100 * Millisecond;
 
 const FULL =
-  'The journal is full, because the store takes nothing in: of failures no more than their number is kept until it does.';
+  'The journal is full because the store is not accepting failures. Until it does, failures are only counted.';
 
-/** Tells whether a digest of one side may still be written whole in this second. */
+/** Limits how many full entries a digest and side can have per second. */
 class WholeRate {
   readonly #limit: number;
   readonly #counts = new Map<string, number>();
@@ -216,7 +216,7 @@ class WholeRate {
   }
 }
 
-/** What a run leaves when everything of it was taken in. */
+/** Removes the journal of a process once all of it is stored. */
 export function removeJournal(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }

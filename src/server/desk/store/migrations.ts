@@ -3,12 +3,12 @@ import { hasTable, StoreAwayError } from './sql.ts';
 import { adoptOldSalt } from './visitors/secret-table.ts';
 
 /**
- * What an older release may not do is written down by the migration that makes it so. Within a major
- * version migrations only add, so that the release before goes on beside this one and after it.
+ * One step of the schema. Within a major version, migrations only add, so that the previous release can run
+ * at the same time and after a rollback. A migration that breaks older releases sets `oldestWriter`.
  */
 interface Migration {
   readonly version: number;
-  /** The oldest version of this list that may still write; undefined where it stays as it was. */
+  /** The oldest schema version whose releases can still write. Undefined if it stays the same. */
   readonly oldestWriter?: number;
   statements(dialect: SqlDialect): readonly string[];
 }
@@ -155,7 +155,7 @@ const migrations: readonly Migration[] = [
   {
     version: 3,
     statements: ({ blob, keyed, serial }) => [
-      // Columns with a value of their own: the release before goes on inserting without them.
+      // Columns with a default, because the previous release inserts rows without them.
       ...[
         'version BIGINT NOT NULL DEFAULT 0',
         'visitors BIGINT NOT NULL DEFAULT 0',
@@ -205,7 +205,7 @@ const migrations: readonly Migration[] = [
         digest TEXT NOT NULL UNIQUE,
         text TEXT NOT NULL
       )`,
-      // What came before is found by its facts; SQLite makes small letters of ASCII alone.
+      // Existing incidents are found by their columns. SQLite's `lower` changes only ASCII.
       `INSERT INTO desk_search (digest, text) SELECT digest, lower(digest || '\n' || title || '\n' || message || '\n'
         || COALESCE(site_path, '') || '\n' || COALESCE(site_function, '') || '\n' || COALESCE(route, ''))
         FROM desk_incidents WHERE rule > 0`,
@@ -215,7 +215,7 @@ const migrations: readonly Migration[] = [
       )`,
       'ALTER TABLE desk_wholes ADD COLUMN shared BIGINT NOT NULL DEFAULT 0',
       'ALTER TABLE desk_occurrences ADD COLUMN trace_id TEXT',
-      // Their first characters tell nearly all of them apart, and the index is a third as large.
+      // The first characters distinguish nearly all ids, and the index is a third of the size.
       'CREATE INDEX desk_occurrences_request ON desk_occurrences (substr(request_id, 1, 12)) WHERE request_id IS NOT NULL',
       'CREATE INDEX desk_occurrences_trace ON desk_occurrences (substr(trace_id, 1, 12)) WHERE trace_id IS NOT NULL',
       'ALTER TABLE desk_feedback ADD COLUMN digest TEXT',
@@ -258,7 +258,7 @@ const migrations: readonly Migration[] = [
     version: 5,
     statements: ({ serial }) => [
       "ALTER TABLE desk_incidents ADD COLUMN untold TEXT DEFAULT 'new'",
-      // What is known already is no news.
+      // Existing incidents need no notification.
       'UPDATE desk_incidents SET untold = NULL',
       'ALTER TABLE desk_incidents ADD COLUMN stormed_at BIGINT NOT NULL DEFAULT 0',
       `CREATE TABLE desk_notices (
@@ -292,7 +292,7 @@ const migrations: readonly Migration[] = [
   {
     version: 6,
     statements: ({ keyed }) => [
-      // Where it was seen; of what came before, nobody knows.
+      // The environments that saw an incident. For older incidents they are unknown.
       `CREATE TABLE desk_environments (
         digest TEXT NOT NULL,
         environment TEXT NOT NULL,
@@ -313,10 +313,10 @@ const migrations: readonly Migration[] = [
   {
     version: 9,
     statements: ({ keyed }) => [
-      // Of incidents outside of the home environment (`incident-key.ts`).
+      // Set for incidents outside of the home environment (`incident-key.ts`).
       'ALTER TABLE desk_incidents ADD COLUMN environment TEXT',
       'CREATE INDEX desk_incidents_environment ON desk_incidents (environment, last_at)',
-      // When a build was first started in an environment; the empty build stands for the environment itself.
+      // When a build was first started in an environment. The empty build represents the environment itself.
       `CREATE TABLE desk_deployments (
         environment TEXT NOT NULL,
         build TEXT NOT NULL,
@@ -329,7 +329,7 @@ const migrations: readonly Migration[] = [
   {
     version: 10,
     statements: ({ keyed }) => [
-      // `secret-table.ts` says what is in it, and when it goes. No backup holds it.
+      // See `secret-table.ts` for the rows and when they are deleted. Backups do not include this table.
       `CREATE TABLE desk_secrets (
         name TEXT NOT NULL,
         day BIGINT NOT NULL,
@@ -344,7 +344,7 @@ const migrations: readonly Migration[] = [
   {
     version: 11,
     statements: () => [
-      // For an incident's page and for deleting one, and for the list by when they were first seen.
+      // For the page and the deletion of an incident, and for the list in the order of first occurrences.
       'CREATE INDEX desk_feedback_digest ON desk_feedback (digest, at)',
       'CREATE INDEX desk_incidents_first_at ON desk_incidents (first_at)',
     ],
@@ -355,9 +355,9 @@ const migrations: readonly Migration[] = [
 export const SCHEMA_VERSION = migrations.at(-1)?.version ?? 0;
 
 /**
- * Brings the schema to what this release needs. Where several start at once, one of them does it.
+ * Upgrades the schema to this release. If several processes start at the same time, one of them does it.
  *
- * @throws StoreAwayError where a newer release has made the store into what this one may not write
+ * @throws StoreAwayError if a newer release has changed the schema so that this one cannot write to it
  */
 export async function migrate(
   driver: SqlDriver,
@@ -390,17 +390,17 @@ async function chooseHome(sql: Sql, own: string): Promise<string> {
   return known?.environment ?? own;
 }
 
-/** Until the transaction ends, nobody else changes the schema. */
+/** Locks the schema against changes by other processes until the transaction ends. */
 export async function lockSchema(sql: Sql): Promise<void> {
-  // Any number does, as long as nothing else takes it: "desk" in ASCII.
+  // An arbitrary number that nothing else uses: "desk" in ASCII.
   if (sql.dialect.name === 'postgres') await sql.all('SELECT pg_advisory_xact_lock(1684370283)');
 }
 
 /**
- * In a transaction.
+ * Applies the missing migrations in a transaction.
  *
- * @param to the last version that is applied: a backup is put into the schema that it was made of
- * @returns what the store said of itself before
+ * @param to the last version to apply, for example the schema that a backup was made from
+ * @returns the entries of `desk_meta` before the migrations
  */
 export async function applyMigrations(sql: Sql, to = SCHEMA_VERSION): Promise<Readonly<Record<string, string>>> {
   await sql.run('CREATE TABLE IF NOT EXISTS desk_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)');
@@ -413,7 +413,7 @@ export async function applyMigrations(sql: Sql, to = SCHEMA_VERSION): Promise<Re
   return meta;
 }
 
-/** Whether a database has a desk at all. */
+/** Reports whether a database has the desk's tables. */
 export function hasSchema(sql: Sql): Promise<boolean> {
   return hasTable(sql, 'desk_meta');
 }
@@ -431,7 +431,10 @@ function requireWriter(meta: Readonly<Record<string, string>>): void {
   );
 }
 
-/** What the store says about itself: schema, oldest_writer, rule, changes, home_environment; and `salt`, which releases before schema 10 use. */
+/**
+ * Reads `desk_meta`: `schema`, `oldest_writer`, `rule`, `changes`, `home_environment`, and `salt`, which
+ * releases before schema 10 use.
+ */
 export async function readMeta(sql: Sql): Promise<Readonly<Record<string, string>>> {
   const rows = await sql.all<{ name: string; value: string }>('SELECT name, value FROM desk_meta');
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));

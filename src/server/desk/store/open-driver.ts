@@ -6,12 +6,12 @@ import { openSqlite } from './sqlite.ts';
 
 interface DriverOptions {
   readonly dataDir: string;
-  /** PostgreSQL's; undefined for the file in `dataDir`. */
+  /** The URL of PostgreSQL. Undefined for SQLite in `dataDir`. */
   readonly databaseUrl: string | undefined;
   readonly log: DeskLog;
 }
 
-/** @throws StoreAwayError where the file can be neither opened nor made */
+/** @throws StoreAwayError if the file can be neither opened nor created */
 export function openDriver({ dataDir, databaseUrl, log }: DriverOptions): SqlDriver {
   if (databaseUrl !== undefined) return openPostgres(databaseUrl, { log });
   return openSqlite(join(dataDir, 'desk.sqlite'), { log });

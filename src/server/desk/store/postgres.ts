@@ -14,18 +14,18 @@ import {
 
 /** Connections for one purpose, and their limits (ms). */
 interface LaneLimits {
-  /** Connections (a count). */
+  /** The number of connections. */
   readonly connections: number;
-  /** PostgreSQL ends a statement that takes longer, or that waits longer for a lock. The connection survives. */
+  /** PostgreSQL cancels a statement that takes longer, or waits longer for a lock. The connection stays open. */
   readonly statement: number;
   readonly lock: number;
-  /** The last resort, longer than both: a database that has not answered by then hangs, and its connection is closed. */
+  /** The last resort, longer than both: the connection is closed if the database has not answered by then. */
   readonly hang: number;
-  /** How long a query waits for one of the connections. */
+  /** How long a query waits for a free connection. */
   readonly slot: number;
 }
 
-/** Five connections in all. Slow reads must not starve the writer, and neither of them the heartbeat and sign-in. */
+/** Five connections in total. Slow reads must not delay the writer, and neither may delay heartbeat and sign-in. */
 const LANES = {
   writer: { connections: 2, statement: 12 * Second, lock: 3 * Second, hang: 15 * Second, slot: 10 * Second },
   reader: { connections: 2, statement: 5 * Second, lock: 1 * Second, hang: 8 * Second, slot: 3 * Second },
@@ -33,11 +33,11 @@ const LANES = {
 } as const satisfies Record<string, LaneLimits>;
 
 const CONNECT_TIMEOUT = 5 * Second;
-/** A connection that is not used is closed after this long (ms): opening one costs more than most queries. */
+/** Idle connections are closed after this long (ms), because opening one costs more than most queries. */
 const IDLE_TIMEOUT = 5 * Minute;
-/** The longest that a timer of Node can be set to (ms). */
+/** The longest timeout that Node supports (ms). */
 const FOREVER = 2 ** 31 - 1;
-/** Attempts of a transaction that two replicas got in each other's way with (a count). */
+/** The most attempts of a transaction that collides with one of another replica. */
 const MAX_ATTEMPTS = 3;
 
 /** `int8` and `numeric`: counts and times, all below 2^53. */
@@ -54,12 +54,12 @@ const dialect: SqlDialect = {
 };
 
 interface PostgresOptions {
-  /** The longest that a query may take (ms), if that is less than the limit of its lane. */
+  /** The longest time for a query (ms), if it is shorter than the limit of its lane. */
   readonly queryTimeout?: number;
   readonly log?: DeskLog;
 }
 
-/** Nothing is connected yet: a wrong address shows with the first query. */
+/** Returns a driver that connects with its first query, which is when an invalid address fails. */
 export function openPostgres(url: string, { queryTimeout, log }: PostgresOptions = {}): SqlDriver {
   const server = createServerLimits(log);
   const open = (limits: LaneLimits) => createLane({ url, limits: limitTo(limits, queryTimeout), server });
@@ -88,7 +88,7 @@ export function openPostgres(url: string, { queryTimeout, log }: PostgresOptions
         `SELECT SUM(pg_total_relation_size(oid)) AS value FROM pg_class
           WHERE relkind = 'r' AND relname LIKE 'desk_%' AND pg_table_is_visible(oid)`,
       ),
-    /** PostgreSQL vacuums by itself. */
+    /** Does nothing, because PostgreSQL vacuums by itself. */
     async reclaim() {},
     async overwriteDeleted() {},
     async check() {
@@ -112,7 +112,7 @@ function limitTo(limits: LaneLimits, queryTimeout = Number.POSITIVE_INFINITY): L
 
 /** The connections for one purpose, opened when they are needed and closed when they are idle. */
 function createLane({ url, limits, server }: { url: string; limits: LaneLimits; server: ServerLimits }) {
-  // More connections than the pool has would wait within it, and look like a database that does not answer.
+  // Without slots, queries would wait inside the pool, which looks like a database that does not answer.
   const slots = createSlots({
     count: limits.connections,
     limit: {
@@ -137,7 +137,7 @@ function createLane({ url, limits, server }: { url: string; limits: LaneLimits; 
       application_name: 'spillway desk',
       types: { getTypeParser: toParser },
     });
-    // An idle connection that breaks: the next query opens another one.
+    // When an idle connection breaks, the next query opens another one.
     opened.on('error', () => undefined);
     return opened;
   }
@@ -154,7 +154,7 @@ function createLane({ url, limits, server }: { url: string; limits: LaneLimits; 
     pool ??= openPool();
     const hadLimits = hasServerLimits;
     try {
-      // An invalid address shows here too.
+      // Fails here for an invalid address too.
       return await pool.connect();
     } catch (error) {
       if (hadLimits && server.noteRefusal(error)) return connect();
@@ -200,20 +200,20 @@ function createLane({ url, limits, server }: { url: string; limits: LaneLimits; 
 
 type ServerLimits = ReturnType<typeof createServerLimits>;
 
-/** Whether new connections may set limits. Some poolers, such as PgBouncer, refuse a connection that does. */
+/** Tracks whether new connections can set limits. Some poolers, such as PgBouncer, refuse a connection that does. */
 function createServerLimits(log: DeskLog | undefined) {
   let areTaken = true;
   return {
     get areTaken() {
       return areTaken;
     },
-    /** @returns whether this error was about the limits: then the connection is tried again without them */
+    /** @returns whether the error is about the limits, so that the caller connects again without them */
     noteRefusal(error: unknown): boolean {
       const isAbout = error instanceof Error && /startup parameter/i.test(error.message);
       if (isAbout && areTaken) {
         log?.warn(
           {},
-          'The pooler in front of PostgreSQL refuses statement_timeout and lock_timeout, so the desk works without them: a slow query holds its connection for up to 15 s. Let the pooler pass them on (PgBouncer: ignore_startup_parameters), or connect to PostgreSQL directly.',
+          'The pooler in front of PostgreSQL refuses statement_timeout and lock_timeout, so the desk works without them, and a slow query can block its connection for up to 15 s. Allow both in the pooler (PgBouncer: ignore_startup_parameters), or connect to PostgreSQL directly.',
         );
         areTaken = false;
       }
@@ -222,7 +222,7 @@ function createServerLimits(log: DeskLog | undefined) {
   };
 }
 
-/** @param hang another limit than the pool's (ms) */
+/** @param hang overrides the pool's limit (ms) */
 function toSql(client: pg.PoolClient, hang?: number): Sql {
   async function query(sql: string, values: readonly SqlValue[] = []): Promise<pg.QueryResult> {
     const limit = hang === undefined ? {} : { query_timeout: hang };
@@ -252,7 +252,7 @@ async function inTransaction<T>(sql: Sql, work: (sql: Sql) => Promise<T>): Promi
   }
 }
 
-/** Turns `?` into `$1`. No text of ours has a question mark otherwise. */
+/** Replaces each `?` by `$1`, `$2` and so on. The store's statements use question marks only for values. */
 function toNumbered(sql: string): string {
   let count = 0;
   return sql.replace(/\?/g, () => {
@@ -271,7 +271,7 @@ async function retryCollisions<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Two transactions got in each other's way. */
+/** A deadlock or a serialization failure, after which the transaction is tried again. */
 class CollisionError extends QueryFailedError {}
 
 function toParser(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
@@ -280,24 +280,24 @@ function toParser(oid: number, format?: 'text' | 'binary'): (text: string) => un
 
 /** Class 53: too many connections, no memory, a full disk. */
 const SHORTAGE = /^53/;
-/** Class 08 is about the connection; the others end it: a shutdown, a start that has not ended. */
+/** Class 08 is about the connection. The others end it, for example during a shutdown or a start. */
 const DISCONNECTED = /^(?:08|57P)/;
 /** Errors about values: 22 data, 23 constraints, 54 limits. */
 const REFUSED_VALUE = /^(?:22|23|54)/;
 /** Deadlock and serialization failure. */
 const COLLISION = /^(?:40P01|40001)$/;
-/** Canceled, for example by `statement_timeout`; a lock that was not free within `lock_timeout`. */
+/** A statement canceled by `statement_timeout`, or a lock that was not free within `lock_timeout`. */
 const SLOW = /^(?:57014|55P03)$/;
 const UNDEFINED_TABLE = '42P01';
 
-/** Without the cause: it may hold the connection's address, and with it the password. */
+/** Leaves out the cause, which can contain the connection's URL with the password. */
 function toConnectError(error: unknown): Error {
   const { code, reason } = readPostgresError(error);
   if (SHORTAGE.test(code)) return new QueryFailedError('busy', `${reason} (${code})`);
   return new StoreAwayError(`PostgreSQL cannot be used: ${reason || code || 'it does not answer'}.`);
 }
 
-/** Errors of PostgreSQL have a code of five characters. Those without one are of the network. */
+/** PostgreSQL's errors have a code of five characters. Errors without one are network errors. */
 function toQueryError(error: unknown): Error {
   const { code, reason, isFatal } = readPostgresError(error);
   const words = `${reason} (${code})`;

@@ -2,18 +2,18 @@ import { placeholders, type Sql, type SqlValue } from './sql.ts';
 
 interface PagesQuery {
   readonly table: string;
-  /** The columns of the primary key: the order in which rows are read. */
+  /** The columns of the primary key, which is the order of the rows. */
   readonly key: readonly string[];
-  /** All by default. They must include the key. */
+  /** Must include the key. All columns by default. */
   readonly columns?: readonly string[];
   /** A condition, with its values. */
   readonly where?: string;
   readonly values?: readonly SqlValue[];
-  /** Rows that are read at once (a count). */
+  /** The number of rows in a page. */
   readonly page: number;
 }
 
-/** Reads a table page by page, to limit memory. The caller may change rows of pages that it has read. */
+/** Reads a table page by page, to limit memory. The caller can change rows of pages that it has read. */
 export async function* readPages<Row extends object>(
   sql: Sql,
   { table, key, columns = ['*'], where = '1 = 1', values = [], page }: PagesQuery,

@@ -1,63 +1,63 @@
 import type { IncidentState, SideCounts } from '../../../shared/desk/shapes.ts';
 import type { Failure, FailureKind, Site, StackFrame } from '../../engine/errors/failure.ts';
 
-/** A frame as its author knows it. */
+/** A stack frame in the source code. */
 export interface ResolvedFrame {
-  /** `src/server/product/pages/cart.ts`; what the engine said where no map knows better. */
+  /** For example `src/server/product/pages/cart.ts`. Without a source map, the file that the stack names. */
   readonly file: string;
   readonly line: number;
   readonly column: number;
   readonly function: string;
-  /** The file is the application's own, or the engine's. */
+  /** The file belongs to the product or to Spillway, not to a dependency. */
   readonly own: boolean;
-  /** Lines of source around the place; `start` is the number of the first. */
+  /** Source lines around the frame. `start` is the number of the first. */
   readonly context?: { readonly start: number; readonly lines: readonly string[] };
   readonly async?: StackFrame['async'];
 }
 
-/** What is kept of a whole occurrence. */
+/** The full record of an occurrence. */
 export interface StoredFailure extends Failure {
-  /** For each of `errors`, its frames by the source maps of its build; absent where there were none. */
+  /** The resolved frames of each of `errors`. Absent if the build has no source maps. */
   readonly resolved?: readonly (readonly ResolvedFrame[])[];
-  /** React's components around it, innermost first; elements have a name alone. */
+  /** React's component stack, innermost first. Elements have only a name. */
   readonly components?: readonly ResolvedFrame[];
 }
 
-/** Failures of one kind: what stands under one digest. */
+/** All failures with one digest. */
 export interface Incident {
-  /** Its name in the store's tables (`incident-key.ts`). */
+  /** The key in the store's tables (`incident-key.ts`). */
   readonly key: string;
   readonly digest: string;
-  /** Where it happened: `SENTRY_ENVIRONMENT` of the servers that stored it. */
+  /** `SENTRY_ENVIRONMENT` of the servers that stored it. */
   readonly environment: string;
   /** The version of the rule that made the digest. */
   readonly rule: number;
   readonly kind: FailureKind;
-  /** Empty where nothing but a count was ever kept. */
+  /** Empty if only counts were ever kept. */
   readonly title: string;
   readonly class: string;
   readonly message: string;
   readonly site?: Site;
-  /** The line of the site, as it was when it was last seen whole. */
+  /** The line of the frame location, from the latest full record. */
   readonly siteLine?: number;
   readonly route?: string;
   readonly weak: boolean;
   readonly state: IncidentState;
-  /** Grows with each change of what people may change, and with each return: what an `ETag` is made of. */
+  /** Grows with each change by an operator and each return. The `ETag` contains it. */
   readonly version: number;
-  /** Since when it is in this state, where it was ever changed (ms since 1970, by the store's clock). */
+  /** When the state last changed (ms since 1970, by the store's clock). */
   readonly stateAt?: number;
-  /** The name of whoever changed it; undefined where it changed by itself. */
+  /** The name of the token that changed the state. Undefined if Spillway changed it. */
   readonly stateBy?: string;
-  /** Of a resolved one: `next` stays so until it returns in a release that was first published after that. */
+  /** If it is resolved: `next` lasts until it returns in a release that was first published later. */
   readonly resolvedIn?: 'now' | 'next';
-  /** Of an ignored one: until this time (ms since 1970), or until it happens this often in an hour. */
+  /** If it is ignored: until this time (ms since 1970), or until it happens this often in an hour. */
   readonly ignoredUntil?: number;
   readonly ignoredGrowth?: number;
-  /** Set where it is open because it returned after it was resolved. */
+  /** Set if it is open because it returned after it was resolved. */
   readonly regressed?: { readonly at: number; readonly release: string };
   readonly assignee?: string;
-  /** Where it was first seen. */
+  /** The side that first saw it. */
   readonly firstSide: Failure['side'];
   readonly firstAt: number;
   readonly lastAt: number;
@@ -65,22 +65,22 @@ export interface Incident {
   readonly firstBuild: string;
   readonly lastRelease: string;
   readonly lastBuild: string;
-  /** How often it happened, exactly, with what was merged into it. */
+  /** How often it happened, including merged incidents. Always exact. */
   readonly counts: SideCounts;
   /**
-   * Different visitors that it touched, each counted once a day, because their hash changes daily.
-   * Exact up to 240, within about 3 % beyond; what was only counted, past the journal's bound, named none.
+   * The number of affected visitors, each counted once a day because their hash changes daily. Exact up to
+   * 240, and within about 3 % above. Sampled-out occurrences past the journal's limit have no visitor.
    */
   readonly visitors: number;
-  /** Other digests of its environment that lead here. */
+  /** Other digests of its environment that were merged into it. */
   readonly aliases: readonly string[];
 }
 
-/** An hour in which an incident was seen. */
+/** An hour in which an incident happened. */
 export interface IncidentHour extends SideCounts {
-  /** Its beginning (ms since 1970). */
+  /** The start of the hour (ms since 1970). */
   readonly at: number;
-  /** Occurrences of this hour that are kept; the others are counted alone. */
+  /** The number of stored occurrences. The others are only counted. */
   readonly kept: number;
 }
 
@@ -90,13 +90,13 @@ export interface IncidentRelease {
   readonly firstAt: number;
   readonly lastAt: number;
   readonly count: number;
-  /** When it returned there after it had been resolved (ms since 1970). */
+  /** When it returned in this release after it had been resolved (ms since 1970). */
   readonly regressedAt?: number;
 }
 
-/** One time that it happened. */
+/** One occurrence of an incident. */
 export interface Occurrence {
-  /** As it stands in the address. */
+  /** As in the address. */
   readonly digest: string;
   readonly occurrence: string;
   readonly at: number;
@@ -107,25 +107,25 @@ export interface Occurrence {
   readonly release: string;
   readonly route?: string;
   readonly visitor?: string;
-  /** It is one of the sample of which all is kept. */
+  /** Whether there is a full record. */
   readonly isWhole: boolean;
-  /** All of it, where that is kept and was asked for. */
+  /** The full record, if there is one and the caller requested it. */
   readonly whole?: StoredFailure;
 }
 
-/** What an address leads to. */
+/** The result of looking up an address. */
 export interface Found {
   readonly incident: Incident;
   readonly occurrence?: Occurrence;
   /**
-   * Of the occurrence in the address: `kept`; `thinned` where it may be one of those that were only
-   * counted; `unknown` where it never was or is gone; undefined where the address names none. The desk
-   * worker says `arriving` if it is perhaps not in the store yet.
+   * The state of the occurrence in the address, undefined if it names none. `kept`: stored. `thinned`:
+   * possibly sampled out. `unknown`: deleted, or never existed. `arriving`: possibly not stored yet, which
+   * only the desk worker returns.
    */
   readonly state?: 'kept' | 'thinned' | 'unknown' | 'arriving';
 }
 
-/** A process that serves, or served. */
+/** A server process, running or ended. */
 export interface ProcessRecord {
   readonly id: string;
   readonly build: string;

@@ -4,7 +4,7 @@ import { forgetMarked } from './visitors/forget-visitor.ts';
 import { type ForgottenMark, listForgotten, putMarks } from './visitors/forgotten-table.ts';
 import { adoptOldSalt, listSecrets, putSecrets, type Secret } from './visitors/secret-table.ts';
 
-/** Rows that a restore takes over from the store that it replaces, because backups lack them or have older ones. */
+/** Rows that a restore copies from the replaced store, because backups lack them or have older ones. */
 export interface TakenOver {
   readonly marks: readonly ForgottenMark[];
   readonly secrets: readonly Secret[];
@@ -22,31 +22,31 @@ export async function readTakenOver(sql: Sql): Promise<TakenOver> {
   };
 }
 
-/** The first schemas that have these tables. */
+/** The first schemas with these tables. */
 const FORGOTTEN_SINCE = 4;
 const SECRETS_SINCE = 10;
 
 /**
- * Makes a store of a restored copy, in one transaction: upgrades its schema, ends the processes that it had, and deletes
- * the visitors that were deleted after the backup.
+ * Turns a restored copy into a working store, in one transaction. It upgrades the schema, marks the recorded
+ * processes as ended, and deletes the visitors who were deleted after the backup.
  *
- * @param takenOver of the store that is replaced; without it, the copy keeps its own
+ * @param takenOver rows of the replaced store. Without them, the copy keeps its own
  */
 export function finishRestore(driver: SqlDriver, takenOver?: TakenOver): Promise<void> {
   return driver.migration(async (sql) => {
     await lockSchema(sql);
     await applyMigrations(sql);
     await adoptOldSalt(sql);
-    // How they ended is not known, and they did not die of what was restored.
+    // It is unknown how they ended. `clean` keeps them from being reported as dead.
     await sql.run("UPDATE desk_runs SET ended = 'clean', ended_at = beat_at, in_flight = '[]' WHERE ended IS NULL");
     if (takenOver) {
-      // Only the old salt finds visitors whom releases before schema 10 hashed.
+      // Only the old salt matches visitors that releases before schema 10 hashed.
       if (takenOver.salt !== undefined) await writeMeta(sql, 'salt', takenOver.salt);
       await putSecrets(sql, takenOver.secrets);
       await putMarks(sql, takenOver.marks);
     }
     await forgetMarked(sql);
-    // Higher than before, so that open pages notice the change.
+    // Higher than any earlier value, so that open pages notice the change.
     await writeMeta(sql, 'changes', String(Date.now()));
   });
 }

@@ -1,11 +1,11 @@
 interface SlotsOptions {
-  /** How many callers work at a time. */
+  /** How many callers work at the same time. */
   readonly count: number;
-  /** How long a caller waits for a slot (ms), and what it gets after that. By default it waits forever. */
+  /** How long a caller waits for a slot (ms), and the error after that. Without it, callers wait forever. */
   readonly limit?: { readonly patience: number; readonly toError: () => Error };
 }
 
-/** Lets a limited number of callers work at a time, in the order of asking. */
+/** Limits how many callers work at the same time. The others wait in order. */
 export function createSlots({ count, limit }: SlotsOptions) {
   let free = count;
   const waiting = new Set<() => void>();
@@ -39,7 +39,7 @@ export function createSlots({ count, limit }: SlotsOptions) {
   }
 
   return {
-    /** @throws what `toError` makes, if no slot was free in time */
+    /** @throws the error from `toError` if no slot is free in time */
     async use<T>(work: () => Promise<T>): Promise<T> {
       await acquire();
       try {

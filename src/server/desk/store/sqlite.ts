@@ -6,24 +6,24 @@ import type { DeskLog } from '../desk-log.ts';
 import { createSlots } from './slots.ts';
 import { QueryFailedError, type Sql, type SqlDialect, type SqlDriver, type SqlValue, StoreAwayError } from './sql.ts';
 
-/** How long SQLite waits for the lock of another program (ms). It blocks the thread in this time. */
+/** How long SQLite waits for another program's lock (ms). The wait blocks the thread. */
 const BUSY_TIMEOUT = 50 * Millisecond;
-/** Then other work runs for this long before the next try (ms). */
+/** The pause before the next attempt (ms), in which other work runs. */
 const BUSY_RETRY = 50 * Millisecond;
-/** How long it is tried in total (ms). The desk's command writes to the store of a running server for moments only. */
+/** The longest wait for a lock, over all attempts (ms). The desk's command holds one only briefly. */
 const BUSY_PATIENCE = 2 * Second;
 /** The same for the command itself (ms). */
 const COMMAND_PATIENCE = 10 * Second;
-/** Statements run for so long without a break (ms). */
+/** How long statements run without a break (ms). */
 const LONGEST_RUN = 20 * Millisecond;
-/** Prepared statements that are kept (a count). */
+/** The number of prepared statements in the cache. */
 const MAX_STATEMENTS = 200;
-/** Longer ones have hundreds of rows, and seldom the same number of them (characters). */
+/** Longer statements are not cached (characters): they insert hundreds of rows, rarely the same number twice. */
 const MAX_KEPT_LENGTH = 2000;
-/** Free pages that are given back at a time (a count): 4 MB. */
+/** The number of free pages returned to the disk at a time: 4 MB. */
 const RECLAIMED_PAGES = 1000;
 
-/** Deleted bytes are overwritten, so that a visitor who was forgotten is nowhere in the file. */
+/** `secure_delete` overwrites deleted bytes, so that nothing of a deleted visitor remains in the file. */
 const CONNECTION = 'PRAGMA foreign_keys = OFF; PRAGMA secure_delete = ON';
 
 /** `SQLITE_CORRUPT` and `SQLITE_NOTADB`. */
@@ -34,7 +34,7 @@ const UNUSABLE = new Set([3, 8, 10, 11, 13, 14, 15, 22, 26]);
 const LOCKED = new Set([5, 6]);
 /** Errors about values: `TOOBIG`, `CONSTRAINT`, `MISMATCH`, `RANGE`. */
 const REFUSED_VALUE = new Set([18, 19, 20, 25]);
-/** Node refuses values of types that SQLite does not know. */
+/** Node's errors for values of types that SQLite does not have. */
 const INVALID_VALUE = /^ERR_(?:INVALID_ARG|OUT_OF_RANGE)/;
 
 const dialect: SqlDialect = {
@@ -48,11 +48,11 @@ const dialect: SqlDialect = {
 };
 
 /**
- * Opens the file, or makes it. One that is broken is set aside under another name, because a server
- * must start whatever its disk did to it.
+ * Opens or creates the database file. A corrupt file is renamed and replaced by a new one, so that the
+ * server starts after a disk failure too.
  *
  * @param path `:memory:` for tests
- * @throws StoreAwayError where it can be neither opened nor made
+ * @throws StoreAwayError if the file can be neither opened nor created
  */
 export function openSqlite(path: string, { log }: { log: DeskLog }): SqlDriver {
   try {
@@ -64,7 +64,7 @@ export function openSqlite(path: string, { log }: { log: DeskLog }): SqlDriver {
   setAside(path, aside);
   log.error(
     { file: aside },
-    "The desk's database was broken. It is kept under another name, and a new one was begun: what the desk knew is not in it.",
+    "The desk's database was corrupt. Spillway renamed it and created an empty one. To get the data back, restore a backup.",
   );
   try {
     return createDriver(path, openSound(path));
@@ -74,14 +74,14 @@ export function openSqlite(path: string, { log }: { log: DeskLog }): SqlDriver {
 }
 
 /**
- * Opens a file that is there, beside a server that runs perhaps: nothing is made, looked through or set
- * aside.
+ * Opens an existing file, which a running server may be using. It does not create, check or rename
+ * anything.
  *
- * @throws StoreAwayError where it cannot be opened
+ * @throws StoreAwayError if the file cannot be opened
  */
 export function openMadeSqlite(path: string): SqlDriver {
   try {
-    // These statements are not tried again.
+    // These statements have no retry, so SQLite itself waits for the lock.
     const database = new DatabaseSync(path, { timeout: COMMAND_PATIENCE });
     database.exec(`PRAGMA synchronous = NORMAL; ${CONNECTION}; PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
     return createDriver(path, database, COMMAND_PATIENCE);
@@ -92,10 +92,10 @@ export function openMadeSqlite(path: string): SqlDriver {
 
 function openSound(path: string): DatabaseSync {
   if (path !== ':memory:') makeFile(path);
-  // The statements here are not tried again.
+  // These statements have no retry, so SQLite itself waits for the lock.
   const database = new DatabaseSync(path, { timeout: BUSY_PATIENCE });
   try {
-    // Takes effect before the first table alone.
+    // Has an effect only before the first table is created.
     database.exec('PRAGMA auto_vacuum = INCREMENTAL');
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${CONNECTION}`);
     const answer = database.prepare('PRAGMA quick_check(1)').get();
@@ -108,10 +108,10 @@ function openSound(path: string): DatabaseSync {
   }
 }
 
-/** SQLite would let everybody read it; the files that it puts beside it take the mode of this one. */
+/** Creates the file readable only by its owner. SQLite creates the -wal and -shm files with the same mode. */
 function makeFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  // Not where it is there: closing a file takes the locks from whoever else of this process has it open.
+  // An existing file is not opened here: closing it would release the locks of the whole process on it.
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
 }
 
@@ -125,17 +125,17 @@ function setAside(path: string, aside: string): void {
 }
 
 interface TakeOptions {
-  /** The longest wait for the lock of another program (ms). */
+  /** The longest wait for another program's lock (ms). */
   readonly patience?: number | undefined;
-  /** Whether nothing of the work has been done yet. */
+  /** Whether the work has not started yet. */
   readonly mayRepeat?: () => boolean;
 }
 
-/** @param busyPatience how long it waits for the lock of another program (ms) */
+/** @param busyPatience the longest wait for another program's lock (ms) */
 function createDriver(path: string, database: DatabaseSync, busyPatience = BUSY_PATIENCE): SqlDriver {
   const inode = path === ':memory:' ? undefined : statSync(path).ino;
   const statements = new Map<string, StatementSync>();
-  /** There is one connection. */
+  /** One slot, because there is one connection. */
   const slots = createSlots({ count: 1 });
   let lastBreak = 0;
 
@@ -148,21 +148,21 @@ function createDriver(path: string, database: DatabaseSync, busyPatience = BUSY_
     return statement;
   }
 
-  /** Speaks to the database without waiting for a slot. */
+  /** Queries the database without waiting for a slot. */
   const direct: Sql = {
     dialect,
     all: async <Row>(sql: string, values: readonly SqlValue[] = []) => ask(() => prepare(sql).all(...values) as Row[]), // the columns of our own schema
     run: async (sql, values = []) => ask(() => Number(prepare(sql).run(...values).changes)),
   };
 
-  /** Statements block the thread one after the other, so messages get a chance from time to time. */
+  /** Lets other work run from time to time, because each statement blocks the thread. */
   async function letOthers(): Promise<void> {
     if (performance.now() - lastBreak < LONGEST_RUN) return;
     await new Promise((resolve) => setImmediate(resolve));
     lastBreak = performance.now();
   }
 
-  /** Takes the slot, and takes it again for as long as another program holds the lock. */
+  /** Does the work in the slot, and repeats it while another program holds the lock. */
   async function take<T>(work: () => Promise<T>, options: TakeOptions = {}): Promise<T> {
     const { patience = busyPatience, mayRepeat = () => true } = options;
     const end = performance.now() + patience;
@@ -189,7 +189,7 @@ function createDriver(path: string, database: DatabaseSync, busyPatience = BUSY_
         ask(() => database.exec('COMMIT'));
         return result;
       } catch (error) {
-        // A full disk has ended it already.
+        // SQLite rolls back by itself when the disk is full.
         if (database.isTransaction) database.exec('ROLLBACK');
         throw error;
       }
@@ -228,11 +228,11 @@ function createDriver(path: string, database: DatabaseSync, busyPatience = BUSY_
       return pages * (await readPragma('page_size'));
     },
     async reclaim() {
-      // A prepared statement would take one page a step.
+      // A prepared statement would free one page per step.
       await take(async () => ask(() => database.exec(`PRAGMA incremental_vacuum(${RECLAIMED_PAGES})`)));
     },
     async overwriteDeleted() {
-      // `secure_delete` overwrites the pages of the database. The write-ahead log may still have older ones.
+      // `secure_delete` overwrites pages of the database. The write-ahead log may still contain older copies.
       const truncate = async () => {
         const [row] = await direct.all<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)');
         if (row?.busy === 1) throw new QueryFailedError('busy', 'The write-ahead log is in use.');
@@ -283,7 +283,7 @@ function isBroken(error: unknown): boolean {
   return error instanceof BrokenFileError || (code !== undefined && BROKEN.has(code));
 }
 
-/** The primary result code of SQLite; undefined for errors of another kind. */
+/** Returns SQLite's primary result code, or undefined for other errors. */
 function readCode(error: unknown): number | undefined {
   if (!(error instanceof Error && 'errcode' in error)) return undefined;
   return Number(error.errcode) % 256;

@@ -2,8 +2,8 @@ import type { NotificationRules } from './notifications/notification-rules.ts';
 import type { Sql, SqlDriver } from './sql.ts';
 
 /**
- * What each query of the store gets before its own arguments. A query is a function of a table module,
- * exported there in `queries` or `changes`, and `store.ts` lists these objects.
+ * The first argument of each query of the store. Table modules export their queries in `queries` or
+ * `changes`, and `store.ts` lists these objects.
  */
 export interface StoreContext {
   readonly driver: SqlDriver;

@@ -28,9 +28,9 @@ import type { StoreContext } from './store-context.ts';
 import * as forgetVisitor from './visitors/forget-visitor.ts';
 import * as secrets from './visitors/secret-table.ts';
 
-/** The queries of the main thread, by what the desk worker waits for before it answers. */
+/** The queries of the main thread, grouped by what the desk worker waits for before it answers. */
 export const deskQueries = {
-  /** It waits for a short time until the failures that this process has journaled are stored. */
+  /** Waits briefly until the failures in the journal of this process are stored. */
   journaled: {
     ...listIncidents.queries,
     ...lookUp.queries,
@@ -40,7 +40,7 @@ export const deskQueries = {
     ...notes.queries,
     ...environments.queries,
   },
-  /** It waits longer for the same: these queries change incidents that such failures may belong to. */
+  /** Waits longer for the same, because these queries change incidents that such failures can belong to. */
   settled: {
     ...changeIncident.changes,
     ...merge.changes,
@@ -82,7 +82,7 @@ type DeskQueries = BoundQueries<
   (typeof deskQueries)['journaled'] & (typeof deskQueries)['settled'] & (typeof deskQueries)['nothing']
 >;
 
-/** In the store itself, a digest without an environment is one of the home environment. */
+/** Queries that also accept a plain digest, which the store takes as one of the home environment. */
 type WithPlainDigests<Queries> = {
   readonly [Name in keyof Queries]: Queries[Name] extends (...args: infer Args) => infer Answer
     ? (...args: { [Index in keyof Args]: Args[Index] extends CallKey ? string : Args[Index] }) => Answer
@@ -90,28 +90,28 @@ type WithPlainDigests<Queries> = {
 };
 
 /**
- * Where incidents are kept. One set of statements for SQLite and PostgreSQL, and one contract test.
- * Each method rejects with a `StoreAwayError` if the database cannot be used at the moment, and with a
+ * The database of incidents. SQLite and PostgreSQL share one set of statements and one contract test. Each
+ * method rejects with a `StoreAwayError` if the database cannot be used at the moment, and with a
  * `QueryFailedError` if only this query failed.
  */
 export interface Store extends WithPlainDigests<DeskQueries & BoundQueries<typeof ownQueries>> {
-  /** Other replicas write to it too. */
+  /** Whether other replicas can write to it too. */
   readonly isShared: boolean;
   readMeta(): Promise<Readonly<Record<string, string>>>;
   usedBytes(): Promise<number>;
-  /** Looks whether it can be written to. @throws StoreAwayError */
+  /** Checks that the database can be written to. @throws StoreAwayError */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface StoreOptions {
-  /** The version of the digest's rule, which the store remembers. */
+  /** The version of the digest rule, which the store records. */
   readonly rule: number;
   /** `SENTRY_ENVIRONMENT` of the process. */
   readonly environment: string;
-  /** Logs features that the database does not allow, and that the desk works without. */
+  /** Gets warnings about features that the database does not allow. The desk works without them. */
   readonly log?: DeskLog;
-  /** By default nobody is notified. */
+  /** No notifications by default. */
   readonly news?: NotificationRules;
 }
 
@@ -130,7 +130,7 @@ export async function openStore(driver: SqlDriver, { rule, environment, log, new
 }
 
 /**
- * Opens a store that a server has made. It writes to it only if its schema is older.
+ * Opens a store that a server has created. Writes only if the schema is older.
  *
  * @returns undefined if the database has no desk
  * @throws StoreAwayError
@@ -161,13 +161,13 @@ async function createStore(
 
 function bind<Queries extends Record<string, Query>>(queries: Queries, context: StoreContext) {
   const bound = Object.entries(queries).map(([name, query]) => [name, query.bind(undefined, context)]);
-  // Each under the name of its query.
+  // The names of the queries are unchanged.
   return Object.fromEntries(bound) as WithPlainDigests<BoundQueries<Queries>>;
 }
 
 async function check(driver: SqlDriver): Promise<void> {
   await driver.check();
-  // A full disk can be read from.
+  // Writes, because reads still work when the disk is full.
   const kept = await driver.quick
     .run("UPDATE desk_meta SET value = value WHERE name = 'schema'")
     .catch((error: unknown) => {

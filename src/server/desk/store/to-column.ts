@@ -1,7 +1,12 @@
-/** The longest text in a column (characters): what is longer stands in the whole occurrence. */
+/** The longest text in a column (characters). Full records have the complete text. */
 const MAX_LENGTH = 500;
 
-/** PostgreSQL refuses NUL in text, and a lone half of a pair is no UTF-8. @param maxLength characters */
+/**
+ * Shortens a text for a column and makes it valid there: PostgreSQL refuses NUL, and a lone surrogate is
+ * not valid UTF-8.
+ *
+ * @param maxLength characters
+ */
 export function toColumn(text: unknown, maxLength = MAX_LENGTH): string {
   return String(text).slice(0, maxLength).replaceAll('\0', '\uFFFD').toWellFormed();
 }

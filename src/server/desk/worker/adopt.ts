@@ -5,22 +5,22 @@ import type { DeskLog } from '../desk-log.ts';
 import { type FileLock, takeLock } from '../file-lock.ts';
 import { listSegments } from '../ingest/segment-files.ts';
 
-/** A journal whose process is dead, as its lock tells. */
+/** The journal of a dead process, whose lock this process has taken. */
 export interface DeadJournal {
   readonly run: string;
   readonly folder: string;
-  /** What it holds (bytes). */
+  /** The size of its segments (bytes). */
   readonly bytes: number;
-  /** Lets go of it; a journal that is gone takes its lock with it. */
+  /** Releases the lock. Also deletes its file if the journal is gone. */
   release(isGone: boolean): void;
 }
 
 /**
- * Finds the journals of dead processes, and takes their locks. A journal whose lock is held is
- * somebody's, in this container or another.
+ * Finds the journals of dead processes, and takes their locks. If a lock is held, a process in this or another
+ * container uses the journal.
  *
- * @param folder of all journals
- * @param own the run of this process
+ * @param folder the folder of all journals
+ * @param own the id of this process
  */
 export function claimDeadJournals(folder: string, own: string, log: DeskLog): readonly DeadJournal[] {
   const names = listNames(folder);
@@ -28,7 +28,7 @@ export function claimDeadJournals(folder: string, own: string, log: DeskLog): re
   return names.filter((run) => /^[\w-]+$/.test(run) && run !== own).flatMap((run) => claim(folder, run, log) ?? []);
 }
 
-/** The file that tells whether the process of a run lives. */
+/** Returns the lock file of a process, which is locked while the process is alive. */
 function toLockPath(folder: string, run: string): string {
   return join(folder, `${run}.lock`);
 }
@@ -53,12 +53,15 @@ function tryLock(path: string, log: DeskLog): FileLock | undefined {
   try {
     return takeLock(path);
   } catch (error) {
-    log.warn({ err: error, file: path }, 'The journal of a process that ended cannot be taken over.');
+    log.warn(
+      { err: error, file: path },
+      'The journal of an ended process cannot be locked, so its failures are not stored. Check the permissions of the file.',
+    );
     return undefined;
   }
 }
 
-/** Of a process that ended before it had a journal. A young one may be just about to. */
+/** Deletes old locks of processes that ended before they had a journal. New ones can belong to a starting process. */
 function dropStrayLocks(folder: string, names: readonly string[]): void {
   for (const name of names) {
     if (!name.endsWith('.lock') || names.includes(name.slice(0, -'.lock'.length))) continue;
@@ -66,7 +69,7 @@ function dropStrayLocks(folder: string, names: readonly string[]): void {
     const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
     if (age <= Day) continue;
     rmSync(path, { force: true });
-    // SQLite's, of a process that was killed.
+    // A file that SQLite leaves when a process is killed.
     rmSync(`${path}-journal`, { force: true });
   }
 }

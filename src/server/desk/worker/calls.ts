@@ -14,13 +14,13 @@ export type ToWorker =
   | { readonly say: 'beat'; readonly beat: Heartbeat }
   | { readonly say: 'call'; readonly id: number; readonly name: CallName; readonly args: readonly unknown[] };
 
-/** Why a question was not answered: the store is away, this query failed, or something else broke. */
+/** Why a call failed: the store is unavailable, only this query failed, or there was another error. */
 export type Refusal = 'away' | QueryFailure | 'broken';
 
 export type FromWorker =
   | { readonly say: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly say: 'refusal'; readonly id: number; readonly message: string; readonly why: Refusal }
-  /** It works, and has read the last heartbeat. */
+  /** The worker runs, and has read the last heartbeat. */
   | { readonly say: 'alive' }
   | { readonly say: 'count'; readonly args: Parameters<Count> }
   | {

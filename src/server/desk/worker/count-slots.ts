@@ -5,8 +5,8 @@ import type { CountRecord, JournalEntry } from '../ingest/journal-entry.ts';
 import { COUNT_SLOT_BYTES, MAX_COUNT_SLOTS } from '../limits.ts';
 
 /**
- * A file that does not grow with what happens: one slot for each digest, hour and side, written over
- * in place. A slot is one line of a journal, filled up with spaces.
+ * A file of counts whose size is limited. It has one slot per digest, hour and side, which is overwritten in
+ * place. A slot is one journal line padded with spaces.
  */
 export type CountSlots = ReturnType<typeof createCountSlots>;
 
@@ -15,7 +15,7 @@ interface Slot {
   record: CountRecord;
 }
 
-/** @throws where the file cannot be made, or the disk has no room for it */
+/** @throws if the file cannot be created or the disk is full */
 export function createCountSlots(path: string) {
   const file = openSync(path, 'wx', 0o600);
   const slots = new Map<string, Slot>();
@@ -28,7 +28,7 @@ export function createCountSlots(path: string) {
   }
 
   return {
-    /** @returns false where all slots are taken */
+    /** Counts a failure. @returns false if all slots are in use, or the write was cut short */
     add(failure: Failure): boolean {
       const key = `${failure.digest} ${failure.side} ${Math.floor(failure.at / Hour)}`;
       const slot = slots.get(key) ?? take(key, failure);
@@ -50,7 +50,7 @@ function toEmptyRecord({ digest, side, kind, title, build, release, at }: Failur
 function toSlotBytes(record: CountRecord): Buffer {
   const entry: JournalEntry = { entry: 'count', record };
   let text = JSON.stringify(entry);
-  // A title may take several bytes a character: it is for display, and goes first.
+  // A character of the title can take several bytes. If the record is too long, it loses the title.
   if (Buffer.byteLength(text) >= COUNT_SLOT_BYTES) {
     text = JSON.stringify({ ...entry, record: { ...record, title: '' } });
   }

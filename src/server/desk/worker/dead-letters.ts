@@ -9,19 +9,19 @@ import { MAX_DEAD_LETTER_BYTES } from '../limits.ts';
 export interface DeadLetter {
   /** When it was given up (ms since 1970). */
   readonly at: number;
-  /** The message of the database. */
+  /** The error message of the database. */
   readonly reason: string;
   readonly entry: JournalEntry;
 }
 
-/** A line of the file: that of the journal, and why it is here. */
+/** A line of the file: the journal entry, and why it is here. */
 export type DeadLetterLine = JournalEntry & Omit<DeadLetter, 'entry'> & { readonly environment: string };
 
 export type DeadLetters = ReturnType<typeof createDeadLetters>;
 
 interface DeadLettersOptions {
   readonly dataDir: string;
-  /** Of this process. */
+  /** The environment of this process. */
   readonly environment: string;
   readonly count: Count;
   readonly log: DeskLog;
@@ -32,14 +32,14 @@ export function toDeadLetterFile(dataDir: string): string {
   return join(dataDir, 'dead-letters.ndjson');
 }
 
-/** Keeps entries for people to look at, and for `desk replay`. Past the bound new ones are only counted. */
+/** Writes refused entries to a file for operators and `desk replay`. Past the size limit, they are only counted. */
 export function createDeadLetters(options: DeadLettersOptions) {
   const { dataDir, environment: own, count, log, maxBytes = MAX_DEAD_LETTER_BYTES } = options;
   const path = toDeadLetterFile(dataDir);
   let isLogged = false;
   let isFullLogged = false;
 
-  /** @returns how many lines had room */
+  /** @returns the number of lines that had room */
   function append(lines: readonly string[]): number {
     const file = openSync(path, 'a', 0o600);
     try {
@@ -64,7 +64,7 @@ export function createDeadLetters(options: DeadLettersOptions) {
     isLogged = true;
     log.error(
       { file: path, reason },
-      'The store keeps refusing entries of the journal. They are in dead-letters.ndjson, each with the reason, and everything else continues. Fix the reason, then run: npm run desk -- replay',
+      'The store keeps refusing entries of the journal. Spillway moved them to dead-letters.ndjson, each with the reason. Everything else continues. Fix the reason, then run: npm run desk -- replay',
     );
   }
 
@@ -72,13 +72,16 @@ export function createDeadLetters(options: DeadLettersOptions) {
     count('spillway_dead_letters_total', { outcome: 'dropped' }, dropped);
     if (isFullLogged) return;
     isFullLogged = true;
-    log.error({ file: path }, 'dead-letters.ndjson is full. Further entries that the store refuses are only counted.');
+    log.error(
+      { file: path },
+      'dead-letters.ndjson is full, so further entries that the store refuses are only counted. Fix the reason, then run: npm run desk -- replay',
+    );
   }
 
   return {
-    /** @param environment where it happened; the one of this process by default */
+    /** @param environment the environment of the entries. That of this process by default */
     add(all: readonly DeadLetter[], environment = own): void {
-      // A salt is a secret for two days, and of no use later.
+      // Salts are left out: they are secret for two days, and useless after that.
       const letters = all.filter(({ entry }) => entry.entry !== 'salt');
       const [first] = letters;
       if (!first) return;
@@ -88,9 +91,12 @@ export function createDeadLetters(options: DeadLettersOptions) {
         if (kept < letters.length) noteDropped(letters.length - kept);
       } catch (error) {
         count('spillway_dead_letters_total', { outcome: 'dropped' }, letters.length);
-        // As where the journal itself cannot be written: then the log has all of it.
+        // Logs the whole entry, as when the journal itself cannot be written.
         for (const letter of letters) {
-          log.error({ err: error, ...letter }, 'An entry of the journal can neither be stored nor be kept in a file.');
+          log.error(
+            { err: error, ...letter },
+            'A journal entry could be written neither to the store nor to dead-letters.ndjson. It is only in this log line.',
+          );
         }
       }
     },

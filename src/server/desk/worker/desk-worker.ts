@@ -48,7 +48,7 @@ import { createSignals } from './signals.ts';
 import { createStoreHolder } from './store-holder.ts';
 import { createWriter } from './writer.ts';
 
-/** The start data of the worker. */
+/** The settings of the worker. */
 export interface WorkerStart {
   readonly signals: SharedArrayBuffer;
   /** Names this process and its journal. */
@@ -63,13 +63,13 @@ export interface WorkerStart {
   readonly retention: DeskRetention;
   /** The folder of the build. */
   readonly dist: string;
-  /** The notification settings; undefined to notify nobody. */
+  /** The notification settings. Undefined for no notifications. */
   readonly notify?: NotifySettings | undefined;
-  /** The first wait before a store that is away, or that refuses something, is tried again (ms). */
+  /** The first wait before a store that is unavailable or refuses an entry is tried again (ms). */
   readonly retryFirst?: number | undefined;
 }
 
-/** Everything that the worker thread does, without the thread. */
+/** The work of the worker thread, without the thread. */
 export type DeskWorker = ReturnType<typeof createDeskWorker>;
 
 interface DeskWorkerOptions {
@@ -86,7 +86,7 @@ export function createDeskWorker(options: DeskWorkerOptions) {
   const { start, digester, count, log, readStack, onBlocked } = options;
   const { run, build, release, environment, dist, dataDir, databaseUrl, notify, retryFirst = RETRY_FIRST } = start;
   const retention = createRetention({ build, limits: start.retention, onRetained: options.onRetained, log });
-  /** Other replicas write to the store too. */
+  /** Whether other replicas can write to the store too. */
   const isShared = databaseUrl !== undefined;
   const journals = join(dataDir, 'journal');
   const folder = join(journals, run);
@@ -138,11 +138,11 @@ export function createDeskWorker(options: DeskWorkerOptions) {
   });
   let dead: readonly DeadJournal[] | undefined;
   let isCatchingUp = false;
-  /** The store may have gone and come back in the middle. */
+  /** Set again if the store becomes available again in the middle. */
   let isCatchUpDue = false;
   let catchUpTimer: NodeJS.Timeout | undefined;
   let isClosing = false;
-  /** Work that failed and was logged, until it succeeds. */
+  /** Tasks whose failure was logged. They are removed when they succeed. */
   const failing = new Set<string>();
 
   const timers = [
@@ -160,7 +160,7 @@ export function createDeskWorker(options: DeskWorkerOptions) {
     return openStore(openDriver({ dataDir, databaseUrl, log }), { rule: digester.rule, environment, log, news });
   }
 
-  /** @returns what ends it */
+  /** Starts the heartbeat to an external monitor. @returns a function that ends it */
   function beatAbroad(): () => void {
     if (notify?.heartbeatUrl === undefined) return () => undefined;
     return startHeartbeat({
@@ -171,7 +171,7 @@ export function createDeskWorker(options: DeskWorkerOptions) {
     });
   }
 
-  /** Does everything that is due when the store can be used again, and repeats it if a part of it failed. */
+  /** Does everything that is due when the store is available again, and repeats it if a part failed. */
   async function settleIn(wait = retryFirst): Promise<void> {
     clearTimeout(catchUpTimer);
     isCatchUpDue = true;
@@ -183,20 +183,20 @@ export function createDeskWorker(options: DeskWorkerOptions) {
       isDone = await catchUp();
     }
     isCatchingUp = false;
-    // A store that is away calls for all of it when it is back.
+    // If the store is unavailable, `onOpen` starts this again.
     if (isDone || isClosing || holder.reachableSince === undefined) return;
     catchUpTimer = setTimeout(() => void settleIn(Math.min(2 * wait, RETRY_LONGEST)), wait);
   }
 
-  /** @returns whether all of it was done; the journal is tried again by the writer itself */
+  /** @returns whether everything succeeded, except for the journal, which the writer itself tries again */
   async function catchUp(): Promise<boolean> {
-    // Before the first failure of this release: whether it is a later one than another is told by when it was first here.
-    const isWritten = await quietly('This build was not written down.', useBuild);
-    await quietly('The journal was not taken in.', () => writer.flush());
+    // Before the first failure of this release is stored, because the time of its first start orders releases.
+    const isWritten = await quietly('The start of this build could not be recorded in the store.', useBuild);
+    await quietly('The journal could not be stored.', () => writer.flush());
     processes.write();
-    const isAdopted = await quietly('The journals of ended processes were not taken in.', adoptAll);
-    const isTold = await quietly('Ended processes were not reported.', () => processes.tellSilent());
-    const isPublished = await quietly('The files of this build were not published.', () =>
+    const isAdopted = await quietly('The journals of ended processes could not be stored.', adoptAll);
+    const isTold = await quietly('Ended processes could not be reported.', () => processes.tellSilent());
+    const isPublished = await quietly('The files of this build could not be stored.', () =>
       publishBuild(holder, { build, release, dist }),
     );
     const isDone = isWritten && isAdopted && isTold && isPublished;
@@ -223,7 +223,10 @@ export function createDeskWorker(options: DeskWorkerOptions) {
     if (failed) throw failed;
   }
 
-  /** Reports the death first: reporting it again changes nothing, and the heartbeat goes with the journal. */
+  /**
+   * Stores the journal of a dead process. Reports the death first, because the heartbeat is deleted with the
+   * journal. A second report has no effect.
+   */
   async function adopt(journal: DeadJournal): Promise<void> {
     const beside = readHeartbeatFile(journal.folder);
     await processes.tellDead(journal.run, beside);
@@ -233,7 +236,7 @@ export function createDeskWorker(options: DeskWorkerOptions) {
     noteInherited();
   }
 
-  /** Where a process ran may have been set to another value since. */
+  /** Returns the environment of a process, which can differ from this one's. */
   async function readEnvironment(of: string, beside: LateHeartbeat | undefined): Promise<string | undefined> {
     return beside?.environment ?? (await holder.use((store) => store.readEnvironment(of)));
   }
@@ -245,7 +248,7 @@ export function createDeskWorker(options: DeskWorkerOptions) {
   async function lookAfter(): Promise<void> {
     maps.sweep();
     files.sweep();
-    await quietly('The store could not be looked at.', async () => {
+    await quietly('The regular check of the store failed.', async () => {
       await holder.use((store) => store.check());
       await holder.use((store) => store.endIgnores());
       await processes.tellSilent();
@@ -253,14 +256,20 @@ export function createDeskWorker(options: DeskWorkerOptions) {
   }
 
   async function retain(): Promise<void> {
-    await quietly('Old rows of the desk were not deleted.', () => holder.use((store) => retention.run(store)));
+    await quietly('Old rows of the desk could not be deleted.', () => holder.use((store) => retention.run(store)));
   }
 
   async function retainIfGrown(): Promise<void> {
-    await quietly('Old rows of the desk were not deleted.', () => holder.use((store) => retention.runIfGrown(store)));
+    await quietly('Old rows of the desk could not be deleted.', () =>
+      holder.use((store) => retention.runIfGrown(store)),
+    );
   }
 
-  /** Errors of the store were logged already, and others are logged once until it works. @returns whether it worked */
+  /**
+   * Does some work, and logs an error only once until the work succeeds. Errors of the store are already logged.
+   *
+   * @returns whether it succeeded
+   */
   async function quietly(sentence: string, work: () => Promise<void>): Promise<boolean> {
     try {
       await work();
@@ -275,23 +284,23 @@ export function createDeskWorker(options: DeskWorkerOptions) {
     }
   }
 
-  /** An answer includes what happened before the question, as far as that is stored soon enough. */
+  /** Reads from the store. The result includes failures that happened before the call, if they are stored in time. */
   async function look<T>(read: (store: Store) => Promise<T>): Promise<T> {
     await writer.settle(SETTLE_PATIENCE);
     return holder.use(read);
   }
 
-  /** Failures that are on their way to an incident are stored before it is changed, if that does not take long. */
+  /** Changes an incident, after its failures in the journal are stored, if that does not take long. */
   async function apply<T>(work: (store: Store) => Promise<T>): Promise<T> {
     await writer.settle(CHANGE_PATIENCE, { evenIfBehind: true });
     return holder.use(work);
   }
 
   /**
-   * Looks again for something that may still arrive: from this process's journal as soon as some of it is
-   * stored, and from the journals of other replicas from time to time.
+   * Reads repeatedly until something arrives. It reads again when a part of this process's journal is stored, and
+   * regularly for the journals of other replicas.
    *
-   * @param isThere whether this is what was looked for, and need not be waited for
+   * @param isThere whether the result is complete, so that the wait ends
    */
   async function seek<T>(
     read: (store: Store) => Promise<T>,
@@ -299,7 +308,7 @@ export function createDeskWorker(options: DeskWorkerOptions) {
   ): Promise<T> {
     const end = performance.now() + LOOKUP_PATIENCE;
     for (;;) {
-      // Before it is read: what arrives in between is found by the next look.
+      // Read first, so that the next round finds anything that arrives in between.
       const wasArriving = isArriving();
       const found = await look(read);
       if (isThere(found, wasArriving)) return found;
@@ -315,9 +324,11 @@ export function createDeskWorker(options: DeskWorkerOptions) {
   }
 
   /**
+   * Finds the incident of an address.
+   *
    * @param text an address, `7K3QM2XA` or `7K3QM2XA-9F4W0R6B`, in any spelling
-   * @param where the environment to look in; by default everywhere, first in that of this server
-   * @throws QueryFailedError if nothing is known of it, and it may still arrive
+   * @param where the environment. All environments by default, first that of this server
+   * @throws QueryFailedError if the address is unknown, and may still arrive
    */
   async function find(text: string, where?: string): Promise<Found | undefined> {
     const address = parseAddress(text);
@@ -337,8 +348,8 @@ export function createDeskWorker(options: DeskWorkerOptions) {
   }
 
   /**
-   * Finds the incident that a text names: a digest, an address, the id of a request or of a trace. It waits
-   * only for an address. Any other text becomes a search if it names nothing.
+   * Finds the incident that a text names: a digest, an address, a request id or a trace id. It waits only for an
+   * address. Other text becomes a search if nothing is found.
    */
   async function resolveQuery(text: string): Promise<Resolved | undefined> {
     const resolve = (store: Store) => store.resolveQuery(text);
@@ -346,7 +357,10 @@ export function createDeskWorker(options: DeskWorkerOptions) {
     return isAddress ? seek(resolve, (found) => found !== undefined) : look(resolve);
   }
 
-  /** For what strangers ask: looks again once for what other replicas have journaled, and seldom for this process's. */
+  /**
+   * Reads for callers that strangers can trigger, so it repeats rarely: regularly while this process's journal is not
+   * stored, and once more for the journals of other replicas.
+   */
   async function untilKnown<T>(read: (store: Store) => Promise<T | undefined>): Promise<T | undefined> {
     const end = performance.now() + LOOKUP_PATIENCE;
     const known = await look(read);
@@ -368,9 +382,9 @@ export function createDeskWorker(options: DeskWorkerOptions) {
     endHeartbeat();
     writer.stop();
     await Promise.all([
-      quietly('The journal was not taken in at the end.', () => within(CLOSE_PATIENCE, endRun())),
-      // A message whose end nobody writes down is sent again.
-      quietly('A message was cut off.', () => within(CLOSE_PATIENCE, notifier.stop())),
+      quietly('The journal could not be stored before the end.', () => within(CLOSE_PATIENCE, endRun())),
+      // A notification whose result is not recorded is sent again.
+      quietly('A notification was interrupted.', () => within(CLOSE_PATIENCE, notifier.stop())),
     ]);
     for (const journal of dead ?? []) journal.release(false);
     await within(CLOSE_PATIENCE, holder.close()).catch(() => undefined);
@@ -382,20 +396,20 @@ export function createDeskWorker(options: DeskWorkerOptions) {
   }
 
   return {
-    /** The main thread has something in its journal. */
+    /** Called when the main thread has appended to its journal. */
     wake: () => writer.wake(),
     beat: (beat: Heartbeat) => processes.note(beat),
     /**
-     * The calls of the main thread. An answer includes everything that this process journaled before the call,
-     * unless there is so much of it that the answer would be late.
+     * The handlers of the main thread's calls. A result includes everything that this process journaled before the
+     * call, unless storing it takes too long.
      */
     handlers: {
       find,
-      /** Whether a digest has an incident already in the environment of this server, without waiting for what is on its way. */
+      /** Whether a digest has an incident in this server's environment. Does not wait for the journal. */
       isKnown: (digest: string) => holder.use((store) => store.isKnown(toCallKey(digest, environment))),
-      /** The failure of an event of the last day, in the environment of this server. @param id 32 hexadecimal digits */
+      /** Finds the failure of an event of the last day in this server's environment. @param id 32 hexadecimal digits */
       findEvent: (id: string) => untilKnown((store) => store.findEvent(toOccurrence(id))),
-      /** Whether an address is that of a server's failure of the last hour, which no browser has reported to have seen too. */
+      /** Whether an address is of a server's failure in the last hour that still needs an echo. */
       isEchoAwaited: async (address: string) => (await untilKnown((store) => store.readAwaited(address))) === true,
       resolveQuery,
       ...passOn(deskQueries.journaled, look),
@@ -403,17 +417,17 @@ export function createDeskWorker(options: DeskWorkerOptions) {
       ...passOn(deskQueries.nothing, holder.use),
       /** Sends a test notification to each target. */
       sendTestNotices: () => notifier.sendTest(),
-      /** Waits for a short time until everything that was appended before is in the store. */
+      /** Waits briefly until everything in the journal is stored. */
       settle: () => writer.settle(SETTLE_PATIENCE),
-      /** Waits until all of it is in the store. */
+      /** Waits until everything in the journal is stored. */
       flush: () => writer.flush(),
-      /** The process ends on purpose. */
+      /** Called when the process ends on purpose. */
       close,
     },
   };
 }
 
-/** @param use waits as needed, then calls the query on the store */
+/** Creates a handler for each query. @param use waits as needed, then calls the query on the store */
 function passOn<Queries extends object>(
   queries: Queries,
   use: (ask: (store: Store) => Promise<unknown>) => Promise<unknown>,

@@ -6,7 +6,7 @@ import { createDeskWorker, type WorkerStart } from './desk-worker.ts';
 import { createDigester } from './maps/digester.ts';
 import { readMainThreadStack } from './processes/main-thread-stack.ts';
 
-/** The desk worker: everything that it does is in `desk-worker.ts`. */
+/** The entry point of the worker thread. `desk-worker.ts` does the work. */
 if (!parentPort) throw new Error('This file is a worker thread of the desk, and does nothing by itself.');
 const port = parentPort;
 const start = workerData as WorkerStart; // from `createWorkerThread`
@@ -54,7 +54,7 @@ function say(message: FromWorker): void {
   port.postMessage(message);
 }
 
-/** The log belongs to the main thread. */
+/** Sends log lines to the main thread, which owns the log. */
 function createMessageLog(): DeskLog {
   const tell = (level: 'info' | 'warn' | 'error') => (fields: object, message: string) =>
     say({ say: 'log', level, fields, message });

@@ -19,10 +19,10 @@ interface PrepareOptions {
 
 type WholeEntry = Extract<JournalEntry, { entry: 'whole' }>;
 
-/** Makes what was journaled into what is stored. */
+/** Turns journal entries into entries for the store. */
 export type Prepare = (entries: readonly JournalEntry[]) => Promise<Intake[]>;
 
-/** Later ones of an hour are kept in full only if they are among the newest, so the others need no lines of source. */
+/** The number of failures per hour and digest with resolved frames. Of later ones, only the newest are resolved. */
 const RESOLVED_PER_HOUR = FIRST_WHOLES + WHOLES_PER_HOUR;
 
 export function createPrepare({ maps, digester, readSites, log }: PrepareOptions): Prepare {
@@ -44,7 +44,7 @@ export function createPrepare({ maps, digester, readSites, log }: PrepareOptions
     return { ...rest, ...made, title: cutText(made.title, MAX_TITLE_LENGTH) };
   }
 
-  /** A missing privilege must not keep a failure out of the store forever. */
+  /** Returns undefined if a privilege is missing, because that must not keep failures out of the store. */
   async function readSitesIfAllowed(build: string): Promise<string | undefined> {
     try {
       return await readSites(build);
@@ -74,20 +74,20 @@ export function createPrepare({ maps, digester, readSites, log }: PrepareOptions
   };
 }
 
-/** The last ones of each digest in a batch: they may be the newest of their incident. */
+/** Returns the last entries of each digest in a batch, which can be the newest of their incident. */
 function listNewest(entries: readonly JournalEntry[]): ReadonlySet<JournalEntry> {
   const wholes = entries.filter((entry) => entry.entry === 'whole');
   const groups = Map.groupBy(wholes, ({ failure }) => failure.digest);
   return new Set([...groups.values()].flatMap((group) => group.slice(-NEWEST_WHOLES)));
 }
 
-/** Digests that are counted at once (a count). */
+/** The most digests and hours that are counted. */
 const MAX_COUNTED = 10_000;
 
 function createHourCounts() {
   const counts = new Map<string, number>();
   return {
-    /** @returns how many there were in this hour */
+    /** Counts a failure. @returns the count in its hour */
     add(digest: string, at: number): number {
       if (counts.size > MAX_COUNTED) counts.clear();
       const key = `${digest} ${toHour(at)}`;

@@ -6,22 +6,22 @@ import { listSegments } from '../ingest/segment-files.ts';
 export interface JournalPiece {
   readonly entries: readonly JournalEntry[];
   readonly next: LogPosition;
-  /** Lines that are no entries: a process was killed in the middle of one (a count). */
+  /** The number of invalid lines, for example of a process that was killed while it wrote. */
   readonly skipped: number;
 }
 
 interface ReadJournalOptions {
   readonly folder: string;
   readonly from: LogPosition;
-  /** Its process lives: the last segment may still grow. */
+  /** Whether its process is alive, so that the last segment can still grow. */
   readonly live: boolean;
-  /** How much is read at once (bytes); more if a line is longer. */
+  /** How much is read at a time (bytes). More if a line is longer. */
   readonly maxBytes: number;
 }
 
-/** @returns undefined where there is nothing more to read */
+/** Reads the next piece of a journal. @returns undefined at the end */
 export function readJournal(options: ReadJournalOptions): JournalPiece | undefined {
-  // Listed before anything is read: a segment with another behind it has its last line.
+  // Listed before anything is read, because a segment that is followed by another one is complete.
   const segments = listSegments(options.folder).filter(({ number }) => number >= options.from.segment);
   const [segment] = segments;
   if (!segment) return undefined;
@@ -30,7 +30,7 @@ export function readJournal(options: ReadJournalOptions): JournalPiece | undefin
   return readLines(segment, isOpen, options);
 }
 
-/** Deletes the segments that were taken in whole. */
+/** Deletes the segments that are completely stored. */
 export function dropSegments(folder: string, next: LogPosition): void {
   dropLogSegments(listSegments(folder), next);
 }
@@ -48,7 +48,7 @@ function readLines(segment: LogSegment, isOpen: boolean, options: ReadJournalOpt
   if (end > 0) {
     return { ...parseLines(bytes.subarray(0, end)), next: { segment: segment.number, offset: offset + end } };
   }
-  // A line that is longer than what was read at once.
+  // The line is longer than `maxBytes`.
   if (bytes.length === maxBytes) return readLines(segment, isOpen, { ...options, maxBytes: maxBytes * 2 });
   if (isOpen) return undefined;
   return { entries: [], skipped: bytes.length > 0 ? 1 : 0, next: { segment: segment.number + 1, offset: 0 } };

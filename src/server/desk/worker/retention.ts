@@ -14,7 +14,7 @@ export interface RetentionOptions {
 
 export function createRetention({ build, limits, onRetained, log }: RetentionOptions) {
   let lastBytes = 0;
-  /** Logged once, until it is different again. */
+  /** Whether the current state is already logged. */
   let isFull = false;
   let isSkewed = false;
 
@@ -37,9 +37,9 @@ export function createRetention({ build, limits, onRetained, log }: RetentionOpt
   }
 
   return {
-    /** Deletes what is too old and what is too much. */
+    /** Deletes old rows, and the oldest rows of a store that is too large. */
     run,
-    /** The same, if the store has grown since. */
+    /** Runs if the store has grown since the last run. */
     async runIfGrown(store: Store): Promise<void> {
       if ((await store.usedBytes()) > lastBytes * (1 + SIZE_GROWTH)) await run(store);
     },
@@ -47,7 +47,7 @@ export function createRetention({ build, limits, onRetained, log }: RetentionOpt
 }
 
 const FULL =
-  'The desk has reached its size limit of {size} MB (DESK_MAX_SIZE), so its oldest rows are deleted. Set it higher, or DESK_RETENTION_DAYS lower, to choose what stays.';
+  'The desk has reached its size limit of {size} MB (DESK_MAX_SIZE), so its oldest rows are deleted. To control what stays, raise DESK_MAX_SIZE or lower DESK_RETENTION_DAYS.';
 
 const SKEWED =
-  "The clock of this server and that of the desk's store differ by minutes, so nothing old is deleted. Set the clock of this machine, for example with NTP.";
+  "The clocks of this server and the desk's store differ by minutes, so no old rows are deleted. Synchronize this machine's clock, for example with NTP.";

@@ -1,13 +1,13 @@
 import type { LogPosition } from '../../segmented-log.ts';
 
-/** The desk worker has just begun, can use the store, or cannot. */
+/** The desk worker is opening the store, can use it, or cannot. */
 export type StoreState = (typeof STORE_STATES)[number];
 
 const STORE_STATES = ['opening', 'reachable', 'away'] as const;
 
 /**
- * The few numbers that both threads see at once. All else passes as messages, which a blocked thread
- * does not get.
+ * The few numbers in memory that both threads share. Everything else is sent as messages, which a blocked
+ * thread does not receive.
  */
 export type Signals = ReturnType<typeof createSignals>;
 
@@ -15,40 +15,40 @@ const PULSE = 0;
 const DIRTY = 1;
 const WAITING = 2;
 const MOVED = 3;
-/** In 64-bit words, behind the four of 32. */
+/** Indexes in 64-bit words, after the four 32-bit words. */
 const POSITION = 2;
 const INHERITED = 3;
-/** Behind those. */
+/** An index in 32-bit words again. */
 const STORE = 8;
-/** In 64-bit words, behind that one and a word that fills up. */
+/** Indexes in 64-bit words, after `STORE` and a padding word. */
 const JOURNALED = 5;
 const SETTLED = 6;
 const BYTES = 56;
 const SEGMENT_SHIFT = 32n;
 
-/** @param buffer what the other thread made; without one, a new one is made */
+/** @param buffer the buffer of the other thread. A new one by default */
 export function createSignals(buffer: SharedArrayBuffer = new SharedArrayBuffer(BYTES)) {
   const words = new Int32Array(buffer);
   const longs = new BigInt64Array(buffer);
 
   return {
     buffer,
-    /** The main thread has come round. */
+    /** Called by the main thread to show that it is not blocked. */
     pulse: () => void Atomics.add(words, PULSE, 1),
     get pulses() {
       return Atomics.load(words, PULSE);
     },
-    /** The main thread has something new in its journal. @returns whether the desk worker has to be told */
+    /** Records that the journal has new entries. @returns whether the desk worker must be woken */
     setDirty: () => Atomics.exchange(words, DIRTY, 1) === 0,
     clearDirty: () => void Atomics.store(words, DIRTY, 0),
-    /** The main thread is blocked on purpose: it waits for the desk worker. */
+    /** Whether the main thread is blocked on purpose, because it waits for the desk worker. */
     get waiting(): boolean {
       return Atomics.load(words, WAITING) === 1;
     },
     set waiting(value) {
       Atomics.store(words, WAITING, value ? 1 : 0);
     },
-    /** How far the journal of this process is in the store. */
+    /** The position up to which this process's journal is stored. */
     get position(): LogPosition {
       return unpack(Atomics.load(longs, POSITION));
     },
@@ -57,28 +57,28 @@ export function createSignals(buffer: SharedArrayBuffer = new SharedArrayBuffer(
       Atomics.add(words, MOVED, 1);
       Atomics.notify(words, MOVED);
     },
-    /** The part of dead processes' journals that is not in the store yet (bytes). */
+    /** The size of the journals of dead processes that are not stored yet (bytes). */
     get inherited(): number {
       return Number(Atomics.load(longs, INHERITED));
     },
     set inherited(bytes) {
       Atomics.store(longs, INHERITED, BigInt(bytes));
     },
-    /** The main thread has journaled this many failures more. */
+    /** Adds to the number of journaled failures. */
     addJournaled: (count: number) => void Atomics.add(longs, JOURNALED, BigInt(count)),
-    /** The desk worker has stored this many of them, or given them up. */
+    /** Adds to the number of failures that the desk worker has stored or given up. */
     addSettled: (count: number) => void Atomics.add(longs, SETTLED, BigInt(count)),
-    /** Failures that this process has journaled since it started (a count). */
+    /** The number of failures that this process has journaled since it started. */
     get journaled() {
       return Number(Atomics.load(longs, JOURNALED));
     },
-    /** Everything is settled that was journaled when `journaled` was this. It corrects what a crash left uncounted. */
+    /** Marks everything as settled that was journaled up to this number. This corrects the count after a crash. */
     settleTo(journaled: number) {
-      // Nothing was journaled in between, or it only raises the number: the rest counts itself.
+      // Never lowers the number while more is being journaled, because later entries are counted separately.
       const isAll = Atomics.load(longs, JOURNALED) === BigInt(journaled);
       if (isAll || Atomics.load(longs, SETTLED) < BigInt(journaled)) Atomics.store(longs, SETTLED, BigInt(journaled));
     },
-    /** Failures that this process has journaled and that are not in the store yet (a count). */
+    /** The number of failures that this process has journaled and not stored yet. */
     get arriving() {
       return Math.max(0, Number(Atomics.load(longs, JOURNALED) - Atomics.load(longs, SETTLED)));
     },
@@ -89,7 +89,7 @@ export function createSignals(buffer: SharedArrayBuffer = new SharedArrayBuffer(
     set storeState(state) {
       Atomics.store(words, STORE, STORE_STATES.indexOf(state));
     },
-    /** Blocks the thread until the position is reached. @returns false where the time was up first */
+    /** Blocks the thread until the position is reached. @returns false after a timeout */
     waitFor(position: LogPosition, timeoutMs: number): boolean {
       const end = performance.now() + timeoutMs;
       for (;;) {
@@ -103,7 +103,7 @@ export function createSignals(buffer: SharedArrayBuffer = new SharedArrayBuffer(
   };
 }
 
-/** One word, so that nobody reads half of a new position. */
+/** Packs a position into one word, so that no thread reads half of a new one. */
 function pack({ segment, offset }: LogPosition): bigint {
   return (BigInt(segment) << SEGMENT_SHIFT) | BigInt(offset);
 }

@@ -2,7 +2,7 @@ import type { JournalEntry } from '../ingest/journal-entry.ts';
 import type { Intake } from '../store/ingest/tally.ts';
 import type { QueryFailedError } from '../store/sql.ts';
 
-/** A line of a journal, and what is stored of it. */
+/** A journal entry, and its prepared form for the store. */
 export interface PreparedEntry {
   readonly entry: JournalEntry;
   readonly intake: Intake;
@@ -13,12 +13,11 @@ export interface RefusedEntry extends PreparedEntry {
 }
 
 /**
- * Finds those entries of a batch that the store refuses, by trying halves of it. Entries of one digest
- * stay together, because what refuses one of them for another reason than its values, such as a locked
- * row, refuses them all.
+ * Finds the entries of a batch that the store refuses, by trying halves of it. Entries of one digest stay
+ * together, because a reason other than a value, such as a locked row, applies to all of them.
  *
- * @param tryOut tries some of them and leaves the store as it was. @returns why it refused them
- * @returns the refused ones
+ * @param tryOut tries some entries without storing them, and returns the reason if the store refuses them
+ * @returns the refused entries
  */
 export async function sortOut(
   batch: readonly PreparedEntry[],
@@ -48,7 +47,7 @@ function isOneGroup(some: readonly PreparedEntry[]): boolean {
   return first !== undefined && last !== undefined && toGroup(first) === toGroup(last);
 }
 
-/** Feedback and salts have their own tables. */
+/** Groups entries by digest. Feedback and salts are separate groups because they have their own tables. */
 function toGroup({ intake }: PreparedEntry): string {
   switch (intake.entry) {
     case 'whole':

@@ -5,24 +5,24 @@ import { RETRY_FIRST, RETRY_LONGEST } from '../limits.ts';
 import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
 
-/** The store, which may come late, go away and come back. */
+/** Holds the store, which can open late, become unavailable, and be back later. */
 export type StoreHolder = ReturnType<typeof createStoreHolder>;
 
 interface StoreHolderOptions {
   readonly open: () => Promise<Store>;
-  /** The first wait before it is tried again (ms). */
+  /** The first wait before the next attempt (ms). */
   readonly retryFirst?: number;
   readonly count: Count;
   readonly log: DeskLog;
-  /** Told each time when it can be used again, the first time too. */
+  /** Called each time the store becomes available, including the first time. */
   readonly onOpen: () => void;
-  /** Told each time when it cannot be. */
+  /** Called each time an attempt to use the store fails. */
   readonly onAway?: () => void;
 }
 
-/** An opening that takes longer is logged (ms). */
+/** Logs a message if opening takes longer than this (ms). */
 const LONG_OPENING = 10 * Second;
-/** Between two lines of the log about queries that failed for one reason (ms). */
+/** The shortest interval between log lines about queries that failed for the same reason (ms). */
 const FAILURE_LOG_INTERVAL = 1 * Minute;
 
 export function createStoreHolder(options: StoreHolderOptions) {
@@ -59,7 +59,7 @@ export function createStoreHolder(options: StoreHolderOptions) {
     }
   }
 
-  /** A database that refuses the statement of the check is there. @throws StoreAwayError */
+  /** Checks the database. A refused statement also shows that it is available. @throws StoreAwayError */
   async function checkAnswers(opened: Store): Promise<void> {
     try {
       await opened.check();
@@ -78,7 +78,7 @@ export function createStoreHolder(options: StoreHolderOptions) {
     log.warn({ reason: message }, FAILED[reason]);
   }
 
-  /** The database may have been emptied. */
+  /** Checks whether the database was emptied. */
   async function checkTables(opened: Store): Promise<void> {
     if (isChecking) return;
     isChecking = true;
@@ -95,7 +95,7 @@ export function createStoreHolder(options: StoreHolderOptions) {
     if (since !== undefined) return;
     since = performance.now();
     wait = retryFirst;
-    if (isTold) log.info({}, "The desk's store is back: what waited in the journal is taken in.");
+    if (isTold) log.info({}, "The desk's store is back. Failures that waited in the journal are being stored.");
     isTold = false;
     onOpen();
   }
@@ -107,7 +107,7 @@ export function createStoreHolder(options: StoreHolderOptions) {
     if (!isTold) {
       log.error(
         { err: error },
-        "The desk's store cannot be used. Pages are served as before, and failures wait in the journal until it is back.",
+        "The desk's store cannot be used. Pages still work, and failures wait in the journal until the store is back.",
       );
       isTold = true;
     }
@@ -124,16 +124,16 @@ export function createStoreHolder(options: StoreHolderOptions) {
   }
 
   return {
-    /** Opens it, now or as soon as it can be. */
+    /** Opens the store now, or as soon as possible. */
     start() {
       firstTry ??= connect();
     },
-    /** Since when it could be used without a break (ms, monotonic); undefined while it cannot. */
+    /** Since when the store has been available (ms, monotonic). Undefined while it is not. */
     get reachableSince() {
       return since;
     },
     /**
-     * Waits for the first opening.
+     * Works with the store, after the first attempt to open it.
      *
      * @throws StoreAwayError if the store cannot be used at the moment
      * @throws QueryFailedError if only this query failed, which is logged here
@@ -159,12 +159,12 @@ export function createStoreHolder(options: StoreHolderOptions) {
 }
 
 const LONG =
-  "The desk's store is still being opened. Changing the schema of a large store takes minutes, and so does waiting for another process that does it. Failures wait in the journal until then.";
+  "The desk's store is still opening. This can take minutes if this or another process changes the schema of a large store. Failures wait in the journal until then.";
 
 const FAILED = {
-  value: 'The database of the desk refused a value.',
-  slow: 'A query of the desk took too long, or waited too long for a lock. Only what needed it failed.',
-  busy: 'A query of the desk found no free connection, or the database locked by another program. Only what needed it failed.',
-  refused: 'The database of the desk refused a query. Only what needed it failed.',
-  arriving: 'A failure was asked for that is not in the store yet.',
+  value: "The desk's database refused a value.",
+  slow: 'A query of the desk took too long or waited too long for a lock. Everything else continues.',
+  busy: 'A query of the desk failed because no connection was free or another program had locked the database. Everything else continues.',
+  refused: "The desk's database refused a query. Everything else continues.",
+  arriving: 'A failure was requested that is not in the store yet.',
 } as const satisfies Record<QueryFailedError['reason'], string>;

@@ -9,8 +9,8 @@ import type { WorkerStart } from './desk-worker.ts';
 import type { BlockedLoop, Heartbeat } from './processes/heartbeat.ts';
 
 /**
- * How the desk worker is. `silent`: it has not read a heartbeat for some time, because it hangs or does
- * something long. `restarting`: it crashed. `ended`: the desk is closed.
+ * The state of the desk worker. `silent`: it has not read a heartbeat for some time, because it hangs or is
+ * busy. `restarting`: it crashed. `ended`: the desk is closed.
  */
 export type WorkerState = 'starting' | 'running' | 'silent' | 'restarting' | 'ended';
 
@@ -29,16 +29,16 @@ interface WorkerThreadOptions {
 }
 
 export interface WorkerThreadLimits {
-  /** First and longest wait before a worker that crashed is restarted (ms). */
+  /** The first and longest wait before a crashed worker is restarted (ms). */
   readonly restartFirst: number;
   readonly restartLongest: number;
-  /** A worker that ran for so long runs well (ms): the next wait is the first one again. */
+  /** How long a worker must run without a crash until the wait is reset (ms). */
   readonly steadyAfter: number;
-  /** How long a question waits for its answer (ms). */
+  /** How long a call waits for its answer (ms). */
   readonly answerWithin: number;
-  /** Questions that the worker has not answered yet, at most (a count). */
+  /** The most unanswered calls. */
   readonly maxQuestions: number;
-  /** A heartbeat that was not read for so long shows that the worker does not come round (ms). */
+  /** A worker that has not read a heartbeat for this long is `silent` (ms). */
   readonly silentAfter: number;
 }
 
@@ -51,14 +51,17 @@ const LIMITS: WorkerThreadLimits = {
   silentAfter: 10 * Second,
 };
 
-/** Questions that may take longer: sending test notifications, and storing a whole journal (ms). */
+/** The limits of calls that can take longer (ms): sending test notifications, and storing a whole journal. */
 const PATIENCE: Readonly<Partial<Record<CallName, number>>> = {
   sendTestNotices: 60 * Second,
   flush: 60 * Second,
   close: 60 * Second,
 };
 
-/** Megabytes. The first keeps garbage of a storm small, the second what a broken map could take; past it the thread crashes. */
+/**
+ * Heap limits in megabytes. The first limits garbage in a storm. The second limits what a broken source map
+ * can use, and the thread crashes past it.
+ */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 256 };
 
 const GONE = 'The desk worker is not running.';
@@ -71,22 +74,22 @@ interface Question {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Restarts a worker that crashed. The journal and the store say where it continues. */
+/** Starts the desk worker and restarts it after a crash. It continues from the journal and the store. */
 export function createWorkerThread(options: WorkerThreadOptions) {
   const { file, start, log, count, onBlocked, onRetained } = options;
   const { restartFirst, restartLongest, steadyAfter, answerWithin, maxQuestions, silentAfter } = {
     ...LIMITS,
     ...options.limits,
   };
-  /** A question that was given up stays here without its asker until the worker has answered: it still has it. */
+  /** Calls without an answer. One that timed out stays as undefined, because the worker is still busy with it. */
   const questions = new Map<number, Question | undefined>();
   let awaited = 0;
   let lastId = 0;
   let wait = restartFirst;
-  /** Since it ran well. */
+  /** The number of crashes since the last steady run. */
   let crashes = 0;
   let state: WorkerState = 'starting';
-  /** It was asked to end by itself. */
+  /** Whether the worker was asked to end itself. */
   let isClosing = false;
   let unreadBeatAt: number | undefined;
   let retained: RetentionReport | undefined;
@@ -124,20 +127,20 @@ export function createWorkerThread(options: WorkerThreadOptions) {
     wait = Math.min(wait * 2, restartLongest);
   }
 
-  /** One that crashes again and again would fill the log. */
+  /** Logs only the first two crashes in a row, so that repeated crashes do not fill the log. */
   function noteCrash(error: unknown): void {
     crashes += 1;
     if (crashes === 1) log.error({ err: error }, 'The desk worker crashed. Spillway restarts it.');
     if (crashes === 2) {
       log.error(
         { err: error },
-        'The desk worker keeps crashing. Spillway restarts it less and less often, and logs its crashes again once it has run for a minute. Failures wait in the journal until then.',
+        'The desk worker keeps crashing. Spillway restarts it at growing intervals, and logs further crashes only after it has run for a minute. Failures wait in the journal until then.',
       );
     }
   }
 
   function noteSteady(): void {
-    if (crashes > 1) log.info({}, 'The desk worker has been running for a minute again.');
+    if (crashes > 1) log.info({}, 'The desk worker has run for a minute without a crash.');
     crashes = 0;
     wait = restartFirst;
   }
@@ -147,7 +150,7 @@ export function createWorkerThread(options: WorkerThreadOptions) {
     for (const id of [...questions.keys()]) take(id)?.reject(refuse('gone', GONE));
   }
 
-  /** Ends the wait for a question. @returns undefined if it was given up before */
+  /** Ends the wait for a call. @returns undefined if it has already timed out */
   function take(id: number): Question | undefined {
     const question = questions.get(id);
     questions.delete(id);
@@ -198,16 +201,16 @@ export function createWorkerThread(options: WorkerThreadOptions) {
     get state() {
       return state;
     },
-    /** Questions that the worker has not answered yet (a count), late ones included. */
+    /** The number of unanswered calls, including timed-out ones. */
     get pending() {
       return questions.size;
     },
-    /** The report of the last retention run; undefined before the first one. */
+    /** The report of the last retention run. Undefined before the first one. */
     get retained() {
       return retained;
     },
     wake: () => say({ say: 'wake' }),
-    /** To be called regularly. One that the worker has not read yet is not followed by another. */
+    /** Sends a heartbeat, unless the worker has not read the last one yet. Call it regularly. */
     beat(beat: Heartbeat) {
       if (!worker) return;
       if (unreadBeatAt === undefined) {
@@ -216,6 +219,8 @@ export function createWorkerThread(options: WorkerThreadOptions) {
       } else if (state === 'running' && performance.now() - unreadBeatAt > silentAfter) state = 'silent';
     },
     /**
+     * Calls a handler of the worker.
+     *
      * @throws StoreAwayError if the store cannot be used at the moment, or the worker does not answer
      * @throws QueryFailedError if only this query failed
      */
@@ -231,7 +236,7 @@ export function createWorkerThread(options: WorkerThreadOptions) {
         // The desk worker's handler of this name made the value.
         questions.set(id, { resolve: (value) => resolve(value as CallAnswer<Name>), reject, timer });
         awaited += 1;
-        // Whoever waits for an answer keeps the process alive.
+        // A call that waits for an answer keeps the process alive.
         worker.ref();
         say({ say: 'call', id, name, args });
       });

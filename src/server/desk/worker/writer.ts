@@ -28,10 +28,10 @@ interface WriterOptions {
   readonly folder: string;
   readonly signals: Pick<Signals, 'clearDirty' | 'position' | 'journaled' | 'addSettled' | 'settleTo'>;
   readonly holder: Pick<StoreHolder, 'use'>;
-  /** Makes entries into what is stored, in their order: source maps, late digests. */
+  /** Prepares entries for the store, in their order. Applies source maps and adds missing digests. */
   readonly prepare: (entries: readonly JournalEntry[]) => Promise<Intake[]>;
   readonly deadLetters: DeadLetters;
-  /** Told when something is in the store. */
+  /** Called after each stored batch. */
   readonly onTaken?: () => void;
   /** The first wait before the store is tried again (ms). */
   readonly retryFirst?: number;
@@ -39,7 +39,7 @@ interface WriterOptions {
   readonly log: DeskLog;
 }
 
-/** Moves journals into the store. */
+/** Writes journals to the store. */
 export function createWriter(options: WriterOptions) {
   const { run, folder, signals, holder, prepare, deadLetters, onTaken, retryFirst = RETRY_FIRST, count, log } = options;
   const slots = createSlots({ count: 1 });
@@ -48,16 +48,16 @@ export function createWriter(options: WriterOptions) {
   let isStopped = false;
   let running: Promise<void> | undefined;
   let queued: Promise<void> | undefined;
-  /** When the store is tried again after it refused the journal or was away (ms, monotonic). */
+  /** When the store is tried again after it refused the journal or was unavailable (ms, monotonic). */
   let blockedUntil = Number.NEGATIVE_INFINITY;
   let isRefusalLogged = false;
-  /** The journal has more than can be stored while a question waits. */
+  /** Whether the journal has more than can be stored while a call waits. */
   let isBehind = false;
   let batchBytes = BATCH_BYTES.least;
   let nextMove = Promise.withResolvers<void>();
   /** By journal. */
   const refused = new Map<string, Refused>();
-  /** Until when batches are stored without their extras, because the store refused those (ms, monotonic). */
+  /** Until when batches are stored without extras, because the store refused them (ms, monotonic). */
   let extrasAt = Number.NEGATIVE_INFINITY;
   let areExtrasLogged = false;
 
@@ -69,7 +69,7 @@ export function createWriter(options: WriterOptions) {
     }, delay);
   }
 
-  /** One at a time, and one more for what is appended while it runs, however many ask. */
+  /** Stores the journal. Calls during an attempt share one more attempt, for entries that were appended since. */
   function attempt(): Promise<void> {
     if (!running) {
       running = moveOwn().finally(() => {
@@ -88,7 +88,7 @@ export function createWriter(options: WriterOptions) {
 
   async function moveOwn(): Promise<void> {
     if (isStopped) throw new StoreAwayError('The desk is being closed.');
-    // Cleared first: what is appended from here on wakes again.
+    // Cleared first, so that later entries wake the worker again.
     signals.clearDirty();
     const { journaled } = signals;
     try {
@@ -102,7 +102,7 @@ export function createWriter(options: WriterOptions) {
   }
 
   function noteMoved(): void {
-    if (isRefusalLogged) log.info({}, 'The store takes the journal again.');
+    if (isRefusalLogged) log.info({}, 'The store accepts the journal again.');
     isRefusalLogged = false;
     blockedUntil = Number.NEGATIVE_INFINITY;
     isBehind = false;
@@ -111,9 +111,9 @@ export function createWriter(options: WriterOptions) {
     nextMove = Promise.withResolvers();
   }
 
-  /** It stays in the journal and is tried again, with growing pauses. */
+  /** Schedules another attempt, at growing intervals. The entries stay in the journal. */
   function noteBlocked(error: unknown): void {
-    // A store that is away was logged already.
+    // An unavailable store is already logged.
     if (!(error instanceof StoreAwayError)) noteRefusal(error);
     blockedUntil = performance.now() + wait;
     schedule(wait);
@@ -127,11 +127,11 @@ export function createWriter(options: WriterOptions) {
     isRefusalLogged = true;
     log.error(
       { err: error },
-      'The store refuses what is in the journal. It stays there, and Spillway tries again less and less often. Everything else continues.',
+      'The store refused entries of the journal. They stay there, and Spillway tries again at growing intervals. Everything else continues.',
     );
   }
 
-  /** Piece by piece, so that several journals take turns, and messages are heard in between. */
+  /** Stores a journal piece by piece, so that several journals alternate and messages are handled in between. */
   async function moveAll(journal: Source): Promise<void> {
     let from: LogPosition | undefined;
     for (;;) {
@@ -142,9 +142,9 @@ export function createWriter(options: WriterOptions) {
     }
   }
 
-  /** @returns the position behind what was stored; undefined at the end of the journal */
+  /** @returns the position after the stored piece, or undefined at the end of the journal */
   async function moveNext(journal: Source, known: LogPosition | undefined): Promise<LogPosition | undefined> {
-    // Asked first, because a connection that broke may or may not have stored what it was sent.
+    // Reads the position, because it is unknown whether a broken connection stored the last batch.
     const from = known ?? (await holder.use((store) => store.readPosition(journal.run)));
     if (!known && journal.live) signals.position = from;
     const piece = readJournal({ ...journal, from, maxBytes: batchBytes });
@@ -168,7 +168,7 @@ export function createWriter(options: WriterOptions) {
 
   async function store(from: BatchSource, { entries, skipped }: JournalPiece): Promise<void> {
     if (skipped > 0) {
-      log.warn({ run: from.run, lines: skipped }, 'Lines of a journal that are not whole were left out.');
+      log.warn({ run: from.run, lines: skipped }, 'A journal has incomplete lines, which were skipped.');
     }
     const { batch, broken } = await prepareEach(entries);
     giveUp(broken, from);
@@ -178,7 +178,7 @@ export function createWriter(options: WriterOptions) {
     onTaken?.();
   }
 
-  /** An entry that cannot even be prepared must not hold up the others. */
+  /** Prepares entries. If that fails, prepares them one by one, so that a broken one does not block the others. */
   async function prepareEach(entries: readonly JournalEntry[]) {
     try {
       const intakes = await prepare(entries);
@@ -200,7 +200,7 @@ export function createWriter(options: WriterOptions) {
     return { batch, broken };
   }
 
-  /** Stores a batch, if need be without its extras. @returns why the store refuses it all the same */
+  /** Stores a batch, if necessary without its extras. @returns the reason if the store refuses even that */
   async function tryStore(
     batch: readonly PreparedEntry[],
     { run: of, next, environment }: BatchSource,
@@ -220,7 +220,7 @@ export function createWriter(options: WriterOptions) {
     return bare;
   }
 
-  /** The next batches are spared the wait for what is not to be had. */
+  /** Logs refused extras, and stores the next batches without them, so that they do not wait in vain. */
   function noteExtras(error: QueryFailedError): void {
     count('spillway_journal_refused_total', { outcome: 'without_extras' });
     if (error.reason !== 'value') extrasAt = performance.now() + EXTRAS_PAUSE;
@@ -228,13 +228,13 @@ export function createWriter(options: WriterOptions) {
     areExtrasLogged = true;
     log.error(
       { err: error },
-      'The store refuses what only helps to find failures and to notify of them, so they are stored without search text, number of visitors and notifications.',
+      'The store refused search text, number of visitors or notifications, so failures are stored without them.',
     );
   }
 
   /**
-   * Leaves out the entries that the store never accepts, and after some tries those that it keeps refusing
-   * although it accepts others.
+   * Stores a batch without the entries that the store never accepts, and after some tries without those that it
+   * keeps refusing while it accepts others.
    *
    * @throws QueryFailedError if the whole batch must stay in the journal
    */
@@ -247,7 +247,7 @@ export function createWriter(options: WriterOptions) {
     refused.set(from.run, { ...refusedOf(from), tries });
     const isPatient = tries < MAX_BATCH_TRIES;
     if (isPatient && error.reason !== 'value') throw error;
-    // If it does not even accept a failure that is made for this purpose, no entry is at fault.
+    // If the store refuses even a test failure, the entries are not at fault.
     const { environment } = from;
     const tryOut = (entries: readonly Intake[]) =>
       refusalOf(holder.use((store) => store.tryIngest({ entries, environment })));
@@ -269,7 +269,10 @@ export function createWriter(options: WriterOptions) {
     return known && isSame ? known : { start, tries: 0, letters: new Set() };
   }
 
-  /** Before the rest is stored, so that nothing is lost. If that fails, the same entries are given up again. */
+  /**
+   * Moves entries to the dead letters before the rest of the batch is stored, so that nothing is lost. If that
+   * fails, the batch is tried again, and entries that were already moved are skipped.
+   */
   function giveUp(letters: readonly DeadLetter[], from: BatchSource): void {
     const known = refusedOf(from);
     const fresh = letters.filter(({ entry }) => !known.letters.has(JSON.stringify(entry)));
@@ -279,17 +282,17 @@ export function createWriter(options: WriterOptions) {
   }
 
   return {
-    /** Something was appended: it is stored soon. */
+    /** Schedules an attempt after something was appended. */
     wake: () => schedule(GATHER_TIME),
     /**
-     * Stores what this process has appended so far.
+     * Stores everything that this process has appended so far.
      *
-     * @throws StoreAwayError, or QueryFailedError if the store refuses it; then it stays in the journal
+     * @throws StoreAwayError, or QueryFailedError if the store refuses it. The entries then stay in the journal
      */
     flush: attempt,
     /**
-     * Waits for that, at most for so long (ms), and never rejects. While there is more than can be stored
-     * in this time, the next ones do not wait: it would be in vain.
+     * Waits until everything is stored, at most for this long (ms), and never rejects. Does not wait while more
+     * is in the journal than can be stored in this time.
      */
     async settle(patience: number, { evenIfBehind = false } = {}): Promise<void> {
       if ((isBehind && !evenIfBehind) || performance.now() < blockedUntil) return;
@@ -301,7 +304,7 @@ export function createWriter(options: WriterOptions) {
     },
     /** Resolves once more of this process's journal is stored. */
     moved: () => nextMove.promise,
-    /** Stores all of an ended process's journal, and removes it. This process's own is the last one. */
+    /** Stores the whole journal of an ended process, and removes it. This process's own journal is the last. */
     async adopt(journal: Pick<Source, 'run' | 'folder' | 'environment'>): Promise<void> {
       if (journal.run === run) await running?.catch(() => undefined);
       await moveAll({ ...journal, live: false });
@@ -319,7 +322,7 @@ function isSalt({ entry }: JournalEntry): boolean {
   return entry === 'salt';
 }
 
-/** A batch that was refused: where it begins, how often, and which of its entries are in the dead-letter file. */
+/** A refused batch: where it begins, how often it was refused, and which entries are in the dead-letter file. */
 interface Refused {
   readonly start: LogPosition;
   readonly tries: number;
@@ -329,7 +332,7 @@ interface Refused {
 interface Source {
   readonly run: string;
   readonly folder: string;
-  /** Where its process ran; undefined for the environment of this one. */
+  /** The environment of its process. Undefined for that of this process. */
   readonly environment: string | undefined;
   readonly live: boolean;
 }
@@ -340,7 +343,7 @@ interface BatchSource extends Pick<Source, 'run' | 'environment'> {
   readonly next: LogPosition;
 }
 
-/** @param share how long the last one took, in parts of what it should take */
+/** Adapts the size of the next batch. @param share the time of the last batch, divided by the wanted time */
 function toBatchBytes(bytes: number, share: number): number {
   if (share > 2) return Math.max(bytes / 2, BATCH_BYTES.least);
   return share < 1 ? Math.min(bytes * 2, BATCH_BYTES.most) : bytes;
@@ -354,7 +357,7 @@ function toDeadLetter({ entry, error }: RefusedEntry): DeadLetter {
   return { at: Date.now(), reason: error.message, entry };
 }
 
-/** @returns false */
+/** Resolves to `false` after this time. */
 function sleep(ms: number): Promise<false> {
   return new Promise((resolve) => setTimeout(resolve, ms, false));
 }
@@ -370,7 +373,7 @@ async function refusalOf(work: Promise<unknown>): Promise<QueryFailedError | und
   }
 }
 
-/** What breaks over an entry will break over it again. */
+/** Treats an unexpected error as a refused value, because it would happen again with the same entry. */
 function toQueryFailure(error: unknown): QueryFailedError {
   if (error instanceof QueryFailedError) return error;
   return new QueryFailedError('value', error instanceof Error ? error.message : String(error), { cause: error });
@@ -381,7 +384,7 @@ function countFailures(entry: JournalEntry): number {
   return entry.entry === 'whole' || entry.entry === 'thin' ? 1 : 0;
 }
 
-/** A made-up failure, to find out whether the store accepts any. It is never stored. */
+/** Returns a test failure, to find out whether the store accepts any. It is never stored. */
 function toProbe(): Intake {
   const failure: Failure = {
     id: '0'.repeat(32),

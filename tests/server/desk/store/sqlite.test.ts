@@ -37,7 +37,7 @@ describe('the database file', () => {
     await store.takeIn({ entries: [{ entry: 'whole', failure: createFailure() }] });
     expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(1);
     expect(readdirSync(join(path, '..')).some((name) => name.startsWith('desk.sqlite.corrupt-'))).toBe(true);
-    expect(lines).toMatchObject([{ level: 'error', message: expect.stringContaining('kept under another name') }]);
+    expect(lines).toMatchObject([{ level: 'error', message: expect.stringContaining('was corrupt') }]);
   });
 
   it('can be read only by its owner, together with the files next to it', async () => {

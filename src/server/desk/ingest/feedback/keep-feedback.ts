@@ -4,25 +4,25 @@ import { FEEDBACK_AGE, FEEDBACK_LIMITS } from '../../limits.ts';
 import type { Feedback } from '../journal-entry.ts';
 import { createTokenBuckets } from '../tunnel/token-buckets.ts';
 
-/** Feedback before it is known which failure it is about. */
+/** Feedback whose failure is not known yet. */
 export type GivenFeedback = Omit<Feedback, 'address'>;
 
-/** What the sender says it is about: the address that was shown, or the id of an event. */
+/** The subject of the feedback, according to its sender: the address on the page, or the id of an event. */
 export type About = { readonly address: string } | { readonly eventId: string };
 
 export type KeptFeedback = 'kept' | 'unknown' | 'limited' | 'failed';
 
 export interface KeepFeedback {
   /**
-   * Takes one turn of a sender.
+   * Counts one attempt of a sender.
    *
    * @param sender `toSender()` of the address
-   * @returns milliseconds until the sender may try again; 0 if it may now
+   * @returns 0, or the milliseconds until the sender can try again
    */
   takeTurn(sender: string): number;
   /**
-   * Keeps feedback about a failure of the last day that this environment stored; anything else is
-   * dropped, because strangers can send it.
+   * Journals feedback about a failure of the last day in this environment. Anything else is dropped, because
+   * strangers can send it.
    *
    * @throws StoreAwayError
    */
@@ -35,7 +35,7 @@ export interface KeepFeedbackOptions {
   readonly limits?: Partial<typeof FEEDBACK_LIMITS>;
 }
 
-/** One for all ways that feedback arrives by, so that they share the limits. */
+/** Creates the one instance for the form and the tunnel, so that they share the limits. */
 export function createKeepFeedback({ desk, environment, limits }: KeepFeedbackOptions): KeepFeedback {
   const { turnsOfSender, turns, ofFailure, bytesOfSender, bytes } = { ...FEEDBACK_LIMITS, ...limits };
   const senderTurns = createTokenBuckets(turnsOfSender);
@@ -44,7 +44,7 @@ export function createKeepFeedback({ desk, environment, limits }: KeepFeedbackOp
   const senderBytes = createTokenBuckets(bytesOfSender);
   const allBytes = createTokenBuckets(bytes);
 
-  /** @returns the digest and, if it is kept, the occurrence */
+  /** @returns the digest, and the address of the occurrence if that is stored */
   async function findRecent(about: About): Promise<{ digest: string; address: string } | undefined> {
     if ('eventId' in about) {
       const event = await desk.ask('findEvent', about.eventId);

@@ -18,7 +18,7 @@ export interface OpenFeedbackOptions {
   readonly log: Logger;
 }
 
-/** Puts together what takes the words of visitors. */
+/** Creates the handler of the feedback form. */
 export function openFeedback({
   feedback,
   origins,

@@ -5,7 +5,7 @@ import { PLAIN_PAGE_POLICY, renderPlainPage } from '../../../engine/errors/last-
 import { API_POLICY } from '../../../engine/protection/content-policy.ts';
 import { requestInfo } from '../../../engine/request/request-info.ts';
 
-/** To a script the words alone, to anybody else a page that needs nothing: what stood here has failed. */
+/** Sends JSON to scripts, and a plain page to browsers, which does not depend on the page that failed. */
 export function sendFeedbackAnswer(req: IncomingMessage, res: ServerResponse, status: number, words: string): void {
   const isForScript = prefersJson(req.headers.accept);
   const text = isForScript ? JSON.stringify({ words }) : renderAnswer(status, words, toPage(req));
@@ -23,13 +23,13 @@ function renderAnswer(status: number, words: string, page: string): string {
   const isTaken = status < 400;
   const back = `<a href="${escapeHtml(page)}">Try the page again</a>, or go to the <a href="/">start page</a>.`;
   return renderPlainPage({
-    title: isTaken ? 'It was sent' : 'This was not sent',
-    heading: isTaken ? 'It was sent' : 'This was not sent',
-    body: `<p>${escapeHtml(words)}</p><p>${isTaken ? '' : 'Your browser’s Back leads to what you wrote. '}${back}</p>`,
+    title: isTaken ? 'Feedback sent' : 'Feedback not sent',
+    heading: isTaken ? 'Feedback sent' : 'Feedback not sent',
+    body: `<p>${escapeHtml(words)}</p><p>${isTaken ? '' : 'To return to your text, go back in your browser. '}${back}</p>`,
   });
 }
 
-/** Where the form stood: as this site's own page says it, for the form's address has lost the search. */
+/** Returns the URL of the form's page from the Referer header, because the form's action lacks the query string. */
 function toPage(req: IncomingMessage): string {
   const { origin, path } = requestInfo(req);
   const { referer = '' } = req.headers;

@@ -31,34 +31,35 @@ export interface TakeFeedbackOptions {
   readonly log: Logger;
 }
 
-/** The text in the form's encoding, three characters for each byte of it, and the rest (bytes). */
+/** The size limit of the form (bytes). URL encoding takes three characters for each byte of the text. */
 const MAX_FORM_BYTES = 48 * KiB;
 
-const THANKS = 'Thank you. What you wrote goes to those who mend it.';
+const THANKS = 'Thank you. Your feedback was sent to the team.';
 
 /**
- * Takes what visitors say of a failure: a post to whatever page it was shown on, answered without that
- * page, which may fail again. The answer comes before anything is looked up, so that neither its words
- * nor its time tell whether an address exists.
+ * Handles feedback about a failure, which is posted to the page that showed it. The response does not render
+ * that page, which could fail again. It is sent before the address is looked up, so that neither its text nor
+ * its timing reveals whether the address exists.
  */
 export function takeFeedback(options: TakeFeedbackOptions): RequestHandler {
   const { feedback, origins, bodies, log } = options;
 
   async function answer(req: Request, res: Response): Promise<void> {
-    if (!isOfThisSite(req, origins)) return refuse(403, 'This form comes from another site, so it was not taken.');
+    if (!isOfThisSite(req, origins)) return refuse(403, 'This form was sent from another site, so it was rejected.');
     const wait = feedback.takeTurn(toSender(requestInfo(req).address));
     if (wait > 0) {
       res.setHeader('Retry-After', String(Math.ceil(wait / Second)));
-      return refuse(429, 'Much was said within a short time. Wait a minute, then send it again.');
+      return refuse(429, 'Too many messages in a short time. Wait a minute, then try again.');
     }
     const form = await readForm({ request: req, response: res, limit: MAX_FORM_BYTES, bodies });
     const read = (name: string) => toLine(form.get(name));
     const text = read(FEEDBACK_FIELDS.text);
     const email = read(FEEDBACK_FIELDS.email);
-    if (text === '') return refuse(422, 'Please write a few words of what you were doing.');
+    if (text === '') return refuse(422, 'Please describe briefly what you were doing.');
     if (text.length > MAX_FEEDBACK_LENGTH)
       return refuse(422, `Please keep it below ${MAX_FEEDBACK_LENGTH} characters.`);
-    if (email !== '' && !isEmail(email)) return refuse(422, 'This is no e-mail address. Correct it, or leave it out.');
+    if (email !== '' && !isEmail(email))
+      return refuse(422, 'This is not a valid email address. Correct it or leave it out.');
     sendFeedbackAnswer(req, res, 200, THANKS);
     if (read(FEEDBACK_TRAP) === '') await keep(req, read(FEEDBACK_FIELDS.address), { text, email });
 
@@ -77,7 +78,7 @@ export function takeFeedback(options: TakeFeedbackOptions): RequestHandler {
       const given = readPostedFeedback({ id, url: origin + path, ...said }, parts);
       if (given) await feedback.keep(given, { address: toAddressText(address) }, toSender(requestInfo(req).address));
     } catch (error) {
-      log.warn({ err: error }, 'Feedback from a visitor could not be kept.');
+      log.warn({ err: error }, 'Feedback from a visitor could not be stored.');
     }
   }
 
@@ -108,7 +109,7 @@ function toLine(value: FormDataEntryValue | null): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 
-/** As the tunnel has it: shown as text, and never sent to by this server. */
+/** The same check as in the tunnel. The server only shows the address and never sends to it. */
 function isEmail(text: string): boolean {
   return text.length <= 254 && /^[^\s@<>"]+@[^\s@<>"]+$/.test(text);
 }

@@ -13,26 +13,26 @@ export interface BrowserReportParts extends FailureParts {
   readonly keep: (failure: Failure, sender: Sender) => boolean;
   readonly newIncidents: NewIncidents;
   readonly toOverflow: (failure: Failure) => Failure;
-  /** By digest: of a violation on each page one a minute tells as much as all. */
+  /** By digest. One report per minute says as much as all of them. */
   readonly perDigest: TokenBuckets;
   /** For all digests together. */
   readonly together: TokenBuckets;
   readonly count: Count;
 }
 
-/** Browsers put up to 100 into one body; the rest of a larger one is dropped. */
+/** The most reports in one body, as browsers send them. The rest of a larger body is dropped. */
 const MAX_REPORTS = 100;
-/** A report may wait in the browser for as long as this (ms). */
+/** The longest time that a report can have waited in the browser (ms). */
 const MAX_AGE = 3600 * Second;
 
-/** https://www.w3.org/TR/CSP3/#csp-directives, those that can be violated. */
+/** The directives that can be violated. https://www.w3.org/TR/CSP3/#csp-directives */
 const DIRECTIVES: ReadonlySet<string> = new Set(
   'child-src connect-src default-src fenced-frame-src font-src frame-src img-src manifest-src media-src object-src prefetch-src script-src script-src-elem script-src-attr style-src style-src-elem style-src-attr worker-src base-uri sandbox form-action frame-ancestors navigate-to require-trusted-types-for trusted-types upgrade-insecure-requests block-all-mixed-content report-sample webrtc'.split(
     ' ',
   ),
 );
 
-/** What browsers write in the place of a blocked address. */
+/** Words that browsers report instead of a blocked URL. */
 const BLOCKED_WORDS: ReadonlySet<string> = new Set([
   'inline',
   'eval',
@@ -44,25 +44,24 @@ const BLOCKED_WORDS: ReadonlySet<string> = new Set([
   'trusted-types-policy',
 ]);
 
-/** Scripts and styles that an extension or the browser itself puts into pages. */
+/** URLs of scripts and styles that an extension or the browser itself adds to pages. */
 const FOREIGN =
   /^(?:[a-z-]*extension|chrome|resource|about|webkit-masked-url|safari-reader|safari-resource|ms-browser)(?::|$)/i;
 
-/** What one report says, in words that make a digest. */
+/** The content of one report. */
 interface Finding {
   readonly kind: FailureKind;
   /** Part of the digest. */
   readonly details: Readonly<Record<string, string>>;
-  /** For whoever reads it. */
+  /** Shown on the desk. */
   readonly extra: Readonly<Record<string, string | number>>;
 }
 
 /**
- * Makes failures of what browsers report by themselves: violations of the policy, crashes,
- * deprecations and interventions. They come by the thousand and cannot be believed, so that they are
- * thinned hard; what is left out is counted.
+ * Turns the browser's own reports into failures: policy violations, crashes, deprecations and interventions.
+ * They are frequent and easy to forge, so most are sampled out. Those are only counted.
  *
- * @throws ReportError for what is no JSON
+ * @throws ReportError if the body is not valid JSON
  */
 export async function takeBrowserReports(bytes: Uint8Array, sender: Sender, parts: BrowserReportParts): Promise<void> {
   const body = parseReportJson(bytes, 'The report');
@@ -84,7 +83,7 @@ async function takeReport(report: unknown, sender: Sender, parts: BrowserReportP
   parts.keep(admitted ? failure : parts.toOverflow(failure), sender);
 }
 
-/** `report-uri` bodies have one report, with other names. */
+/** Converts a `report-uri` body, which has one report with other names. */
 function toModern(report: JsonRecord): { type?: unknown; url?: unknown; age?: unknown; body?: JsonRecord } {
   const old = report['csp-report'];
   if (!isRecord(old)) return { ...report, body: isRecord(report.body) ? report.body : undefined };
@@ -103,7 +102,7 @@ function toModern(report: JsonRecord): { type?: unknown; url?: unknown; age?: un
   };
 }
 
-/** What a report says, or a word for why it is left out. */
+/** Reads a report, or returns the reason for ignoring it. */
 function read(type: string, body: JsonRecord, scrubber: ReportScrubber): Finding | string {
   if (type === 'csp-violation') return readViolation(body, scrubber);
   if (type === 'crash') return readCrash(body, scrubber);
@@ -124,7 +123,7 @@ function readViolation(body: JsonRecord, scrubber: ReportScrubber): Finding | st
   };
 }
 
-/** The host of what was blocked, or the word that stands for it. */
+/** Returns the host of the blocked URL, or the word that the browser reports instead. */
 function toBlocked(url: unknown): string | undefined {
   if (url === undefined || url === null || url === '') return '';
   if (typeof url !== 'string' || url.length > 8000) return undefined;
@@ -180,7 +179,7 @@ function toExtra(
   return Object.fromEntries(all);
 }
 
-/** The page's address, where it is one of ours: others' reports are none of our business. */
+/** Returns the page's URL, or undefined if it is not on this site. */
 function toOwnUrl(url: unknown, sender: Sender): string | undefined {
   if (typeof url !== 'string' || url.length > 8000 || !URL.canParse(url)) return undefined;
   const { origin, href } = new URL(url);

@@ -3,8 +3,8 @@ import { ReportError } from './report-error.ts';
 import { type JsonRecord, parseReportRecord } from './report-json.ts';
 
 /**
- * Sentry's envelope: a line of JSON, then items, each a line of JSON and a payload. A payload is as
- * long as its header says, or ends with its line where the header does not say.
+ * Sentry's envelope: a line of JSON, then items. Each item is a line of JSON and a payload. The item's header
+ * has the length of the payload. Without a length, the payload ends with its line.
  * https://develop.sentry.dev/sdk/foundations/transport/envelopes/
  */
 export interface Envelope {
@@ -15,22 +15,22 @@ export interface Envelope {
 export interface EnvelopeItem {
   readonly type: string;
   readonly headers: JsonRecord;
-  /** The header's line as it came, for whoever passes it on unchanged. */
+  /** The line of the header as received, for forwarding it unchanged. */
   readonly headerBytes: Uint8Array;
   readonly payload: Uint8Array;
 }
 
-/** The largest header holds the trace's baggage, which browsers bound to this (bytes). */
+/** The largest header (bytes). It contains the trace's baggage, which browsers limit to this size. */
 const MAX_HEADER_BYTES = 16 * KiB;
-/** An event comes with its attachments, a replay is two items (a count). */
+/** The most items. An event can have attachments, and a replay is two items. */
 const MAX_ITEMS = 100;
 
 const LINE_FEED = 0x0a;
 
 /**
- * Payloads are views into `bytes`: nothing is allocated by what a header claims.
+ * Parses an envelope. Payloads are views into `bytes`, so a false length in a header allocates nothing.
  *
- * @throws ReportError 400 for what is no envelope, 413 for too long headers or too many items
+ * @throws ReportError 400 if it is not an envelope, 413 for too long headers or too many items
  */
 export function parseEnvelope(bytes: Uint8Array): Envelope {
   const line = readLine(bytes, 0);
@@ -46,14 +46,14 @@ export function parseEnvelope(bytes: Uint8Array): Envelope {
   return { headers, items };
 }
 
-/** The form in which SDKs write it: no line feed at the end. */
+/** Serializes an envelope like SDKs do, without a line feed at the end. */
 export function serializeEnvelope({ headers, items }: Envelope): Uint8Array {
   const parts: Uint8Array[] = [Buffer.from(JSON.stringify(headers), 'utf8')];
   for (const { headerBytes, payload } of items) parts.push(NEW_LINE, headerBytes, NEW_LINE, payload);
   return Buffer.concat(parts);
 }
 
-/** An item with a payload of ours, and the length that it has. */
+/** Creates an item with a JSON payload and its length. */
 export function createItem(headers: JsonRecord & { readonly type: string }, value: unknown): EnvelopeItem {
   const payload = Buffer.from(JSON.stringify(value), 'utf8');
   const written = { ...headers, length: payload.length };
@@ -67,21 +67,21 @@ function readItem(bytes: Uint8Array, start: number): { item: EnvelopeItem; end: 
   const headers = parseHeader(headerBytes, 'The header of an item');
   const { type } = headers;
   if (typeof type !== 'string' || !/^[a-z][a-z0-9_]{0,63}$/.test(type)) {
-    throw new ReportError(400, 'An item does not say of which type it is.');
+    throw new ReportError(400, 'The header of an item has no valid type.');
   }
   const from = Math.min(start + headerBytes.length + 1, bytes.length);
   const end = headers.length === undefined ? endOfLine(bytes, from) : from + toLength(headers.length, bytes, from);
   if (end < bytes.length && bytes[end] !== LINE_FEED) {
-    throw new ReportError(400, 'An item is longer than its header says.');
+    throw new ReportError(400, 'An item is longer than the length in its header.');
   }
   return { item: { type, headers, headerBytes, payload: bytes.subarray(from, end) }, end };
 }
 
 function toLength(length: unknown, bytes: Uint8Array, from: number): number {
   if (typeof length !== 'number' || !Number.isSafeInteger(length) || length < 0) {
-    throw new ReportError(400, 'The length of an item is no whole number.');
+    throw new ReportError(400, 'The length of an item must be a whole number.');
   }
-  if (length > bytes.length - from) throw new ReportError(400, 'An item is shorter than its header says.');
+  if (length > bytes.length - from) throw new ReportError(400, 'An item is shorter than the length in its header.');
   return length;
 }
 

@@ -4,31 +4,31 @@ import type { ErrorRecord, StackFrame } from '../../../engine/errors/failure.ts'
 import { isRecord, type JsonRecord, toLine, toList, toPosition, toRecord, toText } from './report-json.ts';
 import { type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
 
-/** How far a chain of causes is followed, as on the server (a count). */
+/** The most errors in a chain of causes, as on the server. */
 const MAX_ERRORS = 10;
-/** Frames of one error, from the throw (a count). */
+/** The most frames of one error, counted from the throw. */
 const MAX_FRAMES = 50;
-/** Longest names and messages (UTF-16 code units). */
+/** The longest names and messages (UTF-16 code units). */
 const MAX_CLASS_LENGTH = 100;
 const MAX_MESSAGE_LENGTH = 2 * KiB;
 const MAX_FUNCTION_LENGTH = 200;
 const MAX_FILE_LENGTH = 500;
-/** Twice what is kept, which is cut after it was scrubbed. */
+/** Twice the length that is kept, because the text is cut after it is scrubbed. */
 const MAX_COMPONENT_STACK_LENGTH = 16 * KiB;
 
-/** What the SDK for React appends as a cause: an error that has components for frames, and was never thrown. */
+/** The cause that Sentry's React SDK appends: an error that was never thrown, with components as frames. */
 const BOUNDARY = /^React ErrorBoundary /;
 
 export interface EventErrors {
   /** Outermost first. */
   readonly errors: readonly ErrorRecord[];
-  /** Components, innermost first, where React's SDK told them. */
+  /** React's components, innermost first, if the event has them. */
   readonly componentStack?: string;
 }
 
 /**
- * The errors of an event. SDKs write causes first and frames from the outermost caller on; both are
- * turned around. An event without an error (a message) is something thrown that is no error.
+ * Reads the errors of an event. SDKs write causes first, and frames from the outermost caller. This reverses
+ * both. An event without an error (a message) becomes a `NonError`.
  */
 export function readEventErrors(event: JsonRecord, sender: Sender, scrubber: ReportScrubber): EventErrors {
   const { exception } = event;
@@ -43,7 +43,7 @@ export function readEventErrors(event: JsonRecord, sender: Sender, scrubber: Rep
   };
 }
 
-/** The name under which our own builds know a script: `client/assets/home-X7K2QM2X.js`; else its origin and path. */
+/** Returns a script's name in the build (`client/assets/home-X7K2QM2X.js`), or the origin and path of other scripts. */
 export function toFrameFile(filename: unknown, sender: Sender, scrubber: ReportScrubber): string {
   const given = toLine(filename, 2 * MAX_FILE_LENGTH);
   if (given === undefined || /^[<[]/.test(given)) return ''; // `<anonymous>`, `[native code]`
@@ -55,7 +55,7 @@ export function toFrameFile(filename: unknown, sender: Sender, scrubber: ReportS
   return toScrubbed(origin + url.pathname, scrubber, MAX_FILE_LENGTH);
 }
 
-/** The outermost error and its causes. Errors of an `AggregateError` are none of them. */
+/** Returns the outermost error and its causes, without the errors of an `AggregateError`. */
 function toChain(values: readonly JsonRecord[]): JsonRecord[] {
   const root = values.find((value) => toRecord(value.mechanism).exception_id === 0);
   if (!root) return [...values].reverse();

@@ -8,7 +8,7 @@ import { readEventErrors } from './event-errors.ts';
 import { isRecord, type JsonRecord, toLine, toList, toRecord } from './report-json.ts';
 import { type FailureParts, type KnownBuild, type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
 
-/** Kinds that our own browser code may name; the others come by ways of their own, or are found in the error. */
+/** Kinds that the browser's code can set. Other kinds have separate reports, or are found from the error. */
 const TOLD_KINDS: ReadonlySet<string> = new Set<FailureKind>([
   'exception',
   'hydration',
@@ -18,21 +18,21 @@ const TOLD_KINDS: ReadonlySet<string> = new Set<FailureKind>([
   'script-error',
 ]);
 
-/** Tags that say what strangers cannot know, or that are ours to set. */
+/** Tags that only the server can set. */
 const RESERVED_TAGS =
   /^(?:spillway\..*|digest|incident|environment|release|dist|level|server_name|user|__proto__|constructor|prototype)$/i;
 
 const MAX_TAGS = 50;
 const MAX_TAG_KEY_LENGTH = 32;
 const MAX_URL_LENGTH = 2000;
-/** A browser's clock is believed for errors that waited in the page; what lies further back, or ahead, is now. */
+/** The age up to which an event's time is believed, for errors that waited in the page. Other times become now. */
 const MAX_AGE = Hour;
 const MAX_BREADCRUMB_AGE = Day;
 const MAX_AHEAD = Minute;
 
 const NO_BUILD: KnownBuild = { build: '', release: '' };
 
-/** What the server knows of an event, beside what it says. */
+/** Facts about an event that the server knows itself. */
 export interface Reported {
   readonly id: string;
   readonly build: KnownBuild;
@@ -40,9 +40,8 @@ export interface Reported {
 }
 
 /**
- * What the desk keeps of an event that came through the tunnel. Nothing in it is believed that a
- * stranger could make up: no fingerprint, level or environment, no build that nobody published, no
- * route that is none. It is scrubbed, and then cut.
+ * Turns an event from the tunnel into a failure for the desk. It ignores everything that a stranger can forge:
+ * fingerprint, level, environment, unpublished builds and unknown routes. Texts are scrubbed and then cut.
  */
 export function toFailure(event: JsonRecord, { id, build, sender }: Reported, parts: FailureParts): Failure {
   const { scrubber } = parts;
@@ -78,7 +77,7 @@ export function toFailure(event: JsonRecord, { id, build, sender }: Reported, pa
   });
 }
 
-/** 32 hexadecimal digits, with hyphens or without; a new one where what is told is none. */
+/** Returns the first valid id, without hyphens (32 hexadecimal digits), or a new one. */
 export function toEventId(...told: readonly unknown[]): string {
   for (const value of told) {
     const id = typeof value === 'string' ? value.replaceAll('-', '').toLowerCase() : '';
@@ -87,13 +86,13 @@ export function toEventId(...told: readonly unknown[]): string {
   return randomBytes(16).toString('hex');
 }
 
-/** An address that could be one of ours. Whether it is, the store knows. */
+/** Returns a value that has the form of an address. Only the store knows whether it exists. */
 export function readAddress(value: unknown): string | undefined {
   const alphabet = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
   return typeof value === 'string' && alphabet.test(value) ? value : undefined;
 }
 
-/** The build that the event names, where it is one of ours. */
+/** Returns the build that the event names, or `NO_BUILD` if it is unknown. */
 export async function findBuild(event: JsonRecord, { findBuild }: FailureParts): Promise<KnownBuild> {
   for (const value of [toRecord(event.tags)[REPORT_TAGS.build], event.dist, event.release]) {
     const named = typeof value === 'string' && value.length <= 200 ? value : '';
@@ -103,7 +102,7 @@ export async function findBuild(event: JsonRecord, { findBuild }: FailureParts):
   return NO_BUILD;
 }
 
-/** What an event may keep of its tags, scrubbed. */
+/** Returns the allowed tags of an event, scrubbed. */
 export function readTags(tags: unknown, scrubber: ReportScrubber): Record<string, string> | undefined {
   const kept: [string, string][] = [];
   for (const [name, value] of toPairs(tags)) {
@@ -119,7 +118,7 @@ export function readTags(tags: unknown, scrubber: ReportScrubber): Record<string
   return kept.length > 0 ? Object.fromEntries(kept) : undefined;
 }
 
-/** SDKs write tags as an object; the format also has pairs. */
+/** Returns tags as pairs. SDKs write an object, and the format also allows pairs. */
 function toPairs(tags: unknown): [string, unknown][] {
   if (isRecord(tags)) return Object.entries(tags);
   return toList(tags).flatMap((pair): [string, unknown][] => {
@@ -130,10 +129,10 @@ function toPairs(tags: unknown): [string, unknown][] {
 
 function readKind(tags: JsonRecord): FailureKind | undefined {
   const kind = tags[REPORT_TAGS.kind];
-  return typeof kind === 'string' && TOLD_KINDS.has(kind) ? (kind as FailureKind) : undefined; // the set holds kinds alone
+  return typeof kind === 'string' && TOLD_KINDS.has(kind) ? (kind as FailureKind) : undefined; // the set has only kinds
 }
 
-/** SDKs call it the transaction. */
+/** Reads the route, which SDKs call the transaction. */
 function readRoute({ transaction }: JsonRecord, { isRoute }: FailureParts): string | undefined {
   const told = typeof transaction === 'string' && transaction.length <= MAX_VALUE_LENGTH;
   return told && isRoute(transaction) ? transaction : undefined;
@@ -144,7 +143,7 @@ function readTrace(event: JsonRecord): Pick<Failure, 'traceId' | 'spanId'> {
   return { traceId: toHex(traceId, 32), spanId: toHex(spanId, 16) };
 }
 
-/** A W3C id: lower-case hexadecimal digits, not all of them 0. */
+/** Returns a valid W3C id: lower-case hexadecimal digits, not all 0. */
 export function toHex(value: unknown, length: number): string | undefined {
   const sound =
     typeof value === 'string' && value.length === length && /^[0-9a-f]+$/.test(value) && !/^0+$/.test(value);
@@ -156,7 +155,7 @@ function readTime(timestamp: unknown, now: number, maxAge = MAX_AGE): number {
   return at > now - maxAge && at < now + MAX_AHEAD ? Math.round(at) : now;
 }
 
-/** What is no number may refuse to become one. */
+/** Unlike `Number()`, does not throw for objects that cannot be converted. */
 function toNumber(value: unknown): number {
   return typeof value === 'number' ? value : Number.NaN;
 }
@@ -218,7 +217,7 @@ function isScalar(value: unknown): value is string | number | boolean {
   );
 }
 
-/** What else the SDK knows: how it came to know, browser and device, and what the owner's code added. */
+/** Reads the rest of the event: how the SDK caught the error, browser and device, and data from the product. */
 function readExtra(event: JsonRecord, scrubber: ReportScrubber): Record<string, unknown> | undefined {
   const { trace: _trace, react, ...contexts } = toRecord(event.contexts);
   const { componentStack: _inContext, ...said } = toRecord(react);
@@ -228,7 +227,7 @@ function readExtra(event: JsonRecord, scrubber: ReportScrubber): Record<string, 
   return Object.keys(all).length > 0 ? { ...toRecord(scrubber.value(all)) } : undefined;
 }
 
-/** Sentry's mechanism of the outermost error: `onerror`, `react.caught`. */
+/** Reads Sentry's mechanism of the outermost error, for example `onerror` or `react.caught`. */
 function readVia({ exception }: JsonRecord): { via?: string } {
   const values = toList(isRecord(exception) ? exception.values : exception);
   const via = toLine(toRecord(toRecord(values.at(-1)).mechanism).type, MAX_TAG_KEY_LENGTH);

@@ -17,20 +17,20 @@ export interface FeedbackParts {
   readonly at: number;
 }
 
-/** From an item `feedback`, which is an event; undefined where nothing is said. */
+/** Reads a `feedback` item, which is an event. Undefined if the text is empty. */
 export function readFeedback(event: JsonRecord, id: string, parts: FeedbackParts): GivenFeedback | undefined {
   const said = toRecord(toRecord(event.contexts).feedback);
   const { message, contact_email: email, name, url, associated_event_id: about } = said;
   return toFeedback({ id, about, message, email, name, url }, parts);
 }
 
-/** From an item `user_report`, which older SDKs send. */
+/** Reads a `user_report` item, which older SDKs send. */
 export function readUserReport(report: JsonRecord, parts: FeedbackParts): GivenFeedback | undefined {
   const { event_id: about, comments: message, email, name } = report;
   return toFeedback({ id: toEventId(), about, message, email, name, url: undefined }, parts);
 }
 
-/** From the form on the page of a failure. */
+/** Reads the form on the page of a failure. */
 export function readPostedFeedback(
   { text, email, url, id }: Readonly<Record<'id' | 'text' | 'email' | 'url', string>>,
   parts: FeedbackParts,
@@ -38,12 +38,12 @@ export function readPostedFeedback(
   return toFeedback({ id, about: undefined, message: text, email, name: undefined, url }, parts);
 }
 
-/** An item `user_report` as it is passed on. */
+/** Returns a `user_report` item for the upstream. */
 export function rewriteUserReport({ eventId, name, email, text }: GivenFeedback): JsonRecord {
   return { event_id: eventId, name: name ?? '', email: email ?? '', comments: text };
 }
 
-/** The context of a `feedback` event as it is passed on. */
+/** Returns the context of a `feedback` event for the upstream. */
 export function rewriteFeedbackContext(context: JsonRecord, feedback: GivenFeedback): JsonRecord {
   const { name, email, text, url, eventId } = feedback;
   const { source, replay_id: replayId } = context;
@@ -82,7 +82,7 @@ function sameOrNone(told: string): string | undefined {
   return id === told.replaceAll('-', '').toLowerCase() ? id : undefined;
 }
 
-/** Shown as text and never sent to by this server, so that a rough check is enough. */
+/** Makes only a rough check, because the server shows the address and never sends to it. */
 function toEmail(value: unknown): string | undefined {
   const email = toLine(value, MAX_EMAIL_LENGTH);
   return email && /^[^\s@<>"]+@[^\s@<>"]+$/.test(email) ? email : undefined;

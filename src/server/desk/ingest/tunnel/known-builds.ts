@@ -1,22 +1,22 @@
 import { Minute } from '../../../../shared/units.ts';
 import type { KnownBuild } from './report-parts.ts';
 
-/** The list is asked for anew after this long, where a name is not in it (ms): strangers make names up. */
+/** The shortest interval between two reads of the list for unknown names (ms), because strangers invent names. */
 const REFRESH_INTERVAL = 1 * Minute;
 
 export interface KnownBuildsOptions {
-  /** The build that runs. */
+  /** The running build. */
   readonly own: KnownBuild;
-  /** The builds that were published to the store; the newest first where two have one release. */
+  /** Lists the builds in the store. Of two with the same release, the newer one comes first. */
   readonly list: () => Promise<readonly { readonly id: string; readonly release: string }[]>;
-  /** Milliseconds, never going back. */
+  /** Milliseconds, monotonic. */
   readonly now?: () => number;
 }
 
 /**
- * Finds a build by its id, or by its release. A name that is not known waits for the list: tabs that were
- * open across a deploy report to a server that has just begun, and without its build an error of theirs
- * has no place in the source.
+ * Finds a build by its id or release. An unknown name waits for the list, because tabs that were open across
+ * a deployment report to a server that has just started. Without their build, errors cannot be mapped to the
+ * source.
  */
 export function createKnownBuilds({ own, list, now = () => performance.now() }: KnownBuildsOptions) {
   let known = index([own]);
@@ -29,7 +29,7 @@ export function createKnownBuilds({ own, list, now = () => performance.now() }: 
       known = index([own, ...builds.map(({ id, release }) => ({ build: id, release }))]);
       knownSince = now();
     } catch {
-      // The store is away: what was known stays, and the next one asks again.
+      // The store is unavailable. The known builds stay, and the next unknown name reads the list again.
     }
     asking = undefined;
   }
@@ -47,8 +47,8 @@ export function createKnownBuilds({ own, list, now = () => performance.now() }: 
 }
 
 /**
- * An id wins over a release of the same name, and the first one over the others: what runs may have been
- * published under the name of an earlier release, in which browsers got the same.
+ * Maps names to builds. An id wins over a release with the same name, and the first build of a release wins,
+ * because the running build can have the release name of an earlier one.
  */
 function index(builds: readonly KnownBuild[]): Map<string, KnownBuild> {
   const byName = new Map<string, KnownBuild>();

@@ -1,24 +1,24 @@
 import { Hour } from '../../../../shared/units.ts';
 
-/** New incidents that strangers may open in an hour (a count, SPEC section 6). */
+/** The most new incidents per hour from browser reports (SPEC section 6). */
 const MAX_AN_HOUR = 50;
 
-/** Digests that are not asked for again (a count). */
+/** The number of admitted digests that are cached. */
 const MAX_ADMITTED = 2000;
 
 export interface NewIncidents {
-  /** Whether a failure with this digest may have an incident: it has one already, or this hour's are not used up. */
+  /** Resolves to true if the digest already has an incident, or the hourly limit is not reached. */
   admit(digest: string): Promise<boolean>;
 }
 
 export interface NewIncidentsOptions {
-  /** Whether there is an incident with this digest, or an alias of one. A store that is away knows none. */
+  /** Whether there is an incident or an alias with this digest. A rejection counts as no. */
   readonly isKnown: (digest: string) => boolean | Promise<boolean>;
-  /** Milliseconds, never going back. */
+  /** Milliseconds, monotonic. */
   readonly now?: () => number;
 }
 
-/** Bounds how many incidents made-up errors can open. Each process counts for itself. */
+/** Limits how many incidents forged errors can open. Each process counts separately. */
 export function createNewIncidents({ isKnown, now = () => performance.now() }: NewIncidentsOptions): NewIncidents {
   const admitted = new Set<string>();
   let openedAt: number[] = [];
@@ -52,7 +52,7 @@ export function createNewIncidents({ isKnown, now = () => performance.now() }: N
         remember(digest);
         return true;
       }
-      // Another one of the kind may have been let in meanwhile.
+      // Another failure with this digest may have been admitted during the wait.
       return admitted.has(digest) || open(digest);
     },
   };

@@ -31,7 +31,7 @@ export interface OpenTunnelOptions {
   readonly scrubber: Scrubber;
   readonly origins: Origins;
   readonly bodies: BodyReader;
-  /** Patterns of other routes are a stranger's invention. */
+  /** The routes whose patterns are accepted. Senders could invent others. */
   readonly routes: readonly RouteLine[];
   readonly visitors: Visitors;
   readonly isOperator?: IsOperator | undefined;
@@ -39,10 +39,13 @@ export interface OpenTunnelOptions {
   readonly log: Logger;
 }
 
-/** A shorter value may be a word of a message (UTF-16 code units), and its digest must not differ by what a visitor has chosen. */
+/**
+ * The shortest credential that is scrubbed (UTF-16 code units). A shorter one can be a word of a message,
+ * and a value that a visitor has chosen must not change the digest.
+ */
 const MIN_CREDENTIAL_LENGTH = 16;
 
-/** Puts the tunnel together with the desk that keeps what comes by it. @returns the step, once it knows how to answer what fails */
+/** Creates the tunnel for a desk. @returns a function that returns the step for an error handler */
 export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => Step {
   const { desk, build, release, namespace, table, scrubber, count, log } = options;
   const patterns = new Set(listPatterns(options.routes));
@@ -74,7 +77,7 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
     });
 }
 
-/** The scrubber that also knows what a request proves who it is from with: its page may repeat that. */
+/** Returns a scrubber that also removes the request's credentials, because its page may repeat them. */
 export function toRequestScrubber(scrubber: Scrubber): (req: IncomingMessage) => Scrubber {
   return ({ headers }) => scrubber.with(listRequestSecrets({ headers }, scrubber).filter(isLong));
 }

@@ -1,12 +1,12 @@
 import type { Failure } from '../../../engine/errors/failure.ts';
 import type { MakeReportDigest } from './report-parts.ts';
 
-/** The same everywhere, so that its incident is one on all replicas and forever. */
+/** Never changes, so that all replicas and releases use the same incident. */
 const TITLE = 'More kinds of browser errors in an hour than may open an incident of their own';
 
 /**
- * Makes, of a failure that may open no incident of its own, one of the incident that says so. What is
- * in it, the title apart, is left out: it would be a sample of whatever a stranger made up.
+ * Returns a function that moves a failure past the limit to the incident that reports the limit. Only the
+ * failure's title is kept, because strangers can forge the rest.
  */
 export function createOverflow(makeDigest: MakeReportDigest): (failure: Failure) => Failure {
   return (failure) => {

@@ -5,12 +5,12 @@ import { MiB } from '../../../../shared/units.ts';
 import type { BodyReader } from '../../../engine/api/body-reader.ts';
 import { ReportError } from './report-error.ts';
 
-/** What is read from the wire (bytes). A browser's event has at most a tenth of it. */
+/** The largest body before decoding (bytes). A browser's event has at most a tenth of it. */
 const MAX_WIRE_BYTES = MiB;
-/** What it may decode to (bytes). */
+/** The largest decoded body (bytes). */
 const MAX_DECODED_BYTES = 4 * MiB;
 
-/** Brotli and zstd are left out: Node's Brotli decoder has a hole in every version that can be had (CVE-2026-111497). */
+/** Without Brotli and zstd: Node's Brotli decoder has a vulnerability in every available version (CVE-2026-111497). */
 const DECODERS: Readonly<Record<string, typeof decodeGzip>> = {
   gzip: decodeGzip,
   'x-gzip': decodeGzip,
@@ -18,12 +18,13 @@ const DECODERS: Readonly<Record<string, typeof decodeGzip>> = {
 };
 
 /**
- * Reads and decodes a report of any type, and hands it to `use`. Node drains a report that is refused unread,
- * so a kept connection stays in step. A sender that waits to be asked (`Expect: 100-continue`) is asked unless
- * its report is too large.
+ * Reads and decodes a report of any type, and passes it to `use`. Node drains a body that was refused unread,
+ * so a keep-alive connection stays usable. A sender with `Expect: 100-continue` gets 100 unless its report is
+ * too large.
  *
- * @throws ReportError 413 if it decodes to too many bytes, 415 for another coding, 400 for bytes not in that coding
- * @throws what `BodyReader` throws
+ * @throws ReportError 413 if the decoded body is too large, 415 for another coding, 400 for a body that cannot be
+ *   decoded
+ * @throws the errors of `BodyReader`
  */
 export async function readReport<Value>(
   bodies: BodyReader,
@@ -41,7 +42,7 @@ function requireDecoder(header: string | undefined): typeof decodeGzip | undefin
   if (coding === 'identity') return undefined;
   const decode = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined;
   if (decode) return decode;
-  throw new ReportError(415, 'The body has a Content-Encoding that is not taken here. Send gzip, deflate or none.', {
+  throw new ReportError(415, 'The Content-Encoding is not supported. Send gzip, deflate or none.', {
     'Accept-Encoding': 'gzip, deflate', // RFC 9110, section 15.5.16
   });
 }
@@ -63,6 +64,6 @@ async function decodeWith(decode: (options: { maxOutputLength: number }) => Prom
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
       throw new ReportError(413, `The report is larger than ${MAX_DECODED_BYTES / MiB} MiB.`);
-    throw new ReportError(400, 'The body is not encoded as its Content-Encoding says.');
+    throw new ReportError(400, 'The body does not match its Content-Encoding.');
   }
 }

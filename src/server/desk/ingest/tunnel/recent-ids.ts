@@ -1,18 +1,18 @@
 import { Minute } from '../../../../shared/units.ts';
 
-/** SDKs send an event again within seconds where an answer was lost. */
+/** How long an id is remembered. SDKs send an event again within seconds if the response was lost. */
 const WINDOW = 10 * Minute;
-/** Ids that are remembered (a count): about 1.5 MB. */
+/** The most ids, about 1.5 MB. */
 const MAX_IDS = 10_000;
 
 export interface RecentIds {
-  /** What this id was answered with, where it came before within ten minutes. */
+  /** Returns the earlier answer for this id, if it is at most ten minutes old. */
   find(id: string): string | undefined;
   add(id: string, answer: string): void;
   forget(id: string): void;
 }
 
-/** @param now milliseconds, never going back */
+/** @param now milliseconds, monotonic */
 export function createRecentIds({ now = () => performance.now(), maxIds = MAX_IDS } = {}): RecentIds {
   const seen = new Map<string, { readonly at: number; readonly answer: string }>();
   return {

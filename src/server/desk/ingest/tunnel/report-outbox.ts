@@ -1,16 +1,16 @@
-/** What waits for the upstream, see `sentry/outbox.ts`. */
+/** The queue of envelopes for the upstream, see `sentry/outbox.ts`. */
 export interface ReportOutbox {
   /**
-   * @param category what the upstream's rate limits call it
-   * @param headers of the sender, to be sent along
-   * @returns false where there is no room, or the upstream wants no more of this category
+   * @param category the category in the upstream's rate limits
+   * @param headers the sender's headers to forward
+   * @returns false if the queue is full, or the upstream's rate limit for the category is reached
    */
   add(envelope: Uint8Array, category: string, headers: Readonly<Record<string, string>>): boolean;
-  /** The value of `X-Sentry-Rate-Limits` to answer with; undefined where the upstream limits nothing. */
+  /** Returns the value of `X-Sentry-Rate-Limits` for the response, or undefined if the upstream limits nothing. */
   limits(): string | undefined;
 }
 
-/** Names that differ from the item's type. https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/ */
+/** Categories that differ from the item's type. https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/ */
 const CATEGORIES: ReadonlyMap<string, string> = new Map([
   ['event', 'error'],
   ['sessions', 'session'],
@@ -25,7 +25,7 @@ const CATEGORIES: ReadonlyMap<string, string> = new Map([
   ['metric', 'trace_metric'],
 ]);
 
-/** What rate limits call an item of this type. */
+/** Returns the rate limit category of an item type. */
 export function toCategory(type: string): string {
   return CATEGORIES.get(type) ?? type;
 }

@@ -3,7 +3,7 @@ import type { Failure } from '../../../engine/errors/failure.ts';
 import type { Scrubber } from '../../../engine/errors/scrub.ts';
 import { cutText } from '../../../engine/errors/trim.ts';
 
-/** What takes secrets out of what is kept and passed on. */
+/** Removes secrets from everything that is stored or forwarded. */
 export type ReportScrubber = Pick<Scrubber, 'text' | 'url' | 'value'>;
 
 export type MakeReportDigest = (input: DigestInput) => DigestResult;
@@ -14,11 +14,11 @@ export interface KnownBuild {
   readonly release: string;
 }
 
-/** What makes a failure of a report. */
+/** The dependencies for turning a report into a failure. */
 export interface FailureParts {
   readonly scrubber: ReportScrubber;
   readonly makeDigest: MakeReportDigest;
-  /** The build of this id, or the newest one of this release; undefined where nobody knows it. */
+  /** Returns the build with this id, or the newest one of this release. Undefined if it is unknown. */
   readonly findBuild: (named: string) => Promise<KnownBuild | undefined>;
   /** Whether a route has this pattern. */
   readonly isRoute: (pattern: string) => boolean;
@@ -27,23 +27,23 @@ export interface FailureParts {
   readonly now: () => number;
 }
 
-/** Who sent it, as the server itself knows. */
+/** Facts about the sender that the server knows itself. */
 export interface Sender {
-  /** The origin under which the request was answered. */
+  /** The origin that the request was sent to. */
   readonly origin: string;
   readonly isOurs: (origin: string) => boolean;
   readonly userAgent: string | undefined;
   readonly visitor: string;
-  /** Of the connection, or what a trusted proxy says it is. */
+  /** The IP address of the connection, or the one that a trusted proxy reports. */
   readonly address: string;
-  /** Other hashes of the same visitor since yesterday. */
+  /** The visitor's other hashes since yesterday. */
   readonly sameVisitor: readonly string[];
 }
 
-/** Room beyond what is kept: a secret that is cut in half is one that no pattern knows (UTF-16 code units). */
+/** Extra length for scrubbing (UTF-16 code units), because no pattern matches a secret that is cut in half. */
 const SCRUB_MARGIN = 500;
 
-/** Text of a stranger, scrubbed and then cut. */
+/** Scrubs untrusted text and then cuts it. */
 export function toScrubbed(text: string, scrubber: ReportScrubber, maxLength: number): string {
   return cutText(scrubber.text(text.slice(0, maxLength + SCRUB_MARGIN)), maxLength);
 }

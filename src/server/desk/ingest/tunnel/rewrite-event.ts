@@ -8,23 +8,23 @@ import { readTags, toHex } from './event-to-failure.ts';
 import { isRecord, type JsonRecord, toLine, toList, toPosition, toRecord, toText } from './report-json.ts';
 import { type KnownBuild, type ReportScrubber, toScrubbed } from './report-parts.ts';
 
-/** What the server says of an event, in the place of what its sender did. */
+/** Facts from the server that replace those of the sender. */
 export interface Believed {
   readonly id: string;
   readonly build: KnownBuild;
   readonly environment: string | undefined;
-  /** `digest` and the link to the incident, where there is one. */
+  /** `digest` and the link to the incident, if known. */
   readonly tags: Readonly<Record<string, string>>;
 }
 
 const MAX_EXCEPTIONS = 50;
 const MAX_FRAMES = 50;
-/** Levels that are left of what the owner's code added, where an event is too large (a count). */
+/** The number of levels of `extra` that are kept if an event is too large. */
 const FLAT_DEPTH = 3;
 
 const LEVELS = new Set(['error', 'warning', 'info', 'log', 'debug']);
 
-/** Built anew, or not passed on: what the server alone may say, and what could hold what nobody asked for. */
+/** Keys that are rewritten or not forwarded, because only the server sets them or they can contain personal data. */
 const HANDLED_KEYS = new Set([
   'event_id',
   'type',
@@ -51,8 +51,8 @@ const HANDLED_KEYS = new Set([
 ]);
 
 /**
- * The event as it is passed on: scrubbed, cut to the limits of F13 to F15 with each cut named in the
- * tag `cut`, and without what strangers may not say.
+ * Rewrites an event for the upstream. It is scrubbed, cut to the limits of F13 to F15, and contains nothing
+ * that only the server can say. The tag `cut` names each cut.
  */
 export function rewriteEvent(event: JsonRecord, believed: Believed, scrubber: ReportScrubber): JsonRecord {
   const cuts = new Set<string>();
@@ -85,7 +85,7 @@ export function rewriteEvent(event: JsonRecord, believed: Believed, scrubber: Re
   return fit(whole, cuts);
 }
 
-/** In stages, the least missed first; the last one always fits. */
+/** Cuts an event to the size limit in stages, the least useful parts first. The last stage always fits. */
 function fit(whole: Record<string, unknown>, cuts: Set<string>): JsonRecord {
   const stages: readonly [name: string, cut: (event: Record<string, unknown>) => void][] = [
     ['depth', (event) => void Object.assign(event, { extra: flatten(event.extra, FLAT_DEPTH) })],
@@ -116,11 +116,11 @@ function sizeOf(event: JsonRecord): number {
 function rewriteUser(user: unknown, scrubber: ReportScrubber): unknown {
   if (!isRecord(user)) return undefined;
   const { ip_address: address, ...rest } = user;
-  // `{{auto}}` asks for the address that this server says it comes from; any other one is the sender's word.
+  // `{{auto}}` requests the address that this server forwards. Any other address is the sender's claim.
   return { ...toRecord(scrubber.value(rest)), ...(address === '{{auto}}' && { ip_address: address }) };
 }
 
-/** Method and URL: the SDK's headers, cookies and bodies are left out. */
+/** Keeps method and URL, and leaves out headers, cookies and bodies. */
 function rewriteRequest(request: unknown, scrubber: ReportScrubber): unknown {
   const { url, method } = toRecord(request);
   if (typeof url !== 'string') return undefined;
@@ -151,7 +151,7 @@ function rewriteStack(value: JsonRecord, scrubber: ReportScrubber, cuts: Set<str
   };
 }
 
-/** A frame keeps its place; lines of source and variables are left out. */
+/** Keeps the location of a frame, and leaves out source lines and variables. */
 function rewriteFrame(frame: JsonRecord, scrubber: ReportScrubber): JsonRecord {
   const text = (value: unknown, max: number) => {
     const line = toLine(value, 2 * max);
@@ -180,7 +180,7 @@ function rewriteContexts(contexts: unknown, scrubber: ReportScrubber, cuts: Set<
   };
 }
 
-/** Ids are told by their form, so that no pattern takes them for a secret. */
+/** Checks ids by their format instead of scrubbing them, because a pattern could take them for secrets. */
 function rewriteTrace(trace: JsonRecord, scrubber: ReportScrubber, cuts: Set<string>): JsonRecord {
   const { trace_id: traceId, span_id: spanId, parent_span_id: parentId, ...rest } = trace;
   return {
@@ -191,7 +191,7 @@ function rewriteTrace(trace: JsonRecord, scrubber: ReportScrubber, cuts: Set<str
   };
 }
 
-/** Which map belongs to which file. */
+/** Keeps the pairs of files and source maps. */
 function rewriteDebugImages(meta: unknown, scrubber: ReportScrubber): unknown {
   const images = toList(toRecord(meta).images).filter(isRecord).slice(0, 100);
   const kept = images.flatMap(({ type, code_file: file, debug_id: id }) => {
@@ -207,7 +207,7 @@ function toDebugId(value: unknown): string | undefined {
   return typeof value === 'string' && /^[0-9a-f-]{32,36}$/i.test(value) ? value : undefined;
 }
 
-/** Cuts texts, at any depth. */
+/** Cuts texts at any depth. */
 function cutValues(value: unknown, cuts: Set<string>): unknown {
   if (typeof value === 'string') {
     if (value.length <= MAX_VALUE_LENGTH) return value;

@@ -16,56 +16,56 @@ import type { FailureParts, ReportScrubber, Sender } from './report-parts.ts';
 import { rewriteEvent } from './rewrite-event.ts';
 
 export interface EnvelopeParts extends FailureParts {
-  /** Whether the DSN is the one that our pages were given, letter for letter: another spelling of it is another one. */
+  /** Whether the DSN is exactly the one that this site's pages got. Other spellings are rejected. */
   readonly isOurDsn: (dsn: string, sender: Sender) => boolean;
-  /** Keeps a failure, and says whether it could. */
+  /** Journals a failure. Returns false if that failed. */
   readonly keep: (failure: Failure, sender: Sender) => boolean;
   readonly feedback: KeepFeedback;
   readonly echoes: Echoes;
-  /** A word for what is not worth keeping, such as an extension's error. */
+  /** Returns the reason for ignoring a failure, such as an extension's error. */
   readonly ignore: (failure: Failure) => string | undefined;
-  /** The same of the payload of a `transaction`, such as one of a page that does not exist. */
+  /** Returns the reason for ignoring the payload of a `transaction`, such as one of a page that does not exist. */
   readonly ignoreTransaction: (payload: unknown) => string | undefined;
   readonly newIncidents: NewIncidents;
   readonly recentIds: RecentIds;
-  /** The incident for errors past the cap on new ones. */
+  /** Moves a failure past the limit on new incidents to the incident that reports the limit. */
   readonly toOverflow: (failure: Failure) => Failure;
   readonly outbox: ReportOutbox | undefined;
   readonly environment: string | undefined;
-  /** The desk's page of an address; a path alone where the site's origin is not configured. */
+  /** Returns the URL of the desk's page for an address. Only a path if the site's origin is not configured. */
   readonly toDeskUrl: (address: string) => string;
   readonly count: Count;
 }
 
-/** What the sender is told. */
+/** The result for the sender. */
 export interface Taken {
-  /** Of the event or the feedback, where there is one. */
+  /** The id of the event or feedback, if there is one. */
   readonly id?: string | undefined;
-  /** Of the event, where this build's table tells it. */
+  /** The digest of the event, if the running build's site table can resolve it. */
   readonly digest?: string | undefined;
-  /** False where the journal could not take it. */
+  /** False if the journal could not store it. */
   readonly stored: boolean;
 }
 
-/** What became of one item. */
+/** The result for one item. */
 interface TakenItem {
-  /** To be passed on; undefined for what is dropped. */
+  /** The item to forward. Undefined if it is dropped. */
   readonly item?: EnvelopeItem;
   readonly digest?: string | undefined;
   readonly stored?: boolean;
   /** False for an item that the desk does not keep. */
   readonly isKept?: boolean;
-  /** Noise, or too much from one sender: it is neither kept nor passed on. */
+  /** An ignored error, or past a sender's limit: neither stored nor forwarded. */
   readonly ignored?: true;
 }
 
-/** Sentry takes no larger event either (bytes). */
+/** The same limit as Sentry's (bytes). */
 const MAX_EVENT_BYTES = MiB;
 
-/** Read, kept, and written anew. */
+/** Types that are parsed, stored and rewritten. */
 const READ_TYPES: ReadonlySet<string> = new Set(['event', 'feedback', 'user_report']);
 
-/** Types that counters name; any other one is `other`. */
+/** Types with a counter. All others count as `other`. */
 const COUNTED_TYPES: ReadonlySet<string> = new Set([
   ...READ_TYPES,
   ...['transaction', 'session', 'sessions', 'attachment', 'client_report', 'replay_event', 'replay_recording'],
@@ -73,11 +73,11 @@ const COUNTED_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Takes in an envelope: keeps its event and its feedback, and passes it on where there is an upstream.
- * Everything is read before anything is kept, so that a malformed envelope changes nothing.
+ * Ingests an envelope: stores its event and feedback, and forwards it if there is an upstream. Everything is
+ * parsed before anything is stored, so that a malformed envelope changes nothing.
  *
- * @param headers of the sender, for the upstream
- * @throws ReportError where it is malformed, or not for us
+ * @param headers the sender's headers for the upstream
+ * @throws ReportError if the envelope is malformed, or has another DSN
  */
 export async function takeEnvelope(
   bytes: Uint8Array,
@@ -93,7 +93,7 @@ export async function takeEnvelope(
     for (const { type } of envelope.items) countItem(type, 'duplicate', parts);
     return { id, digest: answered || undefined, stored: true };
   }
-  // Before anything is waited for: the same event may come twice at once.
+  // Added before the first `await`, because the same event can arrive twice at the same time.
   if (id !== undefined) parts.recentIds.add(id, '');
   const taken: TakenItem[] = [];
   for (const item of envelope.items) taken.push(await takeItem(item, read.get(item), sender, parts));
@@ -107,11 +107,11 @@ export async function takeEnvelope(
 
 function requireOurDsn({ headers }: Envelope, sender: Sender, { isOurDsn }: EnvelopeParts): void {
   const { dsn } = headers;
-  if (typeof dsn !== 'string') throw new ReportError(400, 'The header of the envelope names no DSN.');
-  if (!isOurDsn(dsn, sender)) throw new ReportError(403, 'The envelope is for another DSN than the one of this site.');
+  if (typeof dsn !== 'string') throw new ReportError(400, 'The header of the envelope has no DSN.');
+  if (!isOurDsn(dsn, sender)) throw new ReportError(403, 'The DSN of the envelope is not the one of this site.');
 }
 
-/** What an item says, where it is looked into. */
+/** The parsed content of an item. */
 type ReadItem =
   | { readonly as: 'event'; readonly id: string; readonly event: JsonRecord }
   | { readonly as: 'feedback'; readonly id: string; readonly event: JsonRecord; readonly feedback: GivenFeedback }
@@ -119,7 +119,7 @@ type ReadItem =
   | { readonly as: 'transaction'; readonly payload: JsonRecord };
 
 interface ReadItems {
-  /** Of the event or the feedback: an envelope has one of them. */
+  /** The id of the event or feedback. An envelope can have only one of them. */
   readonly id: string | undefined;
   readonly read: ReadonlyMap<EnvelopeItem, ReadItem>;
 }
@@ -129,10 +129,11 @@ function readItems({ headers, items }: Envelope, sender: Sender, parts: Envelope
   const kinds = new Set<string>();
   let id: string | undefined;
   for (const item of items) {
-    // Transactions are looked into only where they would be passed on.
+    // Transactions are parsed only if they would be forwarded.
     if (!READ_TYPES.has(item.type) && !(item.type === 'transaction' && parts.outbox)) continue;
     const kind = item.type === 'feedback' ? 'event' : item.type;
-    if (kinds.has(kind)) throw new ReportError(400, 'An envelope has one event alone. Send each in its own.');
+    if (kinds.has(kind))
+      throw new ReportError(400, 'An envelope can contain only one event. Send each event in a separate envelope.');
     kinds.add(kind);
     const value = parseItem(item);
     if (kind === 'event') id = toEventId(value.event_id, headers.event_id);
@@ -152,7 +153,7 @@ function readItem(type: string, value: JsonRecord, id: string, sender: Sender, p
   if (type === 'transaction') return { as: 'transaction', payload: value };
   const said = { scrubber: parts.scrubber, visitor: sender.visitor, at: parts.now() };
   const feedback = type === 'feedback' ? readFeedback(value, id, said) : readUserReport(value, said);
-  if (!feedback) throw new ReportError(400, 'The feedback says nothing.');
+  if (!feedback) throw new ReportError(400, 'The feedback is empty.');
   return type === 'feedback' ? { as: 'feedback', id, event: value, feedback } : { as: 'user_report', feedback };
 }
 
@@ -183,7 +184,7 @@ function isIgnored(reason: string | undefined, { count }: EnvelopeParts): boolea
   return reason !== undefined;
 }
 
-/** The desk keeps feedback about failures that it knows. The upstream gets the rest too, within the limits of a sender. */
+/** Stores feedback about known failures. The upstream gets all feedback within the sender's limits. */
 async function takeFeedback(
   { type, headers }: EnvelopeItem,
   given: GivenFeedback,
@@ -204,7 +205,7 @@ async function takeFeedback(
     try {
       return await parts.feedback.keep(given, { eventId: given.eventId }, sender);
     } catch {
-      return 'unchecked'; // the store is away
+      return 'unchecked'; // the store is unavailable
     }
   }
 }
@@ -222,7 +223,7 @@ async function takeEvent(
   const { echoOf } = failure;
   if (echoOf !== undefined && !(await parts.echoes.admit(echoOf))) {
     isIgnored('echo', parts);
-    // The same digest as for one that is kept: strangers learn nothing from the answer.
+    // The same digest as for an echo that is kept, so that strangers learn nothing from the response.
     return { ignored: true, digest: failure.digest };
   }
   const admitted = echoOf !== undefined || (await parts.newIncidents.admit(failure.digest));
@@ -253,7 +254,7 @@ async function rewriteFeedback(
   return { ...rewritten, contexts: { ...toRecord(rewritten.contexts), feedback: said } };
 }
 
-/** An event that is ignored takes its attachments with it. */
+/** Forwards the items, without the attachments of an ignored event. */
 function passOn(
   envelope: Envelope,
   taken: readonly TakenItem[],
@@ -285,8 +286,8 @@ function add(
 }
 
 /**
- * The header with the event's id. Of its trace, release and environment are the sender's word for an
- * event. The DSN is ours, and the ids of the trace are told by their form; the rest is scrubbed.
+ * Rewrites the header of an envelope that has an event. It removes the sender's release and environment from
+ * the trace, checks the trace's ids by their format, and scrubs the rest. The DSN is already checked.
  */
 function rewriteHeaders(headers: JsonRecord, id: string | undefined, scrubber: ReportScrubber): JsonRecord {
   if (id === undefined) return headers;

@@ -1,20 +1,20 @@
 import { Second } from '../../../../shared/units.ts';
 
 export interface BucketSize {
-  /** What may come at once (a count). */
+  /** The most tokens at once. */
   readonly burst: number;
-  /** What may come in the long run (a count a second). */
+  /** The refill rate (tokens per second). */
   readonly perSecond: number;
 }
 
 export interface TokenBuckets {
   /**
-   * Takes tokens of this sender, one by default.
+   * Takes tokens of a sender, one by default.
    *
    * @returns 0, or the milliseconds until there are enough
    */
   take(key: string, count?: number): number;
-  /** What `take()` would answer for one token, without taking it. */
+  /** Returns the result of `take()` for one token, without taking it. */
   peek(key: string): number;
   readonly size: number;
 }
@@ -25,14 +25,14 @@ interface Bucket {
   filledAt: number;
 }
 
-/** Senders that are remembered at once (a count): about 2 MB. Who was silent longest is forgotten, and starts with a full bucket. */
+/** The most senders, about 2 MB. Beyond that, the least recent one is dropped and starts with a full bucket again. */
 const MAX_BUCKETS = 10_000;
 
 /**
- * A bucket for each sender. The usual packages keep an entry and a timer for whoever ever came, so
- * that a flood from many addresses is a leak; here the number of senders is bounded.
+ * Creates a token bucket per sender, for a limited number of senders. The usual packages keep an entry and a
+ * timer for each sender, so a flood from many addresses leaks memory.
  *
- * @param now milliseconds, never going back
+ * @param now milliseconds, monotonic
  */
 export function createTokenBuckets(
   { burst, perSecond }: BucketSize,
@@ -45,7 +45,7 @@ export function createTokenBuckets(
     const bucket = buckets.get(key) ?? { tokens: burst, filledAt: at };
     bucket.tokens = Math.min(burst, bucket.tokens + ((at - bucket.filledAt) / Second) * perSecond);
     bucket.filledAt = at;
-    buckets.delete(key); // a map keeps the order of insertion: the oldest stands first
+    buckets.delete(key); // a map keeps the order of insertion, so the oldest is first
     buckets.set(key, bucket);
     return bucket;
   }

@@ -26,83 +26,83 @@ import { type Taken, takeEnvelope } from './take-envelope.ts';
 import { type BucketSize, createTokenBuckets } from './token-buckets.ts';
 import type { Visitors } from './visitors.ts';
 
-/** Where Sentry's envelopes go on. */
+/** The Sentry server that envelopes are forwarded to. */
 export interface Upstream {
-  /** The configured one as SDKs write it, without a secret: browsers are given it, and nothing else is taken. */
+  /** The configured DSN in the form of SDKs, without a secret. Browsers get it, and envelopes must have it. */
   readonly dsn: string;
   readonly outbox: ReportOutbox;
 }
 
 export interface TunnelOptions {
-  /** `/_report`; the browser's own reports come to `/_report/browser`. */
+  /** `/_report`. The browser's own reports use `/_report/browser`. */
   readonly path: string;
   readonly origins: Origins;
   readonly bodies: BodyReader;
   readonly upstream?: Upstream | undefined;
-  /** Keeps a failure, and says whether it could. @param sameVisitor other hashes of its visitor */
+  /** Journals a failure. Returns false if that failed. @param sameVisitor the visitor's other hashes */
   readonly journal: (failure: Failure, sameVisitor: readonly string[]) => boolean;
   readonly feedback: KeepFeedback;
-  /** Whether the store awaits an echo of the failure with this address. A rejection counts as no. */
+  /** Whether the failure at this address still needs an echo. A rejection counts as no. */
   readonly isEchoAwaited: (address: string) => Promise<boolean>;
   readonly makeDigest: MakeReportDigest;
-  /** Whether there is an incident with this digest, or an alias of one. A rejection counts as no. */
+  /** Whether there is an incident or an alias with this digest. A rejection counts as no. */
   readonly isKnownDigest: (digest: string) => boolean | Promise<boolean>;
-  /** The build of this id, or the newest one of this release. */
+  /** Returns the build with this id, or the newest one of this release. */
   readonly findBuild: (named: string) => Promise<KnownBuild | undefined>;
   /** Whether a route has this pattern. */
   readonly isRoute?: (pattern: string) => boolean;
-  /** Also knows what this request proves who it is from with: its page may repeat that. */
+  /** Also removes the request's credentials, because its page may repeat them. */
   readonly scrubberOf: (req: IncomingMessage) => ReportScrubber;
   readonly trim: (failure: Failure) => Failure;
-  /** A word for what is not worth keeping (F9), such as `extension`. */
+  /** Returns the reason for ignoring a failure (F9), for example `extension`. */
   readonly ignore?: (failure: Failure) => string | undefined;
-  /** The same of the payload of a `transaction`. */
+  /** Returns the reason for ignoring the payload of a `transaction`. */
   readonly ignoreTransaction?: (payload: unknown) => string | undefined;
-  /** What the upstream is told of events, in the place of what their senders say. */
+  /** Replaces the sender's environment in events for the upstream. */
   readonly environment?: string | undefined;
   readonly visitors: Visitors;
-  /** Whether whoever reports is signed in to the desk: then they are told that the address leads there. */
+  /** Whether the sender is signed in to the desk. The response then says that the address leads there. */
   readonly isOperator?: ((req: IncomingMessage) => boolean | Promise<boolean>) | undefined;
   readonly count: Count;
   readonly log: Logger;
-  /** Answers where the tunnel itself fails. */
+  /** Responds if the tunnel itself fails. */
   readonly fail: (error: unknown, req: IncomingMessage, res: ServerResponse) => void;
   readonly limits?: Partial<TunnelLimits>;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
 
-/** What browsers are given where there is no upstream: `https://spillway@example.com/1`. */
+/** The DSN that browsers get without an upstream: `https://spillway@example.com/1`. */
 const OWN_DSN = /^https?:\/\/spillway@([^\s/@?#\\]{1,260})\/1$/;
 
-/** How many reports are read, by sender and by all together. */
+/** The rate limits for reports, per sender and in total. */
 export interface TunnelLimits {
   readonly perAddress: BucketSize;
   readonly together: BucketSize;
 }
 
 const LIMITS: TunnelLimits = {
-  // An office behind one address may fail at once; what comes all the time is a loop.
+  // All browsers of an office with one address can fail at the same time. A constant stream is a loop.
   perAddress: { burst: 100, perSecond: 10 },
-  // A report costs about a millisecond: a fifth of one core at the most.
+  // A report takes about 1 ms, so reports take at most a fifth of one core.
   together: { burst: 400, perSecond: 200 },
 };
 
-/** Of the browser's own reports that are kept: one a minute of each kind, 30 a minute in all. */
+/** The limits for the browser's own reports: one per minute and digest, and 30 per minute in total. */
 const REPORTS_PER_DIGEST: BucketSize = { burst: 1, perSecond: Second / Minute };
 const REPORTS_TOGETHER: BucketSize = { burst: 30, perSecond: (30 * Second) / Minute };
 
-/** What the Reporting API and `report-uri` send; a page of ours may send plain JSON. */
+/** The content types of the Reporting API and `report-uri`, and plain JSON from a page of this site. */
 const REPORT_TYPES: ReadonlySet<string> = new Set([
   'application/reports+json',
   'application/csp-report',
   'application/json',
 ]);
 
-/** How long a sender waits where nothing can be kept (s). */
+/** How long a sender waits if nothing can be stored (s). */
 const RETRY_AFTER = 30;
 
-/** Of the sender's headers, those that the upstream is told. Cookies and credentials are never among them. */
+/** The sender's headers that are forwarded to the upstream. Cookies and credentials must never be in this list. */
 const PASSED_HEADERS = [
   ['User-Agent', 'user-agent'],
   ['Origin', 'origin'],
@@ -111,10 +111,10 @@ const PASSED_HEADERS = [
 const MAX_PASSED_LENGTH = 1000;
 
 /**
- * Takes in what browsers report: Sentry's envelopes by POST on exactly `path`, the browser's own
- * reports below it. Everything else goes on. It belongs behind the host check and in front of whatever
- * reads bodies; it refuses what another site makes a browser send, as `crossSite()` does: a request
- * that says nothing of where it comes from is from no browser, or is a browser's own report.
+ * Creates the step for reports from browsers: Sentry's envelopes by POST to exactly `path`, and the browser's
+ * own reports below it. Other requests continue. It belongs after the host check and before anything that
+ * reads bodies. Like `crossSite()`, it rejects requests that another site makes a browser send. A request
+ * without an origin is not from a page, or is a browser's own report.
  */
 export function tunnel(options: TunnelOptions): Step {
   const { path, origins, bodies, upstream, visitors, count, scrubberOf, fail, now = Date.now } = options;
@@ -168,7 +168,7 @@ export function tunnel(options: TunnelOptions): Step {
     const info = requestInfo(req);
     const { origin, address } = info;
     const id = info.readVisitorId();
-    // Behind a proxy that hands on another host, only the browser knows under which origin its page stands.
+    // Behind a proxy that changes the host, only the browser knows the origin of its page.
     const page = req.headers['sec-fetch-site'] === 'same-origin' ? req.headers.origin : undefined;
     return {
       origin,
@@ -186,7 +186,7 @@ export function tunnel(options: TunnelOptions): Step {
     return host !== undefined && (isOurs(`https://${host}`) || isOurs(`http://${host}`));
   }
 
-  /** Without configured origins the host is whatever the sender says, and no link for operators is made of that. */
+  /** Without configured origins, returns only a path: the sender chooses the host, so a link must not contain it. */
   function toDeskUrl(address: string): string {
     return `${origins.configured[0] ?? ''}/desk/${address}`;
   }
@@ -196,11 +196,11 @@ export function tunnel(options: TunnelOptions): Step {
     const { digest, occurrence, kind, title, build, release, route, requestId, echoOf } = failure;
     const line = { digest, occurrence, side: 'browser', kind, title, build, release, route, requestId, echoOf };
     if (stored) options.log.warn(line, 'A browser reported a failure.');
-    else options.log.error({ ...line, failure }, 'A browser reported a failure, and it could not be journaled.');
+    else options.log.error({ ...line, failure }, 'A browser reported a failure, but it could not be journaled.');
     return stored;
   }
 
-  /** Milliseconds until the sender may come again; 0 where it may now. */
+  /** Counts a request. Returns 0, or the milliseconds until the sender can try again. */
   function takeTurn(req: IncomingMessage): number {
     return senders.take(toSender(requestInfo(req).address)) || all.take('');
   }
@@ -235,12 +235,12 @@ export function tunnel(options: TunnelOptions): Step {
 }
 
 function findRefusal(req: IncomingMessage, origins: Origins): HttpError | undefined {
-  if (req.method !== 'POST') return new HttpError(405, 'Reports are posted.', { Allow: 'POST' });
+  if (req.method !== 'POST') return new HttpError(405, 'Send reports with POST.', { Allow: 'POST' });
   if (isOfThisSite(req, origins)) return undefined;
-  return new ReportError(403, 'This report comes from another site, so it was not taken.');
+  return new ReportError(403, 'This report was sent from another site, so it was rejected.');
 }
 
-/** Sentry's SDKs hold back for as long as the headers say. The empty list of categories stands for all. */
+/** Returns the error for a wait. Sentry's SDKs obey these headers. An empty list of categories means all. */
 function toWait(ms: number): HttpError | undefined {
   if (ms === 0) return undefined;
   const seconds = Math.max(1, Math.ceil(ms / Second));

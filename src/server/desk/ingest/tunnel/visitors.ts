@@ -5,24 +5,24 @@ import type { Desk } from '../../desk.ts';
 import { createSecret, NO_DAY } from '../../store/visitors/secret-table.ts';
 import type { Salt } from '../journal-entry.ts';
 
-/** @param id what the product's `visitorId` says about who it is */
+/** @param id the result of the product's `visitorId` */
 export type ToVisitor = (address: string, id?: string) => string;
 
 /**
- * Distinguishes visitors without storing who they are: by a salted hash of their address, which changes
- * daily, or by a keyed hash of the product's id, which stays the same.
+ * Distinguishes visitors without storing who they are. It uses a salted hash of the address, which changes
+ * daily, or a keyed hash of the product's id, which stays the same.
  */
 export interface Visitors {
   readonly toVisitor: ToVisitor;
-  /** The other hashes that the same visitor had since yesterday, as far as this process knows. */
+  /** Lists the visitor's other hashes since yesterday, as far as this process knows them. */
   listOthers(address: string, id?: string): string[];
 }
 
 export interface VisitorsOptions {
   /**
-   * Asks the store for all salts that it has, the common ones first.
+   * Reads all salts from the store, the common ones first.
    *
-   * @param offers become the common salts of days that have none
+   * @param offers become the common salts of days without one
    */
   readonly readSalts: (offers: readonly Salt[]) => Promise<readonly Salt[]>;
   /** Records a salt that the store does not know. Returns false if that failed. */
@@ -34,23 +34,23 @@ export interface VisitorsOptions {
 /** The salts of a day. The first one is in use. */
 interface KnownSalts {
   readonly salts: readonly string[];
-  /** The store or the journal has the first one. False until it is used. */
+  /** Whether the store or the journal has the first one. False until it is used. */
   isKept: boolean;
 }
 
 /**
- * How often the store is asked (ms), so that a process does not use salts for long that the store does not
- * have, such as after the database was replaced; and how often while it does not answer.
+ * How often the salts are read again (ms), so that a process soon notices that the database was replaced. The
+ * second interval applies while the store does not answer.
  */
 const REFRESH_INTERVAL = 1 * Hour;
 const RETRY_INTERVAL = 5 * Second;
-/** The salt of a day is asked for this long before the day (ms): longer than until the next refresh. */
+/** How long before a day its salt is read (ms). Longer than the refresh interval. */
 const AHEAD = 2 * Hour;
 
 /**
- * Hashes with the salts that the store gives to all replicas. While the store does not answer, this
- * process makes salts itself and writes each to its journal before it uses it. So the store gets them
- * together with the failures, and `forget` finds those too.
+ * Hashes with the salts that all replicas share through the store. While the store does not answer, this
+ * process creates salts and writes each to its journal before it uses it. So the store gets them together
+ * with the failures, and `forget` finds those too.
  */
 export function createVisitors({ readSalts, keepSalt, now = Date.now }: VisitorsOptions) {
   const known = new Map<number, KnownSalts>();
@@ -71,9 +71,9 @@ export function createVisitors({ readSalts, keepSalt, now = Date.now }: Visitors
     return id === undefined ? hashAddress(use(toDay(now())), address) : hashId(use(NO_DAY), id);
   }
 
-  /** Rejects where the store does not answer. */
+  /** Reads the salts again. Rejects if the store does not answer. */
   async function refresh(): Promise<void> {
-    // What is hashed until the answer comes is hashed with an offer: on a new store, that is the common salt.
+    // Until the answer arrives, offers are used for hashes. In a new store, they become the common salts.
     const days = new Set([NO_DAY, toDay(now()), toDay(now() + AHEAD)]);
     const read = await readSalts([...days].map((day) => find(day).salt));
     for (const [day, salts] of Map.groupBy(read, ({ day }) => day)) learn(day, salts);
@@ -104,7 +104,7 @@ export function createVisitors({ readSalts, keepSalt, now = Date.now }: Visitors
   };
 }
 
-/** Uses the salts of the desk's store, and asks for them as long as the process runs. */
+/** Uses the salts of the desk's store, and reads them regularly while the process runs. */
 export function openVisitors(desk: Pick<Desk, 'ask' | 'journalSalt'>): Visitors {
   const visitors = createVisitors({
     readSalts: (offers) => desk.ask('readSalts', offers),
@@ -112,7 +112,7 @@ export function openVisitors(desk: Pick<Desk, 'ask' | 'journalSalt'>): Visitors 
   });
   let askedAt = 0;
   function refreshIfDue(): void {
-    // By the wall clock, because a machine may sleep. It may also be set back.
+    // Uses the wall clock, because a machine can sleep. `abs`, because the clock can be set back.
     if (Math.abs(Date.now() - askedAt) < REFRESH_INTERVAL) return;
     askedAt = Date.now();
     visitors.refresh().catch(() => {
@@ -124,17 +124,17 @@ export function openVisitors(desk: Pick<Desk, 'ask' | 'journalSalt'>): Visitors 
   return visitors;
 }
 
-/** Days since 1970, UTC. @param at milliseconds since 1970 */
+/** Returns the day (days since 1970, UTC). @param at milliseconds since 1970 */
 function toDay(at: number): number {
   return Math.floor(at / Day);
 }
 
-/** Of an IPv6 address, its /64 network. @param salt of one day */
+/** Hashes an address, or the /64 network of an IPv6 address. @param salt the salt of a day */
 export function hashAddress(salt: string, address: string): string {
   return toVisitorHash(salt, toSender(address));
 }
 
-/** @param salt of no day */
+/** @param salt the salt of `NO_DAY` */
 export function hashId(salt: string, id: string): string {
   return toVisitorHash(salt, id);
 }

@@ -10,26 +10,26 @@ import { lockIncident, readIncident } from './incident-table.ts';
 
 export type StateChange =
   | { readonly state: 'open' }
-  /** `now`: any later occurrence is a regression. `next`: one in a release that is first published after this. */
+  /** `now`: any later occurrence is a regression. `next`: only one in a release that is first published later. */
   | { readonly state: 'resolved'; readonly in: 'now' | 'next' }
-  /** For ever; until a time (ms since 1970); until it happens so many times more within an hour of the clock. */
+  /** Forever, until a time (ms since 1970), or until it happens this many more times within a clock hour. */
   | { readonly state: 'ignored'; readonly until?: number; readonly growth?: number };
 
 export interface IncidentChange {
   readonly to?: StateChange;
-  /** A name; `null` for nobody. */
+  /** A token's name, or `null` to unassign. */
   readonly assignee?: string | null;
 }
 
-/** Whoever changes something, and what they had before them. */
+/** The author of a change, and the version that they saw. */
 export interface ChangeBy {
   /** The token's name. */
   readonly author: string;
-  /** The `version` that was shown: where another one is stored, nothing is changed. Undefined wins over whatever is there. */
+  /** The `version` that was shown. If it is not the stored one, nothing changes. Undefined skips this check. */
   readonly expected?: number;
 }
 
-/** `before` tells what was won over. */
+/** `before` is the incident that the change was applied to. */
 export type ChangeOutcome =
   | { readonly outcome: 'changed'; readonly before: Incident; readonly after: Incident }
   | NotChanged;
@@ -38,7 +38,7 @@ export type NotChanged =
   | { readonly outcome: 'conflict'; readonly incident: Incident }
   | { readonly outcome: 'unknown' };
 
-/** Changes an incident that nobody else changes until then. */
+/** Locks an incident, checks its version, and does the work in one transaction. */
 export function changeLocked<Outcome>(
   context: StoreContext,
   key: CallKey,
@@ -53,7 +53,7 @@ export function changeLocked<Outcome>(
   });
 }
 
-/** What is merged into another one is changed there. */
+/** Changes the state or the assignee. A merged incident changes the one that it was merged into. */
 export function changeIncident(
   context: StoreContext,
   key: CallKey,
@@ -82,7 +82,7 @@ async function changeState(sql: Sql, { key: digest }: Incident, to: StateChange,
     ignored_browser: base.browser,
     regressed_at: null,
     regressed_release: null,
-    // Whoever changes it knows of it.
+    // The author of the change needs no notification.
     untold: null,
   };
   await update(sql, digest, values, `, state_at = ${sql.dialect.now}`);
@@ -90,7 +90,7 @@ async function changeState(sql: Sql, { key: digest }: Incident, to: StateChange,
   await storeChange(sql, { digest, author, action: state === 'open' ? 'opened' : state, detail });
 }
 
-/** What the hour that runs has counted so far. */
+/** Returns the counts of the current hour so far. */
 async function countHour(sql: Sql, digest: string): Promise<{ readonly server: number; readonly browser: number }> {
   const [row] = await sql.all<{ server: number; browser: number }>(
     `SELECT COALESCE(SUM(server_count), 0) AS server, COALESCE(SUM(browser_count), 0) AS browser FROM desk_hours

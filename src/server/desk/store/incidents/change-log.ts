@@ -5,7 +5,7 @@ import type { StoreContext } from '../store-context.ts';
 import { toColumn } from '../to-column.ts';
 import { listFamily } from './incident-table.ts';
 
-/** What can become of an incident. `regressed`, `grown` and `ignore-ended` it does by itself. */
+/** The kinds of changes. Spillway itself makes `regressed`, `grown` and `ignore-ended`. */
 export type ChangeAction =
   | 'opened'
   | 'resolved'
@@ -23,12 +23,12 @@ export type ChangeAction =
 
 interface NewChange {
   readonly digest: string;
-  /** The token's name; empty where it happened by itself. */
+  /** The token's name. Empty if Spillway itself made the change. */
   readonly author: string;
   readonly action: ChangeAction;
   /**
-   * `resolved`: `in`. `ignored`: `until`, `growth`. `assigned`: `to`. `regressed`: `release`, `build`.
-   * `grown`, `deleted`: `count`. `merged`, `taken-apart`: `digest`. `occurrence-deleted`: `occurrence`.
+   * Fields by action. `resolved`: `in`. `ignored`: `until`, `growth`. `assigned`: `to`. `regressed`:
+   * `release`, `build`. `grown`, `deleted`: `count`. `merged`, `taken-apart`: `digest`. `occurrence-deleted`: `occurrence`.
    */
   readonly detail: object;
 }
@@ -47,7 +47,7 @@ export async function storeChange(sql: Sql, change: NewChange): Promise<void> {
   );
 }
 
-/** What people and the store itself changed, the latest first, also before a merge. */
+/** Lists the changes of an incident and of those merged into it, the latest first. */
 export async function listChanges(
   { reader, home }: StoreContext,
   key: CallKey,
@@ -62,7 +62,7 @@ export async function listChanges(
   return rows.map((row) => ({ ...row, detail: JSON.parse(row.detail) as Record<string, unknown> }));
 }
 
-/** Who deleted the incident of a digest, and when. @param environment where to look; by default everywhere */
+/** Returns who deleted the incident of a digest, and when. @param environment all environments by default */
 export async function readDeletion(
   context: StoreContext,
   digest: string,

@@ -1,29 +1,29 @@
-/** Where a page of a list goes on: behind the row with this key and id. */
+/** The position after the row with this key and id, where the next page of a list begins. */
 export interface Cursor {
-  /** What the list is sorted by: a cursor of another order leads nowhere. */
+  /** The sort order of the list. A cursor is valid only in its own order. */
   readonly order: string;
   readonly key: number;
   readonly id: string;
-  /** When its first page was read (ms since 1970), if rows can move while the pages are read. */
+  /** When the first page was read (ms since 1970). Set if rows can move while the pages are read. */
   readonly asOf?: number | undefined;
 }
 
-/** Opaque to whoever holds it, and fit for a URL. */
+/** Returns the cursor as opaque text that is safe in a URL. */
 export function writeCursor({ order, key, id, asOf }: Cursor): string {
   const parts = [order, key, id, ...(asOf === undefined ? [] : [asOf])];
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
-/** Whether a list in this order can go on there: what came in a URL must be asked first. */
+/** Reports whether a text is a valid cursor of this order. Check a cursor from a URL before you read it. */
 export function isCursor(text: string, order: string): boolean {
   return parseCursor(text)?.order === order;
 }
 
-/** @throws RangeError where `isCursor` says no */
+/** @throws RangeError if `isCursor` returns false */
 export function readCursor(text: string, order: string): Cursor {
   const cursor = parseCursor(text);
   if (cursor?.order === order) return cursor;
-  throw new RangeError('The cursor is none of this list, or of another order. Leave it out to begin at the top.');
+  throw new RangeError('The cursor is not valid for this list and order. Leave it out to begin at the top.');
 }
 
 function parseCursor(text: string): Cursor | undefined {

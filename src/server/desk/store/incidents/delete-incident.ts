@@ -8,7 +8,7 @@ import { type ChangeBy, changeLocked, type NotChanged } from './change-incident.
 import { storeChange } from './change-log.ts';
 import { listFamily, lockIncident } from './incident-table.ts';
 
-/** Tables with rows of an incident under its digest. */
+/** Tables with rows of an incident, by its digest. */
 const TABLES_OF_INCIDENT = [
   'desk_hours',
   'desk_releases',
@@ -25,10 +25,10 @@ const TABLES_OF_INCIDENT = [
 type DeleteOutcome = { readonly outcome: 'deleted' } | NotChanged;
 
 /**
- * Deletes an incident with all that is merged into it: its counts too. When it
- * happens again it is a new one. Who deleted it and when stays on record.
+ * Deletes an incident with its counts and everything merged into it. If it happens again, it is a new
+ * incident. The change log keeps who deleted it, and when.
  *
- * @param by with `expected`, the version that was shown: if another one is stored, nothing is deleted
+ * @param by `expected` is the version that was shown. If it is not the stored one, nothing is deleted
  */
 export function deleteIncident(context: StoreContext, key: CallKey, by: ChangeBy): Promise<DeleteOutcome> {
   return changeLocked(context, key, by, async (sql, incident) => {
@@ -37,7 +37,7 @@ export function deleteIncident(context: StoreContext, key: CallKey, by: ChangeBy
   });
 }
 
-/** In a transaction that holds the incident. @param author empty to leave no record */
+/** Removes an incident in a transaction that has locked it. @param author empty to leave no record */
 export async function removeIncident(sql: Sql, incident: Incident, author: string): Promise<void> {
   const family = await listFamily(sql, incident.key);
   const some = placeholders(family);
@@ -51,13 +51,16 @@ export async function removeIncident(sql: Sql, incident: Incident, author: strin
   for (const key of family) await dropAliasesOfOccurrences(sql, key);
   await sql.run(`DELETE FROM desk_incidents WHERE digest IN (${some})`, family);
   const count = incident.counts.server + incident.counts.browser;
-  // An address may have led to any of them.
+  // An address can name any of them.
   for (const key of author === '' ? [] : family) {
     await storeChange(sql, { digest: key, author, action: 'deleted', detail: { count } });
   }
 }
 
-/** Deletes the aliases that lead to occurrences of an incident: `7K3QM2XA-9F4W0R6B`, with `@environment` outside of the home environment. */
+/**
+ * Deletes the aliases that lead to occurrences of an incident. Their targets look like `7K3QM2XA-9F4W0R6B`,
+ * with `@environment` appended outside of the home environment.
+ */
 async function dropAliasesOfOccurrences(sql: Sql, key: string): Promise<void> {
   const digest = toDigest(key);
   const start = `${digest}-`;
@@ -71,10 +74,10 @@ async function dropAliasesOfOccurrences(sql: Sql, key: string): Promise<void> {
 }
 
 /**
- * Deletes one time that it happened, with what was said about it and what the incident says because of
- * it. It stays counted.
+ * Deletes one occurrence, the feedback about it, and the texts that the incident has from it. The counts
+ * stay.
  *
- * @returns false where it is not kept
+ * @returns false if the store does not have the occurrence
  */
 export function deleteOccurrence(
   context: StoreContext,

@@ -2,7 +2,7 @@ import { toDigest } from '../incident-key.ts';
 import type { Incident } from '../records.ts';
 import { placeholders, readShapes, type Sql } from '../sql.ts';
 
-/** An incident by itself, without what was merged into it. */
+/** An incident without those merged into it. */
 interface IncidentRow extends Omit<Incident, 'digest' | 'site' | 'weak' | 'regressed' | 'counts' | 'aliases'> {
   readonly sitePath?: string;
   readonly siteFunction?: string;
@@ -12,7 +12,7 @@ interface IncidentRow extends Omit<Incident, 'digest' | 'site' | 'weak' | 'regre
   readonly browser: number;
   readonly regressedAt?: number;
   readonly regressedRelease?: string;
-  /** The incident that stands for it; never one that is merged itself. */
+  /** The incident that it was merged into. That one is never merged itself. */
   readonly mergedInto?: string;
 }
 
@@ -30,7 +30,7 @@ export async function readIncident(sql: Sql, digest: string): Promise<Incident |
   return (await readIncidents(sql, [digest]))[0];
 }
 
-/** In the order asked for, each with what was merged into it; without those that are not known. */
+/** Returns incidents in the given order, each with those merged into it. Unknown digests are left out. */
 export async function readIncidents(sql: Sql, digests: readonly string[]): Promise<Incident[]> {
   if (digests.length === 0) return [];
   const some = placeholders(digests);
@@ -48,7 +48,7 @@ export async function readIncidents(sql: Sql, digests: readonly string[]): Promi
   });
 }
 
-/** The digests whose occurrences are this incident's: its own, and what was merged into it. */
+/** Returns the digests whose occurrences belong to this incident: its own, and those merged into it. */
 export async function listFamily(sql: Sql, digest: string): Promise<string[]> {
   const rows = await sql.all<{ digest: string }>(
     'SELECT digest FROM desk_incidents WHERE merged_into = ? AND digest <> ? ORDER BY digest',
@@ -57,7 +57,7 @@ export async function listFamily(sql: Sql, digest: string): Promise<string[]> {
   return [digest, ...rows.map((row) => row.digest)];
 }
 
-/** The digest that stands for this one; undefined where there is no incident. */
+/** Returns the digest that this one was merged into, or itself. Undefined if there is no incident. */
 export async function readRoot(sql: Sql, digest: string): Promise<string | undefined> {
   const [row] = await sql.all<{ root: string }>(
     'SELECT COALESCE(merged_into, digest) AS root FROM desk_incidents WHERE digest = ?',
@@ -66,7 +66,7 @@ export async function readRoot(sql: Sql, digest: string): Promise<string | undef
   return row?.root;
 }
 
-/** The incident that stands for the digest, held until the transaction ends. */
+/** Returns the incident that a digest belongs to, and locks it until the transaction ends. */
 export async function lockIncident(sql: Sql, digest: string): Promise<Incident | undefined> {
   const lock = (of: string) =>
     sql.all<{ merged_into: string | null }>(

@@ -10,46 +10,49 @@ import { type Cursor, readCursor, writeCursor } from './cursor.ts';
 import { readIncidents } from './incident-table.ts';
 import { matchSearch, type SearchMatch } from './search-table.ts';
 
-/** Which incidents: all that is set must hold. */
+/** Selects incidents that match all fields that are set. */
 export interface IncidentFilter {
   readonly states?: readonly IncidentState[];
-  /** Those that happened there at least once. */
+  /** Incidents that happened on this side at least once. */
   readonly side?: 'server' | 'browser';
   readonly kinds?: readonly FailureKind[];
-  /** The route's pattern. */
+  /** The pattern of the route. */
   readonly route?: string;
   /** Seen in this release. */
   readonly release?: string;
   /** Each environment has its own incidents. The default is the one that the store was opened for. */
   readonly environment?: string;
-  /** A name; `null` for those that nobody has. */
+  /** A token's name, or `null` for unassigned incidents. */
   readonly assignee?: string | null;
-  /** Seen from this time on, and before that one (ms since 1970): exact to the hour. */
+  /** Seen at or after `from` and before `to` (ms since 1970), exact to the hour. */
   readonly from?: number;
   readonly to?: number;
-  /** Words that are parts of its message, digest, file, function, route, or of a URL or user agent of it, in any order. */
+  /** Words, in any order, that occur in the message, digest, file, function, route, a URL or a user agent. */
   readonly search?: string;
 }
 
-/** Each from the highest down. */
+/** The sort key. All orders are descending. */
 export type IncidentOrder = 'lastSeen' | 'firstSeen' | 'count' | 'visitors';
 
 interface IncidentQuery extends IncidentFilter {
   /** `lastSeen` by default. */
   readonly order?: IncidentOrder;
-  /** The most that are answered (a count). */
+  /** The most incidents on a page. */
   readonly limit: number;
-  /** `next` of the page before, of the same order. Incidents that happen while the pages are read are neither left out nor listed twice. */
+  /**
+   * `next` of the previous page, in the same order. Incidents that happen while the pages are read are
+   * neither left out nor listed twice.
+   */
   readonly cursor?: string;
-  /** Where the charts end (ms since 1970): at present by default. */
+  /** Where the charts end (ms since 1970). The default is the current time. */
   readonly now?: number;
 }
 
-/** How often it happened lately. */
+/** How often an incident happened recently. */
 interface IncidentChart {
-  /** The beginning of the first hour (ms since 1970), and 24 counts; the last is the hour that runs. */
+  /** The start of the first hour (ms since 1970), and 24 counts. The last one is the current hour. */
   readonly hours: { readonly start: number; readonly counts: readonly number[] };
-  /** The beginning of the first day in UTC (ms since 1970), and 14 counts; the last is today. */
+  /** The start of the first day in UTC (ms since 1970), and 14 counts. The last one is today. */
   readonly days: { readonly start: number; readonly counts: readonly number[] };
 }
 
@@ -59,7 +62,7 @@ export interface ListedIncident extends Incident {
 
 interface IncidentPage {
   readonly incidents: readonly ListedIncident[];
-  /** Where the next page begins; undefined at the end. */
+  /** The cursor of the next page. Undefined at the end. */
   readonly next?: string;
 }
 
@@ -70,9 +73,9 @@ const ORDERS: Readonly<Record<IncidentOrder, string>> = {
   visitors: 'i.visitors',
 };
 
-/** Incidents that nothing is merged into: nearly all. */
+/** Incidents without merged ones, which nearly all are. */
 const PLAIN = '(SELECT * FROM desk_incidents WHERE merged_into IS NULL AND merged_count = 0)';
-/** The others, with what was merged into them. */
+/** Incidents together with those merged into them. */
 const JOINED = `(SELECT r.digest, r.environment, r.state, r.kind, r.route, r.assignee, r.visitors,
     MIN(f.first_at) AS first_at, MAX(f.last_at) AS last_at,
     SUM(f.server_count) AS server_count, SUM(f.browser_count) AS browser_count
@@ -84,9 +87,9 @@ const OF_PLAIN = '= i.digest';
 const OF_JOINED = 'IN (SELECT f.digest FROM desk_incidents f WHERE f.digest = i.digest OR f.merged_into = i.digest)';
 
 /**
- * One page of the list, in three statements however long it is, and one more for a search.
+ * Returns one page of the list. It takes three statements for any length, and one more for a search.
  *
- * @throws RangeError for a cursor that is none of this order
+ * @throws RangeError if the cursor is not valid for this order
  */
 export async function listIncidents(context: StoreContext, query: IncidentQuery): Promise<IncidentPage> {
   const { limit, order = 'lastSeen', cursor, now = Date.now() } = query;
@@ -142,7 +145,7 @@ async function chooseDigests(
   );
 }
 
-/** The sort key that an incident had before it happened again: `?` is the time of the first page. */
+/** The sort key that an incident had when the first page was read, which is the time in `?`. */
 const KEYS_BEFORE: Readonly<Record<Exclude<IncidentOrder, 'firstSeen'>, (family: string) => string>> = {
   lastSeen: (family) =>
     `COALESCE((SELECT MAX(o.at) FROM desk_occurrences o WHERE o.digest ${family} AND o.at <= ?), 0)`,
@@ -152,7 +155,7 @@ const KEYS_BEFORE: Readonly<Record<Exclude<IncidentOrder, 'firstSeen'>, (family:
     `i.visitors - (SELECT COUNT(DISTINCT o.visitor) FROM desk_occurrences o WHERE o.digest ${family} AND o.at > ?)`,
 };
 
-/** Lists incidents that happened again since the first page was read, in the place that they had by then. */
+/** Lists incidents that happened again after the first page was read, in the position that they had then. */
 function toMoved(
   { table, family, conditions }: Leg,
   order: IncidentOrder,
@@ -167,7 +170,7 @@ function toMoved(
   };
 }
 
-/** How many incidents there are in each state, of those that the filter lets through otherwise. */
+/** Counts the incidents in each state that match the rest of the filter. */
 export async function countStates(
   context: StoreContext,
   { states: _states, ...filter }: IncidentFilter,
@@ -201,7 +204,7 @@ class Conditions {
   }
 }
 
-/** What is listed comes from two tables, with the same conditions. */
+/** Returns the two queries whose union is the list, with the same conditions. */
 async function toLegs({ reader, environment, home }: StoreContext, query: IncidentFilter): Promise<Leg[]> {
   const match = query.search === undefined ? undefined : await matchSearch(reader, query.search);
   const filter = { environment, ...query };
@@ -214,13 +217,13 @@ async function toLegs({ reader, environment, home }: StoreContext, query: Incide
 
 interface Leg {
   readonly table: string;
-  /** Which digests of other tables are an incident's. */
+  /** The condition on a `digest` of another table that selects the rows of an incident. */
   readonly family: string;
   readonly conditions: Conditions;
 }
 
 interface LegOptions extends Pick<Leg, 'family'> {
-  /** Rows of the home environment name no environment. */
+  /** Rows of the home environment have no environment. */
   readonly isHome: boolean;
   readonly match: SearchMatch | undefined;
 }
@@ -259,7 +262,7 @@ function toConditions(
 const CHART_HOURS = 24;
 const CHART_DAYS = 14;
 
-/** The charts of a whole page at once: the hours of the last day, and the days of two weeks added up. */
+/** Reads the charts of a whole page in one query: the hours of the last day, and the sums of 14 days. */
 async function readCharts(
   sql: Sql,
   incidents: readonly Incident[],
@@ -294,7 +297,7 @@ async function readCharts(
     const of = counts.get(root.get(digest) ?? '');
     const bars = unit === Hour ? of?.hours : of?.days;
     const index = (at - (unit === Hour ? hours : days)) / unit;
-    // A clock that was ahead counts in the last one.
+    // Hours in the future, from a clock that was ahead, count in the last bar.
     const bar = Math.min(index, (bars?.length ?? 1) - 1);
     if (bars) bars[bar] = (bars[bar] ?? 0) + count;
   }

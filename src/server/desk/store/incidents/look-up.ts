@@ -9,15 +9,15 @@ import { exists, placeholders, type Sql } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
 import { listFamily, readIncident, readIncidents, readRoot } from './incident-table.ts';
 
-/** Aliases of aliases that are followed (a count): a ring of them must end. */
+/** The most aliases that are followed in a row, so that a cycle ends. */
 const MAX_ALIASES = 10;
 
 /**
- * Follows an address to its incident, through what was merged, moved and resolved later. An address
- * that a server gave out wins over any alias, because browsers choose the ids of their events.
+ * Follows an address to its incident, also after a merge or a new digest. An address that a server issued
+ * wins over any alias, because browsers choose the ids of their events.
  *
- * @param environment where to look; by default everywhere, first in that of this process
- * @returns undefined where nothing is known of the digest
+ * @param environment all environments by default, first that of this process
+ * @returns undefined if the digest is unknown
  */
 export async function find(context: StoreContext, address: Address, environment?: string): Promise<Found | undefined> {
   const { reader: sql } = context;
@@ -46,7 +46,7 @@ async function findIssued(sql: Sql, keys: readonly string[], name: string): Prom
   return incident && occurrence && { incident, occurrence, state: 'kept' };
 }
 
-/** @param address its digest is a key */
+/** @param address an address with a key instead of a digest */
 async function findIn(sql: Sql, address: Address): Promise<Found | undefined> {
   const led = await follow(sql, address);
   const incident = (await readIncident(sql, led.digest)) ?? (await readLastMoved(sql, led));
@@ -58,16 +58,16 @@ async function findIn(sql: Sql, address: Address): Promise<Found | undefined> {
   return { incident, state: (await isSampledOut(sql, keys)) ? 'thinned' : 'unknown' };
 }
 
-/** What somebody who types this looks for. */
+/** The incident or occurrence that a text names. */
 export type Resolved = Pick<Incident, 'digest' | 'environment'> & {
   /** Set if the text names one occurrence. */
   readonly occurrence?: string;
 };
 
 /**
- * Reads what stands in the search box as a digest, an address, a request's id or a trace's id.
+ * Resolves the text of the search box as a digest, an address, a request id or a trace id.
  *
- * @returns undefined where it is none that the store knows: then it is to be searched for
+ * @returns undefined if the store knows none of these. The caller then searches for the text
  */
 export async function resolveQuery(context: StoreContext, text: string): Promise<Resolved | undefined> {
   const { reader: sql } = context;
@@ -85,11 +85,11 @@ function toResolved({ digest, environment }: Incident, occurrence: string | unde
   return { digest, environment, ...(occurrence !== undefined && { occurrence }) };
 }
 
-/** As `request-id.ts` takes them from a proxy (characters). */
+/** The lengths that `request-id.ts` accepts from a proxy (characters). */
 const MIN_REQUEST_ID = 8;
 const MAX_REQUEST_ID = 128;
 
-/** The failure of the last day in the environment of this process. @param name the second half of its address */
+/** Finds a failure of the last day in this process's environment. @param name the second half of its address */
 export async function findEvent(
   { reader, environment, home }: StoreContext,
   name: string,
@@ -100,9 +100,10 @@ export async function findEvent(
 }
 
 /**
- * Finds recent occurrences by the second half of their addresses, and those that an echo of this name led to.
+ * Finds recent occurrences by the second half of their addresses, and those that an echo with this name
+ * leads to.
  *
- * @returns addresses with keys in the place of digests
+ * @returns addresses with keys instead of digests
  */
 async function findByName(sql: Sql, name: string): Promise<Required<Address>[]> {
   const stored = await sql.all<Required<Address>>(
@@ -120,7 +121,7 @@ async function findByName(sql: Sql, name: string): Promise<Required<Address>[]> 
   return [...stored, ...targets];
 }
 
-/** Whether a digest has an incident, its own or another's. */
+/** Reports whether a digest leads to an incident, directly or by an alias. */
 export async function isKnown({ reader, home }: StoreContext, key: CallKey): Promise<boolean> {
   const digest = toKey(key, home);
   return exists(
@@ -131,7 +132,7 @@ export async function isKnown({ reader, home }: StoreContext, key: CallKey): Pro
   );
 }
 
-/** The environments in which a digest is known: names, sorted. */
+/** Returns the names of the environments that know a digest, sorted. */
 export async function listKnownIn({ reader, home }: StoreContext, digest: string): Promise<string[]> {
   const { names } = await readEnvironments(reader);
   const keys = names.map((environment) => toKeyIn(digest, environment, home));
@@ -143,7 +144,7 @@ export async function listKnownIn({ reader, home }: StoreContext, digest: string
   return names.filter((_name, index) => known.has(keys[index] ?? ''));
 }
 
-/** All that was shown under this digest has others by now: the last one that moved shows where to look. */
+/** Follows the newest alias of a digest whose occurrences all have other digests by now. */
 async function readLastMoved(sql: Sql, { digest, occurrence }: Address): Promise<Incident | undefined> {
   if (occurrence !== undefined) return undefined;
   const [alias] = await sql.all<{ target: string }>(
@@ -177,7 +178,7 @@ function isSampledOut(sql: Sql, digests: readonly string[]): Promise<boolean> {
   );
 }
 
-/** In the order of time. */
+/** Lists the hours in which an incident happened, the earliest first. */
 export async function listHours({ reader: sql, home }: StoreContext, key: CallKey): Promise<IncidentHour[]> {
   const digests = await listFamily(sql, toKey(key, home));
   return sql.all<IncidentHour>(
@@ -187,7 +188,7 @@ export async function listHours({ reader: sql, home }: StoreContext, key: CallKe
   );
 }
 
-/** In the order in which it was first seen in each. */
+/** Lists the releases in which an incident happened, ordered by its first occurrence in each. */
 export async function listReleases({ reader: sql, home }: StoreContext, key: CallKey): Promise<IncidentRelease[]> {
   const digests = await listFamily(sql, toKey(key, home));
   const rows = await sql.all<Omit<IncidentRelease, 'regressedAt'>>(
@@ -202,7 +203,7 @@ export async function listReleases({ reader: sql, home }: StoreContext, key: Cal
   });
 }
 
-/** By release, when it came back there last. */
+/** Returns the time of the latest regression in each release. */
 async function listRegressions(sql: Sql, digests: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const rows = await sql.all<{ at: number; detail: string }>(
     `SELECT at, detail FROM desk_changes WHERE digest IN (${placeholders(digests)}) AND action = 'regressed' ORDER BY at`,
@@ -212,7 +213,7 @@ async function listRegressions(sql: Sql, digests: readonly string[]): Promise<Re
   return new Map(rows.map(({ at, detail }) => [(JSON.parse(detail) as { release: string }).release, at]));
 }
 
-/** Others of its environment that may have the same cause, those seen last first. */
+/** Lists incidents of the same environment that may have the same cause, the last seen first. */
 export async function listSimilar(
   { reader: sql, home }: StoreContext,
   key: CallKey,

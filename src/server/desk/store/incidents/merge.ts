@@ -10,16 +10,16 @@ import { listFamily, lockIncident, readIncident } from './incident-table.ts';
 
 type MergeOutcome =
   | { readonly outcome: 'merged' | 'taken-apart'; readonly incident: Incident }
-  /** Both are one already, or what is to be taken apart is not merged. */
+  /** Both are already merged, or the digest to unmerge is not merged. */
   | { readonly outcome: 'nothing-to-do'; readonly incident: Incident }
   | NotChanged;
 
 /**
- * Lets one incident stand for another too. Counts, hours, releases, occurrences and
- * visitors stay under the digest that they came with and are added up when read; its state, notes and
- * log stay too. So taking apart brings back what would be there without the merge.
+ * Merges one incident into another. Counts, hours, releases, occurrences and visitors stay under their own
+ * digest and are added up when they are read. Its state, notes and log stay too. So an unmerge restores
+ * everything as if there had been no merge.
  *
- * @param by with `expected`, the version of the one that is merged
+ * @param by `expected` is the version of the incident that is merged into the other
  */
 export function mergeIncidents(
   context: StoreContext,
@@ -36,7 +36,7 @@ async function merge(
   { digest, into }: { readonly digest: string; readonly into: string },
   by: ChangeBy,
 ): Promise<MergeOutcome> {
-  // In the order in which batches lock them.
+  // Locks in the order that batches use.
   const [first, second] = digest < into ? [digest, into] : [into, digest];
   const low = await lockIncident(sql, first);
   const high = await lockIncident(sql, second);
@@ -56,7 +56,7 @@ async function merge(
   return answer(sql, kept.key, 'merged');
 }
 
-/** The reverse, for one digest of an incident. What was merged into that one before stays with it. */
+/** Separates one digest from an incident. Digests that were merged into it earlier stay with it. */
 export function unmerge(context: StoreContext, key: CallKey, by: ChangeBy): Promise<MergeOutcome> {
   const digest = toKey(key, context.home);
   return changeLocked(context, key, by, (sql, root) => separate(sql, { digest, root }, by));
@@ -89,7 +89,7 @@ async function setRoot(sql: Sql, digests: readonly string[], root: string): Prom
   ]);
 }
 
-/** What was merged into a digest, and into those. */
+/** Lists the digests that were merged into a digest, directly or indirectly. */
 async function listMergedBelow(sql: Sql, digest: string): Promise<string[]> {
   const rows = await sql.all<{ digest: string }>(
     `WITH RECURSIVE below (digest) AS (

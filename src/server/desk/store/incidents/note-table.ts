@@ -15,7 +15,7 @@ export interface Note {
   readonly text: string;
 }
 
-/** As long as what a visitor may say (characters). */
+/** The same limit as for a visitor's feedback (characters). */
 export const MAX_NOTE_LENGTH = 4096;
 
 /** @returns undefined if there is no such incident */
@@ -31,7 +31,7 @@ export function addNote(context: StoreContext, key: CallKey, text: string, autho
   });
 }
 
-/** The latest first. */
+/** Lists the notes of an incident, the latest first. */
 export async function listNotes({ reader, home }: StoreContext, key: CallKey, limit: number): Promise<Note[]> {
   const digests = await listFamily(reader, toKey(key, home));
   return reader.all<Note>(

@@ -4,27 +4,26 @@ import type { StoredFailure } from '../records.ts';
 import { hasTable, insertRows, placeholders, readNumber, type Sql, type SqlDriver, type SqlValue } from '../sql.ts';
 import { toColumn } from '../to-column.ts';
 
-/** What an incident is found by (characters): some URLs and user agents among it. */
+/** The length of an incident's search text (characters), which includes some URLs and user agents. */
 const MAX_TEXT = 2500;
-/** One of its lines (characters). */
+/** The length of one of its lines (characters). */
 const MAX_LINE = 300;
-/** URLs of an incident that it is found by (a count): each visit may have another. */
+/** The number of URLs in it, because each request can have a different one. */
 const MAX_URLS = 15;
-/** Frames whose files are found, of each error (a count). */
+/** The number of frames of each error whose files are in it. */
 const MAX_FRAMES = 10;
-/** Words of a search that count (a count), and their length (characters). */
+/** The number of words that a search uses, and the length of each (characters). */
 const MAX_WORDS = 8;
 const MAX_WORD = 100;
-/** What a trigram needs (characters); shorter words are looked for without the index. */
+/** The length of a trigram (characters). Shorter words are searched without the index. */
 const TRIGRAM = 3;
 
 /**
- * The table `desk_search` holds, for each incident, a line for each thing that it is found by, in
- * small letters, because both databases compare those alike. SQLite has an FTS5 table of trigrams
- * beside it that triggers keep, PostgreSQL an index of `pg_trgm`. Words are parts of the text, never
- * patterns.
+ * Creates the index of the table `desk_search`, which has the search text of each incident. The text is in
+ * lower case, which both databases compare alike. SQLite uses an FTS5 table of trigrams that triggers keep
+ * up to date. PostgreSQL uses a `pg_trgm` index. Words match parts of the text and are never patterns.
  *
- * @param log told where PostgreSQL does not let the extension be made: then each text is read through
+ * @param log gets a warning if PostgreSQL does not allow the extension. A search then reads every text
  */
 export async function prepareSearch(driver: SqlDriver, log: DeskLog | undefined): Promise<void> {
   if (driver.dialect.name === 'sqlite') return driver.migration(prepareSqlite);
@@ -49,8 +48,8 @@ async function prepareSqlite(sql: Sql): Promise<void> {
 }
 
 /**
- * Merges the segments of SQLite's search index, which drops words of texts that were changed or deleted.
- * In steps, so that other writers can go in between.
+ * Merges the segments of SQLite's search index, which removes the words of changed and deleted texts. It
+ * works in steps, so that other writers can run in between.
  */
 export async function mergeIndex(driver: SqlDriver): Promise<void> {
   if (driver.dialect.name !== 'sqlite') return;
@@ -58,16 +57,16 @@ export async function mergeIndex(driver: SqlDriver): Promise<void> {
     const isDone = await driver.transaction(async (sql) => {
       const before = await countChanges(sql);
       await sql.run(`INSERT INTO desk_search_index (desk_search_index, rank) VALUES ('merge', -${MERGE_PAGES})`);
-      // By SQLite's documentation, nothing is left to merge then.
+      // According to SQLite's documentation, fewer than two changes mean that nothing is left to merge.
       return (await countChanges(sql)) - before < 2;
     });
     if (isDone) return;
   }
 }
 
-/** Pages that one step merges (a count): it takes about 0.1 s. */
+/** The number of pages that one step merges, which takes about 0.1 s. */
 const MERGE_PAGES = 200;
-/** More than any index needs (a count). */
+/** The most steps, more than any index needs. */
 const MAX_MERGE_STEPS = 10_000;
 
 function countChanges(sql: Sql): Promise<number> {
@@ -83,7 +82,7 @@ async function preparePostgres(driver: SqlDriver, log: DeskLog | undefined): Pro
     await sql.run('SAVEPOINT desk_search');
     try {
       await sql.run('CREATE EXTENSION IF NOT EXISTS pg_trgm');
-      // Texts change seldom; a list of what is not indexed yet would be read through by each search.
+      // With `fastupdate`, each search would have to read a list of entries that are not indexed yet.
       await sql.run(
         'CREATE INDEX desk_search_trigrams ON desk_search USING gin (text gin_trgm_ops) WITH (fastupdate = off)',
       );
@@ -91,7 +90,7 @@ async function preparePostgres(driver: SqlDriver, log: DeskLog | undefined): Pro
       await sql.run('ROLLBACK TO SAVEPOINT desk_search');
       log?.warn(
         { err: error },
-        "PostgreSQL did not let the desk use the extension pg_trgm, so a search reads all texts. Let the desk's user create it (GRANT CREATE ON DATABASE), or create it as an administrator, and start again.",
+        "The PostgreSQL extension pg_trgm could not be created, so searches are slower. Allow the desk's user to create it (GRANT CREATE ON DATABASE) or create it as an administrator, then restart.",
       );
     }
   });
@@ -103,15 +102,15 @@ interface SearchCondition {
   readonly values: readonly SqlValue[];
 }
 
-/** Makes the condition. @param family which digests are an incident's: `= i.digest` */
+/** Returns the condition. @param family selects the digests of an incident, for example `= i.digest` */
 export type SearchMatch = (family: string) => SearchCondition;
 
 /**
- * The incidents whose text holds all words; merged ones count for what they were merged into. Few are
- * listed by the index of trigrams. Where there are many, the list is read in its order and each text is
- * looked at, because it ends with the page.
+ * Returns a condition for incidents whose text contains all words. A merged incident counts for the one
+ * that it was merged into. If few incidents match, the trigram index lists them. Otherwise the list is read
+ * in its order and each text is checked, because that ends once the page is full.
  *
- * @returns undefined where there are no words
+ * @returns undefined if the search has no words
  */
 export async function matchSearch(sql: Sql, search: string): Promise<SearchMatch | undefined> {
   const words = toWords(search);
@@ -124,7 +123,7 @@ export async function matchSearch(sql: Sql, search: string): Promise<SearchMatch
   );
   if (rows.length <= FEW) {
     const digests = [...new Set(rows.map(({ digest }) => digest))];
-    // An empty list is no SQL.
+    // SQL does not allow an empty list.
     return () => ({ text: `i.digest IN (${placeholders(digests) || 'NULL'})`, values: digests });
   }
   const each = sql.dialect.name === 'sqlite' ? readThrough(words) : indexed;
@@ -134,7 +133,7 @@ export async function matchSearch(sql: Sql, search: string): Promise<SearchMatch
   });
 }
 
-/** Incidents that a statement names one by one (a count). */
+/** The most incidents that a statement lists one by one. */
 const FEW = 300;
 
 function toWords(search: string): string[] {
@@ -142,20 +141,20 @@ function toWords(search: string): string[] {
   return words.slice(0, MAX_WORDS).map((word) => word.slice(0, MAX_WORD).toWellFormed());
 }
 
-/** What is read by the index, where there is one for it. */
+/** A search that uses the index for the words that it supports. */
 interface IndexedSearch extends SearchCondition {
   readonly from: string;
 }
 
 function matchSqlite(words: readonly string[]): IndexedSearch {
   const long = words.filter((word) => [...word].length >= TRIGRAM);
-  // An index without places, a sixth as large, answers LIKE alone, and no LIKE that has an ESCAPE.
+  // An index with `detail = none` is a sixth of the size, but supports only LIKE without ESCAPE.
   const likes = long.map(() => 'x.text LIKE ?').join(' AND ');
   const patterns = long.map((word) => `%${word.replace(/[%_]/g, '_')}%`);
   const rest = readThrough(words.filter((word) => !long.includes(word) || /[%_]/.test(word)));
   if (long.length === 0) return { from: 'desk_search s', ...rest };
   return {
-    // In this order, so that it ends with the last one that is wanted.
+    // CROSS JOIN keeps this order, so that the query stops at the limit.
     from: 'desk_search_index x CROSS JOIN desk_search s ON s.id = x.rowid',
     text: rest.text ? `${likes} AND ${rest.text}` : likes,
     values: [...patterns, ...rest.values],
@@ -174,7 +173,7 @@ function matchPostgres(words: readonly string[]): IndexedSearch {
   };
 }
 
-/** Adds what these say to what their incidents are found by, as long as there is room. */
+/** Adds lines from these failures to the search texts of their incidents, as far as there is room. */
 export async function storeSearch(sql: Sql, failures: readonly StoredFailure[]): Promise<void> {
   if (failures.length === 0) return;
   const groups = Map.groupBy(failures, ({ digest }) => digest);
@@ -193,9 +192,9 @@ export async function storeSearch(sql: Sql, failures: readonly StoredFailure[]):
 }
 
 /**
- * Rebuilds the text of an incident, from its own columns and the full records that are left.
+ * Rebuilds the search text of an incident from its columns and the remaining full records.
  *
- * @param left the full records that are left, the oldest first
+ * @param left the remaining full records, the oldest first
  */
 export async function rebuildSearch(sql: Sql, digest: string, left: readonly StoredFailure[]): Promise<void> {
   const [facts] = await sql.all<Record<string, string | null>>(
@@ -225,7 +224,7 @@ function isUrl(line: string): boolean {
   return line.startsWith('/') || /^https?:/.test(line);
 }
 
-/** What tells most of the incident first: later ones add what differs. */
+/** Lists the search lines of a failure, the most specific first. Later failures add only lines that differ. */
 function listLines({ digest, title, errors, site, route, resolved, request }: StoredFailure): string[] {
   return [
     digest,

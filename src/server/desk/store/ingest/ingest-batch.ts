@@ -22,26 +22,26 @@ import { type Intake, type Tally, tallyBatch } from './tally.ts';
 /** Entries of a journal that are stored together. */
 interface Batch {
   readonly entries: readonly Intake[];
-  /** Where it happened: `SENTRY_ENVIRONMENT` of the server. The default is the environment that the store was opened for. */
+  /** The server's `SENTRY_ENVIRONMENT`. The default is the environment that the store was opened for. */
   readonly environment?: string | undefined;
-  /** Leaves out what only helps to find and to notify: the search text, the number of visitors, notifications. */
+  /** Leaves out search texts, numbers of visitors and notifications. */
   readonly withoutExtras?: boolean;
-  /** The journal that it came from, and the position after it. */
+  /** The journal that the batch is from, and the position after it. */
   readonly from?: { readonly run: string; readonly next: LogPosition };
 }
 
 /**
- * Stores a batch together with its position in the journal: both or none, so that each line counts once
- * even if a process dies in between.
+ * Stores a batch together with its journal position in one transaction, so that each line counts once even
+ * if the process dies.
  */
 export function takeIn(context: StoreContext, batch: Batch): Promise<void> {
   return context.driver.transaction((sql) => storeBatch(sql, context, batch));
 }
 
-/** Ends a transaction that was only a trial. */
+/** Rolls back a transaction that was only a trial. */
 class TriedError extends Error {}
 
-/** Tries what `takeIn` would do with a batch without its extras, and leaves everything as it was. */
+/** Tries to store a batch without its extras, and rolls it back. */
 export async function tryIngest(context: StoreContext, batch: Pick<Batch, 'entries' | 'environment'>): Promise<void> {
   try {
     await context.driver.transaction(async (sql) => {
@@ -54,9 +54,9 @@ export async function tryIngest(context: StoreContext, batch: Pick<Batch, 'entri
 }
 
 /**
- * Records that a process died, together with its incident.
+ * Records the death of a process, together with its incident.
  *
- * @returns false if it has ended by now, or another process reported it
+ * @returns false if the process has ended cleanly, or another process recorded its death
  */
 export function tellDead(context: StoreContext, run: string, incident: Intake): Promise<boolean> {
   return context.driver.transaction(async (sql) => {
@@ -67,7 +67,7 @@ export function tellDead(context: StoreContext, run: string, incident: Intake): 
   });
 }
 
-/** The position of a journal up to which it is stored; its beginning if nothing of it is. */
+/** Returns the position up to which a journal is stored. */
 export async function readPosition({ driver }: StoreContext, run: string): Promise<LogPosition> {
   const [row] = await driver.all<LogPosition>('SELECT segment, taken AS "offset" FROM desk_journals WHERE run = ?', [
     run,
@@ -108,7 +108,7 @@ function toScopedNews(context: StoreContext): NotificationRules {
   return { ...news, targets: news.targets.map((target) => ({ ...target, id: toTargetId(context, target) })) };
 }
 
-/** Replaces the digests of a batch by the keys of their incidents. */
+/** Replaces the digests of a batch with the keys of their incidents. */
 function scopeEntries(entries: readonly Intake[], toKey: (digest: string) => string): readonly Intake[] {
   return entries.map((intake) => scopeEntry(intake, toKey));
 }

@@ -7,7 +7,7 @@ import { assignments, type Columns, placeholders, type Sql } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
 import { type ReleaseTally, type Tally, toHour } from './tally.ts';
 
-/** What the store knows of an incident that was just counted. */
+/** The state of an incident that was just counted. */
 export interface CountedRow {
   readonly digest: string;
   readonly state: IncidentState;
@@ -28,9 +28,9 @@ interface StandingRow {
 }
 
 /**
- * Opens those again that returned after they were resolved, or grew past what they are ignored for.
- * Where a server occurrence is known, what browsers send opens nothing: anybody can send it
- * (SPEC section 6). Echoes are not among the tallies.
+ * Reopens incidents that returned after they were resolved, or grew past their ignore limit. If a server has
+ * seen the incident, browser reports do not reopen it, because anyone can send them (SPEC section 6). Echoes
+ * are not in the tallies.
  */
 export async function settleStates(sql: Sql, tallies: readonly Tally[], counted: readonly CountedRow[]): Promise<void> {
   const roots = new Map(
@@ -68,12 +68,12 @@ async function settleResolved(sql: Sql, standing: StandingRow, tallies: readonly
   await reopen(sql, standing, columns, { action: 'regressed', detail: { release, build } });
 }
 
-/** The last time in a release that counts; 0 where none does. */
+/** Returns the time of a release's last occurrence that can reopen the incident, or 0. */
 function toBelievedTime(release: ReleaseTally, { family_server }: StandingRow): number {
   return family_server > 0 ? release.lastServerAt : release.lastAt;
 }
 
-/** A release is later, whatever its name, if none of its builds had been started in the environment by that time. */
+/** Finds a release that is newer than the resolution: none of its builds had been started in the environment then. */
 async function findFirstPublishedSince(
   sql: Sql,
   { digest, state_at }: StandingRow,
@@ -105,7 +105,7 @@ async function settleIgnored(sql: Sql, standing: StandingRow, tallies: readonly 
   await reopen(sql, standing, columns, { action: 'grown', detail: { count: Math.max(...grown) } });
 }
 
-/** Only as it was read: whoever changed it meanwhile knew of this return. */
+/** Reopens the version that was read. The author of a later version has already seen this return. */
 async function reopen(
   sql: Sql,
   { digest, version }: StandingRow,
@@ -120,7 +120,7 @@ async function reopen(
   if (changed > 0) await storeChange(sql, { digest, author: '', ...change });
 }
 
-/** Opens those that were ignored until a time that is over. */
+/** Reopens incidents whose ignore time is over. */
 export async function endIgnores({ driver }: StoreContext): Promise<void> {
   await driver.transaction(async (sql) => {
     const over = await sql.all<{ digest: string }>(

@@ -2,12 +2,12 @@ import { insertRows, type Sql } from '../sql.ts';
 import { toColumn } from '../to-column.ts';
 import type { Intake } from './tally.ts';
 
-/** An address that was shown, and what it leads to instead of its own digest. */
+/** An address that was shown to a visitor, and the digest or address that it leads to. */
 interface Alias {
   readonly digest: string;
   /** Empty for all occurrences. */
   readonly occurrence: string;
-  /** A digest, or a whole address. */
+  /** A digest or an address. */
   readonly target: string;
   readonly reason: 'resolved' | 'echo';
   readonly at: number;
@@ -15,8 +15,8 @@ interface Alias {
 
 /**
  * Lists the aliases of a batch: for failures that were shown under another digest than they have now, and
- * for echoes. An address that already has a stored occurrence gets no alias, because browsers choose the
- * ids of their events and could take over the addresses of others.
+ * for echoes. An address with a stored occurrence gets no alias, because browsers choose the ids of their
+ * events and could take over other addresses.
  */
 export async function listNewAliases(sql: Sql, entries: readonly Intake[]): Promise<readonly Alias[]> {
   const aliases = entries.flatMap((intake) => (intake.entry === 'whole' ? listAliases(intake) : []));
@@ -33,7 +33,7 @@ function listAliases({ failure, shownAs = failure.digest }: Extract<Intake, { en
   const { digest, occurrence, at, echoOf } = failure;
   if (echoOf !== undefined) return [{ digest: shownAs, occurrence, target: echoOf, reason: 'echo', at }];
   if (shownAs === digest) return [];
-  // For this one alone: others that were shown under those words may be of another kind.
+  // Only for this occurrence, because others with the same shown digest can belong to other incidents.
   return [{ digest: shownAs, occurrence, target: digest, reason: 'resolved', at }];
 }
 

@@ -7,8 +7,8 @@ import type { CountedRow } from './settle-states.ts';
 import type { IncidentFacts, Tally } from './tally.ts';
 
 /**
- * Records the environment of incidents that are new in it. Before schema 9 all environments shared one
- * incident: its state is kept in the environments that had seen it by then, and it is new in all others.
+ * Records incidents that are new in an environment. Before schema 9, all environments shared one incident.
+ * Environments that had seen it keep its state, and in all others it is new.
  */
 export async function beginInEnvironment(
   sql: Sql,
@@ -42,7 +42,7 @@ export async function beginInEnvironment(
   );
 }
 
-/** On PostgreSQL the rows are locked by it until all is stored. */
+/** Adds the counts of a batch to its incidents. On PostgreSQL, this locks their rows until the transaction ends. */
 export async function storeIncidents(sql: Sql, tallies: readonly Tally[]): Promise<CountedRow[]> {
   const rows = tallies.map((tally) => ({
     digest: tally.digest,
@@ -64,12 +64,12 @@ export async function storeIncidents(sql: Sql, tallies: readonly Tally[]): Promi
   return insertRows<CountedRow>(sql, 'desk_incidents', rows, suffix);
 }
 
-/** What messages of one shape have in common: their class, and the words that do not differ from one visit to the next. */
+/** Returns a hash of the error's class and masked message, which is the same for similar messages. */
 function toShape({ class: name, message }: IncidentFacts): string {
   return hash('sha1', `${name}\n${maskMessage(message)}`, 'base64url').slice(0, 12);
 }
 
-/** Columns of `desk_incidents` that a full record tells. */
+/** Columns of `desk_incidents` that are filled from a full record. */
 const FACT_COLUMNS = [
   ...(['rule', 'kind', 'title', 'class', 'message', 'site_path', 'site_function', 'site_detail'] as const),
   ...(['route', 'weak', 'shape'] as const),
@@ -99,7 +99,7 @@ const KNOWN_COLUMNS = [
   ...['first_side', 'first_at', 'last_at', 'first_release', 'first_build', 'last_release', 'last_build', 'site_line'],
 ].join(', ');
 
-/** Journals of dead processes come late, so what is taken in may be older than what is known. */
+/** Merges a batch into a known incident. The batch can be older, because journals of dead processes arrive late. */
 const ON_KNOWN_INCIDENT = `ON CONFLICT (digest) DO UPDATE SET ${[
   ...FACT_COLUMNS.map((name) =>
     exchangeWhere("desk_incidents.rule = 0 AND (excluded.rule > 0 OR desk_incidents.title = '')", name),
@@ -112,7 +112,7 @@ const ON_KNOWN_INCIDENT = `ON CONFLICT (digest) DO UPDATE SET ${[
   ),
   'server_count = desk_incidents.server_count + excluded.server_count',
   'browser_count = desk_incidents.browser_count + excluded.browser_count',
-  // What is told without a stack leaves the line as it was known.
+  // A batch without a stack does not change the line.
   exchangeWhere(
     'excluded.site_line IS NOT NULL AND (desk_incidents.site_line IS NULL OR excluded.last_at >= desk_incidents.last_at)',
     'site_line',

@@ -7,7 +7,7 @@ import { insertRows, placeholders, type Sql } from '../sql.ts';
 import { toColumn, toOptionalColumn } from '../to-column.ts';
 import type { HourTally, Tally } from './tally.ts';
 
-/** Stores the hours and occurrences of a batch, and a sample of them in full. */
+/** Stores the hours and occurrences of a batch, and full records of a sample. */
 export async function storeHoursAndOccurrences(
   sql: Sql,
   tallies: readonly Tally[],
@@ -24,7 +24,7 @@ export async function storeHoursAndOccurrences(
 
 type HourRow = CountedHour & { readonly kept: number; readonly wholes: number };
 
-/** A row with zeros for what is not told. */
+/** Fills missing counts of a row with zeros. */
 function toHourRow(row: Pick<HourRow, 'digest' | 'hour'> & Partial<HourRow>) {
   return { server_count: 0, browser_count: 0, kept: 0, wholes: 0, ...row };
 }
@@ -35,7 +35,7 @@ const ON_KNOWN_HOUR = `ON CONFLICT (digest, hour) DO UPDATE SET ${HOUR_COUNTS.ma
   (name) => `${name} = desk_hours.${name} + excluded.${name}`,
 ).join(', ')}`;
 
-/** Counts, and answers how much of each hour is kept already. On PostgreSQL the rows are locked by it until all is stored. */
+/** Adds the counts of each hour, and returns the rows. On PostgreSQL, this locks them until the transaction ends. */
 async function storeHours(sql: Sql, tallies: readonly Tally[]): Promise<ReadonlyMap<string, HourRow>> {
   const rows = tallies.flatMap(({ digest, hours }) =>
     hours.map(({ hour, server, browser }) => toHourRow({ digest, hour, server_count: server, browser_count: browser })),
@@ -49,7 +49,7 @@ async function storeHours(sql: Sql, tallies: readonly Tally[]): Promise<Readonly
   return new Map(known.map((row) => [`${row.digest} ${row.hour}`, row]));
 }
 
-/** What of an hour's tally is kept. */
+/** The occurrences of an hour's tally that are kept. */
 interface KeptHour {
   readonly tally: Tally;
   readonly hour: HourTally;
@@ -86,9 +86,9 @@ async function storeOccurrences(sql: Sql, kept: readonly KeptHour[]): Promise<vo
 }
 
 /**
- * Why an occurrence is kept in full: it is among the first of its incident, a sample of its hour, among
- * the newest, or a visitor wrote about it. Browsers have their own share, because anyone can send events
- * from a browser and must not displace what servers saw.
+ * Why an occurrence is kept in full: it is among the first of its incident, in the sample of its hour, among
+ * the newest, or a visitor sent feedback about it. Browsers have separate roles, because anyone can send
+ * browser events, and they must not displace those of servers.
  */
 type FullRecordRole = 'first' | 'spread' | 'latest' | 'browser' | 'browser-latest' | 'said';
 
@@ -129,7 +129,7 @@ async function chooseFullRecords(sql: Sql, kept: readonly KeptHour[]): Promise<r
   });
 }
 
-/** Drops occurrences of a role, except the newest. */
+/** Removes the records of a role, except the newest. */
 function keepNewest(chosen: readonly FullRecord[], role: FullRecordRole): readonly FullRecord[] {
   const newest = new Set(chosen.filter((one) => one.role === role).slice(-NEWEST_WHOLES));
   return chosen.filter((one) => one.role !== role || newest.has(one));
@@ -139,7 +139,7 @@ function isLatest(role: FullRecordRole): boolean {
   return role === 'latest' || role === 'browser-latest';
 }
 
-/** Counts the full occurrences of browsers by digest and hour; `desk_hours` counts those of servers. */
+/** Counts the full records from browsers by digest and hour. `desk_hours` has the counts of those from servers. */
 async function countOfBrowsers(
   sql: Sql,
   digests: readonly string[],
@@ -189,7 +189,7 @@ async function storeKept(sql: Sql, kept: readonly KeptHour[], wholes: readonly F
   await insertRows(sql, 'desk_hours', rows, ON_KNOWN_HOUR);
 }
 
-/** Deletes occurrences that are no longer among the newest. */
+/** Deletes full records that are no longer among the newest. */
 async function dropOlder(sql: Sql, wholes: readonly FullRecord[]): Promise<void> {
   const grown = new Set(
     wholes.filter(({ role }) => isLatest(role)).map(({ failure, role }) => `${role} ${failure.digest}`),

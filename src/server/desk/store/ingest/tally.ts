@@ -5,7 +5,7 @@ import { type CountRecord, type Feedback, type Salt, type ThinOccurrence, toThin
 import type { StoredFailure } from '../records.ts';
 import { findFrameLine } from './frame-line.ts';
 
-/** What the desk worker takes in: a line of a journal, prepared. */
+/** A prepared journal line that the desk worker stores. */
 export type Intake =
   | {
       readonly entry: 'whole';
@@ -18,12 +18,12 @@ export type Intake =
   | { readonly entry: 'feedback'; readonly feedback: Feedback }
   | { readonly entry: 'salt'; readonly salt: Salt };
 
-/** What counts as something that failed. */
+/** Entries that count as failures. */
 type Counted = Exclude<Intake, { entry: 'feedback' | 'salt' }>;
 
-/** What the first whole event of an incident says of all of them. */
+/** The facts of an incident, from its first full record. */
 export interface IncidentFacts {
-  /** 0 where no whole event came yet. */
+  /** 0 until there is a full record. */
   readonly rule: number;
   readonly kind: FailureKind;
   readonly title: string;
@@ -46,12 +46,12 @@ export interface ReleaseTally {
   readonly build: string;
   readonly firstAt: number;
   readonly lastAt: number;
-  /** Of what the server saw itself; 0 where there is none. */
+  /** The last occurrence on a server, or 0. */
   readonly lastServerAt: number;
   readonly count: number;
 }
 
-/** All that a batch says of one digest. */
+/** A batch's entries for one digest, added up. */
 export interface Tally {
   readonly digest: string;
   readonly facts: IncidentFacts;
@@ -63,22 +63,22 @@ export interface Tally {
   readonly counts: SideCounts;
   readonly hours: readonly HourTally[];
   readonly releases: readonly ReleaseTally[];
-  /** By their hashes, each as it was seen last. */
+  /** By hash, each as last seen. */
   readonly visitors: ReadonlyMap<string, SeenVisitor>;
   /** By occurrence. */
   readonly wholes: ReadonlyMap<string, StoredFailure>;
-  /** Of the site, by the latest whole one that tells it. */
+  /** The line of the frame location, from the latest full record that has it. */
   readonly siteLine: number | undefined;
 }
 
 interface SeenVisitor {
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** The other hashes of the same visitor since yesterday. */
+  /** The visitor's other hashes since yesterday. */
   readonly others: readonly string[];
 }
 
-/** One entry, whatever its kind, as it is counted. */
+/** One entry of any kind, in the form that is counted. */
 interface Sighting {
   readonly digest: string;
   readonly side: 'server' | 'browser';
@@ -93,7 +93,7 @@ interface Sighting {
   readonly whole?: StoredFailure;
 }
 
-/** Adds a batch up by digest, in the order of digests: two replicas that lock rows in one order never wait for each other in a ring. */
+/** Adds up a batch by digest, sorted by digest, so that replicas lock rows in the same order and never deadlock. */
 export function tallyBatch(batch: readonly Intake[]): readonly Tally[] {
   const failed = batch.filter((intake): intake is Counted => intake.entry !== 'feedback' && intake.entry !== 'salt');
   const sightings = failed.map(toSighting).filter((sighting) => sighting.count > 0);
@@ -112,7 +112,7 @@ function toSighting(intake: Counted): Sighting {
     release: thin.release,
     firstAt: thin.at,
     lastAt: thin.at,
-    // An echo is the server's failure once more, seen by the browser.
+    // An echo is a server's failure as the browser saw it, so it is already counted.
     count: whole?.echoOf === undefined ? 1 : 0,
     facts: whole ? readFacts(whole) : toUnknownFacts('exception', ''),
     occurrence: thin,
@@ -207,7 +207,7 @@ function sum(group: readonly Sighting[]): number {
   return group.reduce((total, { count }) => total + count, 0);
 }
 
-/** The beginning of the hour (ms since 1970). */
+/** Returns the start of the hour (ms since 1970). */
 export function toHour(at: number): number {
   return Math.floor(at / Hour) * Hour;
 }

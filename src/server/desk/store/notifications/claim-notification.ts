@@ -18,30 +18,30 @@ import { toColumn } from '../to-column.ts';
 import type { NoticeTarget } from './notification-rules.ts';
 import { type Notice, readNotices, storeSummary, toTargetId } from './notification-table.ts';
 
-/** A message that is this process's to send now. */
+/** A notification that this process must send now. */
 export interface ClaimedNotice {
   readonly notice: Notice;
   /** Undefined for a summary. */
   readonly incident?: Incident;
-  /** Of a summary: what it tells of, the latest first and not all of them, and how many there are. */
+  /** For a summary: its latest notifications, the newest first, and the number of all of them. */
   readonly summed?: { readonly notices: readonly Notice[]; readonly count: number };
-  /** It is the last one of this hour that is sent by itself. */
+  /** Whether it reaches the hourly limit, so that the next ones go into a summary. */
   readonly isLast: boolean;
 }
 
-/** Of a summary, what is told one by one (a count). */
+/** The number of notifications that a summary lists one by one. */
 const LISTED_IN_SUMMARY = 10;
 
-/** Whether it is worth asking: most of the time nothing waits, and nobody should wait for a lock because of that. */
+/** Checks without a lock whether anything waits, because most of the time nothing does. */
 function hasWaiting(sql: Sql, { id }: NoticeTarget): Promise<boolean> {
   return exists(sql, "SELECT 1 FROM desk_notices WHERE state = 'waiting' AND target = ?", [id]);
 }
 
 /**
- * Takes what is due for a target: whoever asks meanwhile gets another one. It is due again after
- * `NOTICE_CLAIM_TIME`, in case that nobody says how it ended.
+ * Claims the next notification that is due for a target, so that no other process sends it. It is due again
+ * after `NOTICE_CLAIM_TIME`, in case this process dies.
  *
- * @returns undefined where nothing is due. A summary spells out the environments of its keys
+ * @returns undefined if nothing is due. The keys in a summary include their environments
  */
 export async function claimNotice(context: StoreContext, of: NoticeTarget): Promise<ClaimedNotice | undefined> {
   const { driver, home } = context;
@@ -61,7 +61,7 @@ function spellOut(key: string | undefined, home: string): string | undefined {
 
 async function claim(sql: Sql, target: NoticeTarget): Promise<ClaimedNotice | undefined> {
   const lock = sql.dialect.forUpdate;
-  // Replicas claim one after the other, so that together they keep to the bound.
+  // Replicas claim one after the other, so that together they stay within the hourly limit.
   await sql.all(`SELECT value FROM desk_meta WHERE name = 'notices' ${lock}`);
   const now = await readClock(sql);
   if ((await readNumber(sql, 'SELECT paused_until AS value FROM desk_targets WHERE id = ?', [target.id])) > now) {
@@ -79,7 +79,7 @@ async function claim(sql: Sql, target: NoticeTarget): Promise<ClaimedNotice | un
   }
 }
 
-/** @returns undefined where it is told otherwise, or no more */
+/** @returns undefined if the notification is dropped, has failed or goes into a summary */
 async function claimRow(
   sql: Sql,
   target: NoticeTarget,
@@ -87,7 +87,7 @@ async function claimRow(
   now: number,
 ): Promise<ClaimedNotice | undefined> {
   if (notice.tries >= MAX_NOTICE_TRIES) {
-    await end(sql, notice.id, 'failed', now, 'It was tried again and again, and nobody lived to say how that ended.');
+    await end(sql, notice.id, 'failed', now, 'The process ended during every try to send it.');
     return undefined;
   }
   if (notice.kind === 'summary') {
@@ -96,10 +96,10 @@ async function claimRow(
   }
   const incident = notice.digest === undefined ? undefined : await readOpen(sql, notice.digest);
   if (!incident) {
-    await end(sql, notice.id, 'dropped', now, 'Its incident was resolved, ignored, merged or deleted by then.');
+    await end(sql, notice.id, 'dropped', now, 'Its incident had been resolved, ignored, merged or deleted.');
     return undefined;
   }
-  // What was begun counts already, however often it is tried.
+  // A repeated try already counts.
   const sent = notice.tries > 0 ? 0 : await countBegun(sql, target.id, now - Hour);
   if (sent >= MAX_NOTICES_AN_HOUR) {
     await gather(sql, target, notice, now);
@@ -138,7 +138,7 @@ function toTaken(notice: Notice): Notice {
   return { ...notice, tries: notice.tries + 1 };
 }
 
-/** Leaves it to a summary: the one that waits, or a new one. */
+/** Adds the notification to the waiting summary, or to a new one. */
 async function gather(sql: Sql, target: NoticeTarget, notice: Notice, now: number): Promise<void> {
   const [gathering] = await sql.all<{ id: number }>(
     "SELECT id FROM desk_notices WHERE target = ? AND kind = 'summary' AND state = 'waiting' AND tries = 0",
@@ -148,12 +148,12 @@ async function gather(sql: Sql, target: NoticeTarget, notice: Notice, now: numbe
   await sql.run("UPDATE desk_notices SET state = 'summed', summary = ?, done_at = ?, outcome = ? WHERE id = ?", [
     summary,
     now,
-    'Told in a summary.',
+    'Included in a summary.',
     notice.id,
   ]);
 }
 
-/** Soon, so that somebody knows that there is more; not twice in an hour. */
+/** Returns when the summary is due (ms since 1970): soon, but at most once an hour. */
 async function readSummaryTime(sql: Sql, target: NoticeTarget, now: number): Promise<number> {
   const last = await readNumber(
     sql,
@@ -169,22 +169,22 @@ async function readSummed(sql: Sql, summary: number): Promise<NonNullable<Claime
   return { notices, count };
 }
 
-/** How a try ended. */
+/** The result of a try to send. */
 export type NoticeOutcome =
   | { readonly ok: true; readonly words: string }
   | {
       readonly ok: false;
       readonly words: string;
-      /** Another try would end the same. */
+      /** Another try would have the same result. */
       readonly isFinal?: boolean;
-      /** How long the receiver asks to be left alone (ms). */
+      /** The pause that the receiver asks for (ms). */
       readonly retryAfter?: number;
     };
 
 /**
- * Writes down how a try ended, in a transaction. A target that fails is left alone for a time that
- * doubles with each failure, whatever is to be told. Where somebody else has claimed the notice
- * meanwhile, it is theirs to say how it ends.
+ * Records the result of a try, in a transaction. A target that fails is paused for all notifications, for
+ * twice as long after each failure. If another process has claimed the notification since, its result
+ * counts.
  */
 export function settleNotice(context: StoreContext, notice: Notice, outcome: NoticeOutcome): Promise<void> {
   return changeShown(context, (sql) => settle(sql, notice, outcome));
@@ -209,7 +209,7 @@ async function settle(sql: Sql, { id, target, tries }: Notice, outcome: NoticeOu
   }
 }
 
-/** @returns for how long (ms) */
+/** @returns the length of the pause (ms) */
 async function pauseTarget(sql: Sql, target: string, now: number, retryAfter = 0): Promise<number> {
   const [row] = await sql.all<{ failures: number }>(
     `INSERT INTO desk_targets (id, failures, paused_until) VALUES (?, 1, 0)
@@ -221,7 +221,10 @@ async function pauseTarget(sql: Sql, target: string, now: number, retryAfter = 0
   return pause;
 }
 
-/** Doubles with each failure; up to a fifth less, so that replicas of many sites do not come at once. @returns milliseconds */
+/**
+ * Returns the wait after a number of failures (ms). It doubles with each failure, and is up to a fifth
+ * shorter at random, so that many sites do not retry at the same time.
+ */
 export function toWait(failures: number, random = Math.random()): number {
   const doubled = NOTICE_RETRY_FIRST * 2 ** Math.min(failures - 1, 20);
   return Math.min(doubled, NOTICE_RETRY_LONGEST) * (1 - random / 5);

@@ -1,17 +1,17 @@
-/** Where messages go. The store knows no secret of it. */
+/** A receiver of notifications. The store has none of its secrets. */
 export interface NoticeTarget {
-  /** The same as long as it is the same target, on all replicas and after a restart. */
+  /** Stays the same on all replicas and after a restart. */
   readonly id: string;
-  /** `webhook hooks.example.com`: what the record calls it. */
+  /** The name in the list of notifications, for example `webhook hooks.example.com`. */
   readonly name: string;
 }
 
-/** When the desk notifies, and whom. */
+/** When the desk sends notifications, and to which targets. */
 export interface NotificationRules {
-  /** How often an incident must have happened (count). */
+  /** How often an incident must have happened. */
   readonly after: number;
-  /** Without targets, new incidents still count as known, so that a target that is added later gets only newer ones. */
+  /** Without targets, incidents still count as notified, so that a target that is added later gets only newer ones. */
   readonly targets: readonly NoticeTarget[];
-  /** The targets are not known here, as in the terminal: new incidents are left to a server. */
+  /** Leaves notifications to a server, because the targets are not known here, for example in the terminal. */
   readonly isLeft?: boolean;
 }

@@ -11,17 +11,17 @@ import type { NoticeTarget } from './notification-rules.ts';
 export type NoticeKind = 'new' | 'regressed' | 'storming' | 'summary' | 'test';
 
 /**
- * `waiting`, also while it is being sent; `sent`; `failed` for good; `summed`: told in a summary;
- * `dropped`: no news any more by the time it was due, or for too long.
+ * `waiting`: to be sent, or being sent. `failed`: will not be tried again. `summed`: part of a summary.
+ * `dropped`: no longer relevant when it was due, or waited too long.
  */
 type NoticeState = 'waiting' | 'sent' | 'failed' | 'summed' | 'dropped';
 
-/** What else is told of it. */
+/** Details for the message. */
 interface NoticeDetail {
-  /** Of a storm: what the hour has counted, and the busiest of the 24 before it. */
+  /** For a storm: the count of the hour, and the highest count of the 24 hours before. */
   readonly count?: number;
   readonly most?: number;
-  /** It grew past what it was ignored until. */
+  /** The incident was ignored, and grew past its limit. */
   readonly wasIgnored?: boolean;
 }
 
@@ -32,10 +32,10 @@ interface NewNotice {
   readonly detail: NoticeDetail;
 }
 
-/** What is told, or was. */
+/** A notification that waits or was sent. */
 export interface Notice {
   readonly id: number;
-  /** Random; the same with each try, so that a receiver knows what it has already. */
+  /** Random. The same for each try, so that a receiver can recognize duplicates. */
   readonly uid: string;
   readonly target: string;
   readonly targetName: string;
@@ -46,15 +46,15 @@ export interface Notice {
   /** Times in milliseconds since 1970, by the store's clock. */
   readonly madeAt: number;
   readonly state: NoticeState;
-  /** When it is tried next. */
+  /** When the next try is due. */
   readonly dueAt: number;
   readonly doneAt?: number;
   readonly tries: number;
-  /** How the last try ended, in words. */
+  /** The result of the last try, as text for the desk. */
   readonly outcome: string;
 }
 
-/** One for each target, due at once. */
+/** Queues a notification for each target, due immediately. */
 export async function storeNotices(
   sql: Sql,
   targets: readonly NoticeTarget[],
@@ -68,14 +68,14 @@ export async function storeNotices(
   await insertRows(sql, 'desk_notices', rows);
 }
 
-/** A summary of what is beyond the bound, and what tries it. @returns its id */
+/** Queues a summary for a target. @returns its id */
 export async function storeSummary(sql: Sql, target: NoticeTarget, now: number, dueAt: number): Promise<number> {
   const row = toRow(target, { kind: 'summary', made_at: now, due_at: dueAt });
   const [made] = await insertRows<{ id: number }>(sql, 'desk_notices', [row], 'RETURNING id');
   return made?.id ?? 0;
 }
 
-/** Writes down a test that was sent already. */
+/** Records a test notification that was already sent. */
 export function storeTestNotice(
   context: StoreContext,
   target: NoticeTarget,
@@ -100,7 +100,7 @@ function toRow({ id, name }: NoticeTarget, columns: Columns): Columns {
   return { uid: createUid(), target: id, target_name: toColumn(name), detail: '{}', state: 'waiting', ...columns };
 }
 
-/** Two environments may notify the same address: each has its own limits and pauses there. */
+/** Returns the id of a target in an environment. Each environment has its own limits and pauses for the same target. */
 export function toTargetId({ environment, home }: StoreContext, { id }: NoticeTarget): string {
   return toKeyIn(id, environment, home);
 }
@@ -109,16 +109,16 @@ export function createUid(): string {
   return randomBytes(8).toString('hex');
 }
 
-/** With what its incident is called, as long as that is there. */
+/** A notification with its incident, if that still exists. */
 export interface ListedNotice extends Notice {
   readonly incident?: { readonly environment: string; readonly kind: FailureKind; readonly title: string };
 }
 
-/** What waits, the one that is due next first, and what is done, the latest first. */
+/** Waiting notifications, the next due first, and finished ones, the latest first. */
 interface NoticeLists {
   readonly waiting: readonly ListedNotice[];
   readonly done: readonly ListedNotice[];
-  /** Of `waiting`, without the limit. */
+  /** The number of waiting notifications, regardless of the limit. */
   readonly waitingCount: number;
 }
 
@@ -141,7 +141,7 @@ interface ListedRow extends NoticeRow {
 const NOTICE = `n.id, n.uid, n.target, n.target_name AS "targetName", n.kind, n.digest, n.detail, n.made_at AS "madeAt",
   n.state, n.due_at AS "dueAt", n.done_at AS "doneAt", n.tries, n.outcome`;
 
-/** A target that failed is left alone, whatever is due for it. */
+/** The next try is due after the pause of the target, if it failed. */
 const LISTED = `SELECT ${NOTICE}, i.kind AS incident_kind,
   COALESCE(i.environment, (SELECT value FROM desk_meta WHERE name = 'home_environment')) AS incident_environment, i.title AS incident_title,
   CASE WHEN t.paused_until > n.due_at THEN t.paused_until ELSE n.due_at END AS next_at
@@ -156,7 +156,7 @@ async function readListed(sql: Sql, conditions: string, limit: number): Promise<
   }));
 }
 
-/** @param conditions on a row `n`, and their order */
+/** @param conditions on a row `n`, with ORDER BY and LIMIT */
 export async function readNotices(sql: Sql, conditions: string, values: readonly SqlValue[]): Promise<Notice[]> {
   const rows = await readShapes<NoticeRow>(sql, `SELECT ${NOTICE} FROM desk_notices n WHERE ${conditions}`, values);
   return rows.map(toNotice);
@@ -166,11 +166,11 @@ function toNotice(row: NoticeRow): Notice {
   return { ...row, detail: JSON.parse(row.detail) as NoticeDetail }; // from `storeNotices`
 }
 
-/** Gives up what waited too long, such as for a target that is set no more, and deletes the record of long ago. */
+/** Drops notifications that waited too long, for example for a removed target, and deletes old finished ones. */
 export async function dropOldNotices(sql: Sql): Promise<void> {
   await sql.run(
     `UPDATE desk_notices SET state = 'dropped', done_at = ${sql.dialect.now}, outcome = ? WHERE state = 'waiting' AND made_at < ${sql.dialect.now} - ?`,
-    ['It waited for a day, and is no news any more.', NOTICE_PATIENCE],
+    ['It was not sent within a day.', NOTICE_PATIENCE],
   );
   await sql.run(`DELETE FROM desk_notices WHERE state <> 'waiting' AND made_at < ${sql.dialect.now} - ?`, [NOTICE_AGE]);
   await sql.run(

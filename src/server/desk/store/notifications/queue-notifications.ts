@@ -9,7 +9,7 @@ import { placeholders, readNumber, type Sql } from '../sql.ts';
 import type { NotificationRules } from './notification-rules.ts';
 import { storeNotices } from './notification-table.ts';
 
-/** An hour as it stands after a batch was counted. */
+/** The counts of an hour after a batch was added. */
 export interface CountedHour {
   readonly digest: string;
   readonly hour: number;
@@ -29,17 +29,17 @@ interface NewsRow {
   readonly untold: 'new' | 'regressed' | 'grown' | null;
   readonly stormed_at: number;
   readonly visitors: number;
-  /** With all that is merged into it. */
+  /** Counts that include merged incidents. */
   readonly server: number;
   readonly browser: number;
 }
 
-/** What browsers tell of a page without anything having failed for its visitor: seen on the desk, and told to nobody. */
+/** Browser reports that do not mean a failure for the visitor. The desk shows them without a notification. */
 const QUIET_KINDS: ReadonlySet<FailureKind> = new Set(['csp', 'deprecation', 'intervention', 'script-error']);
 
 /**
- * Writes down what is to be told of a batch, in its transaction: each thing once, whichever replica
- * takes it in. Incidents that are resolved or ignored by the end of it are passed over.
+ * Queues the notifications of a batch in its transaction, so that only one replica sends each. Incidents
+ * that are resolved or ignored after the batch are skipped.
  */
 export async function queueNotifications(sql: Sql, batch: CountedBatch, rules: NotificationRules): Promise<void> {
   if (rules.isLeft) return;
@@ -56,7 +56,7 @@ export async function queueNotifications(sql: Sql, batch: CountedBatch, rules: N
   }
 }
 
-/** Hours that lie back are told of by nobody: journals of dead processes come late. */
+/** Reports whether a recent hour is busy enough for a storm. Older hours come from journals of dead processes. */
 function isBusy({ hour, server_count, browser_count }: CountedHour): boolean {
   return server_count + browser_count >= STORM.least && hour > Date.now() - 2 * Hour;
 }
@@ -74,15 +74,15 @@ function readNews(sql: Sql, roots: readonly string[], busy: readonly string[]): 
 }
 
 /**
- * Strangers can forge browser reports, so two visitors must have reported it within a day. A visitor who
- * returns after midnight has another hash by then, and still counts as one.
+ * Reports whether a server saw the incident or two visitors reported it within a day, because strangers can
+ * forge browser reports. A visitor who returns after midnight has another hash, and still counts as one.
  */
 async function isBelieved(sql: Sql, row: NewsRow, tallies: readonly Tally[]): Promise<boolean> {
   if (row.server > 0) return true;
-  // Counted per day and never less, so that most are answered without looking at occurrences.
+  // The number of visitors is never too low, so this check avoids most reads of occurrences.
   if (row.visitors < BELIEVED_VISITORS) return false;
   for (const { at, hashes } of listVisitors(tallies)) {
-    // The hash of the same visitor on a later day is not known here.
+    // The visitor's hashes of later days are unknown here.
     const until = (Math.floor(at / Day) + 1) * Day;
     if (await hasOtherVisitor(sql, row.digest, { since: at - Day, until, known: [...hashes] })) return true;
   }
@@ -90,9 +90,9 @@ async function isBelieved(sql: Sql, row: NewsRow, tallies: readonly Tally[]): Pr
 }
 
 interface Visitor {
-  /** All hashes that are known to be of this visitor. */
+  /** All known hashes of this visitor. */
   readonly hashes: ReadonlySet<string>;
-  /** When it was seen last (ms since 1970). */
+  /** When the visitor was last seen (ms since 1970). */
   readonly at: number;
 }
 

@@ -4,13 +4,13 @@ import { insertRows, placeholders, type Sql } from '../sql.ts';
 import { packBytes, packJson, unpackBytes, unpackJson } from './pack.ts';
 
 /**
- * Whole occurrences of an incident differ in little, so each is packed against what the first one
- * says of the code: a third of the room. The dictionary changes only together with the records that are
- * packed with it, which cannot be read without it.
+ * Dictionaries by digest. The full records of an incident differ little, so each is packed with a zstd
+ * dictionary made from the first one, which saves two thirds of the space. A dictionary changes only
+ * together with the records that are packed with it, which cannot be read without it.
  */
 type Dictionaries = ReadonlyMap<string, Uint8Array>;
 
-/** Of each digest among these, made where there is none yet. */
+/** Returns the dictionary of each digest, and creates missing ones. */
 export async function useDictionaries(sql: Sql, failures: readonly StoredFailure[]): Promise<Dictionaries> {
   const digests = [...new Set(failures.map(({ digest }) => digest))];
   const known = await readDictionaries(sql, digests);
@@ -35,7 +35,10 @@ async function readDictionaries(sql: Sql, digests: readonly string[]): Promise<D
   return new Map(rows.map(({ digest, data }) => [digest, unpackBytes(data)]));
 }
 
-/** In the order of the whole, so that long pieces of it are alike. Messages and URLs differ from visitor to visitor. */
+/**
+ * Makes a dictionary with the parts of a record that are about the code, in the record's order, so that long
+ * pieces match. Messages and URLs are left out because they differ between visitors.
+ */
 function toDictionary(failure: StoredFailure): Buffer {
   const { digest, rule, kind, side, origin, build, release, site, route, routeId, componentStack } = failure;
   const errors = failure.errors.map(({ class: name, frames }) => ({ class: name, frames }));
@@ -56,9 +59,9 @@ export async function readWholes(sql: Sql, digest: string, limit: number): Promi
 
 /**
  * Replaces a dictionary that was made from a deleted record, because the frames of a browser's report can
- * contain anything. In a transaction that holds the incident.
+ * contain personal data. Call it in a transaction that has locked the incident.
  *
- * @param left the full records that are left, the oldest first
+ * @param left the remaining full records, the oldest first
  */
 export async function rebuildDictionary(sql: Sql, digest: string, left: readonly StoredFailure[]): Promise<void> {
   const before = (await readDictionaries(sql, [digest])).get(digest);
@@ -85,7 +88,7 @@ export async function rebuildDictionary(sql: Sql, digest: string, left: readonly
   await sql.run('UPDATE desk_dictionaries SET data = ? WHERE digest = ?', [packBytes(after), digest]);
 }
 
-/** Full records that are read at once (a count). */
+/** The number of full records that are read at a time. */
 const PAGE = 50;
 
 interface PackedRow {
@@ -101,12 +104,12 @@ export function packWhole(failure: StoredFailure, dictionaries: Dictionaries): U
 /** A row of `desk_wholes` with the dictionary of its digest. */
 export interface PackedWhole {
   readonly data: Uint8Array;
-  /** 0 where it was packed by itself. */
+  /** 1 if it was packed with the dictionary, 0 if without. */
   readonly shared: number;
   readonly dictionary: Uint8Array | null;
 }
 
-/** @returns undefined where it cannot be read */
+/** @returns undefined if the data is not readable */
 export function unpackWhole({ data, shared, dictionary }: PackedWhole): unknown {
   if (shared === 0) return unpackJson(data);
   const bytes = dictionary === null ? undefined : unpackOrNone(dictionary);

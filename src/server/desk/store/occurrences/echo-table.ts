@@ -6,8 +6,8 @@ import { placeholders, type Sql } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
 
 /**
- * Whether an echo of a server's failure of the last hour can be stored: there is none yet. An echo that was
- * stored is an alias of the failure: `reason` is `echo`.
+ * Reports whether a server's failure of the last hour still lacks an echo, so that one can be stored. A
+ * stored echo is an alias of the failure with the reason `echo`.
  *
  * @returns undefined if the store does not have that failure
  */
@@ -27,10 +27,10 @@ export async function readAwaited(
 }
 
 /**
- * Leaves out echoes of failures that the store does not have, and second ones. The tunnel has asked
- * before, but two replicas may have been asked at once, and a journal may come from an earlier release.
+ * Leaves out echoes of failures that the store does not have, and second echoes. The tunnel has already
+ * checked, but two replicas can check at the same time, and a journal can be from an earlier release.
  *
- * @param entries with keys in the place of digests
+ * @param entries with keys instead of digests
  */
 export async function withoutUnfoundedEchoes(sql: Sql, entries: readonly Intake[]): Promise<readonly Intake[]> {
   const targets = [...new Set(entries.flatMap((intake) => readTarget(intake) ?? []))];
@@ -51,7 +51,7 @@ export async function withoutUnfoundedEchoes(sql: Sql, entries: readonly Intake[
   });
 }
 
-/** The targets that a server saw, in the store or in the same batch. */
+/** Returns the targets that a server saw, in the store or in the same batch. */
 async function listSeen(sql: Sql, entries: readonly Intake[], targets: readonly string[]): Promise<Set<string>> {
   const seen = new Set(entries.flatMap((intake) => readServerTarget(intake) ?? []));
   const names = targets.flatMap((target) => (seen.has(target) ? [] : [target.slice(NAME_START, NAME_END)]));
@@ -64,7 +64,7 @@ async function listSeen(sql: Sql, entries: readonly Intake[], targets: readonly 
   return seen;
 }
 
-/** Of the second half in `7K3QM2XA-9F4W0R6B`. */
+/** The position of the second half in `7K3QM2XA-9F4W0R6B`. */
 const NAME_START = 9;
 const NAME_END = 17;
 

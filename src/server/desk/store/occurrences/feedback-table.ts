@@ -11,11 +11,11 @@ import { insertRows, placeholders, readShapes, type Sql } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
 import { toColumn, toOptionalColumn } from '../to-column.ts';
 
-/** As much as the tunnel lets through (characters). */
+/** The longest text that the tunnel accepts (characters). */
 const MAX_TEXT = 4 * KiB;
 
 /**
- * Stores feedback once per id, and marks the occurrences that it is about to be kept in full.
+ * Stores feedback, once per id, and marks the full records that it is about, so that they are kept.
  *
  * @param toKey maps a digest to the incident's key in the environment where the feedback was given
  */
@@ -61,14 +61,14 @@ export async function assignFeedback(sql: Sql): Promise<void> {
   );
 }
 
-/** The failure that a message is about, as far as the message says so. */
+/** Returns the digest and occurrence that feedback is about, as far as it names them. */
 export function toSubject({ address = '', eventId }: Pick<Feedback, 'address' | 'eventId'>): Partial<Address> {
   const about = parseAddress(address);
   const occurrence = about?.occurrence ?? (eventId === undefined ? undefined : toOccurrence(eventId));
   return { ...about, ...(occurrence !== undefined && { occurrence }) };
 }
 
-/** Feedback about an incident and the incidents merged into it, the latest first. */
+/** Lists the feedback about an incident and the incidents merged into it, the latest first. */
 export async function listFeedback({ reader, home }: StoreContext, key: CallKey, limit: number): Promise<Feedback[]> {
   const digests = await listFamily(reader, toKey(key, home));
   const some = placeholders(digests);
@@ -84,7 +84,7 @@ export async function listFeedback({ reader, home }: StoreContext, key: CallKey,
   });
 }
 
-/** @param key of the incident whose log records it. @returns false if it is already deleted */
+/** @param key the incident whose log records the deletion. @returns false if the feedback is already deleted */
 export function deleteFeedback(context: StoreContext, key: CallKey, id: string, author: string): Promise<boolean> {
   return changeShown(context, async (sql) => {
     if ((await sql.run('DELETE FROM desk_feedback WHERE id = ?', [id])) === 0) return false;

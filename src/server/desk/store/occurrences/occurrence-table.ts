@@ -7,18 +7,18 @@ import type { StoreContext } from '../store-context.ts';
 import { type PackedWhole, unpackWhole } from './dictionary-table.ts';
 
 export interface OccurrenceQuery {
-  /** The most that are answered (a count). */
+  /** The most occurrences on a page. */
   readonly limit: number;
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly cursor?: string;
-  /** With all that is known of each, which is unpacked one by one: for the few that are shown whole. */
+  /** Includes full records, which are unpacked one by one. For pages with few occurrences. */
   readonly withWholes?: boolean;
 }
 
-/** The latest first. */
 interface OccurrencePage {
+  /** The latest first. */
   readonly occurrences: readonly Occurrence[];
-  /** Where the next page begins; undefined at the end. */
+  /** The cursor of the next page. Undefined at the end. */
   readonly next?: string;
 }
 
@@ -36,7 +36,7 @@ const FROM_OCCURRENCES =
   'FROM desk_occurrences o LEFT JOIN desk_wholes w ON w.digest = o.digest AND w.occurrence = o.occurrence';
 const WITH_DICTIONARY = 'LEFT JOIN desk_dictionaries d ON d.digest = w.digest';
 
-/** @throws RangeError for a cursor that is none */
+/** @throws RangeError if the cursor is not valid */
 export async function listOccurrences(
   { reader, home }: StoreContext,
   key: CallKey,
@@ -59,7 +59,7 @@ export async function listOccurrences(
   };
 }
 
-/** Occurrences of one incident may stand under each of the digests that lead to it. */
+/** Reads an occurrence, which can be stored under any of the digests. */
 export async function readOccurrence(
   sql: Sql,
   digests: readonly string[],
@@ -73,11 +73,11 @@ export async function readOccurrence(
   return rows[0] && toOccurrence(rows[0]);
 }
 
-/** What stands beside an occurrence. */
+/** The neighbours of an occurrence in time. */
 export interface Neighbours {
   readonly newer?: OccurrenceKey;
   readonly older?: OccurrenceKey;
-  /** The whole one closest in time; the latest where the occurrence itself is not kept. */
+  /** The full record closest in time, or the latest one if the occurrence itself is not stored. */
   readonly nearestWhole?: OccurrenceKey;
 }
 
@@ -88,7 +88,7 @@ interface OccurrenceKey {
   readonly at: number;
 }
 
-/** Steps through all of an incident's, whichever of its digests they stand under. */
+/** Finds the neighbours of an occurrence, across all digests of its incident. */
 export async function findNeighbours(
   { reader: sql, home }: StoreContext,
   key: CallKey,
@@ -134,18 +134,18 @@ async function findNearestWhole(sql: Sql, digests: readonly string[], at: number
   return near.sort((left, right) => Math.abs(left.at - at) - Math.abs(right.at - at))[0];
 }
 
-/** Occurrences that are looked through for their visitors (a count). */
+/** The most occurrences whose visitors are checked. */
 const MAX_COUNTED = 10_000;
 
 interface VisitorQuery {
-  /** From when, and before when (ms since 1970). */
+  /** Occurrences at or after `since` and before `until` (ms since 1970). */
   readonly since: number;
   readonly until: number;
   /** All hashes of one visitor. */
   readonly known: readonly string[];
 }
 
-/** Whether the occurrences that are kept include one of another visitor. */
+/** Reports whether any stored occurrence is from another visitor. */
 export async function hasOtherVisitor(
   sql: Sql,
   digest: string,
@@ -161,7 +161,7 @@ export async function hasOtherVisitor(
   );
 }
 
-/** A request may fail more than once, and a trace has many requests: the latest of them. */
+/** Finds the latest occurrence of a request or trace, which can have several. */
 export async function findByRequest(sql: Sql, id: string): Promise<OccurrenceKey | undefined> {
   for (const column of ['request_id', 'trace_id']) {
     const [row] = await sql.all<OccurrenceKey>(
@@ -180,7 +180,7 @@ function toOccurrence({ isWhole, data, shared = 0, dictionary = null, ...row }: 
     ...row,
     digest: toDigest(row.digest),
     isWhole: isWhole === 1,
-    // Packed by `store-occurrences.ts`, out of what `parseJournalLine` let through.
+    // Packed by `store-occurrences.ts`, from a line that `parseJournalLine` accepted.
     ...(whole !== undefined && { whole: whole as StoredFailure }),
   };
 }

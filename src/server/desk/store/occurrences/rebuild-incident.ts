@@ -4,13 +4,13 @@ import { readFacts } from '../ingest/tally.ts';
 import { assignments, type Sql } from '../sql.ts';
 import { readWholes, rebuildDictionary } from './dictionary-table.ts';
 
-/** Full records that are read (a count): more than the search text has room for. */
+/** The most full records that are read, more than the search text has room for. */
 const MAX_READ = 50;
 
 /**
- * Rebuilds the title, message, place and search text of an incident from the full records that are left,
- * and the dictionary that those are packed with. If none is left, the incident keeps its kind, class and
- * place in the source, and the next full record fills in the rest. In a transaction that holds the
+ * Rebuilds the title, message, source location and search text of an incident from its remaining full
+ * records, and the dictionary that they are packed with. If none remains, the incident keeps its kind, class
+ * and location, and the next full record fills in the rest. Call it in a transaction that has locked the
  * incident.
  */
 export async function rebuildIncident(sql: Sql, digest: string): Promise<void> {
@@ -23,7 +23,7 @@ export async function rebuildIncident(sql: Sql, digest: string): Promise<void> {
       digest,
     ]);
   } else {
-    // Not masked: a name is a word like any other.
+    // Emptied rather than masked, because masking does not recognize names.
     await sql.run(
       `UPDATE desk_incidents SET rule = 0, title = CASE WHEN class = '' THEN kind ELSE class END, message = '',
         site_detail = CASE WHEN site_path IS NULL THEN NULL ELSE '' END, shape = NULL, version = version + 1

@@ -2,16 +2,16 @@ import { readPages } from '../read-pages.ts';
 import { inParts, placeholders, type Sql, type SqlValue } from '../sql.ts';
 import { rebuildIncident } from './rebuild-incident.ts';
 
-/** Aliases that are read at once (a count). */
+/** The number of aliases that are read at a time. */
 const ALIAS_PAGE = 5000;
 
-/** `7K3QM2XA-9F4W0R6B`, perhaps with an environment behind it. */
+/** `7K3QM2XA-9F4W0R6B` or `7K3QM2XA-9F4W0R6B@staging`. */
 const TARGET = /-([0-9A-HJKMNP-TV-Z]{8})(?:@|$)/;
 
 /**
- * Deletes the feedback about occurrences, and aliases from and to them. In a transaction.
+ * Deletes the feedback about occurrences, and the aliases from and to them, in a transaction.
  *
- * @returns the number of deleted messages, and the names of the occurrences and of their echoes
+ * @returns the number of deleted messages, and the names of the occurrences and their echoes
  */
 export async function removeReferences(
   sql: Sql,
@@ -33,13 +33,12 @@ export async function removeReferences(
 }
 
 /**
- * Deletes occurrences that are stored under one digest, and rebuilds the texts of its incident. Counts
- * remain. In a transaction.
+ * Deletes occurrences of one digest, and rebuilds the texts of its incident, in a transaction. Counts stay.
  *
  * @returns the number of occurrences
  */
 export async function removeOccurrences(sql: Sql, digest: string, occurrences: readonly string[]): Promise<number> {
-  // Locked, because no replica may pack anything with the old dictionary from here on.
+  // Locks the incident, so that no replica packs anything with the old dictionary from here on.
   await sql.all(`SELECT 1 AS one FROM desk_incidents WHERE digest = ? ${sql.dialect.forUpdate}`, [digest]);
   for (const table of ['desk_wholes', 'desk_occurrences']) {
     await runInParts(sql, (some) => `DELETE FROM ${table} WHERE digest = ? AND occurrence IN (${some})`, occurrences, [
@@ -51,7 +50,7 @@ export async function removeOccurrences(sql: Sql, digest: string, occurrences: r
 }
 
 /**
- * @param toStatement gets the placeholders of some names, which follow those of `values`
+ * @param toStatement receives the placeholders of some names, which follow those of `values`
  * @returns the number of changed rows
  */
 async function runInParts(

@@ -11,11 +11,11 @@ import { adoptOldSalt, dropOldSalts, dropOldSecrets } from '../visitors/secret-t
 import { measureTables, TABLE_GROUPS, type TableGroup, type TableSizes } from './table-sizes.ts';
 
 export interface RetentionOptions {
-  /** Its files are never deleted. */
+  /** The running build. Its files are never deleted. */
   readonly build: string;
-  /** By the clock of this process (ms since 1970): if the store's differs by minutes, nothing is deleted. */
+  /** This process's clock (ms since 1970). If it is minutes off the store's clock, nothing is deleted. */
   readonly now: number;
-  /** Of everything but builds (bytes). */
+  /** The size limit of all tables except the build tables (bytes). */
   readonly maxBytes: number;
   /** How long occurrences and feedback are kept (ms). */
   readonly maxAge: number;
@@ -30,19 +30,20 @@ export interface Deletion {
 }
 
 export interface RetentionReport {
-  /** How far the clock of this process is ahead of the store's (ms). */
+  /** How far this process's clock is ahead of the store's (ms). */
   readonly clockSkew: number;
-  /** Whether nothing was deleted because of that. */
+  /** Whether nothing was deleted because the clocks differ. */
   readonly isRefused: boolean;
   readonly deleted: readonly Deletion[];
-  /** By table (bytes), after the deletions. */
+  /** The size of each table after the deletions (bytes). */
   readonly bytes: Readonly<Record<string, number>>;
 }
 
 /**
- * Deletes what is too old, what belongs to nothing any more, and what is too much, in batches, so that
- * failures can be stored in between. Incidents that a server saw and their counts stay: a digest on a
- * screenshot must lead somewhere. All times are the store's: the clock of a replica may be wrong.
+ * Deletes old rows, orphaned rows, and the oldest rows of a store that is too large. It works in batches,
+ * so that failures can be stored in between. Incidents that a server saw keep their counts, so that the
+ * digest on an old screenshot still leads to its incident. All times are by the store's clock, because a
+ * replica's clock can be wrong.
  */
 export async function retain({ driver }: StoreContext, options: RetentionOptions): Promise<RetentionReport> {
   const storeNow = await readClock(driver);
@@ -77,7 +78,7 @@ class Deletions {
     this.#driver = driver;
   }
 
-  /** @param max rows (a count). @returns how many there were */
+  /** @param max the most rows to delete. @returns the number of deleted rows */
   async drop(reason: DeletionReason, rows: OldRows, max = Number.POSITIVE_INFINITY): Promise<number> {
     const { table, key, where, values = [], order } = rows;
     const keys = key.join(', ');
@@ -118,7 +119,7 @@ interface OldRows {
 
 const OF_OCCURRENCE = ['digest', 'occurrence'];
 
-/** A process without an end may be alive and quiet: the position of its journal must stay, or all of it would count again. */
+/** Excludes processes that may still be alive: without its position, a journal would be counted again. */
 const OF_NO_PROCESS = 'NOT EXISTS (SELECT 1 FROM desk_runs r WHERE r.id = run AND r.ended IS NULL)';
 
 async function dropOld(deletions: Deletions, now: number, maxAge: number): Promise<void> {
@@ -129,7 +130,7 @@ async function dropOld(deletions: Deletions, now: number, maxAge: number): Promi
     { table: 'desk_feedback', key: ['id'], where: 'at < ?', values: before },
     { table: 'desk_runs', key: ['id'], where: 'ended_at < ?', values: [now - RUN_AGE] },
     { table: 'desk_journals', key: ['run'], where: `at < ? AND ${OF_NO_PROCESS}`, values: before },
-    // What it would keep out is as old.
+    // Entries of a deleted visitor would be as old, and deleted too.
     { table: 'desk_forgotten', key: ['mark'], where: 'at < ?', values: before },
   ];
   for (const rows of old) await deletions.drop('age', rows);
@@ -149,7 +150,7 @@ async function dropOrphans(driver: SqlDriver, deletions: Deletions, before: numb
     { table: 'desk_visitors', key: ['digest'], where: NO_INCIDENT },
     { table: 'desk_search', key: ['id'], where: NO_INCIDENT },
     { table: 'desk_feedback', key: ['id'], where: `digest IS NULL OR ${NO_INCIDENT}` },
-    // Of an occurrence that is gone; one of each digest stays, so that the digest leads somewhere.
+    // Aliases of deleted occurrences. The newest of each digest stays, so that the digest still leads to an incident.
     {
       table: 'desk_aliases',
       key: OF_OCCURRENCE,
@@ -157,14 +158,14 @@ async function dropOrphans(driver: SqlDriver, deletions: Deletions, before: numb
         (SELECT 1 FROM desk_aliases n WHERE n.digest = desk_aliases.digest AND n.at > desk_aliases.at))`,
       values: [before],
     },
-    // Who deleted an incident stays known for as long as the rest would have.
+    // The record of who deleted an incident is kept as long as its occurrences would have been.
     { table: 'desk_changes', key: ['id'], where: `at < ? AND ${NO_INCIDENT}`, values: [before] },
   ];
   for (const rows of orphans) await deletions.drop('orphan', rows);
   await dropDictionaries(driver, deletions);
 }
 
-/** A dictionary that nothing is packed with. Its incident is locked, so that nothing is packed with it now. */
+/** Deletes dictionaries that no record is packed with. The lock on the incident keeps new records from using them. */
 async function dropDictionaries(driver: SqlDriver, deletions: Deletions): Promise<void> {
   const unused = 'NOT EXISTS (SELECT 1 FROM desk_wholes w WHERE w.digest = desk_dictionaries.digest)';
   for (;;) {
@@ -186,12 +187,12 @@ async function dropDictionaries(driver: SqlDriver, deletions: Deletions): Promis
 
 const EVIDENCE_TABLES = TABLE_GROUPS.flatMap(({ tables }) => tables);
 
-/** How far below the limit it is brought, so that it does not reach it again soon (a share). */
+/** The share of the limit that a store is reduced to, so that it does not reach the limit again soon. */
 const ENOUGH = TABLE_GROUPS.reduce((sum, { share }) => sum + share, 0);
-/** Rows differ in size: what was deleted is measured again after each pass (a count). */
+/** The most passes. The tables are measured again after each, because rows differ in size. */
 const MAX_PASSES = 4;
 
-/** @returns the sizes at the end */
+/** @returns the sizes after the deletions */
 async function shrink(driver: SqlDriver, deletions: Deletions, maxBytes: number, now: number): Promise<TableSizes> {
   let sizes = await measureTables(driver);
   if (sumOf(sizes) <= maxBytes) return sizes;
@@ -211,12 +212,12 @@ async function shrink(driver: SqlDriver, deletions: Deletions, maxBytes: number,
   return sizes;
 }
 
-/** @param tables by default all except the tables of builds */
+/** @param tables all except the tables of builds, by default */
 function sumOf(sizes: TableSizes, tables: readonly string[] = EVIDENCE_TABLES): number {
   return tables.reduce((sum, table) => sum + (sizes.get(table)?.bytes ?? 0), 0);
 }
 
-/** How far a group is over its share (bytes). */
+/** Returns how far a group is over its share (bytes). */
 function overOf({ tables, share }: TableGroup, sizes: TableSizes, maxBytes: number): number {
   return sumOf(sizes, tables) - maxBytes * share;
 }
@@ -249,7 +250,7 @@ function meanOf(sizes: TableSizes, table: string): number {
   return Math.max(1, bytes / Math.max(1, rows));
 }
 
-/** In this order, the oldest of each first. The first and the newest occurrences of an incident are the most useful. */
+/** Lists rows in the order of deletion. The first and newest occurrences are the most useful, so they are last. */
 function listShrinking({ name }: TableGroup, now: number): readonly OldRows[] {
   const wholes = (where: string) => ({ table: 'desk_wholes', key: OF_OCCURRENCE, where, order: 'at' });
   switch (name) {
@@ -264,7 +265,7 @@ function listShrinking({ name }: TableGroup, now: number): readonly OldRows[] {
       ];
     case 'incidents':
       return [
-        // Totals stay: these are for charts, which go back for 14 days.
+        // Only charts use these rows, and they cover 14 days. Totals are stored elsewhere.
         { table: 'desk_hours', key: ['digest', 'hour'], where: 'hour < ?', values: [now - HOUR_AGE], order: 'hour' },
         { table: 'desk_aliases', key: OF_OCCURRENCE, where: "occurrence <> ''", order: 'at' },
       ];
@@ -297,7 +298,7 @@ async function dropMadeUp(driver: SqlDriver, deletions: Deletions, over: number,
   for (const { digest } of some) {
     await driver.transaction(async (sql) => {
       const incident = await lockIncident(sql, digest);
-      // Not recorded: records would grow with what strangers make up.
+      // Leaves no record: strangers could fill the table of records.
       if (incident) await removeIncident(sql, incident, '');
     });
   }

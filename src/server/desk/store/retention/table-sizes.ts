@@ -1,17 +1,17 @@
 import { readNumber, type Sql, type SqlDriver } from '../sql.ts';
 
-/** What tables hold together, as far as they compete for room. */
+/** Tables that share one part of the size limit. */
 export interface TableGroup {
   readonly name: 'occurrences' | 'incidents' | 'feedback' | 'records';
   /**
-   * Its part of `DESK_MAX_SIZE`. A group may use more as long as the others leave room; once all of them
+   * The group's part of `DESK_MAX_SIZE`. A group can use more as long as there is room. Once all groups
    * together exceed the limit, those over their share shrink.
    */
   readonly share: number;
   readonly tables: readonly string[];
 }
 
-/** Every table but those of builds, which have their own limit (`MAX_BUILD_BYTES`). */
+/** All tables except the build tables, which have a separate limit (`MAX_BUILD_BYTES`). */
 export const TABLE_GROUPS: readonly TableGroup[] = [
   { name: 'occurrences', share: 0.6, tables: ['desk_occurrences', 'desk_wholes', 'desk_dictionaries'] },
   {
@@ -37,14 +37,14 @@ export const BUILD_TABLES: readonly string[] = ['desk_builds', 'desk_deployments
 
 interface TableSize {
   readonly rows: number;
-  /** With its indexes. */
+  /** Includes the table's indexes. */
   readonly bytes: number;
 }
 
 /** By table. */
 export type TableSizes = ReadonlyMap<string, TableSize>;
 
-/** Reads through all of them: some hundred milliseconds for as many megabytes. */
+/** Measures all tables by reading them, which takes about 1 ms per megabyte. */
 export async function measureTables(driver: SqlDriver): Promise<TableSizes> {
   const sizes = new Map<string, TableSize>();
   for (const table of [...TABLE_GROUPS.flatMap(({ tables }) => tables), ...BUILD_TABLES]) {
@@ -56,7 +56,7 @@ export async function measureTables(driver: SqlDriver): Promise<TableSizes> {
   return sizes;
 }
 
-/** The index of the search is a table with tables of its own. */
+/** SQLite's search index is a virtual table that is stored in several others. */
 const SEARCH_INDEX = { table: 'desk_search', start: 'desk_search_index_' };
 
 async function measureSqlite(sql: Sql, table: string): Promise<TableSize> {
@@ -74,11 +74,11 @@ async function measureSqlite(sql: Sql, table: string): Promise<TableSize> {
   return { rows: await readNumber(sql, `SELECT COUNT(*) AS value FROM ${table}`), bytes };
 }
 
-/** What a row has beside its values, and each of its entries in an index (bytes, roughly). */
+/** The approximate overhead of a row, and of each of its index entries (bytes). */
 const ROW_BYTES = 32;
 const INDEX_ENTRY_BYTES = 40;
 
-/** Files keep the room of deleted rows for a time, so rows are measured instead. */
+/** Adds up the sizes of rows, because PostgreSQL's files keep the space of deleted rows for some time. */
 async function measurePostgres(sql: Sql, table: string): Promise<TableSize> {
   const columns = await sql.all<{ name: string }>(
     'SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass(?) AND attnum > 0 AND NOT attisdropped',

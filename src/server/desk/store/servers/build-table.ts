@@ -6,14 +6,18 @@ import type { StoreContext } from '../store-context.ts';
 
 /** A file of a build: `maps/server/main.js.map`, `sites.json`, `client/assets/home-X7K2QM2X.js`. */
 export interface BuildFile {
-  /** Within `dist`. */
+  /** Relative to `dist`. */
   readonly path: string;
   read(): Uint8Array;
-  /** Its bytes as the build compressed them with zstd, where it did. */
+  /** Returns the file as the build compressed it with zstd, or undefined if it did not. */
   readPacked?(): Uint8Array | undefined;
 }
 
-/** Records that this process runs a build. A release is new in each environment. @returns whether all of its files are in the store */
+/**
+ * Records that this process runs a build, and when the build was first started in this environment.
+ *
+ * @returns whether the store has all of its files
+ */
 export async function useBuild(
   { driver, environment }: StoreContext,
   build: { id: string; release: string },
@@ -32,8 +36,8 @@ export async function useBuild(
 }
 
 /**
- * Keeps a file under its build. Its content is kept once, however many builds have it: most chunks
- * of two builds are the same.
+ * Stores a file of a build. Builds share equal content, because most chunks do not change between two
+ * builds.
  */
 export async function storeBuildFile({ driver }: StoreContext, build: string, file: BuildFile): Promise<void> {
   const bytes = file.read();
@@ -41,7 +45,7 @@ export async function storeBuildFile({ driver }: StoreContext, build: string, fi
   const isKnown = await exists(driver, 'SELECT 1 FROM desk_blobs WHERE hash = ?', [hash]);
   const data = isKnown ? undefined : (file.readPacked?.() ?? packBytes(bytes));
   await driver.transaction(async (sql) => {
-    // The file first: a blob that a file names is not swept.
+    // The file comes first, because a blob without a file could be deleted.
     await insertRows(
       sql,
       'desk_build_files',
@@ -69,7 +73,7 @@ export async function readBuildFile(
   return rows[0] && unpackBytes(rows[0].data);
 }
 
-/** The file of whichever build has it: the names of assets hold a hash of what is in them. */
+/** Returns an asset from any build that has it. The names of assets include a hash of their content. */
 export async function readAsset({ reader }: StoreContext, path: string): Promise<Uint8Array | undefined> {
   const rows = await reader.all<{ data: Uint8Array }>(
     'SELECT b.data FROM desk_build_files f JOIN desk_blobs b ON b.hash = f.hash WHERE f.path = ? LIMIT 1',
@@ -85,16 +89,16 @@ export interface KnownBuild {
   readonly firstAt: number;
 }
 
-/** All builds that the store knows, in any environment. Events from other builds are not trusted. */
+/** Lists the builds of all environments. Events from unknown builds are not trusted. */
 export async function listBuilds({ reader }: StoreContext): Promise<KnownBuild[]> {
   return reader.all<KnownBuild>(`SELECT id, release, first_at AS "firstAt" FROM desk_builds ORDER BY first_at DESC`);
 }
 
 /**
- * Deletes what no build that is kept names any more.
+ * Deletes the files of old builds.
  *
- * @param current is never deleted, and counts as used: its age begins when it stops running, for the
- *   tabs that are open then
+ * @param current the running build, which is never deleted. Its age counts from when it stops running,
+ *   because open tabs still use it then
  */
 export async function dropOldBuilds(driver: SqlDriver, current: string): Promise<void> {
   await driver.run(`UPDATE desk_builds SET used_at = ${driver.dialect.now} WHERE id = ?`, [current]);
@@ -111,7 +115,7 @@ export async function dropOldBuilds(driver: SqlDriver, current: string): Promise
   for (const { id } of old) await dropBuild(driver, id);
 }
 
-/** Its row stays: releases are told apart by when they were first published. */
+/** Deletes a build's files. Its row stays, because it records when the release was first published. */
 async function dropBuild(driver: SqlDriver, id: string): Promise<void> {
   await driver.transaction(async (sql) => {
     const files = await sql.all<{ hash: string }>('SELECT hash FROM desk_build_files WHERE build = ?', [id]);

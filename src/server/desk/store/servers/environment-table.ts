@@ -4,7 +4,7 @@ import type { StoreContext } from '../store-context.ts';
 import type { KnownBuild } from './build-table.ts';
 
 /**
- * Builds that were started in an environment, and when that was. Builds without a recorded deployment, which
+ * Lists the builds that were started in an environment, and when. Builds without a recorded deployment, which
  * an earlier release started, count for the home environment.
  */
 export async function listDeployments(
@@ -20,7 +20,7 @@ export async function listDeployments(
   );
 }
 
-/** The environments that used the store, sorted, and the one whose incidents have plain digests (`incident-key.ts`). */
+/** Returns the environments that used the store, sorted, and the home environment (`incident-key.ts`). */
 export async function readEnvironments(
   sql: Sql,
 ): Promise<{ readonly home: string; readonly names: readonly string[] }> {
@@ -35,7 +35,11 @@ export async function listEnvironments({ reader }: StoreContext): Promise<readon
   return (await readEnvironments(reader)).names;
 }
 
-/** The keys that a digest may have. @param environment where to look; by default everywhere, first in that of this process */
+/**
+ * Returns the keys that a digest can have.
+ *
+ * @param environment all environments by default, first that of this process
+ */
 export async function listKeys(
   context: StoreContext,
   digest: string,

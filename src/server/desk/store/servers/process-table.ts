@@ -4,10 +4,10 @@ import type { ProcessRecord } from '../records.ts';
 import { readShapes, type Sql, type SqlValue } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
 
-/** What a dead process left of itself. */
+/** The record of a dead process. */
 export interface DeadProcess extends ProcessRecord {
   readonly inFlight: readonly InFlightRequest[];
-  /** Set where its main thread stood still when it was last heard of. */
+  /** Set if its main thread was blocked at the last heartbeat. */
   readonly blocked?: BlockedLoop;
   readonly memoryStory?: MemoryStory;
 }
@@ -19,15 +19,15 @@ export interface ProcessStart {
   readonly environment?: string | undefined;
 }
 
-/** What a heartbeat tells beside what the main thread said. */
+/** The main thread's heartbeat, with what the desk worker adds. */
 interface StoredHeartbeat extends Heartbeat {
   readonly startedAt: number;
   readonly blocked?: BlockedLoop | undefined;
-  /** Undefined where it is as it was written before. */
+  /** Undefined if it has not changed since the last heartbeat. */
   readonly memoryStory?: MemoryStory | undefined;
 }
 
-/** A run that was counted as dead and beats again was only cut off from the store: it is alive. */
+/** Stores a heartbeat. A process that was recorded as dead is alive again: it had only lost the store. */
 export async function storeHeartbeat({ quick }: StoreContext, run: ProcessStart, beat: StoredHeartbeat): Promise<void> {
   const { now } = quick.dialect;
   const values: SqlValue[] = [run.id, run.build, run.release, beat.startedAt, beat.memory];
@@ -47,14 +47,14 @@ export async function storeHeartbeat({ quick }: StoreContext, run: ProcessStart,
   );
 }
 
-/** What a process wrote down beside its journal, because the store was away until it died. */
+/** The heartbeat in a file next to the journal of a process, for when the store is unavailable until it dies. */
 export interface LateHeartbeat extends ProcessStart, StoredHeartbeat {
   readonly beatAt: number;
-  /** It ended on purpose. */
+  /** Whether the process ended on purpose. */
   readonly isEnd: boolean;
 }
 
-/** Only where the store never heard of the run. */
+/** Stores a heartbeat from a file, unless the store already knows the process. */
 export async function storeLateHeartbeat({ quick }: StoreContext, late: LateHeartbeat): Promise<void> {
   const blocked = late.blocked ? JSON.stringify(late.blocked) : null;
   await quick.run(
@@ -86,7 +86,7 @@ export async function storeEnd({ quick }: StoreContext, id: string): Promise<voi
   );
 }
 
-/** Processes that did not say that they end, and were not heard of for this long (ms). */
+/** Lists processes that did not record their end, and sent no heartbeat for this long (ms). */
 export async function listSilent({ driver }: StoreContext, forMs: number): Promise<string[]> {
   const rows = await driver.all<{ id: string }>(
     `SELECT id FROM desk_runs WHERE ended IS NULL AND beat_at <= ${driver.dialect.now} - ? ORDER BY id`,
@@ -100,7 +100,7 @@ const COLUMNS =
 
 type DeadRow = ProcessRecord & Record<'inFlight' | 'blocked' | 'memoryStory', string | undefined>;
 
-/** @returns undefined where the run ended, or is not known */
+/** @returns undefined if the process has ended or is unknown */
 export async function readUnended({ driver }: StoreContext, id: string): Promise<DeadProcess | undefined> {
   const [row] = await readShapes<DeadRow>(
     driver,
@@ -119,7 +119,7 @@ export async function readUnended({ driver }: StoreContext, id: string): Promise
   };
 }
 
-/** Undefined where it is not known, or the run did not say. */
+/** Returns the environment of a process, or undefined if it is unknown. */
 export async function readEnvironment(
   { driver: sql }: { readonly driver: Sql },
   id: string,
@@ -128,7 +128,7 @@ export async function readEnvironment(
   return row?.environment ?? undefined;
 }
 
-/** @returns false where the run has ended by now, or somebody else told */
+/** Records that a process died. @returns false if it has ended, or another process recorded its death */
 export async function claimDead(sql: Sql, id: string): Promise<boolean> {
   const claimed = await sql.run(
     // The incident has the requests in flight.

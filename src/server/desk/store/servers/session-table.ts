@@ -4,12 +4,12 @@ import type { StoreContext } from '../store-context.ts';
 
 type DeskRole = 'viewer' | 'operator';
 
-/** Who is signed in, or may sign in by a link. */
+/** The name and role of a session or a sign-in link. */
 export interface Grant {
-  /** The token's name: the author of changes. */
+  /** The token's name, which is the author of changes. */
   readonly name: string;
   readonly role: DeskRole;
-  /** Of the token that it rests on. A session of a token that is configured no more is none. */
+  /** The fingerprint of the token. A session is invalid once its token is no longer configured. */
   readonly fingerprint: string;
 }
 
@@ -20,8 +20,8 @@ export interface Session extends Grant {
 }
 
 /**
- * @param idHash of the cookie's id: whoever reads the database signs in with none of its rows
- * @param lifeMs how long it holds (ms)
+ * @param idHash the hash of the cookie's id, because the id itself would let a reader of the database sign in
+ * @param lifeMs how long the session is valid (ms)
  */
 export async function createSession(
   { quick }: StoreContext,
@@ -35,7 +35,7 @@ export async function createSession(
   );
 }
 
-/** @returns undefined where it has ended, or never was */
+/** @returns undefined if there is no such session, or it has ended */
 export async function readSession({ quick }: StoreContext, idHash: string): Promise<Session | undefined> {
   const [row] = await quick.all<Session>(
     `SELECT name, role, fingerprint, created_at AS "createdAt", expires_at AS "expiresAt" FROM desk_sessions WHERE id_hash = ? AND expires_at > ${quick.dialect.now}`,
@@ -44,12 +44,12 @@ export async function readSession({ quick }: StoreContext, idHash: string): Prom
   return row;
 }
 
-/** @returns whether there was one */
+/** @returns whether the session existed */
 export async function endSession({ quick }: StoreContext, idHash: string): Promise<boolean> {
   return (await quick.run('DELETE FROM desk_sessions WHERE id_hash = ?', [idHash])) > 0;
 }
 
-/** Ends all sessions and links that rest on other tokens than these. @returns how many */
+/** Ends the sessions and links of all other tokens. @returns how many */
 export function keepSessions({ driver }: StoreContext, fingerprints: readonly string[]): Promise<number> {
   const others = fingerprints.length === 0 ? '' : `WHERE fingerprint NOT IN (${placeholders(fingerprints)})`;
   return driver.transaction(async (sql) => {
@@ -58,10 +58,10 @@ export function keepSessions({ driver }: StoreContext, fingerprints: readonly st
   });
 }
 
-/** How long a sign-in link may be used (ms, issue 11). */
+/** How long a sign-in link is valid (ms, issue 11). */
 const LINK_LIFE = 15 * Minute;
 
-/** @param idHash of what stands in the link */
+/** @param idHash the hash of the id in the link */
 export async function createLink(
   { quick }: StoreContext,
   idHash: string,
@@ -73,7 +73,7 @@ export async function createLink(
   );
 }
 
-/** Uses a link up. @returns undefined where it was used, is older than 15 minutes, or never was */
+/** Uses and deletes a link. @returns undefined if it is unknown, used, or older than 15 minutes */
 export async function takeLink({ quick }: StoreContext, idHash: string): Promise<Grant | undefined> {
   const [row] = await quick.all<Grant & { in_time: number }>(
     `DELETE FROM desk_links WHERE id_hash = ?
@@ -85,20 +85,20 @@ export async function takeLink({ quick }: StoreContext, idHash: string): Promise
   return { name, role, fingerprint };
 }
 
-/** Wrong tokens within the current minute, over all replicas. */
+/** The numbers of wrong tokens in the current minute, on all replicas. */
 interface AttemptCounts {
   readonly bySender: readonly (readonly [sender: string, count: number])[];
   readonly inTotal: number;
 }
 
-/** Stands for all senders: a hash is never empty. */
+/** Represents all senders, because a hash is never empty. */
 const ALL_SENDERS = '';
 
 /**
  * Counts wrong tokens.
  *
- * @param bySender hashes of senders, each once, with their number of wrong tokens since the last call
- * @param inTotal the number of all senders together
+ * @param bySender hashes of senders, each once, with the number of wrong tokens since the last call
+ * @param inTotal the number for all senders together
  */
 export async function countAttempts(
   { quick }: StoreContext,
@@ -121,7 +121,7 @@ export async function countAttempts(
   };
 }
 
-/** Deletes what has run out. */
+/** Deletes expired sessions, links and attempts. */
 export async function dropOldSessions(sql: Sql): Promise<void> {
   await sql.run(`DELETE FROM desk_sessions WHERE expires_at <= ${sql.dialect.now}`);
   await sql.run(`DELETE FROM desk_links WHERE expires_at <= ${sql.dialect.now}`);

@@ -7,13 +7,13 @@ import type { StoreContext } from '../store-context.ts';
 import { createToMarks, listForgotten, storeForgotten, type Traced } from './forgotten-table.ts';
 import { createExchange, exchangeVisitors, listDigestsOf } from './visitor-table.ts';
 
-/** The visitor to forget. */
+/** The visitor to delete. */
 export interface Forgotten {
-  /** Their hashes: one for each day, because it changes daily. */
+  /** The visitor's hashes, one for each day. */
   readonly visitors?: readonly string[];
-  /** As it was given with feedback; capitals do not count. */
+  /** The email from feedback, in any case. */
   readonly email?: string;
-  /** One occurrence, by its name in the address. */
+  /** The name of one occurrence, as in its address. */
   readonly occurrence?: string;
 }
 
@@ -21,22 +21,22 @@ export interface Forgotten {
 interface Forgot {
   readonly occurrences: number;
   readonly feedback: number;
-  /** As in addresses, with the names of echoes. */
+  /** As in addresses, including the names of echoes. */
   readonly names: ReadonlySet<string>;
 }
 
-/** Rows that are read at once (a count). */
+/** The number of rows that are read at a time. */
 const PAGE = 5000;
 
 /**
  * Deletes a visitor's occurrences and feedback, and rebuilds the texts of their incidents. Counts and the
- * number of visitors remain. Each incident has its own transaction, so that other writers wait less. If
- * it is interrupted, call it again.
+ * number of visitors stay. Each incident has a separate transaction, so that other writers wait less. If
+ * the deletion is interrupted, repeat it.
  */
 export async function forgetVisitor({ driver }: StoreContext, whom: Forgotten): Promise<Forgot> {
   const { visitors = [] } = whom;
   const { groups, names, feedback } = await driver.transaction(async (sql) => {
-    // First: from here on, entries of journals that are not stored yet are left out.
+    // First, so that journal entries that are not stored yet are left out from here on.
     await storeForgotten(sql, { ...whom, visitors });
     const found = await findOccurrences(sql, whom);
     const said = await deleteFeedback(sql, whom);
@@ -62,7 +62,7 @@ async function forgetInIncident(sql: Sql, digest: string, occurrences: readonly 
   return occurrences.length === 0 ? 0 : removeOccurrences(sql, digest, occurrences);
 }
 
-/** By digest. */
+/** Returns the visitor's occurrences by digest. */
 async function findOccurrences(
   sql: Sql,
   { visitors = [], occurrence }: Forgotten,
@@ -89,8 +89,8 @@ async function deleteFeedback(sql: Sql, { visitors = [], email }: Forgotten): Pr
 }
 
 /**
- * Applies all deletion marks to everything that is stored, in a transaction. A restored backup may have
- * visitors who were deleted after it was made.
+ * Applies all deletion marks to the whole store, in a transaction. A restored backup can contain visitors
+ * who were deleted after it was made.
  */
 export async function forgetMarked(sql: Sql): Promise<void> {
   const marks = new Map((await listForgotten(sql)).map(({ mark, at }) => [mark, at]));

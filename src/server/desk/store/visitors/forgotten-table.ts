@@ -6,19 +6,19 @@ import { exists, inParts, insertRows, placeholders, readClock, type Sql } from '
 import { listSecrets, useMarkKey } from './secret-table.ts';
 
 /**
- * A deletion mark: the keyed hash of a visitor's hash or of an email, which identifies no one. Entries
- * of the visitor that are still in a journal are only counted, and a restore deletes the visitor again.
+ * A deletion mark: the keyed hash of a visitor's hash or of an email, which does not identify the visitor.
+ * Journal entries with a mark are only counted, and a restore deletes the visitor again.
  */
 export interface ForgottenMark {
   readonly mark: string;
-  /** When it was asked for (ms since 1970): what happens later is kept. */
+  /** When the deletion was requested (ms since 1970). Later entries are kept. */
   readonly at: number;
 }
 
-/** The clocks of replicas differ by less (ms). */
+/** The largest expected difference between the clocks of replicas (ms). */
 const CLOCK_SKEW = 1 * Minute;
 
-/** In a transaction. */
+/** Stores the deletion marks of a visitor, in a transaction. */
 export async function storeForgotten(
   sql: Sql,
   { visitors, email }: { readonly visitors: readonly string[]; readonly email?: string },
@@ -35,7 +35,7 @@ export async function storeForgotten(
   );
 }
 
-/** Adds marks. Of two that are the same the later one counts. */
+/** Adds marks. If a mark exists, the later time counts. */
 export async function putMarks(sql: Sql, marks: readonly ForgottenMark[]): Promise<void> {
   await insertRows(
     sql,
@@ -50,14 +50,14 @@ export function listForgotten(sql: Sql): Promise<ForgottenMark[]> {
   return sql.all<ForgottenMark>('SELECT mark, at FROM desk_forgotten ORDER BY mark');
 }
 
-/** Whose an entry or a row is, and when it happened (ms since 1970). */
+/** The visitor and time (ms since 1970) of an entry or row. */
 export interface Traced {
   readonly visitor?: string | null | undefined;
   readonly email?: string | null | undefined;
   readonly at: number;
 }
 
-/** Makes all marks under which a visitor and an email may be found. */
+/** Returns a function that lists all marks that match a visitor or an email. */
 export async function createToMarks(sql: Sql): Promise<(of: Traced) => string[]> {
   const secrets = await listSecrets({ driver: sql });
   const listOf = (wanted: string) => secrets.filter(({ name }) => name === wanted).map(({ secret }) => secret);
@@ -82,7 +82,7 @@ function toHmac(key: string, text: string): string {
   return createHmac('sha256', key).update(text).digest('base64url');
 }
 
-/** Replaces failures of visitors who were forgotten by the fact that they happened. What they said is left out. */
+/** Reduces failures of deleted visitors to counts, and leaves out their feedback. */
 export async function withoutForgotten(sql: Sql, entries: readonly Intake[]): Promise<readonly Intake[]> {
   if (!(await exists(sql, 'SELECT 1 FROM desk_forgotten'))) return entries;
   const toMarks = await createToMarks(sql);
@@ -114,7 +114,7 @@ async function readMarks(sql: Sql, marks: readonly string[]): Promise<ReadonlyMa
   return known;
 }
 
-/** Without the title, which has the words of the message. */
+/** Turns an entry into a count, without the title, which contains the message. */
 function toCount(intake: Intake): Intake[] {
   if (intake.entry === 'whole' && intake.failure.echoOf === undefined) {
     const { digest, side, kind, errors, build, release, at } = intake.failure;

@@ -5,16 +5,16 @@ import { insertRows, type Sql } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
 
 /**
- * Random keys of 32 bytes. With one of them, it can be found out by trial who a hash stands for. So
- * `desk_secrets` is in no backup, and a row is deleted as soon as it has no use:
+ * A random key of 32 bytes. A key makes it possible to find the visitor behind a hash by trial. So backups
+ * do not include `desk_secrets`, and each row is deleted as soon as it is not needed:
  *
  * - `visitor` with a day: hashes the addresses of that day. Deleted two days later.
  * - `visitor` with `NO_DAY`: hashes the ids that `visitorId` returns. The common one stays.
  * - `mark`: hashes deletion marks. Stays.
- * - `old`: the one salt of releases before schema 10, which they keep in `desk_meta`. Deleted from both
- *   tables when everything that they hashed with it is deleted.
+ * - `old`: the only salt of releases before schema 10, which they keep in `desk_meta`. Deleted from both
+ *   tables when everything that was hashed with it is deleted.
  *
- * All replicas use the common secret of a name and day. Others were made while the store was away.
+ * All replicas use the common secret of a name and day. Others were created while the store was unavailable.
  */
 export interface Secret {
   readonly name: 'visitor' | 'mark' | 'old';
@@ -27,14 +27,14 @@ export interface Secret {
   readonly at: number;
 }
 
-/** Stands for no day, because a primary key takes no NULL. */
+/** Means no day, because a primary key cannot be NULL. */
 export const NO_DAY = 0;
 
 export function createSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Returns the key of deletion marks. The first call makes it. */
+/** Returns the key of deletion marks. The first call creates it. */
 export async function useMarkKey(sql: Sql): Promise<string> {
   await offer(sql, { name: 'mark', day: NO_DAY, secret: createSecret(), common: 1 });
   const [row] = await sql.all<Pick<Secret, 'secret'>>("SELECT secret FROM desk_secrets WHERE name = 'mark'");
@@ -45,7 +45,7 @@ export async function useMarkKey(sql: Sql): Promise<string> {
 /**
  * Returns all salts, the common ones first.
  *
- * @param offers become the common salts of days that have none
+ * @param offers become the common salts of days without one
  */
 export function readSalts({ driver }: StoreContext, offers: readonly Salt[]): Promise<Salt[]> {
   return driver.transaction(async (sql) => {
@@ -57,14 +57,14 @@ export function readSalts({ driver }: StoreContext, offers: readonly Salt[]): Pr
   });
 }
 
-/** Stores salts that a process made while the store was away. The first one of a day becomes the common one. */
+/** Stores salts that a process created while the store was unavailable. The first of a day becomes the common one. */
 export async function storeSalts(sql: Sql, salts: readonly Salt[]): Promise<void> {
   for (const { day, salt } of salts) {
     for (const common of [1, 0]) await offer(sql, { name: 'visitor', day, secret: salt, common });
   }
 }
 
-/** Does nothing if there is this secret already, or another common one. */
+/** Stores a secret, unless it exists or the day already has a common one. */
 async function offer(sql: Sql, { name, day, secret, common }: Omit<Secret, 'at'>): Promise<void> {
   await sql.run(
     `INSERT INTO desk_secrets (name, day, secret, common, at) VALUES (?, ?, ?, ?, ${sql.dialect.now}) ON CONFLICT DO NOTHING`,
@@ -86,13 +86,13 @@ export async function putSecrets(sql: Sql, secrets: readonly Secret[]): Promise<
 
 /** Deletes the salts of days that are over. */
 export async function dropOldSalts(sql: Sql): Promise<void> {
-  // A replica whose clock is wrong may have asked for a day far ahead.
+  // A replica with a wrong clock can have requested a salt for a day far in the future.
   await sql.run(
     `DELETE FROM desk_secrets WHERE day <> ${NO_DAY} AND (day < ${sql.dialect.now} / ${Day} - 1 OR day > ${sql.dialect.now} / ${Day} + 1)`,
   );
 }
 
-/** Deletes secrets that nothing is hashed with any more. @param maxAge how long occurrences are kept (ms) */
+/** Deletes secrets whose hashes are all deleted. @param maxAge how long occurrences are kept (ms) */
 export async function dropOldSecrets(sql: Sql, maxAge: number): Promise<void> {
   await sql.run(
     `DELETE FROM desk_meta WHERE name = 'salt' AND value IN
@@ -104,7 +104,7 @@ export async function dropOldSecrets(sql: Sql, maxAge: number): Promise<void> {
   ]);
 }
 
-/** Copies the salt of releases before schema 10 from `desk_meta`. They make a new one when they start without it. */
+/** Copies the salt of releases before schema 10 from `desk_meta`. Without it, they create a new one when they start. */
 export async function adoptOldSalt(sql: Sql): Promise<void> {
   await sql.run(
     `INSERT INTO desk_secrets (name, day, secret, common, at)

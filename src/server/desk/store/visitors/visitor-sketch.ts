@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 
 /**
- * How many different visitors an incident touched, in at most 1 KB a incident: exact up to 240, and
- * a HyperLogLog with 1,024 registers beyond (standard error 3.3 %). A table of visitors would grow
- * with each storm. Sketches of merged incidents are united without counting anybody twice, and each
- * stays what it was, so that they can be taken apart again.
+ * Counts the distinct visitors of an incident in at most 1 KB: exactly up to 240, and above that with a
+ * HyperLogLog of 1,024 registers (standard error 3.3 %). A table of visitors would grow with each storm.
+ * Sketches of merged incidents are united without counting a visitor twice. Each sketch is also kept, for
+ * an unmerge.
  *
- * The first byte tells the form: 0 for a sorted list of 32-bit hashes, 1 for registers of a byte.
+ * The first byte is the format: 0 for a sorted list of 32-bit hashes, 1 for one-byte registers.
  */
 export type VisitorSketch = Uint8Array;
 
-/** Above it registers take less room than the list (a count). */
+/** The longest list. Registers take less space than a longer one. */
 const MAX_LISTED = 240;
-/** Bits of the hash that choose a register. */
+/** The number of bits of the hash that select a register. */
 const INDEX_BITS = 10;
 const REGISTERS = 2 ** INDEX_BITS;
 /** For 1,024 registers (Flajolet and others, "HyperLogLog", figure 3). */
@@ -20,7 +20,7 @@ const ALPHA = 0.7213 / (1 + 1.079 / REGISTERS);
 
 export const EMPTY_SKETCH: VisitorSketch = Uint8Array.of(0);
 
-/** @returns the same object where all of them were known */
+/** @returns the same object if it has all of these visitors */
 export function addVisitors(sketch: VisitorSketch, visitors: Iterable<string>): VisitorSketch {
   return addHashes(sketch, [...new Set(visitors)].map(hashVisitor));
 }
@@ -35,9 +35,9 @@ export function uniteSketches(sketches: readonly VisitorSketch[]): VisitorSketch
 }
 
 /**
- * Replaces hashes in a list. Registers stay, because many visitors share one.
+ * Replaces hashes in a list. Registers do not change, because many visitors share one.
  *
- * @returns the same object if none of the hashes is in it
+ * @returns the same object if it has none of these hashes
  */
 export function exchangeHashes(sketch: VisitorSketch, exchange: ReadonlyMap<number, number>): VisitorSketch {
   if (isDense(sketch)) return sketch;
@@ -55,7 +55,7 @@ export function countVisitors(sketch: VisitorSketch): number {
     if (rank === 0) empty += 1;
   }
   const estimate = (ALPHA * REGISTERS * REGISTERS) / sum;
-  // Few registers in use are better counted than averaged.
+  // Linear counting is more accurate while few registers are in use.
   const counted = estimate <= 2.5 * REGISTERS && empty > 0 ? REGISTERS * Math.log(REGISTERS / empty) : estimate;
   return Math.round(counted);
 }
@@ -76,7 +76,7 @@ function addToRegisters(sketch: VisitorSketch, hashes: readonly number[]): Visit
   let changed: Uint8Array | undefined;
   for (const hash of hashes) {
     const index = 1 + (hash >>> (32 - INDEX_BITS));
-    // The place of the first 1 behind the index, from 1; a guard bit ends it.
+    // The 1-based position of the first 1 after the index bits. A guard bit ends the search.
     const rank = Math.clz32((hash << INDEX_BITS) | (2 ** INDEX_BITS / 2)) + 1;
     if (rank <= ((changed ?? sketch)[index] ?? 0)) continue;
     changed ??= sketch.slice();
@@ -103,7 +103,7 @@ function writeList(hashes: ReadonlySet<number>): VisitorSketch {
   return sketch;
 }
 
-/** Returns the 32 bits that a sketch has of a visitor. */
+/** Returns the 32-bit hash of a visitor in sketches. */
 export function hashVisitor(visitor: string): number {
   return createHash('sha1').update(visitor).digest().readUInt32BE(0);
 }

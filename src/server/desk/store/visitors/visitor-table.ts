@@ -13,7 +13,7 @@ import {
   type VisitorSketch,
 } from './visitor-sketch.ts';
 
-/** Counts the visitors of a batch, where some of them are new. */
+/** Adds the visitors of a batch to the sketches of their incidents, and updates the numbers of visitors. */
 export async function storeVisitors(
   sql: Sql,
   tallies: readonly Tally[],
@@ -44,7 +44,7 @@ async function storeCounts(
   grown: readonly { readonly digest: string; readonly sketch: VisitorSketch }[],
 ): Promise<void> {
   if (grown.length === 0) return;
-  // Both databases name the columns of VALUES so.
+  // Both databases name the columns of VALUES `column1`, `column2`.
   await sql.run(
     `UPDATE desk_incidents SET visitors = v.column2
       FROM (VALUES ${grown.map(() => '(?, CAST(? AS BIGINT))').join(', ')}) AS v WHERE digest = v.column1`,
@@ -52,12 +52,12 @@ async function storeCounts(
   );
 }
 
-/** Hashes, and the random ones that replace them. */
+/** Maps hashes to the random ones that replace them. */
 type Exchange = ReadonlyMap<number, number>;
 
 /**
- * Makes random hashes that replace those of visitors, the same ones in all sketches. The numbers stay as
- * they are, and the visitors can no longer be looked up.
+ * Creates random hashes that replace the hashes of visitors, the same in all sketches. The numbers of
+ * visitors do not change, and the visitors can no longer be found.
  */
 export function createExchange(visitors: readonly string[]): Exchange {
   return new Map(visitors.map((visitor) => [hashVisitor(visitor), randomBytes(4).readUInt32BE()]));
@@ -75,7 +75,7 @@ export async function listDigestsOf(sql: Sql, exchange: Exchange): Promise<strin
   return digests;
 }
 
-/** In a transaction that holds the incident. */
+/** Replaces hashes in an incident's sketch, in a transaction that has locked the incident. */
 export async function exchangeVisitors(sql: Sql, digest: string, exchange: Exchange): Promise<void> {
   const before = (await readSketches(sql, [digest])).get(digest);
   const after = before && exchangeHashes(before, exchange);
@@ -84,7 +84,7 @@ export async function exchangeVisitors(sql: Sql, digest: string, exchange: Excha
   }
 }
 
-/** Sketches that are read at once (a count). */
+/** The number of sketches that are read at a time. */
 const PAGE = 1000;
 
 async function readSketches(sql: Sql, digests: readonly string[]): Promise<ReadonlyMap<string, VisitorSketch>> {
@@ -95,7 +95,7 @@ async function readSketches(sql: Sql, digests: readonly string[]): Promise<Reado
   return new Map(rows.map(({ digest, sketch }) => [digest, sketch]));
 }
 
-/** Of an incident with all that is merged into it; each visitor counts once. */
+/** Recounts the visitors of an incident and those merged into it. Each visitor counts once. */
 export async function recountVisitors(sql: Sql, root: string): Promise<void> {
   const rows = await sql.all<{ sketch: Uint8Array }>(
     `SELECT v.sketch FROM desk_visitors v JOIN desk_incidents i ON i.digest = v.digest

@@ -4,15 +4,15 @@ import type { StoreHolder } from '../store-holder.ts';
 import type { MapText } from './map-reader.ts';
 
 interface BuildFilesOptions {
-  /** The build at hand, and its folder. */
+  /** The running build, and its folder. */
   readonly build: string;
   readonly dist: string;
   readonly holder: Pick<StoreHolder, 'use'>;
 }
 
-/** Reads the files of a build that resolve its failures: this build from its folder, other builds from the store. */
+/** Reads source maps and site tables. Those of this build are in its folder, and those of other builds in the store. */
 export function createBuildFiles({ build, dist, holder }: BuildFilesOptions) {
-  /** The table that was read last: one failure asks for each of its frames. */
+  /** The last table, because one failure needs it for each of its frames. */
   let sites: { readonly build: string; readonly text: string | undefined } | undefined;
 
   async function readBuilt(path: string): Promise<MapText | undefined> {
@@ -26,7 +26,7 @@ export function createBuildFiles({ build, dist, holder }: BuildFilesOptions) {
   }
 
   return {
-    /** @param file as a frame names it: `server/main.js` */
+    /** @param file the file of a frame, for example `server/main.js` */
     async readMap(of: string, file: string): Promise<MapText | undefined> {
       const path = `maps/${file}.map`;
       if (of !== build) return readStored(of, path);
@@ -40,7 +40,7 @@ export function createBuildFiles({ build, dist, holder }: BuildFilesOptions) {
       }
       return sites.text;
     },
-    /** Frees the table that was read last. */
+    /** Frees the last table. */
     sweep() {
       sites = undefined;
     },

@@ -1,11 +1,11 @@
 import type { StackFrame } from '../../../engine/errors/failure.ts';
 
-/** Components that are read (a count): those further out are the engine's. */
+/** The most components that are read. Those further out belong to Spillway. */
 const MAX_COMPONENTS = 60;
 
 /**
- * Reads React's component stack, innermost first. V8 writes `at Cart (https://…/cart.js:1:200)`, or
- * `at main` for an element; the others write `Cart@https://…/cart.js:1:200`.
+ * Parses React's component stack, innermost first. V8 writes `at Cart (https://…/cart.js:1:200)`, or `at main`
+ * for an element. Other JavaScript engines write `Cart@https://…/cart.js:1:200`.
  */
 export function parseComponentStack(stack: string): StackFrame[] {
   return stack
@@ -22,7 +22,10 @@ function toComponent(line: string): StackFrame | undefined {
   return { file, line: file === '' ? 0 : Number(row), column: file === '' ? 0 : Number(column), function: name };
 }
 
-/** Where the build lies is scrubbed by now, so that it is told by the end of the path; a foreign script's is left out. */
+/**
+ * Returns the path of a script in the build. It is read from the end of the location, because scrubbing has
+ * removed the folder. Empty for other scripts.
+ */
 function toFile(location: string): string {
   const asset = /^https?:\/\/[^/?#]+(\/assets\/[^?#]+)$/.exec(location)?.[1];
   return asset ? `client${asset}` : (/\/dist\/((?:client|server)\/[^?#]+)$/.exec(location)?.[1] ?? '');

@@ -7,11 +7,11 @@ import {
 import { emptySiteTable, parseSiteTable, type SiteTable } from '../../../engine/errors/digest/site-table.ts';
 import type { StackFrame } from '../../../engine/errors/failure.ts';
 
-/** The engine's rule, as the desk worker needs it: for what it notices itself, and for events of earlier builds. */
+/** Makes digests in the desk worker, for failures that it detects itself and for events of earlier builds. */
 export type Digester = ReturnType<typeof createDigester>;
 
 export function createDigester({ namespace }: { namespace: string }) {
-  // Events of one earlier build come one after the other: from the tabs that were open when it went.
+  // Caches one table, because events of an earlier build arrive together, from tabs that were open at the deployment.
   let last: { readonly text: string; readonly table: SiteTable } | undefined;
 
   function read(text: string | undefined): SiteTable {
@@ -21,18 +21,18 @@ export function createDigester({ namespace }: { namespace: string }) {
   }
 
   return {
-    /** The rule's version. */
+    /** The version of the digest rule. */
     rule: DIGEST_RULE,
-    /** @param sites the text of the build's `sites.json`, where it has one */
+    /** @param sites the text of the build's `sites.json`, if it has one */
     createDigest: (input: DigestInput, sites?: string): DigestResult =>
       createDigest(input, { namespace, table: read(sites) }),
-    /** The qualified name of the function around a place in a bundle: an engine knows what the minifier left of it. */
+    /** Returns the qualified name of the function around a location in a bundle. Stacks have only the minified name. */
     findFunction: (frame: StackFrame, sites?: string): string | undefined =>
       read(sites).find(frame)?.function || undefined,
   };
 }
 
-/** A table of another version cannot be read: what it was to name is named by its words. */
+/** Returns an empty table if the text is from another version. Digests are then made from the errors' texts. */
 function parse(text: string): SiteTable {
   try {
     return parseSiteTable(text);

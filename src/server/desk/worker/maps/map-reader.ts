@@ -4,13 +4,13 @@ import { CONTEXT_LINES, MAP_IDLE_TIME, MAX_CONTEXT_WIDTH, MAX_MAP_BYTES } from '
 import type { ResolvedFrame, StoredFailure } from '../../store/records.ts';
 import { parseComponentStack } from './component-stack.ts';
 
-/** Reads source maps, for display alone. */
+/** Reads source maps. The results are only for display. */
 export type MapReader = ReturnType<typeof createMapReader>;
 
 interface MapReaderOptions {
-  /** @param file as a frame names it: `server/main.js` */
+  /** @param file the file of a frame, for example `server/main.js` */
   readonly readMap: (build: string, file: string) => Promise<MapText | undefined>;
-  /** The function around a place in a bundle, from the build's table of sites. */
+  /** Returns the function around a location in a bundle, from the build's site table. */
   readonly findFunction?: (build: string, frame: StackFrame) => Promise<string | undefined>;
   readonly maxBytes?: number;
   /** Milliseconds, monotonic. */
@@ -18,24 +18,24 @@ interface MapReaderOptions {
 }
 
 export interface MapText {
-  /** Within `dist`: what the paths in the map are relative to. */
+  /** The path in `dist`. Paths in the map are relative to it. */
   readonly path: string;
   readonly text: string;
 }
 
 interface LoadedMap {
-  /** Undefined where there is none, or none that can be read. */
+  /** Undefined if there is no map, or it cannot be parsed. */
   readonly map: TraceMap | undefined;
   readonly bytes: number;
   usedAt: number;
 }
 
-/** Frames of one error that are looked up (a count). */
+/** The most frames of one error that are resolved. */
 const MAX_FRAMES = 50;
 
 export function createMapReader(options: MapReaderOptions) {
   const { readMap, findFunction, maxBytes = MAX_MAP_BYTES, now = () => performance.now() } = options;
-  /** The one used last stands last. */
+  /** In the order of use, the most recent last. */
   const loaded = new Map<string, LoadedMap>();
 
   async function load(build: string, file: string): Promise<TraceMap | undefined> {
@@ -53,7 +53,7 @@ export function createMapReader(options: MapReaderOptions) {
     return { map: found && parseMap(found), bytes: found?.text.length ?? 0, usedAt: 0 };
   }
 
-  /** The one that was asked for stays, however large it is. */
+  /** Drops the least recently used maps. The last one stays, even if it is larger than the limit. */
   function shrink(): void {
     let bytes = [...loaded.values()].reduce((sum, entry) => sum + entry.bytes, 0);
     for (const [key, entry] of loaded) {
@@ -81,7 +81,7 @@ export function createMapReader(options: MapReaderOptions) {
     };
   }
 
-  /** Without lines of source: where a component is, is enough. */
+  /** Resolves components without source lines, because their location is enough. */
   async function resolveComponents({ build, componentStack = '' }: Failure): Promise<ResolvedFrame[]> {
     const components: ResolvedFrame[] = [];
     for (const frame of parseComponentStack(componentStack)) {
@@ -92,7 +92,7 @@ export function createMapReader(options: MapReaderOptions) {
   }
 
   return {
-    /** Adds the place in the source to each frame. */
+    /** Adds the source location to each frame. */
     async resolve(failure: Failure): Promise<StoredFailure> {
       const resolved: ResolvedFrame[][] = [];
       for (const { frames } of failure.errors) {
@@ -103,7 +103,7 @@ export function createMapReader(options: MapReaderOptions) {
       const components = await resolveComponents(failure);
       return { ...failure, resolved, ...(components.length > 0 && { components }) };
     },
-    /** Frees maps that were not used lately. */
+    /** Frees maps that were not used recently. */
     sweep() {
       for (const [key, { usedAt }] of loaded) {
         if (now() - usedAt > MAP_IDLE_TIME) loaded.delete(key);
@@ -112,12 +112,12 @@ export function createMapReader(options: MapReaderOptions) {
   };
 }
 
-/** A bundle, or a file of an existing app. */
+/** Reports whether a file is a bundle, or a file of an existing app. */
 function isScript(file: string): boolean {
   return /^(?!node_modules\/)[^:]*\.[cm]?[jt]s$/.test(file) && !file.includes('..');
 }
 
-/** Of the project: what is elsewhere on the machine begins with `../`, and what a plugin made with its name. */
+/** Reports whether a source is in the project. Files outside begin with `../`, and a plugin's with its name. */
 function isOwn({ source, file }: Place): boolean {
   return source.endsWith(file) && !source.startsWith('../') && !/node_modules\/|:/.test(source);
 }
@@ -132,9 +132,9 @@ function parseMap({ path, text }: MapText): TraceMap | undefined {
 
 interface Place {
   readonly file: string;
-  /** As the map has it. */
+  /** The name in the map. */
   readonly source: string;
-  /** From 1, both. */
+  /** 1-based, like `column`. */
   readonly line: number;
   readonly column: number;
 }
@@ -148,10 +148,10 @@ function findPlace(map: TraceMap, { line, column }: StackFrame): Place | undefin
 }
 
 /**
- * V8 names the dot before a property that could not be read, and esbuild maps the name behind it. Once a minifier
- * has joined two lines, what is mapped before the dot may be of the other line.
+ * Adjusts a column for a property that could not be read. V8 reports the position of the dot, and esbuild maps the
+ * name after it. If a minifier has joined two lines, the mapping before the dot can belong to the other line.
  *
- * @returns from 0
+ * @returns a 0-based column
  */
 function toMappedColumn(map: TraceMap, line: number, column: number): number {
   const isMapped = (at: number) => traceSegment(map, line - 1, at)?.[0] === at;

@@ -4,16 +4,16 @@ import { MAX_BUILD_FILE_BYTES } from '../../limits.ts';
 import type { BuildFile } from '../../store/servers/build-table.ts';
 import type { StoreHolder } from '../store-holder.ts';
 
-/** Copies that the build compressed. */
+/** Compressed copies of files. */
 const COMPRESSED = /\.(?:br|gz|zst)$/;
 
-/** What `npm run dev` calls each of its builds (`build/develop/dev-build.mjs`): the next minute they are others. */
+/** The id of all builds of `npm run dev` (`build/develop/dev-build.mjs`), whose files change constantly. */
 export const DEVELOPMENT = 'development';
 
 /**
- * Puts maps, sites and assets of this build into the store, so that every replica resolves its errors
- * and serves its tabs, now and after the next deploy. What is there is left alone, unless the server
- * alone was built anew: the name of a build is that of what browsers get.
+ * Stores the source maps, site table and assets of this build, so that every replica can resolve its errors and
+ * serve its open tabs, also after the next deployment. A stored build is not changed, unless the server was
+ * rebuilt: a build's id only depends on the files for browsers.
  */
 export async function publishBuild(
   holder: Pick<StoreHolder, 'use'>,
@@ -22,12 +22,12 @@ export async function publishBuild(
   if (build === DEVELOPMENT) return;
   const isPublished = await holder.use((store) => store.useBuild({ id: build, release }));
   if (isPublished && (await hasSites(holder, build, dist))) return;
-  // One at a time: what comes from the journal goes in between.
+  // One at a time, so that batches of the journal are stored in between.
   for (const file of listBuildFiles(dist)) await holder.use((store) => store.storeBuildFile(build, file));
   await holder.use((store) => store.setPublished(build));
 }
 
-/** The table of sites is of both halves: where it is the same, so is the rest. */
+/** Reports whether the stored site table is the same. Then the other files are too, on server and browser. */
 async function hasSites(holder: Pick<StoreHolder, 'use'>, build: string, dist: string): Promise<boolean> {
   const path = join(dist, 'sites.json');
   if (!existsSync(path)) return true;

@@ -1,7 +1,7 @@
 import type { Funnel } from '../../../engine/errors/funnel.ts';
 import type { BlockedLoop } from './heartbeat.ts';
 
-/** Makes an incident of a time in which nobody was answered, with what was on the stack. */
+/** Records a blocked event loop as a failure with the stack of the main thread. */
 export function recordBlockedLoop(funnel: Funnel, { at, ms, frames }: BlockedLoop): void {
   const message = `The event loop was blocked for ${ms} ms.`;
   funnel.record(

@@ -4,13 +4,13 @@ import type { LateHeartbeat } from '../../store/servers/process-table.ts';
 
 const NAME = 'beat.json';
 
-/** The heartbeat beside the journal, for as long as the store is away. */
+/** Writes the heartbeat to a file next to the journal, for when the store is unavailable. */
 export function writeHeartbeatFile(folder: string, beat: LateHeartbeat): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeFileSync(join(folder, NAME), JSON.stringify(beat), { mode: 0o600 });
   } catch {
-    // The disk takes nothing: then nothing will be known of the end of this process.
+    // The disk is not writable, so the end of this process will be unknown.
   }
 }
 
@@ -18,7 +18,7 @@ export function removeHeartbeatFile(folder: string): void {
   rmSync(join(folder, NAME), { force: true });
 }
 
-/** @returns undefined where the process had a store, or was killed while it wrote */
+/** @returns undefined if the process had a store, or was killed while it wrote the file */
 export function readHeartbeatFile(folder: string): LateHeartbeat | undefined {
   try {
     const beat: unknown = JSON.parse(readFileSync(join(folder, NAME), 'utf8'));

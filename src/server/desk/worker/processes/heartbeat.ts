@@ -1,43 +1,43 @@
 import type { InFlightRequest } from '../../../engine/connection/in-flight.ts';
 import type { StackFrame } from '../../../engine/errors/failure.ts';
 
-/** How the process is, told by the main thread once a second. */
+/** The state of the process, which the main thread sends once a second. */
 export interface Heartbeat {
   readonly inFlight: readonly InFlightRequest[];
   /** Resident memory (bytes). */
   readonly memory: number;
-  /** V8's heap of the main thread; undefined in what an earlier release wrote. */
+  /** V8's heap in the main thread. Undefined in heartbeats of earlier releases. */
   readonly heap?: HeapUse;
 }
 
-/** Bytes, both. */
+/** In bytes. */
 interface HeapUse {
   readonly used: number;
-  /** V8 ends the process where it finds no more room below this. */
+  /** V8 ends the process when the heap reaches this size. */
   readonly limit: number;
 }
 
-/** The main thread did not come round for over a second. */
+/** The main thread was blocked for over a second. */
 export interface BlockedLoop {
-  /** When it began (ms since 1970). */
+  /** When the block began (ms since 1970). */
   readonly at: number;
   /** How long it lasted (ms). */
   readonly ms: number;
-  /** What was on the stack while it lasted, from the innermost outwards; empty where that could not be asked. */
+  /** The stack during the block, innermost first. Empty if it could not be read. */
   readonly frames: readonly StackFrame[];
 }
 
-/** How memory was since the start, in equal steps. */
+/** The memory use since the start, in equal steps. */
 export interface MemoryHistory {
-  /** When the first step began (ms since 1970), and how long each is (ms). */
+  /** When the first step began (ms since 1970), and the length of each step (ms). */
   readonly at: number;
   readonly step: number;
-  /** The most of each step, oldest first (bytes): resident memory, and what of V8's heap was used. */
+  /** The highest values of each step, the oldest first (bytes): resident memory, and used heap of V8. */
   readonly points: readonly (readonly [memory: number, heap: number])[];
 }
 
-/** What of memory is written down, so that it is known after a death. */
+/** The memory history that is stored, so that it is known after the process dies. */
 export interface MemoryStory extends MemoryHistory {
-  /** What V8's heap may have (bytes). */
+  /** The limit of V8's heap (bytes). */
   readonly heapLimit: number;
 }

@@ -3,24 +3,24 @@ import { Session } from 'node:inspector';
 import { toFrameFile } from '../../../engine/errors/digest/frame-file.ts';
 import type { StackFrame } from '../../../engine/errors/failure.ts';
 
-/** Frames that are read (a count). */
+/** The most frames that are read. */
 const MAX_FRAMES = 50;
 
 /**
- * Stops the main thread for a moment and reads what it is doing. The session lives for this question
- * alone: one that stayed would cost on every turn, and hold the process at its end.
+ * Pauses the main thread briefly and reads its stack. The inspector session is closed afterwards, because an
+ * open one slows down every turn of the event loop and delays the end of the process.
  *
- * While native code runs (`execSync`, `pbkdf2Sync`) the answer comes when that returns.
+ * If native code is running (`execSync`, `pbkdf2Sync`), the promise resolves when that returns.
  */
 export function readMainThreadStack(folders: { dist: string }): Promise<readonly StackFrame[]> {
   return new Promise((resolve, reject) => {
     const session = new Session();
     session.connectToMainThread();
-    // A call's own `url` is empty: the scripts, all told once the session is enabled, have it.
+    // The `url` of a call frame is empty, so this collects the URLs of all scripts, which are sent on enable.
     const urls = new Map<string, string>();
     session.on('Debugger.scriptParsed', ({ params }) => urls.set(params.scriptId, params.url));
     session.on('Debugger.paused', ({ params }) => {
-      // Before anything else: the main thread waits for it.
+      // First, because the main thread is paused until then.
       session.post('Debugger.resume', () => session.disconnect());
       resolve(params.callFrames.slice(0, MAX_FRAMES).map((frame) => toStackFrame(frame, urls, folders)));
     });

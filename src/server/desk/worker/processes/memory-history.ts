@@ -4,8 +4,8 @@ import type { MemoryHistory } from './heartbeat.ts';
 type Point = readonly [memory: number, heap: number];
 
 /**
- * Keeps how memory was since the first point: as many points for a minute as for a month. A full
- * history is halved, so that its steps are twice as long, and of each two points the larger stays.
+ * Records the memory use since the first point, with the same number of points for a minute as for a month.
+ * When the history is full, its steps become twice as long, and the larger of each two points stays.
  *
  * @param now milliseconds, monotonic
  */
@@ -25,7 +25,7 @@ export function createMemoryHistory({ now = () => performance.now() } = {}) {
   }
 
   return {
-    /** Both in bytes. @returns whether a new step began, so that `tell` returns something else */
+    /** Adds the current use (bytes). @returns whether a new step began, so that `tell` returns a new history */
     add(memory: number, heap: number): boolean {
       if (points.length === 0) {
         first = now();
@@ -38,12 +38,12 @@ export function createMemoryHistory({ now = () => performance.now() } = {}) {
         points = points.with(-1, toLarger(last, [memory, heap]));
         return false;
       }
-      // A main thread that stood still had what it had before.
+      // While the main thread was blocked, its memory did not change.
       const missed = last ? new Array<Point>(slot - points.length).fill(last) : [];
       points = [...points, ...missed, [memory, heap]];
       return true;
     },
-    /** Undefined before anything was added. */
+    /** Returns the history, or undefined if it is empty. */
     tell: (): MemoryHistory | undefined => (points.length === 0 ? undefined : { at, step, points }),
   };
 }

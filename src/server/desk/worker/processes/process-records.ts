@@ -12,7 +12,7 @@ import { toDeathFailure } from './unclean-death.ts';
 
 interface ProcessRecordsOptions {
   readonly run: ProcessStart & { readonly startedAt: number };
-  /** Of this run's journal. */
+  /** The folder of this process's journal. */
   readonly folder: string;
   readonly holder: Pick<StoreHolder, 'use' | 'reachableSince'>;
   readonly blocked: () => BlockedLoop | undefined;
@@ -21,19 +21,19 @@ interface ProcessRecordsOptions {
   readonly log: DeskLog;
 }
 
-/** Writes the record of this process, and reports the death of others. */
+/** Writes the record of this process, and reports the deaths of others. */
 export function createProcessRecords(options: ProcessRecordsOptions) {
   const { run, folder, holder, blocked, digester, prepare, log } = options;
   const history = createMemoryHistory();
-  /** It is told only where it changed: once a second it is not worth its bytes. */
+  /** Whether the memory history has changed. It is too large to be written with each heartbeat. */
   let isStoryDue = false;
   let last: Heartbeat = { inFlight: [], memory: 0 };
   let beating: Promise<void> | undefined;
   let notedAt = Number.NEGATIVE_INFINITY;
   let isEnded = false;
-  /** The heartbeat is in a file with the journal, because the store does not take it. */
+  /** Whether the heartbeat is in a file next to the journal, because the store does not accept it. */
   let isBesides = false;
-  /** When the store last did not take the heartbeat (ms, monotonic). */
+  /** When the store last refused the heartbeat (ms, monotonic). */
   let refusedAt = Number.NEGATIVE_INFINITY;
 
   function write(): void {
@@ -52,7 +52,7 @@ export function createProcessRecords(options: ProcessRecordsOptions) {
       isStoryDue ||= memoryStory !== undefined;
       refusedAt = performance.now();
       if (error instanceof StoreError) writeBeside(false);
-      else log.error({ err: error }, 'The heartbeat of this process was refused.');
+      else log.error({ err: error }, 'The heartbeat of this process could not be stored.');
     } finally {
       beating = undefined;
     }
@@ -76,13 +76,13 @@ export function createProcessRecords(options: ProcessRecordsOptions) {
     const [incident] = await prepare([{ entry: 'whole', failure }]);
     if (!incident || !(await holder.use((store) => store.tellDead(id, incident)))) return;
     const { digest, occurrence, kind, origin, build, release } = failure;
-    // The history is for a chart.
+    // The history is only for a chart.
     const { memoryHistory: _history, ...extra } = failure.extra ?? {};
     log.error({ digest, occurrence, kind, origin, build, release, extra }, DEAD);
   }
 
   return {
-    /** Takes a heartbeat of the main thread, and writes it. */
+    /** Writes a heartbeat of the main thread. */
     note(beat: Heartbeat) {
       last = beat;
       notedAt = performance.now();
@@ -95,16 +95,16 @@ export function createProcessRecords(options: ProcessRecordsOptions) {
     },
     /** Writes the current state, for example that the main thread is blocked. One write at a time. */
     write,
-    /** Reports a process that left a journal behind. @param beside the heartbeat in its folder, if there is one */
+    /** Reports the end of a process that left a journal. @param beside the heartbeat file in its folder, if any */
     async tellDead(id: string, beside: LateHeartbeat | undefined): Promise<void> {
       if (beside?.isEnd) return holder.use((store) => store.storeEnd(id));
       await holder.use((store) => store.storeLateHeartbeat(beside ?? toUnknownHeartbeat(id)));
       await tellDead(id);
     },
-    /** Reports the processes that have been silent for too long. */
+    /** Reports the deaths of processes without a recent heartbeat. */
     async tellSilent() {
       const isShared = await holder.use(async (store) => store.isShared);
-      // A store that was away for all, or a lock on the heartbeats, makes everybody's heartbeat old.
+      // If the store was unavailable or the heartbeats were locked, the heartbeats of all processes are old.
       const since = Math.max(holder.reachableSince ?? Number.POSITIVE_INFINITY, refusedAt);
       if (isShared && performance.now() - since < DEAD_AFTER) return;
       const silent = await holder.use((store) => store.listSilent(isShared ? DEAD_AFTER : 0));
@@ -112,7 +112,7 @@ export function createProcessRecords(options: ProcessRecordsOptions) {
     },
     async end() {
       isEnded = true;
-      // A heartbeat that comes after the end would say that it lives.
+      // A heartbeat after the end would record the process as alive.
       await beating;
       try {
         await holder.use((store) => store.storeEnd(run.id));
@@ -124,9 +124,9 @@ export function createProcessRecords(options: ProcessRecordsOptions) {
   };
 }
 
-const DEAD = 'A process of this server ended without saying so. The desk has an incident of it.';
+const DEAD = 'A process of this server ended unexpectedly. See its incident on the desk.';
 
-/** Of a process that was killed before its desk worker came to write anything: its id holds the time of its start. */
+/** Returns a heartbeat for a process that was killed before it wrote one. Its id contains the time of its start. */
 function toUnknownHeartbeat(id: string): LateHeartbeat {
   const startedAt = Number.parseInt(id, 36) || 0;
   return { id, build: '', release: '', startedAt, beatAt: startedAt, memory: 0, inFlight: [], isEnd: false };

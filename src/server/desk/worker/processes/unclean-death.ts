@@ -5,7 +5,7 @@ import type { DeadProcess } from '../../store/servers/process-table.ts';
 import type { Digester } from '../maps/digester.ts';
 import type { MemoryStory } from './heartbeat.ts';
 
-/** What becomes of a process that was killed, or ran out of memory: the last that was heard of it. */
+/** Turns the last record of a process that was killed or ran out of memory into a failure. */
 export function toDeathFailure(dead: DeadProcess, digester: Digester): Failure {
   const id = randomBytes(16).toString('hex');
   const { blocked, memoryStory } = dead;
@@ -27,7 +27,7 @@ export function toDeathFailure(dead: DeadProcess, digester: Digester): Failure {
       ...(blocked && { blockedFor: blocked.ms }),
       ...(memoryStory && { memoryHistory: toHistory(memoryStory) }),
     },
-    // Of the kind alone: a leak that moves by a line is the same incident.
+    // Only the kind is in the digest, so that a leak that moves by a line stays in the same incident.
     ...digester.createDigest({ kind: 'unclean-death', side: 'server', errors: [] }),
   };
 }
@@ -35,7 +35,7 @@ export function toDeathFailure(dead: DeadProcess, digester: Digester): Failure {
 function toBlockedRecord({ ms, frames }: NonNullable<DeadProcess['blocked']>): ErrorRecord {
   return {
     class: 'BlockedLoop',
-    message: `The event loop was blocked for ${ms} ms when it was last heard of.`,
+    message: `The event loop was blocked for ${ms} ms at the last heartbeat.`,
     frames,
   };
 }

@@ -5,22 +5,22 @@ import type { BlockedLoop } from './heartbeat.ts';
 
 interface WatchdogOptions {
   readonly signals: Pick<Signals, 'pulses' | 'waiting'>;
-  /** Asks the main thread what it is doing. */
+  /** Reads the main thread's stack. */
   readonly readStack: () => Promise<readonly StackFrame[]>;
-  /** Told once, when it goes on. */
+  /** Called once, when the main thread continues. */
   readonly onBlocked: (report: BlockedLoop) => void;
-  /** Told when it was noticed, and again when the stack is known. */
+  /** Called when the block begins or ends, and when the stack is known. */
   readonly onChange: () => void;
   /** Milliseconds, monotonic. */
   readonly now?: () => number;
 }
 
-/** A look that comes later than this after the one before says that all of the machine stood still, not the main thread alone (ms). */
+/** If two checks are further apart than this, the whole machine was suspended, not only the main thread (ms). */
 const LATE_LOOK = 2 * PULSE_INTERVAL;
 
 /**
- * Notices a main thread that does not come round, and what it does meanwhile. Only looks in time
- * count: a laptop that slept, or a machine without a moment for either thread, is no blocked loop.
+ * Detects a blocked main thread, and reads its stack. A late check counts only up to `LATE_LOOK`, because a
+ * laptop that slept or a machine that is overloaded is not a blocked event loop.
  */
 export function createWatchdog(options: WatchdogOptions) {
   const { signals, readStack, onBlocked, onChange, now = () => performance.now() } = options;
@@ -39,7 +39,7 @@ export function createWatchdog(options: WatchdogOptions) {
         blocked = { ...blocked, frames };
         onChange();
       },
-      () => undefined, // The report comes without a stack then.
+      () => undefined, // the report has no stack then
     );
   }
 
@@ -57,7 +57,7 @@ export function createWatchdog(options: WatchdogOptions) {
     get blocked() {
       return blocked;
     },
-    /** To be called every `PULSE_INTERVAL`. */
+    /** Checks the main thread. Call it every `PULSE_INTERVAL`. */
     look() {
       const elapsed = now() - lastLook;
       lastLook += elapsed;
@@ -66,7 +66,7 @@ export function createWatchdog(options: WatchdogOptions) {
         end();
         return;
       }
-      // Before the first pulse the program is still being loaded.
+      // Before the first pulse, the program is still loading.
       if (pulses === 0) return;
       silent += Math.min(elapsed, LATE_LOOK);
       if (blocked) blocked = { ...blocked, ms: Math.round(silent) };

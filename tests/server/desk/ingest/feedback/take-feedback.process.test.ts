@@ -82,7 +82,7 @@ describeStores('feedback', (open) => {
       website: '',
     });
     expect([reply.status, reply.headers['cache-control']]).toEqual([200, 'no-store']);
-    expect(reply.text).toContain('<h1>It was sent</h1>');
+    expect(reply.text).toContain('<h1>Feedback sent</h1>');
     expect(reply.text).toContain('<a href="/orders">Try the page again</a>');
     const [said, ...others] = await read();
     expect(others).toEqual([]);
@@ -131,7 +131,7 @@ describe('the form', () => {
   it.each([
     [{ address: ADDRESS, text: '   ' }, 422, /few words/],
     [{ address: ADDRESS, text: 'x'.repeat(4097) }, 422, /below 4096 characters/],
-    [{ address: ADDRESS, text: TEXT, email: 'no address' }, 422, /no e-mail address/],
+    [{ address: ADDRESS, text: TEXT, email: 'no address' }, 422, /not a valid email address/],
     [{ address: ADDRESS, text: 'x'.repeat(60_000) }, 413, /larger than 48 KiB/],
   ])('%#: explains the error to people and to scripts', async (fields, status, words) => {
     const { post, asked } = await start(none);
@@ -177,7 +177,7 @@ describe('the form', () => {
     goAway();
     expect((await post({ address: ADDRESS, text: TEXT })).status).toBe(200);
     await read();
-    expect(lines.some(({ msg }) => msg === 'Feedback from a visitor could not be kept.')).toBe(true);
+    expect(lines.some(({ msg }) => msg === 'Feedback from a visitor could not be stored.')).toBe(true);
   });
 
   it('ignores requests that only look like feedback', async () => {
