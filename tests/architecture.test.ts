@@ -153,7 +153,9 @@ describe('files that you edit in your app', () => {
     const pages = ['docs/guide', 'docs/recipes'].flatMap((folder) =>
       readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
     );
-    const wrong = ['README.md', ...pages].flatMap((page) =>
+    // Your README can say what it likes: Spillway's has the part that `npm run own` takes out.
+    const readme = readFileSync(join(root, 'README.md'), 'utf8').includes('<!-- tour -->') ? ['README.md'] : [];
+    const wrong = [...readme, ...pages].flatMap((page) =>
       listBlocks(readFileSync(join(root, page), 'utf8'))
         .filter(({ file }) => /^(?:src|build|bin|tests)\b/.test(file) && !/^(?:src|tests)\/\w+\/product\//.test(file))
         .map(({ file }) => `${page}: ${file}`),

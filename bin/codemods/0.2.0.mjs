@@ -6,6 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 // - What comes from a file of the engine comes from `#engine` or `#engine/server`.
 // - What comes from another part of your product comes from `#product/`, `#product-server/` or `#product-client/`.
 // - `Late` is called `Await`, `oncePerVisit` `oncePerRequest`, and `useActionOutcome` `useActionResult`.
+// - `Form` and `useActionOutcome` that came from the engine come from your `actions.ts`.
 // `npm run format` sorts the imports afterwards.
 
 const indexes = {
@@ -24,7 +25,16 @@ const renamed = {
   oncePerVisit: 'oncePerRequest',
   useActionOutcome: 'useActionResult',
   ActionOutcome: 'ActionResult',
+  OwnersReporting: 'ProductReporting',
 };
+/** What `src/shared/product/actions.ts` hands out, whichever file it was taken from. */
+const ofActions = {
+  'src/shared/engine/form.tsx': ['Form'],
+  'src/shared/engine/hooks.ts': ['useActionOutcome'],
+};
+const actionsFile = 'src/shared/product/actions.ts';
+/** Files of 0.1.0 that are gone, whose names another file declares now. */
+const replaced = [['src/server/engine/owners-files.ts', 'src/server/engine/product.ts']];
 const statement = /^(import|export)(\s+type)?\s*\{([^}]*)\}\s*from\s*'(\.[^']+)';$/gm;
 
 /**
@@ -32,7 +42,7 @@ const statement = /^(import|export)(\s+type)?\s*\{([^}]*)\}\s*from\s*'(\.[^']+)'
  * it, or declared it in 0.1.0
  */
 export function readIndexes(root) {
-  const moves = JSON.parse(readFileSync(join(root, 'moves.json'), 'utf8'));
+  const moves = [...JSON.parse(readFileSync(join(root, 'moves.json'), 'utf8')), ...replaced];
   const known = new Map();
   for (const [index, path] of Object.entries(indexes)) {
     const text = existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : '';
@@ -43,7 +53,10 @@ export function readIndexes(root) {
   }
   return (path, name) => {
     let present = path;
-    for (const [from, to] of moves) if (from === present) present = to;
+    for (const [from, to] of moves) {
+      if (from === present) present = to;
+      else if (from === `${present}#${name}`) [present] = to.split('#');
+    }
     return known.get(`${present}#${name}`);
   };
 }
@@ -66,7 +79,9 @@ export function rewrite(path, text, find) {
     const slots = new Map();
     for (const item of listNames(clause)) {
       const name = renamed[item.name] ?? item.name;
-      const to = find(target, name) ?? toProduct(path, target);
+      const to = ofActions[target]?.includes(item.name)
+        ? toActions(path)
+        : (find(target, name) ?? toProduct(path, target));
       if (!to) {
         kept.push(item);
         continue;
@@ -103,11 +118,23 @@ export function rewrite(path, text, find) {
     const to = toProduct(path, posix.join(posix.dirname(path), from));
     return to ? `${lead}'${to}'` : whole;
   });
-  return renames.reduce(
-    (source, [from, to]) =>
-      source.replace(new RegExp(`(?<=</?|\\btypeof |\\(|\\{|[,=:] )${from}\\b(?=[\\s/>.,);}<])`, 'g'), to),
-    withPaths,
-  );
+  // Pages have it from `actions.ts`, which has it from `createActionUses()`.
+  if (/\bactions\.ts'|\bcreateActionUses\b/.test(withPaths))
+    renames.push(['useActionOutcome', renamed.useActionOutcome]);
+  return renames.reduce((source, [from, to]) => source.replace(toUses(from), to), withPaths);
+}
+
+/** Where a name is used. `Late` is a word too, so it is one only where a component can stand. */
+function toUses(name) {
+  return name === 'Late'
+    ? /(?<=<\/?|\btypeof |\(|\{|[,=:] )Late\b(?=[\s/>.,);}<])/g
+    : new RegExp(`(?<![\\w$.'"\`/-])${name}(?![\\w$'"\`-])`, 'g');
+}
+
+function toActions(path) {
+  if (!path.startsWith('src/shared/product/')) return `#product/${posix.basename(actionsFile)}`;
+  const to = posix.relative(posix.dirname(path), actionsFile);
+  return to.startsWith('.') ? to : `./${to}`;
 }
 
 /** What another family of the product is imported as; undefined within the same one. */

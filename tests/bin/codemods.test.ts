@@ -61,6 +61,80 @@ import { HttpError } from '#engine/server';
 const Late = 'mine';
 `,
     ],
+    [
+      'what a page calls',
+      'src/shared/product/pages/order/order.tsx',
+      `import { Form, useActionOutcome } from '../../actions.ts';
+
+export default function Order() {
+  const outcome = useActionOutcome('order.pay');
+  return <Form action="order.pay">{outcome?.errors?.sum}</Form>;
+}
+`,
+      `import { Form, useActionResult } from '../../actions.ts';
+
+export default function Order() {
+  const outcome = useActionResult('order.pay');
+  return <Form action="order.pay">{outcome?.errors?.sum}</Form>;
+}
+`,
+    ],
+    [
+      'what the engine no longer hands out',
+      'src/shared/product/pages/order/order.tsx',
+      `import { Form } from '../../../engine/form.tsx';
+import { useActionOutcome, useData } from '../../../engine/hooks.ts';
+
+const outcome = useActionOutcome('order.pay');
+`,
+      `import { Form, useActionResult } from '../../actions.ts';
+import { useData } from '#engine';
+
+const outcome = useActionResult('order.pay');
+`,
+    ],
+    [
+      'the table of actions',
+      'src/shared/product/actions.ts',
+      `import { createActionUses } from '../engine/actions.ts';
+
+export const { Form, useActionOutcome, submitAs } = createActionUses<Actions>();
+`,
+      `import { createActionUses } from '#engine';
+
+export const { Form, useActionResult, submitAs } = createActionUses<Actions>();
+`,
+    ],
+    [
+      'what a guard shares',
+      'src/server/product/require-user.ts',
+      `import { oncePerVisit } from '../engine/pages/once-per-visit.ts';
+
+export const requireUser = oncePerVisit(
+  ({ context }) => context.user,
+);
+`,
+      `import { oncePerRequest } from '#engine/server';
+
+export const requireUser = oncePerRequest(
+  ({ context }) => context.user,
+);
+`,
+    ],
+    [
+      'settings and reporting',
+      'src/server/product/settings.ts',
+      `import { type Config, parsed } from '../config.ts';
+import type { OwnersReporting } from '../engine/owners-files.ts';
+
+export const reporting: OwnersReporting = {};
+`,
+      `import type { Config } from '../config.ts';
+import { parsed, type ProductReporting } from '#engine/server';
+
+export const reporting: ProductReporting = {};
+`,
+    ],
   ])('rewrites %s, once', (_, path, before, after) => {
     expect(rewrite(path, before, find)).toBe(after);
     expect(rewrite(path, after, find)).toBe(after);
