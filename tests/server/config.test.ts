@@ -193,7 +193,7 @@ describe('a wrong value', () => {
     for (const value of values) {
       const sentences = sentencesOf({ [name]: value });
       expect(sentences, value).toHaveLength(1);
-      expect(sentences[0]).toMatch(new RegExp(`^The setting ${name} (?:is|holds|does)\\b.+\\.$`));
+      expect(sentences[0]).toMatch(new RegExp(`^The setting ${name} (?:is|holds|contains|does)\\b.+\\.$`));
       expect(sentences[0]).not.toContain('canary');
     }
   });

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Second } from '../../shared/units.ts';
 
-/** A setting that stops the start. The sentences name the variables and what to do, and hold no value. */
+/** Thrown if settings are invalid: the server does not start. The sentences name the settings, but not their values. */
 export class ConfigError extends Error {
   readonly sentences: readonly string[];
 
@@ -13,10 +13,10 @@ export class ConfigError extends Error {
 }
 
 const ON = new Set(['1', 'true', 'on', 'yes']);
-/** Words that switch something off. */
+/** Words that switch a setting off. */
 export const OFF: ReadonlySet<string> = new Set(['0', 'false', 'off', 'no']);
 
-/** Text that `parse` turns into a value, or refuses by answering undefined. */
+/** Text that `parse` converts to a value, or refuses by returning undefined. */
 export function parsed<T>(sentence: string, parse: (text: string) => T | undefined) {
   return z.string().transform((text, context): T => {
     const value = parse(text.trim());
@@ -37,7 +37,7 @@ export function toggle() {
 }
 
 export function seconds({ from = 0, to = 600, such = '5 or 0.5' } = {}) {
-  return parsed(`is no number of seconds. Use a number from ${from} to ${to}, such as ${such}.`, (text) => {
+  return parsed(`is not a number of seconds. Use a number from ${from} to ${to}, such as ${such}.`, (text) => {
     const value = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
     return value >= from && value <= to ? value * Second : undefined;
   });
@@ -51,12 +51,12 @@ export function whole({ what, from, to }: { what: string; from: number; to: numb
 }
 
 export function port() {
-  return parsed('is no port. Use a whole number from 0 to 65535.', (text) => {
+  return parsed('is not a port number. Use a whole number from 0 to 65535.', (text) => {
     return /^\d{1,5}$/.test(text) && Number(text) <= 65535 ? Number(text) : undefined;
   });
 }
 
-/** A setting: what the docs and `.env.example` say of it, and how its text becomes a value. */
+/** A setting: its description for the docs and `.env.example`, and the schema of its value. */
 export interface Setting {
   readonly about: string;
   readonly example: string;
@@ -66,7 +66,7 @@ export interface Setting {
 export type SettingsTable = Readonly<Record<string, Setting>>;
 export type SettingsValues<Table extends SettingsTable> = { [Name in keyof Table]: z.output<Table[Name]['schema']> };
 
-/** The environment, as Node hands it over. */
+/** The environment, as Node provides it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**

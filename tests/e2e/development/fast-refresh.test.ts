@@ -198,7 +198,7 @@ describe('the server', () => {
   });
 
   test('ends by itself when another one takes its place', () => {
-    expect(app.output()).toContain('The server finishes what is in flight, then ends.');
+    expect(app.output()).toContain('Stopping. The server finishes the requests in flight, then exits.');
     expect(app.output()).not.toContain('ended without saying so');
   });
 

@@ -1,6 +1,6 @@
 /**
- * By major version, the first Node whose Brotli decoder does not write past its memory (CVE-2026-111497).
- * Versions between them are past their end, and get no mended release.
+ * By major version, the first Node whose Brotli decoder does not write past its memory (CVE-2026-111497). Older major
+ * versions that are not listed have reached their end of life and get no fix.
  */
 const MENDED: Readonly<Record<number, readonly [minor: number, patch: number]>> = {
   22: [23, 4],
@@ -10,7 +10,7 @@ const MENDED: Readonly<Record<number, readonly [minor: number, patch: number]>> 
 const NEWEST_LISTED = 26;
 
 /**
- * What whoever runs this Node should know of it, as a sentence; undefined where there is nothing.
+ * Returns a warning about this version of Node for its operator; undefined if there is none.
  *
  * @param version such as `26.10.0`
  */
@@ -21,5 +21,5 @@ export function describeNodeFloor(version: string): string | undefined {
     return undefined;
   }
   const newer = mended ? `${major}.${mended.join('.')}` : '26.12.1';
-  return `Node ${version} has a security hole in its Brotli decoder (CVE-2026-111497), which visitors cannot reach because the server refuses Brotli in requests; update to ${newer} if your own code fetches from servers that you do not trust.`;
+  return `Node ${version} has a vulnerability in its Brotli decoder (CVE-2026-111497). Visitors cannot reach it, because the server refuses Brotli in requests. Update to ${newer} if your own code fetches from servers that you do not trust.`;
 }

@@ -15,7 +15,7 @@ describe('the Node that a server runs on', () => {
     ['20.20.2', '26.12.1'],
   ])('is told of as %s, with the version that mends it', (version, mended) => {
     expect(describeNodeFloor(version)).toMatch(
-      new RegExp(`^Node ${version.replaceAll('.', '\\.')} has .* update to ${mended} if [^.]*\\.$`),
+      new RegExp(`^Node ${version.replaceAll('.', '\\.')} has .* Update to ${mended} if [^.]*\\.$`),
     );
   });
 });

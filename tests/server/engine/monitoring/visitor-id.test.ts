@@ -46,9 +46,9 @@ it.each<[string, Find, RegExp]>([
     },
     /failed/,
   ],
-  ['answers with a promise', (() => Promise.reject(new Error('late'))) as unknown as Find, /no text/],
-  ['answers with a number', (() => 7) as unknown as Find, /no text/],
-  ['answers with nothing', () => '', /no text/],
+  ['answers with a promise', (() => Promise.reject(new Error('late'))) as unknown as Find, /non-empty string/],
+  ['answers with a number', (() => 7) as unknown as Find, /non-empty string/],
+  ['answers with nothing', () => '', /non-empty string/],
 ])('is not known where it %s, which is told once a minute', async (_how, find, words) => {
   const { ids, warn, asked } = await ask(find, { requests: 3 });
   expect(ids).toEqual([undefined, undefined, undefined]);
