@@ -161,7 +161,7 @@ describe.each([
     await fetch(`${url}/stray`);
     await until(() => log().includes('heard by the app'), 'the handler of the app');
     await until(() => /"digest":"\w{8}".*A stray rejection\./.test(log()), 'the line of the log');
-    expect(log()).not.toContain('failed outside any request');
+    expect(log()).not.toContain('occurred outside any request');
     expect((await fetch(`${url}/stock`)).status).toBe(200);
   });
 

@@ -1,4 +1,4 @@
-// The first script of a page of the desk under `npm run dev`; no production build has it.
+// The first script of a desk page under `npm run dev`. Production builds do not contain it.
 import { startDevelopment } from '../engine/develop/development.ts';
 
 await startDevelopment('desk');

@@ -16,14 +16,14 @@ import type { Step } from './request/step.ts';
 /** An Express 4 or 5 app, or the file that exports it, from the root of the project. */
 type App = RequestHandler | `./${string}`;
 
-/** An app that is mounted behind the pages: the app, the file that exports it, or either with settings. */
+/** An app that runs behind the pages: the app, the file that exports it, or either with settings. */
 export type ExistingApp = App | ExistingAppSettings;
 
 export interface ExistingAppSettings {
   readonly app: App;
   /**
-   * A server of the app that does not listen. What is attached to it (socket.io, `ws`) gets requests and WebSockets.
-   * An app that is named by its file says `app.server = server` instead.
+   * A server of the app that does not listen. Listeners attached to it (socket.io, `ws`) get requests and WebSockets.
+   * An app that is named by its file sets `app.server = server` instead.
    */
   readonly server?: Server;
   /**
@@ -41,27 +41,27 @@ export interface ExistingAppOptions {
   readonly trust: ProxyTrust;
   /** The security headers of Spillway's responses. */
   readonly headers: HeaderList;
-  /** Whether a path is Spillway's, even if the app has it too. */
+  /** True for a path that belongs to Spillway, even if the app has it too. */
   readonly isReserved: (path: string) => boolean;
 }
 
 export interface ExistingAppSteps {
-  /** Runs before the product's steps: removes our headers from a response that the app may send. */
+  /** Runs before the product's steps. Removes Spillway's headers from a response that the app can send. */
   readonly takeHeaders: Step;
-  /** Sets them again, because Spillway answers after all. Headers that a step has set stay. */
+  /** Restores them if Spillway answers after all. Headers that a step has set remain. */
   readonly giveHeaders: RequestHandler;
   readonly giveHeadersToErrors: ErrorRequestHandler;
-  /** Runs the app. It finds the request and the response as `node:http` made them. */
+  /** Runs the app, which gets the request and the response as `node:http` made them. */
   readonly run: RequestHandler;
 }
 
-/** Express 5 decodes such a body. Our own readers never do. */
+/** Express 5 decodes such a body. Spillway's own readers never do. */
 const HAS_BROTLI_HOLE = describeNodeFloor(process.versions.node) !== undefined;
 
-/** Properties that our Express has set on the request. */
+/** Properties that Spillway's Express has set on the request. */
 export const ROUTING = ['baseUrl', 'originalUrl', 'params', 'route', 'next', 'res', 'url'] as const;
 
-/** The setting by which Express knows that nobody has set `trust proxy`. */
+/** The setting that is true while `trust proxy` has not been set. */
 export const DEFAULT_TRUST = '@@symbol:trust_proxy_default';
 
 /** Mounts an existing app so that it answers exactly as it does without Spillway. */
@@ -119,7 +119,7 @@ export function mountExistingApp({ existing, trust, headers, isReserved }: Exist
  * Gives a request and its response the prototypes of `node:http`. With those of Express 5 an Express 4 app could not
  * set `req.query`, and `res.send(404, 'x')` would answer 200.
  *
- * @returns undoes it
+ * @returns a function that undoes it
  */
 function leaveExpress(req: Request, res: Response): () => void {
   const prototypes = [Object.getPrototypeOf(req), Object.getPrototypeOf(res)] as const;
@@ -129,7 +129,7 @@ function leaveExpress(req: Request, res: Response): () => void {
   Object.setPrototypeOf(res, ServerResponse.prototype);
   for (const name of ROUTING) delete (req as Partial<Request>)[name];
   req.originalUrl = rawTarget ?? target;
-  // A step may have rewritten it.
+  // A step can have rewritten it.
   req.url = routing.url === target ? req.originalUrl : String(routing.url);
   return () => {
     Object.setPrototypeOf(req, prototypes[0]);
@@ -143,8 +143,8 @@ function hasDefaultTrust(app: RequestHandler): app is Express {
 }
 
 /**
- * Passes requests through the app's server, if something like socket.io handles them first. It calls the app
- * without `next`, so the app takes `next` from a map.
+ * Passes requests through the app's server, if something like socket.io handles them first. That calls the app without
+ * `next`, so `next` is looked up in a map.
  */
 function toHandler({ app, server }: LoadedApp): RequestHandler {
   if (!server || !isApp(app) || server.listeners('request').includes(app)) return app;
@@ -166,7 +166,7 @@ function toHandler({ app, server }: LoadedApp): RequestHandler {
  * `require()` work as before.
  *
  * @param root the folder that holds `package.json`
- * @throws Error with a sentence where the file exports no app
+ * @throws Error with a message for the operator if the file exports no app
  */
 export async function loadExistingApp(
   existing: ExistingApp | undefined,
@@ -186,7 +186,7 @@ export async function loadExistingApp(
   return { ...(server instanceof Server && { server }), ...settings, app };
 }
 
-/** @returns the folder of the app, relative to the root, if it has packages of its own and nobody has installed them */
+/** @returns the app's folder, relative to the root, if it has its own packages and they are not installed */
 function findUninstalled(file: string, root: string): string | undefined {
   const own = findPackageJSON(pathToFileURL(join(root, file)));
   const folder = own && relative(root, dirname(own));
@@ -198,7 +198,7 @@ function findUninstalled(file: string, root: string): string | undefined {
 
 async function importApp(file: string, root: string): Promise<RequestHandler> {
   const module = (await import(pathToFileURL(join(root, file)).href)) as { default?: unknown };
-  // An app that was compiled to CommonJS keeps its default export one level deeper.
+  // An app that was compiled to CommonJS has its default export one level deeper.
   const found = [module.default, (module.default as { default?: unknown } | undefined)?.default].find(isApp);
   if (found) return found;
   throw new Error(
@@ -206,7 +206,7 @@ async function importApp(file: string, root: string): Promise<RequestHandler> {
   );
 }
 
-/** The app itself and no function around it: Express knows it by these, and would lose its settings otherwise. */
+/** True for the app itself, not for a function around it: Express recognizes an app by these properties. */
 function isApp(value: unknown): value is Express {
   return typeof value === 'function' && 'handle' in value && 'set' in value;
 }

@@ -23,23 +23,23 @@ export interface FirstStepsDeps {
   readonly readiness: Readiness;
   /** Removes the desk's credentials from each request before the product sees it. */
   readonly takeCredentials: Step;
-  /** Holds the requests that are being answered. */
+  /** Tracks the requests in flight. */
   readonly inFlight?: InFlight;
   readonly scrubPath: ScrubPath;
   readonly metrics?: Pick<Metrics, 'observeRequest'>;
   /** Answers `/metrics`, unless it is on another port. */
   readonly metricsPage?: FixedPaths | undefined;
-  /** Answers what `npm run doctor` asks. */
+  /** Answers `npm run doctor`. */
   readonly doctorPage?: FixedPaths;
-  /** The product's: whose request it is, for failures. */
+  /** The product's function that identifies the visitor, for failures. */
   readonly visitorId?: ProductReporting['visitorId'] | undefined;
-  /** Where the tunnel takes the browser's own reports. */
+  /** The path at which the tunnel receives the browser's own reports. */
   readonly reportPath?: string;
 }
 
 /**
- * What happens to each request first, on the port of the site and on that of the desk. They run in front of Express,
- * whose router reads the request line before any step of its own.
+ * Returns the first steps of each request, on the site's port and on the desk's port. They run before Express, whose
+ * router reads the request line before any of its own steps.
  */
 export function firstSteps(deps: FirstStepsDeps, spelling?: NormalizeUrlOptions): Step[] {
   const { log, origins, trust } = deps;
@@ -57,7 +57,7 @@ export function firstSteps(deps: FirstStepsDeps, spelling?: NormalizeUrlOptions)
   ];
 }
 
-/** An Express app that trusts the same proxies, and does not name itself. */
+/** Creates an Express app that trusts the same proxies and does not send `X-Powered-By`. */
 export function createExpress(trust: ProxyTrust): Express {
   const app = express();
   app.disable('x-powered-by');

@@ -1,5 +1,5 @@
-// What the server's side of a product imports, as `#engine/server`. Within the engine, import the file that a name
-// comes from.
+// The server-side API for a product, imported as `#engine/server`. Within the engine, import the file that defines a
+// name.
 
 export type { ApiOrigins } from './api/api-origins.ts';
 export { formBody, jsonBody } from './api/body-limits.ts';

@@ -10,17 +10,17 @@ import type { ContentSources } from './protection/content-policy.ts';
 import type { Environment, SettingsTable, SettingsValues } from './settings.ts';
 import { readSettings } from './settings.ts';
 
-/** What API, steps, routes and WebSockets of a product are made with. */
+/** The arguments of a product's API, steps, routes and WebSockets. */
 export interface ProductParts<Settings, Services = undefined> {
   readonly settings: Settings;
-  /** What `services.open` returned. */
+  /** The result of `services.open`. */
   readonly services: Services;
 }
 
-/** What loaders, actions and guards get as `context`, beside what the product adds. */
+/** The `context` of loaders, actions and guards, without the product's additions. */
 export type ProductContext<Settings, Services = undefined> = EngineContext & ProductParts<Settings, Services>;
 
-/** What a product adds to the context of one visit is made from this. */
+/** The input for the product's additions to the context of one page request. */
 export type ContextParts<Settings, Services = undefined> = ProductParts<Settings, Services> & {
   readonly request: Request;
   readonly response: Response;
@@ -38,61 +38,61 @@ export type SettingsOf<Defined> = Defined extends ProductSettings<infer Settings
 export interface ProductServices<Settings, Services> {
   /** Runs once, before the server listens. If it fails, the server does not start, and its message says why. */
   readonly open: (settings: Settings) => Services | Promise<Services>;
-  /** Runs once, when the last request is answered. It has 3 s. */
+  /** Runs once, after the last request is answered. It has 3 s. */
   readonly close?: (services: Services) => void | Promise<void>;
 }
 
 /** A product's side of the server. Everything but `settings` and `pages` is optional. */
 export interface Product<Settings, Services = undefined, Own extends object = object> {
   readonly settings: ProductSettings<Settings>;
-  /** What is opened at the start: a database pool, a mailer. */
+  /** Opened at the start, such as a database pool or a mailer. */
   readonly services?: ProductServices<NoInfer<Settings>, Services>;
-  /** Runs once a visit; what it returns is added to `context`. Static pages do not get it. */
+  /** Runs once per page request. Its result is added to `context`. Static pages do not get it. */
   readonly context?: (parts: ContextParts<NoInfer<Settings>, NoInfer<Services>>) => Own | Promise<Own>;
   /** The server halves of the pages, by route id. */
   readonly pages: PageTable<ProductContext<NoInfer<Settings>, NoInfer<Services>> & NoInfer<Own>>;
   /** Everything under `/api`. */
   readonly api?: (parts: ProductParts<NoInfer<Settings>, NoInfer<Services>>) => RequestHandler;
   /**
-   * What happens to each request before pages and API see it, in order: `[session(…), signIn()]`. A list and not a
-   * `Router`, because leaving one costs every request a turn of the event loop.
+   * Steps that run before pages and API for each request, in order: `[session(…), signIn()]`. A list and not a
+   * `Router`, because leaving a router costs every request a turn of the event loop.
    */
   readonly steps?: (parts: ProductParts<NoInfer<Settings>, NoInfer<Services>>) => readonly RequestHandler[];
-  /** What is neither a page nor under `/api`: `Router().get('/sitemap.xml', …)`. */
+  /** Handles URLs that are neither a page nor under `/api`: `Router().get('/sitemap.xml', …)`. */
   readonly routes?: (parts: ProductParts<NoInfer<Settings>, NoInfer<Services>>) => RequestHandler;
   /** WebSockets, by exact path: `{ '/live': (request, socket, head) => … }`. */
   readonly upgrades?: (parts: ProductParts<NoInfer<Settings>, NoInfer<Services>>) => Upgrades;
-  /** An Express 4 or 5 app that was there before, such as `'./legacy/app.js'`. It gets what nothing above claims. */
+  /** An existing Express 4 or 5 app, such as `'./legacy/app.js'`. It gets every request that nothing above handles. */
   readonly existingApp?: ExistingApp;
-  /** Sources beyond this site that pages may use: `{ image: ['https://images.example'] }`. */
+  /** Sources beyond this site that pages can use: `{ image: ['https://images.example'] }`. */
   readonly contentSources?: ContentSources;
-  /** Other origins whose scripts may call `/api`: `['https://app.example.com']`. */
+  /** Other origins whose scripts can call `/api`: `['https://app.example.com']`. */
   readonly apiOrigins?: ApiOrigins;
-  /** How failures are told apart, and whom they concern. */
+  /** How failures are grouped, and which visitor they belong to. */
   readonly reporting?: ProductReporting;
 }
 
-/** What a product says about failures. */
+/** A product's options for failures. */
 export interface ProductReporting {
   /**
-   * Keeps failures at one place apart on purpose: by tenant, by a provider's code. Return few, bounded words. What it
-   * throws counts as no words.
+   * Keeps failures at one place apart, for example by tenant or by a provider's code. Return few, bounded words. If it
+   * throws, no words are added.
    */
   readonly splitBy?: (error: unknown, context: FailureContext) => readonly string[];
   /**
-   * For whom something failed: an id of your own that stays the same, so that whoever is signed in counts once from
-   * whichever address. A hash of it is kept. Called when something has failed, at most once a request, and not waited
-   * for. For a browser's report it gets the request before your steps run: go by its cookies.
+   * Identifies the visitor of a failed request. Return your own stable id, so that a signed-in visitor counts once from
+   * any address. Only a hash of it is stored. Called when something has failed, at most once per request, and not
+   * awaited. For a browser's report it gets the request before your steps run, so read its cookies.
    */
   readonly visitorId?: (request: IncomingMessage) => string | undefined;
-  /** False: visitors are not asked what they were doing. Take `FailureHelp` out of `error-pages.tsx` too. */
+  /** False: visitors are not asked what they were doing. Remove `FailureHelp` from `error-pages.tsx` too. */
   readonly feedback?: boolean;
 }
 
 /**
  * Describes settings from the environment. `.env.example` lists them, and `npm run doctor` checks them.
  *
- * @param toSettings makes what the product gets from the parsed values; by default it gets the values themselves
+ * @param toSettings converts the parsed values for the product; by default it gets the values themselves
  */
 export function defineSettings<const Table extends SettingsTable, Settings = SettingsValues<Table>>(
   table: Table,
@@ -107,7 +107,7 @@ export function defineSettings<const Table extends SettingsTable, Settings = Set
   };
 }
 
-/** Puts a product together. The compiler says where the parts do not fit. */
+/** Defines a product. The compiler reports parts that do not fit together. */
 export function defineProduct<Settings, Services = undefined, Own extends object = object>(
   product: Product<Settings, Services, Own>,
 ): Product<Settings, Services, Own> {

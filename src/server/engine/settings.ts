@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Second } from '../../shared/units.ts';
 
-/** Thrown if settings are invalid. The sentences name the settings and what to do. They contain no values. */
+/** Thrown if settings are invalid: the server does not start. The sentences name the settings, but not their values. */
 export class ConfigError extends Error {
   readonly sentences: readonly string[];
 
@@ -13,10 +13,10 @@ export class ConfigError extends Error {
 }
 
 const ON = new Set(['1', 'true', 'on', 'yes']);
-/** Values that turn a switch off. */
+/** Words that switch a setting off. */
 export const OFF: ReadonlySet<string> = new Set(['0', 'false', 'off', 'no']);
 
-/** A setting that `parse` reads. If it returns undefined, the start fails with `The setting NAME ` and the sentence. */
+/** Text that `parse` converts to a value. If it returns undefined, the start fails with `The setting NAME` and the sentence. */
 export function parsed<T>(sentence: string, parse: (text: string) => T | undefined) {
   return z.string().transform((text, context): T => {
     const value = parse(text.trim());
@@ -51,12 +51,12 @@ export function whole({ what, from, to }: { what: string; from: number; to: numb
 }
 
 export function port() {
-  return parsed('is not a port. Use a whole number from 0 to 65535.', (text) => {
+  return parsed('is not a port number. Use a whole number from 0 to 65535.', (text) => {
     return /^\d{1,5}$/.test(text) && Number(text) <= 65535 ? Number(text) : undefined;
   });
 }
 
-/** A setting: its description in the docs and in `.env.example`, an example, and the schema that reads it. */
+/** A setting: its description for the docs and `.env.example`, and the schema of its value. */
 export interface Setting {
   readonly about: string;
   readonly example: string;
@@ -66,7 +66,7 @@ export interface Setting {
 export type SettingsTable = Readonly<Record<string, Setting>>;
 export type SettingsValues<Table extends SettingsTable> = { [Name in keyof Table]: z.output<Table[Name]['schema']> };
 
-/** Environment variables. */
+/** The environment, as Node provides it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**

@@ -198,7 +198,7 @@ describe('the server', () => {
   });
 
   test('exits when another one has replaced it', () => {
-    expect(app.output()).toContain('The server finishes what is in flight, then ends.');
+    expect(app.output()).toContain('Stopping. The server finishes the requests in flight, then exits.');
     expect(app.output()).not.toContain('ended unexpectedly');
   });
 

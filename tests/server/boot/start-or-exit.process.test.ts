@@ -60,7 +60,7 @@ describe('a failed start', () => {
       status: 1,
       stdout: '',
       stderr: expect.stringMatching(
-        /^The setting PORT is not a port\..+\nThe setting TRUST_PROXY does not say .+\nThe setting LOG_LEVEL is not a log level\..+\n$/,
+        /^The setting PORT is not a port number\..+\nThe setting TRUST_PROXY does not say .+\nThe setting LOG_LEVEL is not a log level\..+\n$/,
       ),
     });
   });

@@ -95,7 +95,7 @@ describe('this environment', () => {
 
   it('exits with 1 if something is wrong, and reports the same as JSON', async () => {
     const env = { DATA_DIR: createFolder(onTestFinished), PORT: 'http' };
-    expect((await look(env)).out).toContain('wrong    Settings: The setting PORT is not a port.');
+    expect((await look(env)).out).toContain('wrong    Settings: The setting PORT is not a port number.');
     const { code, out } = await look(env, ['--json']);
     const told = JSON.parse(out) as Told;
     expect({ code, wrong: told.counts.wrong }).toEqual({ code: 1, wrong: 1 });

@@ -1,19 +1,18 @@
 import { DEV_STATE } from '../../../shared/engine/develop-protocol.ts';
 import { Millisecond } from '../../../shared/units.ts';
 
-/** How often an exchange of servers is asked whether it is over (a count), and how long between (ms). */
+/** How often to check if an exchange of servers is over (count), and the pause between two checks (ms). */
 const LOOKS = 20;
 const LOOK_AFTER = 100 * Millisecond;
 
-/** What a proxy answers for a server that is gone. */
+/** A proxy's answer for a server that is gone. */
 const BAD_GATEWAY = 502;
 
 const { fetch } = globalThis;
 
 /**
- * A server that is exchanged ends after a second, whatever it still has to answer. What it owed to this
- * page is asked of the next one, once, where asking changes nothing: page data that does not come would
- * end in a load of the whole page.
+ * A replaced server exits after one second, even if responses are unfinished. This page then repeats its reads on the
+ * next server, once, because page data that does not arrive would cause a load of the whole page.
  */
 export function repeatCutRequests(): void {
   globalThis.fetch = async function fetchAgain(input, init) {
@@ -22,7 +21,7 @@ export function repeatCutRequests(): void {
       const response = await fetch(input, init);
       if (response.status !== BAD_GATEWAY) return response;
     } catch (error) {
-      if (!(error instanceof TypeError)) throw error; // it was called off
+      if (!(error instanceof TypeError)) throw error; // it was aborted
     }
     await untilAnswered();
     return fetch(input, init);
@@ -37,15 +36,15 @@ function isRepeatable(input: RequestInfo | URL, init: RequestInit | undefined): 
 }
 
 /**
- * Fetches a module before it is imported, which then finds it in the cache: browsers remember of a module
- * that it did not come, and do not ask for it a second time.
+ * Fetches a module before it is imported, so that the import finds it in the cache. Browsers remember that a module
+ * failed to load, and do not request it a second time.
  */
 export async function importModule(url: string): Promise<unknown> {
   await (await globalThis.fetch(url)).arrayBuffer();
   return import(url);
 }
 
-/** The next server may be on its way already. */
+/** Waits for a server to answer, because the next one can be starting already. */
 export async function untilAnswered(): Promise<void> {
   for (let look = 0; look < LOOKS; look++) {
     const answered = await fetch(DEV_STATE, { method: 'HEAD' }).then(

@@ -15,21 +15,21 @@ import { importModule, repeatCutRequests, untilAnswered } from './cut-requests.t
 import { hideOverlay, showProblems } from './overlay.ts';
 import { keepPlace, restorePlace } from './place.ts';
 
-/** What `hydrate` hands over, so that a change of the server or of a page can be shown. */
+/** The functions of a hydrated page with which a change of the server or of a page is shown. */
 export interface LivePage {
-  /** When the page can do all that it will be able to. */
+  /** Resolves when the router has replaced its stand-in. */
   readonly exchanged: Promise<void>;
-  /** Asks for the page's data again. */
+  /** Loads the page's data again. */
   revalidate(): Promise<void>;
   replaceModule(routeId: string, module: PageModule): void;
   replaceStyles(routeId: string, hrefs: readonly string[]): void;
 }
 
-/** How long to wait before the stream of builds is asked for again (ms). */
+/** How long to wait before reconnecting to the stream of builds (ms). */
 const REOPEN_AFTER = 500 * Millisecond;
 
 interface DevGlobals {
-  /** Modules of the product that this page has evaluated, in whichever version: by file. */
+  /** Modules of the product that this page has evaluated, in any version, by file. */
   readonly evaluated: Set<string>;
   load(file: string): Promise<unknown>;
 }
@@ -41,23 +41,23 @@ declare global {
 let state: DevState;
 /** The last build failed. */
 let buildProblem: DevError | undefined;
-/** The page failed: this stays until something of it is another one. */
+/** The page failed. This remains until a part of the page changes. */
 let pageProblem: DevError | undefined;
 let shown: DevError | undefined;
-/** Counts what was exchanged: an answer about the page of before comes too late. */
+/** Counts exchanges: an answer about the page before an exchange is too late. */
 let exchanges = 0;
 let pagesOf: 'product' | 'desk' = 'product';
 let page: LivePage | undefined;
 let applying = Promise.resolve();
-/** Why the page has to be loaded anew, once there is a server to load it from. */
+/** Why the page has to be reloaded, once there is a server to load it from. */
 let reloadBecause: string | undefined;
-/** The page goes on hearing of builds until it is gone. */
+/** The page still receives builds until it is gone. */
 let isReloading = false;
 
 /**
- * Learns what the last build is, and follows the builds to come.
+ * Reads the state of the last build, and follows the next builds.
  *
- * @param shows whose page it is: the desk's modules are not exchanged, its pages reload
+ * @param shows whose page it is: the desk's modules are not exchanged, so its pages reload
  */
 export async function startDevelopment(shows: typeof pagesOf = 'product'): Promise<void> {
   pagesOf = shows;
@@ -76,13 +76,13 @@ export function attachPage(live: LivePage): void {
   void live.exchanged.then(restorePlace, () => undefined);
 }
 
-/** An error page is shown: what it does not say is said over it. */
+/** Called when an error page is shown: the overlay adds what the page does not say. */
 export function onShownError({ digest }: PageError): void {
-  if (digest === undefined) return; // meant, or thrown in the browser, which React tells below
+  if (digest === undefined) return; // deliberate, or thrown in the browser, which React reports below
   ask(fetch(`${DEV_FAILURES}/${digest}`));
 }
 
-/** What React says on the console stays: `reportError` and `console.error`, as without these. */
+/** React's output on the console remains: `reportError` and `console.error`, as without these hooks. */
 export const rootOptions: RootHooks = {
   onUncaughtError(error, { componentStack }) {
     told.add(error);
@@ -101,10 +101,10 @@ export const rootOptions: RootHooks = {
   },
 };
 
-/** Errors that React tells of, with the components around them. */
+/** Errors that React reports, with the components around them. */
 const told = new Set<unknown>();
 
-/** React hears nothing of event handlers, timers and what an effect awaits. */
+/** Watches for errors that React does not see: in event handlers, timers, and code that an effect awaits. */
 function watchPage(): void {
   addEventListener('error', ({ error }: ErrorEvent) => {
     if (error && !told.delete(error)) showThrown('An error outside of rendering', error, undefined);
@@ -126,7 +126,7 @@ function showThrown(title: string, error: unknown, componentStack: string | unde
   ask(fetch(DEV_FRAMES, { method: 'POST', body, headers }));
 }
 
-/** Shows what the server answers about a failure of the page. */
+/** Shows the server's answer about a failure of the page. */
 function ask(answer: Promise<Response>): void {
   const of = exchanges;
   void answer
@@ -154,9 +154,9 @@ function follow(): void {
     const next = JSON.parse(data) as DevState;
     applying = applying
       .then(() => apply(next))
-      .catch((error: unknown) => reload(`the change could not be taken up (${error})`));
+      .catch((error: unknown) => reload(`the change could not be applied (${error})`));
   };
-  // A browser tries again by itself where it cannot connect, but not where a proxy answers that it could not.
+  // A browser reconnects by itself if it cannot connect, but not if a proxy answers with an error.
   events.onerror = () => {
     if (events.readyState === EventSource.CLOSED) setTimeout(follow, REOPEN_AFTER);
   };
@@ -182,7 +182,7 @@ async function apply(next: DevState): Promise<void> {
   }
 }
 
-/** Builds are told again with each connection, and many change nothing of a page. */
+/** Builds are sent again with each connection, and many change nothing on a page. */
 function isOther(before: DevState, next: DevState): boolean {
   const toText = ({ modules, styles, base, desk, server }: DevState) =>
     JSON.stringify([modules, styles, base, desk, server]);
@@ -217,7 +217,7 @@ async function refresh(files: readonly string[]): Promise<boolean> {
   return true;
 }
 
-/** Functions hold no state of their own, and what calls them is evaluated anew with them; a context would be another one. */
+/** A function has no state, and its callers are evaluated again with it. A context would be a different object. */
 function isExchangeable(value: unknown): boolean {
   if (typeof value === 'function') return true;
   if (typeof value !== 'object' || value === null) return false;
@@ -225,7 +225,7 @@ function isExchangeable(value: unknown): boolean {
   return kind === 'Symbol(react.memo)' || kind === 'Symbol(react.forward_ref)' || kind === 'Symbol(react.lazy)';
 }
 
-/** The new sheets first, then the old ones go: the page is never without. */
+/** Inserts the new sheets before it removes the old ones, so that the page is never without styles. */
 async function exchangeStyles(
   before: Readonly<Record<string, readonly string[]>>,
   next: Readonly<Record<string, readonly string[]>>,
@@ -255,7 +255,7 @@ async function exchangeStyles(
   for (const old of stale) old.remove();
 }
 
-/** The server of the last build has to be there first: the page would be an older one, and hydrated by newer modules. */
+/** Waits for the server of the last build. An earlier one would send an older page, hydrated by newer modules. */
 function reload(why: string): void {
   reloadBecause = why;
   if (state.served !== state.build || isReloading) return;

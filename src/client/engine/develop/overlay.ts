@@ -1,6 +1,6 @@
 import type { DevError, DevProblem } from '../../../shared/engine/develop-protocol.ts';
 
-/** In a shadow root, with a sheet that is made by script: neither the page's styles nor its policy reach it. */
+/** In a shadow root with a constructed style sheet, so that neither the page's styles nor its policy affect it. */
 const STYLES = `
 :host { position: fixed; inset: 0; z-index: 2147483647; overflow: auto; background: rgb(8 12 16 / 0.92); color: #e8eef2; font: 15px/1.5 system-ui, sans-serif; }
 main { max-width: 60rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
@@ -27,7 +27,7 @@ export function showProblems({ title, problems }: DevError): void {
   const close = element('button', { type: 'button' }, 'Close');
   close.addEventListener('click', hideOverlay);
   main.append(close, element('h1', {}, title), ...problems.map(toSection));
-  main.append(element('small', {}, 'This goes away by itself when it is mended.'));
+  main.append(element('small', {}, 'This message disappears when the problem is fixed.'));
   root.append(main);
   document.documentElement.append(host);
 }

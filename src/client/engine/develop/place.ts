@@ -1,4 +1,4 @@
-/** What a visitor had typed, where the focus was and how far the page was scrolled: kept over a reload. */
+/** Typed input, focus and scroll position of a page, which are kept over a reload. */
 interface Place {
   readonly path: string;
   readonly x: number;
@@ -27,7 +27,7 @@ export function keepPlace(): void {
   sessionStorage.setItem(KEY, JSON.stringify(place));
 }
 
-/** To be called once the page is live: before that React would see fields that are not as it rendered them. */
+/** Call it once the page is hydrated: before that, React would see fields that differ from its render. */
 export function restorePlace(): void {
   const text = sessionStorage.getItem(KEY);
   sessionStorage.removeItem(KEY);
@@ -43,7 +43,10 @@ export function restorePlace(): void {
   window.scrollTo(place.x, place.y);
 }
 
-/** Through the prototype's setter and an event, as a visitor would: React's own setter takes note of a value that is set on the element. */
+/**
+ * Uses the prototype's setter and an event, as if a visitor typed, because React's own setter remembers values that are
+ * set on the element.
+ */
 function restoreField(field: Field, value: string, checked: boolean): void {
   const prototype = Object.getPrototypeOf(field) as object;
   if (field.value !== value) {

@@ -7,15 +7,14 @@ import type {
 
 declare global {
   interface Window {
-    /** Absent where the document's first script did not run. */
+    /** Absent if the document's first script did not run. */
     spillwayEarly?: EarlyErrors;
   }
 }
 
 /**
- * Keeps what fails from the document's first byte on, and adds trace headers (F8) to requests of this
- * site. It stands in every document, so each line of it is paid for by every visitor: all that can
- * wait is in `reporting.ts`.
+ * Records errors from the document's first byte on, and adds trace headers (F8) to requests of this site. It is part of
+ * every document, so every visitor pays for each line of it: everything that can wait is in `reporting.ts`.
  */
 export function keepEarlyErrors(settings: BrowserReporting): void {
   const kept: Happening[] = [];
@@ -31,10 +30,10 @@ export function keepEarlyErrors(settings: BrowserReporting): void {
   window.spillwayEarly = early;
 
   for (const type of ['error', 'unhandledrejection']) {
-    // Capturing: what does not load tells its element alone.
+    // Capturing, because only the element itself gets the event when it does not load.
     addEventListener(type, (event) => early.take({ at: Date.now(), event: event as Happening['event'] }), true);
   }
-  // What is still here then, nobody came for: the page's own script did not load, or not in time.
+  // Errors that are still here were not picked up: the page's own script did not load, or not in time.
   addEventListener('pagehide', () => {
     for (const happened of kept.splice(0)) sendBeacon(settings, happened);
   });
@@ -42,7 +41,7 @@ export function keepEarlyErrors(settings: BrowserReporting): void {
   window.fetch = (input, init) => {
     try {
       if (new URL(input instanceof Request ? input.url : input, document.baseURI).origin === location.origin) {
-        // What `fetch` makes of its arguments anyway: a stream, a signal and a referrer stay as they were given.
+        // `fetch` does the same with its arguments: a stream, a signal and a referrer are preserved.
         input = new Request(input, init);
         init = undefined;
         const { headers } = input;
@@ -52,13 +51,13 @@ export function keepEarlyErrors(settings: BrowserReporting): void {
         headers.append('baggage', baggage);
       }
     } catch {
-      // The browser's own says what is wrong with it.
+      // The browser's own `fetch` reports what is wrong with it.
     }
     return ownFetch(input, init);
   };
 }
 
-/** The trace of the server's render, or one of this document's own: a page that is kept must not carry somebody's. */
+/** Reads the trace of the server's render, or creates one, because a cached page must not contain a visitor's trace. */
 function readTrace(): BrowserTrace {
   const read = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name=${name}]`)?.content;
   const [traceId = '', parentId, sampled = ''] = read('sentry-trace')?.split('-') ?? [toHex(16)];
@@ -71,10 +70,10 @@ function toHex(bytes: number): string {
   );
 }
 
-/** Tells what failed and no more: the page's own script has better words, once it is there. */
+/** Reports only what failed. The page's own script reports more, once it is there. */
 function sendBeacon(settings: BrowserReporting, { at, event: { target, message, reason } }: Happening): void {
   const { tagName, src } = target as HTMLScriptElement;
-  // An image or a preload is nothing that a page cannot do without.
+  // A page works without an image or a preload.
   const value = message ?? reason ?? (tagName === 'SCRIPT' && src);
   if (!value) return;
   const event_id = toHex(16);

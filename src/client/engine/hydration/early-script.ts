@@ -1,7 +1,7 @@
 import type { BrowserReporting } from '../../../shared/engine/reporting/browser-report.ts';
 import { keepEarlyErrors } from './early-errors.ts';
 
-/** Stands around this script in the document: `engine/pages/early-script.ts` of the server puts it there. */
+/** Defined around this script in the document, by `engine/pages/render/early-script.ts` of the server. */
 declare const SETTINGS: BrowserReporting;
 
 keepEarlyErrors(SETTINGS);

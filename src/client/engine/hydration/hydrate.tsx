@@ -19,18 +19,18 @@ import { createRouteLoader } from './route-loader.ts';
 
 export interface HydrateOptions {
   readonly routes: readonly RouteDefinition[];
-  /** The path that all pages of the table share, and their data with them (`/desk`); none by default. */
+  /** The path that all pages of the table and their data share (`/desk`); none by default. */
   readonly base?: string;
   readonly document: ComponentType<DocumentProps>;
   readonly errorPages: ErrorPages;
-  /** Brings what sends reports of failures, in a chunk of its own. */
+  /** Loads the code that sends reports of failures, in a separate chunk. */
   readonly loadReporter: LoadReporter;
 }
 
 /**
- * Makes the page that the server sent live. It renders through a stand-in of the router; the router
- * itself, and all that only a visitor who goes on needs, follows when the browser is idle or at the
- * first click, Back or submit, whichever comes first.
+ * Hydrates the page that the server sent. It renders through a stand-in of the router. The router itself, and
+ * everything else that only the next navigation needs, follows when the browser is idle, or at the first click, Back or
+ * submit.
  */
 export async function hydrate({
   routes,
@@ -85,7 +85,7 @@ export async function hydrate({
     }
   }
 
-  // React Router calls these with arguments that the real router understands: they are passed on as they are.
+  // React Router calls these with arguments for the real router, so they are passed on unchanged.
   type AnyCall = (...args: unknown[]) => Promise<void>;
   function passOn(name: 'navigate' | 'fetch' | 'revalidate'): AnyCall {
     return async (...args) => ((await getNavigator()).router[name] as AnyCall)(...args);
@@ -98,7 +98,7 @@ export async function hydrate({
     navigate: passOn('navigate'),
     fetch: passOn('fetch'),
     revalidate,
-    // After the effects of this commit: one of them registers the key with the new router.
+    // After the effects of this commit, because one of them registers the key with the new router.
     deleteBlocker: (key) => queueMicrotask(() => live?.router.deleteBlocker(key)),
   });
 
@@ -110,7 +110,7 @@ export async function hydrate({
     toPageError: toShownError,
     onCommit: (commit) => live?.onCommit(commit),
     refresh: async () => (await getNavigator()).refresh(),
-    // Where it does not come, the page of a failure stands without it.
+    // If it does not load, the page of a failure is shown without it.
     failureHelp: lazy(() =>
       import('../../../shared/engine/rendering/failure-help-view.tsx').catch(() => ({ default: () => null })),
     ),
@@ -140,7 +140,7 @@ export async function hydrate({
     navigate: (url, options) =>
       void getNavigator().then(
         (live) => live.navigate(url, options),
-        () => window.location.assign(url), // the router's chunk did not load: the link is an ordinary one
+        () => window.location.assign(url), // the router's chunk did not load, so the link acts as an ordinary one
       ),
     submit: (form, submitter) =>
       void getNavigator().then(
@@ -151,7 +151,7 @@ export async function hydrate({
   addEventListener('popstate', () => void getNavigator().catch(() => window.location.reload()), { once: true });
   whenIdle(() => {
     const exchanged = getNavigator().catch(ignore);
-    // Who pays for data gets it where something fails.
+    // A visitor who saves data loads it only when something fails.
     if (!hasSaveData()) void exchanged.then(() => whenIdle(reporting.start));
   });
   develop?.attachPage({
@@ -163,8 +163,8 @@ export async function hydrate({
 }
 
 /**
- * As a form that is none of ours: with its button's name and value, which `form.submit()` leaves out.
- * Not at once: a form whose submit event is still under way takes no other.
+ * Submits a form without the engine, with its button's name and value, which `form.submit()` leaves out. In a later
+ * task, because a form whose submit event is still running accepts no other.
  */
 function submitNatively(form: HTMLFormElement, submitter: HTMLElement | null): void {
   setTimeout(() => {
@@ -175,14 +175,14 @@ function submitNatively(form: HTMLFormElement, submitter: HTMLElement | null): v
 }
 
 function readLocation(): Location {
-  // Somebody was sent this address by a visitor without scripts: here it is the page itself.
+  // A visitor without scripts can have shared this URL. Here it is the page itself.
   const url = new URL(window.location.href);
   if (url.searchParams.has(WHOLE_KEY)) {
     url.searchParams.delete(WHOLE_KEY);
     history.replaceState(history.state, '', url);
   }
   const { pathname, search, hash } = window.location;
-  const state = history.state as { usr?: unknown; key?: string } | null; // React Router's own, from before a reload
+  const state = history.state as { usr?: unknown; key?: string } | null; // React Router's, from before a reload
   return { pathname, search, hash, state: state?.usr ?? null, key: state?.key ?? 'default', mask: undefined };
 }
 

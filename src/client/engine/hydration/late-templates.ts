@@ -1,12 +1,15 @@
 export interface LateTemplates {
-  /** What the server said of a place that has just been taken out of the page, in this task: an address, or a word such as `not-found`. */
+  /**
+   * Returns what the server said about a place that was removed from the page in this task: an address, or a word such
+   * as `not-found`.
+   */
   takeGone(): string | undefined;
 }
 
 /**
- * Watches the places that failed on the server while they streamed. React renders them again in the
- * browser, and where that fails too it tells of the browser's error alone: the server's address stood
- * in a template that is gone by then. So this has to begin before the page is hydrated.
+ * Watches the places that failed on the server while they streamed. React renders them again in the browser. If that
+ * fails too, it only reports the browser's error, because the template with the server's address is gone by then. So
+ * this has to begin before the page is hydrated.
  */
 export function watchLateTemplates(): LateTemplates {
   const waiting = new Map<Element, string | undefined>();
@@ -27,7 +30,8 @@ export function watchLateTemplates(): LateTemplates {
 
   collect();
   if (waiting.size > 0 || document.readyState === 'loading') {
-    // It runs behind the task that changed the page: what React has not told of by then went without an error.
+    // It runs after the task that changed the page. A place that React has not reported by then rendered without an
+    // error.
     const observer = new MutationObserver(() => {
       takeGone();
       collect();

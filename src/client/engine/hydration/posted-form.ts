@@ -2,24 +2,24 @@ import { startTransition } from 'react';
 import { requestFormReset } from 'react-dom';
 import { isTextField } from '../navigation/is-text-field.ts';
 
-/** What a form does once its post in the background is answered. */
+/** Handles a form after its background post is answered. */
 export interface PostedForm {
-  /** The form was sent; `navigation` settles when the router is done with it, or has given it up for another. */
+  /** Call it when the form is sent. `navigation` settles when the router has finished or abandoned it. */
   follow(form: HTMLFormElement, navigation: Promise<void>): Promise<void>;
-  /** The server answered: the action took what was sent, or refused it. */
+  /** Call it when the server has answered: the action accepted or refused the form. */
   onAnswer(isTaken: boolean): void;
-  /** The answer stands in the page. */
+  /** Call it when the page shows the answer. */
   onCommit(): void;
 }
 
 interface Post {
   readonly form: HTMLFormElement;
-  /** Where the focus was as it was sent. */
+  /** The focused element when the form was sent. */
   readonly focused: Element | null;
   isTaken: boolean | undefined;
 }
 
-/** Follows the form that was posted last. One that another post or navigation overtakes is left as it is. */
+/** Follows the form that was posted last. A form that another post or navigation overtakes is left unchanged. */
 export function createPostedForm(): PostedForm {
   let last: Post | undefined;
   return {
@@ -41,12 +41,12 @@ export function createPostedForm(): PostedForm {
   };
 }
 
-/** By React, after it has shown the answer: the fields then have the default values that came with it. */
+/** React resets the form after it has shown the answer, so the fields get the default values of the answer. */
 function resetWhereAsked(form: HTMLFormElement): void {
   if (form.hasAttribute('data-reset') && form.isConnected) startTransition(() => requestFormReset(form));
 }
 
-/** On to the first field that was refused, unless the visitor has begun to type elsewhere since. */
+/** Focuses the first field that was refused, unless the visitor has begun to type elsewhere. */
 function focusRefused({ form, focused }: Post): void {
   const active = document.activeElement;
   if (active !== focused && isTextField(active)) return;

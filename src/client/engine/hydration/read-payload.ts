@@ -4,14 +4,13 @@ import { createDecoder } from '../../../shared/engine/wire/wire.ts';
 
 export interface DocumentPayload {
   readonly payload: PagePayload;
-  /** The validator of the same data under `/_data`; absent while values are still to come. */
+  /** The validator of the same data under `/_data`; absent while values are still pending. */
   readonly etag: string | undefined;
 }
 
 /**
- * Reads what the server put into the document. The block stands before the script that runs this, so
- * it is there; late values are read as their blocks arrive, and rejected when the document ends
- * without them.
+ * Reads the payload from the document. Its block precedes the script that runs this, so it is complete. Deferred values
+ * are read as their blocks arrive, and rejected if the document ends without them.
  */
 export function readPayload(): DocumentPayload {
   const block = document.getElementById(PAYLOAD_ID);
@@ -20,7 +19,7 @@ export function readPayload(): DocumentPayload {
       'The document carries no payload: it was not rendered by this server, or something on the way cut it.',
     );
   const decoder = createDecoder();
-  const payload = decoder.head(block.textContent ?? '') as PagePayload; // written by our own server, in this shape
+  const payload = decoder.head(block.textContent ?? '') as PagePayload; // written by the same build's server
   if (decoder.pending > 0) {
     const seen = new WeakSet<Element>();
     const readLate = (): void => {
@@ -42,7 +41,7 @@ export function readPayload(): DocumentPayload {
   return { payload, etag: block.dataset.etag };
 }
 
-/** A block is added to the tree before its text is parsed, and the parser can stop in between. */
+/** A block is added to the tree before its text is parsed, and the parser can pause in between. */
 function isWhole(text: string): boolean {
   try {
     JSON.parse(text);

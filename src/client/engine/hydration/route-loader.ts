@@ -2,7 +2,7 @@ import { ROUTE_LOAD_TIMEOUT } from '../../../shared/engine/limits.ts';
 import type { PageModule, RouteDefinition } from '../../../shared/engine/routing/routes.ts';
 import type { PagePayload } from '../../../shared/engine/wire/payload.ts';
 
-/** A route's chunk or styles did not come: only a whole document can help. */
+/** A route's chunk or styles did not load, so only a full document load can help. */
 export class RouteLoadError extends Error {
   constructor(id: string, cause?: unknown) {
     super(`The script or the styles of route "${id}" could not be loaded.`, { cause });
@@ -23,7 +23,7 @@ export interface RouteLoader {
   load(ids: readonly string[]): Promise<void>;
   /** Loads style sheets before the page that needs them is shown. Throws like `load`. */
   loadStyles(styles: PagePayload['styles']): Promise<void>;
-  /** Loads all that a page needs, and makes it ready to render. Throws like `load`. */
+  /** Loads everything that a page needs, and makes it ready to render. Throws like `load`. */
   prepare(page: PagePayload): Promise<void>;
 }
 

@@ -4,21 +4,21 @@ import { isTextField } from './is-text-field.ts';
 const LIVE_REGION_ID = 'spillway-announcer';
 
 /**
- * What a document load does by itself, done after a navigation without one: focus, announcement, scroll.
+ * Does after a navigation what a document load does by itself: focus, announcement, scroll.
  *
- * @param shown the path of the page that stands
+ * @param shown the path of the page that is shown
  */
 export function createAfterNavigation(shown: string): (commit: Commit) => void {
   let path = shown;
-  // There before its first words: a region that comes together with them is often not read.
+  // Created before its first text, because a region that is inserted together with its text is often not read.
   const region = createLiveRegion();
   return function afterNavigation({ location, restoreScrollPosition, preventScrollReset }) {
     const isOtherPage = path !== location.pathname;
     path = location.pathname;
     const target = location.hash ? document.getElementById(decode(location.hash.slice(1))) : null;
-    // A field that both pages have, such as a search in the layout, is still typed in.
+    // A field that both pages have, such as a search in the layout, keeps the focus.
     if (target || (isOtherPage && !isTextField(document.activeElement))) moveFocus(target);
-    // The title is in the document by then; a screen reader would otherwise not hear of the new page.
+    // The title is in the document by then. Without this, a screen reader would not announce the new page.
     if (isOtherPage) region.textContent = document.title;
     scroll(restoreScrollPosition, target, preventScrollReset);
   };

@@ -3,11 +3,11 @@ import { createRouter } from 'spillway:router';
 import type { DataRouteObject, DataRouter, DataStrategyFunction, RouterState } from 'react-router';
 
 /**
- * React Router's browser router, which takes over the state of the stand-in. The history may have moved
- * on since (Back before this chunk was there): the router starts where the page is, and then hears of
- * the move like of any other.
+ * Creates React Router's browser router, which takes over the state of the stand-in. The history can have changed
+ * before this chunk was there (Back). So the router starts where the page is, and is then notified of the change as of
+ * any other.
  *
- * @param shown what the page was hydrated with, and where
+ * @param shown the state that the page was hydrated with, including its location
  */
 export function createBrowserRouter(
   routes: DataRouteObject[],

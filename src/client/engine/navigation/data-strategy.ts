@@ -11,11 +11,11 @@ export interface DataStrategyOptions {
   readonly build: string;
   readonly store: PageDataStore;
   readonly loader: RouteLoader;
-  /** Called when Back shows a page from memory: it may have changed since. */
+  /** Called when Back shows a page from memory, which can have changed since. */
   readonly onRecall: (url: string) => void;
-  /** Called with what failed, before a document load or a message to the visitor takes its place. */
+  /** Called with an error, before a document load or a message to the visitor replaces it. */
   readonly onFailure: (error: unknown, kind?: BrowserFailureKind) => void;
-  /** Called when the server has answered a form, not of a fetcher: whether the action accepted it. */
+  /** Called when the server has answered a form, except a fetcher's: true if the action accepted it. */
   readonly onAnswer: (isTaken: boolean) => void;
 }
 
@@ -24,7 +24,7 @@ type Results = Record<string, DataStrategyResult>;
 /** A page or action that the router asks for. */
 interface Wanted {
   readonly request: Request;
-  /** Path and search. */
+  /** Path and query. */
   readonly url: string;
   /** Outermost first. */
   readonly routes: readonly string[];
@@ -34,14 +34,14 @@ interface Wanted {
   readonly isPop: boolean;
 }
 
-const BUSY = 'The server has too much to do at the moment. Try again in a few seconds.';
+const BUSY = 'The server is busy at the moment. Try again in a few seconds.';
 
 const UNTAKEN =
-  'The server has too much to do at the moment, and did nothing with the form. What you typed is still here: send it again in a few seconds.';
+  'The server is busy at the moment, so your form was not processed. What you typed is still here: send it again in a few seconds.';
 
 const UNSENT = 'The form was not sent. What you typed is still here. Check your connection, then send it again.';
 
-/** How the router gets its data: one GET for all routes of a page, one POST for an action and the fresh page. */
+/** Creates the router's data source: one GET for all routes of a page, one POST for an action and the fresh page. */
 export function createDataStrategy({
   build,
   store,
@@ -50,7 +50,7 @@ export function createDataStrategy({
   onFailure,
   onAnswer,
 }: DataStrategyOptions): DataStrategyFunction {
-  /** What an action brought along, for the load that the router does next. */
+  /** The page data that an action returned, for the router's next load. */
   let fresh: { readonly url: string; readonly payload: PagePayload } | undefined;
 
   async function show(result: PageDataResult, { url, leaf }: Wanted): Promise<Results> {
@@ -65,11 +65,11 @@ export function createDataStrategy({
         await loadDocument(url);
         return toFailure(leaf, result.error);
       case 'busy':
-        await loadDocument(url); // it says so, and reloads by itself
+        await loadDocument(url); // the document says so, and reloads itself
         return toFailure(leaf, new Error(BUSY));
       case 'not-page':
         await loadDocument(url);
-        return toFailure(leaf, new Error(`The address ${url} is no page of this site.`));
+        return toFailure(leaf, new Error(`The URL ${url} is not a page of this site.`));
     }
   }
 
@@ -81,7 +81,7 @@ export function createDataStrategy({
   async function load(wanted: Wanted): Promise<Results> {
     const { request, url, routes, leaf, isFetcher, isPop } = wanted;
     const brought = fresh;
-    // Left before it was shown, or brought by a fetcher for another page: it grows old from here on.
+    // Left before it was shown, or brought by a fetcher for another page: from here on it gets stale.
     if (!isFetcher) fresh = undefined;
     if (brought?.url === url && !isFetcher) return showPage(brought.payload);
     if (leaf === NOT_FOUND_ROUTE) await loadDocument(url, { guarded: false });
@@ -116,7 +116,7 @@ export function createDataStrategy({
       return refuse(UNSENT);
     }
     if (result.kind === 'busy') return refuse(UNTAKEN);
-    store.dropAll(); // the action may have changed all that was fetched before
+    store.dropAll(); // the action can have changed all data that was fetched before
     if (!isFetcher) onAnswer(isTaken(result));
     if (result.kind === 'redirect') return { [leaf]: toRedirect(result.payload) };
     if (result.kind !== 'page') return toFailure(leaf, new Error(`The form was answered "${result.kind}".`));
@@ -143,7 +143,7 @@ export function createDataStrategy({
       isPop: unstable_navigationType === 'POP',
     };
     if (request.method !== 'GET') return act(wanted);
-    // After an action that refused, the router asks for nothing: what the response brought is still newer.
+    // After an action that refused, the router requests nothing, but the data in its response is newer.
     if (fresh?.url !== wanted.url && !matches.some((match) => match.shouldCallHandler())) return {};
     try {
       return await load(wanted);
@@ -166,7 +166,7 @@ function toResults(payload: PagePayload): Results {
   return results;
 }
 
-/** The action refused nothing and did not fail, whatever became of the page around it. */
+/** True if the action neither refused nor failed, even if the page around it did. */
 function isTaken(result: PageDataResult): boolean {
   if (result.kind !== 'page') return result.kind === 'redirect';
   const { action, errors } = result.payload;

@@ -2,14 +2,14 @@ import { Second } from '../../../shared/units.ts';
 
 const KEY = 'spillway:full-load';
 
-/** Within this time a second full load of the same address would be a loop (ms). */
+/** Within this time, a second full load of the same URL would be a loop (ms). */
 const GUARD_TIME = 10 * Second;
 
 /**
- * Loads the whole document, for pages that cannot be shown without: of another build, with a chunk
- * that does not load, at an address of no page.
+ * Loads the whole document, for pages that cannot be shown without it: of another build, with a chunk that does not
+ * load, or at a URL without a page.
  *
- * @returns a promise that never settles; undefined if this address was loaded a moment ago and loading
+ * @returns a promise that never settles; undefined if this URL was loaded a moment ago and loading
  *   it again would not help
  */
 export function loadDocument(path: string, { guarded = true }: { guarded?: boolean } = {}): Promise<never> | undefined {

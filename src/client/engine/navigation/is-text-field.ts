@@ -1,4 +1,4 @@
-/** Types of `<input>` that are chosen from or pressed, not typed in. */
+/** Types of `<input>` that are not typed in. */
 const NOT_TYPED = new Set([
   'button',
   'checkbox',
@@ -12,7 +12,7 @@ const NOT_TYPED = new Set([
   'submit',
 ]);
 
-/** Something that is typed in: with the focus elsewhere, the visitor's next letters would be lost. */
+/** True for a field that is typed in: if the focus moved elsewhere, the visitor's next letters would be lost. */
 export function isTextField(element: Element | null): boolean {
   if (element instanceof HTMLInputElement) return !NOT_TYPED.has(element.type);
   return element instanceof HTMLTextAreaElement || (element instanceof HTMLElement && element.isContentEditable);

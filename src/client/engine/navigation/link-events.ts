@@ -4,8 +4,8 @@ export interface LinkHandlers {
 }
 
 /**
- * Listens on the window for the clicks and submits of the engine's links and forms. React's
- * own listeners sit on the document, so a handler of the page that prevents the default comes first.
+ * Listens on the window for the clicks and submits of the engine's links and forms. React's own listeners are on the
+ * document, so a handler of the page that prevents the default runs first.
  */
 export function listenToLinks(handlers: LinkHandlers): void {
   addEventListener('click', (event) => {
@@ -27,13 +27,13 @@ export function listenToLinks(handlers: LinkHandlers): void {
   });
 }
 
-/** The engine's link that an event happened in. */
+/** Finds the engine's link that an event happened in. */
 export function findLink(target: EventTarget | null): HTMLAnchorElement | undefined {
   const link = target instanceof Element ? target.closest('a[data-link]') : null;
   return link instanceof HTMLAnchorElement ? link : undefined;
 }
 
-/** Leads to this site, in this window. */
+/** True for a link to this site that opens in this window. */
 export function isOwn(link: HTMLAnchorElement): boolean {
   return (
     link.origin === location.origin && (link.target === '' || link.target === '_self') && !link.hasAttribute('download')

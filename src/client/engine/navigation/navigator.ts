@@ -29,7 +29,7 @@ export interface NavigatorOptions {
 
 export interface Navigator extends LinkHandlers {
   readonly router: DataRouter;
-  /** To be called with each commit of the page. */
+  /** Call it with each commit of the page. */
   readonly onCommit: (commit: Commit) => void;
   /** See `Engine`. */
   readonly refresh: () => Promise<boolean>;
@@ -37,7 +37,7 @@ export interface Navigator extends LinkHandlers {
 
 const URL_ENCODED = 'application/x-www-form-urlencoded';
 
-/** Everything that a page needs only once the visitor goes on: loaded when the browser is idle, or at the first click. */
+/** Creates everything that only the next navigation needs. Loaded when the browser is idle, or at the first click. */
 export function createNavigator({ tree, base, payload, etag, shown, loader, onFailure }: NavigatorOptions): Navigator {
   let isServerRendered = true;
   let checkedAt = performance.now();
@@ -68,7 +68,9 @@ export function createNavigator({ tree, base, payload, etag, shown, loader, onFa
     if (navigation.state === 'idle') checkedAt = performance.now();
   });
 
-  /** Loads the data of the page again if it has changed. Returns false if the server cannot say, or another page is shown. */
+  /**
+   * Loads the page's data again if it has changed. Returns false if the server cannot say, or another page is shown.
+   */
   async function update(path: string): Promise<boolean> {
     const answer = await store.revalidate(path);
     if (toPath(router.state.location) !== path) return false;
@@ -84,7 +86,7 @@ export function createNavigator({ tree, base, payload, etag, shown, loader, onFa
     return update(toPath(location));
   }
 
-  /** A page may have changed while its tab was in the background. */
+  /** A page can have changed while its tab was in the background. */
   function refreshIfOld(): void {
     const isStatic = store.recall(toPath(router.state.location))?.payload.static;
     const isOld = performance.now() - checkedAt >= (isStatic ? STATIC_STALE_TIME : DYNAMIC_PREFETCH_TIME);
@@ -98,7 +100,7 @@ export function createNavigator({ tree, base, payload, etag, shown, loader, onFa
     const ids = router.match(url.pathname)?.map((match) => match.route.id) ?? [];
     if (store.isSkewed() || hasSaveData() || ids.length === 0 || ids.at(-1) === NOT_FOUND_ROUTE) return;
     const { location, navigation } = router.state;
-    // The delay of a hover may end when its click has led to the page already, or is about to.
+    // When the delay of a hover ends, its click can have led to the page already, or is about to.
     if (toPath(location) === path || (navigation.location && toPath(navigation.location) === path)) return;
     store.prefetch(path, priority, signal);
     loader.load(ids).catch(() => {}); // the navigation will report it

@@ -4,10 +4,10 @@ import { findLink, isOwn } from './link-events.ts';
 
 export type Prefetch = (url: URL, priority: PrefetchPriority, signal?: AbortSignal) => void;
 
-/** A pointer that only crosses a link asks for nothing (ms). */
+/** A pointer that only crosses a link must not prefetch it (ms). */
 const HOVER_DELAY = 50 * Millisecond;
 
-/** Watches which links the visitor is about to follow, or has in view. */
+/** Watches which links the visitor is about to follow, or can see. */
 export function prefetchLinks(prefetch: Prefetch): void {
   let hovered: HTMLAnchorElement | undefined;
   let cancel: (() => void) | undefined;
@@ -25,7 +25,7 @@ export function prefetchLinks(prefetch: Prefetch): void {
       controller.abort();
     };
   }
-  // The pointer may rest on a link since before this was loaded.
+  // The pointer can have been on a link since before this code was loaded.
   intend(document.querySelector('a[data-link]:hover'), 0);
   addEventListener('mouseover', (event) => intend(event.target, HOVER_DELAY), { passive: true });
   addEventListener('focusin', (event) => intend(event.target, 0));

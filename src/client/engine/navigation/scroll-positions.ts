@@ -2,7 +2,7 @@ import type { DataRouter, Location } from 'react-router';
 
 const KEY = 'spillway:scroll';
 
-/** Keeps where each entry of the history was scrolled to, over reloads too. */
+/** Keeps the scroll position of each history entry, also over reloads. */
 export function keepScrollPositions(router: DataRouter): void {
   const positions = readPositions();
   router.enableScrollRestoration(positions, () => window.scrollY, toEntry);
@@ -15,13 +15,13 @@ export function keepScrollPositions(router: DataRouter): void {
     try {
       sessionStorage.setItem(KEY, JSON.stringify(positions));
     } catch {
-      // Without storage the positions live as long as the page.
+      // Without storage, the positions last as long as the page.
     }
-    history.scrollRestoration = 'auto'; // a reload is the browser's own to restore
+    history.scrollRestoration = 'auto'; // the browser restores a reload itself
   });
 }
 
-/** Entries that the browser made itself, such as for a hash link, have no key of their own. */
+/** Entries that the browser made itself, such as for a hash link, have no key. */
 function toEntry({ key, pathname, search, hash }: Pick<Location, 'key' | 'pathname' | 'search' | 'hash'>): string {
   return key === 'default' ? pathname + search + hash : key;
 }

@@ -1,4 +1,4 @@
-// What `build/react-router.mjs` makes of React Router's own modules.
+// The modules that `build/react-router.mjs` makes of React Router's own.
 declare module 'spillway:router' {
   export { UNSAFE_createRouter as createRouter } from 'react-router';
 }

@@ -8,7 +8,7 @@ export interface PageResult {
   readonly kind: 'page';
   readonly payload: PagePayload;
   readonly status: number;
-  /** Absent while values are still to come. */
+  /** Absent while values are still pending. */
   readonly etag: string | undefined;
   /** Settles with the last deferred value; rejects if the connection is lost before. */
   readonly done: Promise<void>;
@@ -21,21 +21,21 @@ export type PageDataResult =
   | { readonly kind: 'not-page' }
   /** The server is overloaded, and did nothing. */
   | { readonly kind: 'busy' }
-  /** No response arrived, or one that is not ours (of a proxy, a sign-in page): load the document to see. */
+  /** No response arrived, or one of another server (a proxy, a sign-in page): load the document to find out. */
   | { readonly kind: 'failed'; readonly error: Error };
 
 export interface FetchPageDataOptions {
   /** The path that all pages of the app share (`/desk`), empty for none. */
   readonly base: string;
-  /** How often to make a request that the server fails (a count, the first try included). */
+  /** Maximum number of attempts if the server fails (count, including the first). */
   readonly attempts: number;
-  /** Ends the request, and the deferred values too. */
+  /** Ends the request, and its deferred values too. */
   readonly signal?: AbortSignal;
-  /** Marks the request as a prefetch, which the server may refuse under load. */
+  /** Marks the request as a prefetch, which the server can refuse under load. */
   readonly prefetch?: boolean;
 }
 
-/** What HEAD says about a page. */
+/** A page's version, as HEAD returns it. */
 export interface PageVersion {
   readonly etag: string | undefined;
   readonly build: string | undefined;
@@ -45,9 +45,9 @@ export interface PageVersion {
 const RETRY_DEADLINE = 10 * Second;
 
 /**
- * Fetches the data of the page at `url` (path and search), and resolves as soon as its first line is there.
+ * Fetches the data of the page at `url` (path and query), and resolves as soon as the first line has arrived.
  *
- * @throws what `signal` was aborted with, if that was before the first line; nothing else
+ * @throws the reason of `signal` if it is aborted before the first line; nothing else
  */
 export async function fetchPageData(url: string, options: FetchPageDataOptions): Promise<PageDataResult> {
   try {
@@ -119,7 +119,7 @@ async function readFirst(response: Response, lines: Lines, signal: AbortSignal |
   const decoder = createDecoder();
   const payload = Object(decoder.head(first)) as Partial<PagePayload & RedirectPayload>;
   if (typeof payload.redirect === 'string') return { kind: 'redirect', payload: payload as RedirectPayload };
-  if (!Array.isArray(payload.routes)) throw new Error('The first line of the page data is no page.');
+  if (!Array.isArray(payload.routes)) throw new Error('The first line of the page data is not a page.');
   const done = readDeferred(lines, decoder, signal);
   done.catch(() => {}); // each deferred value has its own rejection
   return { kind: 'page', payload: payload as PagePayload, status, etag: headers.get('ETag') ?? undefined, done };

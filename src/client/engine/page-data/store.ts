@@ -14,13 +14,13 @@ export interface PageDataStoreOptions {
   readonly base: string;
   /** The build that this browser runs. */
   readonly build: string;
-  /** Whether the page is the one that the server rendered: requests that the server fails are then repeated. */
+  /** True if the page is the one that the server rendered: requests that the server fails are then repeated. */
   readonly isServerRendered: () => boolean;
-  /** Called when a page's data has arrived, perhaps long before it is shown: its other parts can be fetched. */
+  /** Called when a page's data has arrived, perhaps long before it is shown, so that its other parts can be fetched. */
   readonly onPage: (payload: PagePayload) => void;
 }
 
-/** A page that was shown, for Back. */
+/** A page that was shown, kept for Back. */
 export interface VisitedPage {
   readonly payload: PagePayload;
   readonly etag: string | undefined;
@@ -33,14 +33,14 @@ export type Revalidation =
   /** The server cannot say: keep what is shown. */
   | 'failed';
 
-/** URLs are paths with a search; a fragment is ignored. */
+/** URLs are paths with a query; a fragment is ignored. */
 export interface PageDataStore {
-  /** Fetches ahead of a navigation, unless the data is there or on its way. Failures are silent. */
+  /** Fetches ahead of a navigation, unless the data is already there or on its way. Failures are silent. */
   prefetch(url: string, priority: PrefetchPriority, signal?: AbortSignal): void;
   /**
-   * The data for a navigation: kept from before, from the prefetch that is on its way, or by a GET.
+   * Returns the data for a navigation: from memory, from the prefetch that is on its way, or by a GET.
    *
-   * @throws what `signal` was aborted with
+   * @throws the reason of `signal` if it is aborted
    */
   load(url: string, signal?: AbortSignal): Promise<PageDataResult>;
   /** Compares the remembered page with the server's by HEAD. */
@@ -49,13 +49,13 @@ export interface PageDataStore {
   recall(url: string): VisitedPage | undefined;
   /** Cancels the prefetches of the page that the visitor leaves. Requests that a navigation waits for continue. */
   dropPrefetches(): void;
-  /** After an action: nothing that was fetched before it is used again. */
+  /** Call it after an action, so that nothing that was fetched before is used again. */
   dropAll(): void;
-  /** Whether the server was seen to run another build. */
+  /** True if the server was seen to run another build. */
   isSkewed(): boolean;
 }
 
-/** Pages kept for Back, and responses kept for a navigation (a count each). The least recently used goes first. */
+/** Pages kept for Back, and responses kept for a navigation (count each). The least recently used is dropped first. */
 const MAX_KEPT = 50;
 
 /** A navigation or a link that waits for an entry. */
@@ -63,7 +63,7 @@ interface Waiter {
   readonly priority: 'navigation' | PrefetchPriority;
 }
 
-/** The data of one page: not yet asked for, on its way, or kept until it is used or too old. */
+/** The data of one page: not requested yet, on its way, or kept until it is used or too old. */
 interface Entry {
   readonly url: string;
   readonly waiters: Set<Waiter>;
@@ -73,18 +73,18 @@ interface Entry {
   result?: PageDataResult;
   /** When the result arrived, by `performance.now()` (ms). */
   at: number;
-  /** The request was made for a prefetch, which the server may refuse. */
+  /** The request was made for a prefetch, which the server can refuse. */
   isPrefetch: boolean;
   /** The result can be used again after its end. */
   isKept: boolean;
-  /** All of the response is there, or nothing more will come. */
+  /** The response is complete, or nothing more will arrive. */
   isOver: boolean;
 }
 
 /**
- * Makes one request at a time for a page, shared by all who want it: a hover's prefetch is the
- * navigation's response. Prefetches wait for one of a few places; a navigation waits for nothing and
- * takes no place. A request without waiters is aborted.
+ * Makes one request at a time for a page, which all callers share: a hover's prefetch is the navigation's response.
+ * Prefetches wait for one of a few slots. A navigation does not wait, and takes no slot. A request without waiters is
+ * aborted.
  *
  * A static page's response is kept for 300 s, any other's for one navigation within 30 s.
  */
@@ -125,7 +125,7 @@ export function createPageDataStore({ base, build, isServerRendered, onPage }: P
 
   function leave(entry: Entry, waiter: Waiter, reason: unknown): void {
     if (entry.isOver || !entry.waiters.delete(waiter)) return;
-    // Without its navigation it is a prefetch again, and its place may be taken.
+    // Without its navigation it is a prefetch again, and its slot can be taken.
     if (entry.waiters.size > 0 && countPrefetches() <= PREFETCH_CONCURRENCY) return;
     drop(entry);
     entry.controller.abort(reason);
@@ -194,7 +194,7 @@ export function createPageDataStore({ base, build, isServerRendered, onPage }: P
     signal?.throwIfAborted();
     const url = toKey(fullUrl);
     const known = find(url);
-    // A response whose end is still to come serves one navigation: the next one asks for a newer one.
+    // A response that is still arriving serves one navigation. The next one requests newer data.
     const isTaken = known?.result && !known.isOver && isNavigation(known);
     const entry = known && !isTaken ? known : create(url);
     entry.isKept &&= isStatic(entry);
@@ -203,7 +203,7 @@ export function createPageDataStore({ base, build, isServerRendered, onPage }: P
     else entries.delete(url);
     const result = await start(entry);
     signal?.throwIfAborted();
-    // The server may refuse prefetches only: a navigation that has joined one asks again by itself.
+    // The server can refuse only prefetches, so a navigation that has joined one requests the page itself.
     const isRefused = entry.isPrefetch && (result.kind === 'failed' || result.kind === 'busy');
     return isRefused ? load(url, signal) : result;
   }
@@ -218,7 +218,7 @@ export function createPageDataStore({ base, build, isServerRendered, onPage }: P
   function dropPrefetches(): void {
     // Waiting requests go first, so that none of them takes the place of one that is aborted.
     const inOrder = [...entries.values()].sort((a, b) => Number(Boolean(a.answer)) - Number(Boolean(b.answer)));
-    const reason = new DOMException('Nobody waits for this any more.', 'AbortError');
+    const reason = new DOMException('This prefetch is no longer needed.', 'AbortError');
     for (const entry of inOrder) {
       for (const waiter of entry.waiters) if (waiter.priority !== 'navigation') leave(entry, waiter, reason);
     }
@@ -287,7 +287,7 @@ function isStatic({ result }: Entry): boolean {
   return result?.kind === 'page' && result.status === 200 && result.payload.static === true;
 }
 
-/** A failure is not kept: it may have passed by the time of the click. */
+/** A failure is not kept, because it can be over by the time of the click. */
 function isReusable(result: PageDataResult): boolean {
   return result.kind === 'redirect' || result.kind === 'not-page' || (result.kind === 'page' && result.status < 500);
 }

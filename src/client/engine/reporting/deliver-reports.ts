@@ -14,14 +14,14 @@ import { toMinimalEnvelope } from './minimal-envelope.ts';
 import type { Deliver } from './reporting.ts';
 import { isMeant, isNetworkFailure, read } from './thrown.ts';
 
-/** Sends reports: the SDK, in a chunk of its own. */
+/** Sends reports with the SDK, which is in a separate chunk. */
 export interface BrowserReporter {
   report(report: BrowserReport): void;
 }
 
 export type LoadReporter = (early: EarlyErrors) => Promise<BrowserReporter>;
 
-/** A failure that was told of. */
+/** A failure that has been reported. */
 interface Told {
   address: ToldAddress | undefined;
   readonly listeners: ((told: ToldAddress) => void)[];
@@ -29,18 +29,18 @@ interface Told {
 
 type Details = Partial<Omit<BrowserReport, 'thrown' | 'via' | 'onAddress'>>;
 
-/** A request that fails because its page goes is nobody's failure, and the page goes within this time (ms). */
+/** A request that fails because its page is being left is not a failure. The page is gone within this time (ms). */
 const LEAVING_TIME = 1 * Second;
 
 /**
- * Judges what happened in a page, and has it sent: each failure once, whichever of React's hooks, the
- * router and the window tell of it; one that the server caused as an echo of it, once; what was meant,
- * or caused by leaving, not at all.
+ * Judges what happened in a page, and has it sent. Each failure is sent once, even if React's hooks, the router and the
+ * window all report it. A failure that the server caused is sent once, as its echo. Control-flow responses, and errors
+ * caused by leaving the page, are not sent.
  */
 export function deliverReports(early: EarlyErrors, loadReporter: LoadReporter): Deliver {
   const send = createSender(early, loadReporter);
   const told = new WeakMap<WeakKey, Told>();
-  /** What was thrown last that is no object, and so has no identity. */
+  /** The last thrown value that is not an object, and so has no identity. */
   let plain: { readonly thrown: unknown; readonly told: Told } | undefined;
   const echoed = new Set<string>();
   const missing = new Set<string>();
@@ -95,10 +95,10 @@ export function deliverReports(early: EarlyErrors, loadReporter: LoadReporter): 
     tell(withoutStack('LoadError', `${url} could not be loaded.`), 'onerror', { ...details, kind: 'load' });
   }
 
-  /** React's word on what it mended by rendering anew. */
+  /** Handles React's report of an error from which it recovered by rendering again. */
   function tellRecovered(thrown: unknown, details: Details): void {
     const said = String(read(thrown, 'message'));
-    // Without an address its place was meant to end otherwise, or its server gave it up.
+    // Without an address, this place ended with a control-flow response, or the server abandoned it.
     if (isServersPlace(said) && !isAddress(read(thrown, 'digest'))) return;
     const cause = read(thrown, 'cause') ?? thrown;
     const kind = cause === thrown && isMismatch(said) ? 'hydration' : toKind(cause);
@@ -128,7 +128,9 @@ export function deliverReports(early: EarlyErrors, loadReporter: LoadReporter): 
   };
 }
 
-/** Gives reports to the SDK, or sends them itself: while the page goes before the SDK is there, and where it does not come. */
+/**
+ * Passes reports to the SDK. Sends them itself if the page is left before the SDK has loaded, or if it does not load.
+ */
 function createSender(early: EarlyErrors, loadReporter: LoadReporter): (report: BrowserReport) => void {
   const queue: BrowserReport[] = [];
   let reporter: BrowserReporter | undefined;
@@ -149,7 +151,7 @@ function createSender(early: EarlyErrors, loadReporter: LoadReporter): (report: 
       if (reporter) reporter.report(report);
       else queue.push(report);
     } catch {
-      sendMinimal(report); // what reports failures must not be one
+      sendMinimal(report); // reporting a failure must not cause another one
     }
   }
 
@@ -163,17 +165,17 @@ function toKind(thrown: unknown): BrowserFailureKind | undefined {
   return isNetworkFailure(thrown) ? 'network' : undefined;
 }
 
-/** "The server could not finish this Suspense boundary": words in development, numbers in production. */
+/** "The server could not finish this Suspense boundary": a text in development, a number in production. */
 function isServersPlace(said: string): boolean {
   return /React error #419;|could not finish this Suspense/.test(said);
 }
 
-/** All of them are explained in `shared/engine/rendering/react-errors.ts`. */
+/** `shared/engine/rendering/react-errors.ts` explains all of these errors. */
 function isMismatch(said: string): boolean {
   return /React error #4(?:18|2\d);|[Hh]ydrat/.test(said);
 }
 
-/** An error that is told of far from where it happened: the place that makes it says nothing. */
+/** Makes an error without a stack, because the code that makes it is not where the failure happened. */
 function withoutStack(name: string, message: string): Error {
   const error = new Error(message);
   error.name = name;
@@ -181,7 +183,7 @@ function withoutStack(name: string, message: string): Error {
   return error;
 }
 
-/** A page can do without an image or a preload. */
+/** A page works without an image or a preload. */
 function toNeededUrl(element: Element): string | undefined {
   if (element instanceof HTMLScriptElement) return element.src;
   return element instanceof HTMLLinkElement && element.rel === 'stylesheet' ? element.href : undefined;

@@ -1,9 +1,9 @@
 import { read } from './thrown.ts';
 
-/** Levels of `cause` that are looked at (a count): a chain can be endless. */
+/** Maximum length of a chain of causes, which can be endless (count). */
 const MAX_CAUSES = 10;
 
-/** Something thrown and its causes, outermost first. Never throws, whatever was. */
+/** Returns a thrown value and its causes, outermost first. Never throws. */
 export function causesOf(thrown: unknown): unknown[] {
   const chain = [thrown];
   for (let link = thrown; chain.length < MAX_CAUSES; chain.push(link)) {
@@ -13,7 +13,7 @@ export function causesOf(thrown: unknown): unknown[] {
   return chain;
 }
 
-/** What browsers say of a module that did not come. */
+/** True for a browser's error about a module that did not load. */
 export function isLoadFailure(thrown: unknown): boolean {
   return /dynamically imported module|^Importing a module/.test(String(read(thrown, 'message')));
 }

@@ -4,15 +4,15 @@ import { read } from './thrown.ts';
 
 export interface EnvelopeSource {
   readonly settings: BrowserReporting;
-  /** Of the page: it stands in the DSN where no upstream is configured. */
+  /** The page's host, for the DSN if no upstream is configured. */
   readonly host: string;
   /** 32 hexadecimal digits. */
   readonly eventId: string;
 }
 
 /**
- * One report as an envelope of Sentry's (https://develop.sentry.dev/sdk/data-model/envelopes/), for the
- * moments in which the SDK is not there: its chunk did not load, or the page goes before it has.
+ * Makes a Sentry envelope of one report (https://develop.sentry.dev/sdk/data-model/envelopes/), for when the SDK is not
+ * there: its chunk did not load, or the page is left before it has.
  */
 export function toMinimalEnvelope(report: BrowserReport, { settings, host, eventId }: EnvelopeSource): string {
   const { thrown, kind, echo, route, componentStack, said } = report;
@@ -43,7 +43,7 @@ export function toMinimalEnvelope(report: BrowserReport, { settings, host, event
   return [header, { type: 'event' }, event].map((part) => JSON.stringify(part)).join('\n');
 }
 
-/** What only an upstream's own parser would make more of: function, file, line and column, outermost first. */
+/** Parses function, file, line and column, outermost first. An upstream's own parser would find more. */
 function toFrames(stack: string) {
   // V8 has the function before brackets, the others before an `@`.
   const lines = stack.matchAll(/(?:^ *at (?:async )?(?:(.*) \()?|^(.*)@|^)(https?:\S+?):(\d+):(\d+)/gm);

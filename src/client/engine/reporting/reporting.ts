@@ -15,38 +15,38 @@ export type RootHooks = Required<Pick<HydrationOptions, 'onCaughtError' | 'onUnc
 export type Deliver = (happened: Happening) => void;
 
 export interface ReportingOptions {
-  /** What the document's first script left; without it failures stand on the console alone. */
+  /** The state of the document's first script. Without it, failures are only on the console. */
   readonly early: EarlyErrors | undefined;
-  /** Brings what judges and sends. */
+  /** Loads the code that judges and sends failures. */
   readonly loadDelivery: (early: EarlyErrors) => Promise<Deliver>;
-  /** The pattern of the page that stands: `/orders/:id`. */
+  /** Returns the pattern of the current page: `/orders/:id`. */
   readonly toRoute: () => string | undefined;
-  /** Print in the place of React's own reports, which hooks replace. */
+  /** Print errors in place of React's own handlers, which hooks replace. */
   readonly rootHooks?: RootHooks | undefined;
 }
 
 export interface Reporting {
-  /** For `hydrateRoot`. What React would have said on the console is said. */
+  /** For `hydrateRoot`. Errors are still printed on the console, as React does by default. */
   readonly rootHooks: RootHooks;
-  /** A failure that the engine met and went on from. */
+  /** Reports a failure that the engine handled. */
   report(thrown: unknown, kind?: BrowserFailureKind): void;
   /**
-   * An error is shown in the place of something. A failure of the browser's own has no address until
-   * the server has answered: then `onAddress` is called.
+   * Called when an error is shown. A failure in the browser has no address until the server has answered: then
+   * `onAddress` is called.
    *
-   * @returns ends the waiting
+   * @returns a function that ends the waiting
    */
   onShownError(error: PageError, thrown: unknown, onAddress: (told: ToldAddress) => void): () => void;
-  /** Brings what sends, where no failure has brought it yet. */
+  /** Loads the code that sends, unless a failure has loaded it already. */
   start(): void;
 }
 
-/** Writes down what React and the router tell of failures, until what judges them is there: it is in the first load. */
+/** Records failures from React and the router until the code that judges them is there. Part of the first load. */
 export function createReporting({ early, loadDelivery, toRoute, rootHooks = PRINT }: ReportingOptions): Reporting {
   const templates = watchLateTemplates();
   let isLoading = false;
   let isPrinting = false;
-  /** Not kept for the moment in which the page goes, because that may have caused them. */
+  /** Not sent when the page is left, because leaving can have caused them. */
   const perhapsLeaving: Happening[] = [];
   let deliver: Deliver = (happened) => {
     if (isNetworkFailure(happened.event.reason)) perhapsLeaving.push(happened);
@@ -55,8 +55,8 @@ export function createReporting({ early, loadDelivery, toRoute, rootHooks = PRIN
   };
 
   function start(): void {
-    // Where it does not come (and browsers remember that it did not), the document's first script sends
-    // what was kept, when the page goes.
+    // If it does not load (and browsers remember that it did not), the document's first script sends the recorded
+    // failures when the page is left.
     if (!early || isLoading) return;
     isLoading = true;
     loadDelivery(early).then(handOver, () => {});
@@ -78,7 +78,7 @@ export function createReporting({ early, loadDelivery, toRoute, rootHooks = PRIN
     return (error: unknown, info: Info): void => {
       const echo = type === 'react.recoverable' ? undefined : templates.takeGone();
       note(type, error, { componentStack: info.componentStack, echo });
-      // The window reports printed errors once more.
+      // The window reports printed errors a second time.
       isPrinting = true;
       try {
         print(error, info);
@@ -116,7 +116,7 @@ export function createReporting({ early, loadDelivery, toRoute, rootHooks = PRIN
   };
 }
 
-/** As React does it by itself. */
+/** As React does by default. */
 const PRINT: RootHooks = {
   onCaughtError: (error) => console.error(error),
   onUncaughtError: (error) => reportError(error),

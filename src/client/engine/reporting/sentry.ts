@@ -17,15 +17,15 @@ import { REPORT_TAGS } from '../../../shared/engine/reporting/report-tags.ts';
 import type { ToldAddress } from '../../../shared/engine/wire/payload.ts';
 import type { BrowserReporter } from './deliver-reports.ts';
 
-/** What browsers let requests carry that outlive their page, all of them together, with room for headers (bytes). */
+/** Browsers' limit for all requests together that can outlive their page, with room for headers (bytes). */
 const MAX_KEEPALIVE_BYTES = 60_000;
 
-/** Who waits for the digest of an event, by its id. */
+/** Callbacks that wait for the digest of an event, by its id. */
 type Answers = Map<string, (told: ToldAddress) => void>;
 
 type Post = Parameters<typeof createTransport>[1];
 
-/** Everything that the SDK would collect of a visitor by itself. */
+/** Turns off everything that the SDK would collect about a visitor by default. */
 const NOTHING = {
   userInfo: false,
   cookies: false,
@@ -42,8 +42,8 @@ const NOTHING = {
 };
 
 /**
- * Makes events of reports, and posts them to the tunnel. It takes nothing by itself: what the SDK's own
- * handlers would hear, the engine has heard already. Noise (F9) is left to the tunnel, which counts it.
+ * Turns reports into events, and posts them to the tunnel. It collects no errors itself, because the engine has already
+ * received everything that the SDK's own handlers would. Ignored errors (F9) are left to the tunnel, which counts them.
  */
 export function createReporter(early: EarlyErrors): BrowserReporter {
   const { settings } = early;
@@ -90,7 +90,7 @@ function continueTrace(scope: Scope, early: EarlyErrors): void {
   });
 }
 
-/** What is known of one report, beside the error. */
+/** Adds the facts of one report, apart from the error. */
 function toScope(base: Scope, { at, url, route, kind, echo, componentStack, said }: BrowserReport): Scope {
   const scope = base.clone();
   if (kind) scope.setTag(REPORT_TAGS.kind, kind);
@@ -107,7 +107,7 @@ function toScope(base: Scope, { at, url, route, kind, echo, componentStack, said
   return scope;
 }
 
-/** An event of something thrown that is no error: it has no stack, and at best the place that the window told. */
+/** Makes an event of a thrown value that is not an error. It has no stack, at best the position from a window event. */
 function toPlainEvent({ thrown, place = '' }: BrowserReport): ErrorEvent {
   const [, filename, line, column] = /^(https?:.+):(\d+):(\d+)$/.exec(place) ?? [];
   const frame = { filename, lineno: Number(line), colno: Number(column), function: '?', in_app: true };
@@ -127,14 +127,14 @@ function toWords(thrown: unknown): string {
   }
 }
 
-/** Errors of other realms and of the browser itself too. */
+/** Also true for errors of other realms and of the browser itself. */
 function isError(thrown: unknown): boolean {
   return (
     thrown instanceof Error || /^\[object (?:\w*Error|\w*Exception)\]$/.test(Object.prototype.toString.call(thrown))
   );
 }
 
-/** Posts envelopes, and hands on the address that the tunnel answers with. */
+/** Posts envelopes, and passes on the address from the tunnel's response. */
 function createPost({ settings, fetch }: EarlyErrors, answers: Answers): Post {
   let bytesOnTheWay = 0;
   return async function post({ body }) {
@@ -157,7 +157,10 @@ function createPost({ settings, fetch }: EarlyErrors, answers: Answers): Post {
   };
 }
 
-/** `{"id":"…","digest":"7K3QM2XA"}`; without the digest where the server must look for it first, with `desk` for who is signed in there. */
+/**
+ * Reads `{"id":"…","digest":"7K3QM2XA"}`. There is no digest if the server must look it up first. `desk` is set for a
+ * visitor who is signed in there.
+ */
 function readAnswer(text: string, answers: Answers): void {
   const { id, digest, desk } = parseAnswer(text);
   const tell = answers.get(String(id));

@@ -1,8 +1,8 @@
-// In the first load: what only judging needs is in `judge-thrown.ts`.
+// In the first load. Code that is only needed for judging is in `judge-thrown.ts`.
 
 import { isControlFlow } from '../../../shared/engine/routing/control-flow.ts';
 
-/** A property of anything; undefined where there is none, or where reading it throws. */
+/** Reads a property of any value; undefined if there is none, or if reading it throws. */
 export function read(value: unknown, name: string): unknown {
   try {
     return (Object(value) as Record<string, unknown>)[name];
@@ -11,13 +11,13 @@ export function read(value: unknown, name: string): unknown {
   }
 }
 
-/** A page's way to end on purpose, here or on the server, or the end of what nobody waits for any more. */
+/** True for a control-flow response, here or on the server, and for aborted work. */
 export function isMeant(thrown: unknown): boolean {
   const kind = read(read(thrown, 'pageError'), 'kind') ?? 'failure';
   return isControlFlow(thrown) || kind !== 'failure' || read(thrown, 'name') === 'AbortError';
 }
 
-/** What browsers say of a request that got no answer. */
+/** True for a browser's error about a request that got no response. */
 export function isNetworkFailure(thrown: unknown): boolean {
   return (
     read(thrown, 'name') === 'TypeError' &&

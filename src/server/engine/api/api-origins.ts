@@ -1,14 +1,14 @@
 import { requestInfo } from '../request/request-info.ts';
 import type { Step } from '../request/step.ts';
 
-/** Other origins whose scripts may call the API, such as `https://app.example.com`; `'*'` for every origin. */
+/** Other origins whose scripts can call the API, such as `https://app.example.com`; `'*'` for every origin. */
 export type ApiOrigins = readonly string[] | '*';
 
-/** How long a browser may remember the answer to a preflight (s). Chromium remembers it for 2 hours at most. */
+/** How long a browser can cache the answer to a preflight (s). Chromium's maximum is 2 hours. */
 const MAX_AGE = 7200;
 
 /**
- * Lets scripts of other origins call the API (CORS), without cookies: they authenticate with a token. Answers
+ * Lets scripts of other origins call the API (CORS) without cookies: they authenticate with a token. Answers
  * preflights.
  *
  * @throws Error if one of the origins is not an origin

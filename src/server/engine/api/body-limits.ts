@@ -15,9 +15,9 @@ export interface JsonLimits extends BodyLimits {
 }
 
 /**
- * Parses a JSON body; anything else is 415. Compressed bodies are refused: Node's Brotli decoder has a
- * hole in every version that can be had (CVE-2026-111497), and the others are bombs. A body that was
- * parsed before is left as it is.
+ * Parses a JSON body. Any other type is 415. Compressed bodies are refused: every available version of Node's
+ * Brotli decoder has a vulnerability (CVE-2026-111497), and the other codings allow decompression bombs. A body
+ * that is already parsed is left as it is.
  */
 export function jsonBody({ limit = MAX_API_BODY_BYTES, nodes = MAX_JSON_NODES }: JsonLimits = {}): RequestHandler[] {
   const read = express.raw({ inflate: false, limit, type: () => true });
@@ -31,7 +31,7 @@ export function jsonBody({ limit = MAX_API_BODY_BYTES, nodes = MAX_JSON_NODES }:
   ];
 }
 
-/** Parses `application/x-www-form-urlencoded` into flat fields; anything else is 415. */
+/** Parses `application/x-www-form-urlencoded` into flat fields. Any other type is 415. */
 export function formBody({ limit = MAX_API_BODY_BYTES }: BodyLimits = {}): RequestHandler[] {
   const parse = express.urlencoded({
     extended: false,

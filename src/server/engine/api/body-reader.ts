@@ -9,7 +9,7 @@ import { toSender } from '../request/to-sender.ts';
 export interface BodyRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  /** Of the body as it is sent (bytes). */
+  /** Maximum size of the body as it is sent (bytes). */
   readonly limit: number;
   /** Undoes a content coding. The decoded bytes count too. */
   readonly decode?: ((wire: Buffer) => Promise<Buffer>) | undefined;
@@ -28,11 +28,11 @@ export interface BodyReader {
 export interface BodyLimits {
   /** Memory for the bodies of one sender (bytes). */
   readonly senderBytes: number;
-  /** Unfinished bodies of one sender (a count). */
+  /** Unfinished bodies of one sender (count). */
   readonly senderBodies: number;
   /** Memory for all bodies (bytes). */
   readonly totalBytes: number;
-  /** By this much (bytes) an unfinished body must grow in each window (ms). */
+  /** An unfinished body must grow by `progress` (bytes) in each `window` (ms). */
   readonly progress: number;
   readonly window: number;
 }
@@ -45,14 +45,14 @@ const LIMITS: BodyLimits = {
   window: limits.BODY_PROGRESS_WINDOW,
 };
 
-/** What an unfinished body costs before its first byte (bytes). */
+/** Cost of an unfinished body before its first byte (bytes). */
 const OVERHEAD = KiB;
 
 class Body {
   readonly sender: string;
   readonly since = performance.now();
   bytes = 0;
-  /** Gives up reading it; undefined once all of it has arrived. */
+  /** Stops reading the body; undefined once all of it has arrived. */
   cut: ((error: HttpError) => void) | undefined;
 
   constructor(sender: string) {
@@ -66,9 +66,9 @@ class Body {
 }
 
 /**
- * Reads bodies within one budget of memory. A stranger can begin bodies and never end them, so a full budget
- * does not refuse new bodies: it drops the unfinished one with the highest cost. If one sender is over its
- * share, it loses one of its own bodies.
+ * Reads bodies within one memory budget. A caller can start bodies and never finish them, so a full budget does
+ * not refuse new bodies: it drops the unfinished body with the highest cost. A sender that exceeds its share
+ * loses one of its own bodies.
  */
 export function createBodyReader(overrides: Partial<BodyLimits> = {}): BodyReader {
   const { senderBytes, senderBodies, totalBytes, progress, window } = { ...LIMITS, ...overrides };
@@ -127,7 +127,7 @@ export function createBodyReader(overrides: Partial<BodyLimits> = {}): BodyReade
       function take(chunk: Buffer): void {
         if (body.bytes + chunk.length > limit) {
           finish(() => reject(tooLarge(limit)));
-          req.resume(); // Node drains only bodies of which nothing was read
+          req.resume(); // Node drains a body only if none of it was read
           return;
         }
         chunks.push(chunk);
@@ -151,7 +151,7 @@ export function createBodyReader(overrides: Partial<BodyLimits> = {}): BodyReade
     });
   }
 
-  /** One body at a time: a few bytes decode to megabytes, and hundreds of such bodies can arrive at once. */
+  /** Decodes one body at a time: a few bytes can decode to megabytes, and hundreds of such bodies can arrive. */
   function inTurn(decode: () => Promise<Buffer>): Promise<Buffer> {
     const decoded = decoding.then(decode);
     decoding = decoded.catch(() => undefined);

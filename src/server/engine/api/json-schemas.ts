@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 
-/** What is read of a schema in JSON Schema 2020-12. */
+/** The parts of JSON Schema 2020-12 that are read. */
 export interface JsonSchema {
   readonly type?: string;
   readonly description?: string;
@@ -11,16 +11,16 @@ export interface JsonSchema {
 }
 
 export interface JsonSchemas {
-  /** @param side `input` is what may be sent to be checked, `output` what is answered */
+  /** @param side `input` for what callers send, `output` for what is answered */
   read(schema: z.core.$ZodType, side: 'input' | 'output'): JsonSchema;
-  /** Those that have an id, by it. */
+  /** Schemas that have an id, by id. */
   named(): Readonly<Record<string, JsonSchema>>;
 }
 
 const LOCAL = '#/$defs/';
 const NAMED = '#/components/schemas/';
 
-/** Schemas of one document: those with an id (`.meta({ id: 'Person' })`) stand once and are referred to. */
+/** Collects the schemas of one document. One with an id (`.meta({ id: 'Person' })`) appears once and is referenced. */
 export function createJsonSchemas(): JsonSchemas {
   const named: Record<string, JsonSchema> = {};
 
@@ -30,7 +30,7 @@ export function createJsonSchemas(): JsonSchemas {
     }
     if (named[id] && !isDeepStrictEqual(named[id], schema)) {
       throw new Error(
-        `Two schemas have the id ${id}, or one that reads something else than is sent (defaults, transforms). Name them apart.`,
+        `Two schemas have the id ${id}, or one schema differs between input and output (defaults, transforms). Use different ids.`,
       );
     }
     named[id] = schema;
@@ -46,7 +46,7 @@ export function createJsonSchemas(): JsonSchemas {
   };
 }
 
-/** Leads references to where the document has what they name, and leaves out bounds that any whole number keeps. */
+/** Points references to the document's components, and leaves out bounds that every safe integer meets. */
 function toNamed(schema: object): JsonSchema {
   return JSON.parse(JSON.stringify(schema), (key, value: unknown) => {
     if (key === '$ref' && typeof value === 'string') return value.replace(LOCAL, NAMED);

@@ -1,16 +1,16 @@
-/** How a JSON text is built, known before anybody walks what is parsed from it. */
+/** The shape of a JSON text, measured before the parsed value is used. */
 export interface JsonShape {
   /** The deepest nesting of objects and arrays. */
   readonly depth: number;
-  /** At most how many keys, values and members there are. */
+  /** Upper bound of the number of keys, values and members. */
   readonly nodes: number;
-  /** How many members all objects have together, those with the same key too. */
+  /** Number of members of all objects together, counting duplicate keys. */
   readonly members: number;
-  /** A number has so many digits, or an exponent, that its value may not be what its text says. */
+  /** True if a number has so many digits, or an exponent, that its value can differ from its text. */
   readonly hasOddNumber: boolean;
 }
 
-/** Reads the shape without recursion and without regard to whether the rest is JSON. */
+/** Measures without recursion, and without checking that the text is valid JSON. */
 export function measureJson(json: Uint8Array): JsonShape {
   let depth = 0;
   let deepest = 0;
@@ -51,7 +51,7 @@ export function measureJson(json: Uint8Array): JsonShape {
   return { depth: deepest, nodes, members, hasOddNumber };
 }
 
-/** All whole numbers of so many digits are kept exactly. */
+/** Whole numbers with up to this many digits are represented exactly. */
 const MOST_SAFE_DIGITS = 15;
 
 const ZERO = 0x30;

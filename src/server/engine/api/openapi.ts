@@ -10,13 +10,13 @@ export interface OpenApiOptions {
   readonly version: string;
   /** Markdown. */
   readonly about?: string;
-  /** Where the resources are mounted: `/api/desk`. */
+  /** Path that the resources are mounted at: `/api/desk`. */
   readonly base: string;
-  /** Those of their methods that are an `operation()` are told of. */
+  /** Methods that are an `operation()` appear in the document. */
   readonly resources: readonly Resource[];
-  /** How a caller shows who they are: `{ token: { type: 'http', scheme: 'bearer' } }`. Any of them will do. */
+  /** Ways for a caller to authenticate: `{ token: { type: 'http', scheme: 'bearer' } }`. Any one is enough. */
   readonly security?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** What any operation with this method may answer beside what it says itself. */
+  /** Errors that any operation with this method can answer, in addition to its own. */
   readonly problems?: (method: Method) => Readonly<Record<number, string>>;
 }
 
@@ -33,24 +33,24 @@ interface Parameter {
   readonly schema: JsonSchema;
 }
 
-/** What `sendProblem()` writes. */
+/** The body that `sendProblem()` writes. */
 const ProblemBody = z
   .strictObject({
     type: z.literal('about:blank'),
     title: z.string(),
     status: z.int(),
     detail: z.string().optional(),
-    instance: z.string().optional().describe('Where the desk shows this failure.'),
-    digest: z.string().optional().describe('The kind of failure: what the desk has it under.'),
-    errors: z.record(z.string(), z.string()).optional().describe('What is wrong with what was sent, by field.'),
+    instance: z.string().optional().describe('The page of this failure on the desk.'),
+    digest: z.string().optional().describe('The digest, under which the desk lists this kind of failure.'),
+    errors: z.record(z.string(), z.string()).optional().describe('Errors in the request, by field.'),
   })
   .meta({ id: 'Problem', description: 'What went wrong (RFC 9457).' }) satisfies z.core.$ZodType<Problem>;
 
 /**
- * Tells of resources in OpenAPI 3.1, by the schemas that their operations check and answer with. A
- * schema with an id (`.meta({ id: 'Person' })`) stands once, under that name.
+ * Describes resources in OpenAPI 3.1, with the schemas that their operations check and answer with. A schema with
+ * an id (`.meta({ id: 'Person' })`) appears once, under that name.
  *
- * @throws Error where one id stands for two schemas, or one name for two operations
+ * @throws Error if two schemas or two operations have the same id
  */
 export function createOpenApi(options: OpenApiOptions) {
   const { title, version, about, base, resources, security } = options;
@@ -75,7 +75,7 @@ export function createOpenApi(options: OpenApiOptions) {
   };
 }
 
-/** The document as a resource, which tells of itself too. It is made when somebody first asks for it. */
+/** The document as a resource, which describes itself too. It is built for the first request. */
 export function openApi(path: string, options: OpenApiOptions): Resource {
   let made: OpenApi | undefined;
   const own: Resource = resource(path, {
@@ -83,7 +83,7 @@ export function openApi(path: string, options: OpenApiOptions): Resource {
       id: 'getOpenApi',
       summary: 'This document',
       isOpen: true,
-      replies: { 200: { about: 'What there is, in OpenAPI 3.1.', body: z.looseObject({ openapi: z.string() }) } },
+      replies: { 200: { about: 'The API, in OpenAPI 3.1.', body: z.looseObject({ openapi: z.string() }) } },
     }).handle(() => {
       made ??= createOpenApi({ ...options, resources: [...options.resources, own] });
       return { status: 200, body: { ...made } };
@@ -109,7 +109,7 @@ function describe(method: Method, pattern: string, facts: OperationFacts, making
       requestBody: { required: true, content: { 'application/json': { schema: making.schemas.read(body, 'input') } } },
     }),
     responses: listReplies(method, facts, making),
-    // Empty: this operation asks for no credentials.
+    // Empty: this operation needs no credentials.
     ...(isOpen && { security: [] as const }),
   };
 }
@@ -157,12 +157,12 @@ const IF_NONE_MATCH: Parameter = {
   name: 'If-None-Match',
   in: 'header',
   required: false,
-  description: 'The `ETag` of what is there already: 304 where it is still the same.',
+  description: 'The `ETag` of the version that you have. The answer is 304 if nothing has changed.',
   schema: TEXT,
 };
-const ETAG = { ETag: 'Names the state of what is answered.' };
+const ETAG = { ETag: 'Identifies this version of the response.' };
 
-/** What is sent as JSON to a GET has an `ETag`, which is compared. */
+/** JSON that answers a GET has an `ETag`, which is compared. */
 function isCompared(method: Method, { replies }: OperationFacts): boolean {
   return method === 'GET' && replies[200]?.body !== undefined;
 }
@@ -174,10 +174,10 @@ function listReplies(
 ): Record<string, OpenApiReply> {
   const problems = {
     ...(facts.query || facts.headers || facts.body ? { 400: 'The request is not valid.' } : {}),
-    ...(facts.params && { 404: 'There is nothing here.' }),
+    ...(facts.params && { 404: 'Not found.' }),
     ...(facts.body && {
       413: 'The body is too large.',
-      415: 'The body is no JSON.',
+      415: 'The body is not JSON.',
       422: 'The request is not valid.',
     }),
     ...(!facts.isOpen && options.problems?.(method)),
@@ -191,7 +191,7 @@ function listReplies(
         toReply(isCompared(method, facts) ? { ...reply, headers: { ...ETAG, ...reply.headers } } : reply, schemas),
       ]),
     ),
-    ...(isCompared(method, facts) && { 304: toReply({ about: 'It is still the same.', headers: ETAG }, schemas) }),
+    ...(isCompared(method, facts) && { 304: toReply({ about: 'Nothing has changed.', headers: ETAG }, schemas) }),
     ...Object.fromEntries(Object.entries(problems).map(([status, about]) => [status, { description: about, content }])),
     default: { description: 'Something else went wrong.', content },
   };
@@ -209,7 +209,7 @@ function toReply({ about, body, lines, headers }: ReplyFacts, schemas: JsonSchem
     description: about,
     ...(headers && { headers: Object.fromEntries(named) }),
     ...(body && { content: toContent('application/json', schemas.read(body, 'output')) }),
-    // OpenAPI 3.1 has no word for a stream: this is the schema of each line.
+    // OpenAPI 3.1 cannot describe a stream: this is the schema of each line.
     ...(lines && { content: toContent(LINES_TYPE, schemas.read(lines, 'output')) }),
   };
 }

@@ -9,41 +9,41 @@ import { sendLines } from '../request/send-lines.ts';
 import { jsonBody } from './body-limits.ts';
 import { type FieldErrors, toFieldErrors } from './field-errors.ts';
 
-/** What an operation answers where nothing goes wrong. Neither schema: no body. */
+/** A successful reply of an operation. With neither schema, it has no body. */
 export interface ReplyFacts {
   readonly about: string;
-  /** Of the JSON that is sent. */
+  /** Schema of the JSON that is sent. */
   readonly body?: z.core.$ZodType;
-  /** Of each line of `application/x-ndjson`, which is sent as it is made. */
+  /** Schema of each line of `application/x-ndjson`, which is sent as it is made. */
   readonly lines?: z.core.$ZodType;
-  /** What its headers are for: `{ Location: 'Where the new one is.' }` */
+  /** Describes its headers: `{ Location: 'URL of the new person.' }` */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export type Replies = Readonly<Record<number, ReplyFacts>>;
 
-/** What is said of an operation, and checked: both by the same schemas. */
+/** Describes an operation. The same schemas document it and check its requests. */
 export interface OperationFacts {
   /** Its name within a document: `listPeople`. */
   readonly id: string;
   readonly summary: string;
   readonly about?: string;
-  /** Parts of the path: what does not fit is not found. */
+  /** Parts of the path. A mismatch is 404. */
   readonly params?: z.core.$ZodObject;
-  /** Keys of the search: what does not fit is 400. */
+  /** Query parameters. A mismatch is 400. */
   readonly query?: z.core.$ZodObject;
-  /** Headers by their names in lower case: what does not fit is 400. */
+  /** Headers by their names in lower case. A mismatch is 400. */
   readonly headers?: z.core.$ZodObject;
-  /** Of JSON: what does not fit is 422. */
+  /** The JSON body. A mismatch is 422. */
   readonly body?: z.core.$ZodType;
   readonly replies: Replies;
-  /** Errors that it throws, by status: `{ 404: 'Nobody has this id.' }` */
+  /** Errors that it throws, by status: `{ 404: 'No person has this id.' }` */
   readonly problems?: Readonly<Record<number, string>>;
-  /** Nobody is asked who they are; for the document alone, the check itself stands elsewhere. */
+  /** The operation needs no credentials. This only changes the document: the check itself is elsewhere. */
   readonly isOpen?: boolean;
 }
 
-/** A method of a resource that says of itself what it takes and answers. */
+/** A method of a resource that describes what it accepts and answers. */
 export interface Operation {
   readonly facts: OperationFacts;
   readonly handlers: readonly RequestHandler[];
@@ -51,7 +51,7 @@ export interface Operation {
 
 type Parsed<Schema> = Schema extends z.core.$ZodType ? z.output<Schema> : undefined;
 
-/** What was asked, by its schemas. */
+/** The request, parsed with its schemas. */
 export interface Asked<Facts extends OperationFacts> {
   readonly params: Parsed<Facts['params']>;
   readonly query: Parsed<Facts['query']>;
@@ -59,7 +59,7 @@ export interface Asked<Facts extends OperationFacts> {
   readonly body: Parsed<Facts['body']>;
 }
 
-/** What a schema describes, whoever may change it. */
+/** The value that a schema describes, deeply readonly. */
 export type Sent<Value> = Value extends object ? { readonly [Key in keyof Value]: Sent<Value[Key]> } : Value;
 
 type Content<Facts> = Facts extends { readonly body: infer Body extends z.core.$ZodType }
@@ -68,7 +68,7 @@ type Content<Facts> = Facts extends { readonly body: infer Body extends z.core.$
     ? { readonly lines: AsyncIterable<Sent<z.input<Line>>> }
     : object;
 
-/** One of the answers that its facts promise. */
+/** One of the replies that the operation declares. */
 export type Reply<Promised extends Replies> = {
   [Status in keyof Promised & number]: {
     readonly status: Status;
@@ -83,8 +83,8 @@ type Handle<Facts extends OperationFacts> = (
 
 export interface HandleOptions<Facts extends OperationFacts> {
   /**
-   * Names the state of what would be answered to a GET: where the reader has it, the answer is 304, and
-   * nothing else is done. Without it the whole answer is made, and compared.
+   * Identifies the version of what a GET would answer. If the caller already has it, the answer is 304 and the
+   * handler does not run. Without this function, the whole answer is made and then compared.
    */
   readonly version?: (asked: Asked<Facts>, request: Request) => string | Promise<string>;
 }
@@ -94,8 +94,8 @@ export interface Described<Facts extends OperationFacts> {
 }
 
 /**
- * Checks what is asked by the schemas that tell of it in the document, and lets the handler answer
- * nothing else than is promised there: another status or body does not compile.
+ * Checks requests with the schemas that also document them. A handler that returns an undeclared status or body
+ * does not compile.
  */
 export function operation<const Facts extends OperationFacts>(facts: Facts): Described<Facts> {
   return {
@@ -103,7 +103,7 @@ export function operation<const Facts extends OperationFacts>(facts: Facts): Des
       async function answer(request: Request, response: Response): Promise<void> {
         const parsed = parse(facts, request, response);
         if (!parsed) return;
-        const asked = parsed as unknown as Asked<Facts>; // made with the schemas of these facts
+        const asked = parsed as unknown as Asked<Facts>; // parsed with the schemas of these facts
         if (version) {
           response.setHeader('ETag', `W/"${encodeURIComponent(await version(asked, request))}"`);
           if (hasAlready(request, response)) return void response.status(304).end();
@@ -120,7 +120,7 @@ interface Part {
   readonly value: unknown;
 }
 
-/** @returns undefined where something was wrong, and was answered */
+/** @returns undefined if something is wrong, and the error is sent */
 function parse(facts: OperationFacts, request: Request, response: Response): Record<string, unknown> | undefined {
   const { searchParams } = requestInfo(request).url;
   const params = readPart({ schema: facts.params, value: request.params });
@@ -128,7 +128,7 @@ function parse(facts: OperationFacts, request: Request, response: Response): Rec
   const query = readPart({ schema: facts.query, value: Object.fromEntries(searchParams) });
   const twice = facts.query ? toDoubles(searchParams) : {};
   if ('errors' in query || Object.keys(twice).length > 0) {
-    return refuse(response, 400, 'What is asked for in the address is not valid.', {
+    return refuse(response, 400, 'The query is not valid.', {
       ...('errors' in query && query.errors),
       ...twice,
     });
@@ -146,10 +146,10 @@ function readPart({ schema, value }: Part): { readonly value: unknown } | { read
   return read.success ? { value: read.data } : { errors: toFieldErrors(read.error) };
 }
 
-/** One of two values would be dropped in silence. */
+/** Reports repeated parameters, because one of two values would be dropped silently. */
 function toDoubles(search: URLSearchParams): FieldErrors {
   const names = [...search.keys()].filter((name) => search.getAll(name).length > 1);
-  return Object.fromEntries(names.map((name) => [name, 'Say it once.']));
+  return Object.fromEntries(names.map((name) => [name, 'Send it only once.']));
 }
 
 function refuse(response: Response, status: number, message: string, errors: FieldErrors): undefined {
@@ -183,8 +183,8 @@ function toTag(text: string): string {
 }
 
 /**
- * Express's own comparison gives way to `Cache-Control: no-cache`, which `fetch` sends along with every
- * `If-None-Match` of its caller. That is said to caches, and this is none.
+ * Express's own comparison yields to `Cache-Control: no-cache`, which `fetch` adds to every request whose caller sets
+ * `If-None-Match`. That header is meant for caches, and this server is not a cache.
  */
 function hasAlready(request: Request, response: Response): boolean {
   return matchesEtag(request.headers['if-none-match'], String(response.getHeader('ETag')));

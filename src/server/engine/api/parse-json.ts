@@ -4,11 +4,11 @@ import { decodeUtf8 } from '../request/decode-utf8.ts';
 import { measureJson } from './json-shape.ts';
 
 /**
- * Parses what a stranger sent, or refuses it: what comes out says what was sent, and nothing else. So
- * numbers that JavaScript cannot hold, halves of characters, and keys that stand twice in one object
- * are refused, which other parsers on the way may have read otherwise (RFC 7493).
+ * Parses untrusted JSON, so that the result says exactly what was sent. Numbers that JavaScript cannot represent,
+ * unpaired surrogates and duplicate keys are refused, because other parsers on the way can read them differently
+ * (RFC 7493).
  *
- * @param nodes how many keys, values and members it may have
+ * @param nodes maximum number of keys, values and members
  * @throws HttpError 400, or 413 for too many nodes
  */
 export function parseJson(bytes: Uint8Array, nodes = MAX_JSON_NODES): unknown {
@@ -17,16 +17,16 @@ export function parseJson(bytes: Uint8Array, nodes = MAX_JSON_NODES): unknown {
   const shape = measureJson(bytes);
   if (shape.depth > MAX_JSON_DEPTH) throw badRequest('The JSON is nested too deeply.');
   if (shape.nodes > nodes) throw new HttpError(413, `The JSON has more than ${nodes} parts.`);
-  // A reviver costs ten times the parsing.
+  // A reviver makes parsing ten times slower.
   const value = parse(text, shape.hasOddNumber || ESCAPED_SURROGATE.test(text) ? requireKept : undefined);
   if (!isRecord(value)) throw badRequest('The JSON is neither an object nor an array.');
-  if (clean(value) < shape.members) throw badRequest('The JSON has an object in which a key stands twice.');
+  if (clean(value) < shape.members) throw badRequest('The JSON has an object with a duplicate key.');
   return value;
 }
 
 const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
 
-/** The third argument is younger than the types of the language. */
+/** TypeScript's types do not have the third argument yet. */
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown;
 
 function parse(text: string, reviver?: Reviver): unknown {
@@ -34,7 +34,7 @@ function parse(text: string, reviver?: Reviver): unknown {
     return JSON.parse(text, reviver);
   } catch (error) {
     if (error instanceof HttpError) throw error;
-    throw badRequest('The body is no JSON.');
+    throw badRequest('The body is not valid JSON.');
   }
 }
 
@@ -48,16 +48,16 @@ const requireKept: Reviver = (key, value, context) => {
   return value;
 };
 
-/** Fractions are rounded, as everywhere; a whole number is an amount, or an id. */
+/** Fractions are rounded, as in every parser. A whole number must be exact: it can be an amount or an id. */
 function isKept(value: number, source = ''): boolean {
   if (/^-?\d+$/.test(source)) return Number.isSafeInteger(value);
   return Number.isFinite(value) && (value !== 0 || !/^-?[0.]*[1-9]/.test(source));
 }
 
 /**
- * Takes out the keys that become a prototype in whatever merges them.
+ * Removes keys that would set a prototype when the value is merged.
  *
- * @returns how many members there were: of two with one key, `JSON.parse` keeps the last
+ * @returns the number of members; of two with the same key, `JSON.parse` keeps the last
  */
 function clean(value: Record<string, unknown>): number {
   const keys = Object.keys(value);
@@ -66,7 +66,7 @@ function clean(value: Record<string, unknown>): number {
     const inner = value[key];
     if (isRecord(inner)) members += clean(inner);
   }
-  Reflect.deleteProperty(value, '__proto__'); // an own one alone
+  Reflect.deleteProperty(value, '__proto__'); // only an own property
   return members;
 }
 

@@ -7,17 +7,17 @@ import type { Operation } from './operation.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Methods = { readonly [M in Method]?: RequestHandler | readonly RequestHandler[] | Operation };
 
-/** A router for one path, which knows what its operations say of themselves. */
+/** A router for one path, with the descriptions of its operations. */
 export type Resource = Router & {
-  /** Of the router that it is used by: `/notes/:id`. */
+  /** Path pattern, relative to the router that uses it: `/notes/:id`. */
   readonly pattern: string;
   readonly operations: { readonly [M in Method]?: Operation };
 };
 
 /**
- * The methods that one path takes: `resource('/notes/:id', { GET: show, PATCH: [...jsonBody(), update] })`.
- * HEAD follows GET, OPTIONS is answered with `Allow`, and every other method gets 405. What is an
- * `operation()` is told of by `createOpenApi()` too.
+ * Routes the methods of one path: `resource('/notes/:id', { GET: show, PATCH: [...jsonBody(), update] })`. HEAD
+ * follows GET, OPTIONS is answered with `Allow`, and every other method gets 405. An `operation()` also appears in
+ * the document of `createOpenApi()`.
  */
 export function resource(path: string, methods: Methods): Resource {
   const router = Router();
@@ -44,14 +44,14 @@ function isOperation(handler: Methods[Method]): handler is Operation {
   return typeof handler === 'object' && 'facts' in handler;
 }
 
-/** What no router under `/api` knows is said in JSON, never with a page. */
+/** Answers unknown paths under `/api` with JSON, never with a page. */
 export function apiNotFound(): RequestHandler {
   return function apiNotFound() {
     throw notFoundHere();
   };
 }
 
-/** A page is read or posted to. Whoever asks for something else of an address that nobody claimed hears so. */
+/** Answers 405 to PUT, PATCH and DELETE on paths that no router claimed: a page can only be read or posted to. */
 export function unclaimedMethods(): RequestHandler {
   const allow = 'GET, HEAD, POST, OPTIONS';
   return function unclaimedMethods(req, res, next) {

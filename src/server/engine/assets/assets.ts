@@ -12,9 +12,9 @@ import { createAsset, type PublicFile, type Representation } from './public-file
 
 export interface AssetsOptions {
   readonly files: ReadonlyMap<string, PublicFile>;
-  /** An asset of another build, by its path: for pages that were open across a deploy. It must not reject. */
+  /** Finds an asset of another build by its path, for pages that were open during a deploy. It must not reject. */
   readonly findOldAsset?: (path: string) => Promise<Uint8Array | undefined>;
-  /** An existing app may have what is not there. By default nothing else is ever found under `/assets/`. */
+  /** Passes unknown assets on to an existing app. By default, unknown paths under `/assets/` are 404. */
   readonly passesOn?: boolean;
 }
 
@@ -86,7 +86,7 @@ function sendBytes(req: IncomingMessage, res: ServerResponse, { etag, size, byte
   } else if (bytes) {
     res.end(wanted ? bytes.subarray(start, end + 1) : bytes);
   } else {
-    // A broken pipe has ended the reply already: by the visitor's leaving, or by a file that went away.
+    // If the pipe breaks, the visitor has left or the file is gone, and the response has already ended.
     pipeline(createReadStream(file, { start, end }), res, () => undefined);
   }
 }

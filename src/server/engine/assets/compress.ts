@@ -4,21 +4,22 @@ import compression from 'compression';
 import type { RequestHandler, Response } from 'express';
 import { WIRE_TYPE } from '../../../shared/engine/wire/protocol.ts';
 
-/** Node's own default, 11, takes 200 ms for a page. */
+/** Node's default quality, 11, takes 200 ms for a page. */
 const BROTLI_QUALITY = 4;
 
 const uncompressed = new WeakSet<ServerResponse>();
 /** `Content-Encoding` as the handler set it, for each response that the library has seen. */
 const handlersEncoding = new WeakMap<ServerResponse, ReturnType<ServerResponse['getHeader']>>();
 
-/** Keeps `compress()` away from this response. Call it before the headers are sent. */
+/** Excludes this response from `compress()`. Call it before the headers are sent. */
 export function leaveUncompressed(res: ServerResponse): void {
   uncompressed.add(res);
 }
 
 /**
- * Compresses responses that are made for one request. The library alone holds back what streams write, and never
- * calls the callbacks of `write()` and `end()`. Here, each turn of the event loop ends with a flush.
+ * Compresses responses that are made for one request. By itself, the library holds back what streams write and never
+ * calls the callbacks of `write()` and `end()`. This step calls them, and flushes at the end of each turn of the
+ * event loop.
  */
 export function compress(): RequestHandler {
   const library = compression({
@@ -26,13 +27,13 @@ export function compress(): RequestHandler {
     filter(request, response: Response) {
       if (uncompressed.has(response)) return false;
       handlersEncoding.set(response, response.getHeader('Content-Encoding'));
-      // It has no type and no body, but says by which headers its answer was chosen (RFC 9110, section 15.4.5).
+      // A 304 has no type and no body, but names the headers that chose the response (RFC 9110, section 15.4.5).
       if (response.statusCode === 304) response.vary('Accept-Encoding');
-      // A strong validator names these bytes and no others: who sent it has chosen its coding already.
+      // A strong validator identifies exactly these bytes, so the handler has already chosen the coding.
       if (String(response.getHeader('ETag') ?? '').startsWith('"')) return false;
-      // Page data is text of a type of its own, which the library's list does not have.
+      // Page data is text with a custom type that the library's list does not have.
       const takes = response.getHeader('Content-Type') === WIRE_TYPE || compression.filter(request, response);
-      // How long the answer to GET would be is known once it is compressed (RFC 9110, section 8.6).
+      // The length of the response to GET is only known after compression (RFC 9110, section 8.6).
       if (takes && request.method === 'HEAD') response.removeHeader('Content-Length');
       return takes;
     },

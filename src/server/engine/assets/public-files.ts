@@ -8,7 +8,7 @@ import { MAX_BUFFERED_FILE_BYTES } from '../../limits.ts';
 export interface Representation {
   readonly encoding: 'br' | 'zstd' | 'gzip' | undefined;
   readonly size: number;
-  /** Strong: of the bytes that are sent. */
+  /** Strong: a hash of the bytes that are sent. */
   readonly etag: string;
   readonly file: string;
   /** Undefined for a large file. */
@@ -18,7 +18,7 @@ export interface Representation {
 export interface PublicFile {
   readonly type: string;
   readonly cacheControl: string;
-  /** Smallest first; the last one is the file as it is. */
+  /** Smallest first; the last one is the original file. */
   readonly representations: readonly Representation[];
 }
 
@@ -45,14 +45,14 @@ const TYPES: Readonly<Record<string, string>> = {
   '.pdf': 'application/pdf',
 };
 
-/** The name of an asset holds a hash of its content, so it never changes. */
+/** The name of an asset contains a hash of its content, so it never changes. */
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 const SHORT = 'public, max-age=300';
 
 /**
- * Reads the built client folder once. Its answer is the list of what may be asked for, by URL path:
- * what is not in it does not exist, so no spelling of a path reaches the disk. Dotfiles, source maps
- * and files of unknown kind are left out.
+ * Reads the built client folder once and returns the files that can be requested, by URL path. A path that is not in
+ * the map does not exist, so no spelling of a path reaches the disk. Leaves out dotfiles, source maps and files of
+ * unknown type.
  */
 export function indexPublicFiles(directory: string): ReadonlyMap<string, PublicFile> {
   const paths = readdirSync(directory, { recursive: true, withFileTypes: true })
@@ -75,9 +75,9 @@ export function indexPublicFiles(directory: string): ReadonlyMap<string, PublicF
 }
 
 /**
- * One file of a client folder that is being built, its source map too: for `npm run dev`.
+ * Reads one file of a client folder that is being built, or its source map: for `npm run dev`.
  *
- * @param url a canonical path, as it comes through the door
+ * @param url a canonical path, as the URL normalizer returns it
  */
 export function readPublicFile(directory: string, url: string): PublicFile | undefined {
   const path = decodeURI(url).slice(1);
@@ -90,9 +90,9 @@ export function readPublicFile(directory: string, url: string): PublicFile | und
 }
 
 /**
- * An asset that is not on this disk: of an earlier build.
+ * Makes an asset of an earlier build, which is not on this disk.
  *
- * @returns undefined for a kind that is not served
+ * @returns undefined for a type that is not served
  */
 export function createAsset(path: string, contents: Uint8Array): PublicFile | undefined {
   const type = TYPES[extname(path)];

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { ADDRESS_SHARE, MAX_CONNECTIONS, RESERVED_FILES } from '../../limits.ts';
 
 export interface ConnectionLimits {
-  /** Connections at once (a count). */
+  /** Simultaneous connections (count). */
   readonly total: number;
-  /** Of these, connections of one sender (a count): see `toSender()`. */
+  /** Of these, connections of one sender (count): see `toSender()`. */
   readonly ofSender: number;
 }
 
@@ -14,17 +14,17 @@ export function toConnectionLimits(total: number, ofSender?: number): Connection
 }
 
 /**
- * How many connections this process can hold (a count). Each takes a file descriptor, and the store, the journal
- * and connections to other servers need some too.
+ * Returns how many connections this process can hold. Each takes a file descriptor, and the store, the journal and
+ * connections to other servers need some too.
  *
- * @param openFiles how many files the system lets the process open; undefined without a limit
+ * @param openFiles how many files the system lets the process open; undefined if unlimited
  */
 export function toMaxConnections(openFiles: number | undefined): number {
   if (openFiles === undefined) return MAX_CONNECTIONS;
   return Math.min(MAX_CONNECTIONS, openFiles - Math.min(RESERVED_FILES, Math.floor(openFiles / 2)));
 }
 
-/** `ulimit -n` of this process; undefined without a limit, and on systems other than Linux. */
+/** Reads `ulimit -n` of this process; undefined if unlimited, and on systems other than Linux. */
 export function readOpenFileLimit(): number | undefined {
   try {
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];

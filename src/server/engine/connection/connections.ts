@@ -8,14 +8,14 @@ import { sayOnce } from '../request/say-once.ts';
 import { toSender } from '../request/to-sender.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
 
-/** The open sockets of a server and what each is doing. Node tells an idle socket from a busy one to nobody. */
+/** The open sockets of a server, and what each is doing. Node does not say which sockets are idle. */
 export interface Connections {
   readonly sockets: ReadonlySet<Socket>;
-  /** Replies that are not wholly handed to the system, or whose handler still works. */
+  /** Responses that are not fully handed to the system, or whose handler is still running. */
   openReplies(socket: Socket): readonly ServerResponse[];
-  /** The request whose body is still arriving, answered or not. */
+  /** The request whose body is still arriving, whether it has been answered or not. */
   unfinishedRequest(socket: Socket): IncomingMessage | undefined;
-  /** The socket no longer speaks HTTP, so it is never idle. */
+  /** Marks a socket that no longer speaks HTTP, so that it is never idle. */
   setUpgraded(socket: Socket): void;
   /** Calls back when a socket's last reply is done. */
   onIdle(listener: (socket: Socket) => void): void;
@@ -23,19 +23,19 @@ export interface Connections {
 
 export interface ConnectionsOptions {
   readonly limits: ConnectionLimits;
-  /** A trusted proxy holds the connections of many visitors: only the total limits it. */
+  /** A trusted proxy carries the connections of many visitors, so only the total limits it. */
   readonly trust: ProxyTrust;
   readonly log: Pick<Logger, 'warn'>;
   readonly count?: Count | undefined;
 }
 
-/** A connection is idle once it was silent, or in the middle of a request's head, for so long (ms). */
+/** A connection is idle if it has been silent, or in the middle of a request's head, for this long (ms). */
 const MOMENT = 1 * Second;
-/** From here on the server closes idle connections, to have room for new ones (a share of the total). */
+/** Above this share of the total, the server closes idle connections to make room for new ones. */
 const NEARLY_FULL = 15 / 16;
-/** To find them it looks at every connection, so it closes several at once (a share of the limit). */
+/** Finding idle connections means looking at all of them, so several are closed together (a share of the limit). */
 const BATCH = 1 / 64;
-/** How long after it found none (ms). */
+/** Pause after finding no idle connection (ms). */
 const REST = 250 * Millisecond;
 
 const NONE: readonly ServerResponse[] = [];
@@ -44,15 +44,15 @@ class Connection {
   readonly socket: Socket;
   /** Undefined for a trusted proxy, which closes its idle connections itself. */
   readonly sender: string | undefined;
-  // A list, and no set: the table of a set that has grown points to the next one, so that once one is
-  // old, the replies of every request on that connection look alive to the young generation's collector.
+  // An array, not a Set: when a Set grows, its old table points to the new one. Once the old table is in the old
+  // generation, the replies of every request on that connection look alive to the young generation's collector.
   readonly replies: ServerResponse[] = [];
   unfinished: IncomingMessage | undefined;
   isUpgraded = false;
-  /** Since it was opened or its last reply closed (ms), and the bytes that had arrived by then. */
+  /** When it was opened or its last reply closed (ms), and the bytes that had arrived by then. */
   idleSince = performance.now();
   #bytesBefore = 0;
-  /** Since a part of the next request was first seen (ms). */
+  /** When a part of the next request was first seen (ms). */
   #beganAt: number | undefined;
 
   constructor(socket: Socket, sender: string | undefined) {
@@ -81,7 +81,7 @@ class Connection {
   }
 }
 
-/** Must be called before the server listens, and before other request listeners that may answer. */
+/** Call it before the server listens, and before adding other request listeners that can answer. */
 export function trackConnections(server: Server, { limits, trust, log, count }: ConnectionsOptions): Connections {
   const sockets = new Set<Socket>();
   const connections = new Map<Socket, Connection>();
@@ -122,7 +122,7 @@ export function trackConnections(server: Server, { limits, trust, log, count }: 
     makeRoom();
   }
 
-  /** A full server accepts no connections, so none could make room later: it looks again by itself. */
+  /** A full server accepts no connections, so no new connection triggers this: it retries on a timer. */
   function makeRoom(): void {
     if (looksAgain || sockets.size <= limits.total * NEARLY_FULL) return;
     if (closeIdle([...connections.values()], limits.total, 'total') > 0) return;
@@ -147,7 +147,7 @@ export function trackConnections(server: Server, { limits, trust, log, count }: 
     return idle.length;
   }
 
-  /** A closing connection counts no more for its sender, and is not chosen again. */
+  /** A closing connection no longer counts for its sender, and is not chosen again. */
   function forget(connection: Connection): void {
     connections.delete(connection.socket);
     const { sender } = connection;

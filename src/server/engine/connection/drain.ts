@@ -8,44 +8,44 @@ import type { UpgradedSockets } from './upgrades.ts';
 export interface DrainOptions {
   readonly server: Server;
   readonly connections: Connections;
-  /** They are told, and have the deadline of replies. */
+  /** These sockets are notified, and have the same deadline as replies. */
   readonly upgraded?: UpgradedSockets;
-  /** Told when no connection is taken any more: what would never end by itself is to be ended. */
+  /** Called when connections are no longer accepted. It must end everything that never ends by itself. */
   readonly onStop?: () => void;
-  /** How long it goes on accepting after readiness has failed (ms): a proxy must notice first. */
+  /** How long to keep accepting after readiness fails (ms), so that a proxy notices first. */
   readonly lag: number;
-  /** How long replies may take after that (ms). What is open then is cut. */
+  /** How long replies can take after that (ms). Replies still open then are cut. */
   readonly deadline: number;
 }
 
-/** What was cut at the deadline (counts). */
+/** Connections cut at the deadline (counts). */
 export interface DrainEnd {
-  /** Connections, whoever was slow. */
+  /** All of them, no matter which side was slow. */
   readonly cut: number;
-  /** Of those, the ones whose reply this server had not finished: each is a visitor who got a part. */
+  /** Those whose reply this server had not finished: each visitor received a partial response. */
   readonly owed: number;
 }
 
 export interface Drain {
   /** Readiness reads this. */
   readonly draining: boolean;
-  /** Resolves when every connection is closed. Asked again, it gives the same promise. */
+  /** Resolves when every connection is closed. Later calls return the same promise. */
   start(): Promise<DrainEnd>;
 }
 
-/** A turn of the event loop in which next to nothing can have come unseen (ms). */
+/** In a turn of the event loop this short, almost no connection can arrive unseen (ms). */
 const QUIET_TURN = 0.1 * Millisecond;
 
-/** How long such a turn is waited for (ms). */
+/** How long to wait for such a turn (ms). */
 const QUIET_TURN_PATIENCE = 500 * Millisecond;
 
-/** How long a connection that has not said anything yet may take to (ms). */
+/** How long a new connection can take to send its first bytes (ms). */
 const FIRST_REQUEST_GRACE = 500 * Millisecond;
 
 /**
- * Ends a server without losing a reply. `server.close()` does not do it: it cuts replies that are
- * ended but not flushed, stops the timers that bound half-sent requests, and goes on saying
- * `keep-alive`, so that it waits for idle connections.
+ * Ends a server without losing a reply. `server.close()` cannot do that: it cuts replies that are ended but not
+ * flushed, and stops the timers that bound half-sent requests. It also keeps sending `keep-alive`, so it waits for
+ * idle connections.
  */
 export function createDrain({ server, connections, upgraded, onStop, lag, deadline }: DrainOptions): Drain {
   let running: Promise<DrainEnd> | undefined;
@@ -60,8 +60,8 @@ export function createDrain({ server, connections, upgraded, onStop, lag, deadli
   });
 
   /**
-   * The system takes connections for us, and closing would reset those that stand in its queue with
-   * what they had sent: proxies ask another replica for a page then, but never again for a form.
+   * Accepts the connections that wait in the system's queue. Closing would reset them and lose what they had sent. A
+   * proxy then retries a page on another replica, but never a form.
    */
   async function emptyQueue(): Promise<void> {
     let taken = 0;
@@ -87,28 +87,28 @@ export function createDrain({ server, connections, upgraded, onStop, lag, deadli
     await sleep(lag, undefined, { ref: false });
     await emptyQueue();
     stopped = true;
-    // The close of net alone: that of http would sweep, and clear the timers. See above.
+    // Only the close of `net`: that of `http` would close idle connections and clear the timers (see above).
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
     const fresh = [...connections.sockets].filter((socket) => socket.bytesRead === 0);
     for (const socket of connections.sockets) {
-      // Idle, or with half a request: nothing is owed to it but what is in its buffer.
+      // Idle, or with half a request: it is owed only what is in its buffer.
       if (upgraded?.has(socket) || fresh.includes(socket)) continue;
       if (connections.openReplies(socket).length === 0) socket.destroySoon();
     }
-    // After a turn: what came while the process stood still is read behind the timers.
+    // One turn later, because data that arrived while the process was suspended is read after the timers.
     const releaseFresh = (): void => {
       for (const socket of fresh) if (connections.openReplies(socket).length === 0) socket.destroySoon();
     };
     upgraded?.closeAll();
     onStop?.();
-    // Its request is on the way: whoever opened the connection a moment ago knows nothing of the end.
+    // A client that connected a moment ago does not know about the drain: its request is on the way.
     setTimeout(() => setImmediate(releaseFresh), FIRST_REQUEST_GRACE);
     await Promise.race([closed, sleep(deadline, undefined, { ref: false })]);
-    // A socket whose end was not heard of yet has ended all the same.
+    // A socket can be destroyed before its close event arrives.
     const cut = [...connections.sockets].filter((socket) => !socket.destroyed);
     const owed = cut.filter((socket) => connections.openReplies(socket).some(isOwed)).length;
     for (const socket of connections.sockets) socket.destroy();
-    // Stops the timers of http.
+    // Stops the timers of `http`.
     server.closeAllConnections();
     return { cut: cut.length, owed };
   }
@@ -124,7 +124,7 @@ export function createDrain({ server, connections, upgraded, onStop, lag, deadli
   };
 }
 
-/** Several listeners of one process, which end together. */
+/** Joins the drains of several listeners of one process. */
 export function joinDrains(drains: readonly Drain[]): Drain {
   return {
     get draining() {
@@ -138,7 +138,7 @@ export function joinDrains(drains: readonly Drain[]): Drain {
   };
 }
 
-/** The request was whole, and it is not the peer that does not take the reply. */
+/** True if the request was complete and the peer is not what holds up the reply. */
 function isOwed(reply: ServerResponse): boolean {
   return reply.req.complete && !reply.writableEnded && !reply.writableNeedDrain;
 }

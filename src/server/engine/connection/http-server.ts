@@ -21,9 +21,9 @@ export interface HttpServer {
 export interface ConnectionTimes {
   /** How long an idle connection is kept. */
   readonly keepAlive: number;
-  /** In which a whole request must have arrived. */
+  /** Time for a whole request to arrive. */
   readonly request: number;
-  /** After which a connection is closed on which nothing moves. */
+  /** Time after which a connection without traffic is closed. */
   readonly socket: number;
 }
 
@@ -39,11 +39,11 @@ export interface HttpServerOptions {
   readonly trust: ProxyTrust;
   readonly count?: Count | undefined;
   readonly times?: ConnectionTimes;
-  /** Of the answers that no step gives. */
+  /** Headers of the responses that no step sends. */
   readonly headers?: HeaderList | undefined;
 }
 
-/** A server whose every wait is bounded, and whose parser answers with our headers too. */
+/** Creates a server with a limit on every wait, whose parser errors carry the security headers too. */
 export function createHttpServer(listener: RequestListener, options: HttpServerOptions): HttpServer {
   const { log, count, times = TIMES, headers = SECURITY_HEADERS } = options;
   const server = createServer({
@@ -53,7 +53,7 @@ export function createHttpServer(listener: RequestListener, options: HttpServerO
     keepAliveTimeout: times.keepAlive,
     keepAliveTimeoutBuffer: limits.KEEP_ALIVE_BUFFER,
     maxHeaderSize: limits.MAX_HEADER_BYTES,
-    requireHostHeader: false, // hostCheck() says so, with our headers
+    requireHostHeader: false, // hostCheck() answers this, with the security headers
     insecureHTTPParser: false,
   });
   server.setTimeout(times.socket);
@@ -80,12 +80,12 @@ export function createHttpServer(listener: RequestListener, options: HttpServerO
       peer.destroy();
       return;
     }
-    // The bytes that broke belong to the body of this request, or to none.
+    // The bytes that failed to parse belong to the body of this request, or to no request.
     const request = connections.unfinishedRequest(peer);
     const isAnswered = request && !replies.some((reply) => reply.req === request && !reply.headersSent);
     const earlier = replies.findLast(({ req }) => req !== request);
     if (earlier && !earlier.headersSent) {
-      earlier.setHeader('Connection', 'close'); // its request was whole, so it gets its answer
+      earlier.setHeader('Connection', 'close'); // its request was complete, so it gets its answer
       closing.add(peer);
     } else if (earlier || isAnswered) {
       peer.destroySoon(); // a second answer would belong to a request that was never made
@@ -100,8 +100,8 @@ export function createHttpServer(listener: RequestListener, options: HttpServerO
 }
 
 /**
- * Asks for the body of a request that waits for it (`Expect: 100-continue`). It runs after all
- * that may refuse a request unread: Node, left alone, asks before any of our steps has run.
+ * Asks for the body of a request that waits for it (`Expect: 100-continue`). It runs after every step that can refuse
+ * a request unread. Without this step, Node asks before any step has run.
  */
 export function expectContinue(): Step {
   return function expectContinue(req, res, next) {

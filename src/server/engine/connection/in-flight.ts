@@ -1,20 +1,19 @@
 import type { ScrubPath } from '../errors/scrub/secret-path.ts';
 import type { RequestInfo } from '../request/request-info.ts';
 
-/** A request that is being answered, as a run that ends without a word leaves it behind. */
+/** A request in flight, as it is recorded in case the process dies. */
 export interface InFlightRequest {
   readonly requestId: string;
   readonly method: string;
-  /** The route's pattern, or the path where no route is known. */
+  /** The route's pattern, or the path if no route is known. */
   readonly route: string;
-  /** How long it has been under way (ms). */
+  /** How long it has been in flight (ms). */
   readonly ms: number;
 }
 
-/** More would say no more of why a process died, and are written each second (a count). */
+/** More would not explain a process's death any better, and the list is written every second (count). */
 const MAX_LISTED = 50;
 
-/** The requests that are being answered. */
 export class InFlight {
   readonly #requests = new Set<RequestInfo>();
   readonly #scrubPath: ScrubPath;
@@ -35,7 +34,7 @@ export class InFlight {
     this.#requests.delete(info);
   }
 
-  /** The oldest first: what hangs is among them. */
+  /** Oldest first, so that requests that hang are in the list. */
   list(): InFlightRequest[] {
     const now = performance.now();
     const listed: InFlightRequest[] = [];

@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 import type { Funnel } from '../errors/funnel.ts';
 import { requestInfo } from '../request/request-info.ts';
 
-/** Something was written to a reply that was whole already. */
+/** A handler wrote to a reply that had already ended. */
 export class LateWrite extends Error {
   constructor() {
     super('The reply had ended when more of it was written. Await what writes before calling end().');
@@ -13,7 +13,7 @@ export class LateWrite extends Error {
 
 const WRITES = Symbol('spillway.writes');
 
-/** How a reply was written to before, and whether it is whole. */
+/** The original `write` and `end` of a reply, and whether it has ended. */
 class Writes {
   readonly write: (...args: unknown[]) => boolean;
   readonly end: (...args: unknown[]) => ServerResponse;
@@ -30,16 +30,16 @@ interface Watched extends ServerResponse {
 }
 
 /**
- * What a handler writes after the end is lost: Node cuts a reply that was not sent yet, and says
- * nothing of one that was. Here it is a failure of that request, and the reply stays whole.
+ * Reports a write after the end as a failure of that request, and keeps the reply complete. By itself, Node cuts a
+ * reply that was not sent yet, and ignores the write if it was.
  */
 export function lateWrites({ funnel }: { funnel: Funnel }): RequestHandler {
   function refuse({ req }: ServerResponse): void {
     funnel.fail(new LateWrite(), { origin: 'request', info: requestInfo(req), headers: req.headers });
   }
 
-  // One pair of functions for all replies: with a pair for each, pages outlived two collections of the
-  // young generation, a quarter of a megabyte each time.
+  // One pair of functions for all replies. With a pair for each reply, pages survived two collections of the young
+  // generation, a quarter of a megabyte each time.
   function writeInTime(this: Watched, ...args: unknown[]): boolean {
     const writes = this[WRITES];
     if (writes && !writes.ended) return writes.write.apply(this, args);

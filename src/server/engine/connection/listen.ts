@@ -2,18 +2,18 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CONNECTION_BACKLOG } from '../../limits.ts';
 
-/** Why a server could not listen, in a sentence for whoever started it. */
+/** Says in one sentence why the server could not listen. */
 export class ListenError extends Error {}
 
 export interface Where {
   readonly host: string;
   readonly port: number;
-  /** The setting that the port comes from, for the words of a refusal; `PORT` by default. */
+  /** The setting that the port comes from, for error messages; `PORT` by default. */
   readonly setting?: string;
 }
 
 /**
- * @returns the address as a URL, with the port that was really taken
+ * @returns the URL, with the port that the system assigned
  * @throws ListenError
  */
 export function listen(server: Server, where: Where): Promise<string> {
@@ -31,7 +31,7 @@ export function toHttpUrl(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** @param code the system's, such as `EADDRINUSE` */
+/** @param code the system's error code, such as `EADDRINUSE` */
 export function toListenError(code: string | undefined, where: Where): ListenError {
   return new ListenError(describe(code, where));
 }
@@ -41,7 +41,7 @@ function describe(code: string | undefined, { host, port, setting = 'PORT' }: Wh
     case 'EADDRINUSE':
       return `Port ${port} on ${host} is in use. Stop what listens there, or set ${setting} to another one.`;
     case 'EACCES':
-      return `This user may not listen on port ${port}. Set ${setting} to one above 1023.`;
+      return `This user is not allowed to listen on port ${port}. Set ${setting} to one above 1023.`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return `This machine has no address ${host}. Set HOST to 127.0.0.1, or to 0.0.0.0 for every network.`;

@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net';
 import type { Step } from '../request/step.ts';
 
-/** Requests of one connection that wait for their turn before no more of it is read (a count). */
+/** Requests of one connection that can wait before the socket is paused (count). */
 const MAX_WAITING = 32;
 
 /**
- * Requests that came on one connection, one behind the other without waiting for answers, are begun
- * one at a time: their answers leave in this order anyway, and who asks for a thousand pages in one
- * packet, and reads none, would have all of them rendered and kept. What stands behind a request whose
- * answer ended the connection is none any more (RFC 9112, section 9.6): Node still hands it on.
+ * Starts the pipelined requests of a connection one at a time. Their answers leave in this order anyway, and a
+ * client that asks for a thousand pages in one packet and reads none must not have all of them rendered and kept in
+ * memory. Requests that follow an answer that ends the connection are ignored (RFC 9112, section 9.6), although
+ * Node still passes them on.
  */
 export function oneAtATime(): Step {
   const waiting = new WeakMap<Socket, number>();
@@ -22,7 +22,7 @@ export function oneAtATime(): Step {
 
   return function oneAtATime(req, res, next) {
     if (req.socket.writableEnded) return;
-    // Node gives a reply its socket when the one before it has been handed over.
+    // Node gives a reply its socket when the reply before it has been handed over.
     if (res.socket !== null) return next();
     const { socket } = req;
     change(socket, 1);

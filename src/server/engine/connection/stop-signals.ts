@@ -1,14 +1,13 @@
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** How often a server that npm started looks whether npm is still there (ms). */
+/** How often a server that npm started checks that npm is still running (ms). */
 const PARENT_INTERVAL = 500;
 
 let told: ((signal: NodeJS.Signals) => void) | undefined;
 
 /**
- * Hands over the signals that ask this process to stop; of several listeners the last one is told. The
- * system ignores them where process 1 of a container does not listen, so that somebody must from the
- * beginning on.
+ * Passes on the signals that ask this process to stop. Only the last listener is called. Call it as early as possible:
+ * as process 1 of a container, a process without a listener does not receive these signals at all.
  */
 export function onStopSignal(listener: (signal: NodeJS.Signals) => void): void {
   if (!told) listenToSignals();
@@ -16,8 +15,8 @@ export function onStopSignal(listener: (signal: NodeJS.Signals) => void): void {
 }
 
 /**
- * npm starts scripts in a shell, and a signal may end both without a word to this process, which would
- * hold its port for ever. So their end counts as a signal, unless one has come.
+ * npm starts scripts in a shell, and a signal can end both without reaching this process, which would then hold its
+ * port forever. So the end of the parent counts as a signal, unless one has arrived.
  */
 function listenToSignals(): void {
   const parent = process.ppid;

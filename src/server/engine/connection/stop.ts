@@ -3,12 +3,12 @@ import type { Drain } from './drain.ts';
 
 export interface StopOptions {
   readonly drain: Drain;
-  /** Ends what must outlive the last reply, such as the desk. */
+  /** Closes what must outlive the last reply, such as the desk. */
   readonly close?: () => Promise<void>;
-  /** When the process ends whatever happens (ms). */
+  /** Time after which the process ends in any case (ms). */
   readonly within: number;
   readonly log: Logger;
-  /** Writes out what the log still holds. */
+  /** Writes out buffered log lines. */
   readonly flush: () => void;
   readonly exit?: (code: number) => void;
 }
@@ -16,7 +16,7 @@ export interface StopOptions {
 /** Drains and ends the process. */
 export type Stop = (code: number, signal?: NodeJS.Signals) => void;
 
-/** A second signal ends the process at once: whoever sends it has waited long enough. */
+/** Creates the function that stops the process. A second signal ends the process immediately. */
 export function createStop({ drain, close, within, log, flush, exit = process.exit }: StopOptions): Stop {
   let stopping = false;
   let exitCode = 0;
@@ -31,11 +31,11 @@ export function createStop({ drain, close, within, log, flush, exit = process.ex
     if (owed > 0) {
       log.error(
         { cut, owed },
-        'The deadline (DRAIN_DEADLINE) passed before every reply was complete: what was left was cut.',
+        'The deadline (DRAIN_DEADLINE) passed before every reply was complete: the rest were cut.',
       );
       exitCode = 1;
     } else if (cut > 0) {
-      log.warn({ cut }, 'Connections were cut at the deadline: their peers had not sent, or not taken, what was due.');
+      log.warn({ cut }, 'Connections were cut at the deadline: their peers were too slow to send or to read.');
     }
     await close?.();
   }
@@ -47,10 +47,10 @@ export function createStop({ drain, close, within, log, flush, exit = process.ex
       return;
     }
     stopping = true;
-    log.info({ signal }, 'The server finishes what is in flight, then ends.');
-    // Not taken from the loop: with nothing else in it, the process would end well in the middle of its end.
+    log.info({ signal }, 'Stopping. The server finishes the requests in flight, then exits.');
+    // Keeps the event loop alive: without it, the process could exit in the middle of stopping.
     setTimeout(() => {
-      log.error({ within }, 'The server did not come to its end in time, so it ends as it is.');
+      log.error({ within }, 'The server did not stop in time, so the process exits now.');
       end(1);
     }, within);
     finish().then(

@@ -19,21 +19,21 @@ import { chain, type Step } from '../request/step.ts';
 import type { Connections } from './connections.ts';
 
 /**
- * Takes a socket over: it answers the handshake and speaks WebSocket from there on, which a package
- * such as `ws` does. The request has been through the owner's steps, so it may carry a user.
+ * Takes over a socket: answers the handshake and speaks WebSocket from then on, for example with the package `ws`.
+ * The request has passed the product's steps, so it can carry a user.
  */
 export type UpgradeHandler = (request: Request, socket: Duplex, head: Buffer) => void | Promise<void>;
 
-/** By exact path, without a search: `{ '/live': (request, socket, head) => … }`. */
+/** Handlers by exact path, without a query: `{ '/live': (request, socket, head) => … }`. */
 export type Upgrades = Readonly<Record<`/${string}`, UpgradeHandler>>;
 
 export interface UpgradeOptions {
   readonly upgrades: Upgrades;
-  /** The server of an existing app: what is attached to it takes all other paths, and keeps its own rules. */
+  /** The server of an existing app. Its own upgrade listeners get all other paths, and apply their own rules. */
   readonly existing?: Server | undefined;
-  /** Takes the desk's credentials off the request, before the product sees it. */
+  /** Removes the desk's credentials from the request, before the product sees it. */
   readonly takeCredentials: Step;
-  /** The owner's: a gate in front of pages is one in front of sockets. */
+  /** The product's steps: an access check for pages also protects sockets. */
   readonly steps: readonly RequestHandler[];
   readonly origins: Origins;
   readonly trust: ProxyTrust;
@@ -42,26 +42,25 @@ export interface UpgradeOptions {
   readonly funnel: Funnel;
 }
 
-/** The sockets that are no longer HTTP. */
+/** The sockets that no longer speak HTTP. */
 export interface UpgradedSockets {
   has(socket: Socket): boolean;
-  /** Says 1001 to each of them, and lets go of those that do not answer. */
+  /** Sends 1001 to each of them, and closes those that do not answer. */
   closeAll(): void;
 }
 
-/** A close frame with the code 1001, "going away", as a server sends it: unmasked (RFC 6455, section 5.5.1). */
+/** A close frame with the code 1001, "going away", unmasked as from a server (RFC 6455, section 5.5.1). */
 const GOING_AWAY = Buffer.from([0x88, 0x02, 0x03, 0xe9]);
 
-/** How long a peer may take to answer that (ms). */
+/** How long a peer can take to answer that (ms). */
 const CLOSE_PATIENCE = 1 * Second;
 
-/** How long a peer may be silent before the system asks whether it is still there (ms). */
+/** How long a peer can be silent before the system checks that it is still there (ms). */
 const KEEP_ALIVE_DELAY = 30 * Second;
 
 /**
- * Lets WebSockets in on exact paths, by the rules of posts: the host is checked, and a handshake that
- * another site makes a visitor's browser send is refused. What asks for another upgrade, or on another
- * path, stays an ordinary request.
+ * Accepts WebSockets on exact paths, under the rules of posts: the host is checked, and a handshake that another site
+ * starts in a visitor's browser is refused. Other upgrades, and those on other paths, remain ordinary requests.
  */
 export function handleUpgrades(server: Server, options: UpgradeOptions): UpgradedSockets {
   const { origins, trust, log, funnel } = options;
@@ -109,7 +108,7 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
       socket.destroy();
       return;
     }
-    socket.setTimeout(0); // that of HTTP is for requests without any progress
+    socket.setTimeout(0); // the timeout of HTTP is for requests without any progress
     socket.setKeepAlive(true, KEEP_ALIVE_DELAY);
     sockets.set(socket, { bytesBefore: socket.bytesWritten });
     socket.once('close', () => {
@@ -141,10 +140,10 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
 
   (server as ServerWithUpgrades).shouldUpgradeCallback = isOurs;
   server.on('upgrade', (req: IncomingMessage, duplex: Duplex, head: Buffer) => {
-    const socket = duplex as Socket; // the server is one of TCP
+    const socket = duplex as Socket; // the server listens on TCP
     options.connections.setUpgraded(socket);
     socket.on('error', (error) => log.debug({ error: error.message }, 'An upgraded socket failed.'));
-    // Node before 24.9 asks nobody, and hands over what asks for any upgrade.
+    // Node before 24.9 does not call `shouldUpgradeCallback`, and passes on every upgrade request.
     if (!isOurs(req)) {
       endWith(socket, 400, headers);
       return;
@@ -164,7 +163,7 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
     closeAll() {
       closing = true;
       for (const [socket, { bytesBefore }] of sockets) {
-        // Frames are written whole, so this one stands between two of them. Before the handshake there is nothing to end.
+        // Frames are written whole, so this one cannot split another. Before the handshake there is nothing to close.
         if (socket.bytesWritten > bytesBefore) socket.write(GOING_AWAY);
         else socket.destroy();
         setTimeout(() => socket.destroySoon(), CLOSE_PATIENCE).unref();
@@ -173,7 +172,7 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
   };
 }
 
-/** `@types/node` has it as an option alone. */
+/** `@types/node` only has it as an option. */
 type ServerWithUpgrades = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean };
 
 function sameSite(origins: Origins, log: Logger, covers: (path: string) => boolean): Step {

@@ -6,27 +6,27 @@ import { parseStack } from '../errors/digest/parse-stack.ts';
 import { readErrors } from '../errors/digest/read-error.ts';
 import type { ErrorRecord, StackFrame } from '../errors/failure.ts';
 
-/** How many lines are shown before and after the one that is meant. */
+/** Lines shown before and after the line of the error (count). */
 const AROUND = 3;
 
-/** Frames that are shown (a count). */
+/** Frames that are shown (count). */
 const MAX_FRAMES = 12;
 
-/** The words, the frames and React's component stack of a thrown value. */
+/** The text, the frames and React's component stack of a thrown value. */
 interface Thrown extends Pick<ErrorRecord, 'frames'> {
   readonly title: string;
   readonly text: string;
   readonly componentStack: string | undefined;
 }
 
-/** Something that the server threw. */
+/** Describes an error that the server threw. */
 export function toDevError(title: string, error: unknown, componentStack: string | undefined, root: string): DevError {
   const [thrown] = readErrors(error, toPaths(root));
   const text = `${thrown?.class}: ${thrown?.message}`;
   return describe({ title, text, frames: thrown?.frames ?? [], componentStack }, root);
 }
 
-/** Something that the browser threw, in a script that was built. */
+/** Describes an error that the browser threw, in a built script. */
 export function toBrowserError({ title, message, stack, componentStack }: ThrownInBrowser, root: string): DevError {
   const frames = parseStack(mapAssets(stack, root), toPaths(root), message);
   return describe(
@@ -55,7 +55,7 @@ function describe({ title, text, frames, componentStack = '' }: Thrown, root: st
   return { title, problems: [problem, { text: 'The components around it, innermost first', trail }] };
 }
 
-/** A frame of the project's source, and not of a dependency, of Node or of the build. */
+/** True for a frame of the project's source; false for dependencies, Node and the build. */
 function isOwn({ file }: StackFrame): boolean {
   return !/^(?:\.\.|node_modules|server|client)\/|:/.test(file);
 }
@@ -65,7 +65,7 @@ function toLine({ function: name, file, line, column }: StackFrame): string {
   return name ? `at ${name} (${place})` : `at ${place}`;
 }
 
-/** What the supervisor says of a build that failed, with the lines of source. */
+/** Adds lines of source to the supervisor's report of a failed build. */
 export function withPlaces(error: DevError, root: string): DevError {
   const problems = error.problems.map((problem) => {
     const { file, line, column } = problem;
@@ -104,7 +104,7 @@ function readRows(file: string): string[] {
   }
 }
 
-/** Replaces places in the served scripts by places in the source, by their maps. */
+/** Replaces positions in the served scripts by positions in the source, with their source maps. */
 function mapAssets(stack: string, root: string): string {
   const assets = join(root, 'dist/client/assets');
   const maps = new Map<string, SourceMap | undefined>();
@@ -122,6 +122,6 @@ function readMap(file: string): SourceMap | undefined {
     const { sourceRoot: _, ...map } = JSON.parse(readFileSync(`${file}.map`, 'utf8'));
     return new SourceMap(map);
   } catch {
-    return undefined; // what is not ours has no map
+    return undefined; // scripts of other sites have no map here
   }
 }

@@ -18,13 +18,13 @@ import type { Readiness } from '../monitoring/fixed-paths.ts';
 import { onClose } from '../request/on-close.ts';
 import { toBrowserError, toDevError, withPlaces } from './dev-error.ts';
 
-/** What the supervisor (`bin/develop.mjs`) says to the server. */
+/** The messages of the supervisor (`bin/develop.mjs`) to the server. */
 type FromSupervisor =
   | {
       readonly type: 'turn';
       readonly state: DevState;
       readonly isFirst: boolean;
-      /** The last ones of earlier servers, by address. */
+      /** The latest failures of earlier servers, by address. */
       readonly failures: readonly (readonly [address: string, error: DevError])[];
     }
   | { readonly type: 'state'; readonly state: DevState }
@@ -33,24 +33,24 @@ type FromSupervisor =
 type Turn = Extract<FromSupervisor, { readonly type: 'turn' }>;
 
 export interface Development {
-  /** No server before this one has listened: what is said of the settings was not said yet. */
+  /** No earlier server has listened, so notices about the settings are not in the terminal yet. */
   readonly isFirst: boolean;
-  /** `/_dev/…`: the state of the build, and a stream of what becomes of it. */
+  /** `/_dev/…`: the state of the build, and a stream of its changes. */
   readonly routes: RequestHandler;
-  /** Remembers what a failure was, for the page that shows its address. */
+  /** Remembers a failure for the page that shows its address. */
   readonly onFailure: FunnelOptions['onFailure'];
-  /** The client's files, looked for when they are asked for: a build adds some while the server runs. */
+  /** The client's files, looked up on request: a build adds some while the server runs. */
   readonly files: ReadonlyMap<string, PublicFile>;
-  /** On the socket that the supervisor holds, so that nobody is refused while servers are exchanged. */
+  /** Listens on the socket that the supervisor holds, so that no request is refused while servers are exchanged. */
   listen(server: Server, where: { host: string; port: number }): Promise<void>;
 }
 
-/** How often an open stream looks whether the server stops (ms). */
+/** How often an open stream checks that the server is not stopping (ms). */
 const LOOK_INTERVAL = 20 * Millisecond;
 
 /**
- * The server's side of `npm run dev`. Resolves when it is this process's turn: the one before it has
- * ended, so that what only one may open can be opened.
+ * The server's side of `npm run dev`. Resolves when the process before this one has ended, so that everything that
+ * only one process can open is free.
  */
 export async function createDevelopment({
   dist,
@@ -69,7 +69,7 @@ export async function createDevelopment({
     state = error ? { ...message.state, error: withPlaces(error, projectRoot) } : message.state;
     for (const stream of streams) send(stream);
   });
-  process.on('disconnect', () => process.exit(0)); // without its supervisor it would hold the port for ever
+  process.on('disconnect', () => process.exit(0)); // without its supervisor it would hold the port forever
 
   function send(stream: Response): void {
     stream.write(`data: ${JSON.stringify(state)}\n\n`);
@@ -83,7 +83,7 @@ export async function createDevelopment({
     const title = `${info?.method ?? ''} ${url ?? ''} failed (${origin})`.trim();
     const failure = toDevError(title, error, context.componentStack, projectRoot);
     failures.set(address, failure);
-    // A page may ask for it when this server was replaced.
+    // A page can ask for it after this server was replaced.
     process.send?.({ type: 'failure', failure: [address, failure] });
   }
 
@@ -96,7 +96,7 @@ export async function createDevelopment({
       .json(error ?? null);
   });
   routes.post(DEV_FRAMES.replace('/_dev', ''), json(), (req, res) => {
-    res.json(toBrowserError(req.body as ThrownInBrowser, projectRoot)); // from our own script
+    res.json(toBrowserError(req.body as ThrownInBrowser, projectRoot)); // from the engine's own script
   });
   routes.get(DEV_STATE.replace('/_dev', ''), (_req, res) => {
     res.set('Cache-Control', 'no-store').json(state);
@@ -153,7 +153,7 @@ function listenOnShared(server: Server, where: { host: string; port: number }): 
   });
 }
 
-/** Of the map that the step `assets()` asks, what it needs. */
+/** The part of `Map` that the step `assets()` uses. */
 class FilesOnDemand extends Map<string, PublicFile> {
   readonly #directory: string;
 
@@ -170,7 +170,7 @@ class FilesOnDemand extends Map<string, PublicFile> {
     const known = super.get(url);
     if (known) return known;
     const file = readPublicFile(this.#directory, url);
-    // A name without a hash may be another file the next time.
+    // A name without a hash can be another file the next time.
     if (file && url.startsWith('/assets/')) this.set(url, file);
     return file;
   }

@@ -2,10 +2,10 @@ import { currentRequest } from '../request/request-info.ts';
 import type { Breadcrumb } from './failure.ts';
 
 /**
- * Leaves a mark on the trail of the request that the running code works for: an incident shows what
- * led to it. Outside of a request it does nothing.
+ * Adds a breadcrumb to the request that the running code works for, so that an incident shows what led to it. Outside
+ * a request it does nothing.
  *
- * @param data few and short: values are cut at 250 characters, and scrubbed of what looks like a secret
+ * @param data few and short values: each is cut at 250 characters, and scrubbed of anything that looks like a secret
  */
 export function addBreadcrumb(
   category: string,

@@ -14,49 +14,49 @@ import type { Scrubber } from './scrub.ts';
 import { scrubFailure } from './scrub-failure.ts';
 import { trimFailure } from './trim.ts';
 
-/** Where something was thrown: what the incident tells of it. */
+/** The circumstances of a failure, which the incident shows. */
 export interface FailureContext {
   readonly origin: FailureOrigin;
   readonly routeId?: string;
   /** The route's pattern (`/orders/:id`), never the URL. */
   readonly route?: string;
-  /** Path and search of the page, where it is not the request's own. */
+  /** Path and query of the page, if they are not the request's own. */
   readonly url?: string;
-  /** The request that it was done for. The funnel takes the one in whose async context it was thrown by default. */
+  /** The request that failed. By default, the funnel uses the request in whose async context the error was thrown. */
   readonly info?: RequestInfo;
   readonly headers?: IncomingHttpHeaders;
-  /** What was posted, parsed: it is not kept, but what in it is a secret must not stand in a message either. */
+  /** The parsed body that was posted. It is not stored, but its secrets must not appear in a message either. */
   readonly body?: unknown;
-  /** What the request's work was ended with: an `AbortError` after `VisitorGone` is no failure. */
+  /** The reason why the request's work was aborted: an `AbortError` after `VisitorGone` is not a failure. */
   readonly endedBy?: unknown;
-  /** What is made of it is shown to others than who asked, too. */
+  /** The result is also shown to other visitors. */
   readonly isShared?: boolean;
-  /** React's, of a failed render: the components around it, innermost first. */
+  /** React's component stack of a failed render, innermost first. */
   readonly componentStack?: string;
 }
 
-/** What is recorded: something thrown, or what a watcher saw. */
+/** The input of a record: a thrown error, or the observation of a watcher. */
 export interface Recorded {
   readonly error?: unknown;
   readonly kind?: FailureKind;
-  /** In the place of a thrown error's. */
+  /** Replaces the records of a thrown error. */
   readonly errors?: readonly ErrorRecord[];
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
 export interface RecorderOptions {
   readonly build: string;
-  /** Unset: the build. */
+  /** By default, the build. */
   readonly release?: string;
-  /** The same on all replicas and releases; keeps strangers from confirming a guess. */
+  /** The same on all replicas and releases. It keeps outsiders from confirming a guess. */
   readonly namespace?: string;
   readonly paths?: FramePaths;
-  /** Positions in the bundles, and what of the source is there. Read when the first failure asks. */
+  /** The table of positions in the bundles and of the source that is there. Read for the first failure. */
   readonly table?: () => SiteTable;
   readonly scrubber: Scrubber;
-  /** A hash of a visitor's address that changes daily, or of the owner's id: counted, and no more. */
+  /** Returns a hash of a visitor's address, which changes daily, or of the product's id. It only serves to count. */
   readonly toVisitor?: (address: string, id?: string) => string | undefined;
-  /** The owner's: what keeps failures at one place apart on purpose. */
+  /** Set by the product to keep failures at one place apart. */
   readonly splitBy?: (error: unknown, context: FailureContext) => readonly string[];
 }
 
@@ -65,7 +65,7 @@ export const DEFAULT_NAMESPACE = 'spillway';
 
 const NO_BUILD: FramePaths = { dist: join(process.cwd(), 'dist') };
 
-/** Headers that help to understand a failure, and tell nothing of who it was. */
+/** Headers that help to explain a failure and do not identify the visitor. */
 const SHOWN_HEADERS = [
   'accept',
   'accept-language',
@@ -81,11 +81,11 @@ const SHOWN_HEADERS = [
 
 export interface RecordedFailure {
   readonly failure: Failure;
-  /** Knows the secrets of the request too. */
+  /** Also knows the secrets of the request. */
   readonly scrubber: Scrubber;
 }
 
-/** Makes the record of a failure: read, named, scrubbed and cut. Never throws. */
+/** Makes the record of a failure: reads, digests, scrubs and trims it. Never throws. */
 export function createFailureRecorder(
   options: RecorderOptions,
 ): (recorded: Recorded, context: FailureContext) => RecordedFailure {
@@ -132,12 +132,12 @@ export function createFailureRecorder(
     try {
       return options.splitBy?.(error, context);
     } catch {
-      return undefined; // the owner's code fails on what is hostile; the failure itself counts more
+      return undefined; // the product's code can fail on hostile values; the failure itself matters more
     }
   }
 }
 
-/** Messages repeat the secrets of a request without their names. */
+/** Adds the secrets of the request, which messages can repeat without their names. */
 function withSecretsOf(
   { info, headers = info?.headers, url = info?.target, ...context }: FailureContext,
   scrubber: Scrubber,
@@ -157,7 +157,7 @@ function toRequestRecord(context: FailureContext, scrubber: Scrubber): RequestRe
   const url = context.url ?? info.target;
   return {
     method: info.method,
-    // A value that is too short to be known by itself is known by its place.
+    // A value that is too short to be recognized by itself is recognized by its place.
     url: hidePathSecrets(url, context.route ?? info.route, scrubber),
     ...(context.headers ? { headers: shown } : {}),
   };

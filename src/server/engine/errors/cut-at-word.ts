@@ -1,6 +1,6 @@
 /**
- * Cut where a word ends, for half a secret is one that nothing knows by its value or its shape. A word
- * that is longer than `maxWord` is cut all the same. Lengths are UTF-16 code units.
+ * Cuts a text at the end of a word, because half a secret cannot be recognized by its value or its shape. A word that
+ * is longer than `maxWord` is cut anyway. Lengths are UTF-16 code units.
  */
 export function cutAtWord(text: string, length: number, maxWord: number): string {
   if (text.length <= length) return text;

@@ -13,22 +13,19 @@ import { sendProblem } from './problem.ts';
 
 export interface ErrorHandlerOptions {
   readonly funnel: Funnel;
-  /** Renders the owner's page for an error; the page that needs nothing stands in where it fails or is not given. */
+  /** Renders the product's page for an error. If it fails or is not given, the last-resort page is sent. */
   readonly renderError?: (req: Request, res: Response, error: PageError) => void | Promise<void>;
-  /** Something takes what visitors say of a failure: the page that needs nothing has the form for it. */
+  /** Feedback from visitors is accepted, so the last-resort page has a form for it. */
   readonly takesFeedback?: boolean;
 }
 
-/**
- * The last step: whatever was thrown by another one goes through the funnel and gets the answer for
- * who asked.
- */
+/** The last step: passes everything that another step threw to the funnel, and answers in the caller's format. */
 export function errorHandler({ funnel, renderError, takesFeedback }: ErrorHandlerOptions): ErrorHandler {
-  // Express tells error handlers by their four parameters.
+  // Express recognizes error handlers by their four parameters.
   return function errorHandler(error, req, res, _next): void {
     const info = requestInfo(req);
     const origin = isApiPath(info.path) ? 'api' : 'step';
-    const { body } = req as Partial<Request>; // parsed, where a step of Express did
+    const { body } = req as Partial<Request>; // parsed, if a step of Express did so
     const disposition = funnel.fail(error, { origin, info, headers: req.headers, body });
     if (disposition.kind === 'visitor-gone') {
       res.destroy();
@@ -36,7 +33,7 @@ export function errorHandler({ funnel, renderError, takesFeedback }: ErrorHandle
     }
     if (disposition.kind === 'error') info.digest = disposition.error.digest;
     if (res.headersSent) {
-      // Ending it would make the truncated reply look whole.
+      // Ending it would make the truncated reply look complete.
       res.destroy();
       return;
     }
@@ -62,7 +59,7 @@ export function errorHandler({ funnel, renderError, takesFeedback }: ErrorHandle
       return;
     }
     Promise.resolve()
-      // In front of Express nothing throws but failures, which were answered above.
+      // Before Express runs, only failures are thrown, and those were answered above.
       .then(() => renderError(req as Request, res as Response, error))
       .catch((cause: unknown) => {
         const disposition = funnel.fail(cause, { origin: 'render', info: requestInfo(req), headers: req.headers });
@@ -72,7 +69,7 @@ export function errorHandler({ funnel, renderError, takesFeedback }: ErrorHandle
   }
 }
 
-/** Ends the reply with the page that needs nothing. */
+/** Ends the reply with the last-resort page. */
 export function sendLastResort(
   req: IncomingMessage,
   res: ServerResponse,
@@ -85,7 +82,7 @@ export function sendLastResort(
   sendBody(res, error.status, { type: 'text/html; charset=utf-8', body });
 }
 
-/** They describe a body that is not sent. */
+/** Headers that describe the body. */
 const BODY_HEADERS = [
   'Content-Encoding',
   'Content-Language',
@@ -96,18 +93,18 @@ const BODY_HEADERS = [
   'Last-Modified',
 ];
 
-/** Removes what the handler said about a body that is not sent. A handler that failed may have set half of its cookies. */
+/** Removes headers about a body that is not sent. After a failure also cookies: perhaps only half of them were set. */
 function clearHeaders(res: ServerResponse, isFailure: boolean): void {
   for (const name of BODY_HEADERS) res.removeHeader(name);
   if (isFailure) res.removeHeader('Set-Cookie');
   res.setHeader('Cache-Control', 'no-store');
 }
 
-/** The only headers that a failure may set: the error may come from an HTTP client, with another server's headers. */
+/** The only headers that a failure can set: the error can come from an HTTP client, with another server's headers. */
 const FAILURE_HEADERS = /^(?:allow|retry-after|www-authenticate)$/i;
 const OUR_HEADERS = /^(?:connection|content-(?:encoding|length|type)|transfer-encoding)$/i;
 
-/** The `headers` of the error, as Express sends them. */
+/** Adds the `headers` of the error, as Express does. */
 function addHeaders(res: ServerResponse, error: unknown, shown: PageError): void {
   if (shown.digest) res.setHeader('X-Error-Digest', shown.digest);
   const headers = read(error, 'headers');
@@ -118,7 +115,7 @@ function addHeaders(res: ServerResponse, error: unknown, shown: PageError): void
   }
 }
 
-/** An error may carry anything as its headers. */
+/** An error can carry anything as its headers. */
 function trySetHeader(res: ServerResponse, name: string, value: unknown): void {
   try {
     res.setHeader(name, value as string);
@@ -127,7 +124,7 @@ function trySetHeader(res: ServerResponse, name: string, value: unknown): void {
   }
 }
 
-/** A browser that navigates always names `text/html`; whoever names JSON and not HTML gets JSON. */
+/** A browser that navigates always names `text/html`. A caller that names JSON and not HTML gets JSON. */
 export function prefersJson(accept = ''): boolean {
   return /\bapplication\/(?:[\w.-]+\+)?json\b/i.test(accept) && !/\btext\/html\b/i.test(accept);
 }

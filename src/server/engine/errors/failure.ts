@@ -1,4 +1,4 @@
-/** Where on its way a failure happened. It is not part of the digest: one bug reached by two ways is one incident. */
+/** Where a failure happened. It is not part of the digest: a bug that is reached in two ways is one incident. */
 export type FailureOrigin =
   | 'loader'
   | 'action'
@@ -11,7 +11,7 @@ export type FailureOrigin =
   | 'process'
   | 'browser';
 
-/** What kind of thing an incident is. All but `exception` have keys of their own (`digest/special.ts`). */
+/** The kind of an incident. All but `exception` have separate keys (`digest/special.ts`). */
 export type FailureKind =
   | 'exception'
   | 'hydration'
@@ -31,29 +31,29 @@ export interface StackFrame {
   /**
    * `server/main.js` or `client/assets/home-X7K2QM2X.js` for our own bundles (a path within `dist`),
    * `node_modules/pg/lib/client.js` for a package, `node:fs` for Node itself, an origin and path for a
-   * foreign script; empty where the engine tells none. Never an absolute path of this machine.
+   * foreign script; empty if the engine gives none. Never an absolute path of this machine.
    */
   readonly file: string;
-  /** From 1; 0 where the engine tells none. */
+  /** From 1; 0 if the engine gives none. */
   readonly line: number;
-  /** From 1; 0 where the engine tells none. */
+  /** From 1; 0 if the engine gives none. */
   readonly column: number;
-  /** The engine's own name for it, empty where it has none. For display alone: engines and minifiers disagree on it. */
+  /** The engine's name for it, empty if it has none. Only for display: engines and minifiers disagree on it. */
   readonly function: string;
   /** V8's `async` frames: callers that awaited. */
   readonly async?: true;
 }
 
-/** One error of a chain of causes, read without trusting it. */
+/** One error of a chain of causes, read as untrusted input. */
 export interface ErrorRecord {
-  /** `TypeError`; `NonError` for something thrown that is no error. */
+  /** `TypeError`; `NonError` for a thrown value that is not an error. */
   readonly class: string;
   readonly message: string;
-  /** `ECONNREFUSED`, `23505`: where it looks like a code. */
+  /** `ECONNREFUSED`, `23505`: only if it looks like a code. */
   readonly code?: string;
   /** From the throw outwards. */
   readonly frames: readonly StackFrame[];
-  /** Classes of an `AggregateError`'s errors, sorted, each once. */
+  /** Classes of an `AggregateError`'s errors, sorted, without duplicates. */
   readonly members?: readonly string[];
 }
 
@@ -77,21 +77,21 @@ export interface Breadcrumb {
   readonly data?: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** What of a request an operator may see: no body, no cookies, no credentials, no address. */
+/** The parts of a request that an operator can see: no body, cookies, credentials or address. */
 export interface RequestRecord {
   readonly method: string;
-  /** Path and search, scrubbed; an absolute URL for what came from a browser. */
+  /** Path and query, scrubbed; an absolute URL for a failure in a browser. */
   readonly url: string;
-  /** Listed headers alone, scrubbed. */
+  /** Only listed headers, scrubbed. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * One time that something failed, as it is journaled, stored and reported. It is plain JSON, scrubbed
- * of secrets and cut to the limits of F13 to F15 before anybody gets it.
+ * One occurrence of a failure, as it is journaled, stored and reported. It is plain JSON, scrubbed of secrets and cut
+ * to the limits of F13 to F15 before any reporter gets it.
  */
 export interface Failure {
-  /** 32 hexadecimal digits: Sentry's event id too. */
+  /** 32 hexadecimal digits, also Sentry's event id. */
   readonly id: string;
   /** Names the kind of failure: 8 characters of Crockford base32. */
   readonly digest: string;
@@ -99,9 +99,9 @@ export interface Failure {
   readonly occurrence: string;
   /** The version of the rule that made the digest. */
   readonly rule: number;
-  /** Set where the digest rests on words instead of a place in the source (rule 8). */
+  /** Set if the digest is made from words instead of a place in the source (rule 8). */
   readonly weak?: true;
-  /** Set where a build's table was not at hand: the desk worker makes the digest when it takes it in. */
+  /** Set if the build's table was not available: the desk worker makes the digest when it ingests the failure. */
   readonly unresolved?: true;
   readonly kind: FailureKind;
   readonly side: 'server' | 'browser';
@@ -110,7 +110,7 @@ export interface Failure {
   readonly at: number;
   readonly build: string;
   readonly release: string;
-  /** Outermost first; empty for what has no error, such as an unclean death. */
+  /** Outermost first; empty for a failure without an error, such as an unclean death. */
   readonly errors: readonly ErrorRecord[];
   /** One line for lists: `TypeError: Cannot read properties of undefined (reading 'total')`. */
   readonly title: string;
@@ -127,13 +127,13 @@ export interface Failure {
   readonly componentStack?: string;
   readonly breadcrumbs?: readonly Breadcrumb[];
   readonly tags?: Readonly<Record<string, string>>;
-  /** What else is known, such as what differed at hydration, or the requests in flight at a death. */
+  /** Other facts, such as the difference at hydration, or the requests in flight at a death. */
   readonly extra?: Readonly<Record<string, unknown>>;
-  /** Whoever it happened to: a salted hash that changes daily. */
+  /** Identifies the visitor: a salted hash that changes daily. */
   readonly visitor?: string;
-  /** Names of what was cut to fit the limits, such as `breadcrumbs`. */
+  /** Names of the parts that were cut to fit the limits, such as `breadcrumbs`. */
   readonly cut?: readonly string[];
-  /** The address of the server's failure that this one shows: counted there, not again. */
+  /** The address of the server's failure that this one repeats: only that one is counted. */
   readonly echoOf?: string;
 }
 
@@ -142,14 +142,14 @@ export function toAddress({ digest, occurrence }: Pick<Failure, 'digest' | 'occu
   return `${digest}-${occurrence}`;
 }
 
-/** A place that failures go to. The desk is one, Sentry another. */
+/** A destination for failures, such as the desk or Sentry. */
 export interface Reporter {
   /**
    * Called once for each failure, before its address leaves the process.
    *
-   * @param error what was thrown, where something was
-   * @returns false where it could not be kept: the log line then carries all of it
-   * @throws nothing that would stop the others: the funnel logs it
+   * @param error the thrown value, if there is one
+   * @returns false if it could not be stored: the log line then contains all of it
+   * @throws without effect on the other reporters: the funnel logs the error
    */
   report(failure: Failure, error: unknown): boolean;
 }

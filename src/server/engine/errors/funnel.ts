@@ -14,17 +14,17 @@ import { isVisitorGone } from './visitor-gone.ts';
 
 export type { FailureContext } from './create-failure.ts';
 
-/** What the funnel made of something thrown. */
+/** How the funnel classified a thrown value. */
 export type Disposition =
   | { readonly kind: 'visitor-gone' }
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
   | { readonly kind: 'error'; readonly error: PageError };
 
 export interface Funnel {
-  /** Never throws, whatever was thrown, and may be asked about one error any number of times: it is recorded once. */
+  /** Never throws. Calling it again with the same error does not record the error again. */
   fail(error: unknown, context: FailureContext): Disposition;
   /**
-   * Records what nobody threw, such as an event loop that was blocked.
+   * Records a failure that was not thrown, such as a blocked event loop.
    *
    * @returns its address
    */
@@ -33,17 +33,16 @@ export interface Funnel {
 
 export interface FunnelOptions extends RecorderOptions {
   readonly log: Logger;
-  /** Told of each failure once, in this order. The first is where it is kept. */
+  /** Notified of each failure once, in this order. The first one stores it. */
   readonly reporters?: readonly Reporter[];
   readonly count?: Count;
-  /** `npm run dev`: told of each failure once, with its address. */
+  /** `npm run dev`: called once for each failure, with its address. */
   readonly onFailure?: (address: string, error: unknown, context: FailureContext) => void;
 }
 
 /**
- * The one place that decides what the outside may see of something thrown. A failure is stamped with
- * its address (`7K3QM2XA-9F4W0R6B`), kept, reported and written to the log, and all that leaves is
- * the address.
+ * Decides what the outside can see of a thrown value; no other part does. A failure gets its address
+ * (`7K3QM2XA-9F4W0R6B`), is stored, reported and logged, and only the address leaves the server.
  */
 export function createFunnel(options: FunnelOptions): Funnel {
   const { log, reporters = [], count = ignore } = options;
@@ -71,7 +70,7 @@ export function createFunnel(options: FunnelOptions): Funnel {
     return address;
   }
 
-  /** A reporter that fails must not turn one failure into another one. */
+  /** Catches errors of a reporter, so that one failure does not turn into another. */
   function report(reporter: Reporter, failure: Failure, error: unknown): boolean {
     try {
       return reporter.report(failure, error);
@@ -115,9 +114,9 @@ function inRequest(context: FailureContext): FailureContext {
 const FAILED = 'A failure could not be reported.';
 
 /**
- * Which address an error already has. React calls once for each boundary that a rejected promise
- * passes, and what is re-thrown with a cause is the same failure. Something thrown that is no object
- * is known again within its request.
+ * Remembers which address an error already has. React calls once for each boundary that a rejected promise passes, and
+ * an error that is re-thrown with a cause is the same failure. A thrown value that is not an object is recognized
+ * within its request.
  */
 class Addresses {
   readonly #byError = new WeakMap<WeakKey, string>();
@@ -148,15 +147,15 @@ class Addresses {
   }
 }
 
-/** How long a client may take to make a request again (ms). Its attempts end 10 s after the first. */
+/** How long a client can take to repeat a request (ms). Its attempts end 10 s after the first. */
 const RETRY_TIME = 30 * Second;
 const MAX_RETRIES = 2;
-/** Failures that may be retried at the same time (a count). */
+/** Failures that can be retried at the same time (count). */
 const MAX_RETRIED = 1000;
 
 /**
- * The failures of requests that the client may make again: an attempt that fails in the same way is the same
- * occurrence. A client can name any address, so each counts for few attempts and a short time.
+ * The failures of requests that the client can repeat: an attempt that fails in the same way is the same occurrence. A
+ * client can name any address, so each is valid for few attempts and a short time.
  */
 class Retries {
   readonly #left = new Map<string, { attempts: number; readonly until: number }>();
@@ -177,7 +176,7 @@ class Retries {
   }
 }
 
-/** Undefined for an imitation whose fields cannot be read or used. */
+/** Returns undefined for an imitation whose fields cannot be read or used. */
 function fromControlFlow(response: ControlFlowResponse): Disposition | undefined {
   try {
     const { kind, status, location, message } = response;
@@ -189,7 +188,7 @@ function fromControlFlow(response: ControlFlowResponse): Disposition | undefined
   }
 }
 
-/** What body parsers throw when the visitor leaves in the middle of an upload. */
+/** True for the error of a body parser when the visitor leaves in the middle of an upload. */
 function isAbortedUpload(error: unknown): boolean {
   return read(error, 'type') === 'request.aborted';
 }
@@ -198,7 +197,7 @@ function isWeakKey(value: unknown): value is WeakKey {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
-/** One line for each failure. Where it could not be kept elsewhere, the line holds all of it. */
+/** One line for each failure. If the failure could not be stored, the line contains all of it. */
 function toLogLine(failure: Failure, error: unknown, isKept: boolean, scrubber: Scrubber): object {
   const { digest, occurrence, kind, origin, build, release, routeId, route, request, requestId, traceId } = failure;
   const [own, ...causes] = error === undefined ? [] : causesOf(error).map((link) => readError(link).stack);
@@ -221,11 +220,11 @@ function toLogLine(failure: Failure, error: unknown, isKept: boolean, scrubber: 
     componentStack: failure.componentStack,
     causes: causes.length > 0 ? causes.map((cause) => scrubber.text(cause)) : undefined,
     extra: failure.extra,
-    ...(isKept ? {} : { lost: 'It could not be written to the journal: this line is all there is.', failure }),
+    ...(isKept ? {} : { lost: 'The journal could not be written. This line is the only record.', failure }),
   };
 }
 
-/** A log that fails must not turn one failure into another one. */
+/** Catches errors of the log, so that one failure does not turn into another. */
 function writeLine(log: Logger, line: object, words = 'A request failed.'): void {
   try {
     log.error(line, words);

@@ -3,15 +3,14 @@ import type { PageError, PageErrorKind } from '../../../shared/engine/wire/paylo
 import { isError, read } from './digest/read-error.ts';
 
 /**
- * An answer that a request earned by what it asked; it is never reported. Its words are written for
- * the visitor, and reach them whatever the status. Without any, the engine's own for the status are
- * said. Where a loader or an action wants one, `publicError()` is the way.
+ * An error that the request caused; it is never reported. Its message is written for the visitor, and is shown for any
+ * status. Without a message, the engine's text for the status is used. In loaders and actions, use `publicError()`.
  */
 export class HttpError extends Error {
   readonly status: number;
-  /** As they were given. */
+  /** The message as it was given. */
   readonly words: string | undefined;
-  /** Sent with the answer, such as `Allow`. */
+  /** Sent with the response, such as `Allow`. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(status: number, words?: string, headers: Readonly<Record<string, string>> = {}) {
@@ -27,7 +26,7 @@ export function badRequest(message: string): HttpError {
   return new HttpError(400, message);
 }
 
-/** A 404 for an API handler. A loader ends with `notFound()`. */
+/** Makes a 404 for an API handler. A loader uses `notFound()`. */
 export function notFoundHere(): HttpError {
   return new HttpError(404);
 }
@@ -59,14 +58,14 @@ const WORDS: Readonly<Record<number, string>> = {
   503: 'The server is busy. Try again in a moment.',
 };
 
-/** Words of ours for a status, so that a library's message never reaches a visitor. */
+/** Returns the engine's text for a status, so that a library's message never reaches a visitor. */
 export function describeStatus(status: number): string {
   return WORDS[status] ?? `${STATUS_CODES[status] ?? 'Error'}.`;
 }
 
 /**
- * What a visitor may see of an `HttpError`, or of a client error that a library marks as exposable
- * (`http-errors`: what body parsers throw). Undefined for everything else, which is a failure.
+ * Returns what a visitor can see of an `HttpError`, or of a client error that a library marks as exposable
+ * (`http-errors`: the errors of body parsers). Undefined for everything else, which is a failure.
  *
  * @param isHandlers an Express handler threw it or passed it to `next()`. Express treats any 4xx as an answer and
  * not a failure, with its message for the client if `expose` is set
@@ -81,7 +80,7 @@ export function toPublicError(error: unknown, isHandlers = false): PageError | u
   return toPageError(status, typeof message === 'string' ? message : undefined);
 }
 
-/** `status` or `statusCode` of an error, by Express's rules: an integer from 400 to 599. */
+/** Reads `status` or `statusCode` of an error, by Express's rules: an integer from 400 to 599. */
 export function statusOf(error: unknown): number | undefined {
   return [read(error, 'status'), read(error, 'statusCode')].find(isErrorStatus);
 }
@@ -90,7 +89,7 @@ function isErrorStatus(status: unknown): status is number {
   return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status < 600;
 }
 
-/** The pages for 401, 403 and 404 have words of their own: they are told of given ones alone. */
+/** The pages for 401, 403 and 404 have default texts, so they only get a message if one is given. */
 function toPageError(status: number, words?: string): PageError {
   const kind = KINDS[status];
   if (!kind) return { kind: 'public', status, message: words ?? describeStatus(status) };

@@ -19,7 +19,7 @@ const STYLE =
   'form{display:grid;gap:.75rem;max-width:30rem;margin-top:2rem}label{display:grid;gap:.25rem}' +
   'label[hidden]{display:none}textarea,input,button{font:inherit;padding:.4rem}button{justify-self:start}';
 
-/** The page has its own style sheet, which the policy allows by its hash, and no script. */
+/** The page has an inline style sheet, which the policy allows by its hash, and no script. */
 export const PLAIN_PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -28,7 +28,7 @@ export const PLAIN_PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The page of last resort, for when nothing else works: a string, without React, routes or files. */
+/** Renders the last-resort page, for when nothing else works: a string, without React, routes or files. */
 export function renderLastResort(error: PageError, host: string, takesFeedback = false): string {
   return renderPlainPage(error.kind === 'failure' ? failureWords(error, host, takesFeedback) : publicWords(error));
 }
@@ -43,7 +43,7 @@ export function renderPlainPage(words: PlainWords): string {
   ].join('');
 }
 
-/** HTML. Text from outside is escaped. */
+/** HTML. Untrusted text is escaped. */
 export interface PlainWords {
   readonly title: string;
   readonly heading: string;

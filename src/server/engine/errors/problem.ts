@@ -3,17 +3,17 @@ import type { PageError } from '../../../shared/engine/wire/payload.ts';
 import { sendBody } from '../request/send-body.ts';
 import { describeStatus } from './http-error.ts';
 
-/** RFC 9457. Where `type` is `about:blank`, `title` is the phrase of the status. */
+/** RFC 9457. With the `type` `about:blank`, `title` is the phrase of the status. */
 export interface Problem {
   readonly type: 'about:blank';
   readonly title: string;
   readonly status: number;
   readonly detail?: string;
-  /** Where the desk shows this occurrence. */
+  /** The page of this occurrence on the desk. */
   readonly instance?: string;
   /** The kind of failure: the first half of its address. */
   readonly digest?: string;
-  /** What is wrong with what was sent, by field. */
+  /** Errors in the request, by field. */
   readonly errors?: Readonly<Record<string, string>>;
 }
 
@@ -32,7 +32,7 @@ export function presentProblem(error: PageError): Problem {
   };
 }
 
-/** @param errors what is wrong with what was sent, by field */
+/** @param errors errors in the request, by field */
 export function sendProblem(res: ServerResponse, error: PageError, errors?: Problem['errors']): void {
   const body = JSON.stringify({ ...presentProblem(error), errors });
   sendBody(res, error.status, { type: PROBLEM_TYPE, body });

@@ -7,22 +7,22 @@ export interface ProcessFaultsOptions {
   readonly log: Logger;
   /** Drains and ends the process with this code. */
   readonly stop: (code: number) => void;
-  /** Moves what was kept to where others look for it, standing still meanwhile: there may be no time later. */
+  /** Writes out buffered failures synchronously, because the process can end before the next write. */
   readonly flushSync?: () => void;
 }
 
 /**
- * A rejection that nobody handled, with a request in its context, is that request's failure and the
- * process lives. Everything else leaves the process in a state that nobody knows, so it drains and
- * ends; what is in flight finishes.
+ * Handles errors that nothing else caught. An unhandled rejection with a request in its context is that request's
+ * failure, and the process continues. Everything else leaves the process in an unknown state, so it drains and exits.
+ * Requests in flight are finished.
  *
- * @returns takes the handlers off again
+ * @returns a function that removes the handlers
  */
 export function watchProcess({ funnel, log, stop, flushSync }: ProcessFaultsOptions): () => void {
   function handleRejection(reason: unknown): void {
     const info = currentRequest();
     if (info) funnel.fail(reason, { origin: 'request', info });
-    // If the product or an existing app has a handler too, that handler decides whether the process goes on.
+    // If the product or an existing app has a handler too, that handler decides whether the process continues.
     else if (process.listenerCount('unhandledRejection') > 1) funnel.fail(reason, { origin: 'process' });
     else handleException(reason);
   }
@@ -31,7 +31,7 @@ export function watchProcess({ funnel, log, stop, flushSync }: ProcessFaultsOpti
     const disposition = funnel.fail(error, { origin: 'process' });
     if (disposition.kind === 'visitor-gone') return;
     flushSync?.();
-    log.fatal('Something failed outside any request. The server finishes what is in flight and ends.');
+    log.fatal('An error occurred outside any request. The server finishes the requests in flight, then exits.');
     stop(1);
   }
 

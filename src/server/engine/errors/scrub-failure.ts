@@ -2,9 +2,8 @@ import type { Breadcrumb, ErrorRecord, Failure, RequestRecord, StackFrame } from
 import type { Scrubber } from './scrub.ts';
 
 /**
- * Takes secrets out of what a failure tells, and leaves what it is known by: its ids, digest, kind,
- * build, release, route and place. Those are the engine's own, and a stranger whose cookie happens to
- * read like one of them must not be able to wipe it out.
+ * Removes secrets from a failure, except from its ids, digest, kind, build, release, route and site. Those come from
+ * the engine, and a cookie that happens to equal one of them must not redact it.
  */
 export function scrubFailure(failure: Failure, scrubber: Scrubber): Failure {
   const { title, errors, site, request, componentStack, breadcrumbs, tags, extra } = failure;
@@ -12,7 +11,7 @@ export function scrubFailure(failure: Failure, scrubber: Scrubber): Failure {
     ...failure,
     title: scrubber.text(title),
     errors: errors.map((error) => scrubError(error, scrubber)),
-    // Without the source at hand, the detail is what the message says.
+    // If the source is not known, the detail is taken from the message.
     ...(site && { site: { ...site, detail: scrubber.text(site.detail) } }),
     ...(request && { request: scrubRequest(request, scrubber) }),
     ...(componentStack !== undefined && { componentStack: scrubber.text(componentStack) }),
@@ -34,7 +33,7 @@ function scrubError(error: ErrorRecord, scrubber: Scrubber): ErrorRecord {
   };
 }
 
-/** A stack is a text that anyone may write. A file of the build is the place, which no stranger's cookie may wipe out. */
+/** Anyone can write a stack. But a file of the build identifies the site, and a visitor's cookie must not redact it. */
 function scrubFrame(frame: StackFrame, scrubber: Scrubber): StackFrame {
   const isOwn = /^(?:server|client)\/[^:]*$/.test(frame.file);
   return {
@@ -59,5 +58,5 @@ function scrubBreadcrumb(breadcrumb: Breadcrumb, scrubber: Scrubber): Breadcrumb
 }
 
 function scrubTexts(texts: Readonly<Record<string, string>>, scrubber: Scrubber): Record<string, string> {
-  return scrubber.value(texts) as Record<string, string>; // names and texts stay names and texts
+  return scrubber.value(texts) as Record<string, string>; // names and texts remain names and texts
 }

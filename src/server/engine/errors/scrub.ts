@@ -6,47 +6,47 @@ import { createSecretKeys, type SecretKeys } from './scrub/secret-keys.ts';
 import { redactPairs } from './scrub/secret-pairs.ts';
 import { REDACTED, redactShapes } from './scrub/secret-patterns.ts';
 
-/** What of a text is read and kept (UTF-16 code units), so that a megabyte costs no more than a page. */
+/** The part of a text that is read and kept (UTF-16 code units), so that a megabyte costs no more than a page. */
 export const MAX_SCRUBBED_LENGTH = 16 * KiB;
 
-/** A shorter value is found in innocent words; it goes by its name alone (UTF-16 code units). */
+/** Shorter values also occur in harmless words, so only their names identify them (UTF-16 code units). */
 const MIN_LITERAL_LENGTH = 8;
 
-/** How far back a cut goes to the end of a word: no token is longer (UTF-16 code units). */
+/** How far a cut can move back to the end of a word: no token is longer (UTF-16 code units). */
 const MAX_WORD_LENGTH = 4 * KiB;
 
-/** How often a query is decoded to find another address in it (a count). */
+/** How often a query is decoded to find another URL in it (count). */
 const MAX_DECODING = 3;
 
 const QUERY_PAIR = /([?&#;])([^\s=&#;?"'<>]{1,200})=([^\s&#;"'<>]*)/g;
 
 export interface ScrubberOptions {
-  /** Names of fields, headers and query keys, beside the usual ones. Case and separators do not matter. */
+  /** Names of fields, headers and query keys, in addition to the usual ones. Case and separators do not matter. */
   readonly keys?: readonly string[];
-  /** What else is a secret, by shape: the owner's own numbers of customers or contracts. */
+  /** Other secrets, by shape, such as the product's customer or contract numbers. */
   readonly patterns?: readonly RegExp[];
-  /** Values that are secrets wherever they stand, such as those of the environment; of 8 and more characters. */
+  /** Values that are secret in any place, such as those of the environment; at least 8 characters long. */
   readonly literals?: readonly string[];
 }
 
 /**
- * Takes secrets out of whatever is journaled, logged or reported: credentials and keys by their
- * shape, values by the name that they go under, and known values wherever they stand. E-mail
- * addresses go too, for privacy is the default; addresses of machines stay, for without them no
- * failed connection can be understood. `[redacted]` stands in. Nothing here throws.
+ * Removes secrets from everything that is journaled, logged or reported: credentials and keys by their shape, values
+ * by their name, and known values in any place. E-mail addresses are removed too, because privacy is the default.
+ * Addresses of machines remain, because without them failed connections cannot be explained. The replacement is
+ * `[redacted]`. Nothing here throws.
  */
 export interface Scrubber {
-  /** Past 16 Ki characters a text is cut with `…`. Addresses in it are read too, with what their queries hold. */
+  /** Cuts a text after 16 Ki characters and appends `…`. URLs in it are decoded, and their queries scrubbed. */
   text(text: string): string;
-  /** An address, whole or from its path on. */
+  /** A URL, absolute or from its path on. */
   url(url: string): string;
-  /** A copy like JSON, of bounded size: cycles, depth and what cannot be read are named in words. */
+  /** A copy as JSON of bounded size. Cycles, deep values and unreadable ones are replaced by a word. */
   value(value: unknown): unknown;
-  /** The same, which knows more secret values: those of one request. */
+  /** Returns a scrubber that knows more secret values, such as those of one request. */
   with(literals: readonly string[]): Scrubber;
-  /** A name whose value is a secret. */
+  /** True for a name whose value is a secret. */
   hides(key: string): boolean;
-  /** The same of a name in a query, where more of them are (`code`, `ticket`). */
+  /** The same for a name in a query, where more names are secret (`code`, `ticket`). */
   hidesInQuery(key: string): boolean;
 }
 
@@ -64,7 +64,7 @@ function buildScrubber(keys: SecretKeys, patterns: readonly RegExp[], literals: 
     return rest;
   }
 
-  /** What is encoded in a query or a fragment: often another address, with a query of its own. */
+  /** Scrubs encoded values of a query or a fragment: often a value is another URL with its own query. */
   function decodePairs(text: string, depth: number): string {
     return text.replace(QUERY_PAIR, (pair, mark: string, name: string, value: string) => {
       if (value === '') return pair;
@@ -77,7 +77,7 @@ function buildScrubber(keys: SecretKeys, patterns: readonly RegExp[], literals: 
 
   const scrubber: Scrubber = {
     text: (text) => scrubText(text),
-    // After `data:` follows a file, not an address.
+    // `data:` is followed by a file, not by an address.
     url: (url) => (/^data:/i.test(url) ? `${scrubText(url.slice(0, 100).replace(/,.*/s, ''))},…` : scrubText(url)),
     value: (value) => scrubValue(value, scrubber),
     with(more) {
@@ -94,7 +94,7 @@ function cut(text: string): string {
   return text.length <= MAX_SCRUBBED_LENGTH ? text : `${cutAtWord(text, MAX_SCRUBBED_LENGTH, MAX_WORD_LENGTH)}…`;
 }
 
-/** Also as they are written in addresses and in JSON. */
+/** Adds the spellings of each literal in URLs and in JSON. */
 function toLiterals(literals: readonly string[]): string[] {
   const spellings = literals
     .map((literal) => literal.trim())
@@ -103,7 +103,7 @@ function toLiterals(literals: readonly string[]): string[] {
   return longestFirst([...new Set(spellings)]);
 }
 
-/** So that no rest of a longer one is left. */
+/** Sorts so that no rest of a longer literal remains. */
 function longestFirst(literals: string[]): string[] {
   return literals.sort((one, other) => other.length - one.length);
 }
@@ -116,7 +116,7 @@ function decode(text: string): string {
   return decodePercent(text.replaceAll('+', ' ')) ?? text;
 }
 
-/** A lone surrogate has no spelling in an address. */
+/** A lone surrogate cannot be encoded in a URL. */
 function encode(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }

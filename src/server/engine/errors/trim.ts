@@ -9,29 +9,28 @@ import {
 import { KiB } from '../../../shared/units.ts';
 import type { ErrorRecord, Failure } from './failure.ts';
 
-/** Marks a text that was cut. It is counted in the length. */
+/** Marks a text that was cut. It counts toward the length. */
 const MARK = '…';
 
-/** Nesting and number of values in each field of a failure (counts): more than scrubbing leaves. Past them it says `[cut]`. */
+/** Nesting and number of values in each field of a failure (counts), more than scrubbing leaves. Beyond is `[cut]`. */
 const MAX_DEPTH = 16;
 const MAX_NODES = 20_000;
 
-/** A title is one line of a list (UTF-16 code units). */
+/** Maximum length of a title, which is one line of a list (UTF-16 code units). */
 export const MAX_TITLE_LENGTH = 200;
 
-/** Classes that are named of an `AggregateError` (a count). */
+/** Classes of an `AggregateError` that are kept (count). */
 const MAX_MEMBERS = 50;
 
-/** Levels of `extra` that stay where an event is too large (a count). */
+/** Levels of `extra` that remain if an event is too large (count). */
 const TRIMMED_DEPTH = 3;
 
 /**
- * Cuts a failure to the limits of F13 to F15: 100 breadcrumbs, 250 characters a value, 100 KB of JSON
- * in UTF-8. `cut` names what was cut, in words of the record: `values`, `errors`, `frames`,
- * `componentStack`, `breadcrumbs`, `extra`, `tags`, `request`. Id, digest, occurrence and title are
- * always kept. A component stack has 8 KiB.
+ * Cuts a failure to the limits of F13 to F15: 100 breadcrumbs, 250 characters per value, 100 KB of JSON in UTF-8. `cut`
+ * names the parts that were cut: `values`, `errors`, `frames`, `componentStack`, `breadcrumbs`, `extra`, `tags`,
+ * `request`. Id, digest, occurrence and title are always kept. A component stack has up to 8 KiB.
  *
- * @param maxBytes of the JSON; a stub may be larger where it is less than 64 KiB
+ * @param maxBytes of the JSON; a stub can be larger if this is less than 64 KiB
  */
 export function trimFailure(failure: Failure, maxBytes = MAX_EVENT_BYTES): Failure {
   const cut = new Set(failure.cut);
@@ -50,7 +49,7 @@ export function trimFailure(failure: Failure, maxBytes = MAX_EVENT_BYTES): Failu
   return cut.size === 0 ? trimmed : { ...trimmed, cut: [...cut] };
 }
 
-/** At most `length` UTF-16 code units, the mark included, and no half of a surrogate pair. */
+/** Returns at most `length` UTF-16 code units, including the mark, and never half a surrogate pair. */
 export function cutText(text: string, length = MAX_VALUE_LENGTH): string {
   if (text.length <= length) return text;
   const last = text.charCodeAt(length - 2);
@@ -61,7 +60,7 @@ export function cutText(text: string, length = MAX_VALUE_LENGTH): string {
 /** Returns the same failure if there is nothing to shorten. */
 type Stage = readonly [part: string, shorten: (failure: Failure) => Failure];
 
-/** What applies to each failure. */
+/** Applied to every failure. */
 const LIMITS: readonly Stage[] = [
   ['errors', withErrors],
   ['frames', (failure) => withFrames(failure, MAX_REPORTED_FRAMES)],
@@ -69,7 +68,7 @@ const LIMITS: readonly Stage[] = [
   ['componentStack', (failure) => withComponentStack(failure, MAX_COMPONENT_STACK_LENGTH)],
 ];
 
-/** Shorten a failure that is still too large, beginning with the least useful part. */
+/** Applied to a failure that is still too large, starting with the least useful part. */
 const STAGES: readonly Stage[] = [
   ['extra', withFlatExtra],
   ...[50, 25, 10].map((count): Stage => ['breadcrumbs', (failure) => withBreadcrumbs(failure, count)]),
@@ -83,7 +82,7 @@ const STAGES: readonly Stage[] = [
 ];
 
 interface CopyOptions {
-  /** Levels of objects and arrays (a count). */
+  /** Levels of objects and arrays (count). */
   readonly depth: number;
   readonly toText: (text: string) => string;
   /** Called if something is replaced by `[cut]`. */
@@ -109,7 +108,7 @@ function copyPlain(value: unknown, { depth, toText, onCut }: CopyOptions): unkno
   return visit(value, depth);
 }
 
-/** A copy as plain data in which every text has its length: also what an owner or a browser added. */
+/** Copies as plain data with all texts at most at their maximum length, including those of a product or a browser. */
 function cutValues(failure: Failure, cut: Set<string>): Failure {
   const onCut = () => void cut.add('values');
   function toText(text: string): string {
@@ -137,13 +136,13 @@ function withErrors(failure: Failure): Failure {
   return { ...failure, errors: fewer };
 }
 
-/** The newest stay. */
+/** Keeps the newest. */
 function withBreadcrumbs(failure: Failure, count: number): Failure {
   if (!failure.breadcrumbs || failure.breadcrumbs.length <= count) return failure;
   return { ...failure, breadcrumbs: failure.breadcrumbs.slice(-count) };
 }
 
-/** Those next to the throw stay. */
+/** Keeps the frames next to the throw. */
 function withFrames(failure: Failure, count: number): Failure {
   if (!failure.errors.some(({ frames }) => frames.length > count)) return failure;
   const errors = failure.errors.map((error): ErrorRecord => ({ ...error, frames: error.frames.slice(0, count) }));
@@ -170,7 +169,7 @@ function withComponentStack(failure: Failure, length: number): Failure {
   return { ...failure, componentStack: cutLines(failure.componentStack, length) };
 }
 
-/** Whole lines, from the innermost component on. */
+/** Keeps whole lines, starting with the innermost component. */
 function cutLines(text: string, length: number): string {
   if (text.length <= length) return text;
   const end = text.lastIndexOf('\n', length - 2);
@@ -183,13 +182,13 @@ function withBareRequest(failure: Failure): Failure {
   return { ...failure, request: { method, url } };
 }
 
-/** What always fits, because each of its texts does: the last stage, for what the others have left. */
+/** The last stage: a record that always fits, because each of its texts is limited. */
 function toStub({ componentStack: _, ...failure }: Failure): Failure {
   const [first] = failure.errors;
   return { ...failure, errors: first ? [{ class: first.class, message: first.message, frames: [] }] : [] };
 }
 
-/** With the list of what was cut: that has to fit too. */
+/** Includes the list of cut parts, which has to fit too. */
 function byteLengthOf(failure: Failure, cut: ReadonlySet<string>): number {
   return Buffer.byteLength(JSON.stringify(failure)) + (cut.size + 1) * 20;
 }

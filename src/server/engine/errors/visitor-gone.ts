@@ -1,7 +1,4 @@
-/**
- * The reason that a request's signal is aborted with when the visitor leaves. It is no error, so it is
- * neither logged nor reported.
- */
+/** The reason with which a request's signal is aborted when the visitor leaves. It is neither logged nor reported. */
 export class VisitorGone extends Error {
   constructor() {
     super('The visitor left before the answer was complete.');
@@ -10,8 +7,8 @@ export class VisitorGone extends Error {
 }
 
 /**
- * True for the reason itself, and for what Node and `fetch` make of it: an `AbortError` whose cause
- * it is, or that was thrown after the request's work had been ended with it. Never throws.
+ * True for the reason itself and for the `AbortError` that Node and `fetch` make of it: one with this cause, or one
+ * that was thrown after the request's work had been ended with it. Never throws.
  */
 export function isVisitorGone(error: unknown, endedBy?: unknown): boolean {
   try {

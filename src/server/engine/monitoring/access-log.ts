@@ -5,25 +5,25 @@ import { requestInfo } from '../request/request-info.ts';
 import type { Step } from '../request/step.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Probes and scrapers come every second and say nothing new. */
+/** Probes and scrapers call these every second. */
 const QUIET = new Set(['/livez', '/readyz', '/metrics']);
 
 export interface AccessLogOptions {
   readonly log: Logger;
-  /** Holds the request for as long as it is being answered. */
+  /** Tracks the request while it is being answered. */
   readonly inFlight?: InFlight | undefined;
   readonly scrubPath: ScrubPath;
-  /** Told of each reply that has ended. */
+  /** Receives each reply that has ended. */
   readonly metrics?: Pick<Metrics, 'observeRequest'> | undefined;
 }
 
 /**
- * One line when a reply is complete or its visitor left. The search is not logged: it carries tokens
- * and names.
+ * Logs one line when a reply is complete or its visitor has left. The query is not logged, because it can contain
+ * tokens and names.
  */
 export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOptions): Step {
   return function accessLog(req, res, next) {
-    // Kept: Node takes the socket off a request whose body was left unread.
+    // Node removes the socket from a request whose body was not read.
     const { socket } = req;
     const before = socket.bytesWritten;
     const started = requestInfo(req);

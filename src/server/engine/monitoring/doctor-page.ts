@@ -26,16 +26,16 @@ export interface DoctorPageOptions {
   readonly origins: Origins;
   readonly trust: ProxyTrust;
   readonly mayRead: MayRead;
-  /** Streams are compressed as pages are. */
+  /** Streams are compressed like pages. */
   readonly compression: boolean;
   /** The app has WebSockets. */
   readonly hasSockets: boolean;
 }
 
 /**
- * What `npm run doctor -- <origin>` measures a proxy by: what the server sees of a request, a stream
- * of known steps, and how much of a body arrives. It runs before the host check, so that it can say which
- * host a proxy sent. No other site can make a browser send the token that it asks for.
+ * Answers `npm run doctor -- <origin>`, which tests a proxy: how the server sees a request, a stream of known steps,
+ * and how much of a body arrives. It runs before the host check, so that it can report the host that a proxy sent. No
+ * other site can make a browser send the token that it requires.
  */
 export function doctorPage({ origins, trust, mayRead, compression, hasSockets }: DoctorPageOptions): FixedPaths {
   const compressed = compression ? compress() : undefined;
@@ -50,7 +50,7 @@ export function doctorPage({ origins, trust, mayRead, compression, hasSockets }:
       peer: req.socket.remoteAddress ?? '',
       peerPort: req.socket.remotePort ?? 0,
       isPeerTrusted,
-      // No number of hops goes as far.
+      // No number of hops goes this far.
       isVisitorListed: trust(address, Number.POSITIVE_INFINITY),
       scheme,
       host,
@@ -79,7 +79,7 @@ export function doctorPage({ origins, trust, mayRead, compression, hasSockets }:
   };
 }
 
-/** The step of Express needs nothing of it but what every request has. */
+/** Runs a step of Express that only needs what every request has. */
 function inFrontOf(step: RequestHandler, req: IncomingMessage, res: ServerResponse, next: () => void): void {
   step(req as Request, res as Response, next);
 }
@@ -89,7 +89,7 @@ interface StreamForm {
   readonly toText: (step: number) => string;
 }
 
-/** So short that whoever waits for more holds it back. */
+/** So short that a proxy that waits for more holds it back. */
 const HTML: StreamForm = { type: 'text/html; charset=utf-8', toText: (step) => `<p>step ${step}</p>\n` };
 const EVENTS: StreamForm = { type: 'text/event-stream', toText: (step) => `data: step ${step}\n\n` };
 
@@ -110,13 +110,13 @@ function sendSteps(res: ServerResponse, { type, toText }: StreamForm): void {
   send();
 }
 
-/** Nothing of it is kept. */
+/** Counts the bytes of a body without keeping them. */
 function countBody(req: IncomingMessage, res: ServerResponse): void {
   let bytes = 0;
   req.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
   });
-  // Whoever leaves needs no answer.
+  // A caller that leaves needs no answer.
   req.on('error', () => undefined);
   req.on('end', () => {
     if (bytes > MAX_COUNTED_BYTES) sendText(res, 413, `At most ${MAX_COUNTED_BYTES} bytes are counted.`);

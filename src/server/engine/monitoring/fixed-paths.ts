@@ -5,11 +5,11 @@ import type { Step } from '../request/step.ts';
 import { forReaders, type MayRead } from './may-read.ts';
 import type { Metrics } from './metrics.ts';
 
-/** What one path answers. */
+/** The answer of one path. */
 export interface FixedPath {
   /** For the header `Allow`. */
   readonly methods: 'GET, HEAD' | 'GET' | 'POST';
-  /** Without a token there is nothing at this path. */
+  /** Without a token, this path does not exist. */
   readonly isHidden?: true;
   readonly answer: (req: IncomingMessage, res: ServerResponse) => void;
 }
@@ -33,14 +33,14 @@ export function fixedPaths(tables: readonly FixedPaths[]): Step {
       return;
     }
     res.setHeader('Allow', fixed.methods);
-    sendText(res, 405, `Ask with ${methods[0]}.`);
+    sendText(res, 405, `Use ${methods[0]}.`);
   };
 }
 
 export interface Readiness {
-  /** The server is about to end: no new work, please. */
+  /** The server is about to stop and should get no new work. */
   readonly draining: boolean;
-  /** What else an operator wants to know, such as that the desk's store is away. Nothing of it counts. */
+  /** More facts for operators, such as that the desk's store is unavailable. They do not affect readiness. */
   readonly details?: () => Readonly<Record<string, string>>;
 }
 
@@ -66,7 +66,7 @@ export interface MetricsPageOptions {
   readonly mayRead: MayRead;
 }
 
-/** What Prometheus scrapes. A scraper sends a token, which no other site can make a browser send. */
+/** Serves the metrics to Prometheus. A scraper sends a token, which no other site can make a browser send. */
 export function metricsPage({ metrics, mayRead }: MetricsPageOptions): FixedPaths {
   const answer = forReaders(mayRead, async (_req, res) => {
     sendBody(res, 200, { type: metrics.contentType, body: await metrics.write() });

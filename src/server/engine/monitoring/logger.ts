@@ -5,26 +5,26 @@ import { toRequestLine } from './request-line.ts';
 
 export interface LoggerOptions {
   readonly level: string;
-  /** Somebody reads along: pretty lines instead of JSON, and a short one for a request. */
+  /** The output is a terminal: pretty lines instead of JSON, and a short one for a request. */
   readonly terminal: boolean;
 }
 
 export interface ServerLog {
   readonly log: Logger;
-  /** Writes out what is still held back, possibly before what is being written; to be called before the process ends. */
+  /** Writes out buffered lines, possibly before those that are being written. Call it before the process ends. */
   flush(): void;
 }
 
-/** Lines are written together: a call of the system for each would cost as much as the line (bytes). */
+/** Lines are written in batches of this size (bytes): a system call for each would cost as much as the line. */
 const GATHERED = 4 * KiB;
 
 /** The longest that a line waits for others (ms). */
 const FLUSH_INTERVAL = 100;
 
-/** Lines kept for an output that does not take them (bytes); more are dropped rather than held. */
+/** Maximum size of the lines that wait for a blocked output (bytes). More lines are dropped. */
 const MAX_HELD = 4 * MiB;
 
-/** Standard output, never in the way of a request: where a pipe is full, lines wait in memory and are then dropped. */
+/** Logs to standard output without blocking requests: if a pipe is full, lines wait in memory and are then dropped. */
 export async function createLogger({ level, terminal }: LoggerOptions): Promise<ServerLog> {
   if (terminal) {
     const { default: pretty } = await import('pino-pretty');
@@ -45,8 +45,8 @@ export async function createLogger({ level, terminal }: LoggerOptions): Promise<
 }
 
 /**
- * JSON writes these as they are, and terminals, editors and readers of lines obey them: the control
- * characters past ASCII (U+009B begins a command as Escape does), and the line ends of Unicode.
+ * Escapes characters that JSON leaves as they are, but that terminals, editors and line readers interpret: the control
+ * characters beyond ASCII (U+009B begins a command, like Escape), and the line ends of Unicode.
  */
 export function escapeControls(line: string): string {
   return OBEYED.test(line) ? line.replace(EACH_OBEYED, toEscape) : line;
@@ -60,9 +60,9 @@ function toEscape(character: string): string {
 }
 
 /**
- * If the reader of the log has ended, `flushSync` of SonicBoom tries for ever, and the process never ends. It has no
- * option against that, so for this one synchronous call a write that cannot succeed counts as done. A full pipe is
- * tried again.
+ * If the reader of the log has exited, `flushSync` of SonicBoom retries forever and the process never ends. It has no
+ * option against that, so during this one synchronous call a write that cannot succeed counts as done. A full pipe is
+ * retried.
  */
 function flushQuietly(destination: { flushSync(): void }): void {
   const { writeSync } = fs;
@@ -77,7 +77,7 @@ function flushQuietly(destination: { flushSync(): void }): void {
   try {
     destination.flushSync();
   } catch {
-    // It was never opened, or is closed already.
+    // It was never opened, or is already closed.
   } finally {
     fs.writeSync = writeSync;
   }

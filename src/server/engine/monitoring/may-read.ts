@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sendText } from '../request/send-body.ts';
 
-/** Whether somebody may read what is for operators: yes, no, or not before so many milliseconds have passed. */
+/** Checks if a caller can read pages for operators: yes, no, or not until `waitMs` have passed. */
 export type MayRead = (req: IncomingMessage) => Promise<boolean | { readonly waitMs: number }>;
 
 type Answer = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
@@ -26,5 +26,5 @@ function refuseReader(res: ServerResponse, may: false | { readonly waitMs: numbe
     return;
   }
   res.setHeader('WWW-Authenticate', 'Bearer');
-  sendText(res, 401, 'This is for operators. Send a token of VIEWER_TOKEN or OPERATOR_TOKEN as a bearer.');
+  sendText(res, 401, 'This page is for operators. Send a token from VIEWER_TOKEN or OPERATOR_TOKEN as a bearer token.');
 }

@@ -5,26 +5,26 @@ import { COUNTERS, type CounterName, type CounterWords } from './counters.ts';
 /** A reply that has ended. */
 export interface EndedRequest {
   readonly method: string;
-  /** The pattern of the route that answered; undefined where none did. */
+  /** The pattern of the route that answered; undefined if none did. */
   readonly route: string | undefined;
   readonly status: number;
-  /** The visitor left before the reply was whole. */
+  /** The visitor left before the reply was complete. */
   readonly isGone: boolean;
   readonly ms: number;
 }
 
-/** What operators see of the server in figures. */
+/** The metrics that operators see. */
 export interface Metrics {
   readonly count: Count;
   observeRequest(request: EndedRequest): void;
-  /** A figure that is read when somebody asks for it. Where `read` throws it is left out. */
+  /** Adds a gauge that is read on each scrape. If `read` throws, it is left out. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
-  /** A gauge with one label: `read` returns a figure for each of its values. */
+  /** Adds a gauge with one label: `read` returns a value for each of the label's values. */
   gauges(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void;
-  /** What was counted by `count()` since the start: `spillway_reports_ignored_total{reason="redirect"}`. */
+  /** The counts of `count()` since the start: `spillway_reports_ignored_total{reason="redirect"}`. */
   listCounts(): Promise<Record<string, number>>;
   readonly contentType: string;
-  /** All of it in the text format of Prometheus. */
+  /** Returns all metrics in the text format of Prometheus. */
   write(): Promise<string>;
 }
 
@@ -32,25 +32,25 @@ export interface MetricsOptions {
   /** Names this build in `spillway_build_info`. */
   readonly build: string;
   readonly release: string;
-  /** Watch the process too: CPU, memory, heap, collections of garbage, delay of the event loop. */
+  /** Also measures the process: CPU, memory, heap, garbage collection, delay of the event loop. */
   readonly process?: boolean;
 }
 
-/** OpenTelemetry's own for `http.server.request.duration` (seconds). */
+/** OpenTelemetry's buckets for `http.server.request.duration` (seconds). */
 const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
 /**
- * Routes that have a label of their own (a count). They come from tables in the code, but a router that
- * is mounted below a parameter has a name for each of its values.
+ * Routes that get a separate label (count). They are listed in the code, but a router that is mounted below a parameter
+ * has a name for each of the parameter's values.
  */
 const MAX_ROUTES = 1000;
 
-/** How finely the event loop's delay is measured (ms): each measurement wakes the process. */
+/** Resolution of the event loop's delay (ms): each measurement wakes the process. */
 const LOOP_RESOLUTION = 20;
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Makes the registry of one process, with all counters at 0. */
+/** Creates the registry of one process, with all counters at 0. */
 export function createMetrics({ build, release, process: watched = false }: MetricsOptions): Metrics {
   const registry = new Registry();
   const counters = new Map<CounterName, Counter>();
@@ -69,14 +69,14 @@ export function createMetrics({ build, release, process: watched = false }: Metr
   }
   const durations = new Histogram({
     name: 'http_server_request_duration_seconds',
-    help: 'How long replies took to their last byte, or until their visitor left.',
+    help: 'Duration of responses until their last byte, or until the visitor left.',
     labelNames: ['http_request_method', 'http_route', 'http_response_status_class'],
     buckets: DURATION_BUCKETS,
     registers: [registry],
   });
   new Gauge({
     name: 'spillway_build_info',
-    help: 'Always 1; the labels tell what runs.',
+    help: 'Always 1. The labels name the running build.',
     labelNames: ['build', 'release', 'node'],
     registers: [registry],
   }).set({ build, release, node: process.version }, 1);

@@ -1,6 +1,6 @@
 /**
- * By major version, the first Node whose Brotli decoder does not write past its memory (CVE-2026-111497).
- * Versions between them are past their end, and get no mended release.
+ * By major version, the first Node whose Brotli decoder does not write past its memory (CVE-2026-111497). Older major
+ * versions that are not listed have reached their end of life and get no fix.
  */
 const MENDED: Readonly<Record<number, readonly [minor: number, patch: number]>> = {
   22: [23, 4],
@@ -10,7 +10,7 @@ const MENDED: Readonly<Record<number, readonly [minor: number, patch: number]>> 
 const NEWEST_LISTED = 26;
 
 /**
- * What whoever runs this Node should know of it, as a sentence; undefined where there is nothing.
+ * Returns a warning about this version of Node for its operator; undefined if there is none.
  *
  * @param version such as `26.10.0`
  */

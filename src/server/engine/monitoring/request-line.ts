@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 
-/** What the access log says of a request, as far as a terminal shows it. */
+/** The fields of an access log entry that a terminal shows. */
 interface RequestEntry {
   readonly time: number;
   readonly method: string;
@@ -12,10 +12,10 @@ interface RequestEntry {
 }
 
 /**
- * One short line for a request, for whoever develops. Assets that were served say nothing new, and get none.
+ * Formats one short line for a request, for development. Assets that were served get no line.
  *
  * @param line an entry of the log, as JSON
- * @returns undefined if it is no request's
+ * @returns undefined if the entry is not about a request
  */
 export function toRequestLine(line: string): string | undefined {
   if (!line.includes('"msg":"request"')) return undefined;

@@ -5,10 +5,10 @@ import type { ProductReporting } from '../product.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { Step } from '../request/step.ts';
 
-/** Longer ids are cut before they are hashed, so that nobody has much of them hashed (characters). */
+/** Longer ids are cut before they are hashed, so that a caller cannot make the server hash long texts (characters). */
 const MAX_ID_LENGTH = 200;
 
-/** What it may stand still for (ms), and how long it is not asked after it took longer (ms). */
+/** How long the function can block (ms), and for how long it is not called after it took longer (ms). */
 const PATIENCE = 20 * Millisecond;
 const REST = 60 * Second;
 
@@ -17,7 +17,7 @@ export interface VisitorIdOptions {
   readonly log: Pick<Logger, 'warn'>;
 }
 
-/** Lets whoever records a failure ask the owner whose request it was. What is wrong with the answer is logged, once a minute. */
+/** Lets failures ask the product which visitor a request belongs to. Problems are logged once a minute. */
 export function visitorId({ visitorId: find, log }: VisitorIdOptions): Step {
   let restsUntil = 0;
 
@@ -29,15 +29,15 @@ export function visitorId({ visitorId: find, log }: VisitorIdOptions): Step {
       const ms = performance.now() - startedAt;
       if (ms > PATIENCE)
         rest(
-          `visitorId() in reporting.ts took ${Math.round(ms)} ms, for which the server stood still. It is not asked for a minute. Let it read what the request has at hand.`,
+          `visitorId() in reporting.ts blocked the server for ${Math.round(ms)} ms. It is not called again for one minute. Use only data that the request already has.`,
         );
       if (id === undefined || (typeof id === 'string' && id !== '')) return id?.slice(0, MAX_ID_LENGTH);
       if (id instanceof Promise) id.catch(() => undefined);
       rest(
-        'visitorId() in reporting.ts answered something that is no text. It is not asked for a minute. Let it return a string, not a promise of one, or undefined.',
+        'visitorId() in reporting.ts did not return a non-empty string. It is not called again for one minute. Return a string or undefined, not a promise.',
       );
     } catch (error) {
-      rest('visitorId() in reporting.ts failed. It is not asked for a minute.', error);
+      rest('visitorId() in reporting.ts failed. It is not called again for one minute.', error);
     }
     return undefined;
   }
@@ -48,7 +48,7 @@ export function visitorId({ visitorId: find, log }: VisitorIdOptions): Step {
   }
 
   return function visitorId(req, _res, next) {
-    // Weakly: what goes on behind a reply must not keep the whole request.
+    // A weak reference, because work that continues after the reply must not keep the whole request in memory.
     const seen = new WeakRef(req);
     requestInfo(req).askVisitorId = () => {
       const request = seen.deref();

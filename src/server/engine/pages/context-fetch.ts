@@ -44,13 +44,13 @@ export function createContextFetch(options: ContextFetchOptions): typeof fetch {
   };
 }
 
-/** Adds the caller to the stack of a network error, which has no frame of ours. */
+/** Adds the caller to the stack of a network error, which has no frame of the app. */
 function addCaller(error: unknown, stack: string): void {
   if (!(error instanceof Error) || /\n\s+at /.test(error.stack ?? '')) return;
   error.stack = `${error.stack}${stack.slice(stack.indexOf('\n'))}`;
 }
 
-/** Adds a breadcrumb such as `GET https://api.example.com/orders`. It leaves out the search, which may have secrets. */
+/** Adds a breadcrumb such as `GET https://api.example.com/orders`. It leaves out the query, which can have secrets. */
 function leaveMark(
   info: RequestInfo | undefined,
   input: string | URL | Request,

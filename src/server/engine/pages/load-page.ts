@@ -45,7 +45,7 @@ export async function loadPage(options: LoadOptions): Promise<Loaded> {
   const blocked = stopped ?? failed;
   const reached = blocked ? ids.slice(0, ids.indexOf(blocked.routeId)) : ids;
 
-  // Before the loaders, so that a change while they run makes another version.
+  // Before the loaders, so that a change while they run gives a different version.
   const version = options.versioned && !blocked ? await readVersion(pageRequest, pages) : undefined;
   const loaded = await runLoaders(reached, pageRequest, pages);
   const data: Record<string, unknown> = {};

@@ -20,7 +20,7 @@ export function oncePerRequest<Context extends EngineContext, Value>(
   };
 }
 
-/** Called after an action, which may have changed what was found. */
+/** Called after an action, which can have changed what was found. */
 export function forgetFound(context: EngineContext): void {
   foundIn.delete(context);
 }

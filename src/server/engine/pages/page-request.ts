@@ -11,31 +11,31 @@ import type { PageMatch } from './match-page.ts';
 import type { EngineContext, LoaderArgs } from './server-page.ts';
 import { Timings } from './timings.ts';
 
-/** One request for a page, its data or one of its actions, with what every stage needs of it. */
+/** One request for a page, its data or one of its actions, with everything that the stages need. */
 export interface PageRequest {
   readonly match: PageMatch;
   readonly info: RequestInfo;
   readonly method: string;
-  /** Path and search, as in the address bar. */
+  /** Path and query, as in the address bar. */
   readonly path: string;
   readonly search: string;
-  /** A crawler, or a visitor without scripts as far as we can tell: deferred content would never get to its place. */
+  /** True for a crawler or another visitor without scripts: deferred content would never be moved to its place. */
   readonly whole: boolean;
-  /** How long all of it may take, deferred values too (ms). */
+  /** Time for the whole request, including deferred values (ms). */
   readonly deadlineMs: number;
   /** Only for operators. */
   readonly timings?: Timings | undefined;
-  /** Aborted when the visitor leaves. Made on demand, because most pages never ask for it. */
+  /** Aborted when the visitor leaves. Created on demand, because most pages never use it. */
   readonly signal: AbortSignal;
   /** The reason for which the work for this request was ended. */
   readonly endedBy: Error | undefined;
   /** Ends all work for this request; a second call changes nothing. */
   abort(reason: Error): void;
-  /** Sets what is called when the request is aborted: one listener at a time, `undefined` for none. */
+  /** Sets the listener that is called when the request is aborted: one at a time, `undefined` for none. */
   onAbort(listener: ((reason: Error) => void) | undefined): void;
-  /** Begins the work: from here on it counts among the pages in progress. Does nothing once the request has ended. */
+  /** Begins the work: from here on, it counts as a page in progress. Does nothing once the request has ended. */
   enter(): void;
-  /** Ends that: the shell was sent, or the handler is done. A second call changes nothing. */
+  /** Stops counting, because the shell was sent or the handler is done. A second call changes nothing. */
   leave(): void;
   /** The arguments of guards, loaders and actions. */
   toArgs(): Promise<LoaderArgs>;
@@ -47,7 +47,7 @@ export interface PageRequestOptions {
   /** Still open. */
   readonly response: ExpressResponse;
   readonly match: PageMatch;
-  /** Path and search of the page; differs from the request's own under `/_data`. */
+  /** Path and query of the page; under `/_data` they differ from the request's own. */
   readonly path: string;
   readonly search: string;
   readonly createContext: () => Promise<EngineContext>;
@@ -55,21 +55,19 @@ export interface PageRequestOptions {
   readonly limiter: Pick<RenderLimiter, 'enter'> | undefined;
 }
 
-/** Something that a page waits for took longer than a visitor would wait. It is a failure, with a digest. */
+/** A page waited for something longer than a visitor would. This is a failure, with a digest. */
 export class PageTimeout extends Error {
   constructor(ms: number) {
-    super(`The page was not complete after ${ms} ms. Give what it waits for a deadline of its own.`);
+    super(`The page was not complete after ${ms} ms. Give the calls that it waits for a shorter deadline.`);
     this.name = 'PageTimeout';
   }
 }
 
 /**
- * How work for a page can end early. An `AbortController` costs as much as ten components, so it
- * comes on demand.
+ * Lets work for a page end early. An `AbortController` costs as much as ten components, so it is created on demand.
  *
- * A class, like all that is made for each request and has accessors: an object literal with a getter
- * gets a shape of its own each time, and shapes are freed by a full collection alone, with all that
- * their getters hold.
+ * A class, like all objects with accessors that are made for each request: an object literal with a getter gets a new
+ * shape each time. Shapes are only freed by a full collection, together with everything that their getters hold.
  */
 export class Ending {
   #controller: AbortController | undefined;
@@ -100,7 +98,7 @@ export class Ending {
   }
 }
 
-/** A page request that is answered for one visitor. */
+/** A page request of one visitor. */
 export class VisitorPageRequest extends Ending implements PageRequest {
   readonly match: PageMatch;
   readonly info: RequestInfo;
@@ -174,7 +172,7 @@ export class SharedPageRequest extends Ending implements PageRequest {
   readonly method: string;
   readonly path: string;
   readonly search: string;
-  /** The same as for a static page that is kept, so that both end alike. */
+  /** The same as for a cached static page, so that both end in the same way. */
   readonly whole = true;
   readonly deadlineMs: number;
   readonly #pageRequest: PageRequest;
@@ -217,9 +215,8 @@ export class SharedPageRequest extends Ending implements PageRequest {
 const MADE = Symbol('made on demand');
 
 /**
- * A web `Request` costs some 20 microseconds, and most loaders read the parameters alone: it and the
- * signal are made when they are asked for. They are properties of the object itself, so that an owner
- * may write `{ ...args, user }`.
+ * A web `Request` costs about 20 microseconds, and most loaders only read the parameters. So the request and the signal
+ * are created on demand. They are properties of the object itself, so that `{ ...args, user }` works.
  */
 export class RequestArgs implements LoaderArgs {
   declare readonly request: Request;
@@ -236,7 +233,7 @@ export class RequestArgs implements LoaderArgs {
   }
 }
 
-/** One pair of functions for all: see `Ending` on shapes. */
+/** One pair of functions for all: see `Ending` about shapes. */
 const ON_DEMAND: PropertyDescriptorMap & ThisType<RequestArgs> = {
   [MADE]: { enumerable: false },
   request: {
@@ -255,7 +252,7 @@ const ON_DEMAND: PropertyDescriptorMap & ThisType<RequestArgs> = {
   },
 };
 
-/** The others stay as the visitor wrote them. */
+/** Removes a key and leaves the others as the visitor wrote them. */
 function withoutKey(search: string, key: string): string {
   if (!search.includes(key)) return search;
   const rest = search
@@ -270,7 +267,7 @@ function toWebRequest(request: ExpressRequest, pageRequest: PageRequest): Reques
   for (const [name, value] of Object.entries(request.headersDistinct)) {
     for (const item of value ?? []) headers.append(name, item);
   }
-  // Loaders read; the body of a post belongs to its action, which gets it parsed.
+  // Loaders only read. The body of a post belongs to its action, which gets it parsed.
   return new Request(pageRequest.info.origin + pageRequest.path + pageRequest.search, {
     headers,
     signal: pageRequest.signal,

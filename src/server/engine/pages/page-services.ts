@@ -18,14 +18,14 @@ import type { PageRequest } from './page-request.ts';
 import type { PageTable } from './server-page.ts';
 import type { StaticCache } from './static/static-cache.ts';
 
-/** One request that is answered with a page, its data, or what became of a form. */
+/** One request that is answered with a page, its data or the result of an action. */
 export interface PageExchange {
   readonly services: PageServices;
   readonly pageRequest: PageRequest;
   readonly response: ExpressResponse;
 }
 
-/** What all stages of all pages share. */
+/** Shared by all stages of all pages. */
 export interface PageServices {
   readonly tree: RouteTree;
   readonly matchPage: MatchPage;
@@ -40,37 +40,37 @@ export interface PageServices {
   readonly cache: StaticCache;
   /** The origin of a static page's URL, which belongs to no request. */
   readonly sharedOrigin: string;
-  /** Every visitor asks the host of `sharedOrigin`: a static page may name it. */
+  /** All visitors use the host of `sharedOrigin`, so a static page can contain it. */
   readonly hasOneHost: boolean;
-  /** Whether kept pages are kept compressed too. */
+  /** Cached pages are also cached compressed. */
   readonly compresses: boolean;
-  /** Visitors may say something of a failure. */
+  /** Visitors can send feedback about a failure. */
   readonly takesFeedback: boolean;
-  /** No browser and no proxy may keep any of it. */
+  /** Browsers and proxies must not store any response. */
   readonly isSecret: boolean;
   readonly deadlineMs: number;
-  /** Where renders wait for each other; without it each begins at once. */
+  /** Lets renders wait for each other; without it, each begins immediately. */
   readonly limiter: RenderLimiter | undefined;
-  /** Reads the forms that actions take. */
+  /** Reads the forms of actions. */
   readonly bodies: BodyReader;
   readonly maxActionBytes: number;
 }
 
-/** `Allow` of what can only be read. */
+/** `Allow` of a URL that can only be read. */
 export const READ_METHODS = 'GET, HEAD, OPTIONS';
 
-/** `Allow` of a page, which takes posts where one of its routes has an action. */
+/** Returns the `Allow` of a page, which accepts posts if one of its routes has an action. */
 export function toAllowed(services: PageServices, { ids }: PageMatch): string {
   return ids.some((id) => services.pages[id]?.actions) ? 'GET, HEAD, POST, OPTIONS' : READ_METHODS;
 }
 
-/** Headers that every answer of the page engine has. */
+/** Sets the headers that every answer of the page engine has. */
 export function setPageHeaders({ services, response }: Answer, cacheControl: string): void {
   response.setHeader(BUILD_HEADER, services.manifest.buildId);
   response.setHeader('Cache-Control', services.isSecret ? 'no-store' : cacheControl);
 }
 
-/** Sends the visitor elsewhere. The location was checked by `redirect()`; it is checked again on the way out. */
+/** Redirects the visitor. `redirect()` has checked the location already, and it is checked again here. */
 export function sendRedirect(answer: Answer, { status, location }: Pick<Redirect, 'status' | 'location'>): void {
   const { response } = answer;
   setPageHeaders(answer, 'no-store');
@@ -79,7 +79,7 @@ export function sendRedirect(answer: Answer, { status, location }: Pick<Redirect
   response.end();
 }
 
-/** Sets the status and the digest of what failed, for the visitor and for the log. */
+/** Sets the status and the digest of a failure, for the visitor and for the log. */
 export function setStatus({ response }: Answer, status: number, digest: string | undefined): void {
   response.statusCode = status;
   if (!digest) return;
@@ -89,14 +89,14 @@ export function setStatus({ response }: Answer, status: number, digest: string |
 
 type Answer = Pick<PageExchange, 'services' | 'response'>;
 
-/** What guards, loaders, actions and renders say with `redirect()`. */
+/** A `redirect()` of a guard, loader, action or render. */
 export interface Redirect {
   readonly kind: 'redirect';
   readonly status: number;
   readonly location: string;
 }
 
-/** The address of the failure that a page shows. */
+/** Returns the address of the failure that a page shows. */
 export function digestOf(errors: PagePayload['errors'] = {}): string | undefined {
   return Object.values(errors).find((error) => error.digest)?.digest;
 }

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { DATA_PREFIX } from '../../../shared/engine/wire/protocol.ts';
 
 /**
- * Returns the page's own URL from that of its page data, with or without a search; `undefined` for any other URL.
+ * Returns the page's own URL from that of its page data, with or without a query; `undefined` for any other URL.
  *
  * @param base the path that all pages of the app share (`/desk`), empty for none
  */

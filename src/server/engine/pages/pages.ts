@@ -50,7 +50,7 @@ export interface PagesOptions<Own extends object = object> {
   /** The part that is the same for everyone, such as settings. Static pages can read it. */
   readonly sharedContext?: object;
   readonly lang?: string;
-  /** Visitors can send feedback about a failure, also from the page of last resort. */
+  /** Visitors can send feedback about a failure, also from the last-resort page. */
   readonly takesFeedback?: boolean;
   /** All responses are `no-store`. Open pages still check their data by `ETag`. */
   readonly isSecret: boolean;
@@ -171,15 +171,15 @@ export async function createPages<Own extends object = object>(options: PagesOpt
     }
   }
 
-  /** The 404 route shows addresses that match no page. */
+  /** The 404 route shows URLs that match no page. */
   function toNowhere(request: ExpressRequest, response: ExpressResponse): Asked {
     const { path, target } = requestInfo(request);
     return { request, response, match: notFoundMatch, path, search: target.slice(path.length) };
   }
 
   /**
-   * Answers with a static page out of the cache, and with any other by `send`. A static page that cannot be kept,
-   * such as a redirect, is sent like a dynamic one, and ends when its visitor leaves.
+   * Answers with a static page from the cache, and with any other by `send`. A static page that cannot be cached, such
+   * as a redirect, is sent like a dynamic one, and ends when its visitor leaves.
    */
   async function answerGet(
     exchange: PageExchange,

@@ -3,7 +3,10 @@ import type { PageProps, RouteIdOf, RouteLine } from '../../../shared/engine/rou
 
 /** The part of `context` that every loader, action and guard has. */
 export interface EngineContext {
-  /** `fetch` with up to three attempts on a status of 500 or more, one deadline, and trace headers for `TRACE_TARGETS`. Stops when the visitor leaves. */
+  /**
+   * `fetch` with up to three attempts on a status of 500 or more, one deadline, and trace headers for `TRACE_TARGETS`.
+   * Stops when the visitor leaves.
+   */
   readonly fetch: typeof fetch;
 }
 
@@ -48,7 +51,7 @@ export function conflict({ errors }: RefusalDetails): Refusal {
   return new Refusal(409, errors);
 }
 
-/** What the handler of an action can return if the page declares `send(): Sent`. */
+/** The results that the handler of an action can return if the page declares `send(): Sent`. */
 type AnswerOf<Action> = Action extends () => infer Data ? Data | Refusal | Promise<Data | Refusal> : never;
 
 /** The handlers of the actions that a page declares. */
@@ -68,7 +71,9 @@ export interface ServerPage<Data = unknown, Context = EngineContext, Actions = R
   readonly guard?: (args: LoaderArgs<Context>) => void | Promise<void>;
   /** Returns the page's data. Promises in it are streamed when they settle. */
   readonly loader?: (args: LoaderArgs<Context>) => Data | Promise<Data>;
-  /** Returns a cheap version of the data. If every matched route has one, HEAD and conditional requests run no loader. */
+  /**
+   * Returns a cheap version of the data. If every matched route has one, HEAD and conditional requests run no loader.
+   */
   readonly version?: (args: LoaderArgs<Context>) => string | Promise<string>;
   /** Handlers by name. A form names one as `<route id>.<name>`. */
   readonly actions?: ActionHandlers<Actions, Context>;

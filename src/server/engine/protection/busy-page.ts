@@ -32,8 +32,8 @@ const POSTED_PAGE = Buffer.from(
 );
 
 /**
- * Sends a prebuilt 503 response, so that a busy server does no extra work. A page reloads itself. A form does not, because
- * the browser would request the page without its data.
+ * Sends a prebuilt 503 response, so that a busy server does no extra work. A page reloads itself. A form does not,
+ * because the browser would request the page without its data.
  */
 export function sendBusy(req: IncomingMessage, res: ServerResponse): void {
   const { path } = requestInfo(req);

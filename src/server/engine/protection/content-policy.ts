@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ASSET_PREFIX } from '../../../shared/engine/wire/protocol.ts';
 
-/** Sources that an owner adds to the policy of every page, such as `{ connect: ['https://api.example'] }`. */
+/** Sources that a product adds to the policy of every page, such as `{ connect: ['https://api.example'] }`. */
 export interface ContentSources {
   readonly style?: readonly string[];
   readonly image?: readonly string[];
@@ -17,29 +17,29 @@ export interface ContentSources {
 
 /** The `Content-Security-Policy` of pages. */
 export interface ContentPolicy {
-  /** For a page that is rendered for one request. Such a page has no `ETag`: a 304 would replace the kept nonce. */
+  /** For a page that is rendered for one request. It has no `ETag`: a 304 would change the nonce of the cached policy. */
   forNonce(nonce: string): string;
-  /** For a page that may be kept: constant, and it lets `earlyScript` and `bootScript` alone run. */
+  /** For a page that can be cached: constant, and only `earlyScript` and `bootScript` can run. */
   forStatic(): string;
-  /** `Content-Security-Policy-Report-Only`: Trusted Types, on either kind of page. */
+  /** `Content-Security-Policy-Report-Only`: Trusted Types, for both kinds of page. */
   reportOnly(): string;
   /** The body of the first script of every page, or the empty text. */
   readonly earlyScript: string;
-  /** The body of the other inline script of a kept page; the block `<script type="application/json" id={BOOT_ID}>` stands before it. */
+  /** The other inline script of a cached page, after the block `<script type="application/json" id={BOOT_ID}>`. */
   readonly bootScript: string;
 }
 
 /** The block with the URLs of the modules that `bootScript` inserts: `["/assets/main-X7K2.js"]`. */
 export const BOOT_ID = 'spillway-boot';
 
-/** For what is no page: it loads nothing and is framed by nobody. */
+/** For responses that are not pages: they load nothing and cannot be framed. */
 export const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
 /**
- * With `strict-dynamic` neither an integrity attribute nor a hash lets a module load what it imports;
- * a script that was inserted by a trusted script may. So a kept page, which can carry no nonce,
- * starts with this classic inline script, whose hash stands in its policy. The Trusted Types policy
- * `boot` is the gate that keeps injected URLs out: nothing but our own assets passes.
+ * With `strict-dynamic`, neither an integrity attribute nor a hash lets a module load its imports, but a trusted script
+ * can insert modules that do. So a cached page, which cannot have a nonce, starts with this classic inline script,
+ * whose hash is in the policy. The Trusted Types policy `boot` keeps injected URLs out: it only accepts the site's own
+ * assets.
  */
 const BOOT_SCRIPT = [
   '(function(){var d=document,o=location.origin,',
@@ -53,14 +53,16 @@ const BOOT_SCRIPT = [
 ].join('');
 
 export interface ContentPolicyOptions {
-  /** The body of the first script of every page (`createEarlyScript()`); without it pages have none. */
+  /**
+   * The body of the first script of every page (`createEarlyScript()`). If it is left out, pages have no such script.
+   */
   readonly earlyScript?: string;
   /**
-   * Where browsers report what the policy kept out. By `report-uri` alone: beside a `report-to`, whose
-   * endpoints take HTTPS alone, Chromium sends neither.
+   * The path to which browsers report violations. Only with `report-uri`: if there is also a `report-to`, which
+   * requires HTTPS endpoints, Chromium uses neither.
    */
   readonly reportPath?: string;
-  /** False where no page has a `style` attribute, which React renders its `style` prop as. */
+  /** False if no page has a `style` attribute, which React renders for its `style` prop. */
   readonly styleAttributes: boolean;
 }
 
@@ -111,7 +113,7 @@ function optional(name: string, sources: readonly string[] | undefined): string[
   return sources?.length ? [[name, ...sources.map(toSource)].join(' ')] : [];
 }
 
-/** A `;`, a `,` or a blank inside one source would begin another directive, policy or source. */
+/** A `;`, a `,` or a space in a source would begin another directive, policy or source. */
 function toSource(source: string): string {
   if (/^[^\s;,]+$/.test(source)) return source;
   throw new TypeError(

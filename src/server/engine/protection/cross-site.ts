@@ -9,23 +9,22 @@ import type { Origins } from './origins.ts';
 
 export interface CrossSiteOptions {
   readonly origins: Origins;
-  /** The page at `path` takes form posts from `origin` (`acceptPostsFrom`). */
+  /** True if the page at `path` accepts form posts from `origin` (`acceptPostsFrom`). */
   readonly isAccepted?: (path: string, origin: string) => boolean;
-  /** What the check is for; everything by default. An existing app behind our pages keeps its own rules. */
+  /** True for paths that are checked; all by default. An existing app behind the pages keeps its own rules. */
   readonly covers?: (path: string) => boolean;
-  /** Callers of these paths may authenticate with a token: only requests with credentials that browsers add are refused. */
+  /** Callers of these paths can use a token, so only requests with credentials that browsers add are refused. */
   readonly takesTokens?: (path: string) => boolean;
-  /** Told once where PUBLIC_ORIGINS is missing; without it nobody is. */
+  /** Receives one notice if PUBLIC_ORIGINS is missing. */
   readonly log?: Logger;
 }
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Refuses what another site makes a visitor's browser send, before the body is read. Browsers say in
- * `Sec-Fetch-Site` where a request comes from; those that do not (plain HTTP off this machine, old
- * ones) say it in `Origin`; a request with neither comes from no browser, and carries no visitor's
- * cookies.
+ * Refuses requests that another site makes a visitor's browser send, before the body is read. Browsers name the source
+ * of a request in `Sec-Fetch-Site`. Old browsers, and all browsers on plain HTTP to another machine, only send
+ * `Origin`. A request with neither is not from a browser and carries no visitor's cookies.
  */
 export function crossSite({
   origins,
@@ -46,7 +45,7 @@ export function crossSite({
   };
 }
 
-/** Browsers add cookies, and these schemes of `Authorization`, by themselves. A script has to send a token. */
+/** Browsers add cookies and these schemes of `Authorization` automatically. A token is only sent by a script. */
 function hasAddedCredentials({ headers: { authorization, cookie } }: IncomingMessage): boolean {
   if (authorization !== undefined) return /^(?:basic|digest|negotiate|ntlm)\b/i.test(authorization);
   return cookie !== undefined;
@@ -57,13 +56,13 @@ export function refuseOtherSite(req: IncomingMessage, res: ServerResponse): void
 }
 
 /**
- * Says once what to set, where a proxy hides by which address visitors come: their own origin looks like
- * another site's then. Where the browser itself says that it is another site's, nothing is wrong.
+ * Logs once what to set if a proxy hides the address that visitors use, because their own origin then looks like
+ * another site's. If the browser itself says that the request is from another site, nothing is wrong.
  */
 export function originNotice(origins: Origins, log: Logger): (req: IncomingMessage) => void {
   const say = sayOnce(
     log,
-    'A request was refused as one of another site, because its Origin is not the address that it came to. If visitors come by that Origin, set PUBLIC_ORIGINS to it.',
+    'A request was refused as cross-site, because its Origin is not the address that it was sent to. If visitors use that Origin, set PUBLIC_ORIGINS to it.',
   );
   return (req) => {
     const { origin, 'sec-fetch-site': site } = req.headers;
@@ -72,7 +71,7 @@ export function originNotice(origins: Origins, log: Logger): (req: IncomingMessa
   };
 }
 
-/** Whether a visitor's browser sends this of its own accord, or something that is no browser does. */
+/** True if the visitor's use of this site caused the request, or if it is not from a browser. */
 export function isOfThisSite(req: IncomingMessage, origins: Origins): boolean {
   const site = req.headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin' || site === 'none';

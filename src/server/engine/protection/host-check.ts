@@ -15,8 +15,8 @@ export interface HostCheckOptions {
 }
 
 /**
- * Decides under which origin a request is answered. With `PUBLIC_ORIGINS` a host that is not in it
- * gets 421; without, any well-formed host is taken and the origin is made of it.
+ * Decides under which origin a request is answered. With `PUBLIC_ORIGINS`, any other host gets 421. Without it, any
+ * well-formed host is accepted, and the origin is made from it.
  */
 export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
   const sayUntrusted = sayOnce(
@@ -25,18 +25,18 @@ export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
   );
   const sayForwarded = sayOnce(
     log,
-    'Your proxy sends Forwarded alone, which is never read, so that every visitor has its address. Have it set X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host.',
+    'Your proxy only sends Forwarded, which is never read, so every visitor has the address of the proxy. Have it set X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host.',
   );
   const sayPlain = sayOnce(
     log,
-    'Your proxy says that a visitor came by http, where PUBLIC_ORIGINS says https. If it lets visitors in without TLS, have it send them to https; if not, have it set X-Forwarded-Proto to what they came by.',
+    'Your proxy says that a visitor used http, but PUBLIC_ORIGINS says https. If the proxy accepts visitors without TLS, have it redirect them to https. If not, have it set X-Forwarded-Proto to the scheme that they use.',
   );
-  // Nearly every request names the host that the last one named.
+  // Nearly every request has the same host as the one before.
   let last = { given: '', scheme: '', host: undefined as string | undefined };
 
   return function hostCheck(req, res, next) {
     if (req.headers.host === undefined && req.httpVersion === '1.1')
-      return refuse(req, res, 400, 'The request names no host, which HTTP/1.1 asks for.'); // RFC 9112, section 3.2
+      return refuse(req, res, 400, 'The request has no Host header, which HTTP/1.1 requires.'); // RFC 9112, section 3.2
     const trusted = isFromProxy(req, trust);
     const isNamed = isForwarded(req);
     const { forwarded } = req.headers;
@@ -44,7 +44,7 @@ export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
     if (trusted && !isNamed && forwarded !== undefined) sayForwarded({ peer: req.socket.remoteAddress });
     const scheme = readScheme(req, trusted);
     const given = readHost(req, trusted);
-    if (given === undefined) return next(); // HTTP/1.0: the fallback stands
+    if (given === undefined) return next(); // HTTP/1.0: the fallback remains
     if (given !== last.given || scheme !== last.scheme) last = { given, scheme, host: toCheckedHost(given, scheme) };
     const { host } = last;
     if (host === undefined) return refuse(req, res, 400, 'The request names a malformed host.');
@@ -58,17 +58,17 @@ export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
   };
 }
 
-/** @param trusted the peer is a proxy of ours */
+/** @param trusted the peer is a trusted proxy */
 export function readScheme(req: IncomingMessage, trusted: boolean): 'http' | 'https' {
   return trusted && firstValue(req.headers['x-forwarded-proto']) === 'https' ? 'https' : 'http';
 }
 
-/** The host as it was sent, of whatever form. @param trusted the peer is a proxy of ours */
+/** Returns the host as it was sent, even if it is malformed. @param trusted the peer is a trusted proxy */
 export function readHost(req: IncomingMessage, trusted: boolean): string | undefined {
   return (trusted ? firstValue(req.headers['x-forwarded-host']) : undefined) ?? req.headers.host;
 }
 
-/** @param host by `toCheckedHost()`. @returns undefined for one that is not answered for */
+/** @param host from `toCheckedHost()`. @returns undefined for a host that this server does not answer for */
 export function toOrigin(host: string, scheme: string, origins: Origins): string | undefined {
   return origins.configured.length === 0 ? `${scheme}://${host}` : origins.forHost(host);
 }

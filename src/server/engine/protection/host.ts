@@ -3,9 +3,8 @@ const IPV6 = /^\[[0-9a-f:.]{2,45}\](?::\d{1,5})?$/;
 const MAX_LENGTH = 261;
 
 /**
- * A `Host` as it stands in an origin of this scheme: lower case, without the default port. Undefined
- * for anything that is no plain host and port: markup, user names, paths, lists, numbers that URL
- * parsers read as addresses.
+ * Returns a `Host` as it is written in an origin of this scheme: lower case, without the default port. Undefined for
+ * anything but a plain host and port: markup, user names, paths, lists, numbers that URL parsers read as addresses.
  */
 export function toCheckedHost(text: string, scheme: 'http' | 'https'): string | undefined {
   const lower = text.toLowerCase();

@@ -11,15 +11,15 @@ export const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT
 const ALLOW = [...METHODS].join(', ');
 
 export interface NormalizeUrlOptions {
-  /** Whether a path is Spillway's. An existing app may have any method and query on the others. */
+  /** True for a path that is Spillway's. On other paths, an existing app can use any method and query. */
   readonly isReserved?: (path: string) => boolean;
   /** Passes paths that have several spellings to the existing app (`rawTarget`), unless one of them is Spillway's. */
   readonly rawPaths?: boolean | undefined;
 }
 
 /**
- * The one normaliser. Every later step sees one spelling of the path, in `req.url` and in `requestInfo()`, and none
- * parses the request line again. On Spillway's own paths the method is known and the query is well-formed.
+ * The only URL normalizer. Every later step sees one spelling of the path, in `req.url` and in `requestInfo()`, and no
+ * step parses the request line again. On Spillway's own paths, the method is known and the query is well-formed.
  */
 export function normalizeUrl({ isReserved = () => true, rawPaths = false }: NormalizeUrlOptions = {}): Step {
   return function normalizeUrl(req, res, next) {
@@ -37,8 +37,7 @@ export function normalizeUrl({ isReserved = () => true, rawPaths = false }: Norm
       return;
     }
     const target = toOriginForm(req.url ?? '', req.headers.host);
-    if (target === undefined)
-      return refuse(req, res, 400, 'The request names an address that is not one of this host.');
+    if (target === undefined) return refuse(req, res, 400, 'The request line names another host than the Host header.');
     enter(req, res, next, target);
   };
 
@@ -83,7 +82,7 @@ export function normalizeUrl({ isReserved = () => true, rawPaths = false }: Norm
     next();
   }
 
-  /** The path that steps match: its one spelling, or with `rawPaths` its last reading. */
+  /** Returns the path that steps match: its only spelling, or with `rawPaths` its last reading. */
   function readPathOf(raw: string): Spelling | { readonly elsewhere: string } {
     const spelling = spellPath(raw);
     const asEver = 'path' in spelling && spelling.path !== raw ? { elsewhere: spelling.path } : spelling;
@@ -99,13 +98,13 @@ function refuseMethod(req: IncomingMessage, res: ServerResponse): void {
   refuse(req, res, 405);
 }
 
-/** Not rewritten in silence: the browser would hydrate under another address than was rendered. */
+/** Redirects, because after a silent rewrite the browser would hydrate under another URL than was rendered. */
 function redirect(res: ServerResponse, location: string): void {
   res.setHeader('Location', location);
   sendText(res, 308, 'This address has another spelling.');
 }
 
-/** RFC 9112 section 3.2: the absolute form is taken where it names the same host as `Host` does. */
+/** Accepts the absolute form if it names the same host as `Host` (RFC 9112, section 3.2). */
 function toOriginForm(raw: string, host: string | undefined): string | undefined {
   if (raw.startsWith('/')) return raw;
   const match = /^https?:\/\/([^/?#@\\]+)(\/[^#]*|\?[^#]*)?$/i.exec(raw);
@@ -114,7 +113,7 @@ function toOriginForm(raw: string, host: string | undefined): string | undefined
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-/** A search may hold encoded line breaks (a form sends them), but nothing that is no text. */
+/** A query can contain encoded line breaks, which forms send, but nothing that is not text. */
 function refuseSearch(search: string): string | undefined {
   if (search === '' || /^[\x21-\x22\x24\x26-\x7e]*$/.test(search)) return undefined;
   if (/[^\x21-\x22\x24-\x7e]/.test(search)) return 'The address has a character that must be percent-encoded.';
@@ -124,7 +123,7 @@ function refuseSearch(search: string): string | undefined {
   return undefined;
 }
 
-/** `req.headers` keeps the first `Host` alone, and a proxy may have gone by another one. */
+/** `req.headers` only has the first `Host`, and a proxy can have used another one. */
 function countHosts(req: IncomingMessage): number {
   const { rawHeaders } = req;
   let count = 0;
@@ -136,12 +135,11 @@ function countHosts(req: IncomingMessage): number {
 }
 
 /**
- * Why nobody can be sure where a request ends: Node has found its end by then, but a proxy may have
- * found another one, and what one of the two takes for a body the other takes for the next request.
- * Node lets every coding in front of `chunked` through, undoes none of them, and takes chunks from
- * HTTP/1.0, which has none (RFC 9112, section 6.1).
+ * Explains why the end of a request is ambiguous. Node has found an end by then, but a proxy can have found another
+ * one. What one of them takes for a body, the other then takes for the next request. Node accepts every coding before
+ * `chunked` without decoding it, and accepts chunks in HTTP/1.0, which does not have them (RFC 9112, section 6.1).
  *
- * @returns a sentence for who asked; undefined where nothing is wrong
+ * @returns a sentence for the caller; undefined if nothing is wrong
  */
 function describeBadFrame(req: IncomingMessage): string | undefined {
   const { headers } = req;
@@ -149,7 +147,7 @@ function describeBadFrame(req: IncomingMessage): string | undefined {
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || req.httpVersion === '1.0')) {
     return 'The Transfer-Encoding of the request is not supported. Send chunks, or a Content-Length.';
   }
-  // Some proxy on the way may take them for those with a hyphen.
+  // A proxy on the way can take these for the headers with a hyphen.
   const hasTwin = headers.transfer_encoding !== undefined || headers.content_length !== undefined;
   return hasTwin ? 'The request says twice where its body ends.' : undefined;
 }

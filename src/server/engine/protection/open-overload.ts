@@ -5,28 +5,28 @@ import type { Count } from '../monitoring/count.ts';
 import { createOverload, type Overload } from './overload.ts';
 import { createRenderLimiter, type RenderLimiter } from './render-limiter.ts';
 
-/** How often the loop and the heap are looked at, and how finely the loop is measured (ms). */
+/** How often the loop and the heap are checked, and the resolution of the loop's delay (ms). */
 const INTERVAL = 250;
 const RESOLUTION = 20;
 
-/** What a page in progress may take of the heap (bytes): its data, its text, and what React holds of it. */
+/** Heap that a page in progress can use (bytes): its data, its text, and React's state. */
 const PAGE_BYTES = 4 * MiB;
-/** The bounds of what is made of the heap (counts). */
+/** Limits of the number that is calculated from the heap (counts). */
 const FEWEST_PAGES = 32;
 const MOST_PAGES = 1000;
 
 export interface OpenOverloadOptions {
-  /** How late a page's render or the event loop may be (ms); 0 where nothing is refused. */
+  /** How late a page's render or the event loop can be (ms); 0 refuses nothing. */
   readonly delayMs: number;
-  /** Pages in progress (a count); by the heap where it is not given. */
+  /** Pages in progress (count); by default calculated from the heap. */
   readonly maxPages?: number | undefined;
   readonly count: Count;
 }
 
-/** The limiter that renders pass, and what watches over it from here on. */
+/** Creates the limiter for renders, and starts to watch for overload. */
 export function openOverload({ delayMs, maxPages = toMaxPages(), count }: OpenOverloadOptions): {
   readonly limiter: RenderLimiter;
-  /** Undefined where nothing is refused. */
+  /** Undefined if nothing is refused. */
   readonly overload: Overload | undefined;
 } {
   if (delayMs === 0) return { limiter: createRenderLimiter(), overload: undefined };
@@ -39,7 +39,7 @@ export function openOverload({ delayMs, maxPages = toMaxPages(), count }: OpenOv
   return { limiter, overload };
 }
 
-/** Measures for `overload` from here on, and keeps no process alive. @returns what ends it */
+/** Starts to measure for `overload`, without keeping the process alive. @returns a function that stops it */
 export function watchOverload(overload: Pick<Overload, 'take'>): () => void {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION });
   delay.enable();
@@ -55,7 +55,7 @@ export function watchOverload(overload: Pick<Overload, 'take'>): () => void {
   };
 }
 
-/** How many pages may be in progress at once, by the heap that this process may have. */
+/** Returns how many pages can be in progress at the same time, by the heap limit of this process. */
 export function toMaxPages(heapLimit = getHeapStatistics().heap_size_limit): number {
   return Math.min(MOST_PAGES, Math.max(FEWEST_PAGES, Math.floor(heapLimit / PAGE_BYTES)));
 }

@@ -1,12 +1,12 @@
 /** The origins that this server answers for. */
 export interface Origins {
-  /** From `PUBLIC_ORIGINS`, the first one first; empty where nothing is configured. */
+  /** From `PUBLIC_ORIGINS`, in its order; empty if nothing is configured. */
   readonly configured: readonly string[];
-  /** Stands in where a request names no host: the first configured origin, or the address that is listened on. */
+  /** Used if a request names no host: the first configured origin, or the listening address. */
   readonly fallback: string;
-  /** The configured origin of this `Host`, which is lower case and carries its port unless that is the default one. */
+  /** Returns the configured origin of this `Host`, which is lower case and has its port unless that is the default. */
   forHost(host: string): string | undefined;
-  /** `origin` is configured, or nothing is and it is the request's own. */
+  /** True if `origin` is configured, or if nothing is configured and it is the request's own. */
   isOurs(origin: string, ownOrigin: string): boolean;
 }
 

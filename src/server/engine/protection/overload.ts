@@ -2,36 +2,36 @@ import { Second } from '../../../shared/units.ts';
 import type { RenderLimiter } from './render-limiter.ts';
 
 /**
- * What is refused: 0 nothing; 1 prefetches; 2 pages that are rendered for each request too; 3 all but
+ * Refused requests: 0 none; 1 prefetches; 2 also pages that are rendered for each request; 3 everything except
  * health, the desk, the metrics and files.
  */
 export type Level = 0 | 1 | 2 | 3;
 
 export type OverloadReason = 'event-loop' | 'heap' | 'renders' | 'pages';
 
-/** What was measured since the last time. */
+/** Measurements since the last reading. */
 export interface Reading {
-  /** The longest that the event loop was late (ms). */
+  /** The longest delay of the event loop (ms). */
   readonly loopDelayMs: number;
-  /** Of the heap that there may be (a share). */
+  /** The used share of the maximum heap. */
   readonly heapShare: number;
-  /** Milliseconds, monotonic. */
+  /** Monotonic time (ms). */
   readonly at: number;
 }
 
 export interface Overload {
-  /** As of this moment. */
+  /** At this moment. */
   readonly level: Level;
-  /** Why, where the level is not 0. */
+  /** Undefined if the level is 0. */
   readonly reason: OverloadReason | undefined;
-  /** Takes a new reading: a few a second. */
+  /** Takes a new reading, a few times a second. */
   take(reading: Reading): void;
 }
 
 export interface OverloadOptions {
-  /** How long a page's render may wait before new pages are refused (ms); the event loop may be late twice that. */
+  /** How long a page's render can wait before new pages are refused (ms). The event loop can be late by twice that. */
   readonly delayMs: number;
-  /** Pages that may be in progress at once (a count). */
+  /** Pages that can be in progress at the same time (count). */
   readonly maxPages: number;
   readonly limiter: Pick<RenderLimiter, 'pages' | 'waitMs'>;
 }
@@ -43,27 +43,29 @@ interface Judged {
 
 const CALM: Judged = { level: 0, reason: undefined };
 
-/** Where each level begins, as a share of the delay that is allowed: of the render queue, which is short as long as all is well … */
+/** Where each level begins, as a share of the allowed delay: for the render queue, which is usually short… */
 const QUEUE_SHARES = [0.1, 1] as const;
-/** … and of the event loop, which a busy machine alone can make late. */
+/** … and for the event loop, which other processes on a busy machine can delay too. */
 const LOOP_SHARES = [0.4, 2, 8] as const;
 const HEAP_SHARES = [0.85, 0.9, 0.95] as const;
-/** A level ends below this share of what it began at, so that it does not come and go. */
+/** A level ends below this share of the value that it began at, so that it does not flap. */
 const RELEASE = 0.6;
 const HEAP_RELEASE = 0.95;
-/** Readings in a row that must be calm before a level is lowered by one (a count). */
+/** Readings in a row that must be calm before a level is lowered by one (count). */
 const CALM_READINGS = 2;
-/** How much of the last delay counts on: one long block is over within a second, a loop that limps is not (a share). */
+/**
+ * Share of the last delay that remains: one long block is over within a second, but a loop that is always slow is not.
+ */
 const MEMORY = 0.5;
 /**
- * How long a full heap counts (ms). Garbage is collected where there is work, so refusing all of it can
- * keep a heap full; and what stays full all the same leaks, and is better ended and begun anew.
+ * How long a full heap counts (ms). Garbage is collected while there is work, so refusing everything can keep a heap
+ * full. If it stays full anyway, there is a leak, and it is better that the process dies and restarts.
  */
 const HEAP_PATIENCE = 10 * Second;
 
 /**
- * Decides what is refused. The render queue and the pages in progress are looked at in the moment of
- * asking; the event loop and the heap by readings, with a memory and a lower bound to leave by.
+ * Decides what is refused. The render queue and the pages in progress are read on each call. The event loop and the
+ * heap are judged by readings, with a memory, and with a lower threshold for leaving a level.
  */
 export function createOverload({ delayMs, maxPages, limiter }: OverloadOptions): Overload {
   const loop = createLadder(
@@ -83,7 +85,7 @@ export function createOverload({ delayMs, maxPages, limiter }: OverloadOptions):
   }
 
   function current(): Judged {
-    // Nothing waits and little is under way, as nearly always.
+    // Nothing waits and few pages are in progress, as nearly always.
     if (read === CALM && limiter.waitMs === 0 && limiter.pages < maxPages / 2) return CALM;
     return higher(read, judgeNow());
   }
@@ -125,7 +127,7 @@ function climb(rungs: readonly number[], value: number): Level {
   return level;
 }
 
-/** Goes up at once and down one rung at a time, after some calm readings. */
+/** Raises the level immediately, and lowers it one rung at a time after some calm readings. */
 function createLadder(rungs: readonly number[], release: number): (value: number) => Level {
   let level: Level = 0;
   let calm = 0;
@@ -139,7 +141,7 @@ function createLadder(rungs: readonly number[], release: number): (value: number
     const holds = value >= (rungs[level - 1] ?? 0) * release;
     calm = holds ? 0 : calm + 1;
     if (calm >= CALM_READINGS) {
-      level = (level - 1) as Level; // it was above the one that is reached, so above 0
+      level = (level - 1) as Level; // it was above `reached`, so above 0
       calm = 0;
     }
     return level;

@@ -1,13 +1,13 @@
 import { decodePercent } from '../request/decode-percent.ts';
 
-/** What became of a request's path: its one spelling, or a sentence for who asked. */
+/** The result for a request's path: its only spelling, or a sentence for the caller. */
 export type Spelling = { readonly path: string } | { readonly refusal: string };
 
 /**
- * Each path has one spelling, and nothing behind the door sees another: a gate in front of `/admin`
- * cannot be passed by `/%61dmin`, `//admin` or `/x/../admin`. What could be read as another path by
- * anyone on the way (dot segments, doubled and encoded slashes, backslashes, encoded dots) is
- * refused; what merely is written differently (`%61`, `%c3%a9`, `%40`) is spelt anew.
+ * Gives each path one spelling, so that no later step sees another: an access check for `/admin` cannot be bypassed
+ * with `/%61dmin`, `//admin` or `/x/../admin`. A path that another program on the way could read as a different one is
+ * refused (dot segments, doubled and encoded slashes, backslashes, encoded dots). A path that is only written
+ * differently (`%61`, `%c3%a9`, `%40`) is rewritten.
  */
 export function spellPath(raw: string): Spelling {
   if (SPELT.test(raw) && !raw.includes('//') && !DOT_SEGMENT.test(raw)) return { path: raw };
@@ -24,11 +24,11 @@ export function spellPath(raw: string): Spelling {
   return { path: encodePath(decoded) };
 }
 
-/** Letters that need no encoding in a path, one slash at a time. */
+/** Characters that need no encoding in a path, with single slashes. */
 const SPELT = /^(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@]*)+$/;
 const DOT_SEGMENT = /\/\.{1,2}(?:\/|$)/;
 
-/** Encodings within encodings that are looked into; honest addresses have two. */
+/** Nested encodings that are decoded (count). Ordinary URLs have up to two. */
 const MAX_LEVELS = 4;
 
 /**
@@ -59,7 +59,7 @@ function decodeLoosely(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString('utf8'));
 }
 
-/** RFC 3986 section 3.3: `pchar` stays, all else is encoded, in upper case. */
+/** RFC 3986 section 3.3: `pchar` is kept, everything else is encoded, in upper case. */
 function encodePath(decoded: string): string {
   return encodeURIComponent(decoded).replace(/%(?:2F|24|26|2B|2C|3B|3D|3A|40)/g, decodeURIComponent);
 }

@@ -1,8 +1,8 @@
 import type { Step } from '../request/step.ts';
 
 /**
- * What is told to one caller is kept by nobody on the way: the caller's own cache may hold what it has
- * read, and asks each time whether it still holds. A handler that knows better says so after it.
+ * Keeps responses for one caller out of shared caches. The caller's own cache can store what it has read, but must
+ * revalidate it each time. A handler can overwrite this.
  */
 export function privateReplies(): Step {
   return function privateReplies(req, res, next) {

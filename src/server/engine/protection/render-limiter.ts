@@ -1,37 +1,37 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { VisitorGone } from '../errors/visitor-gone.ts';
 
-/** Whoever waits for a render. */
+/** A page that waits for its render. */
 export interface Waiting {
-  /** `VisitorGone` when nobody wants it any more. */
+  /** `VisitorGone` if the visitor has left. */
   readonly endedBy: Error | undefined;
 }
 
-/** Lets pages render in the order in which they came, and knows how far behind it is. */
+/** Lets pages render in the order of their arrival, and knows how far behind it is. */
 export interface RenderLimiter {
-  /** Pages that were begun and have not sent their shell yet (a count). */
+  /** Pages that have begun and have not sent their shell yet (count). */
   readonly pages: number;
-  /** Those of them that wait for their turn (a count). */
+  /** Those of them that wait for a slot (count). */
   readonly queued: number;
-  /** How long a render that came now would wait, as far as can be told (ms). */
+  /** How long a render that arrives now would wait, approximately (ms). */
   readonly waitMs: number;
-  /** A page begins. @returns to be called once, when its shell is sent or it is given up */
+  /** Counts a page in progress. @returns a function to call once, when its shell is sent or the page is abandoned */
   enter(): () => void;
-  /** A connection was taken in: more may stand behind it. */
+  /** Notes a new connection, because more can be waiting behind it. */
   noteConnection(): void;
   /**
-   * Waits until renders are due; undefined where they are now.
+   * Waits for a slot; undefined if one is free now.
    *
-   * @param mayRefuse false for what must be answered, such as a form whose action has run
-   * @returns false where it was refused, or nobody wants it any more
+   * @param mayRefuse false for a page that must be answered, such as that of a form whose action has run
+   * @returns false if the page was refused, or its visitor has left
    */
   acquire(waiting: Waiting, mayRefuse: boolean): Promise<boolean> | undefined;
 }
 
 export interface RenderLimiterOptions {
-  /** The longest that a page that may be refused waits (ms); without it none is. */
+  /** The longest that a page that can be refused waits (ms). By default, none is refused. */
   readonly maxWaitMs?: number | undefined;
-  /** Told of each refusal. */
+  /** Called for each refusal. */
   readonly onRefuse?: () => void;
   /** Milliseconds, monotonic. */
   readonly now?: () => number;
@@ -46,56 +46,56 @@ interface Place {
   readonly resolve: (isFree: boolean) => void;
 }
 
-/** How much the latest step counts in the average (a share): one long one, as when garbage is collected, is none of many. */
+/** Weight of the latest step in the average (a share): a single long one, as in a garbage collection, barely counts. */
 const WEIGHT = 0.02;
 
 /**
- * For how long pages are rendered in one turn of the event loop, the last one to its end (ms). A page
- * that waits keeps all that was loaded for it in memory, past collections of the young generation: with
- * one page a turn, a server whose 32 connections were busy spent a fifth of its time on that.
+ * How long renders can begin in one turn of the event loop (ms); the last one runs to its end. A waiting page keeps its
+ * loaded data in memory, past collections of the young generation. With one page per turn, a server with 32 busy
+ * connections spent a fifth of its time on that.
  */
 const SLICE = 50;
-/** The most that are taken from the queue in one turn: more is no work for a slice (a count). */
+/** The most that are taken from the queue in one turn (count): a slice cannot do more. */
 const MAX_STEPS = 64;
-/** From which part of the longest wait on there is one render a turn, and turns for others (a share). */
+/** Above this share of the longest wait, there is one render per turn, and then turns for others. */
 const CROWDED = 0.2;
 /**
- * Turns of the loop without a render that others have then for each one (a count), as long as all of
- * them take no longer than the slice did. A turn takes in one new connection alone (libuv), so with
- * renders in each, more would come than are even told to wait.
+ * Turns without a render that others then get for each render (count), as long as all of them take no longer than the
+ * slice did. A turn accepts only one new connection (libuv). With a render in each, more connections would arrive than
+ * could even be queued.
  */
 const TURNS_FOR_OTHERS = 7;
 
 /**
- * React renders a page in one piece, so of many that come at once all would wait for all. Here pages
- * are rendered in slices, in the order in which they came, and what else there is to do (probes, small
- * answers, bodies that come in, new connections) goes on between them.
+ * React renders a page in one piece, so if many arrive at once, all would wait for all. Here, pages are rendered in
+ * slices, in the order of their arrival. Other work continues between them: probes, small answers, request bodies, new
+ * connections.
  */
 export function createRenderLimiter(options: RenderLimiterOptions = {}): RenderLimiter {
   const { maxWaitMs = Number.POSITIVE_INFINITY, onRefuse, now: readClock = () => performance.now() } = options;
   const onNextTurn: (callback: () => void) => void = options.onNextTurn ?? setImmediate;
-  /** The next turn belongs to no visitor: it must not keep one's request in memory. */
+  /** The next turn belongs to no visitor, so it must not keep a visitor's request in memory. */
   const asNobody = AsyncLocalStorage.snapshot();
   let pages = 0;
-  /** The queue begins at `head`. Earlier places are removed now and then. */
+  /** The queue begins at `head`. Earlier places are removed from time to time. */
   let queue: Place[] = [];
   let head = 0;
   /** `open` is called in the next turn. */
   let isWatching = false;
-  /** When this slice began and until when it may begin renders (ms): 0 in turns for others. */
+  /** When this slice began, and until when it can begin renders (ms); 0 in turns for others. */
   let sliceBegan = 0;
   let sliceEnd = 0;
-  /** Renders that this slice has begun, and that the one before it had (counts). */
+  /** Renders that this slice has begun, and the one before it (counts). */
   let begun = 0;
   let begunBefore = 0;
-  /** Calls of `step` that are due in the next turn (a count). */
+  /** Calls of `step` that are scheduled for the next turn (count). */
   let steps = 0;
-  /** Turns that others have before the next slice, and when their time is over (ms). */
+  /** Turns that others get before the next slice, and when their time is over (ms). */
   let turnsForOthers = 0;
   let othersUntil = 0;
   let hasNewConnection = false;
   let isCrowded = false;
-  /** From one render to the next while there is a queue (ms): it, and all that happened beside it. */
+  /** Time from one render to the next while there is a queue, with all other work in between (ms). */
   let stepMs = 0;
 
   function countQueued(): number {
@@ -107,7 +107,7 @@ export function createRenderLimiter(options: RenderLimiterOptions = {}): RenderL
     return oldest ? Math.max(readClock() - oldest.since, countQueued() * stepMs) : 0;
   }
 
-  /** The first of each turn. */
+  /** Runs first in each turn. */
   function open(): void {
     const now = readClock();
     if (begun > 0) endSlice(now);
@@ -125,7 +125,7 @@ export function createRenderLimiter(options: RenderLimiterOptions = {}): RenderL
     scheduleSteps();
   }
 
-  /** Between two of these all that a render does in one piece is done: its promises are settled. */
+  /** Between two of these, everything that a render does in one piece is finished, including its promises. */
   function step(): void {
     steps -= 1;
     if (sliceEnd === 0) return;
@@ -156,20 +156,20 @@ export function createRenderLimiter(options: RenderLimiterOptions = {}): RenderL
     begun = 0;
   }
 
-  /** @returns false where nobody waits */
+  /** @returns false if no page waits */
   function beginNext(now: number): boolean {
     const place = takeWanted(now);
     if (!place) return false;
     begun += 1;
     isCrowded = now - place.since > CROWDED * maxWaitMs;
     if (isCrowded) sliceEnd = now;
-    // Who comes now has not waited: with what is left of this slice alone, there would be a queue for ever.
+    // The next page has not waited. If it only got the rest of this slice, there would always be a queue.
     else if (countQueued() === 0) sliceEnd = now + SLICE;
     place.resolve(true);
     return true;
   }
 
-  /** The next one that somebody still waits for, and not for too long. */
+  /** Takes the next page whose visitor is still there, and which has not waited too long. */
   function takeWanted(now: number): Place | undefined {
     for (let place = shift(); place; place = shift()) {
       const isLate = place.mayRefuse && now - place.since > 2 * maxWaitMs;

@@ -6,7 +6,7 @@ import type { Step } from '../request/step.ts';
 import { API_POLICY } from './content-policy.ts';
 import type { Origins } from './origins.ts';
 
-/** Everything a page of ours does not need is off; an owner's own frames and devices are a header in their steps. */
+/** Turns off everything that Spillway's pages do not need. A product can set this header in its steps. */
 const PERMISSIONS = [
   'accelerometer',
   'autoplay',
@@ -31,17 +31,17 @@ const STRICT_TRANSPORT = ['Strict-Transport-Security', 'max-age=31536000; includ
 
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
-/** Name and value of each header that every reply carries, those of the parser's errors too. */
+/** Name and value of each header that every reply carries, including parser errors. */
 export const SECURITY_HEADERS: HeaderList = [
   ...collectHelmetHeaders(),
   ['Permissions-Policy', PERMISSIONS],
-  // Pages put their own policy in its place.
+  // Pages replace it by their own policy.
   ['Content-Security-Policy', API_POLICY],
 ];
 
 /**
- * With what holds over TLS alone, where nothing of this site is served without: of a request that could
- * not be read, and of one for the health, nobody knows by what it came.
+ * Adds the TLS-only header if this site serves nothing without TLS. For a request that could not be read, and for a
+ * health check, the scheme is not known.
  */
 export function toSecurityHeaders({ configured }: Pick<Origins, 'configured'>): HeaderList {
   const isSecure = configured.length > 0 && configured.every((origin) => origin.startsWith('https:'));
@@ -56,10 +56,10 @@ export function securityHeaders(headers: HeaderList = SECURITY_HEADERS): Step {
 }
 
 /**
- * What holds over TLS alone, as far as a trusted proxy or the configured origin says: a browser keeps
- * the first header for a year, and sends reports (crashes, deprecations) nowhere else.
+ * Adds headers that are only valid over TLS, if a trusted proxy or the configured origin says https. A browser keeps
+ * the first header for a year, and only sends reports (crashes, deprecations) to a secure origin.
  *
- * @param reportPath where such reports are taken
+ * @param reportPath the path that receives such reports
  */
 export function strictTransport({ reportPath }: { reportPath?: string | undefined } = {}): Step {
   const endpoints = reportPath && `default="${reportPath}"`;
@@ -72,7 +72,7 @@ export function strictTransport({ reportPath }: { reportPath?: string | undefine
   };
 }
 
-/** Helmet works the same headers out for each request; it is asked once. */
+/** Runs Helmet once, because it computes the same headers for each request. */
 function collectHelmetHeaders(): [string, string][] {
   const headers: [string, string][] = [];
   const req = new IncomingMessage(new Socket());
@@ -83,7 +83,7 @@ function collectHelmetHeaders(): [string, string][] {
   };
   const step = helmet({
     contentSecurityPolicy: false, // each kind of answer has its own
-    strictTransportSecurity: false, // decided by request
+    strictTransportSecurity: false, // decided for each request
     // The default `no-referrer` makes browsers post forms with `Origin: null`.
     referrerPolicy: { policy: 'strict-origin-when-cross-origin' },
     xFrameOptions: { action: 'deny' },

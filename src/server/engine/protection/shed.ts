@@ -7,22 +7,21 @@ import type { Step } from '../request/step.ts';
 import { sendBusy } from './busy-page.ts';
 import type { Overload } from './overload.ts';
 
-/** What a request is for: the label `what` of `spillway_requests_shed_total`. */
+/** The kind of a request: the label `what` of `spillway_requests_shed_total`. */
 type What = 'prefetch' | 'page' | 'data' | 'api' | 'other';
 
 export interface ShedOptions {
   readonly overload: Pick<Overload, 'level' | 'reason'>;
-  /** Whether a page, or its data, is rendered for each request: one out of memory costs less than its refusal. */
+  /** True if a page, or its data, is rendered for each request. One from memory costs less than a refusal. */
   readonly isRendered: (path: string) => boolean;
-  /** What is never refused. */
+  /** True for paths that are never refused. */
   readonly isExempt: (path: string) => boolean;
   readonly count?: Count | undefined;
 }
 
 /**
- * Refuses what is too much, before anything of it has begun: prefetches first, then pages and their
- * data, and only where that does not help, forms, the API and the rest. It stands behind health,
- * metrics and files, which it never sees.
+ * Refuses excess requests before any of their work begins: first prefetches, then pages and their data, and only if
+ * that does not help, forms, the API and the rest. It runs after health, metrics and files, and never sees them.
  */
 export function shed({ overload, isRendered, isExempt, count }: ShedOptions): Step {
   return function shed(req, res, next) {
@@ -36,13 +35,13 @@ export function shed({ overload, isRendered, isExempt, count }: ShedOptions): St
   };
 }
 
-/** From which level on each is refused. */
+/** The level from which each kind is refused. */
 const LEVELS: Readonly<Record<What, number>> = { prefetch: 1, page: 2, data: 2, api: 3, other: 3 };
 
 function toWhat(req: IncomingMessage, path: string, isRendered: (path: string) => boolean): What {
   if (isApiPath(path)) return 'api';
   if ((req.method !== 'GET' && req.method !== 'HEAD') || !isRendered(path)) return 'other';
-  // The one header of a client's that may have a meaning here.
+  // The only header of a client that has a meaning here.
   if (req.headers.purpose === 'prefetch') return 'prefetch';
   return toPageUrl(path) === undefined ? 'page' : 'data';
 }

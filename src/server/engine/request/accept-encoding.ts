@@ -1,7 +1,4 @@
-/**
- * Whether a client takes an encoding, by RFC 9110 section 12.5.3. A header that makes no sense takes
- * nothing but the bytes as they are.
- */
+/** True if a client accepts an encoding (RFC 9110, section 12.5.3). A malformed header only accepts unencoded bytes. */
 export function acceptsEncoding(header: string, encoding: string): boolean {
   let byStar = false;
   for (const part of header.split(',')) {

@@ -1,4 +1,4 @@
-/** Express and React Router match without regard to case, so whoever asks "is this the API?" must too. */
+/** Ignores case, because Express and React Router do so when they match. */
 export function isApiPath(path: string): boolean {
   return /^\/api(?:\/|$)/i.test(path);
 }

@@ -1,12 +1,12 @@
-/** First and last byte, both included. */
+/** First and last byte, inclusive. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * One range of a representation, by RFC 9110 section 14. Several ranges, other units and nonsense are
- * ignored, as the RFC allows: the whole is sent.
+ * Parses one range of a representation (RFC 9110, section 14). Several ranges, other units and malformed headers are
+ * ignored, as the RFC allows, so that the whole representation is sent.
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '');

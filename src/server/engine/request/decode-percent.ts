@@ -7,7 +7,7 @@ export function decodePercent(text: string): string | undefined {
   }
 }
 
-/** The text as it is, and decoded. */
+/** Returns the text as it is, and decoded. */
 export function withDecoded(text: string): string[] {
   return [text, decodePercent(text) ?? text];
 }

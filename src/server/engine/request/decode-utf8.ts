@@ -1,7 +1,7 @@
 import { badRequest } from '../errors/http-error.ts';
 import { decodePercent } from './decode-percent.ts';
 
-/** @throws HttpError 400, where `toString('utf8')` would put other characters in the place of bytes that are none */
+/** @throws HttpError 400 for invalid UTF-8, which `toString('utf8')` would replace by other characters */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -11,8 +11,8 @@ export function decodeUtf8(bytes: Uint8Array): string {
 }
 
 /**
- * Decodes the text of `application/x-www-form-urlencoded`, up to its percent-encodings, which must be
- * those of UTF-8 too. A `%` that encodes nothing stands for itself, as it does in browsers' own parser.
+ * Decodes the text of `application/x-www-form-urlencoded`, except for its percent-encodings, which must be UTF-8 too. A
+ * `%` that encodes nothing is kept, as in the browsers' own parser.
  *
  * @throws HttpError 400
  */

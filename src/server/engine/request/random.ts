@@ -5,8 +5,8 @@ const pool = Buffer.alloc(4 * KiB);
 let used = pool.length;
 
 /**
- * Random bytes as text, for what each request needs. They are drawn for many at once: the call costs
- * more than the bytes.
+ * Returns random bytes as text, for each request. They are drawn for many requests at once, because the call costs more
+ * than the bytes.
  *
  * @param bytes at most 4096
  */

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { type HeaderList, SECURITY_HEADERS } from '../protection/security-headers.ts';
 
 /**
- * Writes a whole reply to a bare socket and closes it, whether or not the peer closes its side. The body is empty:
- * the request may be a HEAD, even if it broke before its method could be read.
+ * Writes a whole reply to a bare socket and closes it, even if the peer does not close its side. The body is empty:
+ * the request can be a HEAD, even if it broke before its method could be read.
  */
 export function endWith(
   socket: Socket,

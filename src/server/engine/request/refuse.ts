@@ -6,9 +6,8 @@ import { requestInfo } from './request-info.ts';
 import { sendText } from './send-body.ts';
 
 /**
- * Answers before any handler has run, without reading the body: problem+json under `/api`, else a
- * line of text. What is left of the body is read and dropped by Node, within `requestTimeout`, so
- * that a kept connection stays in step.
+ * Answers before any handler has run, without reading the body: problem+json under `/api`, else a line of text. Node
+ * reads and drops the rest of the body within `requestTimeout`, so that a kept-alive connection stays in sync.
  */
 export function refuse(
   req: IncomingMessage,
@@ -20,7 +19,7 @@ export function refuse(
   else sendText(res, status, message);
 }
 
-/** Says what may be asked of an address (RFC 9110, section 9.3.7). */
+/** Answers which methods a URL accepts (RFC 9110, section 9.3.7). */
 export function sendAllowed(res: ServerResponse, allowed: string): void {
   res.statusCode = 204;
   res.setHeader('Allow', allowed);

@@ -10,7 +10,7 @@ export function removeHeader(req: IncomingMessage, name: string): void {
 }
 
 /**
- * Removes cookies from a request, and leaves the others as they came, byte for byte.
+ * Removes cookies from a request, and leaves the others unchanged, byte for byte.
  *
  * @returns the first value of each of these names
  */
@@ -41,7 +41,7 @@ function toName(pair: string): string {
  * @param rewrite returns undefined for a value to remove
  */
 function rewriteHeader(req: IncomingMessage, name: string, rewrite: (value: string) => string | undefined): void {
-  // Node makes these two on first use, from as many raw headers as arrived: so read them before the raw ones change.
+  // Node creates these two on first use from the raw headers, so they are read before the raw ones change.
   const { headers, headersDistinct, rawHeaders } = req;
   const value = rewrite(String(headers[name]));
   if (value === undefined) delete headers[name];

@@ -4,7 +4,7 @@ import { isFromProxy, type ProxyTrust, toClientAddress } from '../protection/pro
 import { RequestInfo, runForRequest, setRequestInfo } from './request-info.ts';
 import type { Step } from './step.ts';
 
-/** A line of a log is read by machines: nothing but dull characters, and not too many. */
+/** Machines read the log, so an id has only plain characters, and not too many. */
 const SAFE_ID = /^[A-Za-z0-9][\w.:-]{7,127}$/;
 
 /** Gives each request its id, its trace and the context that its work runs in. A trusted proxy can set the id. */

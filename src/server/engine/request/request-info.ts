@@ -4,11 +4,11 @@ import { MAX_BREADCRUMBS } from '../../../shared/engine/limits.ts';
 import type { Breadcrumb } from '../errors/failure.ts';
 import { drawRandom } from './random.ts';
 
-/** W3C Trace Context: what the outgoing requests of this request carry on. */
+/** W3C Trace Context, which the outgoing requests of this request continue. */
 export interface Trace {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** 16 hexadecimal digits: the span of the caller, where it sent one. */
+  /** 16 hexadecimal digits: the span of the caller, if it sent one. */
   readonly parentId: string | undefined;
   readonly sampled: boolean;
 }
@@ -22,42 +22,39 @@ interface RequestInit {
   readonly traceparent?: string | undefined;
 }
 
-/**
- * What the steps found out about a request. Nobody else parses `req.url`, `Host` or the forwarded
- * headers: what is here was checked.
- */
+/** The checked facts about a request. No other part parses `req.url`, `Host` or the forwarded headers. */
 export class RequestInfo {
   readonly requestId: string;
   readonly method: string;
-  /** `performance.now()` when the request came. */
+  /** `performance.now()` when the request arrived. */
   readonly startedAt: number;
-  /** What a failure that nobody waits for may repeat: the reply is long gone, and the request with it. */
+  /** For a failure after the reply, when the request is gone: its message can repeat secrets from these headers. */
   readonly headers: IncomingHttpHeaders | undefined;
-  /** The visitor's address: of the socket, or what a trusted proxy said of it. */
+  /** The visitor's address: that of the socket, or the one that a trusted proxy sent. */
   readonly address: string;
-  /** `https://example.com`: configured, or made of a checked `Host` where nothing is configured. */
+  /** `https://example.com`: configured, or made from a checked `Host` if nothing is configured. */
   origin: string;
   /** `example.com`, `localhost:3000`: the host of `origin`. */
   host: string;
-  /** Canonical path and search. Until the door has passed it is `/`. */
+  /** Canonical path and query. Until the URL normalizer has run, it is `/`. */
   target = '/';
   /** The URL for the existing app, if it differs from `target` (`rawPaths`). */
   rawTarget: string | undefined;
-  /** The pattern of the route that answered (`/orders/:id`), for logs. Whoever matches sets it. */
+  /** The pattern of the route that answered (`/orders/:id`), for logs. Set by the part that matches the route. */
   route: string | undefined;
-  /** Set where the answer tells of a failure. */
+  /** Set if the response shows a failure. */
   digest: string | undefined;
-  /** The visitor is signed in to the desk: the store said so at most 2 s ago. */
+  /** The visitor is signed in to the desk, as the store confirmed at most 2 s ago. */
   isOperator = false;
   /**
    * The visitor has a session id that the desk issued, so the response has `Server-Timing`. The session
-   * may have ended, so use this for nothing else.
+   * can have ended, so use this for nothing else.
    */
   showsTimings = false;
-  /** The answer goes on for as long as somebody listens: it says nothing of what hangs. */
+  /** The response continues for as long as the client listens, so its age does not mean that it hangs. */
   isStream = false;
 
-  /** Where the owner tells visitors apart: asks whose request this is. */
+  /** Asks the product for the visitor's id, if the product has such a function. */
   askVisitorId: (() => string | undefined) | undefined;
 
   readonly #traceparent: string | undefined;
@@ -77,7 +74,7 @@ export class RequestInfo {
     this.#traceparent = init.traceparent;
   }
 
-  /** Canonical, without the search. */
+  /** Canonical, without the query. */
   get path(): string {
     const end = this.target.indexOf('?');
     return end < 0 ? this.target : this.target.slice(0, end);
@@ -87,7 +84,7 @@ export class RequestInfo {
     return this.origin.startsWith('https:');
   }
 
-  /** The one URL object of this request: checked origin and checked path. */
+  /** The only URL object of this request: checked origin and checked path. */
   get url(): URL {
     this.#url ??= new URL(this.origin + this.target);
     return this.#url;
@@ -102,12 +99,12 @@ export class RequestInfo {
     return this.#trace;
   }
 
-  /** For logs: the trace where it is continued or was used, so that none is made up for a line. */
+  /** For logs: the trace if it was received or used, so that none is made up for a log line. */
   get knownTraceId(): string | undefined {
     return this.#trace?.traceId ?? parseTraceparent(this.#traceparent)?.traceId;
   }
 
-  /** What was done for this request so far, for the story of a failure; the oldest are dropped. */
+  /** The breadcrumbs of this request so far, to explain a failure. The oldest are dropped. */
   get trail(): readonly Breadcrumb[] | undefined {
     return this.#trail;
   }
@@ -117,7 +114,7 @@ export class RequestInfo {
     if (this.#trail.push(breadcrumb) > MAX_BREADCRUMBS) this.#trail.shift();
   }
 
-  /** The owner's id of the visitor, asked for once. Never throws. */
+  /** Asks the product for the visitor's id, once. Never throws. */
   readVisitorId(): string | undefined {
     const ask = this.askVisitorId;
     this.askVisitorId = undefined;
@@ -125,7 +122,7 @@ export class RequestInfo {
     return this.#visitorId;
   }
 
-  /** `origin` must be one that was checked. */
+  /** @param origin must have been checked */
   setOrigin(origin: string): void {
     this.origin = origin;
     this.host = toHost(origin);
@@ -145,20 +142,20 @@ export function setRequestInfo(req: IncomingMessage, info: RequestInfo): void {
 const current = new AsyncLocalStorage<RequestInfo>();
 
 /**
- * Lets everything that `work` starts be traced back to its request: an unhandled rejection is that
- * request's failure. The context holds the info and not the request, because the timer of an idle connection
- * keeps it for as long as the visitor stays.
+ * Links everything that `work` starts to its request, so that an unhandled rejection is that request's failure. The
+ * context holds the info and not the request, because the timer of an idle connection keeps it for as long as the
+ * visitor stays.
  */
 export function runForRequest(info: RequestInfo, work: () => void): void {
   current.run(info, work);
 }
 
-/** The request that the running code works for. */
+/** Returns the request that the running code works for. */
 export function currentRequest(): RequestInfo | undefined {
   return current.getStore();
 }
 
-/** @throws where no `requestId()` step ran before */
+/** @throws Error if the step `requestId()` has not run */
 export function requestInfo(req: IncomingMessage): RequestInfo {
   const info = (req as IncomingMessage & CarriesInfo)[INFO];
   if (info) return info;

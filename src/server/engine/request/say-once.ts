@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-/** A line of the log that is written the first time alone: what each request would say fills a disk. */
+/** Logs a sentence only the first time, because a line for each request would fill a disk. */
 export function sayOnce(
   log: Pick<Logger, 'warn'>,
   sentence: string,

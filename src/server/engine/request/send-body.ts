@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** Sends a whole response that no cache may keep. Node leaves out the body of a response to HEAD. */
+/** Sends a whole response that must not be cached. Node leaves out the body of a response to HEAD. */
 export function sendBody(
   res: ServerResponse,
   status: number,
@@ -17,7 +17,6 @@ export function sendJson(res: ServerResponse, status: number, value: object): vo
   sendBody(res, status, { type: 'application/json', body: JSON.stringify(value) });
 }
 
-/** Sends a line of text. */
 export function sendText(res: ServerResponse, status: number, message: string): void {
   sendBody(res, status, { type: 'text/plain; charset=utf-8', body: `${message}\n` });
 }

@@ -5,10 +5,10 @@ import type { Request, Response } from 'express';
 export const LINES_TYPE = 'application/x-ndjson';
 
 /**
- * Sends values as lines of JSON (NDJSON), no faster than they are read: the next one is asked for when
- * there is room for it, and none when the reader has left. Resolves in both cases.
+ * Sends values as lines of JSON (NDJSON), no faster than they are read: the next value is requested when there is room
+ * for it, and none after the reader has left. Resolves in both cases.
  *
- * @throws whatever the lines throw: before the first one nothing was sent; after it the reply must be cut
+ * @throws the errors of `lines`: before the first line nothing has been sent; after it the reply must be cut
  */
 export async function sendLines(request: Request, response: Response, lines: AsyncIterable<unknown>): Promise<void> {
   response.setHeader('Content-Type', LINES_TYPE);

@@ -2,16 +2,16 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Express, Request, Response } from 'express';
 import { notFoundHere } from '../errors/http-error.ts';
 
-/** One thing that happens to a request. It answers, or calls `next()`; it fits in an Express app and in front of one. */
+/** One step in handling a request: it answers or calls `next()`. It works in an Express app and in front of one. */
 export type Step = (req: IncomingMessage, res: ServerResponse, next: () => void) => void;
 
-/** Answers a request that failed. It fits at the end of an Express app and in front of it, and passes nothing on. */
+/** Answers a request that failed. It works at the end of an Express app and in front of it, and never passes on. */
 export type ErrorHandler = (error: unknown, req: IncomingMessage, res: ServerResponse, next?: unknown) => void;
 
 /**
- * Runs the steps in order and hands what none of them answered to `last`. What one of them throws goes
- * to `fail`, also where the one before it went on in a later turn of the event loop. If the client left
- * before that turn, nothing more runs.
+ * Runs the steps in order, and passes a request that none of them answered to `last`. Errors of a step go to `fail`,
+ * even if the step before it continued in a later turn of the event loop. If the client left before that turn, nothing
+ * more runs.
  */
 export function chain(steps: readonly Step[], last: RequestListener, fail: ErrorHandler): RequestListener {
   return function chain(req, res) {
@@ -31,7 +31,7 @@ export function chain(steps: readonly Step[], last: RequestListener, fail: Error
   };
 }
 
-/** The Express app as the last of a chain. It calls back only where its own error handling fell through. */
+/** Makes an Express app the last of a chain. It only calls back if its own error handling fell through. */
 export function intoExpress(app: Express, fail: ErrorHandler): RequestListener {
   return function intoExpress(req, res) {
     app(req as Request, res as Response, (error: unknown) => fail(error ?? notFoundHere(), req, res));

@@ -1,13 +1,13 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** Who shares a limit: an IPv4 address, or the /64 that one household or machine has of IPv6. */
+/** Returns who shares a limit: an IPv4 address, or the /64 that one household or machine has in IPv6. */
 export function toSender(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
   if (isIPv4(mapped) || !isIPv6(mapped)) return mapped;
   return expandIPv6(mapped).slice(0, 4).join(':');
 }
 
-/** The eight groups of an address, without leading zeros. */
+/** Returns the eight groups of an address, without leading zeros. */
 export function expandIPv6(address: string): string[] {
   const [head = '', tail] = address.toLowerCase().replace(/%.*$/, '').split('::');
   const left = head === '' ? [] : head.split(':');

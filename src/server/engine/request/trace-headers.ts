@@ -1,15 +1,15 @@
 import { drawRandom } from './random.ts';
 import type { Trace } from './request-info.ts';
 
-/** What Sentry's dynamic sampling context names beside the trace, each where it is known. */
+/** The parts of Sentry's dynamic sampling context other than the trace, each if it is known. */
 export interface TracedProject {
   readonly environment?: string | undefined;
   readonly release?: string | undefined;
-  /** Of the DSN: the user's part. */
+  /** The user part of the DSN. */
   readonly publicKey?: string | undefined;
 }
 
-/** The headers of F8 for one request that goes out. */
+/** The headers of F8 for one outgoing request. */
 export interface TraceHeaders {
   readonly traceparent: string;
   readonly 'sentry-trace': string;
@@ -17,10 +17,10 @@ export interface TraceHeaders {
 }
 
 /**
- * Makes the headers that carry a trace on: W3C's `traceparent`, and Sentry's `sentry-trace` and
- * `baggage`. No spans are recorded here, so a trace that began here has no decision of sampling in
- * Sentry's headers: those who are called make their own, as after Sentry's own SDKs without tracing.
- * `traceparent` has no third state, and an unset flag would stop their recording; there it is set.
+ * Creates the headers that continue a trace: W3C's `traceparent`, and Sentry's `sentry-trace` and `baggage`. No spans
+ * are recorded here, so for a trace that begins here Sentry's headers have no sampling decision. The called servers
+ * then make their own, as with Sentry's SDKs without tracing. `traceparent` has no third state, and an unset flag would
+ * stop their recording, so there the flag is set.
  */
 export function createTraceHeaders(project: TracedProject): (trace: Trace) => TraceHeaders {
   const constant = toEntries({
@@ -44,7 +44,7 @@ export function createTraceHeaders(project: TracedProject): (trace: Trace) => Tr
   };
 }
 
-/** What others put into `baggage` stays; of Sentry's own entries there may be one set alone. */
+/** Keeps the other entries of `baggage`. Of Sentry's own entries there can only be one set. */
 export function mergeBaggage(others: string | null, ours: string): string {
   const kept = (others ?? '').split(',').filter((entry) => entry.trim() !== '' && !/^\s*sentry-/i.test(entry));
   return [...kept.map((entry) => entry.trim()), ours].join(',');

@@ -141,7 +141,7 @@ describe('the response', () => {
     ['an empty body', '', { headers: WIRE }, 'wire format'],
     ['no body', null, { headers: WIRE }, 'wire format'],
     ['half a line', '{"d":{"build":', { headers: WIRE }, 'wire format'],
-    ['another value', '{"d":{"routes":1}}', { headers: WIRE }, 'is no page'],
+    ['another value', '{"d":{"routes":1}}', { headers: WIRE }, 'is not a page'],
   ])('fails for %s', async (_, body, init, message) => {
     expect(await ask('/', { fetch: answerWith(body, init) })).toMatchObject({
       kind: 'failed',

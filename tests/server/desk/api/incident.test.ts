@@ -142,10 +142,10 @@ describe('a change', () => {
 
   it.each([
     [{}, { '': expect.stringContaining('Send a status') }],
-    [{ state: 'open' }, { state: 'This is not known here.', '': expect.any(String) }],
+    [{ state: 'open' }, { state: 'Unknown field.', '': expect.any(String) }],
     [{ status: 'open' }, { status: expect.any(String) }],
     [{ status: { state: 'gone' } }, { 'status.state': expect.any(String) }],
-    [{ status: { state: 'open', in: 'next' } }, { 'status.in': 'This is not known here.' }],
+    [{ status: { state: 'open', in: 'next' } }, { 'status.in': 'Unknown field.' }],
     [{ status: { state: 'ignored', until: Date.now() - Hour } }, { 'status.until': 'This time is in the past.' }],
     [{ status: { state: 'ignored', untilMore: 0 } }, { 'status.untilMore': expect.any(String) }],
     [{ assignee: '' }, { assignee: expect.any(String) }],

@@ -105,8 +105,8 @@ describe('the list', () => {
     ['limit=101', { limit: expect.any(String) }],
     ['limit=1.5', { limit: expect.any(String) }],
     ['after=x', { after: expect.stringContaining('Omit it') }],
-    ['page=2', { page: 'This is not known here.' }],
-    ['route=/a&route=/b', { route: 'Say it once.' }],
+    ['page=2', { page: 'Unknown field.' }],
+    ['route=/a&route=/b', { route: 'Send it only once.' }],
     ['search=', { search: expect.any(String) }],
     ['from=yesterday', { from: expect.any(String) }],
   ])('names the error in %j', async (search, errors) => {
@@ -117,7 +117,7 @@ describe('the list', () => {
       type: 'about:blank',
       title: 'Bad Request',
       status: 400,
-      detail: 'What is asked for in the address is not valid.',
+      detail: 'The query is not valid.',
       errors,
     });
   });

@@ -154,7 +154,7 @@ describe.concurrent('a stop', () => {
     const server = await run(context, { deadline: 500, hangs: true });
     server.child.kill('SIGTERM');
     expect(await server.ended()).toMatchObject({ code: 1, signal: null });
-    expect(server.output()).toContain('did not come to its end in time');
+    expect(server.output()).toContain('did not stop in time');
   });
 
   it('delivers every byte of a response that was ended but not flushed', async (context) => {

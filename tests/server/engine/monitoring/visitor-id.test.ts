@@ -46,9 +46,9 @@ it.each<[string, Find, RegExp]>([
     },
     /failed/,
   ],
-  ['returns a promise', (() => Promise.reject(new Error('late'))) as unknown as Find, /no text/],
-  ['returns a number', (() => 7) as unknown as Find, /no text/],
-  ['returns undefined', () => '', /no text/],
+  ['returns a promise', (() => Promise.reject(new Error('late'))) as unknown as Find, /non-empty string/],
+  ['returns a number', (() => 7) as unknown as Find, /non-empty string/],
+  ['returns undefined', () => '', /non-empty string/],
 ])('is unknown if it %s, which is logged once a minute', async (_how, find, words) => {
   const { ids, warn, asked } = await ask(find, { requests: 3 });
   expect(ids).toEqual([undefined, undefined, undefined]);

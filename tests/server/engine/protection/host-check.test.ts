@@ -56,7 +56,7 @@ describe('without PUBLIC_ORIGINS', () => {
 
   it('answers 400 to HTTP/1.1 without a host', async () => {
     const reply = await askRaw(server.port, 'GET / HTTP/1.1', []);
-    expect([reply.status, reply.body]).toEqual([400, 'The request names no host, which HTTP/1.1 asks for.\n']);
+    expect([reply.status, reply.body]).toEqual([400, 'The request has no Host header, which HTTP/1.1 requires.\n']);
     expect(reply.headers).toMatchObject({ 'cache-control': 'no-store', 'x-request-id': expect.any(String) });
     const api = await askRaw(server.port, 'GET /api/echo HTTP/1.1', []);
     expect([api.status, api.headers['content-type']]).toEqual([400, 'application/problem+json']);
@@ -107,7 +107,7 @@ describe('forwarded headers', () => {
     }
     expect(warningsOf(lines)).toEqual([
       expect.stringMatching(/not trusted.*set TRUST_PROXY to its address/),
-      expect.stringMatching(/^Your proxy sends Forwarded alone/),
+      expect.stringMatching(/^Your proxy only sends Forwarded/),
     ]);
   });
 
@@ -131,7 +131,7 @@ describe('forwarded headers', () => {
     expect(warningsOf(lines)).toEqual([]);
     await ask('example.com', 'http');
     await ask('example.com', 'http');
-    expect(warningsOf(lines)).toEqual([expect.stringMatching(/came by http, where PUBLIC_ORIGINS says https/)]);
+    expect(warningsOf(lines)).toEqual([expect.stringMatching(/used http, but PUBLIC_ORIGINS says https/)]);
   });
 
   it('are used from a trusted address', async () => {

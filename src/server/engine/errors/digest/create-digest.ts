@@ -8,38 +8,41 @@ import { isNativeClass, readNativeDetail, unifyClass } from './native-error.ts';
 import { type FoundSite, type SiteTable, toFirst } from './site-table.ts';
 import { isSynthetic, kindOf, readReactNumber } from './special.ts';
 
-/** Changes whenever one failure gets another digest than before. `docs/decisions/006-digest.md` has the rule. */
+/** Changes whenever a failure gets a different digest than before. `docs/decisions/006-digest.md` has the rule. */
 export const DIGEST_RULE = 2;
 
-/** What a title is made of (UTF-16 code units). It is shown shorter, but cut where it was scrubbed before: half a secret is one that nothing knows. */
+/**
+ * Maximum length of a title (UTF-16 code units). The desk shows less, but only cuts after scrubbing, because half a
+ * secret cannot be recognized.
+ */
 const MAX_TITLE_WORDS = 2 * KiB;
 
 export interface DigestInput {
-  /** Where it is known from elsewhere than from the error, such as `csp` or `blocked-loop`. */
+  /** Set if the kind does not follow from the error, such as `csp` or `blocked-loop`. */
   readonly kind?: FailureKind;
   readonly side: 'server' | 'browser';
-  /** Outermost first; empty for what has no error. */
+  /** Outermost first; empty for a failure without an error. */
   readonly errors: readonly ErrorRecord[];
-  /** The route's pattern. It counts where nothing in the source does. */
+  /** The route's pattern. It only counts if nothing in the source does. */
   readonly route?: string;
-  /** Separates on purpose what would have one digest, such as tenants. */
+  /** Separates failures that would share a digest, for example by tenant. */
   readonly splitBy?: readonly string[];
   /**
-   * What a special kind rests on: `called` (the route of a failed request), `directive` and `blocked`
-   * (csp), `reason` and `id` (crash, deprecation, intervention).
+   * The key of a special kind: `called` (the route of a failed request), `directive` and `blocked` (csp), `reason` and
+   * `id` (crash, deprecation, intervention).
    */
   readonly details?: Readonly<Record<string, string>>;
 }
 
 export interface DigestOptions {
-  /** The same on all replicas and releases; keeps strangers from confirming a guess. */
+  /** The same on all replicas and releases. It keeps outsiders from confirming a guess. */
   readonly namespace: string;
   readonly table: SiteTable;
 }
 
 export type DigestResult = Pick<Failure, 'digest' | 'kind' | 'rule' | 'weak' | 'unresolved' | 'site' | 'title'>;
 
-/** What a digest is made of, in this order. */
+/** The fields of a digest, in this order. */
 interface Key {
   readonly class: string;
   readonly path: string;
@@ -49,9 +52,9 @@ interface Key {
 }
 
 /**
- * Names the kind of a failure: the same on every replica, after every restart, on every engine, and in
- * the next release if the code that fails did not change. No line or column takes part, and origin does
- * not either: one bug that is reached from a render and from a loader is one.
+ * Names the kind of a failure. The digest is the same on every replica, on every engine and after every restart. It is
+ * the same in the next release if the failing code did not change. Lines, columns and the origin are not part of it:
+ * a bug that is reached from a render and from a loader is one incident.
  */
 export function createDigest(input: DigestInput, { namespace, table }: DigestOptions): DigestResult {
   const chain = input.errors.filter((error) => !isSynthetic(error));
@@ -76,8 +79,8 @@ export function createDigest(input: DigestInput, { namespace, table }: DigestOpt
 }
 
 /**
- * The error that tells what went wrong: the outermost that the application's own code threw, else the
- * outermost of the engine's, else the innermost. An `AggregateError` stands for what it holds.
+ * Finds the error that explains the failure: the outermost that the application's own code threw, else the outermost
+ * of the engine, else the innermost. An `AggregateError` represents its members.
  */
 function findPrimary(errors: readonly ErrorRecord[], table: SiteTable): { error?: ErrorRecord; site?: FoundSite } {
   let fallback: { error: ErrorRecord; site: FoundSite } | undefined;
@@ -92,8 +95,8 @@ function findPrimary(errors: readonly ErrorRecord[], table: SiteTable): { error?
 }
 
 /**
- * By the words of the error that tells what went wrong, and of those around it where none of them has a
- * place in the application. What the application throws itself says what it means to.
+ * Derives the kind from the message of the primary error, or from all messages if no error has a site in the
+ * application. An error that the application throws itself is always an `exception`.
  */
 function findKind(
   error: ErrorRecord | undefined,
@@ -118,7 +121,7 @@ function toSiteKey(error: ErrorRecord, site: FoundSite, errors: readonly ErrorRe
 function toClass(error: ErrorRecord, site: FoundSite | undefined): string {
   const name = unifyClass(error.class, error.message);
   if (name === 'NonError' || isNativeClass(name)) return name;
-  // By the source: the name that a minifier gave to a class is another one in each build.
+  // From the source, because a minifier renames classes in each build.
   const made = site?.kind === 'thrown' ? /^(?:throw )?new ([\w$.]+)\(/.exec(toFirst(site).detail)?.[1] : undefined;
   if (made) return made.slice(made.lastIndexOf('.') + 1);
   return isMinified(name) ? 'Error' : name;
@@ -137,7 +140,7 @@ function toDetail(error: ErrorRecord, site: FoundSite, table: SiteTable): string
     return isData ? native.detail.replace(native.property ?? '', '') : native.detail;
   }
   if (site.kind === 'thrown') return toFirst(site).detail;
-  // A dependency threw it, in words that are the same on every engine.
+  // A dependency threw it, with a message that is the same on every engine.
   return code ?? toWords(error);
 }
 
@@ -156,7 +159,7 @@ function toRootCause(
   return name === toClass(primary, site) ? '' : name;
 }
 
-/** Nothing in the source is known, so the words have to do, with the route and the origin of a foreign script. */
+/** Uses the message, the route and the origin of a foreign script, because no place in the source is known. */
 function toWordsKey(
   error: ErrorRecord | undefined,
   errors: readonly ErrorRecord[],
@@ -198,7 +201,7 @@ function toSpecialKey(
     case 'timeout':
       return { ...key, path: route, detail: error?.class ?? '' };
     case 'network':
-      // Of the engines, V8 in browsers alone tells who called.
+      // Only V8 in browsers says who called.
       return details.called === undefined ? { ...key, path: route } : { ...key, detail: details.called };
     case 'blocked-loop':
       return { ...key, path, function: name };
@@ -213,12 +216,12 @@ function toSpecialKey(
   }
 }
 
-/** The site may be there: of an earlier build's stack, this one knows the frames of chunks that did not change. */
+/** A site can exist anyway: this table knows chunks that have not changed since the build that the stack is from. */
 function hasUnknownBundle({ frames }: ErrorRecord, table: SiteTable): boolean {
   return frames.some(({ file }) => /^(?:client|server)\//.test(file) && !table.has(file));
 }
 
-/** The last of the words of a long message may be half of one, and of a secret. */
+/** Drops the last word of a long message, because it can be half a word, and half a secret. */
 function toSite(site: FoundSite, key: Key, error: ErrorRecord | undefined): Site {
   const { path, function: name } = site;
   const detail = key.detail === site.first?.detail ? site.detail : key.detail;
@@ -233,7 +236,7 @@ function toTitle(kind: FailureKind, error: ErrorRecord | undefined, details: Dig
   return words.slice(0, MAX_TITLE_WORDS);
 }
 
-/** Each field with its length, so that no two lists of fields are one text. */
+/** Hashes each field with its length, so that two different lists of fields never give the same text. */
 function toDigest(fields: readonly string[]): string {
   const hash = createHash('sha256');
   for (const field of fields) {

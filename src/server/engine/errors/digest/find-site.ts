@@ -2,23 +2,23 @@ import type { ErrorRecord, StackFrame } from '../failure.ts';
 import { readNativeDetail } from './native-error.ts';
 import { type FoundSite, type SiteTable, toFirst } from './site-table.ts';
 
-/** How many frames are looked at for what repeats in an endless recursion: V8 gives no more by itself (a count). */
+/** Frames that are searched for the loop of an endless recursion (count). V8 gives no more by default. */
 const RECURSION_FRAMES = 10;
 
 /** How well a frame serves as the site, the best first. */
 const RANK = { own: 0, ownAwaiting: 1, engine: 2, engineAwaiting: 3, passedThrough: 4 } as const;
 
 /**
- * The first frame from the throw that is the application's own. Helpers that throw for their callers
- * and constructors of errors are passed over; a function that only awaited serves where no other does;
- * the engine's own frames serve where the application has none.
+ * Returns the first frame from the throw that belongs to the application. Helpers that throw for their callers and
+ * constructors of errors are skipped. A function that only awaited is used if there is no other, and the engine's own
+ * frames if the application has none.
  */
 export function findSite(error: ErrorRecord, table: SiteTable): FoundSite | undefined {
   if (isRecursion(error)) return findRepeated(error.frames, table) ?? findFirst(error.frames, table);
   return findFirst(error.frames, table);
 }
 
-/** True for a site in the application, false in the engine or where there is none. */
+/** True for a site in the application; false in the engine or without a site. */
 export function isOwn(site: FoundSite | undefined): boolean {
   return site?.home === 'product' || site?.home === 'desk';
 }
@@ -50,8 +50,8 @@ function isRecursion({ class: name, message }: ErrorRecord): boolean {
 }
 
 /**
- * Where functions call each other without end, it is chance which of them stands on top, or what they
- * called last. The first by name of those that repeat is the same each time.
+ * When functions call each other endlessly, it is chance which of them is on top, or what they called last. So this
+ * returns the first by name of those that repeat.
  */
 function findRepeated(frames: readonly StackFrame[], table: SiteTable): FoundSite | undefined {
   const counts = new Map<string, { site: FoundSite; count: number }>();

@@ -3,14 +3,14 @@ import { decodePercent } from '../../request/decode-percent.ts';
 export interface FramePaths {
   /** The folder of the build, absolute. The folder around it is the project. */
   readonly dist: string;
-  /** Where our own assets come from, such as `https://shop.example`; any origin where it is left out. */
+  /** Origins of our own assets, such as `https://shop.example`; any origin if left out. */
   readonly origins?: readonly string[];
 }
 
 /**
- * The name of a script as a `StackFrame` tells it: a path within `dist` for our bundles, `src/…` for a
- * file that runs as it was written, `node_modules/…`, `node:fs`, origin and path of a foreign script.
- * Empty for what has no file. Never an absolute path of this machine, nor a query.
+ * Returns the name of a script for a `StackFrame`: a path within `dist` for our bundles, `src/…` for a file that runs
+ * unbuilt, `node_modules/…`, `node:fs`, or origin and path of a foreign script. Empty if there is no file. Never an
+ * absolute path of this machine, and never a query.
  *
  * @param location as an engine writes it, without line and column
  */
@@ -34,12 +34,12 @@ function toLocalFile(location: string, dist: string): string {
   return `../${path.slice(path.lastIndexOf('/') + 1)}`;
 }
 
-/** Slashes may be doubled, and what is left must not look like a path of this machine. */
+/** Removes leading slashes: they can be doubled, and the result must not look like an absolute path. */
 function withoutSlashes(path: string): string {
   return path.replace(/^\/+/, '');
 }
 
-/** Of a `file:` URL or a path; without a query, which development servers add. */
+/** Converts a `file:` URL or a path, and drops the query, which development servers add. */
 function toPath(location: string): string {
   const end = location.search(/[?#]/);
   const path = end < 0 ? location : location.slice(0, end);
@@ -54,6 +54,6 @@ function toForeignFile(location: string, origins: readonly string[] | undefined)
   if (!/^https?:/i.test(origin)) return origin + path;
   if (origins && !origins.includes(origin.toLowerCase())) return origin + path;
   if (path.startsWith('/assets/')) return `client${path}`;
-  // A script within a page: its path is the page's and says nothing of the script.
+  // An inline script: its path is the page's and says nothing about the script.
   return origins && !/\.m?js$/.test(path) ? '' : origin + path;
 }

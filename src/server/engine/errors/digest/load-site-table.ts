@@ -4,11 +4,10 @@ import type { Logger } from 'pino';
 import { emptySiteTable, parseSiteTable, type SiteTable } from './site-table.ts';
 
 /**
- * The table of the build that runs. There is none in development, where stacks name the source files
- * themselves.
+ * Loads the table of the running build. There is none in development, where stacks name the source files themselves.
  *
  * @param dist the folder of the build
- * @throws Error where the table is one of another release's
+ * @throws Error if the table is from another release
  */
 export function loadSiteTable(dist: string): SiteTable {
   let json: string;
@@ -21,8 +20,8 @@ export function loadSiteTable(dist: string): SiteTable {
 }
 
 /**
- * The table of the build that runs, read when the first failure asks: synchronously, because React
- * wants the address of a failure at once. Where it cannot be read, digests rest on words.
+ * Loads the table of the running build for the first failure. It reads synchronously, because React needs the address
+ * of a failure immediately. If the table cannot be read, digests are made from messages.
  *
  * @param dist the folder of the build
  */
@@ -33,7 +32,7 @@ export function createTableLoader(dist: string, log: Pick<Logger, 'warn'>): () =
     try {
       return loadSiteTable(dist);
     } catch (error) {
-      log.warn({ err: error }, 'The table of places in the source (dist/sites.json) cannot be read. Build again.');
+      log.warn({ err: error }, 'The table of source positions (dist/sites.json) cannot be read. Build again.');
       return emptySiteTable;
     }
   }

@@ -1,9 +1,9 @@
-/** What of a message takes part in a digest (UTF-16 code units). */
+/** The part of a message that a digest uses (UTF-16 code units). */
 const MAX_MASKED_LENGTH = 300;
 
 /**
- * The words of a message's first line, without what differs from one visit to the next: quoted values,
- * URLs, paths, addresses, dates, and any word with a digit in it.
+ * Returns the first line of a message without what differs between requests: quoted values, URLs, paths, addresses,
+ * dates, and any word with a digit in it.
  */
 export function maskMessage(message: string): string {
   return message
@@ -17,7 +17,7 @@ export function maskMessage(message: string): string {
     .trim();
 }
 
-/** Whether its first line is longer than what is read of it. */
+/** True if the first line is longer than the part that is read. */
 export function isMaskedInPart(message: string): boolean {
   return findLineEnd(message) > MAX_MASKED_LENGTH;
 }

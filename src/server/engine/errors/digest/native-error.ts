@@ -1,8 +1,7 @@
-// What the engines' own errors say, in one wording. Each engine words the same failure differently, and
-// puts names of variables into it that a minifier has changed; what all three tell is the property, or
-// the global that is not defined.
+// Gives the native errors of all engines one wording. Each engine words the same failure differently, and includes
+// variable names that a minifier has changed. All three name the property, or the global that is not defined.
 
-/** Classes of the language, and the names that `DOMException` has. */
+/** Error classes of the language, and the names of `DOMException`. */
 const NATIVE_CLASSES = new Set(
   (
     'TypeError ReferenceError RangeError SyntaxError URIError EvalError AggregateError ' +
@@ -14,12 +13,12 @@ const NATIVE_CLASSES = new Set(
   ).split(' '),
 );
 
-/** True for a class that the language or the platform throws by itself, in words of each engine's own. */
+/** True for a class that the language or the platform throws itself, with a different message in each engine. */
 export function isNativeClass(name: string): boolean {
   return NATIVE_CLASSES.has(name);
 }
 
-/** What an engine calls differently from the others. */
+/** Unifies class names that differ between engines. */
 export function unifyClass(name: string, message: string): string {
   if (name === 'InternalError' && /^too much recursion/.test(message)) return 'RangeError';
   return name;
@@ -28,9 +27,9 @@ export function unifyClass(name: string, message: string): string {
 export interface NativeDetail {
   /** What failed, in the same words for all engines. */
   readonly detail: string;
-  /** The property that was missing. It may be data, where it was computed. */
+  /** The missing property. It can be data if it was computed. */
   readonly property?: string;
-  /** The words tell nothing of the place: the source tells more, where it has something to tell. */
+  /** The message does not show the place, so the source is used if it is known. */
   readonly isVague?: true;
 }
 
@@ -44,7 +43,7 @@ const vague =
   () => ({ detail: words, isVague: true });
 const property: Reading = ([, name = '']) => ofProperty(name);
 const global: Reading = ([, name = '']) => ({ detail: `${name} is not defined` });
-/** The last name of the expression that was called, or nothing of it where that is a variable's. */
+/** The last name of the expression that was called, or nothing if that is a variable's. */
 const called: Reading = ([, text = '']) => {
   const name = /[.#]([A-Za-z_$][\w$]*)$/.exec(text)?.[1];
   return name ? { detail: `.${name}()`, property: name } : { detail: '()' };
@@ -58,7 +57,7 @@ function isName(text: string): boolean {
   return /^[A-Za-z_$#][\w$]{0,99}$/.test(text);
 }
 
-/** Tried in order. All of them are anchored, and given 500 characters at most. */
+/** Tried in order, on at most 500 characters. */
 const WORDINGS: readonly (readonly [RegExp, Reading])[] = [
   // V8
   [/^Cannot (?:read|set) propert(?:y|ies) of (?:undefined|null) \((?:reading|setting) '(.*)'\)$/, property],
@@ -100,7 +99,7 @@ const WORDINGS: readonly (readonly [RegExp, Reading])[] = [
   ],
 ];
 
-/** `e.customer.total`, `e.total=1`; a call is that of a function of the language's, which refused what it was given. */
+/** Reads `e.customer.total` or `e.total=1`. A call is that of a native function, which refused its argument. */
 function readEvaluated([, expression = '']: RegExpExecArray): NativeDetail {
   if (/^(?:let|const|var)\b.*\bof\b/.test(expression)) return { detail: 'iterate', isVague: true };
   const target = expression.replace(/(?<![=!<>])=(?![=>]).*$/, '').trimEnd();
@@ -109,7 +108,7 @@ function readEvaluated([, expression = '']: RegExpExecArray): NativeDetail {
   return name ? ofProperty(name) : { detail: '.' };
 }
 
-/** Undefined for an error whose words no engine uses. */
+/** Returns undefined for a message that no engine uses. */
 export function readNativeDetail(message: string): NativeDetail | undefined {
   const text = message.slice(0, 500);
   for (const [wording, toDetail] of WORDINGS) {

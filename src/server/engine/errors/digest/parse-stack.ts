@@ -1,26 +1,25 @@
 // The engines write stacks in two shapes, neither of which is specified:
 //   V8                       `    at async Cart.checkout (https://shop.example/assets/main.js:1:200)`
 //   SpiderMonkey and JSC     `async*checkout@https://shop.example/assets/main.js:1:200`
-// Frames are cut out by position from the end of each line, because names and paths may hold anything.
+// Frames are read by position from the end of each line, because names and paths can contain anything.
 
 import { KiB } from '../../../../shared/units.ts';
 import type { StackFrame } from '../failure.ts';
 import { type FramePaths, toFrameFile } from './frame-file.ts';
 
-/** What is read of a stack (UTF-16 code units), and of one line of it. */
+/** The parts of a stack, and of one line, that are read (UTF-16 code units). */
 const MAX_STACK_LENGTH = 64 * KiB;
 const MAX_LINE_LENGTH = 2 * KiB;
-/** More frames than any engine gives without being asked, but for endless recursion (a count). */
+/** More frames than any engine gives by default, except for endless recursion (count). */
 const MAX_FRAMES = 100;
 const MAX_NAME_LENGTH = 200;
 
 const V8_LINE = /^[ \t]*at /;
 
 /**
- * The frames of a stack, from the throw outwards. Any line that is none is ignored. The time is bounded
- * whatever the text is.
+ * Returns the frames of a stack, from the throw outwards. Other lines are ignored. The time is bounded for any text.
  *
- * @param message the error's, which V8 writes in front of the frames: lines of it that look like frames are not taken
+ * @param message the error's, which V8 writes before the frames: its lines that look like frames are skipped
  */
 export function parseStack(stack: string, paths: FramePaths, message = ''): StackFrame[] {
   const lines = skipMessage(stack, message).split('\n', 2 * MAX_FRAMES);
@@ -36,7 +35,7 @@ export function parseStack(stack: string, paths: FramePaths, message = ''): Stac
 }
 
 function skipMessage(stack: string, message: string): string {
-  // The message stands behind the class, in the first line; further down it could be a part of a path.
+  // The message follows the class in the first line; further down it could be a part of a path.
   const at = message === '' ? -1 : stack.slice(0, 1 * KiB + message.length).indexOf(message);
   const isHeader = at >= 0 && !stack.slice(0, at).includes('\n') && !stack.slice(0, at).includes('@');
   const start = isHeader ? at + message.length : 0;
@@ -50,7 +49,7 @@ function parseV8Line(line: string, paths: FramePaths): StackFrame | undefined {
   const rest = isAsync ? text.slice('async '.length) : text;
   const open = rest.endsWith(')') ? findOpening(rest) : -1;
   if (open < 0) {
-    // A place alone, or a name alone (`at <anonymous>`, `at native`).
+    // Only a place, or only a name (`at <anonymous>`, `at native`).
     const place = toPlace(rest);
     return toFrame('', place.line > 0 ? place : NOWHERE, isAsync, paths);
   }
@@ -58,7 +57,7 @@ function parseV8Line(line: string, paths: FramePaths): StackFrame | undefined {
   return toFrame(rest.slice(0, open).trim(), toPlace(toEvalOrigin(location)), isAsync, paths);
 }
 
-/** Where the bracket opens that the last character closes: paths may hold brackets of their own. */
+/** Finds the bracket that the last character closes: paths can contain brackets too. */
 function findOpening(text: string): number {
   let depth = 0;
   for (let at = text.length - 1; at >= 0; at -= 1) {
@@ -78,7 +77,7 @@ function toEvalOrigin(location: string): string {
   return location.slice(start, end).replace(/\)+$/, '');
 }
 
-/** What SpiderMonkey puts in front of a frame that only waits: `async*`, `promise callback*`, `setTimeout handler*`. */
+/** The prefix that SpiderMonkey gives a frame that only waits: `async*`, `promise callback*`, `setTimeout handler*`. */
 const ASYNC_CAUSE = /^(?:async|promise callback|[\w. ]{1,60} handler|[\w. ]{1,60} callback)\*/;
 
 function parseGeckoLine(line: string, paths: FramePaths): StackFrame | undefined {
@@ -97,7 +96,7 @@ function parseGeckoLine(line: string, paths: FramePaths): StackFrame | undefined
   return toFrame(name, place, cause !== '', paths);
 }
 
-/** JSC leaves the name out where there is none: a place alone. */
+/** JSC leaves out a missing name, so the line is only a place. */
 function parseBareLine(text: string, paths: FramePaths): StackFrame | undefined {
   const place = toPlace(text);
   return place.line > 0 && /^(?:[a-z-]+:)?\//i.test(text) ? toFrame('', place, false, paths) : undefined;

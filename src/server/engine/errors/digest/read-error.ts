@@ -5,25 +5,25 @@ import type { ErrorRecord } from '../failure.ts';
 import type { FramePaths } from './frame-file.ts';
 import { parseStack } from './parse-stack.ts';
 
-/** How far a chain of causes is followed (a count). */
+/** Maximum length of a chain of causes (count). */
 const MAX_CAUSES = 10;
-/** What is read of a stack's frames, and of a message, whatever their length (UTF-16 code units). */
+/** The parts of a stack's frames, and of a message, that are read (UTF-16 code units). */
 const MAX_FRAMES_LENGTH = 16 * KiB;
 const MAX_MESSAGE_LENGTH = 2 * KiB;
-/** How far back a message is cut to the end of a word: digests read no more than what is left (UTF-16 code units). */
+/** How far a cut can move back to the end of a word (UTF-16 code units): digests read less than what is left. */
 const MAX_WORD_LENGTH = MAX_MESSAGE_LENGTH - 300;
 const MAX_CLASS_LENGTH = 100;
-/** How many errors of an `AggregateError` are looked at (a count). */
+/** Errors of an `AggregateError` that are read (count). */
 const MAX_MEMBERS = 100;
 
 /** The text of a thrown value, for the log. */
 export interface ErrorText {
   readonly message: string;
-  /** Class, message and frames as the engine wrote them, cut. */
+  /** Class, message and frames as the engine wrote them, shortened. */
   readonly stack: string;
 }
 
-/** Never throws: a Proxy, a throwing getter and a stack of a megabyte are all answered. */
+/** Never throws, not even for a Proxy, a throwing getter or a stack of a megabyte. */
 export function readError(error: unknown): ErrorText {
   if (!isError(error)) {
     const message = describe(error);
@@ -36,7 +36,7 @@ export function readError(error: unknown): ErrorText {
   return { message, stack: `${readClass(error)}: ${message}\n${frames}` };
 }
 
-/** Something thrown and its causes, outermost first, as they are journaled. Never throws, and always has one entry. */
+/** Reads a thrown value and its causes, outermost first. Never throws, and always returns at least one entry. */
 export function readErrors(thrown: unknown, paths: FramePaths): ErrorRecord[] {
   const [first, ...causes] = causesOf(thrown);
   return [toRecord(first, paths), ...causes.map((cause) => toRecord(cause, paths))];
@@ -58,7 +58,7 @@ function readClass(error: unknown): string {
   return readString(error, 'name').slice(0, MAX_CLASS_LENGTH) || 'Error';
 }
 
-/** `ECONNREFUSED`, `ERR_INVALID_URL`, `23505`: a code of a system, of Node or of SQL. Anything else may be data. */
+/** Reads a code of a system, Node or SQL: `ECONNREFUSED`, `ERR_INVALID_URL`, `23505`. Anything else can be data. */
 function readCode(value: unknown): { code?: string } {
   const code = readString(value, 'code');
   return /^(?:[A-Z][A-Z0-9_]{2,59}|[0-9A-Z]{5})$/.test(code) ? { code } : {};
@@ -75,7 +75,7 @@ function readMembers(error: unknown): { members?: string[] } {
   }
 }
 
-/** The error and its causes, outermost first; ends at a cycle. */
+/** Lists the error and its causes, outermost first. Stops at a cycle. */
 export function causesOf(error: unknown): unknown[] {
   const chain: unknown[] = [];
   let current = error;
@@ -94,7 +94,7 @@ export function isError(value: unknown): value is Error {
   }
 }
 
-/** A property of something untrusted; undefined where reading it throws. */
+/** Reads a property of an untrusted value; undefined if reading it throws. */
 export function read(value: unknown, key: string): unknown {
   try {
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;

@@ -1,43 +1,40 @@
 import type { Site, StackFrame } from '../failure.ts';
 
-/** Whose code a site is in. The engine's is a framework: what calls it is where a failure is looked for. */
+/** Whose code a site is in. The engine is a framework: failures are looked for in the code that calls it. */
 export type Home = 'product' | 'desk' | 'engine' | 'dependency';
 
 export interface FoundSite extends Site {
   readonly home: Home;
-  /** Where the function begins, or the statement if there is a detail; from 1, 0 where it is not known. */
+  /** First line of the function, or of the statement if there is a detail; from 1, or 0 if unknown. */
   readonly line: number;
   /**
-   * What `detail` is: an error that is thrown or made, a call of the language's own functions that throws
-   * without saying where, or nothing.
+   * The kind of `detail`: an error that is thrown or made, a call of a native function that throws without saying
+   * where, or nothing.
    */
   readonly kind: 'thrown' | 'call' | '';
-  /** It belongs to a class of errors, whose constructors only some engines have in their stacks. */
+  /** Belongs to an error class, whose constructors appear only in the stacks of some engines. */
   readonly isErrorClass: boolean;
-  /** It throws for its caller: `invariant` and its like. */
+  /** Throws for its caller, like `invariant`. */
   readonly isHelper: boolean;
-  /** What it was called when its failures were first seen, if it has moved since (`moves.json`). A digest has these names. */
+  /** Its names when its failures were first seen, if it has moved since (`moves.json`). Digests use these names. */
   readonly first?: Site;
 }
 
 export interface SiteTable {
-  /** The site of a frame of one of our bundles, of a source file that runs as it is, or of a dependency. */
+  /** Finds the site of a frame in one of our bundles, in a source file that runs unbuilt, or in a dependency. */
   find(frame: StackFrame): FoundSite | undefined;
-  /** True where the table knows the bundle: nothing can be said of frames in another one. */
+  /** True if the table knows the bundle. Nothing is known about frames in other bundles. */
   has(file: string): boolean;
-  /**
-   * False where a name is nowhere written out in the source file: then it is data. True where it is
-   * not known which names are.
-   */
+  /** False if the source file does not contain the name, so that it is data. True if the names are not known. */
   isWritten(path: string, property: string): boolean;
 }
 
-/** The names of a site that a digest is made from. */
+/** Returns the names that a digest is made from. */
 export function toFirst(site: FoundSite): Site {
   return site.first ?? site;
 }
 
-/** Changes with the shape of `dist/sites.json`, which `build/sites.mjs` writes. */
+/** Changes with the format of `dist/sites.json`, which `build/sites.mjs` writes. */
 const VERSION = 1;
 
 const FLAG = { errorClass: 1, helper: 2, thrown: 4, call: 8 } as const;
@@ -48,13 +45,13 @@ interface TableFile {
   readonly version: number;
   readonly strings: readonly string[];
   readonly sites: readonly number[];
-  /** By the number of a site. Builds before 0.2.0 have none. */
+  /** By the index of a site. Builds before 0.2.0 have none. */
   readonly firstNames?: Readonly<Record<number, Site>>;
   readonly properties: Readonly<Record<string, string>>;
   readonly bundles: Readonly<Record<string, string>>;
 }
 
-/** Knows no bundle, but what is said of source files and dependencies by their names. */
+/** Knows no bundles, only source files and dependencies by their names. */
 export const emptySiteTable: SiteTable = {
   find: (frame) => toPlainSite(frame),
   has: () => false,
@@ -63,7 +60,7 @@ export const emptySiteTable: SiteTable = {
 
 /**
  * @param json of `dist/sites.json`
- * @throws Error where it is of another version or no table at all
+ * @throws Error if it has another version or is not a table
  */
 export function parseSiteTable(json: string): SiteTable {
   const file = JSON.parse(json) as TableFile; // written by the build of the same release
@@ -121,7 +118,7 @@ export function parseSiteTable(json: string): SiteTable {
   };
 }
 
-/** Line, column and site of each place from which on another site holds, three numbers each, ascending. */
+/** Line, column and site of each place where another site begins, three numbers each, in ascending order. */
 type Places = Uint32Array;
 
 function decodePlaces(text: string): Places {
@@ -141,7 +138,7 @@ function decodePlaces(text: string): Places {
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
-/** As source maps write numbers: base64 digits of five bits, the sign in the lowest bit of the first. */
+/** Decodes numbers as in source maps: base64 digits of five bits, with the sign in the lowest bit of the first. */
 function decodeVlq(text: string): number[] {
   const numbers: number[] = [];
   let value = 0;
@@ -158,7 +155,7 @@ function decodeVlq(text: string): number[] {
   return numbers;
 }
 
-/** The site of the last place that is not after this one, 0 where there is none. */
+/** Returns the site of the last place at or before this one, or 0 if there is none. */
 function findPlace(places: Places, line: number, column: number): number {
   let low = 0;
   let high = places.length / 3;
@@ -172,10 +169,10 @@ function findPlace(places: Places, line: number, column: number): number {
   return low === 0 ? 0 : (places[low * 3 - 1] ?? 0);
 }
 
-/** Files of the project that run as they are: in development, in tests, and an existing app's. */
+/** Files of the project that run unbuilt: in development, in tests, and in an existing app. */
 const SOURCE = /^(?!\.\.\/|node_modules\/|(?:client|server)\/)[^:]+\.[cm]?[jt]sx?$/;
 
-/** What a frame tells by itself: of a source file that runs as it is, with the engine's name of the function. */
+/** Makes a site from the frame itself: a source file that runs unbuilt, with the engine's name of the function. */
 function toPlainSite({ file, line, function: name }: StackFrame): FoundSite | undefined {
   const isSource = SOURCE.test(file);
   if (!isSource && !file.startsWith('node_modules/')) return undefined;
@@ -192,7 +189,7 @@ function toPlainSite({ file, line, function: name }: StackFrame): FoundSite | un
   };
 }
 
-/** By file or by function, as `build/sites/index-source.mjs` tells them. */
+/** By file or by function, as in `build/sites/index-source.mjs`. */
 const HELPER = /\/(?:tiny-)?(?:invariant|assert|assertions?)\.[cm]?[jt]sx?:|[:.](?:invariant|assert(?:[A-Z]\w*)?)$/;
 
 function toPackage(file: string): string {
@@ -213,7 +210,7 @@ function homeOf(path: string): Home {
   if (!/^(?:src|tests)\//.test(path)) return 'product';
   const [, side = '', family = '', ...rest] = path.split('/');
   if (!/^(?:server|client|shared)$/.test(side)) return 'product';
-  // What lies in the side's own folder joins engine and product: `main.ts`, `app.ts`.
+  // Files in the side's top folder join engine and product: `main.ts`, `app.ts`.
   if (/^(?:engine|boot|sentry)$/.test(family) || rest.length === 0) return 'engine';
   return family === 'desk' ? 'desk' : 'product';
 }

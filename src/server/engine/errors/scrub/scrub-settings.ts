@@ -1,20 +1,20 @@
 import { runInNewContext } from 'node:vm';
 import { MAX_SCRUBBED_LENGTH } from '../scrub.ts';
 
-/** How long a pattern may take on all of the texts that are made to slow it down (ms): a usual one needs 5. */
+/** How long a pattern can take on all of the texts that are made to slow it down (ms). A usual one needs 5. */
 const PATTERN_TIME = 500;
 
-/** Patterns (a count), and the length of one (characters). */
+/** Maximum number of patterns (count), and length of one (characters). */
 const MAX_PATTERNS = 50;
 const MAX_PATTERN_LENGTH = 500;
 
-/** Follow the name of the setting. */
+/** Sentences that follow the name of the setting. */
 export const SCRUB_KEYS_SENTENCE =
-  'contains something that is not a name. Use names of fields, headers or query keys, separated by commas, such as patient_id,customer number. Letters, digits, spaces and . _ - are allowed, up to 100 a name.';
+  'contains an invalid name. Use names of fields, headers or query keys, separated by commas, such as patient_id,customer number. Letters, digits, spaces and . _ - are allowed, up to 100 a name.';
 export const SCRUB_PATTERNS_SENTENCE =
-  'contains something that is not a regular expression between slashes, or one that matches empty text or takes too long on a long text. Use expressions separated by commas, such as /KD-\\d{8}/i, and avoid repetitions within repetitions.';
+  'contains an invalid pattern: it is not a regular expression between slashes, matches the empty text, or takes too long on a long text. Use expressions separated by commas, such as /KD-\\d{8}/i, and avoid repetitions within repetitions.';
 
-/** Undefined where a name is none. The empty text is no names. */
+/** Returns undefined if a name is not valid. An empty text has no names. */
 export function parseScrubKeys(text: string): string[] | undefined {
   const names = text
     .split(',')
@@ -24,10 +24,10 @@ export function parseScrubKeys(text: string): string[] | undefined {
 }
 
 /**
- * Reads `/KD-\d{8}/i, /[/,]x/`. Undefined where one is no expression, would match everywhere, or is
- * too slow: visitors have a say in the texts that it runs on.
+ * Reads `/KD-\d{8}/i, /[/,]x/`. Returns undefined if a pattern is not a regular expression, matches everywhere, or is
+ * too slow: visitors influence the texts that it runs on.
  *
- * @param patternTime how long one may take (ms)
+ * @param patternTime how long one pattern can take (ms)
  */
 export function parseScrubPatterns(text: string, patternTime = PATTERN_TIME): RegExp[] | undefined {
   const patterns: RegExp[] = [];
@@ -42,7 +42,7 @@ export function parseScrubPatterns(text: string, patternTime = PATTERN_TIME): Re
   return patterns;
 }
 
-/** As in JavaScript: a slash ends it, unless after a backslash or within a class. A comma or the end follows. */
+/** As in JavaScript: a slash ends it, except after a backslash or within a class. A comma or the end follows. */
 const LITERAL = /^\/((?:[^/\\[\r\n]|\\.|\[(?:[^\]\\\r\n]|\\.)*\])+)\/([a-z]{0,8})\s*(?:,|$)/;
 
 function toPattern(source: string, flags: string): RegExp | undefined {
@@ -55,7 +55,7 @@ function toPattern(source: string, flags: string): RegExp | undefined {
   }
 }
 
-/** Tried on what it is made of, many times over and then not quite a match. Node ends what takes too long. */
+/** Tries the pattern on its own parts, repeated many times so that it almost matches. Node stops it if it is slow. */
 function isFast(pattern: RegExp, timeout: number): boolean {
   const made = [
     ...new Set(pattern.source.match(/[\p{L}\p{N}]+/gu) ?? []),

@@ -2,25 +2,25 @@ import { types } from 'node:util';
 import { KiB } from '../../../../shared/units.ts';
 import { REDACTED } from './secret-patterns.ts';
 
-/** Levels of nesting (a count). */
+/** Levels of nesting (count). */
 const MAX_DEPTH = 12;
-/** Values in all (a count). */
+/** Values in total (count). */
 const MAX_NODES = 5000;
-/** A bigint past this is not spelled out: that takes longer than anything else here. */
+/** Larger bigints are not written out: that takes longer than anything else here. */
 const MAX_BIGINT = 10n ** 40n;
-/** Text in all (UTF-16 code units): more than a report can hold. */
+/** Text in total (UTF-16 code units): more than a report can hold. */
 const MAX_TEXT = 256 * KiB;
 
-/** What scrubbing asks of a scrubber. */
+/** The part of a scrubber that is needed here. */
 interface ValueScrubber {
   text(text: string): string;
   hides(key: string): boolean;
 }
 
 /**
- * A copy of anything as plain JSON data, with what `scrubber` hides taken out, by name and by text.
- * Never throws: what cannot be read is `[unreadable]`, what leads back to itself `[circular]`, and
- * what is past depth or size `[cut]`.
+ * Copies any value as plain JSON data, without the values that `scrubber` hides by name or by text. Never throws. It
+ * replaces unreadable values by `[unreadable]`, cycles by `[circular]`, and everything beyond the maximum depth or
+ * size by `[cut]`.
  */
 export function scrubValue(value: unknown, scrubber: ValueScrubber): unknown {
   const path = new Set<object>();
@@ -51,7 +51,7 @@ export function scrubValue(value: unknown, scrubber: ValueScrubber): unknown {
     }
   }
 
-  /** A card's number is one as a number too. */
+  /** Scrubs card numbers that are stored as a number. */
   function toNumber(value: number): number | string {
     if (!Number.isSafeInteger(value) || Math.abs(value) < 1e12) return value;
     const text = String(value);
@@ -109,7 +109,7 @@ export function scrubValue(value: unknown, scrubber: ValueScrubber): unknown {
     return copies;
   }
 
-  /** What a built-in error carries is not listed among its fields. */
+  /** Adds the fields of a built-in error that are not enumerable. */
   function copyError(error: Error, depth: number): object {
     const own = ['name', 'message', 'cause'].map((key) => [key, read(error, key)] as const);
     return { ...copyEntries(own, depth), ...copyFields(error, depth) };
@@ -129,11 +129,11 @@ export function scrubValue(value: unknown, scrubber: ValueScrubber): unknown {
       copies.push([toText(text), hidden ? hide(field) : visit(field, depth)]);
       if (nodes > MAX_NODES) break;
     }
-    // Unlike an assignment it makes `__proto__` a field like any other.
+    // Unlike an assignment, it makes `__proto__` an ordinary field.
     return Object.fromEntries(copies);
   }
 
-  /** That there is none, or whether there is one, is no secret. */
+  /** Whether there is a value is not secret. */
   function hide(value: unknown): unknown {
     nodes += 1;
     return value === undefined || value === null || typeof value === 'boolean' || value === '' ? value : REDACTED;

@@ -1,6 +1,6 @@
 /**
- * Names whose values are secrets wherever they stand: headers, fields, query keys, environment.
- * Spelled in words; `toWords` makes the same of `apiKey`, `API_KEY` and `api-key`.
+ * Names whose values are secret everywhere: headers, fields, query keys and environment variables. They are written as
+ * words; `toWords` gives the same result for `apiKey`, `API_KEY` and `api-key`.
  */
 const SECRET_KEYS: readonly string[] = [
   'password',
@@ -43,24 +43,30 @@ const SECRET_KEYS: readonly string[] = [
   'ssn',
 ];
 
-/** Names that are harmless in data (`code: 'ENOENT'`, `key: 'orders'`), and carry secrets in addresses, where they stand alone: OAuth's codes, keys of maps, tickets of sign-in. */
+/**
+ * Names that are harmless in data (`code: 'ENOENT'`, `key: 'orders'`), but carry secrets as a query key: OAuth codes,
+ * keys of map services, sign-in tickets.
+ */
 const SECRET_QUERY_KEYS: ReadonlySet<string> = new Set(['code', 'key', 'ticket']);
 
-/** From this length (letters) a name is recognised inside a longer one (`userpassword`); a shorter one only as a word of its own, for `pin` is in `shipping`. */
+/**
+ * Names with at least this many letters are recognized inside a longer one (`userpassword`). A shorter name must be a
+ * separate word, because `pin` is in `shipping`.
+ */
 const MIN_LENGTH_INSIDE = 5;
 
-/** What is read of a name (characters), and how many names are remembered (a count). */
+/** The part of a name that is read (characters), and how many names are remembered (count). */
 const MAX_KEY_LENGTH = 100;
 const MAX_REMEMBERED = 1000;
 
 export interface SecretKeys {
   /** The name of a field, header or variable whose value is a secret. */
   isSecret(name: string): boolean;
-  /** The name of a query parameter whose value is one. */
+  /** The name of a query parameter whose value is a secret. */
   isSecretInQuery(name: string): boolean;
 }
 
-/** @param more names that the owner adds; case and separators do not matter */
+/** @param more the product's additional names; case and separators do not matter */
 export function createSecretKeys(more: readonly string[] = []): SecretKeys {
   const isSecret = remember(createMatcher([...SECRET_KEYS, ...more]));
   return {
@@ -82,13 +88,13 @@ function createMatcher(keys: readonly string[]): (name: string) => boolean {
   };
 }
 
-/** `X-Api-Key`, `xApiKey` and `x_api_key` are all `x api key`. */
+/** Turns `X-Api-Key`, `xApiKey` and `x_api_key` into `x api key`. */
 function toWords(name: string): string[] {
   const words = name.slice(0, MAX_KEY_LENGTH).match(/\p{Lu}+(?!\p{Ll})|\p{L}\p{Ll}*|\p{N}+/gu) ?? [];
   return words.map((word) => word.toLowerCase());
 }
 
-/** The same few names come again with every failure. */
+/** The same few names occur in every failure. */
 function remember(ask: (name: string) => boolean): (name: string) => boolean {
   const answers = new Map<string, boolean>();
   return (name) => {

@@ -1,13 +1,16 @@
 import type { SecretKeys } from './secret-keys.ts';
 import { REDACTED } from './secret-patterns.ts';
 
-/** A name and what may stand between it and its value: `password=`, `"password": `, `\"password\":`, `user[password]=`, `'password' =>`. */
+/**
+ * A name and the characters between it and its value: `password=`, `"password": `, `\"password\":`, `user[password]=`,
+ * `'password' =>`.
+ */
 const NAME = /(?<![\w.-])([\w.-]{1,64})\]?(?:\\{0,3}["'`])?\s{0,3}[:=]>?\s{0,3}/g;
 
 /** Headers whose value reaches to the end of the line. */
 const LINE_HEADER = /^(?:proxy-)?authorization$|^(?:set-)?cookie2?$/i;
 
-/** `Unexpected token: punc` and `Invalid session: expired` tell what was wrong; a password may be a plain word. */
+/** `Unexpected token: punc` and `Invalid session: expired` describe an error. A password can be a plain word too. */
 const PLAIN_WORD = /^[A-Za-z]{1,15}$/;
 const MAY_BE_A_WORD = /pass|pwd|secret/i;
 
@@ -16,8 +19,8 @@ const VALUE_END = /[\s,;&"'`<>)}\]\\]/g;
 const LINE_END = /[\r\n]|\\[rn]/g;
 
 /**
- * Takes the values of secret-looking names out of running text: query strings, dumped headers, JSON
- * and inspected objects in a message. Names are judged as in a query after `?`, `&` and `#`.
+ * Redacts the values of secret names in running text: query strings, dumped headers, JSON and inspected objects in a
+ * message. After `?`, `&` and `#`, names are matched as in a query.
  */
 export function redactPairs(text: string, keys: SecretKeys): string {
   let result = '';
@@ -53,7 +56,7 @@ function findValue(text: string, from: number, name: string, written: string): S
   return isProse ? { start: from, end: from } : { start: from, end };
 }
 
-/** The same quote with as many backslashes; the end of the text where it was cut before. */
+/** Finds the same quote with as many backslashes, or the end of a text that was cut. */
 function findClosing(text: string, start: number, quote: string): number {
   const slashes = quote.length - 1;
   for (let at = text.indexOf(quote, start); at >= 0; at = text.indexOf(quote, at + 1)) {

@@ -4,20 +4,20 @@ import type { Scrubber } from '../scrub.ts';
 import { cutText } from '../trim.ts';
 import { REDACTED } from './secret-patterns.ts';
 
-/** How many paths are remembered (a count). */
+/** How many paths are remembered (count). */
 const MAX_REMEMBERED = 1000;
 
-/** Takes the secrets out of a path, by the route's pattern if one is known, and cuts it. */
+/** Redacts the secrets in a path, by the route's pattern if it is known, and cuts the path. */
 export type ScrubPath = (path: string, route: string | undefined) => string;
 
-/** For lines of the log: most requests ask for what was asked before. */
+/** For lines of the log, where most paths repeat. */
 export function createPathScrubber(scrubber: Scrubber): ScrubPath {
   const answers = new Map<string, string>();
   return function scrubPath(path, route) {
     const key = `${route} ${path}`;
     const known = answers.get(key);
     if (known !== undefined) return known;
-    // A path may be 8 KiB long, and a flood of such lines fills a disk.
+    // A path can be 8 KiB long, and a flood of such lines would fill a disk.
     const answer = cutText(scrubber.url(hidePathSecrets(path, route, scrubber)));
     if (answers.size >= MAX_REMEMBERED) answers.clear();
     answers.set(key, answer);
@@ -25,23 +25,23 @@ export function createPathScrubber(scrubber: Scrubber): ScrubPath {
   };
 }
 
-/** The same address without the values of parameters that have a secret's name: `/reset/:token`. */
+/** Redacts the values of parameters with a secret name, such as `/reset/:token`. */
 export function hidePathSecrets(url: string, route: string | undefined, scrubber: Pick<Scrubber, 'hides'>): string {
   const { segments, hidden, rest } = findHidden(url, route, scrubber);
   if (hidden.length === 0) return url;
   return segments.map((segment, index) => (hidden.includes(index) ? REDACTED : segment)).join('/') + rest;
 }
 
-/** Those values. */
+/** Lists those values. */
 export function listPathSecrets(url: string, route: string | undefined, scrubber: Pick<Scrubber, 'hides'>): string[] {
   const { segments, hidden } = findHidden(url, route, scrubber);
   return hidden.map((index) => segments[index] ?? '').flatMap(withDecoded);
 }
 
 /**
- * What follows the fixed parts of a route up to a parameter with a secret's name: for the scrubber's
- * patterns, because addresses of pages stand in referers, trails and messages too. A parameter with
- * nothing fixed in front of it is known by its place alone.
+ * Makes patterns for the scrubber that match a parameter with a secret name after the fixed parts of its route. They
+ * are needed because URLs of pages also appear in referers, breadcrumbs and messages. A parameter without a fixed part
+ * before it can only be recognized by its position in the path.
  *
  * @param routes patterns of pages (`/reset/:token`)
  */
@@ -57,7 +57,7 @@ export function listPathPatterns(routes: readonly string[], scrubber: Pick<Scrub
   });
 }
 
-/** A character of a part of a path, in an address within a text. */
+/** A character of a path segment, in a URL within a text. */
 const SEGMENT = `[^\\s/?#"'<>\\\\]`;
 
 function toSource(part: string): string {
@@ -66,9 +66,9 @@ function toSource(part: string): string {
 
 interface Hidden {
   readonly segments: readonly string[];
-  /** Their numbers. */
+  /** Indexes of the hidden segments. */
   readonly hidden: readonly number[];
-  /** The search. */
+  /** The query. */
   readonly rest: string;
 }
 
@@ -79,7 +79,7 @@ function findHidden(url: string, route: string | undefined, scrubber: Pick<Scrub
   const end = url.indexOf('?');
   const path = end < 0 ? url : url.slice(0, end);
   const segments = path.split('/');
-  // Page data is asked for by the address of its page.
+  // Page data is requested with the path of its page after a prefix.
   const isData = path.startsWith(`${DATA_PREFIX}/`) && !route.startsWith(DATA_PREFIX);
   const offset = isData ? DATA_PREFIX.split('/').length - 1 : 0;
   const hidden = route.split('/').flatMap((part, index) => {

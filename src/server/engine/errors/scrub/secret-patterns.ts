@@ -1,4 +1,4 @@
-/** What stands where a secret was. */
+/** Replaces a secret. */
 export const REDACTED = '[redacted]';
 
 const PRIVATE_KEY =
@@ -7,7 +7,7 @@ const PRIVATE_KEY =
 /** `https://user:pass@host`. */
 const URL_CREDENTIALS = /(?<![a-z0-9+.-])([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/?#"'<>\\]{1,256}@/gi;
 
-/** `postgres://user:p/ss@host`: in a connection string people leave slashes as they are. */
+/** `postgres://user:p/ss@host`: in a connection string, people do not encode slashes. */
 const CONNECTION_STRING =
   /(?<![a-z0-9+.-])((?!https?:|wss?:)[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/:?#"'<>\\]{0,100}:[^\s"'<>\\]{1,256}@/gi;
 
@@ -16,10 +16,13 @@ const JWT = /\beyJ[\w-]{5,}(?:\.[\w-]*){1,4}/g;
 
 const SCHEME = /\b(bearer|basic|negotiate)(\s{1,3})([\w\-.~+/=]{4,})/gi;
 
-/** `Bearer authentication failed` tells what was wrong. */
+/** `Bearer authentication failed` describes an error. */
 const PLAIN_WORD = /^[A-Z]?[a-z]{1,20}[.:]?$/;
 
-/** Keys that say by their first letters whose they are: AWS, GitHub, GitLab, Stripe, Slack, Google, npm, OpenAI and Anthropic, SendGrid. */
+/**
+ * Keys with the prefix of a known service: AWS, GitHub, GitLab, Stripe, Slack, Google, npm, OpenAI and Anthropic,
+ * SendGrid.
+ */
 const KNOWN_KEYS = [
   /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/,
   /\bgh[opsur]_[A-Za-z0-9]{20,255}/,
@@ -42,7 +45,10 @@ const KNOWN_KEY = new RegExp(KNOWN_KEYS.map(({ source }) => source).join('|'), '
 const EMAIL =
   /(?<![\w.+%-])[\w.+%-]{1,64}(?:@|%40)(?!\dx\.)(?:[\w-]{1,63}\.){1,8}(?!(?:m?js|cjs|tsx?|jsx|css|map|json|png|jpe?g|gif|svg|webp|avif)\b)[a-z]{2,24}\b/gi;
 
-/** Lengths of card numbers by their first digit (ISO/IEC 7812, as issued). Thirteen digits are a time in milliseconds too: those of Visa alone are taken. */
+/**
+ * Lengths of card numbers by their first digit (ISO/IEC 7812, as issued). Thirteen digits can also be a time in
+ * milliseconds, so only Visa's are matched.
+ */
 const CARD_LENGTHS: Readonly<Record<string, readonly number[]>> = {
   2: [16],
   3: [14, 15, 16],
@@ -51,10 +57,10 @@ const CARD_LENGTHS: Readonly<Record<string, readonly number[]>> = {
   6: [16, 17, 18, 19],
 };
 
-/** A run of 12 to 19 digits in groups, as they begin. */
+/** The start of 12 to 19 digits in groups. */
 const CARD_START = /(?<!\w)[2-6]\d{3}(?:[ -]?\d){8,15}/g;
 
-/** Takes out what is a secret by its own shape, whatever is called so. Time grows with the length of the text alone. */
+/** Redacts secrets that their shape identifies, under any name. Takes time proportional to the text's length. */
 export function redactShapes(text: string): string {
   let rest = text;
   if (rest.includes('-----BEGIN')) rest = rest.replace(PRIVATE_KEY, REDACTED);
@@ -82,14 +88,14 @@ function redactCards(text: string): string {
       copied = match.index + length;
       CARD_START.lastIndex = copied;
     } else {
-      // A card may begin within what was no card: `2026 4111 1111 1111 1111`.
+      // A card number can begin within digits that are not one: `2026 4111 1111 1111 1111`.
       CARD_START.lastIndex = match.index + 4;
     }
   }
   return copied === 0 ? text : result + text.slice(copied);
 }
 
-/** How many characters of a run are a card's number: all of it, or the groups at its start; 0 where none are. */
+/** Returns how many characters of a run are a card number: all of it, the groups at its start, or 0. */
 function toCardLength(run: string, next: string): number {
   for (let end = run.length; end >= 13; end -= 1) {
     const after = end === run.length ? next : run.charAt(end);
@@ -99,7 +105,7 @@ function toCardLength(run: string, next: string): number {
   return 0;
 }
 
-/** Luhn's check. */
+/** Checks the length and the Luhn sum. */
 function isCardNumber(digits: string): boolean {
   if (!CARD_LENGTHS[digits.charAt(0)]?.includes(digits.length)) return false;
   let sum = 0;

@@ -7,15 +7,15 @@ import { listPathSecrets } from './secret-path.ts';
 type Hides = Pick<Scrubber, 'hides'>;
 type HidesInQuery = Pick<Scrubber, 'hides' | 'hidesInQuery'>;
 
-/** How often an address is looked for in the query of another one (a count). */
+/** How often a URL is looked for in the query of another one (count). */
 const MAX_NESTING = 3;
 
-/** Names that look like a secret's: every shell sets them to its folder, which stands in each stack. */
+/** These names look secret, but every shell sets them to its folder, which is in each stack. */
 const FOLDERS = new Set(['PWD', 'OLDPWD']);
 
 /**
- * The secrets among the environment's values, for `createScrubber({ literals })`: those of variables
- * with a secret's name, and the user's part of addresses (`DATABASE_URL`).
+ * Lists the secrets among the environment's values, for `createScrubber({ literals })`: the values of variables with a
+ * secret name, and the credentials in URLs (`DATABASE_URL`).
  */
 export function listEnvironmentSecrets(env: Readonly<Record<string, string | undefined>>, scrubber: Hides): string[] {
   return Object.entries(env).flatMap(([name, value = '']) => {
@@ -25,18 +25,18 @@ export function listEnvironmentSecrets(env: Readonly<Record<string, string | und
   });
 }
 
-/** What a request brought along, among it what proves who it is from. */
+/** The parts of a request, including those that authenticate its sender. */
 export interface RequestParts {
   readonly headers?: IncomingHttpHeaders | undefined;
-  /** Path and search. */
+  /** Path and query. */
   readonly url?: string | undefined;
-  /** The route's pattern: `/reset/:token` says what in the path is a secret. */
+  /** The route's pattern: `/reset/:token` shows which part of the path is a secret. */
   readonly route?: string | undefined;
 }
 
 /**
- * The secrets of one request, for `scrubber.with()`: an error's message may repeat them without
- * their names.
+ * Lists the secrets of one request, for `scrubber.with()`, because an error's message can repeat them without their
+ * names.
  */
 export function listRequestSecrets(request: RequestParts, scrubber: HidesInQuery): string[] {
   const { headers = {}, url = '', route } = request;
@@ -56,14 +56,14 @@ function listHeaderSecrets(headers: IncomingHttpHeaders, scrubber: Hides): strin
   });
 }
 
-/** How deep a body is looked into (levels), and how many of its fields (a count). */
+/** How deep a body is searched (levels), and how many of its fields (count). */
 const MAX_BODY_DEPTH = 8;
 const MAX_BODY_FIELDS = 1000;
 
 /**
- * The secrets of a posted body, for `scrubber.with()`: the values of fields with a secret's name.
+ * Lists the secrets of a posted body, for `scrubber.with()`: the values of fields with a secret name.
  *
- * @param body a form, or what was parsed from JSON; anything else has none
+ * @param body a form, or parsed JSON; anything else has no secrets
  */
 export function listBodySecrets(body: unknown, scrubber: Hides): string[] {
   const secrets: string[] = [];
@@ -100,7 +100,7 @@ function listAuthorization(authorization: string): string[] {
   return [credential, pair, pair.slice(pair.indexOf(':') + 1)];
 }
 
-/** Also of the addresses that a query holds. */
+/** Also searches the URLs in a query. */
 function listQuerySecrets(url = '', scrubber: HidesInQuery, depth = 0): string[] {
   const start = url.indexOf('?');
   if (start < 0 || depth > MAX_NESTING) return [];

@@ -22,7 +22,8 @@ export interface FormRequest {
  * Reads a posted form. If a step of the product has parsed the body already, its fields are used. (The parsers of
  * Express 4 set an empty body when they read nothing, which does not count.)
  *
- * @throws ControlFlowResponse 413 for too many fields, 415 for another type or an encoded body, 400 if it cannot be read
+ * @throws ControlFlowResponse 413 for too many fields, 415 for another type or an encoded body, 400 if it cannot be
+ * read
  * @throws HttpError 400 if it is not UTF-8, and the errors of `BodyReader`
  */
 export async function readForm({ request, response, limit, bodies }: FormRequest): Promise<FormData> {

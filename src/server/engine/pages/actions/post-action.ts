@@ -8,8 +8,8 @@ import { readForm } from './form-body.ts';
 import { type ActionEnd, runAction } from './run-action.ts';
 
 /**
- * Handles a form that was posted to a page. Without JavaScript the response is 303, or the page with the errors and what
- * was typed. With JavaScript it is the same as data.
+ * Handles a form that was posted to a page. Without JavaScript the response is 303, or the page with the errors and
+ * what was typed. With JavaScript it is the same as data.
  */
 export async function postAction(exchange: PageExchange): Promise<void> {
   const { services, pageRequest, response } = exchange;

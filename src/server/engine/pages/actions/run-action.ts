@@ -16,7 +16,10 @@ export interface RunOptions extends Pick<LoadOptions, 'services' | 'pageRequest'
   readonly form: FormData;
 }
 
-/** Finds the action of a form among the matched routes, and runs the guards and then the action. Open actions run without guards. */
+/**
+ * Finds the action of a form among the matched routes, and runs the guards and then the action. Open actions run
+ * without guards.
+ */
 export async function runAction({ services, pageRequest, form }: RunOptions): Promise<ActionEnd> {
   const { pages, funnel } = services;
   const found = findAction(pageRequest, readAction(form), pages);

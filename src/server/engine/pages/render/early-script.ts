@@ -3,8 +3,8 @@ import type { BrowserReporting } from '../../../../shared/engine/reporting/brows
 import { toScriptText } from '../../../../shared/engine/wire/wire.ts';
 
 /**
- * The first script of every document: it keeps what fails before the page's own script is there. It is
- * the same in each, so that a kept page's policy can name it by its hash.
+ * Returns the first script of every document, which records errors until the page's own script has loaded. It is the
+ * same in each document, so that the policy of a cached page can name it by its hash.
  */
 export function createEarlyScript(settings: BrowserReporting): string {
   return `{const SETTINGS=${toScriptText(JSON.stringify(settings))};${script}}`;

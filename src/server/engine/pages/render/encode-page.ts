@@ -22,8 +22,8 @@ interface ErrorSource {
 }
 
 /**
- * Encodes a page before it is rendered. Data that cannot be sent, such as a function or a class instance, is a failure of
- * its loader.
+ * Encodes a page before it is rendered. Data that cannot be sent, such as a function or a class instance, is a failure
+ * of its loader.
  */
 export function encodePage(encoding: Encoding, loaded: LoadedPage, action?: ActionResult): EncodedPage {
   const options = toEncodeOptions(encoding);
@@ -80,7 +80,6 @@ function withFailure(
   return { kind: 'page', status: error.status, data, errors: { [routeId]: error } };
 }
 
-/** Creates the payload of a page. */
 function createPayload({ services, pageRequest }: Encoding, loaded: LoadedPage, action?: ActionResult): PagePayload {
   const { manifest } = services;
   const { ids, params, mode } = pageRequest.match;
@@ -118,7 +117,7 @@ export function preloadsOf(manifest: AssetManifest, ids: readonly string[]): str
 }
 
 /**
- * The weak validator of page data: equal text, equal data. The text holds the build's id.
+ * Returns the weak validator of page data: equal text means equal data. The text contains the build's id.
  *
  * @param text the encoded payload, or the combined version of its loaders
  */

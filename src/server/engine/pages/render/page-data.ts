@@ -8,10 +8,10 @@ import { type Loaded, type LoadedPage, loadPage, readVersion, runGuards } from '
 import { digestOf, isAbsolute, type PageExchange, setPageHeaders, setStatus } from '../page-services.ts';
 import { encodePage, toEtag, toStatus } from './encode-page.ts';
 
-/** What data of settled values may be kept for: by the browser alone, and only to ask whether it still holds. */
+/** Caching of data without deferred values: only in the browser, and only for conditional requests. */
 const KEEP_AND_ASK = 'private, no-cache';
 
-/** Answers GET and HEAD of `/_data…`: the same guards and loaders as the document. */
+/** Answers GET and HEAD of `/_data…`, with the same guards and loaders as the document. */
 export async function sendPageData(exchange: PageExchange): Promise<void> {
   const { services, pageRequest, response } = exchange;
   const loading = { services, pageRequest };
@@ -56,7 +56,7 @@ function isKnown({ req }: ExpressResponse, etag: string): boolean {
   return matchesEtag(req.headers['if-none-match'], etag);
 }
 
-/** The answer to a form that was posted in the background: what became of it, and the page's fresh data. */
+/** Answers a form that was posted in the background, with the action's result and the page's fresh data. */
 export async function sendActionData(exchange: PageExchange, loaded: LoadedPage, action?: ActionResult): Promise<void> {
   const page = encodePage(exchange, loaded, action);
   setPageHeaders(exchange, 'no-store');
@@ -64,7 +64,7 @@ export async function sendActionData(exchange: PageExchange, loaded: LoadedPage,
   await sendLines(exchange, page.encoded);
 }
 
-/** `fetch` would follow a 3xx into a document: where to go is data, with 200. */
+/** Sends a redirect as data with 200, because `fetch` would follow a 3xx into a document. */
 export function sendRedirectData(exchange: PageExchange, location: string): void {
   const { services, pageRequest, response } = exchange;
   const target = isAbsolute(location) ? undefined : new URL(location, pageRequest.info.origin);
@@ -80,7 +80,7 @@ export function sendRedirectData(exchange: PageExchange, location: string): void
   response.end(`${JSON.stringify({ d: payload })}\n`);
 }
 
-/** There is no page: the browser loads a document, and whatever answers that address answers it. */
+/** Answers that this URL is not a page, so that the browser loads it as a document. */
 export function sendNotPage(answer: Pick<PageExchange, 'services' | 'response'>): void {
   const { response } = answer;
   setPageHeaders(answer, 'no-store');
@@ -111,7 +111,7 @@ async function sendLines({ pageRequest, response }: PageExchange, { head, late }
   response.end();
 }
 
-/** Listens once for all lines: the compression step passes `on('drain')` to its stream, but no `off()`. */
+/** Listens once for all lines: the compression step passes `on('drain')` to its stream, but has no `off()`. */
 function watchDrain(response: ExpressResponse): () => Promise<void> {
   let go: (() => void) | undefined;
   for (const event of ['drain', 'close']) response.on(event, () => go?.());

@@ -16,20 +16,23 @@ export interface PageTarget {
 export interface PageSinkOptions {
   readonly target: PageTarget;
   /**
-   * Written at the start of the head. React would put it behind the style sheets, which delay scripts that follow them,
-   * and then it could not see whether they loaded.
+   * Written at the start of the head. React would put it after the style sheets. These delay scripts that follow them,
+   * and then the script could not see whether they loaded.
    */
   readonly lead: string;
-  /** Payload and entry script, written once behind the shell. */
+  /** Payload and entry script, written once after the shell. */
   readonly tail: string;
   readonly late: AsyncIterable<string> | undefined;
-  /** Written behind the shell if more follows. */
+  /** Written after the shell if more follows. */
   readonly whenStreaming?: string;
   /** Called once, when the last byte was handed over or the page was abandoned. */
   readonly onEnd: () => void;
 }
 
-/** The start of a page, up to React's first tags in the head. The charset stays in the first bytes, where browsers look for it. */
+/**
+ * The start of a page, up to React's first tags in the head. The charset stays in the first bytes, where browsers look
+ * for it.
+ */
 export const HEAD = /^.{0,2000}?<head(?:\s[^>]*)?>(?:<meta charSet="[^"]*"\/>)?/s;
 
 /** How React ends a page. */
@@ -39,9 +42,10 @@ export const CLOSING = '</body></html>';
 const GATHER = 64 * 1024;
 
 /**
- * The stream that React writes a page into. It collects React's small writes, and adds the lines of deferred values where
- * React has called `flush()`. Anywhere else, a script could split a tag (TanStack/router#7362). React closes `<body>` when
- * it is done, but deferred values that no component waited for can still arrive. So the closing tags wait for them.
+ * The stream that React writes a page into. It collects React's small writes, and adds the lines of deferred values
+ * where React has called `flush()`. Anywhere else, a script could split a tag (TanStack/router#7362). React closes
+ * `<body>` when it is done, but deferred values that no component waited for can still arrive. So the closing tags wait
+ * for them.
  */
 export class PageSink {
   readonly #target: PageTarget;
@@ -64,8 +68,8 @@ export class PageSink {
   /** React writes deferred content in its own async context: see `Render`. */
   readonly #asVisitor = AsyncLocalStorage.snapshot();
   /**
-   * React's listeners hold the whole rendered page, and a connection holds its last response. Added to the response, they
-   * would keep a page in memory for each idle visitor.
+   * React's listeners hold the whole rendered page, and a connection holds its last response. If they were added to the
+   * response, they would keep a page in memory for each idle visitor.
    */
   #listeners: (readonly [event: SinkEvent, listener: () => void])[] = [];
 
@@ -89,7 +93,7 @@ export class PageSink {
     });
   }
 
-  /** Adds markup behind what was sent so far, such as `noindex`. */
+  /** Adds markup after what was sent so far, such as `noindex`. */
   inject(markup: string): void {
     this.#queued += markup;
     if (this.#atBoundary) this.#send();
@@ -175,7 +179,7 @@ export class PageSink {
     if (this.#lead === '' || this.#text === '') return;
     const [head] = HEAD.exec(this.#text) ?? [];
     if (head === undefined) {
-      // A script that comes late is better than none.
+      // A late script is better than none.
       this.#tail = this.#lead + this.#tail;
     } else {
       this.#front = head + this.#lead;
@@ -216,8 +220,8 @@ export class PageSink {
 }
 
 /**
- * Encodes the texts here, because a socket that gets a header and a string encodes them several times slower. One by one,
- * because a joined string takes two bytes for each character as soon as one is beyond Latin-1.
+ * Encodes the texts here, because a socket that gets a header and a string encodes them several times slower. One by
+ * one, because a joined string takes two bytes for each character as soon as one is beyond Latin-1.
  */
 function toBytes(texts: readonly string[]): Buffer {
   let length = 0;

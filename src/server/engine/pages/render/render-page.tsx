@@ -15,7 +15,7 @@ import { HOST_REFUSAL } from '../static/shared-args.ts';
 import { preloadsOf, toPageErrorOf } from './encode-page.ts';
 import { PageSink, type PageSinkOptions } from './page-sink.ts';
 
-/** What a render shows. */
+/** The input of a render. */
 export interface RenderOptions {
   readonly services: Pick<
     PageServices,
@@ -30,7 +30,7 @@ export interface RenderOptions {
 export type Rendered =
   | Redirect
   | { readonly kind: 'gone' }
-  /** Not even the error page could be rendered: the error that is already known by its address. */
+  /** Not even the error page could be rendered. The error already has an address. */
   | { readonly kind: 'last-resort'; readonly error: PageError }
   | RenderedPage;
 
@@ -53,9 +53,9 @@ type Attempt =
   | { readonly kind: 'page'; readonly render: Render };
 
 /**
- * Renders until the shell is ready, or all of it for crawlers and static pages. If the shell fails, it is rendered again
- * with the error in place of the innermost route that had started, then one further out, because an error page can fail
- * too.
+ * Renders until the shell is ready, or all of it for crawlers and static pages. If the shell fails, it is rendered
+ * again with the error in place of the innermost route that had started, then one further out, because an error page
+ * can fail too.
  */
 export async function renderPage(options: RenderOptions): Promise<Rendered> {
   let { payload } = options;
@@ -91,7 +91,7 @@ function toEngine({ services, pageRequest, payload, nonce }: RenderOptions, rend
   };
 }
 
-/** A page that is kept for everyone must not contain the host that its first visitor sent. */
+/** A page that is cached for everyone must not contain the host that its first visitor sent. */
 function toHost(services: RenderOptions['services'], pageRequest: PageRequest): Pick<Engine, 'host' | 'hostRefusal'> {
   if (!(pageRequest instanceof SharedPageRequest)) return { host: pageRequest.info.host };
   const { host } = new URL(services.sharedOrigin);
@@ -110,8 +110,8 @@ function toLateAttempt(error: PageError, routeId: string): Attempt | undefined {
 }
 
 /**
- * One try at rendering a page. React holds its callbacks until the next turn of the event loop, when the pages of
- * many visitors may have been sent. So they hold only this object, which lets go of the page once it has ended.
+ * One attempt at rendering a page. React holds its callbacks until the next turn of the event loop, when the pages of
+ * many visitors can have been sent. So the callbacks hold only this object, which releases the page when it ends.
  */
 export class Render {
   /** The result, when the shell is ready or has failed. */
@@ -147,7 +147,10 @@ export class Render {
     if (endedBy) this.#timer = setTimeout(abort, endedBy instanceof VisitorGone ? 0 : pageRequest.deadlineMs, endedBy);
   }
 
-  /** Writes the page. The promise resolves when the last byte was handed over or the page was abandoned. It never rejects. */
+  /**
+   * Writes the page. The promise resolves when the last byte was handed over or the page was abandoned, and never
+   * rejects.
+   */
   send(parts: Omit<PageSinkOptions, 'onEnd'>): Promise<void> {
     return new Promise((resolve) => {
       this.#sink = new PageSink({
@@ -157,7 +160,7 @@ export class Render {
           resolve();
         },
       });
-      // React's interface asks for a Writable, and uses what PageSink has of one.
+      // React's type asks for a Writable, but React only uses the methods that PageSink has.
       this.#stream.pipe(this.#sink as unknown as NodeJS.WritableStream);
     });
   }
@@ -169,8 +172,8 @@ export class Render {
   }
 
   /**
-   * Until something was sent, a deferred value that ends with a control-flow response ends the page, as one in the
-   * shell does. A failure and a public error take only their own place.
+   * Before anything is sent, a deferred value that ends with a control-flow response replaces the page, as it does in
+   * the shell. Failures and public errors only replace their own part of the page.
    */
   onLateError(error: PageError): PageError {
     this.#early ??= toLateAttempt(error, this.innermost);

@@ -22,10 +22,10 @@ import { type EncodedPage, encodePage, toEncodeOptions, toEtag, toStatus } from 
 import type { PageTarget } from './page-sink.ts';
 import { type RenderedPage, renderPage } from './render-page.tsx';
 
-/** 128 bits, as CSP asks for (https://www.w3.org/TR/CSP3/#security-nonces). */
+/** 128 bits, as CSP recommends (https://www.w3.org/TR/CSP3/#security-nonces). */
 const NONCE_BYTES = 16;
 
-/** Guards and loaders, then the document. HEAD stops before the render. */
+/** Runs guards and loaders, then sends the document. HEAD stops before the render. */
 export async function showPage(exchange: PageExchange): Promise<void> {
   const { services, pageRequest } = exchange;
   const loaded = await loadPage({ services, pageRequest, versioned: pageRequest.method !== 'HEAD' });
@@ -33,7 +33,7 @@ export async function showPage(exchange: PageExchange): Promise<void> {
   else if (loaded.kind === 'page') await sendDocument(exchange, loaded);
 }
 
-/** Renders what was loaded, and streams it. */
+/** Renders the loaded page and streams it. */
 export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, action?: ActionResult): Promise<void> {
   const { services, pageRequest, response } = exchange;
   const page = encodePage(exchange, loaded, action);
@@ -45,7 +45,7 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
     pageRequest.abort(new VisitorGone()); // no one waits for deferred values
     return;
   }
-  // A form whose action has run, and a page that shows a failure, are answered however long it takes.
+  // A form whose action has run, and a page that shows a failure, are answered even if it takes long.
   const mayRefuse = pageRequest.method === 'GET' && !action && !page.loaded.errors;
   const asked = performance.now();
   const slot = services.limiter?.acquire(pageRequest, mayRefuse);
@@ -67,7 +67,7 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
   pageRequest.timings?.write(response);
   try {
     setDocumentHeaders(exchange, { payload: rendered.payload, status: rendered.error?.status ?? status, nonce });
-    // Not awaited: what was loaded must not stay in memory until a slow visitor has read the page.
+    // Not awaited: the loaded data must not stay in memory until a slow visitor has read the page.
     void writeDocument({ services, pageRequest, page, rendered, target: response, nonce });
   } catch (error) {
     rendered.render.replace();
@@ -83,7 +83,7 @@ interface DocumentHead {
 
 function setDocumentHeaders(exchange: PageExchange, { payload, status, nonce }: DocumentHead): void {
   const { services, pageRequest, response } = exchange;
-  // A page with a nonce must not be kept for another answer: no ETag, and never a 304.
+  // A page with a nonce must not be reused for another response: no ETag, and never a 304.
   const mayKeep = status < 400 && pageRequest.method !== 'POST';
   setPageHeaders(exchange, mayKeep ? 'private, no-cache' : 'no-store');
   setStatus(exchange, status, digestOf(payload.errors));
@@ -99,16 +99,18 @@ export interface WrittenDocument {
   readonly page: EncodedPage;
   readonly rendered: RenderedPage;
   readonly target: PageTarget;
-  /** Absent for a page that is kept, which starts by the hashed boot script instead. */
+  /** Absent for a cached page, which starts with the hashed boot script instead. */
   readonly nonce?: string;
-  /** Gets each line of the page's data as it is written. */
+  /** Receives each line of the page's data as it is written. */
   readonly lines?: string[];
 }
 
-/** Writes a rendered page with its payload. The promise is resolved, and never rejected, when it was written or given up. */
+/**
+ * Writes a rendered page with its payload. The promise resolves when it was written or abandoned, and never rejects.
+ */
 export function writeDocument(document: WrittenDocument): Promise<void> {
   const { services, pageRequest, page, rendered, target, nonce, lines } = document;
-  // A render that failed shows something else than what was loaded.
+  // A failed render does not show the loaded page.
   const isAsLoaded = rendered.payload === page.payload;
   const { head, late } = isAsLoaded ? page.encoded : encode(rendered.payload, toEncodeOptions(document));
   lines?.push(head);
@@ -133,8 +135,8 @@ async function* keepLines(late: AsyncIterable<string>, lines: string[]): AsyncGe
 }
 
 /**
- * Late content takes its place by script. A visitor without scripts is sent to the same page, whole:
- * `<noscript>` is read by them alone.
+ * A script moves deferred content to its place. Browsers without scripts follow this `<noscript>` to the same page with
+ * all of its content.
  */
 function askForWhole({ path, search }: PageRequest): string {
   const url = `${path}${search ? `${search}&` : '?'}${WHOLE_KEY}=1`;
@@ -146,10 +148,10 @@ function toEarlyScript({ policy }: PageServices, nonce: string | undefined): str
   return `<script${nonce === undefined ? '' : ` nonce="${nonce}"`}>${policy.earlyScript}</script>`;
 }
 
-/** So that the browser goes on with the trace of the request that brought its document (F8); a kept page carries nobody's. */
+/** Lets the browser continue the trace of the request for its document (F8). A cached page has no trace. */
 function toTraceMeta({ traceId, parentId, sampled }: Trace): string {
   const spanId = drawRandom(8, 'hex');
-  // Nothing is recorded here: of a trace that begins here nobody has decided whether it is sampled.
+  // Nothing is recorded here, so a trace that begins here has no sampling decision yet.
   const [decision, entry] = parentId === undefined ? ['', ''] : [`-${sampled ? 1 : 0}`, `,sentry-sampled=${sampled}`];
   return (
     `<meta name="sentry-trace" content="${traceId}-${spanId}${decision}"/>` +

@@ -2,9 +2,9 @@ import type { Params } from 'react-router';
 import type { EngineContext, LoaderArgs } from '../server-page.ts';
 
 /**
- * The arguments of a static page's loaders. The page is shown to everyone, so they have nothing personal: the request has
- * only a URL, and the context has `fetch` and what is the same for everyone. Reading anything else throws, with the
- * reason.
+ * The arguments of a static page's loaders. The page is shown to everyone, so they contain nothing personal. The
+ * request only has a URL, and the context only `fetch` and the parts that are the same for everyone. Reading anything
+ * else throws, with the reason.
  */
 export function toSharedArgs(
   url: string,
@@ -33,7 +33,7 @@ export function toSharedArgs(
   return { request, params, context, signal };
 }
 
-/** A static page is kept for all hosts, so its host would differ from the browser's when it hydrates. */
+/** A static page is cached for all hosts, so its host would differ from the browser's when it hydrates. */
 export const HOST_REFUSAL =
   'A static page read useHost(). It is rendered once for everyone, and visitors can use different hosts. Set PUBLIC_ORIGINS to the one origin that they use, make the route dynamic, or read the host in the browser.';
 

@@ -17,7 +17,7 @@ export interface KeptPage {
   /** The page's data in the wire format, and its tag. */
   readonly data: string;
   readonly dataEtag: string;
-  /** Something failed. The page is sent to the visitors who wait for it, and is not kept. */
+  /** Something failed. The page is sent to the visitors who wait for it, and is not cached. */
   readonly failed?: { readonly status: number; readonly digest: string | undefined };
 }
 
@@ -43,8 +43,8 @@ interface Entry {
 }
 
 /**
- * Keeps static pages in memory. Each key has one render at a time. A page that is older than `STATIC_STALE_TIME` is sent
- * as it is and rendered again in the background.
+ * Keeps static pages in memory. Each key has one render at a time. A page that is older than `STATIC_STALE_TIME` is
+ * still sent, and is rendered again in the background.
  */
 export function createStaticCache({
   maxBytes,

@@ -20,7 +20,7 @@ import type { CodedPage, KeptPage } from './static-cache.ts';
 /** A static page is compressed every 300 s, in another thread, so this can be slow. */
 const BROTLI_QUALITY = 8;
 
-/** The search keys of a static page, in one order, without all others. */
+/** Returns the search keys of a static page in a fixed order, without all others. */
 export function toSharedSearch(match: PageMatch, search: string): string {
   if (match.searchKeys.length === 0 || search === '') return '';
   const asked = new URLSearchParams(search);
@@ -32,14 +32,17 @@ export function toSharedSearch(match: PageMatch, search: string): string {
   return text && `?${text}`;
 }
 
-/** The page out of memory, or rendered for everyone who waits for it; undefined where there is no page, but a redirect or the last resort. */
+/**
+ * Returns the page from memory, or renders it for everyone who waits for it. Undefined if the result is a redirect or
+ * the last-resort page.
+ */
 export function getKeptPage(services: PageServices, pageRequest: PageRequest): Promise<KeptPage | undefined> {
   return services.cache.get(pageRequest.path + pageRequest.search, () => renderInTime(services, pageRequest));
 }
 
 /**
- * All visitors who come wait for this one render, and it does not end when they leave. So its deadline
- * begins here, and it counts among the pages in progress itself: leaving must not make it free.
+ * All visitors wait for this one render, and it does not end when they leave. So its deadline begins here, and it
+ * counts as a page in progress itself, even if everyone has left.
  */
 async function renderInTime(services: PageServices, pageRequest: PageRequest): Promise<KeptPage | undefined> {
   const { deadlineMs } = pageRequest;
@@ -134,7 +137,7 @@ class MemoryTarget implements PageTarget {
   }
 }
 
-/** Sends a kept page, with a constant policy and a validator: every cache may keep it. */
+/** Sends a cached page, with a constant policy and a validator, so that every cache can store it. */
 export function sendKeptPage(exchange: PageExchange, page: KeptPage): void {
   const { services, response } = exchange;
   const { headers, method } = response.req;
@@ -157,7 +160,7 @@ export function sendKeptPage(exchange: PageExchange, page: KeptPage): void {
   else response.end(bytes);
 }
 
-/** Sends the data of such a page: the lines that its document carries. */
+/** Sends the data of such a page: the same lines as in its document. */
 export function sendKeptData(exchange: PageExchange, page: KeptPage): void {
   const { response } = exchange;
   setKeptHeaders(exchange, page, page.dataEtag);
