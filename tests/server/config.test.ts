@@ -19,6 +19,7 @@ it('has a default for everything', () => {
   expect(readConfig({})).toEqual({
     port: 3000,
     host: '127.0.0.1',
+    isLoopback: true,
     dataDir: resolve('data'),
     publicOrigins: [],
     trustProxy: 0,
