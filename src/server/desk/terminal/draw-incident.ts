@@ -99,8 +99,8 @@ function drawStatus(status: StatusShape, now: number): Piece[] {
 
 function drawShown({ shown, missed, digest, older, newer, now }: IncidentToDraw): Line[] {
   if (!shown) {
-    const words = 'No occurrence is kept: they are deleted when they are too old, or when the store is full.';
-    return [EMPTY, flow([['quiet', missed ? `${missed.occurrence} is not kept, and no other one is.` : words]])];
+    const words = 'No stored occurrences. They are deleted when they are too old or the store is full.';
+    return [EMPTY, flow([['quiet', missed ? `${missed.occurrence} is not stored, and neither is any other occurrence.` : words]])];
   }
   const { occurrence, at, side, release } = shown;
   const steps = [older && `older ${digest}-${older}`, newer && `newer ${digest}-${newer}`].filter(Boolean).join(', ');
@@ -238,7 +238,7 @@ function drawReleases({ releases, now }: IncidentToDraw): Line[] {
         [
           release || 'unnamed',
           ['quiet', `  ${toCount(count)}×, first ${toAgo(firstAt, now)}`],
-          ...(isRegression ? [['bad', '  came back here'] as const] : []),
+          ...(isRegression ? [['bad', '  regressed here'] as const] : []),
         ],
         4,
       ),

@@ -382,7 +382,7 @@ describe('behind an authenticating proxy', () => {
     expect(reply.text).toContain('title="Operator">ada@example.com<');
     expect(reply.text).not.toContain('Sign out');
     const other = await site.get('/desk').set(named('eve@example.com'));
-    expect(other.text).toContain('Viewer: looks, and changes nothing');
+    expect(other.text).toContain('Viewer (read-only)');
   });
 
   it('is nobody from an address that is not listed, or by a header that says nobody', async () => {
