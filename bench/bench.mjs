@@ -110,7 +110,9 @@ async function load(name, forSeconds) {
     loader.stdout.on('data', (chunk) => {
       out += chunk;
     });
-    loader.on('exit', (code) => (code === 0 ? resolve(out) : reject(new Error(`The load generator exited with code ${code}.`))));
+    loader.on('exit', (code) =>
+      code === 0 ? resolve(out) : reject(new Error(`The load generator exited with code ${code}.`)),
+    );
   });
   return { ...JSON.parse(text), cpuMs: cpuMsOf(child.pid) - before };
 }

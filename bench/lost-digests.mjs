@@ -8,7 +8,8 @@ import { readFileSync } from 'node:fs';
 // moves.json. If it was removed, nothing is lost. Exits with 1 if there are any.
 
 const [earlier, present = 'dist/sites.json'] = process.argv.slice(2);
-if (!earlier) throw new Error('The sites.json of an earlier build is missing. Usage: node bench/lost-digests.mjs old/sites.json');
+if (!earlier)
+  throw new Error('The sites.json of an earlier build is missing. Usage: node bench/lost-digests.mjs old/sites.json');
 
 /** The columns of a site in the table: path, function, detail, line, flags. */
 const columns = 5;

@@ -52,7 +52,8 @@ function listAddons(path) {
 function listLibraries(binaries) {
   const lines = binaries.flatMap((file) => execFileSync('ldd', [file], { encoding: 'utf8' }).split('\n'));
   const missing = lines.find((line) => line.includes('not found'));
-  if (missing) throw new Error(`A shared library is missing in the build stage: ${missing.trim()}. Install its package there.`);
+  if (missing)
+    throw new Error(`A shared library is missing in the build stage: ${missing.trim()}. Install its package there.`);
   return [...new Set(lines.flatMap((line) => /(?:^|=>)\s*(\/\S+) \(/.exec(line)?.[1] ?? []))].sort();
 }
 

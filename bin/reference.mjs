@@ -72,7 +72,8 @@ function readDoc(source, comments, start) {
 
 function writeEntry(name, file, known) {
   const { doc } = find(name, file);
-  if (!doc) throw new Error(`${name} in ${file.path} is public but has no doc comment. Add one that says more than the name.`);
+  if (!doc)
+    throw new Error(`${name} in ${file.path} is public but has no doc comment. Add one that says more than the name.`);
   return [
     `### ${name}`,
     toMarkdown(doc),

@@ -55,6 +55,9 @@ async function bundleScript(root, file, target) {
   });
   const text = outputFiles[0].text.trim();
   // Such text would end the script element, or change how the rest of the page is parsed.
-  if (/<\/script|<script|<!--/i.test(text)) throw new Error(`${file} contains "<script", "</script" or "<!--", which would break the page that it is inlined in. Split that string.`);
+  if (/<\/script|<script|<!--/i.test(text))
+    throw new Error(
+      `${file} contains "<script", "</script" or "<!--", which would break the page that it is inlined in. Split that string.`,
+    );
   return { text, files: Object.keys(metafile.inputs).map((path) => join(root, path)) };
 }

@@ -43,9 +43,7 @@ function isAllowed(license) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const packages = listLicenses(fileURLToPath(new URL('..', import.meta.url)));
   for (const { name, version, license, isAllowed } of packages) {
-    console.log(
-      `${license.padEnd(14)} ${name} ${version}${isAllowed ? '' : '  <- not allowed in build/licenses.mjs'}`,
-    );
+    console.log(`${license.padEnd(14)} ${name} ${version}${isAllowed ? '' : '  <- not allowed in build/licenses.mjs'}`);
   }
   process.exitCode = packages.every(({ isAllowed }) => isAllowed) ? 0 : 1;
 }

@@ -15,7 +15,9 @@ export async function readRouteModules(root, tables, options) {
   for (const table of tables) {
     const { routes } = await evaluate(root, table, options);
     if (!Array.isArray(routes))
-      throw new Error(`${table} does not export an array \`routes\`. Write \`export const routes = defineRoutes([...])\`.`);
+      throw new Error(
+        `${table} does not export an array \`routes\`. Write \`export const routes = defineRoutes([...])\`.`,
+      );
     collect(root, table, routes, modules);
   }
   return modules;

@@ -129,8 +129,7 @@ const MAX_NAME = 14;
 
 function toLabel({ counts }: ChartShape, span: string, marks: readonly MarkShape[]): string {
   const total = counts.reduce((sum, count) => sum + count, 0);
-  const releases =
-    marks.length > 0 ? ` Releases: ${marks.map((mark) => mark.release).join(', ')}.` : '';
+  const releases = marks.length > 0 ? ` Releases: ${marks.map((mark) => mark.release).join(', ')}.` : '';
   return `${toPlural(total, 'time')} in ${span}.${releases}`;
 }
 
