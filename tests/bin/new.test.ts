@@ -298,7 +298,7 @@ describe('the tests that it writes', () => {
   it('say what to do where they fail', async () => {
     failTests(app);
     const said = await runTests();
-    expect(said).toContain('Is there a /orders/7? If not, visit one that there is');
+    expect(said).toContain('Does /orders/7 exist? If not, visit one that exists');
     expect(said).toMatch(/schema\.ts refuses SENT: .*river/);
   }, 120_000);
 });
