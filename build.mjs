@@ -1,4 +1,4 @@
-// First, so that an older Node says what is wrong before anything else is evaluated.
+// Must be first, so that an outdated Node reports its version before anything else is evaluated.
 import './bin/require-node.mjs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,8 +27,8 @@ const publicFolder = 'src/client/public';
 const clientFolder = 'dist/client';
 
 /**
- * Builds `dist` from `src`: both bundles in memory, then what the server must know of the client's,
- * then the files. Throws a sentence where something is wrong, and leaves the earlier build as it was.
+ * Builds `dist` from `src`: first all bundles in memory, then the manifest, then the files. If anything fails, it throws
+ * an error with a readable message and leaves the previous build unchanged.
  *
  * @param {{ root?: string, dev?: boolean, log?: (line: string) => void }} [options]
  */
@@ -71,7 +71,7 @@ export async function build({
 
   const packages = listPackages([client, deskClient, server, parts].map(({ metafile }) => metafile));
 
-  // Compression is on threads of its own, so the table of sites costs next to no time beside it.
+  // Compression uses other threads, so the table of sites takes almost no extra time.
   const existing = mapExistingApp(root);
   const maps = [...bundled.unserved.filter(isMap), ...existing];
   const compressing = dev ? [[], []] : Promise.all([precompress(served), packMaps(maps)]);
@@ -93,7 +93,7 @@ export async function build({
 
 const isMap = ({ path }) => path.endsWith('.map');
 
-/** Lets go of esbuild's own process, which waits for the next build. */
+/** Stops esbuild's process, which otherwise waits for the next build. */
 export const stopBuilder = () => esbuild.stop();
 
 if (hasRequiredNode() && process.argv[1] === fileURLToPath(import.meta.url)) {

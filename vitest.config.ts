@@ -17,7 +17,7 @@ const SOAK = 'tests/**/*.soak.test.ts';
 export default defineConfig({
   plugins: [excerptsForVite(root), inlineScriptsForVite(root, browserTarget)],
   resolve: {
-    // The names that build/react-router.mjs gives to React Router's own modules.
+    // The names that build/react-router.mjs gives to React Router's internal modules.
     alias: {
       'spillway:router': toPath('router/router.js'),
       'spillway:history': toPath('router/history.js'),
@@ -27,14 +27,14 @@ export default defineConfig({
   test: {
     environment: 'node',
     reporters: ['default', report()],
-    // One more than the cores of a small machine: tests wait for processes and browsers as much as they compute.
+    // One more than the cores of a small machine, because tests also wait for processes and browsers.
     maxWorkers: 3,
-    // A shared machine may have a tenth of its time for us; what hangs is seen soon enough.
+    // A shared machine can be ten times slower. Tests that hang still fail soon enough.
     testTimeout: 45_000,
     hookTimeout: 90_000,
     expect: { poll: { timeout: 20_000 } },
     setupFiles: ['tests/support/production-react.ts', 'tests/support/same-seed.ts'],
-    // Files share a worker process, so most of the engine is loaded once in each of them.
+    // Test files share a worker process, so most of the engine is loaded only once per worker.
     isolate: false,
     retry: 0,
     projects: [
@@ -66,7 +66,7 @@ export default defineConfig({
         },
       },
       {
-        // Needs time or memory to grow: `npm run test:soak`.
+        // Tests that need much time or memory: `npm run test:soak`.
         extends: true,
         test: {
           name: 'soak',

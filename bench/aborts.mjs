@@ -5,15 +5,15 @@ import { build, stopBuilder } from '../build.mjs';
 import { judge, serve } from './served.mjs';
 
 /**
- * Visitors who leave: `node bench/aborts.mjs`. PAGES (100,000) pages are asked for and given up at a
- * random moment, half of them before anything of the answer has come. Memory, after a full collection,
- * and handles are compared with what they were after the first WARM (10,000) of them.
+ * Measures aborted requests: `node bench/aborts.mjs`. Requests PAGES (100,000) pages and aborts them at random times,
+ * half of them before the first byte of the response. Then compares memory (after a full garbage collection) and handles
+ * with those after the first WARM (10,000) requests.
  */
 const pages = Number(process.env.PAGES ?? 100_000);
 const warm = Number(process.env.WARM ?? 10_000);
 const concurrency = Number(process.env.CONCURRENCY ?? 64);
 const paths = ['/tour/cards', '/tour/streaming', '/'];
-/** Its last value comes after a second, so that nobody has all of it. */
+/** Its last value arrives after a second, so that every request is aborted before the end. */
 const streamed = '/tour/streaming';
 
 await build({ log: console.error });
@@ -39,7 +39,7 @@ judge([
   { what: 'growth of resident memory', demand: '≤ 10 %', seen: percent(share('rss')), isMet: share('rss') <= 0.1 },
   { what: 'growth of the heap', demand: '≤ 10 %', seen: percent(share('heapUsed')), isMet: share('heapUsed') <= 0.1 },
   {
-    what: 'handles that are left',
+    what: 'remaining handles',
     demand: before.handles.join(' '),
     seen: after.handles.join(' '),
     isMet: after.handles.length <= before.handles.length,
@@ -47,7 +47,7 @@ judge([
   { what: 'incidents', demand: 0, seen: after.failures, isMet: after.failures === 0 },
   { what: 'pages still in progress', demand: 0, seen: after.inProgress, isMet: after.inProgress === 0 },
   {
-    what: 'given up before the shell',
+    what: 'aborted before the shell',
     demand: 'about half',
     seen: percent(counts.beforeShell / pages),
     isMet: counts.beforeShell / pages > 0.4 && counts.beforeShell / pages < 0.7,
@@ -55,7 +55,7 @@ judge([
 ]);
 
 async function look() {
-  await sleep(16_000); // what a visit may take at the most, and a second more
+  await sleep(16_000); // the longest time of a request, plus a second
   return {
     ...(await server.look()),
     failures: await server.metric('spillway_failures_total'),
@@ -76,7 +76,7 @@ async function abortMany(count) {
   );
 }
 
-/** @param early gives up before the first byte, else some time after it */
+/** @param early aborts before the first byte, otherwise some time after it */
 function abortOne(path, early) {
   return new Promise((resolve) => {
     const socket = connect({ port: server.port, host: '127.0.0.1', noDelay: true });
@@ -100,7 +100,7 @@ function abortOne(path, early) {
       if (isWhole) counts.whole++;
       else if (hasBegun) counts.afterShell++;
       else counts.beforeShell++;
-      // Not with a FIN, after which a server may go on writing.
+      // Resets the connection, because after a FIN the server could continue to write.
       socket.resetAndDestroy();
       socket.removeAllListeners();
       socket.on('error', () => {});

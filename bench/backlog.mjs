@@ -8,9 +8,9 @@ import { openDesk } from '../src/server/desk/desk.ts';
 import { createFailure, TEST_RETENTION } from '../tests/support/desk.ts';
 
 /**
- * How long the desk takes to answer while many failures wait in the journal: `node bench/backlog.mjs`.
+ * Measures how fast the desk answers while many failures wait in the journal: `node bench/backlog.mjs`.
  *
- * FAILURES in the journal, DIGESTS different ones, DESK_DATABASE_URL for PostgreSQL.
+ * Options: FAILURES in the journal, number of DIGESTS, DESK_DATABASE_URL for PostgreSQL.
  */
 const failures = Number(process.env.FAILURES ?? 30_000);
 const digests = Number(process.env.DIGESTS ?? 100);
@@ -32,7 +32,7 @@ const desk = await openDesk({
   workerFile: fileURLToPath(new URL('../src/server/desk/worker/main.ts', import.meta.url)),
 });
 await desk.ask('readChanges');
-await sleep(1000); // what a start does besides
+await sleep(1000); // other work at the start
 
 const began = performance.now();
 let last;

@@ -9,14 +9,14 @@ import { tryBadInputs } from '../tests/support/bad-inputs/try-bad-inputs.ts';
 import { judge, serve, TOKEN } from './served.mjs';
 
 /**
- * What no well-meaning client sends: `node bench/bad-inputs.mjs`. Some thousand requests over all doors
- * of the built server, MUTANTS (2,000) of them made by chance, the same ones for the same SEED (1):
- * broken frames, spellings of addresses, bodies, reports and texts. It must answer each, as it must.
+ * Sends malformed and hostile input: `node bench/bad-inputs.mjs`. Several thousand requests to all endpoints of the built
+ * server: broken HTTP, unusual URLs, bodies, reports and texts. MUTANTS (2,000) of them are random, and the same for the
+ * same SEED (1). The server must give the expected response to each.
  */
 const seed = Number(process.env.SEED ?? 1);
 const mutants = Number(process.env.MUTANTS ?? 2000);
 const host = 'site.example';
-/** Stand in the server's own settings and headers of the inputs, and must be read nowhere. */
+/** Parts of the server's settings and of request headers. They must not appear in any output. */
 const secrets = ['canary-of-the-environment', 'canary-of-a-visitor', TOKEN];
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -25,7 +25,7 @@ await stopBuilder();
 const server = await serve({
   env: {
     PUBLIC_ORIGINS: `https://${host}`,
-    OVERLOAD_DELAY: '0', // what is refused because it is too much is 503
+    OVERLOAD_DELAY: '0', // otherwise some requests would get 503
     TRUST_PROXY: '1',
     LOG_LEVEL: 'debug',
     SECRET_KEY: secrets[0],
@@ -52,7 +52,7 @@ const doors = {
   dsn: `https://spillway@${host}/1`,
   token: TOKEN,
 };
-// Mixed, and from many addresses, so that no door counts too many within a second and looks at none.
+// Shuffled and from many addresses, so that no rate limit refuses them unread.
 const inputs = shuffle(listBadInputs(doors, { seed, mutants })).map(comeFrom);
 const began = performance.now();
 const tried = await tryBadInputs(inputs, {
@@ -74,22 +74,22 @@ for (const fault of tried.faults.slice(0, 40)) console.error(fault);
 for (const line of [...broken, ...leaked, ...failures.map((failure) => JSON.stringify(failure))].slice(0, 20))
   console.error(line);
 console.log(
-  `${tried.sent} inputs in ${seconds.toFixed(1)} s, ${tried.replies} replies: ${JSON.stringify(tried.statuses)}; ${lines.length} lines of the log; seed ${seed}`,
+  `${tried.sent} inputs in ${seconds.toFixed(1)} s, ${tried.replies} responses: ${JSON.stringify(tried.statuses)}; ${lines.length} log lines; seed ${seed}`,
 );
 judge([
   { what: 'inputs', demand: '≥ 2000', seen: tried.sent, isMet: tried.sent >= 2000 },
-  { what: 'ends of the process', demand: 0, seen: exits, isMet: exits === 0 },
+  { what: 'process exits', demand: 0, seen: exits, isMet: exits === 0 },
   {
-    what: 'replies that are not as they must be',
+    what: 'unexpected responses',
     demand: 0,
     seen: tried.faults.length,
     isMet: tried.faults.length === 0,
   },
   { what: 'failures in the log', demand: 0, seen: failures.length, isMet: failures.length === 0 },
-  { what: 'lines of the log that are no JSON', demand: 0, seen: broken.length, isMet: broken.length === 0 },
-  { what: 'lines of the log with a secret', demand: 0, seen: leaked.length, isMet: leaked.length === 0 },
-  { what: 'requests that were hidden in others', demand: 0, seen: hidden.length, isMet: hidden.length === 0 },
-  { what: 'status of a page afterwards', demand: 200, seen: after.status, isMet: after.status === 200 },
+  { what: 'log lines that are not JSON', demand: 0, seen: broken.length, isMet: broken.length === 0 },
+  { what: 'log lines with a secret', demand: 0, seen: leaked.length, isMet: leaked.length === 0 },
+  { what: 'smuggled requests', demand: 0, seen: hidden.length, isMet: hidden.length === 0 },
+  { what: 'status of a page at the end', demand: 200, seen: after.status, isMet: after.status === 200 },
 ]);
 
 function shuffle(list) {
@@ -110,7 +110,7 @@ function comeFrom(input, index) {
     : input;
 }
 
-/** `fetch` names a host of its own. */
+/** Uses `get()` because `fetch` does not allow a custom `Host` header. */
 function ask(path) {
   return new Promise((resolve, reject) => {
     get({ port: server.port, path, headers: { Host: host }, agent: false }, (response) => {

@@ -9,9 +9,9 @@ import { excerpts } from '../build/excerpts.mjs';
 import { build } from '../build.mjs';
 
 /**
- * Ours with everything on, against bare `node:http` and `renderToPipeableStream` of the same
- * elements. Rounds are interleaved and what is compared are medians: machines are shared, so ratios
- * within one run mean something and absolute figures little.
+ * Compares Spillway, with all features on, with bare `node:http` and `renderToPipeableStream` of the same elements.
+ * Rounds are interleaved, and medians are compared. On shared machines, ratios within one run are meaningful, absolute
+ * figures much less.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const rounds = Number(process.env.ROUNDS ?? 7);
@@ -45,7 +45,7 @@ const sides = {
   bare: await start(join(folder, 'bare.mjs'), 4610),
   ours: await start(join(root, 'dist/server/main.js'), 4611),
 };
-// What `bench/product/page.tsx` writes down, so that the owner of a clone measures a page of theirs.
+// The path in `bench/product/page.tsx`, so that you measure a page of your own app.
 const path = process.env.BENCH_PATH ?? new URL(sides.bare.url).pathname;
 const results = { bare: [], ours: [] };
 for (const side of ['bare', 'ours']) await load(side, 2); // warm
@@ -66,13 +66,13 @@ const row = (side) => {
 };
 console.table({ bare: row('bare'), ours: row('ours') });
 console.log(
-  `${path}, ${connections} connections, ${rounds} rounds of ${seconds} s${canPin ? ', server and load on a core each' : ''}`,
+  `${path}, ${connections} connections, ${rounds} rounds of ${seconds} s${canPin ? ', server and load on separate cores' : ''}`,
 );
 console.log(`requests: ours / bare = ${ratio((r) => r.requests)}`);
 console.log(`CPU:      bare / ours = ${ratio((r) => r.requests / r.cpuMs)}`);
 process.exit();
 
-/** The median of the rounds' own ratios: two neighbours in time share the machine's mood. */
+/** Returns the median of the ratios per round, because machine load is similar for both sides of a round. */
 function ratio(of) {
   return round(median(results.ours.map((ours, index) => of(ours) / of(results.bare[index]))), 2);
 }
@@ -94,7 +94,7 @@ async function start(file, port) {
       const found = /Listening on (http:[^\s"]+)/.exec(String(text));
       if (found) resolve(found[1]);
     });
-    child.on('exit', (code) => reject(new Error(`${file} ended with code ${code} before it listened.`)));
+    child.on('exit', (code) => reject(new Error(`${file} exited with code ${code} before it listened.`)));
   });
   return side;
 }
@@ -110,12 +110,14 @@ async function load(name, forSeconds) {
     loader.stdout.on('data', (chunk) => {
       out += chunk;
     });
-    loader.on('exit', (code) => (code === 0 ? resolve(out) : reject(new Error(`The load ended with code ${code}.`))));
+    loader.on('exit', (code) =>
+      code === 0 ? resolve(out) : reject(new Error(`The load generator exited with code ${code}.`)),
+    );
   });
   return { ...JSON.parse(text), cpuMs: cpuMsOf(child.pid) - before };
 }
 
-/** User and system time of a process: from /proc, or from `ps`, which knows whole seconds. */
+/** Returns user and system time of a process (ms), from /proc or from `ps`, which has only full seconds. */
 function cpuMsOf(pid) {
   if (existsSync(`/proc/${pid}/stat`)) {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');

@@ -10,19 +10,19 @@ import { toCrockford, toOccurrence } from '../src/shared/engine/reporting/addres
 import { usePostgres } from '../tests/support/use-postgres.ts';
 
 /**
- * How fast the desk's store answers when it is full: `node bench/desk-store.mjs`. Fills it as the
- * desk worker does, with whole events over 90 days, some incidents far more often than others, and asks what
- * the pages ask. The goal is 50 ms at the median, and 500 MB for the file.
+ * Measures how fast a full store of the desk answers: `node bench/desk-store.mjs`. Fills it like the desk worker, with
+ * full events over 90 days, some incidents far more often than others, and runs the queries of the pages. The goal is a
+ * median of 50 ms, and 500 MB for the file.
  *
- * STORE sqlite or postgres (one that is started for this), OCCURRENCES, INCIDENTS, ASKED times each,
- * WHOLES the share of events that come whole: the store keeps up to 111 of an incident.
+ * Options: STORE sqlite or postgres (started for this), OCCURRENCES, INCIDENTS, ASKED repetitions of each query, WHOLES
+ * the share of events that arrive in full. The store keeps up to 111 per incident.
  */
 const kind = process.env.STORE ?? 'sqlite';
 const total = Number(process.env.OCCURRENCES ?? 1_000_000);
 const incidents = Number(process.env.INCIDENTS ?? 5000);
 const wholes = Number(process.env.WHOLES ?? 0.2);
 const asked = Number(process.env.ASKED ?? 21);
-/** The store is asked at these numbers of occurrences: how it grows shows between them. */
+/** Numbers of occurrences at which the store is measured, to show how times grow. */
 const stops = [...new Set([10_000, 100_000, total])].filter((stop) => stop <= total);
 const BATCH = 4000;
 const WORDS =
@@ -51,7 +51,7 @@ const store = await openStore(driver, { rule: 1, environment: 'production', log 
 const random = createRandom(42);
 const pick = createPick();
 const codes = new Map();
-/** Addresses to ask for, and what else leads to them. */
+/** Addresses to query, with their other search terms. */
 const known = [];
 
 let filled = 0;
@@ -90,13 +90,13 @@ async function fillBatch(size) {
   filled += size;
 }
 
-/** What is thin is made without all that would be left out. */
+/** Creates an entry. Sampled-out occurrences are created without details. */
 function toEntry({ of, ...failure }) {
   if (random() >= wholes) return { entry: 'thin', thin: toThin(failure) };
   return { entry: 'whole', failure: { ...failure, ...detailsOf(of, failure.at) } };
 }
 
-/** What a thin occurrence has too. Times go on from 90 days ago until now. */
+/** Creates the fields that sampled-out occurrences have too. Times run from 90 days ago until now. */
 function createFailure(index) {
   const of = pick();
   const id = Buffer.from(Array.from({ length: 16 }, () => Math.floor(random() * 256)));
@@ -118,7 +118,7 @@ function createFailure(index) {
   };
 }
 
-/** About 9 kB in all, as a page's failure is with its lines of source. */
+/** Creates about 9 kB, like a page's failure with its source lines. */
 function detailsOf(of, at) {
   const words = wordsOf(of);
   return {
@@ -137,7 +137,7 @@ function detailsOf(of, at) {
   };
 }
 
-/** The same each time. */
+/** Returns the same code for the same incident. */
 function codeOf(of) {
   const found = codes.get(of);
   if (found) return found;
@@ -186,7 +186,7 @@ function digestOf(of) {
   return toCrockford(Buffer.from([1, (of * 37) % 256, (of * 101) % 256, of >> 8, of % 256]).toString('hex'));
 }
 
-/** Half of all occurrences fall on a hundred or two of the incidents; each has some. */
+/** Chooses incidents so that half of all occurrences belong to one or two hundred of them, and each has some. */
 function createPick() {
   const sums = [];
   let sum = 0;
@@ -207,7 +207,7 @@ function createPick() {
   };
 }
 
-/** The same numbers each time (mulberry32). */
+/** Returns a generator of reproducible random numbers (mulberry32). */
 function createRandom(seed) {
   let state = seed;
   return () => {
@@ -218,7 +218,7 @@ function createRandom(seed) {
   };
 }
 
-/** What the databases do by themselves in time. */
+/** Runs the maintenance that happens over time in normal operation. */
 async function settle() {
   await store.retain({ build: '', now, maxAge: 90 * 86_400_000, maxBytes: 500 * 2 ** 20 });
   if (kind === 'postgres') await driver.run('ANALYZE');
@@ -258,7 +258,7 @@ async function askAll() {
   return medians;
 }
 
-/** What the page of an incident needs, one after the other. */
+/** Runs the queries of an incident's page, one after the other. */
 async function askPage({ digest, occurrence }) {
   await store.find({ digest, occurrence });
   await store.listHours(digest);

@@ -1,4 +1,4 @@
-// What a digest costs: `npm run build && node --expose-gc bench/digest.mjs`.
+// Measures the cost of a digest: `npm run build && node --expose-gc bench/digest.mjs`.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -27,7 +27,7 @@ const script = readFileSync(`${dist}/server/main.js`, 'utf8').split('\n');
 const line = script.findLastIndex((text) => text.includes('throw new '));
 const frame = (name, at) => `    at ${name} (file://${dist}/server/main.js:${at + 1}:9)`;
 
-/** A cause in a wrapper, with as many frames as V8 gives. */
+/** Creates an error with a cause, with as many frames as V8 records. */
 function createFailure(number) {
   const cause = new TypeError(`No order ${number} for "someone"`);
   cause.stack = [`TypeError: ${cause.message}`, ...Array.from({ length: 10 }, (_, at) => frame('f', line + at))].join(

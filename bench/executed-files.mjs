@@ -4,15 +4,15 @@ import { fileURLToPath } from 'node:url';
 import { originalPositionFor, TraceMap } from '@jridgewell/trace-mapping';
 import { serve } from './served.mjs';
 
-// Lists the files of `src` in which one warm request executes a function, by V8's precise coverage and the source
+// Lists the files of `src` in which one warm request executes a function, using V8's precise coverage and the source
 // maps of the build:
 //
-//   node bench/executed-files.mjs [path ...]        by default the card page, a failing loader and an API answer
+//   node bench/executed-files.mjs [path ...]        default: the cards page, a failing loader and an API response
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const paths = process.argv.length > 2 ? process.argv.slice(2) : ['/tour/cards', '/tour/fail/loader', '/api/ping'];
 
-/** Runs in the server: counts between two messages which functions of its own code run on its main thread. */
+/** Runs in the server: records which of its functions run on the main thread between two messages. */
 const probe = `
   import { Session } from 'node:inspector/promises';
   const session = new Session();
@@ -70,7 +70,7 @@ function toFiles(scripts) {
     const lines = toLineStarts(readFileSync(script, 'utf8'));
     const map = new TraceMap(readFileSync(toMapFile(script), 'utf8'));
     for (const { name, start } of starts) {
-      if (start === 0) continue; // the script as a whole
+      if (start === 0) continue; // the whole script
       const line = lines.findLastIndex((at) => at <= start);
       const { source } = originalPositionFor(map, { line: line + 1, column: start - lines[line] });
       const file = source && join('dist/maps/server', source);

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 
 /**
- * Asks over connections that stay open, as many as are needed at once, and reads no more of an answer
- * than its status and its end: so that one process can ask several times what a server can answer.
+ * Sends requests over keep-alive connections, with as many connections as needed. It reads only the status and the end of
+ * a response, so that one process can send several times as many requests as a server can answer.
  */
 export function createPool({ port, maxConnections = 4000, patience = 15_000 }) {
   const idle = [];
@@ -41,7 +41,7 @@ export function createPool({ port, maxConnections = 4000, patience = 15_000 }) {
     get size() {
       return open.size;
     },
-    /** @returns the answer, with status 0 where none came */
+    /** @returns the response, with status 0 if there was none */
     ask(path, headers = '') {
       const connection = idle.pop() ?? (open.size < maxConnections ? connectOne() : undefined);
       if (!connection) return Promise.resolve({ status: 0, head: 'no connection is free', text: '' });

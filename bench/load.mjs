@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 
 /**
- * Asks one page over and over, on connections that stay open, and prints one JSON line with what
- * came of it. It runs in a process of its own, so that it can be given a core of its own.
+ * Requests one page repeatedly over keep-alive connections, and prints the result as a line of JSON. It is a separate
+ * process, so that it can have a separate core.
  */
 const [port, path, connections, seconds] = [
   Number(process.argv[2]),

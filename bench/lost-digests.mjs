@@ -1,19 +1,20 @@
 import { readFileSync } from 'node:fs';
 
-// Lists the places in the source whose failures would get another digest than in an earlier build:
+// Lists the locations in the source whose failures would get a different digest than in an earlier build:
 //
 //   node bench/lost-digests.mjs <an earlier dist/sites.json> [dist/sites.json]
 //
-// Each line is a place that is not found any more under its first names. If the code was moved or renamed, add it to
-// moves.json; if it was removed, nothing is lost. Exits with 1 if there is any.
+// Each line is a location that no longer exists under its first names. If the code was moved or renamed, add it to
+// moves.json. If it was removed, nothing is lost. Exits with 1 if there are any.
 
 const [earlier, present = 'dist/sites.json'] = process.argv.slice(2);
-if (!earlier) throw new Error('Name the sites.json of an earlier build: node bench/lost-digests.mjs old/sites.json');
+if (!earlier)
+  throw new Error('The sites.json of an earlier build is missing. Usage: node bench/lost-digests.mjs old/sites.json');
 
 /** The columns of a site in the table: path, function, detail, line, flags. */
 const columns = 5;
 
-/** @returns {Set<string>} what digests are made from */
+/** @returns {Set<string>} the inputs of digests */
 function listPlaces(file) {
   const { strings, sites, firstNames = {} } = JSON.parse(readFileSync(file, 'utf8'));
   const places = new Set();
@@ -28,5 +29,5 @@ function listPlaces(file) {
 const places = listPlaces(present);
 const lost = [...listPlaces(earlier)].filter((place) => !places.has(place));
 for (const place of lost) console.log(place);
-console.log(`${lost.length} of the earlier places are gone; there are ${places.size} now.`);
+console.log(`${lost.length} earlier locations are missing. There are ${places.size} now.`);
 process.exitCode = lost.length > 0 ? 1 : 0;

@@ -5,10 +5,9 @@ import { createPool } from './http-pool.mjs';
 import { judge, quantile, serve, TOKEN } from './served.mjs';
 
 /**
- * More than can be served: `node bench/overload.mjs`. Measures what the server answers in full, asks
- * TIMES (4) as much for SECONDS (20) whether it is answered or not, and then waits for it to be itself
- * again. Meanwhile it asks each 100 ms for health, the desk, the metrics and a file, which must be
- * answered throughout. BENCH_PATH names another page.
+ * Overloads the server: `node bench/overload.mjs`. Measures the server's capacity, sends TIMES (4) as many requests for
+ * SECONDS (20) without waiting for responses, and then waits for recovery. During that time, it requests health, the
+ * desk, the metrics and a file every 100 ms, which must always be answered. BENCH_PATH selects another page.
  */
 const times = Number(process.env.TIMES ?? 4);
 const seconds = Number(process.env.SECONDS ?? 20);
@@ -30,27 +29,27 @@ const others = total - (statuses[200] ?? 0) - (statuses[503] ?? 0);
 const goodput = (statuses[200] ?? 0) / seconds;
 const p99 = quantile(accepted, 0.99);
 console.log(
-  `${path}: ${Math.round(capacity)} a second are answered; asked for ${Math.round(capacity * times)}, sent ${Math.round(sent / seconds)}; statuses ${JSON.stringify(statuses)}; shed by its own count ${shed}; p50 ${Math.round(quantile(accepted, 0.5))} ms`,
+  `${path}: capacity ${Math.round(capacity)} requests/s; target ${Math.round(capacity * times)}, sent ${Math.round(sent / seconds)}; statuses ${JSON.stringify(statuses)}; shed according to the metrics ${shed}; p50 ${Math.round(quantile(accepted, 0.5))} ms`,
 );
 judge([
-  { what: 'answers that are neither 200 nor 503', demand: 0, seen: others, isMet: others === 0 },
-  { what: 'p99 of those answered 200, ms', demand: '< 2000', seen: Math.round(p99), isMet: p99 < 2000 },
+  { what: 'statuses other than 200 and 503', demand: 0, seen: others, isMet: others === 0 },
+  { what: 'p99 of responses with 200, ms', demand: '< 2000', seen: Math.round(p99), isMet: p99 < 2000 },
   { what: 'recovery, ms', demand: '< 5000', seen: Math.round(recovery), isMet: recovery < 5000 },
   {
-    what: 'answered 200, as a share of what can be',
-    demand: 'told',
+    what: 'responses with 200 / capacity',
+    demand: 'reported',
     seen: (goodput / capacity).toFixed(2),
     isMet: goodput > 0,
   },
   ...Object.entries(asides).map(([name, { worst, wrong }]) => ({
-    what: `${name} meanwhile: answers other than 200; worst ms`,
+    what: `${name} under overload: other than 200; slowest, ms`,
     demand: '0; < 1000',
     seen: `${wrong}; ${Math.round(worst)}`,
     isMet: wrong === 0 && worst < 1000,
   })),
 ]);
 
-/** @returns answers a second, on 32 connections */
+/** @returns responses per second, on 32 connections */
 async function measureCapacity(forSeconds) {
   const end = performance.now() + forSeconds * 1000;
   let answered = 0;
@@ -74,7 +73,7 @@ async function overload(rate) {
   for (;;) {
     const elapsed = (performance.now() - began) / 1000;
     if (elapsed >= seconds) break;
-    // Each is timed from when it was due: a server that holds up whoever asks gains nothing by it.
+    // Times start when a request is due, so that a server gains nothing by delaying the sender.
     for (; sent < elapsed * rate; sent++) {
       const due = began + (sent / rate) * 1000;
       const answer = pool.ask(path).then(({ status, head }) => {
@@ -117,7 +116,7 @@ async function watchAsides(asides, isStopped) {
   own.close();
 }
 
-/** @returns how long it takes until ten pages in a row are answered, each within 250 ms (ms) */
+/** @returns the time until ten pages in a row are answered within 250 ms each (ms) */
 async function recover() {
   const began = performance.now();
   let inRow = 0;

@@ -1,4 +1,4 @@
 import { hasRequiredNode } from '../bin/require-node.mjs';
 
-// The same command goes on in the pinned Node, and this process ends with it: nothing may run here meanwhile.
+// The command continues in the pinned Node, and this process exits with it. Until then, it must do nothing.
 if (!hasRequiredNode()) await new Promise(() => {});

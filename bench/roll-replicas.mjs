@@ -4,18 +4,18 @@ import { findFreePort } from '../tests/support/free-port.ts';
 import { HOST, startProxy } from '../tests/support/proxies.ts';
 import { serve } from './served.mjs';
 
-/** What a replica may take to end after SIGTERM (ms): DRAIN_LAG, DRAIN_DEADLINE and 6 s. */
+/** Longest shutdown of a replica after SIGTERM (ms): DRAIN_LAG, DRAIN_DEADLINE and 6 s. */
 const PATIENCE = 15_000;
 
-/** What an answer may take (ms). */
+/** Longest response time (ms). */
 const ANSWER_PATIENCE = 20_000;
 
-/** Between two restarts (ms): a proxy has to notice that the one before is back. */
+/** Pause between two restarts (ms), in which a proxy notices that the previous replica is back. */
 const PAUSE = 2500;
 
 const TEXT = JSON.stringify({ text: 'as it was sent' });
 
-/** What is asked for all the time: how often a second, and what a whole answer is. */
+/** Continuous load: requests per second, and how to recognize a complete response. */
 const LOADS = {
   pages: { rate: 40, path: '/', isWhole: (text) => text.endsWith('</html>') },
   streams: { rate: 10, path: '/late', isWhole: (text) => text.includes('late is here') && text.endsWith('</html>') },
@@ -23,12 +23,12 @@ const LOADS = {
 };
 
 /**
- * Restarts two replicas of the app in `folder` (tests/fixtures/proxied, built), one after the other and
- * again, behind a proxy, and asks all the while.
+ * Restarts two replicas of the app in `folder` (tests/fixtures/proxied, built) behind a proxy, in turn and repeatedly,
+ * under continuous load.
  *
- * @param seconds how long at least
- * @param leastRestarts how many restarts there are at least, however long they take
- * @returns per load how many were answered in full, why others were not, and how the replicas ended
+ * @param seconds minimum duration
+ * @param leastRestarts minimum number of restarts, even if they take longer than `seconds`
+ * @returns complete responses per load, reasons of failures, and how the replicas exited
  */
 export async function rollReplicas({ proxy: name, folder, seconds, changes = {}, leastRestarts = 2 }) {
   const ports = [await findFreePort(), await findFreePort()];
@@ -89,7 +89,7 @@ export async function rollReplicas({ proxy: name, folder, seconds, changes = {},
     else failures[`${kind}: ${how}`] = (failures[`${kind}: ${how}`] ?? 0) + 1;
   }
 
-  /** @returns `whole`, or what came in its place */
+  /** @returns `whole`, or what was wrong with the response */
   function ask({ path, body, isWhole }) {
     return new Promise((resolve) => {
       const headers = {

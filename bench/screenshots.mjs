@@ -9,13 +9,13 @@ import { launchBrowser } from '../tests/support/browser.ts';
 import { findFreePort } from '../tests/support/free-port.ts';
 import { serve, TOKEN } from './served.mjs';
 
-// `npm run screenshots` takes the pictures of docs/images, each in light and dark, from the built server.
+// `npm run screenshots` takes the screenshots in docs/images from the built server, each in light and dark mode.
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const images = join(root, 'docs/images');
 const size = { width: 1240, height: 760 };
 const ESCAPE = String.fromCharCode(27);
-/** The failures that the desk shows, each so many times. */
+/** Failures that the desk shows, with their counts. */
 const failures = { '/tour/fail/loader': 3, '/tour/fail/render': 2, '/tour/fail/late': 1, '/api/tour/fail': 4 };
 
 const folder = mkdtempSync(join(tmpdir(), 'spillway-screenshots-'));
@@ -69,7 +69,7 @@ await browser.close();
 overlay.stop();
 process.exit();
 
-/** Lets the site fail, and waits until the desk has stored it. @returns the address of the loader's failure */
+/** Causes failures, and waits until the desk has stored them. @returns the address of the loader's failure */
 async function fail() {
   let found = '';
   for (const [path, times] of Object.entries(failures)) {
@@ -87,7 +87,7 @@ async function fail() {
   }
 }
 
-/** What `npm run desk -- <digest>` prints, with its colours. */
+/** Returns the output of `npm run desk -- <digest>`, with its colours. */
 async function readTerminal() {
   const { stdout } = await promisify(execFile)(process.execPath, ['bin/desk.mjs', address.split('-')[0]], {
     cwd: root,
@@ -96,7 +96,7 @@ async function readTerminal() {
   return stdout;
 }
 
-/** `npm run dev` in a copy, because it builds into `dist`. */
+/** Runs `npm run dev` in a copy, because it builds into `dist`. */
 async function startDevelopment() {
   const copy = join(folder, 'dev');
   for (const path of ['bin', 'build', 'build.mjs', 'moves.json', 'package.json', 'src']) {
@@ -119,7 +119,7 @@ async function startDevelopment() {
   return { url, stop };
 }
 
-/** Text with the styles of a terminal, as HTML. */
+/** Converts text with terminal styles to HTML. */
 function toTerminal(text, colorScheme) {
   const [back, front, muted] =
     colorScheme === 'dark' ? ['#0d1418', '#e6edf0', '#8b9aa1'] : ['#fff', '#10212a', '#5c6c74'];
@@ -133,7 +133,7 @@ function toTerminal(text, colorScheme) {
     36: 'color:#007a99',
   };
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  // Each style ends where the next one begins or is switched off.
+  // Each style ends when the next one begins or when it is switched off.
   const parts = escaped.split(new RegExp(`${ESCAPE}\\[([\\d;]*)m`));
   const on = new Set();
   const html = parts.map((part, index) => {
@@ -149,7 +149,7 @@ function toTerminal(text, colorScheme) {
   return `<body style="margin:0;background:${back}"><pre style="margin:0;padding:24px;color:${front};background:${back};font:14px/1.5 ui-monospace,monospace;width:fit-content">${html.join('')}</pre>`;
 }
 
-/** The error page, and the page of the desk that its digest leads to. */
+/** Combines the error page and the desk page of its digest. */
 function toCollage(errorPage, incident, colorScheme) {
   const shadow = 'position:absolute;border-radius:8px;box-shadow:0 6px 30px #0006';
   const image = (bytes, place) =>

@@ -8,14 +8,14 @@ import { parseArgs } from 'node:util';
 import { faults } from './seeded-faults/faults.mjs';
 
 /**
- * Shows what the tests catch: puts one small fault after the other into a copy of a commit, and runs the
- * tests of its area. Run it before and after a change to the tests:
+ * Shows which faults the tests catch: puts one small fault after another into a copy of a commit, and runs the tests of
+ * its area. Run it before and after a change to the tests:
  *
  *     node bench/seeded-faults.mjs --commit main --out before.json
  *     node bench/seeded-faults.mjs --commit HEAD --out after.json --against before.json
  *
- * It ends with 1 if a fault is missed that the other run caught, or if the source no longer has the place
- * of a fault. `--only store,api` takes the faults of these areas; names of faults do too.
+ * It exits with 1 if it misses a fault that the other run caught, or if the source no longer contains a fault's line.
+ * `--only store,api` limits it to these areas. Names of faults work too.
  */
 const { values } = parseArgs({
   options: {
@@ -37,10 +37,10 @@ symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 const only = values.only?.split(',');
 const chosen = faults.filter(({ name, area }) => !only || only.includes(area) || only.includes(name));
 const misplaced = chosen.filter(({ file, from }) => readFileSync(join(copy, file), 'utf8').split(from).length !== 2);
-for (const { name, file } of misplaced) console.error(`${file} does not have the place of "${name}" exactly once.`);
+for (const { name, file } of misplaced) console.error(`${file} does not contain the line of "${name}" exactly once.`);
 if (misplaced.length > 0) process.exit(1);
 
-// A test that fails anyway would seem to catch everything.
+// A test that always fails would seem to catch everything.
 const areas = [...new Set(chosen.flatMap(({ tests }) => tests))];
 const unfaulted = runTests(areas, []);
 if (!unfaulted.passed) {
@@ -70,7 +70,7 @@ if (values.against) {
   const before = JSON.parse(readFileSync(values.against, 'utf8'));
   const lost = Object.keys(results).filter((name) => before[name]?.caught && !results[name].caught);
   console.log(
-    lost.length === 0 ? 'Everything is caught that was caught before.' : `No longer caught: ${lost.join(', ')}`,
+    lost.length === 0 ? 'All faults that were caught before are still caught.' : `No longer caught: ${lost.join(', ')}`,
   );
   if (lost.length > 0) process.exitCode = 1;
 }
@@ -89,7 +89,7 @@ function runTests(paths, options) {
     },
   );
   const output = stdout + stderr;
-  // What does not even build, or ends without a test, was noticed too.
+  // A fault that breaks the build, or stops the tests, counts as caught.
   const failed = /FAIL\s+(?:\S+\s+)?(tests\/\S+)/.exec(output)?.[1];
   return { passed: status === 0, output, failed, seconds: Math.round((performance.now() - started) / 1000) };
 }

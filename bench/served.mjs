@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 export const TOKEN = 'a-token-of-the-benchmark';
 
-/** Those that run, and end with this process, and what removes their folders. */
+/** Running servers, which exit with this process, and functions that remove their folders. */
 const running = new Map();
 process.on('exit', () => {
   for (const [child, remove] of running) {
@@ -16,10 +16,10 @@ process.on('exit', () => {
   }
 });
 
-/** Server and load on a core each, where that can be had: the second is this process's own. */
+/** Whether server and load can have separate cores. This process uses the second. */
 const canPin = availableParallelism() > 1 && existsSync('/usr/bin/taskset');
 
-/** Runs in the server, and not in its threads: collects garbage and tells what is left. */
+/** Runs in the server's main thread: collects garbage, and reports memory and handles. */
 const probe = `
   process.channel && process.on('message', async () => {
     for (let time = 0; time < 4; time++) { gc(); await new Promise((resolve) => setTimeout(resolve, 100)); }
@@ -31,9 +31,9 @@ const probe = `
 const PROBED = ['--expose-gc', '--import', `data:text/javascript,${encodeURIComponent(probe)}`];
 
 /**
- * Starts `dist`, on any free port. It ends with this process.
+ * Starts `dist` on a free port. The server exits with this process.
  *
- * @param folder with a folder `data` that stays; by default one of its own, which goes when it ends
+ * @param folder contains a folder `data`, which is kept; by default a temporary folder, which is removed at the end
  */
 export async function serve({
   env = {},
@@ -72,18 +72,18 @@ export async function serve({
       const found = /Listening on http:[^\s"]+:(\d+)/.exec(String(text));
       if (found) resolve(Number(found[1]));
     });
-    child.on('exit', (code) => reject(new Error(`The server ended with code ${code}.`)));
+    child.on('exit', (code) => reject(new Error(`The server exited with code ${code}.`)));
   });
   return {
     child,
     port,
-    /** Of a server that is probed: memory (bytes) and handles, after a full collection. */
+    /** Returns memory (bytes) and handles after a full garbage collection. Needs `isProbed`. */
     look() {
       const answered = new Promise((resolve) => child.once('message', resolve));
       child.send('look');
       return answered;
     },
-    /** One figure of `/metrics`, its labels added up where several have the name. */
+    /** Returns a value of `/metrics`, summed over its labels. */
     async metric(name) {
       const response = await fetch(`http://127.0.0.1:${port}/metrics`, {
         headers: { Authorization: `Bearer ${TOKEN}` },
@@ -99,7 +99,7 @@ export function quantile(values, share) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** Prints what was demanded and seen, and ends with 1 where one of it was not met. */
+/** Prints demands and results, and exits with 1 if a demand is not met. */
 export function judge(rows) {
   console.table(rows.map(({ what, demand, seen, isMet }) => ({ what, demand, seen, met: isMet ? 'yes' : 'NO' })));
   process.exit(rows.every(({ isMet }) => isMet) ? 0 : 1);

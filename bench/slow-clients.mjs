@@ -6,10 +6,9 @@ import { createPool } from './http-pool.mjs';
 import { judge, quantile, serve } from './served.mjs';
 
 /**
- * Slow clients beside ordinary ones: `node bench/slow-clients.mjs`. CLIENTS (500) of them, a third each
- * that send their headers byte by byte, their body byte by byte, and that ask for much and read
- * nothing of it, for SECONDS (60); whoever is cut off begins anew. Beside them runs ordinary load, LOAD (0.4)
- * of what can be served, as it did before.
+ * Tests slow clients: `node bench/slow-clients.mjs`. Runs CLIENTS (500) of them for SECONDS (60). A third each send their
+ * headers byte by byte, send their body byte by byte, or request large files without reading them. Clients that are
+ * disconnected connect again. Normal load, LOAD (0.4) of the capacity, runs before and at the same time.
  */
 const clients = Number(process.env.CLIENTS ?? 500);
 const seconds = Number(process.env.SECONDS ?? 60);
@@ -20,7 +19,7 @@ await build({ log: console.error });
 await stopBuilder();
 const server = await serve({ isProbed: true });
 const pool = createPool({ port: server.port });
-/** Asked for again and again it is a long answer, of which none is rendered. */
+/** Requested repeatedly, it is a long response that needs no rendering. */
 const file = await findFile();
 const host = `Host: 127.0.0.1:${server.port}`;
 const held = { headers: [], body: [], reading: [] };
@@ -31,7 +30,7 @@ await load(200, 3); // warm
 const capacity = await measureCapacity(5);
 const before = await load(capacity * share, 15);
 const memoryBefore = await measureMemory();
-await load(capacity * share, 3); // the collection has thrown compiled code away
+await load(capacity * share, 3); // warms up again, because the garbage collection discarded compiled code
 const slow = Array.from({ length: clients }, (_, index) => beSlow(['headers', 'body', 'reading'][index % 3]));
 await sleep(10_000);
 const during = await load(capacity * share, seconds);
@@ -45,23 +44,23 @@ const perClient = (memoryDuring - memoryBefore) / 1024 / clients;
 const toMebibytes = (bytes) => Math.round(bytes / 1024 / 1024);
 const longest = (name) => Math.round(Math.max(0, ...held[name]) / 1000);
 console.log(
-  `${path}: ${Math.round(capacity)} a second can be served, ${Math.round(capacity * share)} are asked for; median ${quantile(before.times, 0.5).toFixed(2)} ms before and ${quantile(during.times, 0.5).toFixed(2)} ms beside ${clients} slow clients (p99 ${quantile(before.times, 0.99).toFixed(1)} and ${quantile(during.times, 0.99).toFixed(1)}); memory ${toMebibytes(memoryBefore)} and ${toMebibytes(memoryDuring)} MiB; the loop was late by ${late.toFixed(1)} s at the most; other answers ${JSON.stringify(during.others)}; the slow ones were told ${JSON.stringify(answers)}`,
+  `${path}: capacity ${Math.round(capacity)} requests/s, load ${Math.round(capacity * share)} requests/s; median ${quantile(before.times, 0.5).toFixed(2)} ms before and ${quantile(during.times, 0.5).toFixed(2)} ms with ${clients} slow clients (p99 ${quantile(before.times, 0.99).toFixed(1)} and ${quantile(during.times, 0.99).toFixed(1)}); memory ${toMebibytes(memoryBefore)} and ${toMebibytes(memoryDuring)} MiB; longest event loop delay ${late.toFixed(1)} s; other statuses ${JSON.stringify(during.others)}; statuses of slow clients ${JSON.stringify(answers)}`,
 );
 judge([
   {
-    what: "the ordinary load's median, times that of before",
+    what: 'median of the normal load / median before',
     demand: '≤ 1.5',
     seen: ratio.toFixed(2),
     isMet: ratio <= 1.5,
   },
-  { what: 'its answers other than 200', demand: 0, seen: during.wrong, isMet: during.wrong === 0 },
-  { what: 'memory for each slow client, KiB', demand: '≤ 64', seen: Math.round(perClient), isMet: perClient <= 64 },
+  { what: 'normal load: statuses other than 200', demand: 0, seen: during.wrong, isMet: during.wrong === 0 },
+  { what: 'memory per slow client, KiB', demand: '≤ 64', seen: Math.round(perClient), isMet: perClient <= 64 },
   { what: 'longest with slow headers, s', demand: '≤ 15', seen: longest('headers'), isMet: longest('headers') <= 15 },
   { what: 'longest with a slow body, s', demand: '≤ 35', seen: longest('body'), isMet: longest('body') <= 35 },
   { what: 'longest without reading, s', demand: '≤ 75', seen: longest('reading'), isMet: longest('reading') <= 75 },
 ]);
 
-/** What is in use after a full collection (bytes): resident memory moves by more than the clients hold. */
+/** Returns used memory after a full collection (bytes). Resident memory varies by more than the clients use. */
 async function measureMemory() {
   const { heapUsed, external } = await server.look();
   return heapUsed + external;
@@ -78,7 +77,7 @@ async function measureCapacity(forSeconds) {
   return answered / forSeconds;
 }
 
-/** Asks at a steady rate, whether it is answered or not. */
+/** Sends requests at a constant rate, without waiting for responses. */
 async function load(rate, forSeconds) {
   const times = [];
   const waiting = [];
@@ -108,12 +107,12 @@ async function load(rate, forSeconds) {
 }
 
 async function beSlow(how) {
-  // They come over some seconds: five hundred in one moment are load, and not slow.
+  // Clients start over several seconds, because 500 at the same time would be a load test.
   await sleep(Math.random() * 8000);
   while (!stopped) held[how].push(await beSlowOnce(how));
 }
 
-/** @returns how long the server held on (ms) */
+/** @returns how long the server kept the connection (ms) */
 function beSlowOnce(how) {
   return new Promise((resolve) => {
     const began = performance.now();
@@ -128,7 +127,7 @@ function beSlowOnce(how) {
       }
       drip = setInterval(() => {
         if (stopped) socket.destroy();
-        // Whoever reads now and then has the system take in megabytes for them, and is not slow for the server.
+        // No occasional reads: the system would buffer megabytes, and the client would not be slow for the server.
         else if (how !== 'reading') socket.write('x');
       }, 1000);
     });

@@ -13,20 +13,20 @@ import { usePostgres } from '../tests/support/use-postgres.ts';
 import { judge, serve, TOKEN } from './served.mjs';
 
 /**
- * Two replicas on one PostgreSQL: `node bench/soak.mjs`. For MINUTES (30), visitors read pages and meet
- * failures, others leave at random moments, strangers send made-up cookies, reports, echoes and feedback
- * and bodies that never end, and the replicas are restarted in turn, each third time with SIGKILL. In the
- * last tenth nothing is restarted. Then everybody leaves, and what the store holds is compared with what
- * the replicas acknowledged. Ends with 1 if something differs.
+ * Runs two replicas on one PostgreSQL: `node bench/soak.mjs`. For MINUTES (30), visitors read pages and cause failures,
+ * others abort at random times, and strangers send invalid cookies, reports, echoes, feedback, and bodies that never end.
+ * The replicas are restarted in turn, every third time with SIGKILL, except in the last tenth of the time. Then all
+ * requests stop, and the contents of the store are compared with what the replicas acknowledged. Exits with 1 if
+ * something differs.
  */
 const minutes = Number(process.env.MINUTES ?? 30);
-/** How often each is done (a second). */
+/** Actions per second. */
 const RATES = { visit: 20, fail: 3, abort: 30, guess: 20, report: 15, echo: 5, say: 3, stall: 2, operate: 1 };
-/** Between two restarts (ms). */
+/** Pause between two restarts (ms). */
 const RESTART_PAUSE = 20_000;
-/** What an answer, a start or a drain may take (ms). */
+/** Longest response, start or drain (ms). */
 const PATIENCE = 30_000;
-/** What a page may still take after its visitor left, and a second more (ms). */
+/** How long a page can continue after its visitor left, plus a second (ms). */
 const LEAVE_LIMIT = 16_000;
 const MiB = 1024 * 1024;
 
@@ -41,9 +41,9 @@ const PAGES = [
 ];
 const FAILURES = ['/tour/fail/loader', '/tour/fail/render', '/api/tour/fail'];
 
-/** Addresses of failures whose answer came. */
+/** Addresses of failures whose response arrived. */
 const failed = [];
-/** By deed: answers by status, those that are wrong, and requests that a killed replica did not answer. */
+/** By action: responses by status, wrong responses, and requests that a killed replica did not answer. */
 const answers = {};
 const wrong = {};
 const unanswered = { visit: 0, fail: 0, report: 0, operate: 0 };
@@ -98,19 +98,19 @@ async function soak() {
   const handles = (looks) => looks.map((look) => look.handles.join(' ')).join(' and ');
   return [
     equal('pages in progress', inProgress, 0),
-    // The two that ask are open.
+    // The two connections of these requests are open.
     atMost('open connections', connections, 2),
     equal('handles', handles(after), handles(before)),
-    equal('wrong answers', sum(wrong), 0),
+    equal('wrong responses', sum(wrong), 0),
     between('failures of the server, stored', stored.server, failures, unanswered.fail),
-    equal('processes that were killed, stored', stored.deaths, restarts.killed),
-    equal('acknowledged addresses that lead nowhere', lost, 0),
+    equal('killed processes, stored', stored.deaths, restarts.killed),
+    equal('acknowledged addresses that are not stored', lost, 0),
     between('failures of browsers, stored', stored.browser, reports, unanswered.report),
-    atMost('echoes, one a failure at most', stored.echoes, stored.server),
-    equal('feedback about no failure of the server', stored.strayFeedback, 0),
-    equal('entries of journals that are not stored (bytes)', unstored, 0),
-    equal('replicas that did not end when told to', restarts.unclean, 0),
-    atMost('resident memory of one (MiB)', toMiB(resident), 400),
+    atMost('echoes, at most one per failure', stored.echoes, stored.server),
+    equal('feedback without a failure of the server', stored.strayFeedback, 0),
+    equal('journal entries that are not stored (bytes)', unstored, 0),
+    equal('replicas that did not exit after SIGTERM', restarts.unclean, 0),
+    atMost('resident memory of a replica (MiB)', toMiB(resident), 400),
     atMost('heap at rest (MiB)', toMiB(heap(after)), toMiB(heap(before)) + 16),
     atMost('DATA_DIR of both (MiB)', toMiB(dataBytes), 32),
     atMost('database (MiB)', toMiB(stored.bytes), 500),
@@ -140,7 +140,7 @@ async function start(replica) {
   Object.assign(replica, { isUp: true, isKilled: false });
 }
 
-/** Visitors stay away from a replica that is told to end, as a proxy would see to it. */
+/** Restarts a replica. Visitors avoid it during the shutdown, as with a proxy. */
 async function restart(replica, isKill) {
   replica.isUp = isKill;
   replica.isKilled = isKill;
@@ -160,7 +160,7 @@ async function stop({ server: { child } }, signal) {
   if (code === 'late') child.kill('SIGKILL');
 }
 
-/** Does something so often a second, until all is over. */
+/** Repeats an action at its rate until the end of the test. */
 async function repeat([name, deed]) {
   const begun = [];
   const began = performance.now();
@@ -193,7 +193,7 @@ async function operate(replica) {
   if (found) resident = Math.max(resident, Number(found[1]));
 }
 
-/** Leaves at a random moment, often before anything came. */
+/** Aborts at a random time, often before the response starts. */
 async function abort(replica) {
   const method = pick(['GET', 'GET', 'HEAD']);
   const headers = pick([{}, { Cookie: toCookie() }]);
@@ -233,7 +233,7 @@ async function say(replica) {
   }
 }
 
-/** Begins a body, and sends nothing more. */
+/** Starts a body and never ends it. */
 async function stall(replica) {
   const headers = { 'Content-Type': 'text/plain', 'Content-Length': 100_000 };
   const options = { path: '/_report', method: 'POST', headers, body: 'a', isPart: true, from: toAddress(6) };
@@ -253,9 +253,9 @@ function send(replica, type, payload) {
 }
 
 /**
- * @param leaveAfter when to leave (ms), whatever has come by then
- * @param isPart the body goes on behind this
- * @returns the answer, or `error`
+ * @param leaveAfter when to abort (ms), at any state of the response
+ * @param isPart whether the body is incomplete
+ * @returns the response, or `error`
  */
 function ask(replica, { path, method = 'GET', headers = {}, body, from, leaveAfter, isPart = false }) {
   const { port, agent } = replica;
@@ -292,7 +292,7 @@ function expect(name, replica, { status, error }, statuses) {
   }
 }
 
-/** Bytes that are left after a while. */
+/** Returns the bytes that are still not stored after a while. */
 async function waitUntilStored() {
   const end = performance.now() + PATIENCE;
   let bytes = await sumOf('spillway_journal_waiting_bytes');
@@ -342,7 +342,7 @@ async function readStore() {
   return read;
 }
 
-/** Without connections of this process. */
+/** Inspects both replicas without connections of this process. */
 async function lookAtRest() {
   for (const { agent } of replicas) agent.destroy();
   await sleep(1000);
@@ -360,18 +360,18 @@ function sizeOf(path) {
   return files.reduce((total, { parentPath, name }) => total + statSync(join(parentPath, name)).size, 0);
 }
 
-/** A loopback address of one of a few networks of 20 senders. */
+/** Returns a loopback address. Each network has 20 senders. */
 function toAddress(network) {
   return `127.0.${network}.${1 + randomInt(20)}`;
 }
 
-/** Half of the cookies have the form of a session's. */
+/** Returns a random cookie. Half of them look like a session's. */
 function toCookie() {
   const id = randomBytes(32).toString('base64url');
   return `desk=${pick([id, `${id}.${randomBytes(16).toString('base64url')}`])}`;
 }
 
-/** That of a failure, or a made-up one. */
+/** Returns the address of a failure, or a made-up one. */
 function toSomeAddress() {
   return pick([failed.at(-1 - randomInt(50)), '7K3QM2XA-9F4W0R6B']) ?? '7K3QM2XA-9F4W0R6B';
 }

@@ -10,10 +10,10 @@ import { openDesk } from '../src/server/desk/desk.ts';
 import { TEST_RETENTION } from '../tests/support/desk.ts';
 
 /**
- * What an error storm costs the process that serves: `node bench/storm.mjs`. All failures must be
- * counted; the delay of the event loop, and what a call costs, are what visitors feel of it.
+ * Measures the cost of an error storm for the server process: `node bench/storm.mjs`. All failures must be counted.
+ * Visitors notice the delay of the event loop and the cost of a call.
  *
- * RATE failures a second, SECONDS, DIGESTS different ones, DESK_DATABASE_URL for PostgreSQL.
+ * Options: RATE failures per second, SECONDS, number of DIGESTS, DESK_DATABASE_URL for PostgreSQL.
  */
 const rate = Number(process.env.RATE ?? 2000);
 const seconds = Number(process.env.SECONDS ?? 6);
@@ -42,7 +42,7 @@ const desk = await openDesk({
 const opened = performance.now() - before.time;
 await desk.ask('readChanges');
 const usable = performance.now() - before.time;
-// The files of the build are published meanwhile.
+// The files of the build are published during this time.
 await sleep(3000);
 
 const idle = mebibytes();
@@ -90,7 +90,7 @@ function timeOne(index) {
   return performance.now() - began;
 }
 
-/** About 5 kB, as a page's failure is. */
+/** Creates about 5 kB, like a page's failure. */
 function createFailure(index) {
   const occurrence = String(index).padStart(8, '0');
   const frame = { file: 'server/main.js', line: 1000, column: 10, function: 'loadOrders' };

@@ -1,4 +1,4 @@
-// What the wire format costs beside JSON alone: `node bench/wire.mjs`. Rounds are interleaved; medians are shown.
+// Compares the cost of the wire format with plain JSON: `node bench/wire.mjs`. Shows medians of interleaved rounds.
 import { createDecoder, encode } from '../src/shared/engine/wire/wire.ts';
 
 const options = { toError: () => ({ kind: 'failure', status: 500 }) };

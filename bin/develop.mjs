@@ -11,38 +11,38 @@ import { listExistingApp } from '../build/existing-app.mjs';
 import { useEnvFile } from './env-file.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** Editors write a file in several steps: a change is taken up when it has been quiet for this long. */
+/** Editors write a file in several steps. A build starts after this long without a change (ms). */
 const quietMs = 15;
-/** For this long an empty file may be one that is about to be written. */
+/** How long to wait for an empty file to be written (ms). */
 const emptyMs = 300;
-/** No proxy has to notice that a server goes, and nobody waits for a reply for long. */
+/** In development, no proxy has to notice that a server stops, and there are no long responses to wait for. */
 const drain = { DRAIN_LAG: '0', DRAIN_DEADLINE: '1' };
-/** A server that has not ended by then never will: its drain takes one second. */
+/** When to kill a server that has not exited (ms). Its drain takes one second. */
 const drainMs = 3000;
-/** How many failures can still be looked up (a count). */
+/** Number of failures that the overlay can still look up. */
 const keptFailures = 50;
-/** What a server that did not start has said last may come after its end. */
+/** How long to wait for the last output of a server that did not start (ms). */
 const lastWordsMs = 1000;
 
 const dev = createDevBuild(root);
-/** What open pages are told. */
+/** State for open pages. */
 let state = { build: 0, served: 0, modules: {}, routes: {}, styles: {}, desk: '', base: '', server: '', reason: '' };
-/** The process that serves. */
+/** The server process that accepts connections. */
 let current;
-/** Every server that runs: the one that serves, one that ends, one that starts. */
+/** All running servers, including those that start or stop. */
 const servers = new Set();
-/** The last failures of all servers, by address: the next server tells of them too. */
+/** The last failures of all servers. The next server gets them too. */
 let failures = [];
-/** What it serves. */
+/** Hash of its build. */
 let servedBuild = '';
-/** The listening socket. It outlives the servers that accept from it: what comes between two of them waits in its queue. */
+/** The listening socket. It outlives the servers: connections that arrive between two servers wait in its queue. */
 let socket;
 let changed = new Set();
 let timer;
 let working = false;
 let leaving = false;
 
-/** Builds, serves, and does both again on each change under `src`, as little of it as the change asks for. */
+/** Builds and serves, and repeats on each change in `src` only the work that the change requires. */
 export async function develop() {
   useEnvFile();
   process.on('SIGINT', () => leave('SIGINT'));
@@ -56,7 +56,7 @@ export async function develop() {
   await work();
 }
 
-/** Restarts the server when a module of the existing app changes: the build does not contain it. The app reads its views itself. */
+/** Restarts the server when a module of the existing app changes, which is not part of the build. */
 function watchExistingApp() {
   for (const folder of new Set(listExistingApp(root).map((path) => dirname(path)))) {
     watch(join(root, folder), (_event, file) => {
@@ -67,11 +67,11 @@ function watchExistingApp() {
 }
 
 function tellToRestart(file) {
-  console.error(`${file} changed: start \`npm run dev\` again to use it.`);
+  console.error(`${file} changed. Restart \`npm run dev\` to apply it.`);
 }
 
 function onChange(file) {
-  // Editors' own files: swap files, backups and what is written aside before it is moved.
+  // Temporary files of editors: swap files, backups, and files that are renamed after writing.
   if (/(?:^|\/)(?:\.|#)|~$|\.(?:swp|tmp)$/.test(file)) return;
   if (file === 'src/server/product/build.mjs') tellToRestart(file);
   changed.add(file.replaceAll('\\', '/'));
@@ -91,7 +91,7 @@ async function work() {
   working = false;
 }
 
-/** Editors empty a file before they write it. A build in between would take a page's component away, and its state. */
+/** Waits for changed files that are still empty. Building an emptied file would lose the page's component and state. */
 async function untilWritten() {
   const isEmpty = (file) => statSync(join(root, file), { throwIfNoEntry: false })?.size === 0;
   for (let waited = 0; waited < emptyMs && [...changed].some(isEmpty); waited += quietMs) await sleep(quietMs);
@@ -114,12 +114,12 @@ async function take(files) {
       tell();
     }
   } catch (error) {
-    // The server that runs goes on: its pages still say what the last good build said.
+    // The running server continues to serve the last good build.
     const problem = await toDevError(error, root);
     console.error(problem.text);
     state = { ...state, error: problem.error };
     tell();
-    if (!isAlive(current)) console.error('Nothing is served yet: waiting for a change.');
+    if (!isAlive(current)) console.error('Nothing is served yet. Waiting for changes…');
   }
 }
 
@@ -127,13 +127,13 @@ function tell() {
   if (isAlive(current) && current.connected) current.send({ type: 'state', state });
 }
 
-/** Starts the new server, ends the old one once the new one is loaded, and then lets the new one open what only one may open. */
+/** Starts the new server, stops the old one once the new one has loaded, then lets the new one open its resources. */
 async function exchange(server) {
   if (leaving) return;
   const next = spawn(process.execPath, ['--enable-source-maps', `${root}/dist/server/main.js`], {
     cwd: root,
     stdio: ['inherit', 'inherit', 'pipe', 'ipc'],
-    // What did not change since the server before is not compiled again.
+    // Unchanged code is not compiled again.
     env: { NODE_COMPILE_CACHE: join(root, 'dist/compile-cache'), ...process.env, ...drain, SPILLWAY_DEV: '1' },
   });
   servers.add(next);
@@ -152,7 +152,7 @@ async function exchange(server) {
   if (leaving) return;
   if (!loaded) {
     await Promise.race([silent, sleep(lastWordsMs)]);
-    console.error('The new server did not start: the one before it goes on, and waits for a change.');
+    console.error('The new server did not start. The previous one keeps running. Waiting for changes…');
     state = { ...state, error: { title: 'The server did not start', problems: [{ text: said.trim() }] } };
     tell();
     return;
@@ -166,10 +166,10 @@ async function exchange(server) {
   if (typeof where !== 'object') return;
   await giveSocket(next, where);
   await Promise.race([ask(next, 'listening'), ended]);
-  // What was built while it started.
+  // Sends the state of builds that finished during the start.
   tell();
   next.once('exit', (code) => {
-    if (current === next && code) console.error(`The server ended with code ${code}: waiting for a change.`);
+    if (current === next && code) console.error(`The server exited with code ${code}. Waiting for changes…`);
   });
 }
 
@@ -184,8 +184,8 @@ function ask(child, type) {
 }
 
 /**
- * A handle that is bound here and listens there. A server of this process would accept connections
- * itself; Node's cluster shares its sockets by the same function.
+ * Passes a bound handle to the server, which listens on it. A server in this process would accept connections itself.
+ * Node's cluster module shares its sockets with the same function.
  */
 async function giveSocket(child, { host, port }) {
   const key = `${host}:${port}`;
@@ -203,7 +203,7 @@ async function giveSocket(child, { host, port }) {
   child.send({ type: 'socket' }, socket.handle, { keepOpen: true });
 }
 
-/** A handle tells of a port that is taken once it listens, which it does in another process: too late. */
+/** Checks that the port is free. A handle would report this only when it listens, too late in the other process. */
 function tryToListen(host, port) {
   return new Promise((resolve) => {
     const server = net.createServer();

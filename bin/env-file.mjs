@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 const file = fileURLToPath(new URL('../.env', import.meta.url));
 
 /**
- * Takes the settings of `.env` that the environment does not have. An unreadable file ends the process with a sentence.
+ * Loads settings from `.env` that are not in the environment. If the file cannot be read, exits with a message.
  *
- * @param {{ silent?: boolean }} [options] silent: says nothing of it, for a command whose output is read
+ * @param {{ silent?: boolean }} [options] silent: logs nothing, for commands whose output is parsed
  */
 export function useEnvFile({ silent = false } = {}) {
   if (!existsSync(file)) return;
@@ -17,5 +17,5 @@ export function useEnvFile({ silent = false } = {}) {
     console.error(`.env cannot be read (${error.code}). Make it readable for this user, or remove it.`);
     process.exit(1);
   }
-  if (!silent) console.error('Settings are read from .env. A variable of the environment wins over its line there.');
+  if (!silent) console.error('Settings are read from .env. Environment variables take precedence.');
 }

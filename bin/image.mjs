@@ -1,7 +1,7 @@
 // node bin/image.mjs <folder>
-// Lays out what an image needs beside the build: this Node with the libraries that it is linked to,
-// the packages that the bundles load when they run, a user, and the bill of materials. The Dockerfile copies it into an empty
-// image, so that nothing else is there to be run, kept up to date or broken into.
+// Collects everything that an image needs besides the build: this Node with its shared libraries, the packages that the
+// bundles load at run time, a user, and the bill of materials. The Dockerfile copies it into an empty image, so that
+// nothing else is there to run, update or attack.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -10,7 +10,7 @@ import { readJson } from '../build/files.mjs';
 import { listInstalled } from '../build/packages.mjs';
 import { createSbom } from '../build/sbom.mjs';
 
-/** A number that stands for nobody on the host; 0 would be the host's root. */
+/** A user id that the host does not use. 0 would be the host's root. */
 const user = 10001;
 
 /**
@@ -29,12 +29,12 @@ export function layOutImage(root, folder) {
   writeAll(join(folder, 'etc'), {
     passwd: `spillway:x:${user}:${user}::/data:/none\n`,
     group: `spillway:x:${user}:\n`,
-    // Without it no name in /etc/hosts would be found.
+    // Without this file, names in /etc/hosts are not found.
     'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
   });
   const sbom = createSbom({ root, folders: [...bundled, ...packages], libraries, versions: process.versions });
   writeAll(join(folder, 'app'), { 'sbom.cdx.json': `${JSON.stringify(sbom, null, 2)}\n` });
-  // For those who mount something there: the server itself writes to /data alone.
+  // As a mount point. The server itself writes only to /data.
   mkdirSync(join(folder, 'tmp'), { recursive: true });
 }
 
@@ -44,7 +44,7 @@ function listAddons(path) {
 }
 
 /**
- * What the system's own loader says, so that it is right on every processor.
+ * Lists shared libraries with the system's loader, which is right on every processor.
  *
  * @param {readonly string[]} binaries
  * @returns {string[]} absolute paths
@@ -52,17 +52,18 @@ function listAddons(path) {
 function listLibraries(binaries) {
   const lines = binaries.flatMap((file) => execFileSync('ldd', [file], { encoding: 'utf8' }).split('\n'));
   const missing = lines.find((line) => line.includes('not found'));
-  if (missing) throw new Error(`A library is missing in the stage that builds: ${missing.trim()}.`);
+  if (missing)
+    throw new Error(`A shared library is missing in the build stage: ${missing.trim()}. Install its package there.`);
   return [...new Set(lines.flatMap((line) => /(?:^|=>)\s*(\/\S+) \(/.exec(line)?.[1] ?? []))].sort();
 }
 
-/** Of a link, what it leads to. */
+/** Copies a file. For a link, copies its target. */
 function copyFile(from, to) {
   mkdirSync(dirname(to), { recursive: true });
   cpSync(realpathSync(from), to, { dereference: true });
 }
 
-/** What can be loaded of a package, and its licence; nothing of it can be run. What it depends on is copied by itself. */
+/** Copies a package's loadable files and its license, without executables. Its dependencies are copied separately. */
 function copyPackage(from, to) {
   cpSync(from, to, {
     recursive: true,

@@ -6,9 +6,9 @@ import { parseSync } from 'oxc-parser';
 // `npm run reference` writes docs/reference.md from the public indexes: names, doc comments and types.
 
 const indexes = {
-  '#engine': ['src/shared/engine/index.ts', 'What pages and components import.'],
-  '#engine/server': ['src/server/engine/index.ts', 'What loaders, actions, the API and the rest of the server import.'],
-  '#engine/testing': ['tests/support/testing.ts', 'What tests of a product import.'],
+  '#engine': ['src/shared/engine/index.ts', 'For pages and components.'],
+  '#engine/server': ['src/server/engine/index.ts', 'For loaders, actions, the API and other server code.'],
+  '#engine/testing': ['tests/support/testing.ts', 'For tests of a product.'],
 };
 
 /** @returns {string} the text of docs/reference.md */
@@ -24,7 +24,7 @@ export function writeReference(root) {
     const sorted = names.sort((one, other) => (one.name.toLowerCase() < other.name.toLowerCase() ? -1 : 1));
     return [`## ${index}`, about, ...sorted.map(({ name, file }) => writeEntry(name, file, known))].join('\n\n');
   });
-  const head = `# Reference\n\nWhat a product imports of Spillway, made from the sources by \`npm run reference\`. What is not here may change with each version.`;
+  const head = `# Reference\n\nThe public API of Spillway, generated from the sources by \`npm run reference\`. Anything that is not listed here can change with every version.`;
   return `${[head, ...sections].join('\n\n')}\n`;
 }
 
@@ -57,7 +57,7 @@ function parseFile(path, source) {
   return { path, source, exported, declared };
 }
 
-/** The comment that ends where a statement begins. */
+/** Returns the comment directly before a statement. */
 function readDoc(source, comments, start) {
   const found = comments.findLast(
     ({ type, end }) => type === 'Block' && source.slice(end, start).trim() === '' && end <= start,
@@ -72,7 +72,8 @@ function readDoc(source, comments, start) {
 
 function writeEntry(name, file, known) {
   const { doc } = find(name, file);
-  if (!doc) throw new Error(`${name} in ${file.path} is public and has no doc comment. Say what its name does not.`);
+  if (!doc)
+    throw new Error(`${name} in ${file.path} is public but has no doc comment. Add one that says more than the name.`);
   return [
     `### ${name}`,
     toMarkdown(doc),
@@ -80,7 +81,7 @@ function writeEntry(name, file, known) {
   ].join('\n\n');
 }
 
-/** A declaration, and the types that its file exports for it, without those that have an entry of their own. */
+/** Returns a declaration and the exported types that it uses, without those that have their own entry. */
 function listTypes(name, file, seen) {
   seen.add(name);
   const text = toSignature(find(name, file).declaration, file.source);
@@ -96,7 +97,7 @@ function find(name, file) {
   return found;
 }
 
-/** What a declaration says without what it does. */
+/** Returns a declaration without its body. */
 function toSignature(node, source) {
   if (node.type === 'FunctionDeclaration') return source.slice(node.start, node.body.start).trim();
   if (node.type === 'ClassDeclaration') {
@@ -122,7 +123,7 @@ function toSignature(node, source) {
   return source.slice(node.start, node.end);
 }
 
-/** Tags of a doc comment as lines of a list. */
+/** Turns the tags of a doc comment into list items. */
 function toMarkdown(doc) {
   const [text = '', ...tags] = doc.split(/(?:^|\s)@(?=(?:param|returns|throws)\b)/);
   const lines = tags.map((tag) => {

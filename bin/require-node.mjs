@@ -1,4 +1,4 @@
-// Everything here is written so that Node 14 can parse and run it: what cannot be parsed cannot explain itself.
+// Node 14 must be able to parse and run this file. Otherwise it would fail with a syntax error instead of a message.
 import { spawn } from 'child_process';
 import { existsSync } from 'fs';
 import { dirname, join } from 'path';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'url';
 const REQUIRED_MAJOR = 24;
 const TRIED = 'SPILLWAY_PINNED_NODE';
 
-/** The Node that `npm ci` installed for this machine, from the optional dependencies; '' where there is none. */
+/** Returns the Node that `npm ci` installed as an optional dependency, or '' if there is none. */
 function findPinnedNode() {
   const modules = join(dirname(fileURLToPath(import.meta.url)), '..', 'node_modules');
   const platform = process.platform === 'win32' ? 'win' : process.platform;
@@ -17,13 +17,13 @@ function findPinnedNode() {
   return found.length > 0 ? found[0] : '';
 }
 
-/** Runs the same command on `node`, and ends as it ends. Signals to this process are handed on. */
+/** Runs the same command with `node`, and exits as it does. Forwards signals. */
 function continueOn(node) {
   const env = Object.assign({}, process.env);
   env[TRIED] = '1';
   const child = spawn(node, process.execArgv.concat(process.argv.slice(1)), { stdio: 'inherit', env: env });
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-  // In a terminal, Ctrl+C reaches the child by itself; a second SIGINT would cut its drain short.
+  // In a terminal, Ctrl+C also reaches the child directly. A second SIGINT would cut its drain short.
   signals.forEach((signal) => {
     process.on(signal, () => {
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
@@ -38,18 +38,18 @@ function continueOn(node) {
 }
 
 /**
- * True where this Node is new enough. Otherwise the command goes on in the pinned Node, and the
- * caller has nothing left to do; without one the process ends here with a sentence.
+ * Returns true if this Node is new enough. Otherwise the command already runs in the pinned Node, and the caller must do
+ * nothing. Without a pinned Node, the process has exited with a message.
  */
 export function hasRequiredNode() {
   return enough;
 }
 
 const enough = Number(process.versions.node.split('.')[0]) >= REQUIRED_MAJOR;
-// What this process starts may meet the older Node again.
+// Processes that this one starts can run in the older Node again.
 if (enough) delete process.env[TRIED];
 
-// Decided when imported, so that nothing that an older Node chokes on is evaluated after it.
+// Runs on import, so that an older Node evaluates nothing after it that it cannot parse.
 if (!enough) {
   const pinned = process.env[TRIED] ? '' : findPinnedNode();
   if (!pinned) {

@@ -6,8 +6,8 @@ import { useEnvFile } from './env-file.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * Runs a command as it was built. It is built where it is not there; an older one is as good: a build
- * would exchange the files below a server that runs.
+ * Runs a built command, and builds it only if it is missing. It does not rebuild an outdated one, because a build would
+ * replace the files of a running server.
  *
  * @param {'desk' | 'doctor'} command
  */
@@ -22,7 +22,7 @@ export async function runCommand(command) {
       process.exit(1);
     }
   }
-  // What only the sources tell.
+  // Only the sources show whether the build is current.
   if (command === 'doctor') process.env.SPILLWAY_SOURCES = hasCurrentBuild(root, { dev: false }) ? 'built' : 'changed';
   await import(`../dist/server/${command}.js`);
 }

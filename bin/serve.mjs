@@ -5,14 +5,14 @@ import { useEnvFile } from './env-file.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Builds where something changed, then serves from this process: its id and its signals stay. */
+/** Builds if something changed, then runs the server in this process, which keeps its id and its signals. */
 export async function serve() {
   useEnvFile();
-  // An image carries `dist` and no sources; there is nothing to build from, and nothing to compare.
+  // An image contains `dist` but no sources, so there is nothing to build or compare.
   if (existsSync(`${root}/src`) && !hasCurrentBuild(root, { dev: false })) {
     const { build, stopBuilder } = await import('../build.mjs');
     try {
-      // Not on standard output: the first line there says that the server listens.
+      // Logs to standard error: the first line of standard output must say that the server listens.
       await build({ log: console.error });
     } catch (error) {
       console.error(error.message);

@@ -1,9 +1,8 @@
 /**
- * What browsers get, as apps that know nothing of each other: each has an entry, a route table and
- * chunks of its own, so that the desk adds no byte to a page of the product.
+ * The client apps. Each has its own entry, route table and chunks, so that the desk adds no byte to the product's pages.
  *
  * @typedef {object} App
- * @property {string} name of its first script too
+ * @property {string} name also the name of its first script
  * @property {string} entry
  * @property {string} table a file that exports a list named `routes`
  */

@@ -10,20 +10,19 @@ import { nodeHttp } from './node-http.mjs';
 import { reactRouter, routerContexts } from './react-router.mjs';
 import { assetLoaders } from './styles.mjs';
 
-/** Browsers of the last years: what they know is not rewritten into something longer. */
+/** Recent browsers, so that the syntax they support is not compiled to longer code. */
 export const browserTarget = 'es2022';
 export const serverTarget = 'node24';
 
 /**
- * The first two start worker threads from files of their own, which a bundle does not have: they are
- * loaded from `node_modules`. `pg` asks for its native half where somebody installed it, and does without.
+ * Loaded from `node_modules`. The first two start worker threads from their own files, which a bundle does not have.
+ * `pg` uses its native module only if it is installed.
  */
 const serverExternals = ['pino', 'pino-pretty', 'pg-native'];
 
 /**
- * Bundles beside the server's own. What only some need (the SDK, without which most run) costs a start
- * nothing: `import()` of its file loads its bundle. A thread starts from a file of its own, and so does
- * what asks a container how it is.
+ * Separate server bundles. Optional parts, such as the SDK, do not slow down the start: `import()` of the file loads its
+ * bundle. A worker thread and the health check of a container need their own files.
  */
 export const serverParts = {
   sentry: 'src/server/sentry/sentry.ts',
@@ -32,14 +31,14 @@ export const serverParts = {
   'health-check': 'src/server/boot/health-check.ts',
 };
 
-/** Constants that Sentry's SDK leaves open: without tracing, its own wrappers and debug lines half of it is gone. */
+/** Build flags of Sentry's SDK. Without tracing, wrappers and debug messages, the SDK is half the size. */
 const sentryFlags = {
   __SENTRY_TRACING__: 'false',
   __SENTRY_CHANNEL_INJECTION__: 'false',
   __SENTRY_DEBUG__: 'false',
 };
 
-/** Bundled CommonJS calls `require` for Node's modules. The alias keeps clear of names that the bundle declares. */
+/** Bundled CommonJS calls `require` for Node's modules. The alias avoids conflicts with names in the bundle. */
 export const requireBanner = `import { createRequire as __cr } from 'node:module';\nconst require = __cr(import.meta.url);`;
 
 function commonOptions({ root, dev, owner }) {
@@ -58,7 +57,7 @@ function commonOptions({ root, dev, owner }) {
     loader: assetLoaders,
     assetNames: 'assets/[name]-[hash]',
     publicPath: '/',
-    // Maps lie one folder deeper than the files that they were made for.
+    // Source maps are one folder deeper than their files.
     sourceRoot: '../',
   };
 }
@@ -102,7 +101,7 @@ export function bundleServer(options) {
   return esbuild.build(serverOptions(options));
 }
 
-/** Of the server, or of the parts beside it. */
+/** Options for the server or its separate parts. */
 export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, warn }) {
   const joins = !dev && process.env.SPILLWAY_JOIN !== '0';
   return {
@@ -132,7 +131,7 @@ export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, w
   };
 }
 
-/** Leaves `import()` of a part as it is, with the name of the part's bundle. */
+/** Keeps `import()` of a part, with the name of its bundle. */
 function apart(root, parts) {
   return {
     name: 'apart',
@@ -147,10 +146,10 @@ function apart(root, parts) {
   };
 }
 
-/** esbuild's errors with the lines of source that they are about. */
+/** Throws esbuild's errors formatted with their source lines. */
 export async function throwReadable(error) {
   if (!Array.isArray(error.errors)) throw error;
-  // What the entry cannot import, none of the late modules can: the entry's own message is enough.
+  // An import that fails in the entry also fails in every dynamically imported module. Its message is enough.
   const own = error.errors.filter(({ location }) => !location?.file.startsWith('late:'));
   const errors = own.length > 0 ? own : error.errors;
   const messages = await esbuild.formatMessages(errors, { kind: 'error', color: process.stderr.isTTY });

@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 const caches = fileURLToPath(new URL('../node_modules/.cache/spillway/', import.meta.url));
 
 /**
- * Keeps results of earlier builds. If its folder cannot be written, each build makes everything again.
+ * Caches results of earlier builds. If the folder is not writable, each build starts from scratch.
  *
- * @param {string} name of its folder
- * @param {{ maxFiles: number }} options the files that were not used for longest are removed
+ * @param {string} name of the folder
+ * @param {{ maxFiles: number }} options the least recently used files are removed
  */
 export function createCache(name, { maxFiles }) {
   const folder = join(caches, name);
@@ -24,7 +24,7 @@ export function createCache(name, { maxFiles }) {
 
     /** @param {string} key a file name @param {Uint8Array} contents */
     async write(key, contents) {
-      // Renamed, because another build can read it at the same time.
+      // Renames the finished file, because another build can read it at the same time.
       const made = join(folder, `${key}.${randomUUID()}`);
       try {
         await mkdir(folder, { recursive: true });

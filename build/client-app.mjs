@@ -5,11 +5,11 @@ import { bundleStyles, listAppAssets } from './manifest.mjs';
 import { readRouteModules } from './route-modules.mjs';
 
 /**
- * Builds all that browsers get of one app.
+ * Builds all client files of one app.
  *
  * @param {import('./apps.mjs').App} app
  * @param {{ root: string, outdir: string, dev: boolean, owner: import('./owner.mjs').OwnersBuild, styles: ReturnType<typeof import('./styles.mjs').createStyles> }} options
- * @returns esbuild's account of it, its outputs, its style sheets as files, and what the manifest says of it
+ * @returns esbuild's metafile and outputs, the style sheets as files, and the app's entry in the manifest
  */
 export async function buildClientApp({ name, entry, table }, { root, outdir, dev, owner, styles }) {
   const [{ metafile, outputFiles }, routeModules] = await Promise.all([
@@ -22,8 +22,8 @@ export async function buildClientApp({ name, entry, table }, { root, outdir, dev
 
 /**
  * @param {{ root: string, metafile: import('esbuild').Metafile, entry: string, styled?: string, routeModules: Record<string, string>, outdir: string, styles: ReturnType<typeof import('./styles.mjs').createStyles> }} parts
- *   `styled` is the module whose sheets come with the entry, if that is not the entry itself
- * @returns the style sheets as files, and what the manifest says of the app
+ *   `styled` is the module whose style sheets load with the entry, if it is not the entry itself
+ * @returns the style sheets as files, and the app's entry in the manifest
  */
 export async function listClientFiles({ root, metafile, entry, styled = entry, routeModules, outdir, styles }) {
   const { files: sheets, urlsByUser } = await bundleStyles({

@@ -1,8 +1,8 @@
 /**
- * Keeps the server out of the browser: fails with a sentence where the client bundle takes in a file
- * of `src/server` or a module of Node's.
+ * Keeps server code out of the browser.
  *
  * @param {Pick<import('esbuild').Metafile, 'inputs'>} metafile
+ * @throws Error if the client bundle contains a file of `src/server` or imports a Node module
  */
 export function requireClientInputs(metafile) {
   const imports = Object.entries(metafile.inputs).flatMap(([importer, input]) =>
@@ -14,18 +14,18 @@ export function requireClientInputs(metafile) {
   );
   if (ofServer) {
     throw new Error(
-      `${ofServer.importer} imports ${ofServer.path}, so that the browser would get a file of the server, with whatever it knows. Move what both sides need to src/shared; a type alone can be taken with \`import type\` from there.`,
+      `${ofServer.importer} imports ${ofServer.path}, which would send server code to the browser. Move code that both sides need to src/shared. To import only a type, use \`import type\`.`,
     );
   }
   const ofNode = imports.find(({ path, external }) => external && path.startsWith('node:'));
   if (ofNode) {
     throw new Error(
-      `${ofNode.importer} imports ${ofNode.path}, which only Node has, and it is part of the client bundle. Move it to src/server, or use what browsers have too.`,
+      `${ofNode.importer} imports ${ofNode.path}, which only Node has, but the file is part of the client bundle. Move it to src/server, or use an API that browsers also have.`,
     );
   }
 }
 
-/** Lets imports of Node's modules pass into the metafile, where `requireClientInputs` names their importer. */
+/** Marks Node modules as external, so that `requireClientInputs` finds them and their importers in the metafile. */
 export const nodeModulesInClient = {
   name: 'node-modules-in-client',
   setup(build) {

@@ -1,12 +1,12 @@
-// Debug ids (a proposal for ECMA-426, and what Sentry reads): a bundle and its map carry the same id, so
-// that whoever receives an error finds the map of the very file, whatever it is called. A script cannot
-// read its own id, so each one leaves it under its own stack, from which the SDK takes the file's name.
+// Debug ids (a proposal for ECMA-426, supported by Sentry): a bundle and its source map have the same id, so that the
+// receiver of an error finds the right map, whatever the file is called. A script cannot read its own id. Therefore each
+// script registers its id under its own stack trace, from which the SDK reads the file's name.
 
 import { hash } from 'node:crypto';
 
 /**
- * The same files with ids: a script at its end, where no position in it moves, and its map. An id comes
- * from the text of the script alone, as its name does, so that a stored script and its name still agree.
+ * Adds ids to scripts and their source maps. A script has its id at the end, where it moves no position. The id depends
+ * only on the script's text, like its name, so that a cached script with the same name has the same id.
  *
  * @param {{ path: string, contents: Uint8Array }[]} outputs scripts and maps of both bundles
  * @returns {{ path: string, contents: Uint8Array }[]}
@@ -25,7 +25,7 @@ export function addDebugIds(outputs) {
 }
 
 /**
- * By path, the ids of scripts that have one: for whoever reports a stack without running the SDK.
+ * Returns the ids of scripts by path, for reports that are made without the SDK.
  *
  * @param {{ path: string, contents: Uint8Array }[]} files
  * @returns {Record<string, string>}
@@ -45,7 +45,7 @@ function toScript(contents, id) {
   return Buffer.concat([contents, Buffer.from(`${register}\n//# debugId=${id}\n`)]);
 }
 
-/** Without parsing several megabytes: the map is an object with members. */
+/** Inserts the id after the opening brace, without parsing several megabytes of JSON. */
 function toMap(contents, id) {
   const start = contents.indexOf('{'.charCodeAt(0)) + 1;
   return Buffer.concat([
@@ -55,7 +55,7 @@ function toMap(contents, id) {
   ]);
 }
 
-/** A UUID of version 8, whose bits are up to who makes it (RFC 9562). */
+/** Returns a UUID of version 8, whose bits can be chosen freely (RFC 9562). */
 function toDebugId(contents) {
   const bytes = hash('sha256', contents, 'buffer').subarray(0, 16);
   bytes[6] = (bytes[6] & 0x0f) | 0x80;

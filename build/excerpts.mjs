@@ -3,18 +3,18 @@ import { isAbsolute, join, relative } from 'node:path';
 import { tokenise } from './tokens.mjs';
 
 /**
- * Excerpts of this project's own sources, for pages that show how they are made:
- * `import loader from 'excerpt:src/server/product/pages/streaming.ts#streaming'`. What stands behind
- * `#` is looked for in this order, and is given in whole lines:
+ * Excerpts of this project's sources, for pages that show their own code:
+ * `import loader from 'excerpt:src/server/product/pages/streaming.ts#streaming'`. The name after `#` is searched in this
+ * order, and the excerpt consists of full lines:
  *
  * 1. a region, `// #region name` to `// #endregion`
- * 2. what is declared by that name
+ * 2. a declaration of that name
  * 3. a property or method of that name; `actions.send` is the `send` in `actions`
- * 4. the object of a table whose `id` it is
+ * 4. the object of a table with this `id`
  *
- * Of several, the one with the fewest brackets around it is meant.
+ * If several match, the outermost is used.
  *
- * Without `#` it is the whole file. Files of `src` alone: the build is renewed when one of them changes.
+ * Without `#`, the excerpt is the whole file. Only files in `src` are allowed, because the build watches only these.
  *
  * @typedef {string | [kind: string, text: string]} Span plain text, or text of a kind
  * @typedef {{ file: string, firstLine: number, lastLine: number, spans: Span[] }} Excerpt
@@ -64,19 +64,19 @@ const toName = (root, importer) =>
 /**
  * @param {string} root
  * @param {string} request `excerpt:<file>#<fragment>`
- * @param {string} importer for the sentence where something is wrong
+ * @param {string} importer for error messages
  * @returns {Promise<Excerpt>}
  */
 export async function readExcerpt(root, request, importer) {
   const [file = '', fragment] = request.slice(PREFIX.length).split('#');
   if (!file.startsWith('src/') || file.includes('..')) {
     throw new Error(
-      `${importer} imports \`${request}\`. An excerpt is of a file in \`src\`, named from the root of the project: \`excerpt:src/server/product/pages/x.ts#name\`.`,
+      `${importer} imports \`${request}\`. An excerpt must be of a file in \`src\`, with its path from the project's root: \`excerpt:src/server/product/pages/x.ts#name\`.`,
     );
   }
   const source = await readFile(join(root, file), 'utf8').catch(() => {
     throw new Error(
-      `${importer} shows \`${request}\`, but ${file} is not there. Mend the import in ${importer}, or put the file back.`,
+      `${importer} shows \`${request}\`, but ${file} does not exist. Fix the import in ${importer}, or restore the file.`,
     );
   });
   const tokens = tokenise(source, { jsx: file.endsWith('x') });
@@ -84,7 +84,7 @@ export async function readExcerpt(root, request, importer) {
   const range = fragment ? findFragment(source, code, fragment) : { start: 0, end: source.trimEnd().length };
   if (!range) {
     throw new Error(
-      `${importer} shows \`${request}\`, but nothing in ${file} is named \`${fragment}\` once and no more. Mend the import in ${importer}, or give the lines that it meant back their name in ${file}.`,
+      `${importer} shows \`${request}\`, but ${file} does not have exactly one \`${fragment}\`. Fix the import in ${importer}, or the name in ${file}.`,
     );
   }
   const start = source.lastIndexOf('\n', range.start - 1) + 1;
@@ -152,7 +152,7 @@ function findProperty(tokens, name) {
   return last && { start: only.token.start, end: last.end };
 }
 
-/** Where two are as far out, neither is meant. */
+/** Returns undefined if two are equally far out. */
 function findOutermost(found) {
   const depth = Math.min(...found.map(({ token }) => token.depth));
   const outermost = found.filter(({ token }) => token.depth === depth);
@@ -172,10 +172,10 @@ function findById(tokens, id) {
   return { start: tokens[first].start, end: tokens[last + 1]?.text === ',' ? tokens[last + 1].end : tokens[last].end };
 }
 
-/** What a page colours; the rest is plain, so that few elements are needed. */
+/** Highlighted kinds. The rest is plain text, to save elements. */
 const COLOURED = new Set(['comment', 'string', 'keyword', 'literal', 'tag']);
 
-/** The lines without the blanks that all of them begin with. */
+/** Returns the lines without their common indentation. */
 function toSpans(source, tokens, start, end) {
   const lines = source.slice(start, end).split('\n');
   const indent = Math.min(...lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)));

@@ -5,17 +5,17 @@ import { tokenise } from './tokens.mjs';
 
 const owner = 'src/server/product/index.ts';
 const isModule = /(?<!\.min)\.[cm]?[jt]s$/;
-/** Folders that hold no code of the app's server; in the root of the project, those of Spillway too. */
+/** Folders without code of the app's server. In the project's root, Spillway's folders are skipped too. */
 const others = new Set(['node_modules', 'public']);
 const spillways = new Set(['bench', 'bin', 'build', 'dist', 'docs', 'src', 'tests']);
-/** What is larger was bundled or generated (bytes). */
+/** Larger files (bytes) are bundled or generated. */
 const maxBytes = 300_000;
 
 /**
- * The folder of the app that `existingApp` names by its file, relative to the root.
+ * Returns the folder of the file in `existingApp`, relative to the root.
  *
  * @param {string} root
- * @returns {string | undefined} `.` where the file lies in the root itself
+ * @returns {string | undefined} `.` if the file is in the root itself
  */
 function findExistingApp(root) {
   const file = join(root, owner);
@@ -46,8 +46,8 @@ function listModules(root, folder) {
 }
 
 /**
- * Source maps of the modules of the existing app, which runs beside the bundle as it is. By them, digests know its
- * functions, and the desk shows its lines, as those of the product.
+ * Returns source maps for the modules of the existing app, which runs unbundled. With them, digests use its function
+ * names, and the desk shows its source lines, as for the product.
  *
  * @param {string} root
  * @returns {{ path: string, contents: Uint8Array }[]} with paths as in `dist/maps`
@@ -67,7 +67,7 @@ export function mapExistingApp(root) {
   });
 }
 
-/** Each word and each sign stands where it stands. */
+/** Maps each word and sign to its own position. */
 function toMappings(text) {
   let [lastLine, lastColumn] = [0, 0];
   const lines = text.split('\n').map((line, number) => {

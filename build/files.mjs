@@ -4,8 +4,8 @@ import { join, relative } from 'node:path';
 
 /**
  * @param {string} folder
- * @returns {string[]} the paths of all files in it and below, relative to it, with forward slashes, sorted; none if it
- *   does not exist
+ * @returns {string[]} sorted paths of all files in the folder and below, relative to it, with forward slashes; empty if
+ *   the folder does not exist
  */
 export function listFiles(folder) {
   if (!existsSync(folder)) return [];

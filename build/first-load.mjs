@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { join, posix, relative } from 'node:path';
 
-/** What is loaded late is named after its file, with this before it, in the metafile. */
+/** Prefix of dynamically imported files in the metafile. */
 const namespace = 'late';
 
 /**
- * Keeps what the entry brings in one chunk. esbuild makes a chunk for each set of late modules that
- * shares something with the entry: a dozen files that are always loaded together, 3 kB larger than
- * one. So every late module is given the entry's own imports: all share all of it. They are
- * loaded by then, so nothing is loaded or run that was not.
+ * Keeps all static imports of the entry in one chunk. By default, esbuild creates a chunk for each set of dynamically
+ * imported modules that shares code with the entry: a dozen files that always load together, 3 kB larger than one. This
+ * plugin adds the entry's imports to every dynamically imported module, so that all of them share everything. These
+ * imports are already loaded by then, so nothing more is loaded or run.
  *
- * The entry itself is not among them: it waits for late modules, which would wait for it.
+ * The entry itself is not added. It waits for dynamically imported modules, which would then wait for it.
  *
  * @param {string} root
  * @param {string} entry
@@ -30,7 +30,7 @@ export function firstLoad(root, entry) {
       });
       build.onLoad({ filter: /.*/, namespace }, async ({ path }) => {
         imports ??= listImports(root, entry);
-        // Paths relative to the root: these lines count into the hash of the chunk.
+        // The path is relative to the root, because these lines are part of the chunk's hash.
         const late = JSON.stringify(`./${path}`);
         const contents = `${await imports}
 export * from ${late};
@@ -42,7 +42,7 @@ export default late.default;`;
   };
 }
 
-/** The modules of `src` that the entry imports statically; what is imported as a type is left out. */
+/** Returns import statements for the modules of `src` that the entry imports statically, without type imports. */
 async function listImports(root, entry) {
   const source = await readFile(join(root, entry), 'utf8');
   const found = source.matchAll(/^\s*import\s+(?!type\b)(?:[^'";]*?from\s*)?(['"])(\.[^'"]+)\1/gm);
@@ -50,7 +50,7 @@ async function listImports(root, entry) {
 }
 
 /**
- * @param {string} entryPoint as the metafile names it
+ * @param {string} entryPoint its name in the metafile
  * @returns {string} the file, relative to the root
  */
 export function toLateFile(entryPoint) {

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 
-/** The public indexes, as `imports` in package.json names them. */
+/** The public indexes, by their names in `imports` in package.json. */
 const indexes = { '#engine': 'src/shared/engine/index.ts', '#engine/server': 'src/server/engine/index.ts' };
 
 /**
- * esbuild puts a module into the chunk of everything that can reach it, used or not, so what one page uses of an index
- * would come with the first load of every page. Here `#engine` becomes, for each module that imports it, a module of
- * its own that has the names that it imports, each from its defining file.
+ * Replaces `#engine`, for each importing module, with a module that exports only the imported names, each from its
+ * defining file. esbuild puts a module into the chunk of everything that can reach it, used or not. Without this plugin,
+ * everything that one page uses of an index would be in the first load of every page.
  *
  * @param {string} root
  * @returns {import('esbuild').Plugin}
@@ -35,7 +35,7 @@ export function engineByName(root) {
  *   folder: string,
  *   readExports: () => Promise<Map<string, { local: string, file: string }>>,
  *   isOurs?: (importer: string) => boolean,
- * }} door the name that is imported, the folder and the exports of its index
+ * }} door the imported name, the folder of its index, and the index's exports
  */
 export function openFrontDoors(build, { name: door, folder, readExports, isOurs = () => true }) {
   const namespace = `names of ${door}`;
@@ -53,7 +53,7 @@ export function openFrontDoors(build, { name: door, folder, readExports, isOurs 
       const { local, file } = known.get(name);
       return `export { ${local} as ${name} } from "${file}";`;
     });
-    // One for each importer: one that several share would be a chunk of its own.
+    // One module per importer. A shared one would become a separate chunk.
     const path = relative(build.initialOptions.absWorkingDir ?? '', importer).replaceAll('\\', '/');
     return { path, namespace, sideEffects: false, pluginData: contents.join('\n') };
   });
@@ -64,7 +64,7 @@ export function openFrontDoors(build, { name: door, folder, readExports, isOurs 
   }));
 }
 
-/** @returns {Map<string, { local: string, file: string }>} the values of an index, by the name that it gives them */
+/** @returns {Map<string, { local: string, file: string }>} the values that an index exports, by exported name */
 function listReExports(index) {
   const exports = new Map();
   for (const [, clause, file] of index.matchAll(/^export \{([^}]*)\} from '(\.[^']+)';$/gm)) {
@@ -73,7 +73,7 @@ function listReExports(index) {
   return exports;
 }
 
-/** @returns {string[] | undefined} the values that a module imports by name; undefined where it imports in another way */
+/** @returns {string[] | undefined} the values that a module imports by name; undefined if it imports in another way */
 export function listImportedNames(source, from) {
   const names = new Set();
   const statement = new RegExp(
@@ -89,7 +89,7 @@ export function listImportedNames(source, from) {
   return [...names].sort();
 }
 
-/** `a, b as c, type D` as it stands between the braces of an import or export. */
+/** Parses the names between the braces of an import or export: `a, b as c, type D`. */
 export function listNames(list) {
   const items = list.split(',').map((item) => item.trim());
   return items.filter(Boolean).map((item) => {

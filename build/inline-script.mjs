@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { build as bundle } from 'esbuild';
 
 /**
- * Scripts that stand in the document itself, as text: `import script from 'inline:src/client/engine/hydration/early-script.ts'`.
- * They are written, checked and tested as modules of the client, and the server puts them into pages.
+ * Inline scripts of documents, imported as text:
+ * `import script from 'inline:src/client/engine/hydration/early-script.ts'`. They are written, type-checked and tested as
+ * client modules, and the server puts them into pages.
  */
 
 const PREFIX = 'inline:';
@@ -53,7 +54,10 @@ async function bundleScript(root, file, target) {
     legalComments: 'none',
   });
   const text = outputFiles[0].text.trim();
-  // With one of these the text would end its element, or change how the rest of the page is read.
-  if (/<\/script|<script|<!--/i.test(text)) throw new Error(`${file} holds markup of a script element.`);
+  // Such text would end the script element, or change how the rest of the page is parsed.
+  if (/<\/script|<script|<!--/i.test(text))
+    throw new Error(
+      `${file} contains "<script", "</script" or "<!--", which would break the page that it is inlined in. Split that string.`,
+    );
   return { text, files: Object.keys(metafile.inputs).map((path) => join(root, path)) };
 }

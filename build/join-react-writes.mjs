@@ -1,27 +1,26 @@
-// React's Node stream keeps a page as thousands of small strings and encodes each of them into a 4 KB
-// view, which costs as much as rendering it (react/react#24232, #24291). Here a segment of a page is
-// one string that grows, and the destination is handed strings of 16 KB and more: the same bytes for
-// little more than half of the CPU. Where a boundary is weighed for streaming on its own, its size
-// counts UTF-16 units instead of bytes.
+// React's Node stream keeps a page as thousands of small strings and encodes each of them into a 4 KB view, which costs
+// as much as rendering it (react/react#24232, #24291). With these changes, a segment of a page is one growing string, and
+// the destination receives strings of 16 KB and more. The bytes are the same, for little more than half of the CPU time.
+// When React decides whether to stream a boundary separately, the boundary's size is in UTF-16 code units, not bytes.
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
-/** From here to `writersEnd` React's text must be exactly the one that was read when this was written. */
+/** From here to `writersEnd`, React's source must be exactly the expected text. */
 const writersStart = 'var currentView = null,\n';
 const writersEnd = 'var assign = Object.assign,';
 const writersHash = 'abb00cba858ce133';
 
-/** `beginWriting`, which React's compiler inlined in two places that differ in indentation. */
+/** `beginWriting`, which React's compiler inlined in two places with different indentation. */
 const beginWriting = /currentView = new Uint8Array\(4096\);\n\s+writtenBytes = 0;\n/g;
 const beginWritingPlaces = 2;
 
 /**
- * Further places, each of which must be there exactly once.
+ * Further replacements. Each text must occur exactly once.
  *
  * @type {readonly (readonly [before: string, after: string])[]}
  */
 const rewrites = [
-  // A segment's text grows as it is rendered: it is neither kept nor gone through again piece by piece.
+  // Appends to a segment's text while it renders, so that no pieces are stored and iterated later.
   [
     `    index: index,
     chunks: [],
@@ -66,9 +65,9 @@ const rewrites = [
       written < text.length && (r = writeChunkAndReturn(destination, text.slice(written)));
 `,
   ],
-  // React sets an immediate for each page, which ends its first phase and sends early hints. Every page
-  // that is rendered in this turn of the event loop stays in memory until then, and outlives the
-  // collector's young generation. A page that is complete by now needs neither.
+  // React schedules an immediate for each page, which ends its first phase and sends early hints. Until then, every page
+  // that is rendered in this turn of the event loop stays in memory, and outlives the collector's young generation. A
+  // page that is already complete does not need the immediate.
   [
     `  scheduleMicrotask(function () {
     return requestStorage.run(request, performWork, request);
@@ -91,7 +90,7 @@ const rewrites = [
   ],
 ];
 
-/** What React does with a segment's array of chunks, done with one string. Where a child belongs is an index into it. */
+/** Replaces a segment's array of chunks with one string. The position of a child is an index into the string. */
 const segmentText = `function SegmentText() {
   this.text = "";
 }
@@ -124,8 +123,8 @@ const endOpening = `function endOpening(request) {
 `;
 
 /**
- * The joined string is taken and cleared *before* it is written: a destination that throws would
- * otherwise leave the text of one visitor's page to be sent with the next one's.
+ * The joined string is cleared *before* it is written. Otherwise, if the destination throws, the text of one visitor's
+ * page would be sent with the next visitor's page.
  */
 const joinedWriters = `var joinedText = "",
   destinationHasCapacity$1 = !0;
@@ -169,7 +168,7 @@ function byteLengthOfChunk(chunk) {
 
 /**
  * @param {string} source the text of `react-dom-server.node.production.js`
- * @returns {{ code: string, joined: boolean }} the source itself and `false` where React's text is not the expected one
+ * @returns {{ code: string, joined: boolean }} the unchanged source and `false` if React's text is not the expected one
  */
 export function joinReactWrites(source) {
   const plain = { code: source, joined: false };
@@ -185,7 +184,7 @@ export function joinReactWrites(source) {
     code = code.replace(before, () => after);
   }
   code = source.slice(0, start) + joinedWriters + segmentText + endOpening + code;
-  // A use that is not known here would see a view that no longer exists.
+  // Any other use of these variables would break, because they no longer exist.
   return /\b(currentView|writtenBytes)\b/.test(code) ? plain : { code, joined: true };
 }
 
@@ -201,7 +200,7 @@ export function joinReactWritesPlugin({ warn }) {
         const { code, joined } = joinReactWrites(await readFile(path, 'utf8'));
         if (!joined) {
           warn(
-            "This react-dom's stream is not the one that build/join-react-writes.mjs knows, so it is used as it is: pages cost more CPU. Review the file against the new react-dom, or set SPILLWAY_JOIN=0 to build without it.",
+            "build/join-react-writes.mjs does not know this version of react-dom, so React's stream is not optimized and pages cost more CPU. Update the file for the new react-dom, or set SPILLWAY_JOIN=0 to build without it.",
           );
         }
         return { contents: code, loader: 'js' };

@@ -1,12 +1,12 @@
 // node build/licenses.mjs
-// Lists the licence of each package that the build consists of, or that it loads when it runs, and ends with 1 where one
-// is not on the list of those that ask for no more than to be named.
+// Lists the license of each package that the build contains or loads at run time. Exits with 1 if a license is not in
+// `ALLOWED_LICENSES`, whose only condition is attribution.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readJson } from './files.mjs';
 import { listInstalled } from './packages.mjs';
 
-/** SPDX identifiers. Another one is a question for whoever owns the clone, and then a line here. */
+/** SPDX identifiers. Before you add another one, check that its terms suit your project. */
 export const ALLOWED_LICENSES = [
   '0BSD',
   'Apache-2.0',
@@ -33,7 +33,7 @@ export function listLicenses(root) {
   });
 }
 
-/** `(MIT OR GPL-2.0)` leaves the choice; of `MIT AND CC-BY-4.0` both hold. */
+/** `(MIT OR GPL-2.0)` allows a choice. `MIT AND CC-BY-4.0` requires both. */
 function isAllowed(license) {
   const has = (one) => ALLOWED_LICENSES.includes(one.trim());
   const bare = license.replace(/[()]/g, '');
@@ -43,9 +43,7 @@ function isAllowed(license) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const packages = listLicenses(fileURLToPath(new URL('..', import.meta.url)));
   for (const { name, version, license, isAllowed } of packages) {
-    console.log(
-      `${license.padEnd(14)} ${name} ${version}${isAllowed ? '' : '  <- not on the list of build/licenses.mjs'}`,
-    );
+    console.log(`${license.padEnd(14)} ${name} ${version}${isAllowed ? '' : '  <- not allowed in build/licenses.mjs'}`);
   }
   process.exitCode = packages.every(({ isAllowed }) => isAllowed) ? 0 : 1;
 }

@@ -4,8 +4,8 @@ import { toLateFile } from './first-load.mjs';
 import { groupSheets, listSheets } from './styles.mjs';
 
 /**
- * The style sheets of the client as files, and by module their URLs. What comes with the entry is
- * not named again by a page.
+ * Returns the client's style sheets as files, and their URLs by module. A page does not list the sheets of the entry
+ * again.
  *
  * @param {{ metafile: import('esbuild').Metafile, entry: string, pages: string[], outdir: string, compile: (sheet: string) => Promise<{ css: string, assets: import('esbuild').OutputFile[] }> }} parts
  *   `entry`, `pages` and sheets are keys of `metafile.inputs`
@@ -41,7 +41,7 @@ export async function bundleStyles({ metafile, entry, pages, outdir, compile }) 
 }
 
 /**
- * What the manifest says of one app.
+ * Returns the manifest's entry for an app.
  *
  * @param {{ metafile: import('esbuild').Metafile, outdir: string, entry: string, routeModules: Record<string, string>, styleUrls: Map<string, string[]> }} parts
  * @returns {import('../src/shared/engine/wire/manifest.ts').AppAssets}
@@ -56,10 +56,10 @@ export function listAppAssets({ metafile, outdir, entry, routeModules, styleUrls
 
   const routes = Object.entries(routeModules).map(([id, module]) => {
     const output = outputOf.get(module);
-    // A page that the entry imports statically has no chunk: it comes with the entry.
+    // A page that the entry imports statically is part of the entry's chunk.
     if (!output)
       throw new Error(
-        `The page of the route "${id}" (${module}) has no chunk of its own, because ${entry} reaches it with a plain import. Import it through the route table alone.`,
+        `The page of the route "${id}" (${module}) has no separate chunk, because ${entry} reaches it with a static import. Import it only in the route table.`,
       );
     const preloads = [...listStaticImports(metafile, output)].filter(
       (path) => path !== entryOutput && !withEntry.has(path),
@@ -84,7 +84,7 @@ function listStaticImports(metafile, output, found = new Set()) {
 
 /**
  * @param {{ path: string, contents: Uint8Array }[]} files
- * @returns {string} the same for the same files, wherever and whenever they were built
+ * @returns {string} an id that depends only on the files, not on when or where they were built
  */
 export function toBuildId(files) {
   const sorted = [...files].sort((a, b) => (a.path < b.path ? -1 : 1));

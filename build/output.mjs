@@ -1,12 +1,12 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 
-/** How long the assets of earlier builds stay servable (ms), for pages that were opened before this build. */
+/** How long the assets of earlier builds are kept (ms), for pages that were opened before this build. */
 const keepAssetsMs = 24 * 60 * 60 * 1000;
 
 /**
- * Everything is bundled before the first file is touched, so that a build that fails leaves the
- * earlier one whole. The stamp goes first and comes last: a build that is cut short is none.
+ * Writes a build. It starts only after everything is bundled, so that a failed build leaves the previous one intact. The
+ * stamp is deleted first and written last, so that an interrupted build has none.
  *
  * @param {string} dist
  * @param {{ path: string, contents: Uint8Array | string }[]} files paths within `dist`
@@ -37,15 +37,15 @@ async function clean(dist, { keepAssets }) {
 }
 
 /**
- * Tells what browsers may get from what they may not: maps, and the server itself. Assets that only
- * the server's half refers to are served too.
+ * Separates files that browsers can request from the others: source maps and the server's bundles. Assets that only
+ * server code refers to are served too.
  *
  * @param {string} dist
  * @param {import('esbuild').OutputFile[]} outputs of all bundles
  * @param {{ serveMaps?: boolean }} [options] for `npm run dev`
  */
 export function sortOutputs(dist, outputs, { serveMaps = false } = {}) {
-  // What two apps have in common, to the byte, has one name and comes twice.
+  // Identical chunks of two apps have the same name and occur twice.
   const served = new Map();
   const unserved = new Map();
   for (const { path: file, contents } of outputs) {

@@ -6,14 +6,14 @@ import { pathToFileURL } from 'node:url';
  * @typedef {object} OwnersBuild
  * @property {import('esbuild').Plugin[]} plugins
  * @property {Record<string, string>} alias
- * @property {string[]} helpers files, relative to the root, whose functions throw for their callers, as `invariant`
- * does: digests skip them
+ * @property {string[]} helpers files, relative to the root, whose functions throw on behalf of their callers, like
+ * `invariant`. Digests skip them.
  * @property {import('./sites/moves.mjs').Move[]} moves
  */
 
 /**
- * What `src/server/product/build.mjs` exports: `export default { plugins: [], alias: {} }`. Both bundles get the
- * plugins and aliases, and so do style sheets, each of which is compiled by itself.
+ * Reads the options that `src/server/product/build.mjs` exports: `export default { plugins: [], alias: {} }`. Plugins and
+ * aliases apply to both bundles, plugins also to style sheets, which are compiled separately.
  *
  * @param {string} root
  * @returns {Promise<OwnersBuild>}

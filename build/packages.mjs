@@ -4,9 +4,8 @@ import { join, relative } from 'node:path';
 import { readJson } from './files.mjs';
 
 /**
- * What of `node_modules` a build consists of, for images and their bills of materials: the packages
- * that stand in its bundles, by their folder, and those that it loads when it runs, by their name.
- * The latter may be missing where they are asked for on trial, as `pg-native` is.
+ * Lists the packages of a build for images and their bills of materials: bundled packages by folder, and packages that
+ * are loaded at run time by name. The latter can be missing if they are optional, like `pg-native`.
  *
  * @param {readonly import('esbuild').Metafile[]} metafiles
  * @returns {{ bundled: string[], loaded: string[] }} sorted
@@ -21,8 +20,8 @@ export function listPackages(metafiles) {
 }
 
 /**
- * The folders of packages and of all that they depend on, as Node would find them. What is not
- * installed was optional: the build would have failed for anything else.
+ * Returns the folders of packages and all their dependencies, as Node resolves them. Missing packages are optional:
+ * without any other package, the build would have failed.
  *
  * @param {string} root
  * @param {readonly string[]} names
@@ -51,7 +50,7 @@ function isPackage(path) {
   return !isBuiltin(path) && !/^(?:\.{0,2}\/|\w+:)/.test(path);
 }
 
-/** `@scope/name/file` is a file of `@scope/name`. */
+/** Returns the package of an import: `@scope/name/file` is a file of `@scope/name`. */
 function toPackage(path) {
   return path
     .split('/')
@@ -59,7 +58,7 @@ function toPackage(path) {
     .join('/');
 }
 
-/** `node_modules/a/node_modules/b`, as the lockfile names it; undefined for files of our own. */
+/** Returns `node_modules/a/node_modules/b`, as in the lockfile; undefined for files of this project. */
 function toFolder(path) {
   return /\bnode_modules\/(?:@[^/]+\/)?[^/]+(?:\/node_modules\/(?:@[^/]+\/)?[^/]+)*/.exec(path)?.[0];
 }

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { createCache } from './cache.mjs';
 
-/** Below this, headers are most of the answer. */
+/** Smaller files are not compressed (bytes): their responses are mostly headers. */
 const minBytes = 200;
 
 const encodings = {
@@ -12,7 +12,7 @@ const encodings = {
       params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 11, [zlib.constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
     }),
   '.gz': (bytes) => promisify(zlib.gzip)(bytes, { level: 9 }),
-  // Told the length, zstd takes a window of that size; by default it fills 8 MB and more for each file.
+  // With the known length, zstd uses a window of that size. By default, it uses 8 MB or more per file.
   '.zst': (bytes) =>
     promisify(zlib.zstdCompress)(bytes, {
       pledgedSrcSize: bytes.length,
@@ -20,12 +20,12 @@ const encodings = {
     }),
 };
 
-/** What earlier builds have compressed, by content. A build has a few hundred files, most of them as before. */
+/** Compressed files of earlier builds, by content. A build has a few hundred files, and most do not change. */
 const cache = createCache('compressed', { maxFiles: 5000 });
 
 async function encodeOnce(extension, contents) {
   const encode = encodings[extension];
-  // Another Node, or other settings, may compress better.
+  // Another Node version or other settings can compress better.
   const name = createHash('sha256').update(process.version).update(String(encode)).update(contents).digest('hex');
   const known = await cache.read(name + extension);
   if (known) return known;
@@ -35,13 +35,13 @@ async function encodeOnce(extension, contents) {
 }
 
 /**
- * All encodings of all files at once, on Node's thread pool; an encoding that saves nothing is left out.
+ * Compresses all files with all encodings in parallel, on Node's thread pool. Encodings that save nothing are left out.
  *
  * @param {{ path: string, contents: Uint8Array }[]} files
  * @returns {Promise<{ path: string, contents: Uint8Array }[]>}
  */
 export async function precompress(files) {
-  // The largest first: a large one that starts last would hold up the end alone.
+  // Largest first: a large file that starts last would run after all others.
   const worthwhile = files
     .filter(({ contents }) => contents.length >= minBytes)
     .sort((a, b) => b.contents.length - a.contents.length);
@@ -58,8 +58,8 @@ export async function precompress(files) {
 }
 
 /**
- * What the desk's store keeps of each build, in the store's own encoding: compressed here, they cost the first
- * start of a build a tenth of the time.
+ * Compresses the source maps that the desk's store keeps of each build, in the store's encoding. This takes a tenth of
+ * the time at the first start of a build.
  *
  * @param {{ path: string, contents: Uint8Array }[]} files
  * @returns {Promise<{ path: string, contents: Uint8Array }[]>}

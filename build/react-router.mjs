@@ -1,25 +1,25 @@
-// Three things keep React Router small in the first load. esbuild puts a module into the chunk of
-// everything that can reach it, used or not, so what one page uses of a package with one front door
-// comes with the first load of every page.
+// Three changes keep React Router small in the first load. esbuild puts a module into the chunk of everything that can
+// reach it, used or not. Without these changes, everything that one page uses of the package's single index would be in
+// the first load of every page.
 
 import { realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { listNames, openFrontDoors } from './front-doors.mjs';
 
-/** Its contexts, all of them: the same module that the package's own hooks read, on both sides. */
+/** All contexts of React Router: the same module that the package's hooks use, on both sides. */
 const contexts = 'spillway:router-contexts';
 
 const ownModules = { 'spillway:router': 'router.js', 'spillway:history': 'history.js' };
 
 /**
- * - `spillway:router` and `spillway:history` are `createRouter` and `createBrowserHistory` as a copy
- *   of their own: `RouterProvider` needs a few constants of the same files, and would draw all of
- *   them into the first load. The copy costs the late chunk a few kB of what the first one has.
- * - `react-router` becomes, for each module that imports it, a front door to the files alone that it
- *   names something of. So `useFetcher` in one page comes with that page.
- * - Names for developer tools are left out, because they keep alive whatever they are given to
- *   (`Link` and its prefetching, wherever `useFetcher` is used).
+ * - `spillway:router` and `spillway:history` are separate copies of `createRouter` and `createBrowserHistory`.
+ *   `RouterProvider` needs a few constants of the same files, and would pull all of them into the first load. The copies
+ *   repeat a few kB of the first load in a later chunk.
+ * - For each module that imports `react-router`, it becomes an index with only the imported names. So `useFetcher` in one
+ *   page loads with that page.
+ * - Names for developer tools are removed, because assigning them prevents tree shaking (of `Link` and its prefetching,
+ *   if `useFetcher` is used).
  *
  * @param {string} root
  * @param {{ dev: boolean }} mode
@@ -45,9 +45,9 @@ export function reactRouter(root, { dev }) {
 }
 
 /**
- * An alias, and no plugin's answer: esbuild reads the package's `type` in its own resolution alone, and
- * one file that is reached in both ways is compiled by whichever was first, so that builds of the same
- * sources would differ.
+ * Returns an alias for the contexts. A plugin would not work reliably: esbuild reads the package's `type` only in its own
+ * resolution. A file that is reached both ways is compiled as it was reached first, so builds of the same sources would
+ * differ.
  *
  * @param {string} root
  * @param {{ dev: boolean }} mode
@@ -57,7 +57,7 @@ export function routerContexts(root, { dev }) {
   return { [contexts]: join(distOf(root, dev), 'lib/context.js') };
 }
 
-/** Where the package really is, as esbuild names its files: a linked one would otherwise be in the bundle twice. */
+/** Returns the real path of the package, as esbuild does. Otherwise a linked package would be in the bundle twice. */
 function distOf(root, dev) {
   return join(realpathSync(join(root, 'node_modules/react-router')), 'dist', dev ? 'development' : 'production');
 }
@@ -69,7 +69,7 @@ function copyRouter(build, folder) {
     const file = ownModules[path];
     if (file) return { path: file, namespace, sideEffects: false };
     const known = [...Object.keys(ownModules), contexts].join(', ');
-    return { errors: [{ text: `"${path}" is no module of the build. There are: ${known}.` }] };
+    return { errors: [{ text: `The build has no module "${path}". Available: ${known}.` }] };
   });
   build.onResolve({ filter: /^\.\.?\//, namespace }, ({ path, importer }) => ({
     path: posix.join(posix.dirname(importer), path),
@@ -83,7 +83,7 @@ function copyRouter(build, folder) {
   }));
 }
 
-/** @returns {Map<string, { local: string, file: string }>} by exported name, the file that it comes from */
+/** @returns {Map<string, { local: string, file: string }>} the defining file by exported name */
 export function listExports(index) {
   const fileOf = new Map();
   for (const [, names, file] of index.matchAll(/^import \{([^}]+)\} from "(\.[^"]+)";$/gm)) {

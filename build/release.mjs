@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** Digits of a commit: what hosts of repositories show, and unique in any of them. */
+/** Digits of a commit: enough to be unique in any repository. */
 const commitDigits = 12;
 
 /**
- * Names what is built: the setting RELEASE, else the commit that is checked out. The files of Git are
- * read as they are, because an image that builds has often no Git.
+ * Returns the name of the release: the setting RELEASE, or else the commit that is checked out. It reads Git's files
+ * directly, because images that build often have no Git.
  *
  * @param {string} root
  * @returns {string | undefined} undefined outside of a repository
@@ -21,7 +21,7 @@ function readCommit(root) {
   if (!head) return undefined;
   const ref = /^ref: (\S+)$/.exec(head)?.[1];
   if (!ref) return isCommit(head) ? head : undefined;
-  // A worktree has a HEAD of its own, and its branches in the folder that it was made from.
+  // A worktree has its own HEAD, but its branches are in the main repository's folder.
   const common = resolve(folder, readText(join(folder, 'commondir')) ?? '.');
   const loose = readText(join(folder, ref)) ?? readText(join(common, ref));
   const commit = loose ?? findPacked(readText(join(common, 'packed-refs')) ?? '', ref);

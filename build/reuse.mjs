@@ -4,12 +4,12 @@ import { deserialize, serialize } from 'node:v8';
 import { createCache } from './cache.mjs';
 import { toEngineStamp } from './stamp.mjs';
 
-/** Each has a few megabytes. */
+/** Each file has a few megabytes. */
 const cache = createCache('bundles', { maxFiles: 12 });
 
 /**
- * Bundles that hold nothing of the product are the same until something else changes: a build takes them from the one
- * before.
+ * Reuses a bundle of an earlier build. A bundle without product code stays the same until a file outside of the product
+ * changes.
  *
  * @template {{ metafile?: import('esbuild').Metafile, outputFiles: { path: string, contents: Uint8Array }[] }} Bundle
  * @param {string} name
@@ -18,7 +18,7 @@ const cache = createCache('bundles', { maxFiles: 12 });
  * @returns {Promise<Bundle>}
  */
 export async function reuse(name, { root, dev, owner }, bundle) {
-  // Plugins and aliases of the owner may change any bundle, in ways that no file tells.
+  // The product's plugins and aliases can change any bundle in ways that the input files do not show.
   if (dev || owner.plugins.length > 0 || Object.keys(owner.alias).length > 0) return bundle();
   const key = createHash('sha256').update(`${name}\0${process.version}\0`).update(toEngineStamp(root)).digest('hex');
   const known = toBundle(await cache.read(key));
@@ -44,7 +44,7 @@ function withRelativePaths(root, { outputFiles, ...rest }) {
   return { ...rest, outputFiles: outputFiles.map(toPlain) };
 }
 
-/** A bundle of another Node cannot always be read. */
+/** A bundle from another Node version is not always readable. */
 function toBundle(contents) {
   try {
     return contents && deserialize(contents);

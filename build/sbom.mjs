@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { readJson } from './files.mjs';
 
 /**
- * A bill of materials in CycloneDX's form: what is in an image, and nothing that was needed to make it.
- * `npm sbom` lists what is installed; it leaves out what development needs as well (`pg`), and lists
- * packages of which no line was bundled. Made of the same inputs it is the same to the byte.
+ * Returns a bill of materials in the CycloneDX format: the contents of an image, without its build tools. `npm sbom` lists
+ * installed packages instead: it leaves out packages that development needs as well (`pg`), and lists packages of which
+ * nothing was bundled. The same inputs give the same bytes.
  *
  * @param {{ root: string, folders: readonly string[], libraries: readonly string[], versions: NodeJS.ProcessVersions }} parts
- *   folders of packages as the lockfile names them, the system's libraries, and what this Node consists of
+ *   folders of packages as in the lockfile, system libraries, and the versions of Node and its components
  */
 export function createSbom({ root, folders, libraries, versions }) {
   const { name, version, description, license } = readJson(join(root, 'package.json'));
@@ -45,7 +45,7 @@ function toPackage(folder, { name = folder.split('node_modules/').at(-1), versio
   };
 }
 
-/** With its own parts: a hole in OpenSSL is one in Node. */
+/** Includes Node's components, because a vulnerability in OpenSSL is one in Node. */
 function toNode({ node, ...parts }) {
   const known = Object.entries(parts).filter(
     ([name, version]) => version && !['modules', 'napi', 'unicode'].includes(name),
@@ -62,7 +62,7 @@ function toNode({ node, ...parts }) {
   };
 }
 
-/** By the list of Debian's packages, which the image itself does not have. */
+/** Looks the libraries up in Debian's package database, which the final image does not have. */
 function toSystemPackages(libraries) {
   if (!existsSync('/usr/bin/dpkg-query')) return [];
   const names = new Set(libraries.map((path) => findOwner(realpathSync(path))).filter(Boolean));
@@ -75,13 +75,13 @@ function toSystemPackages(libraries) {
   });
 }
 
-/** A file may be listed under the folder that `/usr/lib` was before. */
+/** Also tries the path without `/usr`, because some packages list their files under the old `/lib`. */
 function findOwner(path) {
   const answers = [path, path.replace(/^\/usr/, '')].map((file) => ask(['-S', file]));
   return answers.map((answer) => /^([^\s,]+): \//.exec(answer)?.[1]).find(Boolean);
 }
 
-/** @returns {string} the empty text where it knows nothing */
+/** @returns {string} empty if `dpkg-query` finds nothing */
 function ask(options) {
   try {
     return execFileSync('dpkg-query', options, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });

@@ -3,18 +3,18 @@ import { indexSource } from './sites/index-source.mjs';
 import { readMappings, toVlq } from './sites/mappings.mjs';
 import { createFirstNames, readMoves } from './sites/moves.mjs';
 
-/** Changes with the shape of the table, which `src/server/engine/errors/digest/site-table.ts` reads. */
+/** Version of the table's format, which `src/server/engine/errors/digest/site-table.ts` reads. */
 const version = 1;
 
-/** A module of the project: in `src`, or in the folder of an existing app. */
+/** Modules of the project: in `src`, or in the folder of an existing app. */
 const isModule = /^(?!\.\.\/|(?:.*\/)?node_modules\/)[^:]+\.[cm]?[jt]sx?$/;
 
 const flags = { errorClass: 1, helper: 2, thrown: 4, call: 8 };
 
 /**
- * Makes the table by which a digest finds the place in the source that a place in a bundle belongs to:
- * file, named function, and the `throw` if it is in one. It is small beside the maps, because all
- * places of one function are one entry, and all of a dependency.
+ * Creates the table by which digests map a position in a bundle to the source: file, named function, and the `throw`
+ * statement if there is one. It is much smaller than source maps, because all positions of a function are one entry, and
+ * so are all positions of a dependency.
  *
  * @param {string} root
  * @param {{ path: string, contents: Uint8Array | string }[]} maps of all bundles, with paths as in `dist/maps`
@@ -30,7 +30,7 @@ export function createSites(root, maps, { helpers = [], moves } = {}) {
   const properties = {};
   const bundles = {};
 
-  /** One index for all bundles that have the same text of a file. */
+  /** Returns the index of a file, shared by all bundles with the same text of the file. */
   function indexOf(path, text) {
     const known = indexes.get(path);
     if (known?.text === text) return known;
@@ -87,7 +87,7 @@ export function createSites(root, maps, { helpers = [], moves } = {}) {
   });
 }
 
-/** Line, column and site, each as the difference to the one before; a place inherits what stands before it. */
+/** Encodes line, column and site as differences to the previous entry. A position has the site of the last entry. */
 function encodeBundle(mappings, finders) {
   const parts = [];
   let [lastLine, lastColumn, lastSite] = [0, 0, 0];
@@ -101,13 +101,13 @@ function encodeBundle(mappings, finders) {
   return parts.join('');
 }
 
-/** Relative to the root. esbuild names a file relative to the bundle, and what a plugin made by its namespace. */
+/** Returns a path relative to the root. esbuild's are relative to the bundle or begin with a plugin's namespace. */
 function toSourcePath(root, folder, source) {
   if (/^[\w-]{2,}:/.test(source)) return source;
   return relative(root, resolve(folder, source)).replaceAll('\\', '/');
 }
 
-/** `node_modules/pg` of any of its files; for what a plugin made, its namespace. */
+/** Returns `node_modules/pg` for any file of it. Modules of plugins have their namespace instead. */
 function toPackage(path) {
   const start = path.lastIndexOf('node_modules/');
   if (start < 0) return `node_modules/(${path.includes(':') ? path.slice(0, path.indexOf(':')) : 'linked'})`;
@@ -115,14 +115,14 @@ function toPackage(path) {
   return `node_modules/${scope.startsWith('@') ? `${scope}/${name}` : scope}`;
 }
 
-/** @returns {number[]} the offset at which each line begins, as source maps count lines */
+/** @returns {number[]} start offsets of the lines, counted as in source maps */
 function toLineStarts(text) {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   return starts;
 }
 
-/** The index of the last of `starts` that is not after `offset`. */
+/** Returns the index of the last of `starts` that is not after `offset`. */
 function findLast(starts, offset) {
   let low = 0;
   let high = starts.length - 1;
@@ -134,7 +134,7 @@ function findLast(starts, offset) {
   return low;
 }
 
-/** Gives each different item a number, in the order in which they come. */
+/** Numbers distinct items in the order of their first use. */
 function createNumbering(toKey, first) {
   const items = [...first];
   const numbers = new Map(items.map((item, index) => [toKey(item), index]));

@@ -5,15 +5,15 @@ import { listExistingApp } from './existing-app.mjs';
 import { listFiles } from './files.mjs';
 import { readRelease } from './release.mjs';
 
-/** What decides the build besides `src`; the lockfile stands for the installed packages. */
+/** Inputs of the build besides `src`. The lockfile represents the installed packages. */
 const inputFiles = ['build.mjs', 'moves.json', 'bin/require-node.mjs', 'package.json', 'package-lock.json'];
 const inputFolders = ['build', 'src'];
 
-/** What has a command of its own, for where there is no npm. */
+/** Commands that also run without npm. */
 export const commands = ['desk', 'doctor'];
 
 /**
- * What `node dist/desk.mjs` needs: the door, which an older Node can run too, and the command behind it.
+ * Returns the files of `node dist/desk.mjs`: a launcher that also runs in older Node versions, and the command.
  *
  * @param {string} command
  */
@@ -21,7 +21,7 @@ export function toCommandFiles(command) {
   return [`dist/${command}.mjs`, `dist/server/${command}.js`];
 }
 
-/** Without these there is nothing to serve, whatever the stamp says. */
+/** Files without which the server cannot start, whatever the stamp says. */
 const outputFiles = [
   'dist/server/main.js',
   'dist/server/desk-worker.js',
@@ -31,8 +31,8 @@ const outputFiles = [
 ];
 
 /**
- * Names the kind of a build, its release and its inputs. Contents are hashed, not times: a checkout, a copy and an image layer
- * change the times of files that are the same, and reading a few hundred files takes 10 ms.
+ * Returns the kind of a build, its release and a hash of its inputs. The hash uses the contents of files, not their times:
+ * checkouts, copies and image layers change the times of unchanged files, and reading a few hundred files takes 10 ms.
  *
  * @param {string} root
  * @param {{ dev: boolean }} mode
@@ -42,7 +42,7 @@ export function toStamp(root, { dev }) {
   return `${kind} ${hashFiles(root, [...listInputs(root), ...listExistingApp(root)])}`;
 }
 
-/** Names what decides the bundles that hold nothing of the product. */
+/** Returns a hash of the inputs of the bundles without product code. */
 export function toEngineStamp(root) {
   return hashFiles(
     root,

@@ -4,7 +4,7 @@ import { basename, dirname, relative, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
 import { toLateFile } from './first-load.mjs';
 
-/** What a style sheet may refer to; each becomes an asset with a hashed name. */
+/** Files that style sheets can refer to. Each becomes an asset with a hashed name. */
 export const assetLoaders = {
   '.svg': 'file',
   '.png': 'file',
@@ -15,12 +15,11 @@ export const assetLoaders = {
 };
 
 /**
- * Compiles each style sheet once and by itself, for both bundles. Left to esbuild, the server's and
- * the minified browser bundle would name the classes of a CSS module differently, two sheets of one
- * name would clash, and a sheet that several pages use would be copied into each page's.
+ * Compiles each style sheet once and separately, for both bundles. With esbuild's own handling, the server's and the
+ * minified browser bundle would name the classes of a CSS module differently, two sheets of the same name would conflict,
+ * and a sheet that several pages use would be copied into each page's.
  *
- * The owner's plugins see what a sheet is made of here: one that writes CSS, such as Tailwind's, needs
- * to know nothing of all that.
+ * The product's plugins run here, so that a plugin that writes CSS, such as Tailwind's, works as in any esbuild build.
  *
  * @param {string} root
  * @param {{ minify: boolean, target: string, outdir: string, plugins?: esbuild.Plugin[] }} options
@@ -71,17 +70,17 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
 
   return {
     compile,
-    /** It has changed: the next build compiles it anew. With plugins, any file may be part of any sheet. */
+    /** Makes the next build compile a changed file again. With plugins, any file can be part of any sheet. */
     forget(file) {
       if (plugins.length > 0) compiled.clear();
       else compiled.delete(file);
     },
-    /** Plugins that come later than the rest. */
+    /** Sets the plugins, if they are known only later. */
     use(others) {
       plugins = others;
       compiled.clear();
     },
-    /** Both bundles import names alone; the text of the sheets is collected with `styleAssets`. */
+    /** Bundles import only the class names. The text of the sheets is collected by `bundleStyles`. */
     plugin: {
       name: 'styles',
       setup(build) {
@@ -97,7 +96,7 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
   };
 }
 
-/** `.card` of `pages/home/home.module.css` becomes `home_3k9fa_card`: from the path, so it is the same in every bundle, build and folder. */
+/** `.card` in `pages/home/home.module.css` becomes `home_3k9fa_card`. The path makes it the same in every bundle. */
 function namesFromPath(root) {
   return {
     name: 'names-from-path',
@@ -121,13 +120,13 @@ function namesFromPath(root) {
 }
 
 /**
- * The sheets that a module brings, in the order of its imports, depth first: a sheet stands behind
- * those of what its module imports before it, so that it may override them. A part that a page loads
- * late has its sheets with the page, because nothing else would bring them.
+ * Lists the style sheets of a module in the order of its imports, depth first. A sheet follows the sheets of modules that
+ * are imported before it, so that it can override them. A dynamically imported part of a page has its sheets in the
+ * page's list, because nothing else would load them.
  *
  * @param {esbuild.Metafile} metafile
  * @param {string} entry a key of `metafile.inputs`
- * @param {Set<string>} pages keys of `metafile.inputs` that have lists of their own
+ * @param {Set<string>} pages keys of `metafile.inputs` that have their own lists
  * @returns {string[]} keys of `metafile.inputs`
  */
 export function listSheets(metafile, entry, pages) {
@@ -148,15 +147,15 @@ export function listSheets(metafile, entry, pages) {
 }
 
 /**
- * Groups sheets as chunks are grouped: what the same modules use stands in one file, so that no rule
- * is loaded twice (one that came again later would beat what had overridden it). Only neighbours in
- * every list are joined, so that each module gets its sheets in its own order.
+ * Groups sheets like chunks: sheets that the same modules use become one file, so that no rule is loaded twice. A rule
+ * that is loaded again would win over the rules that override it. Only sheets that are neighbours in every list are
+ * joined, so that each module gets its sheets in its own order.
  *
- * @param {Map<string, string[]>} sheetsByUser by module that the browser loads, its sheets in order
+ * @param {Map<string, string[]>} sheetsByUser ordered sheets by the module that the browser loads
  * @returns {{ groups: string[][], groupsByUser: Map<string, number[]> }}
  */
 export function groupSheets(sheetsByUser) {
-  /** By sheet, the users and what stands before it in each one's list. */
+  /** By sheet: its users, and the previous sheet in each user's list. */
   const placesBySheet = new Map();
   for (const [user, sheets] of sheetsByUser) {
     sheets.forEach((sheet, index) => {

@@ -5,13 +5,13 @@ import { requireBanner, serverTarget } from './bundles.mjs';
 import { readOwnersBuild } from './owner.mjs';
 import { toCommandFiles } from './stamp.mjs';
 
-/** Commands look at the desk and the settings where the site does not start, so that they share no file with the site. */
+/** Entries of the commands. They also work if the site does not start, so they share no file with it. */
 const entries = { desk: 'src/server/terminal.ts', doctor: 'src/server/doctor.ts' };
 
-/** Of the product the doctor alone takes something in: its settings. */
+/** Only the doctor loads product code: the product's settings. */
 const loadsProduct = (command) => command === 'doctor';
 
-/** The guard of the version is evaluated first; what comes behind it is only loaded where it lets it pass. */
+/** Returns the launcher, which checks Node's version and loads the command only if it is supported. */
 const toDoor = (command) => `import { hasRequiredNode } from '../bin/require-node.mjs';
 if (hasRequiredNode()) await import('./server/${command}.js');
 `;
@@ -26,11 +26,11 @@ const common = {
 };
 
 /**
- * A command for the terminal, without maps: its failures are nobody's incidents.
+ * Bundles a command, without source maps, because its failures are not incidents.
  *
  * @param {string} root
  * @param {'desk' | 'doctor'} command
- * @param {{ plugins: esbuild.Plugin[], alias: Record<string, string> }} [owner] what the settings of the product may need
+ * @param {{ plugins: esbuild.Plugin[], alias: Record<string, string> }} [owner] for the product's settings
  * @returns {Promise<{ path: string, contents: Uint8Array }[]>} paths within `dist`
  */
 export async function bundleCommand(root, command, owner) {
@@ -65,7 +65,7 @@ export async function bundleCommand(root, command, owner) {
 }
 
 /**
- * Builds a command alone: it is needed where nothing was built, and where the rest does not build.
+ * Builds only one command. It is also needed if there is no build yet, or if the rest does not build.
  *
  * @param {string} root
  * @param {'desk' | 'doctor'} command

@@ -1,11 +1,11 @@
 /**
- * Cuts TypeScript and TSX into tokens, well enough to colour a fragment and to find where it ends.
- * It knows what a bracket, an apostrophe or a slash means where it stands: in code, a string, a
- * template, a comment, a regular expression or the text between two tags.
+ * Splits TypeScript and TSX into tokens, precisely enough to highlight a fragment and to find its end. It distinguishes
+ * code, strings, templates, comments, regular expressions and the text between tags, so that it reads brackets,
+ * apostrophes and slashes correctly.
  *
  * @typedef {'comment' | 'string' | 'keyword' | 'literal' | 'tag' | 'name' | 'punctuation' | 'text'} TokenKind
  * @typedef {{ kind: TokenKind, text: string, start: number, end: number, depth: number }} Token
- * `depth` counts the brackets around a token; the brackets themselves stand outside.
+ * `depth` is the number of brackets around a token. The brackets themselves have the outer depth.
  */
 
 const KEYWORDS = new Set(
@@ -15,7 +15,7 @@ const KEYWORDS = new Set(
 );
 const LITERALS = new Set(['true', 'false', 'null', 'undefined']);
 
-/** After these a value begins, so that `/` begins a regular expression and `<` an element. */
+/** Keywords before a value: after them, `/` begins a regular expression and `<` an element. */
 const BEFORE_VALUE = new Set(['return', 'throw', 'case', 'default', 'typeof', 'await', 'yield', 'in', 'of', 'else']);
 
 const COMMENT = /\/\/.*|\/\*[\s\S]*?\*\//y;
@@ -31,12 +31,12 @@ const ELEMENT = /<(?:>|[\p{ID_Start}$_][\w$.:-]*(?!\w)(?!\s+extends\b)(?!\s*,))/
 /**
  * @param {string} source
  * @param {{ jsx?: boolean }} [options]
- * @returns {Token[]} without the blanks between them
+ * @returns {Token[]} without white space
  */
 export function tokenise(source, { jsx = false } = {}) {
   /** @type {Token[]} */
   const tokens = [];
-  /** What is open, innermost last; the file itself is code. */
+  /** Open contexts, innermost last. The file itself is code. */
   const open = ['code'];
   let at = 0;
   let depth = 0;
@@ -102,7 +102,7 @@ export function tokenise(source, { jsx = false } = {}) {
     return true;
   }
 
-  /** From the quote or the end of a `${}`, up to the next of either. */
+  /** Takes a part of a template: from a quote or the end of a `${}` to the next `${` or quote. */
   function takeTemplate(from = 1) {
     let end = at + from;
     while (end < source.length && source[end] !== '`' && !source.startsWith('${', end))

@@ -7,10 +7,10 @@ import { cards } from '#product-server/pages/cards.ts';
 
 const SECTIONS = ['streaming', 'layout', 'navigation', 'forms', 'static', 'cards', 'api', 'failures'];
 
-/** The page that `npm run bench` asks this server for. */
+/** The page that `npm run bench` requests from this server. */
 export const path = '/tour/cards';
 
-/** The same elements, written down: no router, no data, no policy. */
+/** The same elements, without a router, data or a Content Security Policy. */
 export function Page() {
   const list = cards.loader().cards;
   return (

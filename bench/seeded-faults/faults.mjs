@@ -25,12 +25,12 @@ const CLIENT = 'src/client/engine';
 const DIGEST = 'src/server/engine/errors/digest';
 const DESK = 'src/server/desk';
 
-/** Each is a mistake that someone could make: what the line is, and what it becomes. */
+/** Plausible mistakes: area, name, file, the line, and the faulty line. */
 const TABLE = [
   // Request steps
   [
     'http',
-    'two hosts are let in',
+    'two Host headers are accepted',
     `${ENGINE}/protection/normalize-url.ts`,
     'if (countHosts(req) > 1) return',
     'if (countHosts(req) > 2) return',
@@ -44,7 +44,7 @@ const TABLE = [
   ],
   [
     'http',
-    'an absolute address of any host',
+    'an absolute URL of any host is accepted',
     `${ENGINE}/protection/normalize-url.ts`,
     'if (!match?.[1] || match[1].toLowerCase() !== host?.toLowerCase()) return undefined;',
     'if (!match?.[1]) return undefined;',
@@ -58,7 +58,7 @@ const TABLE = [
   ],
   [
     'http',
-    'an untrusted scheme is believed',
+    'an untrusted scheme is used',
     `${ENGINE}/protection/host-check.ts`,
     "return trusted && firstValue(req.headers['x-forwarded-proto'])",
     "return firstValue(req.headers['x-forwarded-proto'])",
@@ -79,7 +79,7 @@ const TABLE = [
   ],
   [
     'http',
-    'a problem leads to the incident alone',
+    'a problem links to the incident only',
     'src/server/engine/errors/problem.ts',
     '? `/desk/${digest}/${occurrence}`',
     '? `/desk/${digest}`',
@@ -117,7 +117,7 @@ const TABLE = [
   ],
   [
     'pages',
-    'a form that is done is shown, not redirected',
+    'a completed form renders instead of redirecting',
     `${PAGES}/actions/post-action.ts`,
     'return result.status === 200 && result.data === undefined;',
     'return result.status === 200 && result.data === null;',
@@ -131,7 +131,7 @@ const TABLE = [
   ],
   [
     'pages',
-    'a kept page loses its 304',
+    'a cached page never answers 304',
     `${PAGES}/static/static-page.ts`,
     "if (!page.failed && matchesEtag(headers['if-none-match'], etag)) {",
     "if (!page.failed && matchesEtag(headers['if-none-match'], page.dataEtag)) {",
@@ -139,21 +139,21 @@ const TABLE = [
   // Navigation
   [
     'navigation',
-    'a dynamic answer is used twice',
+    'a dynamic response is used twice',
     `${CLIENT}/page-data/store.ts`,
     'entry.isKept &&= isStatic(entry);',
     'entry.isKept ||= isStatic(entry);',
   ],
   [
     'navigation',
-    'answers never get old',
+    'responses never expire',
     `${CLIENT}/page-data/store.ts`,
     '(isStatic(entry) ? STATIC_STALE_TIME : DYNAMIC_PREFETCH_TIME)',
     'STATIC_STALE_TIME',
   ],
   [
     'navigation',
-    'an answer from before an action is kept',
+    'a response from before an action is kept',
     `${CLIENT}/page-data/store.ts`,
     '      entries.clear();\n',
     '',
@@ -181,7 +181,7 @@ const TABLE = [
   ],
   [
     'navigation',
-    'a cut answer counts as whole',
+    'a truncated response counts as complete',
     `${CLIENT}/page-data/fetch-page-data.ts`,
     'if (decoder.pending > 0) throw',
     'if (decoder.pending > 9) throw',
@@ -234,14 +234,14 @@ const TABLE = [
   ],
   [
     'journal',
-    'a closed journal takes more',
+    'a closed journal accepts entries',
     `${DESK}/ingest/journal.ts`,
     'if (this.#closed || this.#now() < this.#retryAt) return false;',
     'if (this.#now() < this.#retryAt) return false;',
   ],
   [
     'journal',
-    'a thin echo counts as a failure',
+    'a sampled-out echo counts as a failure',
     `${DESK}/ingest/journal.ts`,
     '      if (!isWhole && failure.echoOf !== undefined) return true;\n',
     '',
@@ -306,14 +306,14 @@ const TABLE = [
   // Sign-in
   [
     'signIn',
-    'any tag is taken',
+    'any tag is accepted',
     `${DESK}/access/signed-ids.ts`,
     'timingSafeEqual(Buffer.from(toTag(secret, key)), given)',
     'timingSafeEqual(given, given)',
   ],
   [
     'signIn',
-    'a session is believed for ever',
+    'a session is trusted forever',
     `${DESK}/access/session-cache.ts`,
     'if (!entry || now() - entry.askedAt >= SESSION_CACHE_TIME) return ask(id);',
     'if (!entry) return ask(id);',
@@ -342,7 +342,7 @@ const TABLE = [
   // Tunnel
   [
     'tunnel',
-    'an echo comes again and again',
+    'an echo counts repeatedly',
     `${DESK}/ingest/tunnel/echoes.ts`,
     'if (at !== undefined && now() - at < ECHO_AGE) return false;',
     'if (at !== undefined && at > now()) return false;',
@@ -363,14 +363,14 @@ const TABLE = [
   ],
   [
     'tunnel',
-    'an envelope for another site is taken',
+    'an envelope for another site is accepted',
     `${DESK}/ingest/tunnel/take-envelope.ts`,
     '  if (!isOurDsn(dsn, sender)) throw new ReportError(403,',
     '  if (dsn === "") throw new ReportError(403,',
   ],
   [
     'tunnel',
-    'what was not stored counts as seen',
+    'a report that was not stored counts as seen',
     `${DESK}/ingest/tunnel/take-envelope.ts`,
     '  if (id !== undefined && !stored) parts.recentIds.forget(id);\n',
     '',
@@ -386,7 +386,7 @@ const TABLE = [
   ['api', 'If-Match is ignored', `${DESK}/api/incident.ts`, '...(expected !== undefined && { expected }) };', '};'],
   [
     'api',
-    'a query that comes twice is taken',
+    'a repeated query parameter is accepted',
     `${ENGINE}/api/operation.ts`,
     'filter((name) => search.getAll(name).length > 1)',
     'filter((name) => search.getAll(name).length > 2)',
@@ -415,7 +415,7 @@ const TABLE = [
   ],
   [
     'build',
-    'styles of the entry come twice',
+    'styles of the entry load twice',
     'build/manifest.mjs',
     'own.filter((index) => !withEntry.includes(index))',
     'own',
@@ -430,7 +430,7 @@ const TABLE = [
   ],
   [
     'development',
-    'pages are not told of a new server',
+    'pages are not notified of a new server',
     'bin/develop.mjs',
     'if (isAlive(current) && current.connected) current.send',
     'if (isAlive(current) && current.connected && state.error) current.send',

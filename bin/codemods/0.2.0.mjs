@@ -3,11 +3,11 @@ import { dirname, join, posix, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 // From 0.1.0 to 0.2.0: `node bin/codemods/0.2.0.mjs` rewrites the files of your product and its tests.
-// - What comes from a file of the engine comes from `#engine` or `#engine/server`.
-// - What comes from another part of your product comes from `#product/`, `#product-server/` or `#product-client/`.
-// - `Late` is called `Await`, `oncePerVisit` `oncePerRequest`, and `useActionOutcome` `useActionResult`.
+// - Imports from files of the engine become imports from `#engine` or `#engine/server`.
+// - Imports from other parts of your product become imports from `#product/`, `#product-server/` or `#product-client/`.
+// - `Late` becomes `Await`, `oncePerVisit` becomes `oncePerRequest`, and `useActionOutcome` becomes `useActionResult`.
 // - `Form` and `useActionOutcome` that came from the engine come from your `actions.ts`.
-// `npm run format` sorts the imports afterwards.
+// Run `npm run format` afterwards to sort the imports.
 
 const indexes = {
   '#engine': 'src/shared/engine/index.ts',
@@ -38,8 +38,8 @@ const replaced = [['src/server/engine/owners-files.ts', 'src/server/engine/produ
 const statement = /^(import|export)(\s+type)?\s*\{([^}]*)\}\s*from\s*'(\.[^']+)';$/gm;
 
 /**
- * @returns {(path: string, name: string) => string | undefined} the index that has a name, by the file that declares
- * it, or declared it in 0.1.0
+ * @returns {(path: string, name: string) => string | undefined} the index that exports a name, by the file that
+ * declares it now, or declared it in 0.1.0
  */
 export function readIndexes(root) {
   const moves = [...JSON.parse(readFileSync(join(root, 'moves.json'), 'utf8')), ...replaced];
@@ -67,7 +67,7 @@ export function readIndexes(root) {
  * @param {ReturnType<typeof readIndexes>} find what `readIndexes` returned
  */
 export function rewrite(path, text, find) {
-  /** By module, what is imported from it, and where. */
+  /** By module: the imported names, and the positions of the imports. */
   const merged = new Map();
   const renames = [];
   const parts = [];
@@ -103,7 +103,7 @@ export function rewrite(path, text, find) {
     const isUnchanged = slots.size === 0 && kept.length === listNames(clause).length;
     parts.push(text.slice(end, found.index), isUnchanged ? [whole] : [...rest, ...slots.values()]);
     end = found.index + whole.length;
-    // A statement that has nothing left takes its line along.
+    // Removes the line of an empty statement.
     if (!isUnchanged && rest.length + slots.size === 0 && text[end] === '\n') end += 1;
   }
   parts.push(text.slice(end));
@@ -137,7 +137,7 @@ function toActions(path) {
   return to.startsWith('.') ? to : `./${to}`;
 }
 
-/** What another family of the product is imported as; undefined within the same one. */
+/** Returns the import path of a file in another part of the product; undefined within the same part. */
 function toProduct(path, target) {
   for (const [prefix, folder] of Object.entries(products)) {
     if (target.startsWith(folder) && !path.startsWith(folder)) return prefix + target.slice(folder.length);

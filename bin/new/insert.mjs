@@ -1,10 +1,10 @@
 /**
- * Text is put into files that somebody else formats and edits, so the places are found by what the
- * code says and not by its lines. Each function answers undefined where it does not find its place.
+ * Inserts code into files that you format and edit, so it finds positions by syntax and not by lines. Each function
+ * returns undefined if it does not find its position.
  */
 
 /**
- * The routes of a table, as far as they are written down in it.
+ * Returns the ids and paths that a route table contains as literals.
  *
  * @param {string} source
  */
@@ -33,7 +33,7 @@ export function addRoute(source, route) {
 }
 
 /**
- * Adds a property to the object that a constant holds.
+ * Adds a property to the object of a constant.
  *
  * @param {string} source
  * @param {string} name
@@ -46,7 +46,7 @@ export function addProperty(source, name, property) {
 }
 
 /**
- * Has a router that is made and returned by one function use another one.
+ * Adds `.use()` to a router that a function creates and returns.
  *
  * @param {string} source
  * @param {string} router
@@ -70,7 +70,7 @@ export function addImports(source, imports) {
   return `${source.slice(0, end)}${imports.map((line) => `${line}\n`).join('')}${source.slice(end)}`;
 }
 
-/** The code with each comment blank and each character of a string an `x`, every other one in its place. */
+/** Replaces comments with spaces and the characters of strings with `x`, so that all positions stay the same. */
 export function mask(source, { strings = true } = {}) {
   const parts = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|(['"])(?:\\.|(?!\1)[^\\\n])*\1|`(?:\\.|[^\\`])*`/g;
   return source.replace(parts, (part) => {
@@ -81,7 +81,7 @@ export function mask(source, { strings = true } = {}) {
 
 const CLOSING = { '(': ')', '[': ']', '{': '}' };
 
-/** Where the bracket at `open` closes; -1 where it does not. */
+/** Returns the position of the bracket that closes the one at `open`, or -1. */
 function findClose(code, open) {
   const expected = [];
   for (let index = open; index < code.length; index += 1) {
@@ -93,7 +93,7 @@ function findClose(code, open) {
   return -1;
 }
 
-/** Where the items of the list at `open` begin. */
+/** Returns the start positions of the items of the list at `open`. */
 function listItems(code, open) {
   const close = findClose(code, open);
   const starts = [];
@@ -112,7 +112,7 @@ function listItems(code, open) {
   return starts;
 }
 
-/** Where the value of a property of the object at `open` begins. */
+/** Returns the start position of a property's value in the object at `open`. */
 function findValue(code, open, key) {
   const property = new RegExp(`^${key}\\s*:\\s*`);
   for (const start of listItems(code, open)) {
@@ -122,7 +122,7 @@ function findValue(code, open, key) {
   return undefined;
 }
 
-/** Adds an item at the end of the list at `open`, on a line of its own where the list has lines. */
+/** Adds an item at the end of the list at `open`, on its own line if the list has several lines. */
 function insertLast(source, code, open, item) {
   const close = findClose(code, open);
   if (close < 0) return undefined;
@@ -137,7 +137,7 @@ function insertLast(source, code, open, item) {
   const indent = /^[ \t]*/.exec(code.slice(lineStart))[0];
   const line = `${item.replace(/^/gm, `${indent}  `)},\n`;
   const before = source.slice(0, last) + comma;
-  // A list that begins on one line and ends in the middle of another has no line to come before.
+  // If the list ends in the middle of a line, there is no line before which to insert.
   return code.slice(lineStart, close).trim() === ''
     ? before + source.slice(last, lineStart) + line + source.slice(lineStart)
     : `${before}${source.slice(last, close)}\n${line}${indent}${source.slice(close)}`;

@@ -1,10 +1,10 @@
-/** A request that cannot be met, in a sentence for whoever made it. */
+/** Thrown for invalid requests. The message is shown to the user. */
 export class Refusal extends Error {}
 
-/** The engine answers below these before a page is asked. */
+/** First path segments that the engine handles before any page. */
 const RESERVED = ['api', '_data', 'assets', '_dev', '_report', 'desk', 'livez', 'readyz', 'metrics'];
 
-/** Words that no rule finds the singular of. */
+/** Irregular singulars. */
 const SINGULARS = new Map(
   Object.entries({
     buses: 'bus',
@@ -21,7 +21,7 @@ const SINGULARS = new Map(
   }),
 );
 
-/** Words that JavaScript keeps for itself, where a module declares a name. */
+/** Reserved words, which a module cannot use as names. */
 const KEYWORDS = new Set(
   'arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function if implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof var void while with yield'.split(
     ' ',
@@ -29,38 +29,38 @@ const KEYWORDS = new Set(
 );
 
 /**
- * Reads a page's path. The id is made of its fixed segments; the one before a parameter is singular,
- * because the page shows one of them: `/orders/:id/edit` is `order-edit`.
+ * Parses a page's path. The id consists of the static segments. A segment before a parameter becomes singular, because
+ * the page shows a single item: `/orders/:id/edit` becomes `order-edit`.
  *
  * @param {string} path
  * @param {string} [givenId]
  * @throws Refusal
  */
 export function parsePagePath(path, givenId) {
-  if (!path.startsWith('/')) throw new Refusal(`A page's path starts with a slash: "/${path}", not "${path}".`);
+  if (!path.startsWith('/')) throw new Refusal(`The path of a page starts with a slash: "/${path}", not "${path}".`);
   if (path !== '/' && path.endsWith('/'))
-    throw new Refusal(`A page has one address, without a slash at the end: "${path.replace(/\/+$/, '') || '/'}".`);
+    throw new Refusal(`The path of a page does not end with a slash: "${path.replace(/\/+$/, '') || '/'}".`);
   const segments = path === '/' ? [] : path.slice(1).split('/');
   for (const segment of segments) {
     if (/^:[A-Za-z_]\w*$/.test(segment) || /^[A-Za-z0-9][\w-]*$/.test(segment)) continue;
-    if (RESERVED.includes(segment)) continue; // told below, with the reason
+    if (RESERVED.includes(segment)) continue; // refused below, with the reason
     throw new Refusal(
       segment === ''
-        ? `The path "${path}" has a doubled slash. Write each segment once.`
-        : `The path "${path}" has a segment, "${segment}", that is neither a word (letters, digits, - and _) nor a :parameter. Add such a page by hand.`,
+        ? `The path "${path}" has a double slash. Remove one of them.`
+        : `The path "${path}" has a segment, "${segment}", that is neither a word (letters, digits, - and _) nor a :parameter. Add this page manually.`,
     );
   }
   const [first = ''] = segments;
   if (RESERVED.includes(first.toLowerCase()))
     throw new Refusal(
-      `What begins with /${first} is the engine's: a page there would never be asked. Choose another path.`,
+      `Spillway handles all paths that begin with /${first}, so a page there would never be shown. Choose another path.`,
     );
   const params = segments.filter((segment) => segment.startsWith(':')).map((segment) => segment.slice(1));
   if (new Set(params).size < params.length)
-    throw new Refusal(`The path "${path}" has two parameters of one name. Give each a name of its own.`);
+    throw new Refusal(`The path "${path}" has two parameters with the same name. Rename one of them.`);
   const id = givenId ?? toPageId(segments);
   if (!/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(id))
-    throw new Refusal(`"${id}" is no id for a page. Use small letters and digits, with - between words.`);
+    throw new Refusal(`"${id}" is not a valid id for a page. Use lowercase letters and digits, with - between words.`);
   return { path, id, params };
 }
 
@@ -71,10 +71,10 @@ export function parsePagePath(path, givenId) {
 export function parseResource(resource) {
   if (!/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(resource)) {
     throw new Refusal(
-      `"${resource}" is no name for a resource. Use one word in small letters, with - where it needs it, such as gauges: it gets the path /api/gauges.`,
+      `"${resource}" is not a valid name for a resource. Use lowercase letters and digits, with - between words. For example, gauges gets the path /api/gauges.`,
     );
   }
-  if (resource === 'desk') throw new Refusal("/api/desk is the engine's. Choose another name.");
+  if (resource === 'desk') throw new Refusal('Spillway uses /api/desk itself. Choose another name.');
   return resource;
 }
 
@@ -88,7 +88,7 @@ function toPageId(segments) {
   return words.map(toKebab).join('-');
 }
 
-/** `orders` is `order`, `water-levels` is `water-level`; what it does not know it leaves. */
+/** Turns `orders` into `order` and `water-levels` into `water-level`. Unknown words stay as they are. */
 export function toSingular(name) {
   const start = name.lastIndexOf('-') + 1;
   return name.slice(0, start) + toSingularWord(name.slice(start));
@@ -110,30 +110,30 @@ function toKebab(segment) {
     .toLowerCase();
 }
 
-/** `order-item` is `Order item`. */
+/** Turns `order-item` into `Order item`. */
 export function toWords(name) {
   const words = name.replaceAll('-', ' ');
   return words[0].toUpperCase() + words.slice(1);
 }
 
-/** `order-item` is `orderItem`. */
+/** Turns `order-item` into `orderItem`. */
 export function toCamel(name) {
   return name.replace(/-(\w)/g, (_dash, letter) => letter.toUpperCase());
 }
 
-/** `order-item` is `OrderItem`. */
+/** Turns `order-item` into `OrderItem`. */
 export function toPascal(name) {
   return toCamel(`-${name}`);
 }
 
-/** A name for a page's server half, which a module may declare: `static` is `staticPage`, `404` is `page404`. */
+/** Returns a valid constant name for a page's server half: `static` becomes `staticPage`, `404` becomes `page404`. */
 export function toConstName(id) {
   const name = toCamel(id);
   if (/^\d/.test(name)) return `page${name}`;
   return KEYWORDS.has(name) ? `${name}Page` : name;
 }
 
-/** A name for a component or a type that hides nothing of the language: `map` is `MapPage`. */
+/** Returns a name for a component or type that does not shadow a global: `map` becomes `MapPage`. */
 export function toTypeName(name, suffix) {
   const pascal = toPascal(name);
   if (/^\d/.test(pascal)) return suffix + pascal;

@@ -18,13 +18,13 @@ const OPTIONS = { id: { type: 'string' }, static: { type: 'boolean' }, 'no-data'
 /**
  * @typedef {object} Plan
  * @property {{ path: string, about: string, text: string }[]} files
- * @property {{ path: string, text: string | undefined, byHand: string }[]} edits without a text where
- *   the place was not found, and somebody has to do it by hand
+ * @property {{ path: string, text: string | undefined, byHand: string }[]} edits `text` is undefined if the position
+ *   was not found; then `byHand` says what to add
  * @property {string} next
  */
 
 /**
- * Writes a page or a resource: its files, its test, and its line in the table. Never writes over a file.
+ * Creates a page or a resource: its files, its test, and its line in the table. Never overwrites a file.
  *
  * @param {string[]} args
  * @param {{ root?: string, log?: (line: string) => void }} [options]
@@ -62,17 +62,17 @@ function readArgs(args) {
     const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
     if (positionals.length === 2) return { kind: positionals[0], name: positionals[1], options: { ...values } };
   } catch {
-    // An option that is not known is answered as a wrong number of words is.
+    // An unknown option is handled like a wrong number of arguments.
   }
   throw new Refusal(USAGE);
 }
 
 function requireFreeFiles(root, { files }) {
   const taken = files.find(({ path }) => existsSync(join(root, path)));
-  if (taken) throw new Refusal(`There is a file ${taken.path} already, and nothing was written over it.`);
+  if (taken) throw new Refusal(`The file ${taken.path} already exists. Nothing was written.`);
 }
 
-/** The files first: `npm run dev` builds as soon as a table names them. */
+/** Writes the files before the tables, because `npm run dev` builds as soon as a table names them. */
 function writePlan(root, plan) {
   for (const { path, text } of toWritten(plan)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -84,18 +84,18 @@ function toWritten({ files, edits }) {
   return [...files, ...edits.filter(({ text }) => text !== undefined)];
 }
 
-/** With the formatter of the project. Answers a sentence where it could not. */
+/** Formats the files with Biome. Returns a message if that fails. */
 function format(root, written) {
   const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');
   if (!existsSync(biome)) {
-    return 'They are not formatted, because Biome is not installed: run `npm install`, then `npm run format`.';
+    return 'The files are not formatted, because Biome is not installed. Run `npm install`, then `npm run format`.';
   }
   try {
     const paths = written.map(({ path }) => path);
     execFileSync(process.execPath, [biome, 'check', '--write', ...paths], { cwd: root, stdio: 'ignore' });
     return undefined;
   } catch {
-    return 'They may not be formatted, because Biome ended with an error: `npm run lint` says which.';
+    return 'Some files may be unformatted, because Biome failed. Run `npm run lint` to see why.';
   }
 }
 
@@ -104,10 +104,10 @@ function describe({ files, edits, next }) {
   const changed = edits.filter(({ text }) => text !== undefined);
   const left = edits.filter(({ text }) => text === undefined);
   return [
-    'Wrote',
+    'Created',
     ...files.map(({ path, about }) => `  ${path.padEnd(width)}${about}`),
-    ...(changed.length > 0 ? ['and a line in', ...changed.map(({ path }) => `  ${path}`)] : []),
-    ...left.flatMap(({ path, byHand }) => [`The place in ${path} was not found. Add there by hand:`, `  ${byHand}`]),
+    ...(changed.length > 0 ? ['and added a line to', ...changed.map(({ path }) => `  ${path}`)] : []),
+    ...left.flatMap(({ path, byHand }) => [`The position in ${path} was not found. Add this manually:`, `  ${byHand}`]),
     next,
   ].join('\n');
 }

@@ -7,8 +7,7 @@ const routesFile = 'src/shared/product/routes.tsx';
 const halvesFile = 'src/server/product/pages/index.ts';
 
 /**
- * What a new page consists of: its two halves, its test, and a line in each table. Without data it has no half on
- * the server.
+ * Plans a new page: its two halves, its test, and a line in each table. A page without data has no server half.
  *
  * @param {string} root
  * @param {{ path: string, id?: string, static?: boolean, 'no-data'?: boolean }} wanted
@@ -37,7 +36,7 @@ export function planPage(root, wanted) {
         about: 'the page',
         text: hasData ? writePage(page) : writePlainPage(page),
       },
-      ...(hasData ? [{ path: half, about: 'its half on the server', text: writeHalf(page, name) }] : []),
+      ...(hasData ? [{ path: half, about: 'its server half', text: writeHalf(page, name) }] : []),
       { path: `tests/server/product/pages/${id}.test.ts`, about: 'its test', text: writeTest(page) },
     ],
     edits: [
@@ -50,7 +49,7 @@ export function planPage(root, wanted) {
       },
       { path: routesFile, text: addRoute(routes, route), byHand: `${route}, in the children of your layout` },
     ],
-    next: `\`npm run dev\` shows it at ${toExample(path)}.${hasData ? ' What its loader brings is the interface beside the page; what its forms post to is declared in src/shared/product/actions.ts.' : ''}`,
+    next: `\`npm run dev\` shows it at ${toExample(path)}.${hasData ? ' Declare the data of its loader next to the page, and the actions of its forms in src/shared/product/actions.ts.' : ''}`,
   };
 }
 
@@ -59,10 +58,10 @@ const EXAMPLE = '7';
 function requireFree({ path, id }, { ids, paths }, halves) {
   const toShape = (pattern) => pattern.replace(/:\w+/g, ':');
   const taken = paths.find((other) => toShape(other) === toShape(path));
-  if (taken) throw new Refusal(`There is a page with the path ${taken} already, in ${routesFile}.`);
+  if (taken) throw new Refusal(`A page with the path ${taken} already exists, in ${routesFile}.`);
   const inHalves = new RegExp(`^\\s*(['"]?)${id}\\1\\s*[:,]`, 'm').test(halves);
   if (ids.includes(id) || inHalves)
-    throw new Refusal(`There is a page with the id "${id}" already. Give this one another with --id.`);
+    throw new Refusal(`A page with the id "${id}" already exists. Choose another id with --id.`);
 }
 
 function writePage(page) {
@@ -86,7 +85,7 @@ export default function ${component}({ data }: PageProps<${data}>) {
 `;
 }
 
-/** Parameters are in the data of a loader, so it shows none of them. */
+/** The page shows no parameters, because they are in the data of a loader. */
 function writePlainPage(page) {
   const { title, component } = toNames(page);
   return `export default function ${component}() {
@@ -106,7 +105,7 @@ function writeHalf(page, name) {
   const loader =
     params.length > 0
       ? `({ params }) => ({ ${params.map((param) => `${param}: String(params.${param})`).join(', ')} })`
-      : `() => ({ message: 'This comes from src/server/product/pages/${id}.ts.' })`;
+      : `() => ({ message: 'This text is from src/server/product/pages/${id}.ts.' })`;
   return `import type { ServerPage } from '#engine/server';
 import type { ${data} } from '#product/pages/${id}/${id}.tsx';
 import type { AppContext } from '../context.ts';
@@ -117,17 +116,17 @@ export const ${name} = {
 `;
 }
 
-/** What holds of the page whatever it comes to show, so that it fails where the page does. */
+/** The test holds for any content, so that it fails only if the page does. */
 function writeTest({ path, params }) {
   const address = toExample(path);
   const hint =
     params.length > 0
-      ? `Is there a ${address}? If not, visit one that there is, or give visitPage() a context that has it.`
-      : 'A guard or loader ended the visit. Give visitPage() the context that they want to see.';
+      ? `Does ${address} exist? If not, visit one that exists, or give visitPage() a context that has it.`
+      : 'A guard or loader ended the request. Give visitPage() the context that they need.';
   return `import { expect, it } from 'vitest';
 import { visitPage } from '../../../support/product/visit-page.ts';
 
-it('is there, with a title', async () => {
+it('has status 200 and a title', async () => {
   const { status, html } = await visitPage('${address}');
   expect(status, '${hint}').toBe(200);
   expect(html, 'The page has no <title>.').toMatch(/<title>[^<]/);
@@ -135,7 +134,7 @@ it('is there, with a title', async () => {
 `;
 }
 
-/** An address of the page. */
+/** Returns an example URL of the page. */
 function toExample(path) {
   return path.replace(/:\w+/g, EXAMPLE);
 }

@@ -7,8 +7,7 @@ const apiFile = 'src/server/product/api/index.ts';
 const sendInvalidFile = 'src/server/product/api/send-invalid.ts';
 
 /**
- * What a new resource consists of: router, schema, what is shown of it, a store in memory, a test, and
- * the line that mounts it.
+ * Plans a new resource: router, schema, public fields, a store in memory, a test, and the line that mounts it.
  *
  * @param {string} root
  * @param {{ resource: string }} wanted
@@ -17,9 +16,9 @@ const sendInvalidFile = 'src/server/product/api/send-invalid.ts';
 export function planResource(root, wanted) {
   const names = toNames(parseResource(wanted.resource));
   const folder = `src/server/product/api/${names.resource}`;
-  if (existsSync(join(root, folder))) throw new Refusal(`There is a resource ${names.resource} already, in ${folder}.`);
+  if (existsSync(join(root, folder))) throw new Refusal(`The resource ${names.resource} already exists, in ${folder}.`);
   if (!existsSync(join(root, sendInvalidFile)))
-    throw new Refusal(`Resources answer 422 by ${sendInvalidFile}, which is not there. Bring it back first.`);
+    throw new Refusal(`Resources send 422 responses with ${sendInvalidFile}, which does not exist. Restore it first.`);
   const index = readFileSync(join(root, apiFile), 'utf8');
   const router = `${names.router}(create${names.pascal}Store())`;
   const imports = [
@@ -30,11 +29,11 @@ export function planResource(root, wanted) {
   return {
     files: [
       { path: `${folder}/router.ts`, about: 'list, create, read one', text: writeRouter(names) },
-      { path: `${folder}/schema.ts`, about: 'what may be sent', text: writeSchema(names) },
-      { path: `${folder}/present.ts`, about: 'what the outside sees', text: writePresent(names) },
+      { path: `${folder}/schema.ts`, about: 'the fields that clients can send', text: writeSchema(names) },
+      { path: `${folder}/present.ts`, about: 'the fields that clients see', text: writePresent(names) },
       {
         path: `${folder}/store.ts`,
-        about: 'where it is kept: in memory, until you change it',
+        about: 'the store, in memory until you change it',
         text: writeStore(names),
       },
       { path: `tests/server/product/api/${names.resource}/router.test.ts`, about: 'its test', text: writeTest(names) },
@@ -46,7 +45,7 @@ export function planResource(root, wanted) {
         byHand: `${imports.join(' ')} and .use(${router}) on the router of the API`,
       },
     ],
-    next: `\`npm run dev\` answers it at /api/${names.resource}. What it has to say beside a name stands in schema.ts and store.ts.`,
+    next: `\`npm run dev\` serves it at /api/${names.resource}. Add more fields in schema.ts and store.ts.`,
   };
 }
 
@@ -103,7 +102,7 @@ function writeSchema({ pascal }) {
   return `import * as z from 'zod';
 
 export const New${pascal} = z.strictObject({
-  name: z.string().trim().min(1, 'Please give it a name.').max(200, 'Please keep it below 200 characters.'),
+  name: z.string().trim().min(1, 'Enter a name.').max(200, 'Use at most 200 characters.'),
 });
 `;
 }
@@ -121,7 +120,7 @@ function writeStore({ pascal, type, limit }) {
   return `import type * as z from 'zod';
 import type { New${pascal} } from './schema.ts';
 
-/** Whoever may add could fill the memory: the oldest goes first. */
+/** Limits the memory that clients can fill. The oldest item is removed first. */
 const ${limit} = 1000;
 
 export interface ${type} {
@@ -136,7 +135,7 @@ export interface ${pascal}Store {
   add(added: z.infer<typeof New${pascal}>): ${type};
 }
 
-/** In memory: a restart forgets it, and each replica has its own. */
+/** Stores items in memory. They are lost on restart, and each replica has its own. */
 export function create${pascal}Store(): ${pascal}Store {
   const kept = new Map<string, ${type}>();
   let lastId = 0;
@@ -166,7 +165,7 @@ import { create${pascal}Store } from '#product-server/api/${resource}/store.ts';
 
 const PROBLEM = /^application\\/problem\\+json/;
 
-/** What may be sent, as schema.ts has it: a field that is added there belongs here too. */
+/** A valid body. If you add a field in schema.ts, add it here too. */
 const SENT = { name: 'The first' };
 
 let app: ReturnType<typeof createTestApp>;
@@ -178,21 +177,21 @@ describe('/api/${resource}', () => {
   it('creates, lists and reads', async () => {
     const created = await request(app).post('/api/${resource}').send(SENT);
     expect(created.status, \`schema.ts refuses SENT: \${created.text}\`).toBe(201);
-    expect(created.body, 'present.ts shows something else than what was sent').toMatchObject(SENT);
+    expect(created.body, 'present.ts does not return what was sent').toMatchObject(SENT);
     const one = await request(app).get(created.headers.location ?? '').expect(200);
     expect(one.body).toEqual(created.body);
     expect((await request(app).get('/api/${resource}').expect(200)).body).toEqual([created.body]);
   });
 
-  it.each(Object.keys(SENT))('answers 422 where the field %s is missing, and names it', async (field) => {
+  it.each(Object.keys(SENT))('answers 422 and names the field if %s is missing', async (field) => {
     const body = { ...SENT, [field]: undefined };
     const answer = await request(app).post('/api/${resource}').send(body);
-    expect(answer.status, \`schema.ts does not ask for "\${field}": take it out of SENT\`).toBe(422);
+    expect(answer.status, \`schema.ts does not require "\${field}": remove it from SENT\`).toBe(422);
     expect(answer.headers['content-type']).toMatch(PROBLEM);
     expect(Object.keys(answer.body.errors)).toEqual([field]);
   });
 
-  it('answers 422 to a field that it does not know', async () => {
+  it('answers 422 for an unknown field', async () => {
     await request(app)
       .post('/api/${resource}')
       .send({ ...SENT, unheardOf: true })
@@ -200,12 +199,12 @@ describe('/api/${resource}', () => {
       .expect('Content-Type', PROBLEM);
   });
 
-  it('answers 405 to a method that it does not take, with those that it does', async () => {
+  it('answers 405 and lists the allowed methods for any other method', async () => {
     const answer = await request(app).patch('/api/${resource}').expect(405).expect('Content-Type', PROBLEM);
     expect(answer.headers.allow).toMatch(/^GET, HEAD, POST\\b/);
   });
 
-  it('answers 404 for a ${words} that is not there', async () => {
+  it('answers 404 for an unknown ${words}', async () => {
     await request(app).get('/api/${resource}/nobody').expect(404).expect('Content-Type', PROBLEM);
   });
 });

@@ -7,8 +7,8 @@ import { hasTour, planRemoval, removeTour } from './tour.mjs';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Puts an empty app in the place of the tour. Says first what goes, asks, and wants a clean git tree,
- * so that one command brings everything back.
+ * Replaces the tour with an empty app. First lists the removed files and asks for confirmation. Requires a clean git tree,
+ * so that one command restores everything.
  *
  * @param {string[]} args
  */
@@ -16,12 +16,12 @@ export async function own(args) {
   const options = readOptions(args);
   if (!options) return refuse('Usage: npm run own -- [--yes] [--force]');
   if (!hasTour(root)) {
-    return refuse('The tour is gone already: the setting TOUR_FAILURES, which comes with it, is not in the product.');
+    return refuse('The tour has already been removed: the product does not have its setting TOUR_FAILURES.');
   }
   const changes = listChanges(root);
   if (changes?.length && !options.force) {
     return refuse(
-      `There are changes that are not committed (${changes[0].slice(3)}${changes.length > 1 ? ` and ${changes.length - 1} more` : ''}). Commit or stash them first, so that nothing of yours is lost, or run \`npm run own -- --force\`.`,
+      `There are uncommitted changes (${changes[0].slice(3)}${changes.length > 1 ? ` and ${changes.length - 1} more` : ''}). Commit or stash them first, so that you lose nothing, or run \`npm run own -- --force\`.`,
     );
   }
   const plan = planRemoval(root);
@@ -32,16 +32,16 @@ export async function own(args) {
 }
 
 const FAREWELL = `
-The tour is gone. What to do first:
+The tour has been removed. Next steps:
 
   npm run dev                   serves your app; its home page says where things are
-  npm run new -- page /about    writes a page with its half on the server and its test
-  npm run new -- api notes      writes a resource under /api with its test
-  npm test                      runs your tests; npm run test:all those of the engine too
+  npm run new -- page /about    creates a page, its server half and its test
+  npm run new -- api notes      creates an API resource, /api/notes, and its test
+  npm test                      runs your tests; npm run test:all also runs Spillway's
 
-docs/guide/01-pages.md begins the guide: an address book step by step, from here on.
+The guide starts with docs/guide/01-pages.md. It builds an address book from this app, step by step.
 
-What still says Spillway and should say your name: package.json, README.md, CHANGELOG.md, LICENSE.`;
+Replace Spillway's name with yours in package.json, README.md, CHANGELOG.md and LICENSE.`;
 
 function readOptions(args) {
   try {
@@ -51,7 +51,7 @@ function readOptions(args) {
   }
 }
 
-/** What git would lose, a line each as `git status --short` has them; undefined without git. */
+/** Returns uncommitted changes as lines of `git status --short`; undefined without git. */
 function listChanges(folder) {
   try {
     const text = execFileSync('git', ['status', '--short', '--', '.'], {
@@ -68,24 +68,24 @@ function listChanges(folder) {
 function describe({ removed, kept, written }, hasGit) {
   const counts = Map.groupBy(removed, ({ folder }) => folder);
   return [
-    `This removes the tour, ${removed.length} files:`,
+    `This removes the ${removed.length} files of the tour:`,
     ...[...counts].map(([folder, files]) => `  ${String(files.length).padStart(4)}  ${folder}`),
-    `and writes an empty app of ${written.length} files in its place. These stay as they are:`,
+    `and writes an empty app of ${written.length} files. These files stay unchanged:`,
     ...kept.map((path) => `        ${path}`),
-    ...(hasGit ? [] : ['There is no git here, so nothing brings back what is removed.']),
+    ...(hasGit ? [] : ['This is not a git repository, so you cannot restore the removed files.']),
   ].join('\n');
 }
 
 async function agree() {
   if (!process.stdin.isTTY) {
-    console.error('There is no terminal to ask on. Run `npm run own -- --yes` if this is what you want.');
+    console.error('Cannot ask for confirmation without a terminal. Run `npm run own -- --yes` to confirm.');
     return false;
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {
-    return /^y(?:es)?$/i.test((await terminal.question('Go on? [y/N] ')).trim());
+    return /^y(?:es)?$/i.test((await terminal.question('Continue? [y/N] ')).trim());
   } catch {
-    return false; // Ctrl+C and Ctrl+D say no
+    return false; // Ctrl+C and Ctrl+D mean no
   } finally {
     terminal.close();
   }

@@ -7,7 +7,7 @@ const emptyApp = fileURLToPath(new URL('empty', import.meta.url));
 
 const settingsFile = 'src/server/product/settings.ts';
 
-/** Where the tour lives, whatever pages it has today. Tests add `tests/<tree>/product`. */
+/** Folders of the tour. Tests add `tests/<tree>/product`. */
 const tourFolders = [
   'src/shared/product',
   'src/server/product',
@@ -16,7 +16,7 @@ const tourFolders = [
   'bench/product',
 ];
 
-/** What pages, resources and their tests share, of whatever product they are. `npm run new` builds on it. */
+/** Files that the pages, resources and tests of any product share. `npm run new` uses them. */
 const sharedByAll = [
   'src/server/product/api/send-invalid.ts',
   'src/shared/product/error-pages.tsx',
@@ -26,10 +26,10 @@ const sharedByAll = [
   'tests/support/product/visit-page.ts',
 ];
 
-/** Where the tests of a product are. An owner's `npm test` runs them alone, `npm run test:all` everything. */
+/** Folders of a product's tests. In your app, `npm test` runs only these, `npm run test:all` everything. */
 const testFolders = ['tests/shared/product', 'tests/server/product', 'tests/client/product', 'tests/e2e/product'];
 
-/** The setting that switches the tour's failures, a name that others rely on. An owner's pages have no use for it. */
+/** The setting that enables the tour's failures. Other code relies on its name, but your app does not need it. */
 const tourSetting = 'TOUR_FAILURES';
 
 /** @param {string} root */
@@ -39,8 +39,8 @@ export function hasTour(root) {
 }
 
 /**
- * What is to go, to stay and to come, as paths relative to `root`. What stays is what the
- * pages, resources and tests of any product share.
+ * Lists the files to remove, keep and write, as paths relative to `root`. Kept files are those that the pages, resources
+ * and tests of any product share.
  *
  * @param {string} root
  */
@@ -71,19 +71,19 @@ export function removeTour(root, { removed, written }) {
   }
 }
 
-/** Takes out what stands between `<!-- tour -->` and `<!-- /tour -->`, with the line after it. */
+/** Removes the text between `<!-- tour -->` and `<!-- /tour -->`, with the line after it. */
 export function withoutTour(markdown) {
   return markdown.replace(/^<!-- tour -->\n[\s\S]*?^<!-- \/tour -->\n\n?/gm, '');
 }
 
-/** Takes out the lines of settings that are gone, each with the sentence above it and the line below. */
+/** Removes the lines of deleted settings, each with the comment above and the empty line below. */
 export function withoutSettings(text, names) {
   return names
     .reduce((rest, name) => rest.replace(new RegExp(`^# [^\\n]*\\n# ${name}=[^\\n]*\\n\\n?`, 'm'), ''), text)
     .replace(/\n+$/, '\n');
 }
 
-/** Lets `npm test` run the tests of the product, which take seconds. */
+/** Makes `npm test` run only the product's tests, which take seconds. */
 export function withOwnersTests(text) {
   const manifest = JSON.parse(text);
   const { test } = manifest.scripts;
@@ -91,12 +91,12 @@ export function withOwnersTests(text) {
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
-/** The names in a table of settings. */
+/** Returns the names in a table of settings. */
 function listSettings(source) {
   return [...source.matchAll(/^ {2,4}([A-Z][A-Z0-9_]*): \{$/gm)].map(([, name]) => name);
 }
 
-/** The tests of a tree's product. The folders under `tests/fixtures` are deeper, and not of the tour. */
+/** Lists the folders of the tour's tests. Those in `tests/fixtures` are deeper and do not belong to the tour. */
 function listTestFolders(root) {
   return readdirSync(join(root, 'tests'))
     .map((tree) => `tests/${tree}/product`)
@@ -104,7 +104,7 @@ function listTestFolders(root) {
     .sort();
 }
 
-/** `paths` and what they import of the product, without those that are replaced and what only those import. */
+/** Returns `paths` and their imports from the product, without replaced files and files that only those import. */
 function followImports(root, paths, replaced, found = new Set()) {
   for (const path of paths) {
     const isOurs = path.includes('/product/') && !replaced.has(path) && !found.has(path);

@@ -6,8 +6,8 @@ const SDK = '@sentry/react';
 const namespace = 'bundled-once';
 
 /**
- * The SDK is 200 modules that nobody edits, and esbuild links all of them anew for each edit of
- * anything: 200 ms. Here it is one module, made once, of what is imported by name.
+ * Bundles the SDK's imported names once into a single module. The SDK has 200 modules that never change, and esbuild
+ * would link all of them again on every edit, in 200 ms.
  *
  * @param {string} root @param {string} target @returns {import('esbuild').Plugin}
  */

@@ -2,19 +2,19 @@ import { isBuiltin } from 'node:module';
 import { basename, relative } from 'node:path';
 import * as esbuild from 'esbuild';
 
-/** Beside the server's bundle. Whatever tells the application's own frames from others knows the name. */
+/** Folder next to the server's bundle. Code that separates the app's frames from others recognizes its name. */
 const folder = 'node_modules';
 const namespace = 'dependency';
 const entryNamespace = 'dependency-entry';
 const importing = new Set(['import-statement', 'dynamic-import', 'require-call']);
 
 /**
- * Nobody edits dependencies, but a bundle that holds them is linked, written and loaded anew for each
- * edit of anything. Here they are bundled once, in files beside the server's bundle, which loads them
- * from there: all in one build, so that what comes with a dependency is there once too (React, first of all).
+ * Bundles the server's dependencies once, into files next to the server's bundle, which loads them from there. Otherwise
+ * they would be linked, written and loaded again on every edit, although they do not change. All are in one build, so that
+ * shared dependencies exist once, above all React.
  *
- * A CommonJS dependency is handed over as the one value that it is, and esbuild finds names in it as in
- * any bundle; of an ES module names are imported.
+ * A CommonJS dependency is passed as a single value, in which esbuild finds names as in any bundle. From an ES module,
+ * names are imported.
  *
  * @param {string} root
  */
@@ -25,7 +25,7 @@ export function dependenciesOnce(root) {
   let built = new Set();
   let outputFiles = [];
 
-  /** @returns {Promise<{ isModule: boolean, hasDefault: boolean } | undefined>} undefined for what is the application's own, or no code */
+  /** @returns {Promise<{ isModule: boolean, hasDefault: boolean } | undefined>} undefined for a module of the app, or a file that is not code */
   async function judge(build, specifier, where) {
     const found = await build.resolve(specifier, { ...where, pluginData: namespace });
     const { path } = found;
@@ -48,7 +48,7 @@ export function dependenciesOnce(root) {
         if (pluginData === namespace || !importing.has(kind)) return undefined;
         if (isBuiltin(specifier) || external.includes(specifier)) return undefined;
         const judged = kinds.get(specifier) ?? (await judge(build, specifier, { kind, importer, resolveDir }));
-        if (!judged) return undefined; // not remembered: it may be installed later
+        if (!judged) return undefined; // not cached, because it can be installed later
         kinds.set(specifier, judged);
         wanted.add(specifier);
         return judged.isModule ? { path: toPath(specifier), external: true } : { path: specifier, namespace };
@@ -60,7 +60,7 @@ export function dependenciesOnce(root) {
     },
   };
 
-  /** What stands in the place of a source for the file of a dependency. */
+  /** Generates the entry module for a dependency's file. */
   const entries = {
     name: entryNamespace,
     setup(build) {
@@ -83,10 +83,10 @@ export function dependenciesOnce(root) {
     plugin,
 
     /**
-     * What the last build asked for, built where it is not yet. A dependency that is exchanged under its
-     * name is seen at the next `npm run dev`.
+     * Builds the dependencies of the last build that are not built yet. An update of a dependency takes effect with the
+     * next `npm run dev`.
      *
-     * @param {import('esbuild').BuildOptions} options those of the server
+     * @param {import('esbuild').BuildOptions} options the server's
      * @returns {Promise<import('esbuild').OutputFile[]>}
      * @throws {esbuild.BuildFailure}
      */
@@ -95,14 +95,14 @@ export function dependenciesOnce(root) {
       const specifiers = built.union(wanted);
       const made = await esbuild.build({
         ...options,
-        // It would be put before the names of chunks too, which are no URLs.
+        // It would also prefix the names of chunks, which are not URLs.
         publicPath: undefined,
         entryPoints: [...specifiers].map((specifier) => ({ in: specifier, out: toName(specifier) })),
         plugins: [entries, ...options.plugins.filter((other) => other !== plugin)],
         splitting: true,
         chunkNames: `${folder}/[name]-[hash]`,
         outExtension: { '.js': '.mjs' },
-        sourcemap: false, // Node reads all of them at each start
+        sourcemap: false, // Node would read all of them at each start
       });
       outputFiles = withAssetUrls(made.outputFiles, options.publicPath);
       built = specifiers;
@@ -111,7 +111,7 @@ export function dependenciesOnce(root) {
   };
 }
 
-/** Files that a dependency refers to, by the names that browsers know them by. */
+/** Replaces paths of assets in dependencies with their URLs. */
 function withAssetUrls(files, publicPath) {
   const isModule = ({ path }) => path.endsWith('.mjs');
   const assets = files.filter((file) => !isModule(file)).map(({ path }) => basename(path));
@@ -122,7 +122,7 @@ function withAssetUrls(files, publicPath) {
   );
 }
 
-/** As the server's bundle names it. */
+/** Returns the import path of a dependency in the server's bundle. */
 function toPath(specifier) {
   return `./${toName(specifier)}.mjs`;
 }

@@ -7,7 +7,7 @@ import { readRouteModules } from '../route-modules.mjs';
 import { bundledOnce } from './bundled-once.mjs';
 import { isProductFile } from './refresh.mjs';
 
-/** Follows the builds, then does what `desk.entry` does. */
+/** Follows the builds, then imports `desk.entry`. */
 const devEntry = 'src/client/desk/develop.ts';
 
 /**
@@ -16,12 +16,12 @@ const devEntry = 'src/client/desk/develop.ts';
  * @property {import('esbuild').OutputFile[]} outputFiles
  * @property {{ path: string, contents: Uint8Array }[]} sheets
  * @property {import('../../src/shared/engine/wire/manifest.ts').AppAssets} assets
- * @property {string} name changes where the desk did: its pages have to reload
+ * @property {string} name changes with the desk: its pages have to reload
  */
 
 /**
- * Builds the desk as often as something of it changes. An owner works on the product, of which it has
- * nothing, so that most builds cost it nothing.
+ * Builds the desk only when one of its files changes. It contains no product code, so edits of the product do not
+ * rebuild it.
  *
  * @param {string} root
  * @param {{ outdir: string, styles: ReturnType<typeof import('../styles.mjs').createStyles> }} options

@@ -18,51 +18,50 @@ import { byName, fastRefresh, isProductModule, pagesByName, productFolders } fro
 import { createStableNames } from './stable-names.mjs';
 
 const devEntry = 'src/client/engine/develop/entry.ts';
-/** What joins product and engine. It is no part of either, and stays what it is while its text does. */
+/** Connects product and engine. It belongs to neither, and changes only with its own text. */
 const wiring = product.entry;
 const engineEntry = 'src/client/engine/hydration/hydrate.tsx';
 const serverEntry = 'src/server/main.ts';
 const routeTables = [product.table];
 const clientFolder = 'dist/client';
 
-/** In the place of a build's id: pages of a development server are never of another build. */
+/** The constant build id of a development server: its pages are never from another build. */
 const buildId = 'development';
 
 /**
- * What open pages need to know of the last build.
+ * The state of the last build, for open pages.
  *
  * @typedef {object} ClientState
- * @property {Record<string, string>} modules by file of the product, the URL of its output
- * @property {Record<string, string>} routes by route id, the file of its page
+ * @property {Record<string, string>} modules the URL of the output, by product file
+ * @property {Record<string, string>} routes the page's file, by route id
  * @property {Record<string, string[]>} styles by route id
- * @property {string} desk changes where the desk did: its pages have to reload
- * @property {string} base changes where something else than the product changed: pages have to reload
+ * @property {string} desk changes with the desk: its pages have to reload
+ * @property {string} base changes with anything outside the product: pages have to reload
  */
 
 /**
- * Builds again and again, keeping what it knows. Every module of the product is an entry of its own,
- * so that each has an output of its own, and an edit gives another name to what was edited and to
- * what imports it, and to nothing else.
+ * Creates an incremental build. Every module of the product is a separate entry with its own output, so that an edit
+ * renames only the output of the edited module and the outputs that import it.
  *
  * @param {string} root
  */
 export function createDevBuild(root) {
   const dist = join(root, 'dist');
   let client;
-  /** The last build of the client; undefined where it failed, or there is none. */
+  /** The last build of the client; undefined if it failed or has not run. */
   let builtClient;
   let server;
   let serverBase;
   let parts;
-  /** The last build of what stands beside the server. */
+  /** The last build of the server's separate parts. */
   let builtParts;
-  /** Files that changed since then: where the client's build failed, there was none of the server. */
+  /** Files that changed since then. If the client's build fails, the server is not built. */
   const untaken = new Set();
   let dependencies;
   let entries = '';
-  /** What pages name of the client's last build. */
+  /** The manifest of the client's last build. */
   let manifestText = '';
-  /** What is on the disk already, so that a rebuild writes what is new alone. */
+  /** Hashes of the files on disk, so that a rebuild writes only changed files. */
   const written = new Map();
   const keepNames = createStableNames(root);
   const sdk = bundledOnce(root, browserTarget);
@@ -70,7 +69,7 @@ export function createDevBuild(root) {
   const styles = createStyles(root, { minify: false, target: browserTarget, outdir: join(root, clientFolder) });
   const desk = createDeskDevBuild(root, { outdir: clientFolder, styles });
 
-  /** What follows the list of entries is made anew where that is another one, the rest once. */
+  /** Creates the client's context again if the list of entries has changed, and the others once. */
   async function open() {
     const files = listEntries(root);
     const key = files.join('\n');
@@ -111,7 +110,7 @@ export function createDevBuild(root) {
     await Promise.all([client, server, parts, desk].map((context) => context?.dispose()));
   }
 
-  /** What only some changes reach is not built for the others. */
+  /** Rebuilds the parts only if a changed file is part of them. */
   async function buildParts() {
     const changed = [...untaken];
     untaken.clear();
@@ -192,9 +191,9 @@ export function createDevBuild(root) {
     },
 
     /**
-     * After the client, of the same sources.
+     * Builds the server. Call it after `buildClient`, with the same sources.
      *
-     * @returns {Promise<string>} the name of what the server is now
+     * @returns {Promise<string>} a hash of the server
      * @throws {esbuild.BuildFailure}
      */
     async buildServer() {
@@ -204,14 +203,14 @@ export function createDevBuild(root) {
       const { served, unserved } = sortOutputs(dist, outputFiles, { serveMaps: false });
       await write([...unserved.map(toMapped), ...served.map((file) => ({ ...file, path: `client/${file.path}` }))]);
       const bundles = outputFiles.filter(({ path }) => /\.m?js$/.test(path));
-      // A server reads the manifest once: a page that is loaded anew would get the sheets and scripts of an earlier build.
+      // A server reads the manifest once. Without it in the hash, pages would get style sheets of an earlier build.
       return hash('sha256', [manifestText, ...bundles.map(({ contents }) => hash('sha256', contents))].join(' '));
     },
 
-    /** Takes what an earlier build left out of the way, and says that this is no build to start from. */
+    /** Removes files of an earlier build, and its stamp, so that this build is not used by `npm start`. */
     async clean() {
       await rm(join(dist, '.stamp'), { force: true });
-      // Stacks of the server name source files in development, so there is no table, and an earlier one would lie.
+      // In development, the server's stacks name source files, so there is no table. An old table would be wrong.
       await rm(join(dist, 'sites.json'), { force: true });
       await rm(join(dist, 'client'), { recursive: true, force: true });
     },
@@ -219,8 +218,8 @@ export function createDevBuild(root) {
 }
 
 /**
- * The map beside its file, and the file with a line that names it: esbuild's own line has the path of an
- * asset. Dependencies have none.
+ * Puts a source map next to its file, and adds a line with its name to the file, because esbuild's line has the path of
+ * an asset. Dependencies have no source maps.
  */
 function toMapped({ path, contents }) {
   if (path.endsWith('.mjs')) return { path, contents };
@@ -229,7 +228,7 @@ function toMapped({ path, contents }) {
   return { path, contents: Buffer.concat([contents, Buffer.from(line)]) };
 }
 
-/** Whether one of these files, or folders of files, is in a build, or is told of in it. */
+/** Whether a build contains one of these files or folders. */
 function names({ inputs }, files) {
   return Object.keys(inputs).some((input) => files.some((file) => input.includes(file)));
 }
@@ -242,23 +241,22 @@ function listEntries(root) {
   return [devEntry, wiring, engineEntry, ...files];
 }
 
-/** The outputs that look a page up by its name have its file for an entry too. */
+/** Removes the outputs that look up a page by its name, because they have the page's file as their entry too. */
 function withoutNames(outputs) {
   return Object.fromEntries(
     Object.entries(outputs).filter(([, { entryPoint = '' }]) => !entryPoint.startsWith(byName)),
   );
 }
 
-/** By file of the product, the URL of its output. */
+/** Returns the URL of the output, by product file. */
 function listModules(metafile) {
   const outputs = Object.entries(metafile.outputs).filter(([, { entryPoint = '' }]) => isProductModule(entryPoint));
   return Object.fromEntries(outputs.map(([path, { entryPoint }]) => [entryPoint, path.slice(clientFolder.length)]));
 }
 
 /**
- * Engine and dependencies by their outputs, whose names hold their content; what joins them to the
- * product by its text. What a module of the product alone uses stands in that module's output, and is
- * exchanged with it.
+ * Hashes engine and dependencies by their outputs, whose names contain a hash of their content, and the wiring by its
+ * text. A dependency that only one product module uses is in that module's output, and is replaced with it.
  */
 async function hashBase(root, metafile) {
   const isOthers = (input) =>

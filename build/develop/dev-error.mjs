@@ -2,9 +2,9 @@ import { isAbsolute, relative } from 'node:path';
 import * as esbuild from 'esbuild';
 
 /**
- * A build that failed, for the terminal and for the page that stands open.
+ * Converts a failed build for the terminal and for open pages.
  *
- * @param {any} error what a build threw
+ * @param {any} error the error of the build
  * @param {string} root
  * @returns {Promise<{ text: string, error: import('../../src/shared/engine/develop-protocol.ts').DevError }>}
  */
@@ -19,7 +19,7 @@ export async function toDevError(error, root) {
   return { text: formatted.join('').trim(), error: { title: 'The build failed', problems } };
 }
 
-/** The server adds the lines of source and the link, as it does for what fails while it runs. */
+/** The server adds source lines and a link, as for failures at run time. */
 function toProblem({ text, location }, root) {
   if (!location) return { text };
   const path = isAbsolute(location.file) ? relative(root, location.file) : location.file;

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { transform } from 'oxc-transform';
 
-/** Whose modules can be exchanged in a page that is open. */
+/** Folders whose modules can be replaced in open pages. */
 export const productFolders = ['src/shared/product/', 'src/client/product/'];
 
-/** The namespace of what loads a page by the name of its file. */
+/** Namespace of modules that load a page by its file name. */
 export const byName = 'page-by-name';
 
 /** @param {string} path relative to the root */
@@ -13,21 +13,20 @@ export function isProductModule(path) {
   return isProductFile(path) && /\.tsx?$/.test(path) && !path.endsWith('.d.ts');
 }
 
-/** @param {string} path relative to the root, of a module, a style sheet or a picture */
+/** @param {string} path relative to the root, of a module, a style sheet or an image */
 export function isProductFile(path) {
   return productFolders.some((folder) => path.startsWith(folder));
 }
 
 /**
- * Compiles the product's modules so that React can exchange their components: each component is
- * registered under its file and name, with a signature of the hooks that it calls. The constants
- * stand on the first line, so that lines of source stay where they are.
+ * Compiles the product's modules for React Fast Refresh: each component is registered under its file and name, with a
+ * signature of the hooks that it calls. The added code is on the first line, so that line numbers do not change.
  *
  * @param {string} root
  * @returns {import('esbuild').Plugin}
  */
 export function fastRefresh(root) {
-  /** By file, what was compiled of which text: a rebuild asks for all of them again. */
+  /** Compiled modules and their source text, by file. A rebuild requests all of them again. */
   const compiled = new Map();
   return {
     name: 'fast-refresh',
@@ -53,22 +52,21 @@ async function compile(path, file, source, edits) {
     jsx: { runtime: 'automatic', development: true, refresh: true },
     sourcemap: true,
   });
-  // esbuild says the same of a syntax error, with the line: let it.
+  // esbuild reports the same syntax error, with its line.
   if (errors.length > 0) return { contents: source, loader: path.endsWith('.tsx') ? 'tsx' : 'ts' };
   const name = JSON.stringify(path);
   const head =
     `import { register as $spillwayRegister, createSignatureFunctionForTransform as $RefreshSig$ } from 'react-refresh/runtime';` +
     `const $RefreshReg$ = (type, id) => $spillwayRegister(type, ${name} + ' ' + id);` +
-    // The number alone: it gives an edit that is undone another URL, because a browser evaluates each URL once.
+    // The number gives an undone edit a new URL, because a browser evaluates each URL once.
     `globalThis.__spillway?.evaluated.add(${name}, ${edits});`;
   const mapUrl = `data:application/json;base64,${Buffer.from(JSON.stringify(map)).toString('base64')}`;
   return { contents: `${head}${code}\n//# sourceMappingURL=${mapUrl}`, loader: 'js' };
 }
 
 /**
- * Lets the route table of the browser load its pages by the name of their file, looked up when they
- * are wanted: an import would bake in the name of one build's output, and the table, with all that
- * imports it, would be another one after each edit of a page.
+ * Makes the browser's route table load pages by file name, which is looked up when the page is needed. An import would
+ * contain the name of one build's output, so each edit of a page would change the table and everything that imports it.
  *
  * @param {string} root
  * @param {readonly string[]} tables relative to the root

@@ -2,23 +2,23 @@ import { hash } from 'node:crypto';
 import { basename, join } from 'node:path';
 
 /**
- * Gives an output the name that it had when nothing but its name is another. esbuild's hash takes in
- * the order in which it numbers its outputs, so that adding or removing one module renames others
- * that are the same but for the order of their imports; a page that is open would take them for changed, and reload.
+ * Keeps the name of an output if only its name changed. esbuild's hash includes the order in which it numbers outputs.
+ * Adding or removing a module therefore renames other outputs in which only the order of imports differs, and open pages
+ * would reload for them.
  *
- * The function that is returned remembers the outputs of all builds that it has seen.
+ * The returned function remembers the outputs of all previous builds.
  *
  * @param {string} root
  */
 export function createStableNames(root) {
-  /** By esbuild's path, the one that is kept. */
+  /** Kept paths by esbuild's paths. */
   const kept = new Map();
   const pathByText = new Map();
 
   /**
    * @param {Pick<import('esbuild').BuildResult<{ metafile: true, write: false }>, 'metafile' | 'outputFiles'>} build
    * @returns {{ metafile: import('esbuild').Metafile, outputFiles: { path: string, contents: Uint8Array }[] }}
-   *   without what has been an output of an earlier build
+   *   without the outputs of earlier builds
    */
   return function keepNames({ metafile, outputFiles }) {
     const files = new Map(outputFiles.map((file) => [file.path, file]));
@@ -28,7 +28,7 @@ export function createStableNames(root) {
       const known = kept.get(path);
       if (known !== undefined) return known;
       const output = metafile.outputs[path];
-      // In a circle of imports esbuild's names stand: they change together.
+      // In a cycle of imports, esbuild's names are kept, because they change together.
       if (!output || !path.endsWith('.js') || open.has(path)) return path;
       open.add(path);
       const map = files.get(join(root, `${path}.map`))?.text ?? '';
@@ -65,7 +65,7 @@ export function createStableNames(root) {
   };
 }
 
-/** In the order of the numbers that esbuild gave, which says nothing of the sources; their own order stands in the map. */
+/** Sorts imports, whose order depends on esbuild's numbering and not on the sources. The map has their own order. */
 function sortImports(text) {
   const statements = [];
   const rest = text.replace(/^import\s(?:\{[^}]*\} from )?"[^"]*";$/gm, (statement) => {

@@ -1,23 +1,22 @@
-// Which named function and which `throw` a place in a source file belongs to. The digest of a failure
-// rests on it, so every name comes from the text of the source and none from what runs: engines and
-// minifiers disagree on the names of functions, and on nothing that stands here.
+// Finds the named function and the `throw` of each position in a source file. Digests depend on these names. They are
+// taken from the source text and not from running code, because engines and minifiers disagree on function names.
 
 import { posix } from 'node:path';
 import { parseSync, visitorKeys } from 'oxc-parser';
 import { tokenise } from '../tokens.mjs';
 
-/** How much of a statement takes part in a digest (UTF-16 code units). */
+/** Longest part of a statement that is used in a digest (UTF-16 code units). */
 const maxDetail = 200;
 
-/** A name that says that a class is one of errors. */
+/** Names of error classes. */
 const errorName = /(?:Error|Exception|Failure)$/;
 const errorClasses = /\bclass\s+([\w$]+)[^{};]*?\bextends\s+[\w$.]*(?:Error|Exception|Failure)\b/g;
 
-/** Functions that throw for the one that calls them. */
+/** Functions that throw on behalf of their callers. */
 const helperName = /^(?:invariant|assert(?:[A-Z]\w*)?)$/;
 const helperFile = /(?:^|\/)(?:tiny-)?(?:invariant|assert|assertions?)\.[cm]?[jt]sx?$/;
 
-/** What of the language and the platform throws an error whose message does not say where: by the name that is called. */
+/** Calls of the language and the platform whose error messages do not say where they were thrown. */
 const throwingCalls = new Set(
   'JSON.parse JSON.stringify structuredClone atob btoa BigInt decodeURI decodeURIComponent encodeURI encodeURIComponent Object.keys Object.values Object.entries Object.assign Object.fromEntries'.split(
     ' ',
@@ -30,30 +29,30 @@ const throwingConstructors = new Set(
   'URL RegExp Array Request Response Headers Intl.NumberFormat Intl.DateTimeFormat'.split(' '),
 );
 
-/** Types are no code: nothing in them can fail. */
+/** Types are not code and cannot fail. */
 const skippedKeys = new Set(['typeAnnotation', 'typeParameters', 'typeArguments', 'returnType', 'superTypeArguments']);
 const skippedTypes = /^TS(?:Interface|TypeAlias|Declare|Type|Import|Export|Namespace)/;
 
 /**
  * @typedef {object} SourceSite
- * @property {string} function the nearest named function around, qualified; empty at the top of a module
- * @property {string} detail the `throw`, the error that is made, or a call that throws without saying where
+ * @property {string} function qualified name of the nearest enclosing function; empty at the top level of a module
+ * @property {string} detail the `throw`, the creation of an error, or a call that throws without saying where
  * @property {'' | 'thrown' | 'call'} kind of the detail
- * @property {boolean} isErrorClass it is part of a class of errors, which only some engines have in their stacks
- * @property {boolean} isHelper it throws for its caller
- * @property {number} offset where the function begins, or the detail if there is one
+ * @property {boolean} isErrorClass whether it is in an error class, which only some engines have in their stacks
+ * @property {boolean} isHelper whether it throws on behalf of its caller
+ * @property {number} offset start of the detail if there is one, or else of the function
  * @property {number} functionOffset
  *
  * @typedef {object} SourceIndex
- * @property {number[]} starts offsets, ascending, from each of which on another site holds
- * @property {SourceSite[]} sites the site from each start on
- * @property {Set<string>} properties names that are written out in the source after a dot or in a pattern
+ * @property {number[]} starts ascending offsets at which the site changes
+ * @property {SourceSite[]} sites the site that begins at each start
+ * @property {Set<string>} properties names that occur in the source after a dot or in a pattern
  */
 
 /**
- * @param {string} path relative to the root; its ending tells the language
+ * @param {string} path relative to the root; its extension determines the language
  * @param {string} text
- * @param {{ helpers?: readonly string[] }} [options] further files whose functions throw for their callers
+ * @param {{ helpers?: readonly string[] }} [options] more files whose functions throw on behalf of their callers
  * @returns {SourceIndex}
  */
 export function indexSource(path, text, { helpers = [] } = {}) {
@@ -66,7 +65,7 @@ export function indexSource(path, text, { helpers = [] } = {}) {
   const isHelperFile = (file) => helperFile.test(file) || helpers.includes(file);
   const isErrorName = (name) => errorName.test(name) || ownErrors.has(name);
 
-  /** What holds from here on. */
+  /** Sets the site from this offset on. */
   function mark(offset, site) {
     if (starts.at(-1) === offset) {
       sites[sites.length - 1] = site;
@@ -76,7 +75,7 @@ export function indexSource(path, text, { helpers = [] } = {}) {
     }
   }
 
-  /** Visits a node within a range of its own. */
+  /** Visits a node, with its own site for its range. */
   function within(node, site, outer, visitInside) {
     mark(node.start, site);
     visitInside();
@@ -92,7 +91,7 @@ export function indexSource(path, text, { helpers = [] } = {}) {
     }
   }
 
-  /** @param {string} [name] what the function, class or object is called by what stands around it */
+  /** @param {string} [name] name that the surrounding code gives to the function, class or object */
   function visit(node, site, name = '') {
     if (!node) return;
     switch (node.type) {
@@ -131,7 +130,7 @@ export function indexSource(path, text, { helpers = [] } = {}) {
       case 'MemberExpression':
         if (!node.computed) properties.add(node.property.name);
         return visitAll(node, site);
-      case 'Property': // of a pattern: an object's own are visited with it
+      case 'Property': // of a pattern; visitObject() handles those of objects
         if (!node.computed) properties.add(toKey(node));
         return visitAll(node, site);
       case 'ImportDeclaration':
@@ -192,7 +191,7 @@ export function indexSource(path, text, { helpers = [] } = {}) {
     return visitDetail(node, site, kind, (inner) => visitParts(node, inner, callee, name));
   }
 
-  /** A callback is named by what it is registered for, or by the constant that it is wrapped for. */
+  /** Names a callback after the subject that it is registered for, or after the constant that its wrapper defines. */
   function visitParts(node, site, callee, name) {
     visit(node.callee, site);
     const last = callee.slice(callee.lastIndexOf('.') + 1);
@@ -206,7 +205,7 @@ export function indexSource(path, text, { helpers = [] } = {}) {
     }
   }
 
-  /** Anything but the first thrown one: an error that is made within a `throw` is told by the `throw`. */
+  /** Visits a detail, unless it is within a `throw`: that `throw` is the detail then. */
   function visitDetail(node, site, kind, visitInside) {
     if (site.kind === 'thrown') return visitInside(site);
     const inner = { ...site, detail: toDetail(text.slice(node.start, node.end)), kind, offset: node.start };
@@ -263,7 +262,7 @@ function isCall(node) {
   return node.type === 'CallExpression' || node.type === 'ObjectExpression';
 }
 
-/** `"/orders/:id"` of `router.get('/orders/:id', …)`. */
+/** Returns `"/orders/:id"` for `router.get('/orders/:id', …)`. */
 function toLiteral(node) {
   return node?.type === 'Literal' && typeof node.value === 'string' && node.value.length <= 80
     ? JSON.stringify(node.value)
@@ -271,13 +270,12 @@ function toLiteral(node) {
 }
 
 /**
- * A statement in one spelling: a formatter changes white space, quotes, trailing commas and where
- * lines end.
+ * Normalizes a statement. Formatters change white space, quotes, trailing commas and line breaks.
  *
  * @param {string} source
  */
 export function toDetail(source) {
-  // What is cut off in the end need not be tokenised; comments and white space may be a part of it.
+  // Tokenises 10 times the final length, because comments and white space are removed.
   const tokens = tokenise(source.slice(0, 10 * maxDetail), { jsx: true }).filter(({ kind }) => kind !== 'comment');
   let detail = '';
   for (const [index, { kind, text }] of tokens.entries()) {
@@ -290,7 +288,7 @@ export function toDetail(source) {
   return detail.slice(0, maxDetail);
 }
 
-/** `'a'` as `"a"`; a template stays what it is. */
+/** Turns `'a'` into `"a"`. Templates stay as they are. */
 function toQuoted(text) {
   if (!text.startsWith("'")) return text;
   return `"${text.slice(1, -1).replaceAll("\\'", "'").replaceAll('"', '\\"')}"`;

@@ -6,12 +6,12 @@ const COMMA = ','.charCodeAt(0);
 const SEMICOLON = ';'.charCodeAt(0);
 
 /**
- * Reads the `mappings` of a source map (ECMA-426) segment by segment, without making an array of them:
- * the server's bundle has several hundred thousand.
+ * Reads the `mappings` of a source map (ECMA-426) segment by segment, without an array: the server's bundle has several
+ * hundred thousand.
  *
  * @param {string} mappings
  * @param {(line: number, column: number, source: number, originalLine: number, originalColumn: number) => void} take
- * all from 0; `source` is -1 for what has no source
+ * all counted from 0; `source` is -1 for a segment without a source
  */
 export function readMappings(mappings, take) {
   let line = 0;
@@ -63,7 +63,7 @@ export function readMappings(mappings, take) {
 
 /**
  * @param {number} value
- * @returns {string} as a source map writes it
+ * @returns {string} the number as in source maps
  */
 export function toVlq(value) {
   let rest = value < 0 ? (-value << 1) | 1 : value << 1;

@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Code that was moved or renamed since its failures were first seen. A digest is made from the first names, so the
- * address of a failure stays what it was.
+ * Lists code that was moved or renamed after its failures were first seen. Digests use the first names, so the address
+ * of a failure stays the same.
  *
- * Each move is a pair, from and to, in the order of time: `["src/a.ts", "src/b.ts"]` for a file,
- * `["src/a.ts#load", "src/b.ts#read"]` for a function and what is in it, and
+ * Each move is a pair, from and to, in chronological order: `["src/a.ts", "src/b.ts"]` for a file,
+ * `["src/a.ts#load", "src/b.ts#read"]` for a function and its contents, and
  * `["src/a.ts#load#throw new Error(\"x\")", "src/b.ts#read#throw new Error(\"y\")"]` for a statement as the desk shows it.
  *
  * @typedef {[from: string, to: string]} Move
@@ -14,7 +14,7 @@ import { join } from 'node:path';
  */
 
 /**
- * The moves of Spillway and of the owner, from `moves.json` and `src/server/product/build.mjs`.
+ * Reads the moves of Spillway and of the product, from `moves.json` and `src/server/product/build.mjs`.
  *
  * @param {string} root
  * @param {{ moves?: readonly Move[] }} owner
@@ -27,8 +27,8 @@ export function readMoves(root, { moves = [] } = {}) {
 
 /**
  * @param {readonly Move[]} list
- * @returns {(place: Place) => Place | undefined} the first names of a place, undefined if it was never moved
- * @throws Error for a move that is none
+ * @returns {(place: Place) => Place | undefined} the first names of a location, undefined if it was never moved
+ * @throws Error for an invalid move
  */
 export function createFirstNames(list) {
   const byPath = Map.groupBy(list.map(parseMove), ({ to }) => to.path);
@@ -54,12 +54,12 @@ function parseMove(move, index) {
 
 function wrongMove(move) {
   return new Error(
-    `${JSON.stringify(move)} is no move. Write ["old file", "new file"], or add "#function" or "#function#statement" to both (moves.json, or \`moves\` in src/server/product/build.mjs).`,
+    `${JSON.stringify(move)} is not a valid move. Write ["old file", "new file"], or add "#function" or "#function#statement" to both (moves.json, or \`moves\` in src/server/product/build.mjs).`,
   );
 }
 
 function parsePlace(text) {
-  // In `a.ts#Reader.#open#throw error` the second # belongs to the name of a private method.
+  // In `a.ts#Reader.#open#throw error`, the second # is part of a private method's name.
   const [, path, name, detail] = /^([^#]+)(?:#((?:[^#]|(?<=\.)#)*)(?:#(.+))?)?$/s.exec(text) ?? [];
   return path === undefined ? undefined : { path, function: name, detail };
 }

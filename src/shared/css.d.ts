@@ -1,11 +1,11 @@
 declare module '*.module.css' {
-  /** By the name in the sheet, the name in the page. */
+  /** Class names in the page, by their names in the style sheet. */
   const classes: Readonly<Record<string, string>>;
   export default classes;
 }
 declare module '*.css';
 
-// The URL of an asset, as the build's `assetLoaders` name it.
+// The URL of an asset, as named by the build's `assetLoaders`.
 declare module '*.svg' {
   const url: string;
   export default url;

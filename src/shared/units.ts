@@ -1,4 +1,4 @@
-/** Durations in milliseconds: `5 * Second` reads better than `5000` and cannot be mistaken for seconds. */
+/** Durations in milliseconds: `5 * Second` is clearer than `5000` and cannot be mistaken for seconds. */
 export const Millisecond = 1;
 export const Second = 1000 * Millisecond;
 export const Minute = 60 * Second;

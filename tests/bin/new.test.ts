@@ -46,29 +46,29 @@ describe('the id of a page', () => {
 
   it('can be chosen', () => {
     expect(parsePagePath('/orders/:id', 'purchase')).toMatchObject({ id: 'purchase', params: ['id'] });
-    expect(() => parsePagePath('/orders', 'My Orders')).toThrow('is no id for a page');
+    expect(() => parsePagePath('/orders', 'My Orders')).toThrow('is not a valid id for a page');
   });
 });
 
 describe('an invalid path', () => {
   it.each([
     ['about', 'starts with a slash'],
-    ['/about/', 'without a slash at the end: "/about"'],
-    ['//', 'without a slash at the end: "/"'],
-    ['/a//b', 'doubled slash'],
-    ['/my page', 'add such a page by hand'],
-    ['/caf%C3%A9', 'add such a page by hand'],
-    ['/files/*', 'add such a page by hand'],
-    ['/:lang?/about', 'add such a page by hand'],
-    ['/a?b', 'add such a page by hand'],
-    ['/../a', 'add such a page by hand'],
-    ['/:id/x/:id', 'two parameters of one name'],
-    ['/api', "is the engine's"],
-    ['/API/orders', "is the engine's"],
-    ['/_data/x', "is the engine's"],
-    ['/assets/x', "is the engine's"],
-    ['/_dev', "is the engine's"],
-    ['/desk/x', "is the engine's"],
+    ['/about/', 'does not end with a slash: "/about"'],
+    ['//', 'does not end with a slash: "/"'],
+    ['/a//b', 'double slash'],
+    ['/my page', 'add this page manually'],
+    ['/caf%C3%A9', 'add this page manually'],
+    ['/files/*', 'add this page manually'],
+    ['/:lang?/about', 'add this page manually'],
+    ['/a?b', 'add this page manually'],
+    ['/../a', 'add this page manually'],
+    ['/:id/x/:id', 'two parameters with the same name'],
+    ['/api', 'would never be shown'],
+    ['/API/orders', 'would never be shown'],
+    ['/_data/x', 'would never be shown'],
+    ['/assets/x', 'would never be shown'],
+    ['/_dev', 'would never be shown'],
+    ['/desk/x', 'would never be shown'],
   ])('%s is rejected with an explanation', (path, words) => {
     expect(() => parsePagePath(path)).toThrow(new RegExp(words.replace(/[?*"/]/g, '\\$&'), 'i'));
   });
@@ -207,13 +207,13 @@ describe('npm run new', () => {
     const { code, said } = await runNew('page', '/about');
     expect([code, said.match(/^.*formatted.*$/gm)]).toEqual([
       0,
-      ['They are not formatted, because Biome is not installed: run `npm install`, then `npm run format`.'],
+      ['The files are not formatted, because Biome is not installed. Run `npm install`, then `npm run format`.'],
     ]);
   });
 
   it.each([
     [0, null],
-    [1, ['They may not be formatted, because Biome ended with an error: `npm run lint` says which.']],
+    [1, ['Some files may be unformatted, because Biome failed. Run `npm run lint` to see why.']],
   ])('reports a failure of Biome, and nothing if it succeeded: %i', async (status, lines) => {
     const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');
     mkdirSync(dirname(biome), { recursive: true });
@@ -226,13 +226,13 @@ describe('npm run new', () => {
     await runNew('page', '/orders/:id');
     const before = read('src/shared/product/routes.tsx');
     expect((await runNew('page', '/orders/:number', '--id', 'other')).said).toBe(
-      'There is a page with the path /orders/:id already, in src/shared/product/routes.tsx.\n',
+      'A page with the path /orders/:id already exists, in src/shared/product/routes.tsx.\n',
     );
-    expect((await runNew('page', '/order')).said).toMatch(/^There is a page with the id "order" already\..*--id\.\n$/);
+    expect((await runNew('page', '/order')).said).toMatch(/^A page with the id "order" already exists\..*--id\.\n$/);
     rmSync(join(root, 'src/shared/product/pages/order'), { recursive: true });
     writeFileSync(join(root, 'src/server/product/pages/about.ts'), 'mine');
     const refused = await runNew('page', '/about');
-    expect(refused).toEqual({ code: 1, said: expect.stringMatching(/^There is a file .*about\.ts already, .*\n$/) });
+    expect(refused).toEqual({ code: 1, said: expect.stringMatching(/^The file .*about\.ts already exists\. .*\n$/) });
     expect(read('src/server/product/pages/about.ts')).toBe('mine');
     expect(existsSync(join(root, 'src/shared/product/pages/about'))).toBe(false);
     expect(read('src/shared/product/routes.tsx')).toBe(before);
@@ -244,7 +244,7 @@ describe('npm run new', () => {
     const { code, said } = await runNew('page', '/about');
     expect(code).toBe(1);
     expect(said).toContain(
-      "The place in src/shared/product/routes.tsx was not found. Add there by hand:\n  { id: 'about'",
+      "The position in src/shared/product/routes.tsx was not found. Add this manually:\n  { id: 'about'",
     );
     expect(read('src/shared/product/routes.tsx')).toBe(table);
     expect(existsSync(join(root, 'src/shared/product/pages/about/about.tsx'))).toBe(true);
@@ -257,7 +257,7 @@ describe('npm run new', () => {
     );
     expect(await runNew('api', 'water-levels')).toEqual({
       code: 1,
-      said: 'There is a resource water-levels already, in src/server/product/api/water-levels.\n',
+      said: 'The resource water-levels already exists, in src/server/product/api/water-levels.\n',
     });
   });
 
@@ -298,7 +298,7 @@ describe('the tests that it writes', () => {
   it('say what to do when they fail', async () => {
     failTests(app);
     const said = await runTests();
-    expect(said).toContain('Is there a /orders/7? If not, visit one that there is');
+    expect(said).toContain('Does /orders/7 exist? If not, visit one that exists');
     expect(said).toMatch(/schema\.ts refuses SENT: .*river/);
   }, 120_000);
 });

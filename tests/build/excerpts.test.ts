@@ -122,9 +122,9 @@ describe('an excerpt', () => {
 describe('a missing excerpt', () => {
   it('names both files that can be corrected', async () => {
     await expect(read('gauges.ts#closed')).rejects.toThrow(
-      'src/shown.tsx shows `excerpt:src/gauges.ts#closed`, but nothing in src/gauges.ts is named `closed` once and no more. Mend the import in src/shown.tsx',
+      'src/shown.tsx shows `excerpt:src/gauges.ts#closed`, but src/gauges.ts does not have exactly one `closed`. Fix the import in src/shown.tsx',
     );
-    await expect(read('gone.ts#open')).rejects.toThrow('src/gone.ts is not there. Mend the import in src/shown.tsx');
+    await expect(read('gone.ts#open')).rejects.toThrow('src/gone.ts does not exist. Fix the import in src/shown.tsx');
   });
 
   it('is rejected outside src, which the build does not watch', async () => {
@@ -143,7 +143,7 @@ describe('a missing excerpt', () => {
       logLevel: 'silent',
       plugins: [excerpts(root)],
     });
-    await expect(building).rejects.toThrow('Mend the import in src/shown.tsx');
+    await expect(building).rejects.toThrow('Fix the import in src/shown.tsx');
   });
 });
 

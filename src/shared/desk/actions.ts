@@ -1,13 +1,13 @@
 import { createActionUses } from '../engine/routing/actions.ts';
 
-/** What an action says it has done. */
+/** The result of a change. */
 export interface Changed {
   readonly words: string;
-  /** The change of somebody else that this one replaced. */
+  /** A concurrent change by another operator that this one replaced. */
   readonly overtook?: string;
 }
 
-/** How the test of each target went. */
+/** The test result of each target. */
 export interface TestResults {
   readonly results: readonly { readonly target: string; readonly ok: boolean; readonly words: string }[];
 }

@@ -3,7 +3,7 @@ import type { SortName, SpanName } from './shapes.ts';
 
 type Choice<Value extends string = string> = readonly [value: Value, words: string];
 
-/** What the address of a list may say, in words. */
+/** Values in the list's URL, with their labels. */
 export const SORTS = [
   ['last', 'Last seen'],
   ['first', 'First seen'],
@@ -31,16 +31,16 @@ export const WITHIN_TIMES: Readonly<Record<string, number>> = {
   '30d': 30 * Day,
 };
 
-/** What `assignee` says for incidents that nobody has: a name has letters. */
+/** Value of `assignee` for unassigned incidents. Names always have letters. */
 export const NOBODY = '-';
 
-/** What `incident.resolve` takes as `when`. */
+/** Values of `when` in `incident.resolve`. */
 export const RESOLVE_CHOICES = [
   ['now', 'now'],
   ['next', 'in the next release'],
 ] as const satisfies readonly Choice[];
 
-/** What `incident.ignore` takes as `how`. */
+/** Values of `how` in `incident.ignore`. */
 export const IGNORE_CHOICES = [
   ['ever', 'forever'],
   ['1h', 'for an hour'],

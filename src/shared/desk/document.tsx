@@ -1,6 +1,6 @@
 import type { DocumentProps } from '../engine/rendering/document.ts';
 
-/** The page around every page of the desk. Without the product's manifest and icon: the desk stands without it. */
+/** The document of the desk's pages. It works without the product: it does not use its manifest and icon. */
 export function Document({ lang, head, children }: DocumentProps) {
   return (
     <html lang={lang}>

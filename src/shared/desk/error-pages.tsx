@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { ErrorPageProps, ErrorPages } from '../engine/rendering/engine-context.ts';
 
-/** What an operator sees in the place of a page that ended otherwise. Who is not signed in gets the form of `pages/root`. */
+/** The desk's error pages for signed-in operators. Others see the form of `pages/root`. */
 export const errorPages: ErrorPages = {
   notFound: NotFound,
   forbidden: Forbidden,
@@ -24,7 +24,7 @@ function NotFound({ error }: ErrorPageProps) {
 function Forbidden({ error }: ErrorPageProps) {
   return (
     <ErrorPage title="Operators only">
-      <p>{error.message ?? 'Your token is read-only. Ask for an operator’s token.'}</p>
+      <p>{error.message ?? 'Your token is read-only. Ask for an operator token.'}</p>
       <ToList />
     </ErrorPage>
   );
@@ -34,7 +34,7 @@ function Unauthorized() {
   return (
     <ErrorPage title="Your session has expired">
       <p>
-        {/* biome-ignore lint/a11y/useValidAnchor: an empty address is this page's own, and asks to sign in */}
+        {/* biome-ignore lint/a11y/useValidAnchor: an empty href reloads this page, which shows the sign-in form */}
         <a href="">Sign in again</a>
       </p>
     </ErrorPage>
@@ -43,7 +43,7 @@ function Unauthorized() {
 
 function PublicError({ error }: ErrorPageProps) {
   return (
-    <ErrorPage title={error.message ?? 'This did not work'}>
+    <ErrorPage title={error.message ?? 'Something went wrong'}>
       <Again />
     </ErrorPage>
   );
@@ -53,13 +53,14 @@ function Failure({ error }: ErrorPageProps) {
   return (
     <ErrorPage title="The desk failed">
       <p>
-        The failure is kept like any other
+        The failure was recorded
         {error.digest && (
           <>
-            , as <code>{error.digest}</code>
+            {' '}
+            as <code>{error.digest}</code>
           </>
         )}
-        . Pages of the site are served as before.
+        . Your site is not affected.
       </p>
       <Again />
     </ErrorPage>
@@ -69,7 +70,7 @@ function Failure({ error }: ErrorPageProps) {
 function Again() {
   return (
     <p>
-      {/* biome-ignore lint/a11y/useValidAnchor: an empty address is this page's own, and loads it again */}
+      {/* biome-ignore lint/a11y/useValidAnchor: an empty href reloads this page */}
       <a href="">Try again</a> or <a href="/desk">go to the list</a>
     </p>
   );

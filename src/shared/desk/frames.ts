@@ -1,6 +1,6 @@
 import type { ErrorShape, FrameShape } from './shapes.ts';
 
-/** Frames that are open at first (count), so that a deep stack does not hide the request. */
+/** Number of frames that are open at first. A deep stack must not push the request out of view. */
 const OPEN_FRAMES = 3;
 
 /** Returns the first frames of the app, or else the first frame of Spillway. */
@@ -11,12 +11,12 @@ export function chooseOpen({ frames }: Pick<ErrorShape, 'frames'>): ReadonlySet<
 }
 
 export interface FrameGroup {
-  /** Frames of Spillway, of dependencies and of the runtime. Else it is one frame of the app. */
+  /** True for frames of Spillway, of dependencies and of the runtime. If false, the group is one frame of the app. */
   readonly isFolded: boolean;
   readonly frames: readonly FrameShape[];
 }
 
-/** Returns each frame of the app alone, and the frames between them in groups. @param opened what `chooseOpen` returned */
+/** Returns frames of the app separately, and the other frames in groups. @param opened the result of `chooseOpen` */
 export function groupFrames(frames: readonly FrameShape[], opened: ReadonlySet<FrameShape>): FrameGroup[] {
   const groups: { isFolded: boolean; frames: FrameShape[] }[] = [];
   for (const frame of frames) {

@@ -1,12 +1,12 @@
 import type { ViewShape } from './shapes.ts';
 
-/** `/desk/7K3QM2XA`, or `/desk/7K3QM2XA/9F4W0R6B`. @param environment empty for that of this server */
+/** `/desk/7K3QM2XA`, or `/desk/7K3QM2XA/9F4W0R6B`. @param environment empty for this server's */
 export function toIncidentHref(digest: string, occurrence: string | undefined, environment: string): string {
   const path = occurrence === undefined ? `/desk/${digest}` : `/desk/${digest}/${occurrence}`;
   return environment === '' ? path : `${path}?${new URLSearchParams({ environment })}`;
 }
 
-/** The list as somebody sees it, so that it can be sent to a colleague: what is as usual is left out. */
+/** Returns a link to the list with this view, for example to send to a colleague. Default values are left out. */
 export function toListHref(view: ViewShape, change: Partial<ViewShape> & { after?: string | undefined } = {}): string {
   const { after, ...changed } = change;
   const entries = Object.entries({ ...view, ...changed }).filter(
@@ -16,7 +16,7 @@ export function toListHref(view: ViewShape, change: Partial<ViewShape> & { after
   return search.size > 0 ? `/desk?${search}` : '/desk';
 }
 
-/** What the list shows where the address says nothing. */
+/** The default view of the list. */
 export const USUAL_VIEW: ViewShape = {
   state: 'open',
   sort: 'last',
@@ -31,7 +31,7 @@ export const USUAL_VIEW: ViewShape = {
   within: '',
 };
 
-/** The parts of a view that filter nothing: they stay when its filters are removed. */
+/** Returns the parts of a view that stay when its filters are cleared. */
 export function pickKept({ state, sort, span, environment }: ViewShape): Partial<ViewShape> {
   return { state, sort, span, environment };
 }

@@ -1,11 +1,11 @@
 import { defineRoutes } from '../engine/routing/routes.ts';
 
-/** All pages of the desk are at this path or below it, and so is their data. */
+/** The path prefix of all pages of the desk and their data. */
 export const DESK_PATH = '/desk';
 
 /**
- * Every page of the desk: a table of its own, beside the product's. The server joins the other halves
- * by id, in `src/server/desk/pages/index.ts`.
+ * The desk's route table, separate from the product's. The server adds loaders and actions by id in
+ * `src/server/desk/pages/index.ts`.
  */
 export const routes = defineRoutes([
   {

@@ -1,7 +1,6 @@
 /**
- * What crosses from the desk's presenters to its pages: plain JSON, cut and scrubbed. Times are
- * milliseconds since 1970. Each page has `now`, from which relative times are told, so that server and
- * browser say the same.
+ * Data from the desk's presenters for its pages: plain JSON, cut and scrubbed. Times are milliseconds since 1970. Each
+ * page has `now`, the base of relative times, so that server and browser render the same.
  */
 
 export type IncidentKind =
@@ -21,41 +20,41 @@ export type IncidentKind =
 export type IncidentState = 'open' | 'resolved' | 'ignored';
 export type Side = 'server' | 'browser';
 
-/** Whoever looks at the desk. */
+/** The user of the desk. */
 export interface OperatorShape {
   readonly name: string;
-  /** False for viewers, who are shown no forms. */
+  /** False for viewers, who see no forms. */
   readonly canChange: boolean;
 }
 
-/** Failures that are recorded and not in the store yet. */
+/** Failures that are recorded but not yet in the store. */
 export interface ArrivingShape {
-  /** Of the process that answers. */
+  /** Failures of the responding process. */
   readonly count: number;
-  /** Processes that ended left more. */
+  /** Whether processes that ended left more. */
   readonly hasMore: boolean;
 }
 
-/** How an incident stands, and what would change it by itself. */
+/** State of an incident, and what changes it automatically. */
 export interface StatusShape {
   readonly state: IncidentState;
-  /** Open because it came back after it was resolved. */
+  /** Open because it happened again after it was resolved. */
   readonly isRegression?: boolean;
-  /** Resolved in the next release: what runs by now may still bring it. */
+  /** Resolved in the next release: it can still happen in the current one. */
   readonly isForNext?: boolean;
   readonly ignoredUntil?: number;
-  /** Ignored until it happens this often more within an hour. */
+  /** Ignored until it happens this many more times within an hour. */
   readonly ignoredUntilMore?: number;
   readonly changedAt?: number;
-  /** The name of the operator, or of the rule, that made it so. */
+  /** Name of the operator or rule that set the state. */
   readonly changedBy?: string;
 }
 
-/** Where in the application something fails. */
+/** Location of a failure in the app. */
 export interface PlaceShape {
   /** The pattern of the route: `/orders/:id`. */
   readonly route?: string;
-  /** Of the project's root: `src/server/product/pages/cart.ts`. */
+  /** Relative to the project: `src/server/product/pages/cart.ts`. */
   readonly file?: string;
   readonly line?: number;
   readonly function?: string;
@@ -66,17 +65,17 @@ export interface SideCounts {
   readonly browser: number;
 }
 
-/** How often, over time. */
+/** Counts over time. */
 export interface ChartShape {
-  /** The beginning of the first bar. */
+  /** Start of the first bar. */
   readonly start: number;
-  /** What one bar stands for (ms). */
+  /** Duration of one bar (ms). */
   readonly step: number;
   /** Oldest first. */
   readonly counts: readonly number[];
 }
 
-/** A release that was first seen within a chart. */
+/** A release that was first seen within the chart. */
 export interface MarkShape {
   readonly at: number;
   readonly release: string;
@@ -91,7 +90,7 @@ export interface IncidentRow {
   readonly place: PlaceShape;
   readonly status: StatusShape;
   readonly counts: SideCounts;
-  /** Visitors touched, a day's each; undefined where none was told apart. */
+  /** Affected visitors, each counted once per day; undefined if unknown. */
   readonly visitors?: number;
   readonly firstAt: number;
   readonly lastAt: number;
@@ -104,21 +103,21 @@ export interface IncidentRow {
 export type SortName = 'last' | 'first' | 'count' | 'visitors';
 export type SpanName = '24h' | '14d';
 
-/** What of the list is asked for: as it stands in the address. An empty text filters nothing. */
+/** The requested view of the list, from the URL. An empty string filters nothing. */
 export interface ViewShape {
   readonly state: IncidentState | 'all';
   readonly sort: SortName;
-  /** Of the charts. */
+  /** Time span of the charts. */
   readonly span: SpanName;
   readonly search: string;
   readonly side: Side | '';
   readonly kind: IncidentKind | '';
   readonly route: string;
   readonly release: string;
-  /** Empty for the environment of this server. */
+  /** Empty for this server's environment. */
   readonly environment: string;
   readonly assignee: string;
-  /** Seen within: `1h`, `24h`, `7d`, `30d`. */
+  /** Last seen within: `1h`, `24h`, `7d`, `30d`. */
   readonly within: string;
 }
 
@@ -127,36 +126,36 @@ export interface IncidentsData {
   readonly operator: OperatorShape;
   readonly view: ViewShape;
   readonly rows: readonly IncidentRow[];
-  /** Of each tab, undefined where it was not counted. */
+  /** Counts per tab; undefined if not counted. */
   readonly totals: Readonly<Partial<Record<IncidentState, number>>>;
-  /** What the filters offer. */
+  /** Options of the filters. */
   readonly choices: {
     readonly routes: readonly string[];
     readonly releases: readonly string[];
     readonly assignees: readonly string[];
   };
-  /** Where the next page begins. */
+  /** Cursor of the next page. */
   readonly next?: string;
-  /** Where this page begins; absent on the first. */
+  /** Cursor of this page; absent on the first. */
   readonly cursor?: string;
-  /** Nothing was ever stored. */
+  /** Whether nothing was ever stored. */
   readonly isNew: boolean;
 }
 
-/** Text, or text with a colour. */
+/** Source text, plain or highlighted. */
 export type SpanShape = string | readonly [kind: 'comment' | 'string' | 'keyword' | 'literal' | 'tag', text: string];
 
 export interface FrameShape {
   readonly file: string;
-  /** From 1; 0 where it is not known. */
+  /** Counted from 1; 0 if unknown. */
   readonly line: number;
   readonly column: number;
   readonly function: string;
-  /** Of the application, or of the engine that it is built on. */
+  /** Whether the frame is in the app or in Spillway. */
   readonly isOwn: boolean;
   readonly isEngine: boolean;
   readonly isAsync: boolean;
-  /** Opens the place in an editor or a repository. */
+  /** Opens the location in an editor or a repository. */
   readonly link?: string;
   readonly source?: { readonly start: number; readonly lines: readonly (readonly SpanShape[])[] };
 }
@@ -175,7 +174,7 @@ export interface RequestShape {
   readonly url: string;
   readonly referrer?: string;
   readonly agent?: { readonly words: string; readonly raw: string };
-  /** All others. */
+  /** The other headers. */
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
@@ -191,26 +190,26 @@ export interface ComponentShape {
   readonly name: string;
   /** File and line; empty for an element. */
   readonly place: string;
-  /** One of the application's own, none of the engine's. */
+  /** A component of the app, not of the engine. */
   readonly isOwn: boolean;
 }
 
-/** What is told of a kind alone. */
+/** Details that only some kinds have. */
 export type StoryShape =
   | {
       readonly kind: 'hydration';
-      /** React's own words, where the browser sent them. */
+      /** React's message, if the browser sent it. */
       readonly said: string;
-      /** The same in a sentence, where React only gave a number. */
+      /** An explanation, if React only gave a number. */
       readonly meaning: string;
     }
   | {
       readonly kind: 'unclean-death';
       readonly startedAt?: number;
       readonly lastHeardAt: number;
-      /** Resident memory when it was last heard of (bytes). */
+      /** Resident memory at the last heartbeat (bytes). */
       readonly memory?: number;
-      /** Its main thread had stood still for this long (ms). */
+      /** How long its main thread had been blocked (ms). */
       readonly blockedFor?: number;
       readonly growth?: GrowthShape;
       readonly inFlight: readonly InFlightShape[];
@@ -218,25 +217,25 @@ export type StoryShape =
   | { readonly kind: 'blocked-loop'; readonly ms: number; readonly since?: number }
   | { readonly kind: 'report'; readonly facts: readonly (readonly [name: string, value: string])[] };
 
-/** How the memory of a process was over its life (bytes). */
+/** Memory of a process over its life (bytes). */
 export interface GrowthShape {
-  /** When the first step began, and how long each is (ms). */
+  /** Start of the first step, and the length of a step (ms). */
   readonly at: number;
   readonly step: number;
-  /** The most of each step, oldest first. */
+  /** Maximum of each step, oldest first. */
   readonly memory: readonly number[];
   readonly heap: readonly number[];
   readonly heapLimit: number;
-  /** What had grown at the end since the process had settled. */
+  /** What had grown since the process had settled. */
   readonly where: 'heap' | 'outside' | 'nowhere';
-  /** What it had settled at, and what it was at the end. */
+  /** Memory after the process had settled, and at the end. */
   readonly from: MemoryShape;
   readonly to: MemoryShape;
-  /** How long lay between them (ms). */
+  /** Time between `from` and `to` (ms). */
   readonly ms: number;
 }
 
-/** Bytes, both. */
+/** Both in bytes. */
 export interface MemoryShape {
   readonly memory: number;
   readonly heap: number;
@@ -246,11 +245,11 @@ export interface InFlightShape {
   readonly requestId: string;
   readonly method: string;
   readonly route: string;
-  /** How long it had been under way (ms). */
+  /** Duration so far (ms). */
   readonly ms: number;
 }
 
-/** One time that it happened. */
+/** One occurrence of an incident. */
 export interface OccurrenceShape {
   readonly occurrence: string;
   readonly at: number;
@@ -260,18 +259,18 @@ export interface OccurrenceShape {
   readonly route?: string;
   readonly requestId?: string;
   readonly visitor?: string;
-  /** Undefined where no more than the above was kept. */
+  /** Undefined if the occurrence was sampled out: only the fields above are stored. */
   readonly whole?: WholeShape;
 }
 
 export interface WholeShape {
-  /** The way on which it failed, in words: `while a loader ran`. */
+  /** What was running: `while a loader ran`. */
   readonly origin: string;
   readonly traceId?: string;
   readonly spanId?: string;
   /** Outermost first. */
   readonly errors: readonly ErrorShape[];
-  /** The same as text, to be copied. */
+  /** The errors as text, for copying. */
   readonly stackText: string;
   readonly story?: StoryShape;
   readonly request?: RequestShape;
@@ -279,7 +278,7 @@ export interface WholeShape {
   readonly breadcrumbs: readonly BreadcrumbShape[];
   readonly tags: readonly (readonly [name: string, value: string])[];
   readonly extra: readonly (readonly [name: string, value: string])[];
-  /** Names of what was cut to fit the limits. */
+  /** Names of the fields that were cut to fit the limits. */
   readonly cut: readonly string[];
 }
 
@@ -289,7 +288,7 @@ export interface ReleaseShape {
   readonly firstAt: number;
   readonly lastAt: number;
   readonly count: number;
-  /** It came back here after it was resolved. */
+  /** The incident happened again in this release after it was resolved. */
   readonly isRegression: boolean;
 }
 
@@ -312,22 +311,21 @@ export interface SimilarShape {
   readonly because: 'file' | 'message';
 }
 
-/** A note, or a change of the incident: what operators did. */
+/** A note, or a change of the incident. */
 export interface ChangeShape {
   readonly id: string;
   readonly at: number;
-  /** The name of a token, or `desk` for what happened by itself. */
+  /** Name of a token, or `desk` for automatic changes. */
   readonly by: string;
-  /** A sentence without its subject: `resolved it in the next release`. */
+  /** A sentence without a subject: `resolved it in the next release`. */
   readonly words: string;
-  /** What was written, and how it is told apart, for a note. */
+  /** Set for a note. */
   readonly note?: { readonly id: number; readonly text: string };
 }
 
 /**
- * An occurrence of which not all was kept: `thin` where its row is there, `thinned` where it may be
- * among those that were only counted, `arriving` if it is perhaps not stored yet,
- * `unknown` where it never was or is gone.
+ * An occurrence that is not stored in full: `thin` if only its row is stored, `thinned` if it is probably one of those
+ * that were only counted, `arriving` if it is perhaps not stored yet, `unknown` if it never existed or was deleted.
  */
 export interface MissedShape {
   readonly occurrence: string;
@@ -341,20 +339,20 @@ export interface IncidentData {
   readonly operator: OperatorShape;
   readonly digest: string;
   readonly environment: string;
-  /** The environment as addresses name it: empty for that of this server. */
+  /** The environment in URLs: empty for this server's. */
   readonly scope: string;
-  /** Other environments in which the digest is known. */
+  /** Other environments with the same digest. */
   readonly elsewhere: readonly string[];
   readonly kind: IncidentKind;
   readonly title: string;
-  /** Of the outermost error, whole. */
+  /** The full message of the outermost error. */
   readonly message: string;
   readonly place: PlaceShape;
   readonly status: StatusShape;
-  /** Names the state of the incident: what is sent back, so that two who change it at once are told. */
+  /** Version of the incident. Forms send it back, so that concurrent changes are detected. */
   readonly version: string;
   readonly assignee?: string;
-  /** Digests that were merged into it. */
+  /** Digests that were merged into this one. */
   readonly merged: readonly string[];
   readonly counts: SideCounts;
   readonly visitors?: number;
@@ -362,39 +360,39 @@ export interface IncidentData {
   readonly lastAt: number;
   readonly day: ChartShape;
   readonly fortnight: ChartShape;
-  /** Of both charts, oldest first. */
+  /** Releases for both charts, oldest first. */
   readonly marks: readonly MarkShape[];
   readonly releases: readonly ReleaseShape[];
-  /** The one that is shown; undefined where none was kept. */
+  /** The occurrence that is shown; undefined if none is stored. */
   readonly shown?: OccurrenceShape;
-  /** The one in the address, where it was not kept whole and another one is shown in its place. */
+  /** The occurrence in the URL, if it is not stored in full and another one is shown. */
   readonly missed?: MissedShape;
-  /** Neighbours in time, by occurrence. */
+  /** The next and previous occurrence in time. */
   readonly newer?: string;
   readonly older?: string;
-  /** The latest. */
+  /** The latest occurrences. */
   readonly recent: readonly Pick<OccurrenceShape, 'occurrence' | 'at' | 'side' | 'release'>[];
   readonly feedback: readonly FeedbackShape[];
   readonly similar: readonly SimilarShape[];
   readonly changes: readonly ChangeShape[];
 }
 
-/** A message to somebody who is told. */
+/** A notification. */
 export interface NoticeShape {
   readonly id: number;
   /** `New`, `Regression`, `Storm`, `Summary`, `Test` */
   readonly label: string;
   readonly digest?: string;
-  /** Of the incident, as long as it is there. */
+  /** Environment of the incident, until the incident is deleted. */
   readonly environment?: string;
   readonly title?: string;
   readonly state: 'waiting' | 'sent' | 'failed' | 'summed' | 'dropped';
-  /** When it ended; of one that waits, when it was made. */
+  /** When it was sent or given up; while it waits, when it was created. */
   readonly at: number;
-  /** When one that waits is tried next. */
+  /** Next attempt, while it waits. */
   readonly dueAt?: number;
   readonly tries: number;
-  /** How the last try ended, in words. */
+  /** Result of the last attempt, as a sentence. */
   readonly outcome: string;
   /** `Webhook hooks.example.com` */
   readonly target: string;
@@ -403,14 +401,14 @@ export interface NoticeShape {
 export interface NotificationsData {
   readonly now: number;
   readonly operator: OperatorShape;
-  /** Of this server. */
+  /** This server's environment. */
   readonly environment: string;
-  /** Names without what is secret in them. */
+  /** Names without secrets. */
   readonly targets: readonly string[];
   readonly settings: readonly (readonly [name: string, words: string])[];
-  /** The one that is due next first. */
+  /** Next due first. */
   readonly waiting: readonly NoticeShape[];
   readonly waitingCount: number;
-  /** The latest first. */
+  /** Latest first. */
   readonly done: readonly NoticeShape[];
 }

@@ -1,2 +1,2 @@
-/** In the search of a sign-in link, and the field of its form. A name whose values are kept out of every record. */
+/** Search key of a sign-in link, and field of its form. Its values are kept out of all records. */
 export const TICKET_KEY = 'ticket';

@@ -1,7 +1,7 @@
 import { Day, Hour, Minute, Second } from '../units.ts';
 import type { ArrivingShape, IncidentKind, IncidentState, MissedShape } from './shapes.ts';
 
-/** Kinds in words, for lists and filters. */
+/** Labels of the kinds, for lists and filters. */
 export const KIND_WORDS: Readonly<Record<IncidentKind, string>> = {
   exception: 'Exception',
   hydration: 'Hydration mismatch',
@@ -17,7 +17,7 @@ export const KIND_WORDS: Readonly<Record<IncidentKind, string>> = {
   intervention: 'Intervention',
 };
 
-/** What helps against violations of the content policy, by the directive that a title names. */
+/** Advice on violations of the Content Security Policy, by the directive in the title. */
 const POLICY_HINTS: readonly (readonly [directive: RegExp, hint: string])[] = [
   [
     /\b(?:require-trusted-types-for|trusted-types)\b/,
@@ -30,7 +30,7 @@ const POLICY_HINTS: readonly (readonly [directive: RegExp, hint: string])[] = [
   [/./, 'If the page needs this source, add it to contentSources in src/server/product/index.ts.'],
 ];
 
-/** What to do about an incident, where its kind tells. */
+/** Returns advice on an incident, if its kind has any. */
 export function toHint({ kind, title }: { readonly kind: IncidentKind; readonly title: string }): string | undefined {
   return kind === 'csp' ? POLICY_HINTS.find(([directive]) => directive.test(title))?.[1] : undefined;
 }
@@ -56,18 +56,18 @@ const UNITS = [
   ['min', Minute],
 ] as const;
 
-/** In UTC, so that server, browser and colleagues elsewhere read the same: `2026-11-21 20:31:07 UTC`. */
+/** Formats in UTC, so that server, browser and colleagues elsewhere see the same: `2026-11-21 20:31:07 UTC`. */
 export function toExactTime(at: number): string {
   const text = toIsoTime(at);
   return text === '' ? 'at an unknown time' : `${text.slice(0, 10)} ${text.slice(11, 19)} UTC`;
 }
 
-/** Empty for what is no time. */
+/** Returns an empty string for an invalid time. */
 export function toIsoTime(at: number): string {
   return Math.abs(at) <= 8.64e15 ? new Date(at).toISOString() : '';
 }
 
-/** `640 ms`, `12.4 s`, `3 min 20 s`, `2 h 5 min`: rounded to what is said. */
+/** `640 ms`, `12.4 s`, `3 min 20 s`, `2 h 5 min`: rounded to the units shown. */
 export function toDuration(ms: number): string {
   if (Math.round(ms) < Second) return `${Math.round(ms)} ms`;
   const tenths = Math.round(ms / 100);
@@ -103,7 +103,7 @@ export function toMebibytes(bytes: number): string {
   return `${toCount(Math.round(bytes / 1024 / 1024))} MiB`;
 }
 
-/** Why a page shows another occurrence than its address names. The words follow the digest. */
+/** Why a page shows another occurrence than the one in its URL. The text follows the digest. */
 export const MISSED_WORDS: Readonly<Record<MissedShape['state'], string>> = {
   thin: 'was sampled out: only its row was kept. This is the nearest occurrence that was kept in full.',
   thinned: 'was sampled out: it was only counted. This is the nearest occurrence that was kept in full.',

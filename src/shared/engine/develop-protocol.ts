@@ -1,34 +1,34 @@
-/** Where a development server tells open pages of its builds. */
+/** Server-sent events that notify open pages of new builds. */
 export const DEV_EVENTS = '/_dev/events';
 export const DEV_STATE = '/_dev/state';
-/** What a failure was, by its address; what the browser threw, with the lines of source. */
+/** `DEV_FAILURES` returns a failure by its address, `DEV_FRAMES` an error of the browser with its source lines. */
 export const DEV_FAILURES = '/_dev/failures';
 export const DEV_FRAMES = '/_dev/frames';
 
-/** The last build, as `npm run dev` knows it. */
+/** The last build of `npm run dev`. */
 export interface DevState {
-  /** Counts builds; `served` is the one whose server answers. */
+  /** The number of the last build; `served` is the build of the server that is running. */
   readonly build: number;
   readonly served: number;
-  /** By file of the product, the URL of its output. */
+  /** The URL of the output, by product file. */
   readonly modules: Readonly<Record<string, string>>;
-  /** By route id, the file of its page. */
+  /** The page's file, by route id. */
   readonly routes: Readonly<Record<string, string>>;
   /** By route id. */
   readonly styles: Readonly<Record<string, readonly string[]>>;
-  /** Changes where the desk did: a page of it has to reload. */
+  /** Changes with the desk: its pages have to reload. */
   readonly desk: string;
-  /** Changes where something else than the product changed: an open page has to reload. */
+  /** Changes with anything outside the product: open pages have to reload. */
   readonly base: string;
-  /** Changes where the server did: page data is asked for again. */
+  /** Changes with the server: open pages fetch their data again. */
   readonly server: string;
-  /** The files that changed, for the line that says why a page reloads. */
+  /** The files that changed, for the message that says why a page reloads. */
   readonly reason: string;
-  /** The build failed; all else is as it was before. */
+  /** Set if the build failed; the other fields are then unchanged. */
   readonly error?: DevError;
 }
 
-/** What the browser sends of an error: the server knows the source. */
+/** An error that the browser sends to the server to get its source lines. */
 export interface ThrownInBrowser {
   readonly title: string;
   readonly message: string;
@@ -48,9 +48,9 @@ export interface DevProblem {
   readonly line?: number;
   /** Counted from 1. */
   readonly column?: number;
-  /** What stands below the lines: a stack, or the components around. */
+  /** Shown below the source lines: a stack, or the surrounding components. */
   readonly trail?: readonly string[];
-  /** A link that opens the place in an editor. */
+  /** A link that opens the location in an editor. */
   readonly open?: string;
   /** The lines around it, by number. */
   readonly lines?: readonly (readonly [number: number, text: string])[];

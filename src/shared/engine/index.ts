@@ -1,5 +1,5 @@
-// What pages import, as `#engine`. The build takes each name from the file that it comes from, so that a page brings
-// no more than it uses. Within the engine, import that file.
+// Everything that pages import, as `#engine`. The build resolves each name to its own file, so that a page loads only
+// what it uses. Within the engine, import the files directly.
 
 export { Await } from './rendering/await.tsx';
 export type { DocumentProps } from './rendering/document.ts';

@@ -2,9 +2,9 @@ import { Millisecond, Second } from '../units.ts';
 import { DIGEST_HEADER, RETRY_HEADER } from './wire/protocol.ts';
 
 export interface RetryOptions {
-  /** How often the request may be made (a count, the first try included). */
+  /** Number of attempts, including the first. */
   readonly attempts: number;
-  /** When the headers of the last response must have arrived (ms). Without it only `signal` ends the wait. */
+  /** Time in which the headers of the last response must arrive (ms). Without it, only `signal` ends the wait. */
   readonly deadlineMs?: number | undefined;
   /** Ends the request, the wait between attempts, and the body of the response. */
   readonly signal?: AbortSignal | undefined;
@@ -12,7 +12,7 @@ export interface RetryOptions {
   readonly isFinal?: (response: Response) => boolean;
 }
 
-/** The first wait is half of this up to all of it (ms); each further one twice as long. */
+/** Longest first wait (ms), doubled for each further one. The shortest is half of it. */
 const FIRST_BACKOFF = 200 * Millisecond;
 const LONGEST_BACKOFF = 5 * Second;
 
@@ -64,7 +64,7 @@ export async function fetchWithRetry(
   }
 }
 
-/** How long to wait after this attempt (ms), with jitter, so that browsers do not return in step. */
+/** Returns the wait after this attempt (ms), with jitter, so that browsers do not retry in step. */
 function toBackoffMs(attempt: number): number {
   const longest = Math.min(FIRST_BACKOFF * 2 ** (attempt - 1), LONGEST_BACKOFF);
   return longest / 2 + (longest / 2) * Math.random();

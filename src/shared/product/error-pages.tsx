@@ -43,7 +43,7 @@ function Unauthorized({ error }: ErrorPageProps) {
 
 function PublicError({ error }: ErrorPageProps) {
   return (
-    <ErrorPage title={error.message ?? 'This did not work'} status={error.status}>
+    <ErrorPage title={error.message ?? 'Something went wrong'} status={error.status}>
       <WaysOn />
     </ErrorPage>
   );
@@ -98,7 +98,7 @@ function WaysOn() {
 
 interface ErrorPageFrameProps {
   title: string;
-  /** The title, unless it is another one. */
+  /** The heading, if it differs from the title. */
   heading?: string;
   status?: number;
   children: ReactNode;

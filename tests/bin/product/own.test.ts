@@ -88,7 +88,7 @@ const CHANGED = [
 describe('npm run own', () => {
   test.skipIf(!hasGit)('refuses if there are uncommitted changes, and removes nothing', async () => {
     await run('git init');
-    await expect(run('npm run own -- --yes')).rejects.toThrow('There are changes that are not committed');
+    await expect(run('npm run own -- --yes')).rejects.toThrow('There are uncommitted changes');
     expect(existsSync(join(copy, 'bench/product/page.tsx'))).toBe(true);
     rmSync(join(copy, '.git'), { recursive: true });
   });
@@ -121,7 +121,7 @@ describe('npm run own', () => {
   });
 
   test('refuses to remove the tour twice', async () => {
-    await expect(run('npm run own -- --yes --force')).rejects.toThrow('The tour is gone already');
+    await expect(run('npm run own -- --yes --force')).rejects.toThrow('The tour has already been removed');
     expect(existsSync(join(copy, 'src/shared/product/routes.tsx'))).toBe(true);
   });
 });
@@ -133,9 +133,9 @@ describe('npm run new, in the app that is left', () => {
     await run('npm run new -- api gauges');
     const before = read('src/shared/product/routes.tsx');
     await expect(run('npm run new -- page /orders/:number')).rejects.toThrow(
-      'There is a page with the path /orders/:id',
+      'A page with the path /orders/:id already exists',
     );
-    await expect(run('npm run new -- api gauges')).rejects.toThrow('There is a resource gauges already');
+    await expect(run('npm run new -- api gauges')).rejects.toThrow('The resource gauges already exists');
     expect(read('src/shared/product/routes.tsx')).toBe(before);
   });
 });

@@ -99,10 +99,10 @@ function drawStatus(status: StatusShape, now: number): Piece[] {
 
 function drawShown({ shown, missed, digest, older, newer, now }: IncidentToDraw): Line[] {
   if (!shown) {
-    const words = 'No occurrence is kept. Occurrences are deleted when they are too old or when the store is full.';
+    const words = 'No stored occurrences. They are deleted when they are too old or the store is full.';
     return [
       EMPTY,
-      flow([['quiet', missed ? `${missed.occurrence} is not kept, and neither is any other occurrence.` : words]]),
+      flow([['quiet', missed ? `${missed.occurrence} is not stored, and neither is any other occurrence.` : words]]),
     ];
   }
   const { occurrence, at, side, release } = shown;
@@ -244,7 +244,7 @@ function drawReleases({ releases, now }: IncidentToDraw): Line[] {
         [
           release || 'unnamed',
           ['quiet', `  ${toCount(count)}×, first ${toAgo(firstAt, now)}`],
-          ...(isRegression ? [['bad', '  came back here'] as const] : []),
+          ...(isRegression ? [['bad', '  regressed here'] as const] : []),
         ],
         4,
       ),

@@ -18,7 +18,7 @@ export function drawStory(story: StoryShape, now: number): Line[] {
     case 'blocked-loop': {
       const since = story.since === undefined ? '' : ` from ${toExactTime(story.since)}`;
       return drawSection('The event loop was blocked', [
-        flow([['bad', toDuration(story.ms)], `${since}. The stack below shows what was running.`]),
+        flow([['bad', toDuration(story.ms)], `${since}. The stack below is the code that was running.`]),
       ]);
     }
     case 'report':
@@ -42,16 +42,16 @@ function drawDeath(story: Extract<StoryShape, { kind: 'unclean-death' }>, now: n
   ];
   const requests =
     inFlight.length === 0
-      ? [flow(['It was not handling any request at its last heartbeat.'])]
+      ? [flow(['No requests were in flight at the last heartbeat.'])]
       : [
-          flow(['Requests at its last heartbeat, longest first:']),
+          flow(['Requests in flight, longest first:']),
           ...inFlight.map(({ ms, method, route, requestId }) =>
             flow([`  ${toDuration(ms)}  ${method} ${route}  `, ['quiet', requestId]], 4),
           ),
         ];
   return drawSection('How it ended', [
     ...drawPairs(facts),
-    flow(['Nothing was thrown: it was killed, ran out of memory, or lost its machine.']),
+    flow(['It was killed, ran out of memory, or the machine stopped. No error was thrown.']),
     ...(growth ? [flow([toGrowthWords(growth)])] : []),
     ...requests,
   ]);

@@ -1,50 +1,50 @@
 import { Second } from '../../units.ts';
 import { LIVE_CHANGES, LIVE_PING } from './live-protocol.ts';
 
-/** Whether a page hears of changes at once, only each time that it tries to connect, or gets no answer at all. */
+/** Whether changes arrive immediately, only with each attempt to connect, or not at all. */
 export type LiveState = 'waiting' | 'live' | 'delayed' | 'lost';
 
-/** Of the browser's `EventSource`, what is used. */
+/** The parts of `EventSource` that are used. */
 export type LiveSource = Pick<EventSource, 'readyState' | 'addEventListener' | 'close'>;
 
 export interface LiveLinkOptions {
   readonly open: () => LiveSource;
-  /** Fetches the page's data again if it has changed; false if there was no answer. May reject. */
+  /** Fetches the page's data again if it has changed; false if there was no answer. Can reject. */
   readonly refresh: () => Promise<boolean>;
   readonly onState: (state: LiveState) => void;
 }
 
 export interface LiveLink {
-  /** Somebody looks at the page. */
+  /** Call it when the page becomes visible. */
   start(): void;
-  /** Nobody does: no stream is held, and nothing is asked. */
+  /** Call it when the page is hidden. Closes the stream and stops requests. */
   stop(): void;
 }
 
-/** Between two questions (ms), however much changes: numbers that change faster are not read. */
+/** Shortest time between two requests (ms). People cannot read numbers that change faster. */
 const SHORTEST_GAP = 2 * Second;
-/** After a question without an answer (ms). */
+/** Wait after a request without an answer (ms). */
 const RETRY_GAP = 10 * Second;
-/** A page rests at least this many times as long as the answer took, so that a slow store is asked less. */
+/** The wait is at least this many times as long as the answer took, to spare a slow store. */
 const REST = 9;
-/** A stream that opens but says nothing for this long is held back by a proxy (ms). */
+/** If a stream opens but sends nothing for this long, a proxy buffers it (ms). */
 const FIRST_EVENT_PATIENCE = 5 * Second;
-/** Two pings were missed (ms). */
+/** Two missed pings (ms). */
 const SILENCE_PATIENCE = 45 * Second;
-/** Until another stream is tried after one was refused or fell silent (ms, and up to half of it more). */
+/** Wait before the next stream, after one was refused or fell silent (ms, plus up to half of it). */
 const RECONNECT_AFTER = 60 * Second;
-/** `EventSource.CLOSED`: it does not reconnect by itself. */
+/** `EventSource.CLOSED`: the browser does not reconnect by itself. */
 const CLOSED = 2;
 
 /**
- * Keeps a page up to date by a stream that says when to ask. What changed without a stream was told to
- * nobody, so the page also asks once for each stream: at its first event, or when the page gives it up.
+ * Keeps a page up to date: a stream notifies it when to request its data. Without a stream, the page misses changes.
+ * Therefore it also requests its data once per stream: at the first event, or when it gives the stream up.
  */
 export function createLiveLink({ open, refresh, onState }: LiveLinkOptions): LiveLink {
   let isRunning = false;
   let source: LiveSource | undefined;
   let isHearing = false;
-  /** For the next event, or for the next stream. */
+  /** Timer for the next event or the next stream. */
   let waiting: ReturnType<typeof setTimeout> | undefined;
   let isDue = false;
   let isAsking = false;
@@ -94,7 +94,7 @@ export function createLiveLink({ open, refresh, onState }: LiveLinkOptions): Liv
     if (isRunning) onState(failures > 1 ? 'lost' : isHearing ? 'live' : 'delayed');
   }
 
-  /** One question at a time, with a rest after it; what is due meanwhile is asked once. */
+  /** Sends one request at a time, with a pause after it. Several calls during that time lead to one more request. */
   async function ask(): Promise<void> {
     isDue = true;
     if (isAsking) return;

@@ -1,8 +1,8 @@
-/** Where a page of the desk hears that something changed: server-sent events. */
+/** Server-sent events that notify the desk's pages of changes. */
 export const LIVE_PATH = '/desk/live';
 
-/** Something changed in the store. It says no more: the page asks for its data anew. */
+/** Something changed in the store. The page then requests its data again. */
 export const LIVE_CHANGES = 'changes';
 
-/** An event, because pages do not see the comments of a stream. */
+/** An event instead of a comment, because pages do not see the comments of a stream. */
 export const LIVE_PING = 'ping';

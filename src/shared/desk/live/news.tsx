@@ -2,18 +2,18 @@ import { useEffect, useRef, useState } from 'react';
 import { Second } from '../../units.ts';
 import styles from './news.module.css';
 
-/** Between two announcements (ms): whoever listens to a page works meanwhile. */
+/** Time between two announcements (ms), so that they do not disturb the users of screen readers. */
 const ANNOUNCEMENT_GAP = 30 * Second;
 
 interface NewsProps {
-  /** What the button shows, such as `3 new incidents`; undefined where nothing is new. */
+  /** What the button shows, such as `3 new incidents`; undefined if nothing is new. */
   readonly words: string | undefined;
-  /** It is not announced to screen readers. */
+  /** Not announced to screen readers. */
   readonly isQuiet?: boolean;
   readonly onShow: () => void;
 }
 
-/** A button over the page that shows what is new, so that nothing moves by itself. */
+/** A button over the page that shows new content, so that nothing moves by itself. */
 export function News({ words, isQuiet = false, onShow }: NewsProps) {
   const announced = useSparing(isQuiet ? '' : (words ?? ''));
   return (
@@ -30,7 +30,7 @@ export function News({ words, isQuiet = false, onShow }: NewsProps) {
   );
 }
 
-/** The words, at most once in a while: the latest of them. */
+/** Returns the latest words, at most one change per `ANNOUNCEMENT_GAP`. */
 function useSparing(words: string): string {
   const [said, setSaid] = useState('');
   const saidAt = useRef(Number.NEGATIVE_INFINITY);

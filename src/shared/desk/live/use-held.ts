@@ -2,26 +2,25 @@ import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useSta
 import { useLocation } from 'react-router';
 import { Second } from '../../units.ts';
 
-/** Without a hand on mouse or keys for so long, nobody is held to be reading (ms). */
+/** Without input for this long, the reader counts as away (ms). */
 const ABSENCE = 60 * Second;
-/** What comes so soon after a navigation is what was asked for (ms). */
+/** Data that arrives this soon after a navigation belongs to it (ms). */
 const ARRIVAL = 1.5 * Second;
 
-/** What a page showed when it was last asked for, and a way on to what came since. */
+/** The data that the page shows, and a function to show the newest. */
 export interface Held<Data> {
   readonly held: Data;
   show(): void;
 }
 
 /**
- * Keeps what somebody reads where it is while newer data come in by themselves: they are shown when
- * they are asked for, or once nobody looks. A navigation and a change of one's own are such a question.
- * An empty list has nothing to keep.
+ * Holds back newer data while the user reads the page, so that nothing moves. The page shows them on request, once the
+ * user is away, and after a navigation or a change by the user. An empty list is always replaced.
  *
- * @param place what is read; what is typed or ticked in it counts as a hand on it
+ * @param place the element that is read. Typed text and checked boxes in it count as reading.
  */
 export function useHeld<Data>(data: Data, place: RefObject<HTMLElement | null>): Held<Data> {
-  // The router keeps the location while it brings data anew, and makes another one for all else.
+  // A revalidation keeps the location's key. Everything else changes it.
   const { key } = useLocation();
   const [accepted, setAccepted] = useState({ key, data });
   const isRead = useAttention(place);
@@ -40,7 +39,7 @@ const isEmpty = (data: unknown): boolean => Array.isArray(data) && data.length =
 
 const SIGNS = ['pointermove', 'pointerdown', 'keydown', 'wheel', 'scroll', 'touchmove'] as const;
 
-/** Whether somebody is at it: answers for the time since it was asked last. */
+/** Returns a function that says whether the page was in use since its last call. */
 function useAttention(place: RefObject<HTMLElement | null>): () => boolean {
   const seen = useRef({ at: Number.NEGATIVE_INFINITY, wasHidden: false });
   useEffect(() => {
@@ -70,7 +69,7 @@ function isTouched(place: HTMLElement | null): boolean {
   return (place?.contains(document.activeElement) ?? false) || isEdited(place);
 }
 
-/** Whether a field of it is not as it came. */
+/** Whether a field differs from its default. */
 function isEdited(place: HTMLElement | null): boolean {
   const fields = place?.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('input, textarea') ?? [];
   return [...fields].some((field) =>

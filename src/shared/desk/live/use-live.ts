@@ -3,7 +3,7 @@ import { useRefresh } from '../../engine/rendering/hooks.ts';
 import { createLiveLink, type LiveState } from './live-link.ts';
 import { LIVE_PATH } from './live-protocol.ts';
 
-/** Keeps the current page up to date while somebody can see it. */
+/** Keeps the current page up to date while it is visible. */
 export function useLive(): LiveState {
   const refresh = useRefresh();
   const [state, setState] = useState<LiveState>('waiting');

@@ -6,7 +6,7 @@ export function KindBadge({ kind }: { readonly kind: IncidentKind }) {
   return <span className={`${styles.badge} ${styles.kind}`}>{KIND_WORDS[kind]}</span>;
 }
 
-/** The state, and what would end it. */
+/** The state, and when it ends. */
 export function StateBadge({ status }: { readonly status: StatusShape }) {
   const { state, isRegression } = status;
   const word = state === 'open' && isRegression ? 'Regression' : STATE_WORDS[state];
@@ -14,7 +14,7 @@ export function StateBadge({ status }: { readonly status: StatusShape }) {
   return <span className={`${styles.badge} ${styles[look]}`}>{word}</span>;
 }
 
-/** `until 2026-11-22 09:00:00 UTC`; empty where a state says it all. */
+/** `until 2026-11-22 09:00:00 UTC`; empty if the state has no details. */
 export function toStateDetail({ state, isForNext, ignoredUntil, ignoredUntilMore }: StatusShape): string {
   if (state === 'resolved') return isForNext ? 'in the next release' : '';
   if (state === 'ignored' && ignoredUntil !== undefined) return `until ${toExactTime(ignoredUntil)}`;
@@ -24,7 +24,7 @@ export function toStateDetail({ state, isForNext, ignoredUntil, ignoredUntilMore
   return state === 'ignored' ? 'forever' : '';
 }
 
-/** On which side it was seen, and how often. */
+/** Counts per side. */
 export function Sides({ counts }: { readonly counts: SideCounts }) {
   const sides = (['server', 'browser'] as const).filter((side) => counts[side] > 0);
   return (

@@ -10,11 +10,11 @@ interface ChartProps {
   readonly span: string;
 }
 
-/** Height of the bars of the large chart, below the names of releases (px). */
+/** Height of the large chart's bars, and of the release names above them (px). */
 const BARS = 72;
 const NAMES = 18;
 
-/** How often, over time, with the releases that came meanwhile. Places are percentages, so that it fits any width without being distorted. */
+/** Counts over time, with the releases of that time. Positions are percentages, so that the chart fits any width. */
 export function Chart({ of: chart, span, marks }: ChartProps & { readonly marks: readonly MarkShape[] }) {
   const { start, step, counts } = chart;
   const most = Math.max(1, ...counts);
@@ -35,14 +35,14 @@ export function Chart({ of: chart, span, marks }: ChartProps & { readonly marks:
       </svg>
       <figcaption className={styles.caption}>
         <span>{toBarName(start, step)}</span>
-        <span>{`most in a bar: ${toCount(Math.max(0, ...counts))}`}</span>
+        <span>{`peak: ${toCount(Math.max(0, ...counts))}`}</span>
         <span>now</span>
       </figcaption>
     </figure>
   );
 }
 
-/** The same in a row of a list. */
+/** A small chart for a row of a list. */
 export function SmallChart({ of: chart, span }: ChartProps) {
   const { counts } = chart;
   const most = Math.max(1, ...counts);
@@ -61,13 +61,13 @@ const SMALL = 22;
 interface BarProps {
   readonly index: number;
   readonly of: number;
-  /** Pixels. */
+  /** In pixels. */
   readonly height: number;
   readonly top: number;
   readonly children?: string;
 }
 
-/** One that happened at all is seen: at least a pixel and a half. */
+/** A bar of at least 1.5 px, so that a single occurrence is visible. */
 function Bar({ index, of, height, top, children }: BarProps) {
   if (height === 0) return null;
   const tall = Math.max(1.5, height);
@@ -89,11 +89,11 @@ interface PlacedMark {
   readonly release: string;
   /** From 0 to 1. */
   readonly at: number;
-  /** There is no other name in its way. */
+  /** Whether there is room for the name. */
   readonly isNamed: boolean;
 }
 
-/** Where releases crowd, the latest of them are named. */
+/** Names the latest releases if there is not enough room for all names. */
 function placeMarks(marks: readonly MarkShape[], start: number, end: number): PlacedMark[] {
   let free = 1 + ROOM;
   const placed = marks.toReversed().map(({ at, release }) => {
@@ -105,10 +105,10 @@ function placeMarks(marks: readonly MarkShape[], start: number, end: number): Pl
   return placed.reverse();
 }
 
-/** What the name of a release takes up at most (part of the width of a narrow chart). */
+/** Longest name of a release (fraction of the width of a narrow chart). */
 const ROOM = 0.35;
 
-/** Its name stands on the side where there is room. */
+/** Puts the name on the side with more room. */
 function Mark({ at, release, isNamed }: PlacedMark) {
   const isLate = at > 1 - ROOM;
   return (
@@ -124,13 +124,12 @@ function Mark({ at, release, isNamed }: PlacedMark) {
   );
 }
 
-/** Longest name of a release at its mark (a count). */
+/** Longest name of a release (characters). */
 const MAX_NAME = 14;
 
 function toLabel({ counts }: ChartShape, span: string, marks: readonly MarkShape[]): string {
   const total = counts.reduce((sum, count) => sum + count, 0);
-  const releases =
-    marks.length > 0 ? ` Releases that came meanwhile: ${marks.map((mark) => mark.release).join(', ')}.` : '';
+  const releases = marks.length > 0 ? ` Releases: ${marks.map((mark) => mark.release).join(', ')}.` : '';
   return `${toPlural(total, 'time')} in ${span}.${releases}`;
 }
 

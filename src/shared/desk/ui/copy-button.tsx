@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
 
-/** Copies a text, once scripts run; the text itself stands on the page for all others. */
+/** Copies a text. Needs scripts; without them, users can select the text on the page. */
 export function CopyButton({ text, children = 'Copy' }: { readonly text: string; readonly children?: string }) {
   const [state, setState] = useState<'waiting' | 'ready' | 'copied'>('waiting');
-  // Browsers have a clipboard where the page came by HTTPS, or from this machine.
+  // Browsers have a clipboard only on HTTPS and localhost.
   useEffect(() => setState(navigator.clipboard ? 'ready' : 'waiting'), []);
 
   async function copy() {

@@ -3,7 +3,7 @@ interface FilePlaceProps {
   readonly line?: number | undefined;
 }
 
-/** A file and the line in it. Where there is no room for both, the folders stand in a line of their own. */
+/** A file and a line number. If there is not enough room, the folders are on a separate line. */
 export function FilePlace({ file, line }: FilePlaceProps) {
   const name = file.lastIndexOf('/') + 1;
   return (

@@ -7,7 +7,7 @@ import { round, toPercent } from './percent.ts';
 /** Height of the chart (px). */
 const HEIGHT = 72;
 
-/** Resident memory over the life of a process, and what of it is the heap. */
+/** Resident memory and heap over the life of a process. */
 export function GrowthChart({ of: growth }: { readonly of: GrowthShape }) {
   const { at, step, memory, heap } = growth;
   const most = Math.max(1, ...memory);
@@ -20,7 +20,7 @@ export function GrowthChart({ of: growth }: { readonly of: GrowthShape }) {
           const used = Math.min(bytes, heap[index] ?? 0);
           return (
             <g key={index}>
-              <title>{`${toExactTime(at + index * step)}: ${toMebibytes(bytes)}, of it heap: ${toMebibytes(used)}`}</title>
+              <title>{`${toExactTime(at + index * step)}: ${toMebibytes(bytes)}, heap: ${toMebibytes(used)}`}</title>
               <rect className={styles.memory} x={x} width={width} {...toSpan(bytes / most)} />
               <rect className={styles.heap} x={x} width={width} {...toSpan(used / most)} />
             </g>
@@ -34,7 +34,7 @@ export function GrowthChart({ of: growth }: { readonly of: GrowthShape }) {
           <span className={styles.memoryName}>memory</span>, at most {toMebibytes(most)}, of it{' '}
           <span className={styles.heapName}>heap</span>; a bar is {toDuration(step)}
         </span>
-        <span>the end</span>
+        <span>end</span>
       </figcaption>
     </figure>
   );

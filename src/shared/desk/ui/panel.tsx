@@ -3,12 +3,12 @@ import styles from './panel.module.css';
 
 interface PanelProps {
   readonly title: string;
-  /** What stands beside the title. */
+  /** Content next to the title. */
   readonly aside?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** A part of a page, with a title of its own. */
+/** A section of a page with a title. */
 export function Panel({ title, aside, children }: PanelProps) {
   const id = useId();
   return (
@@ -22,7 +22,7 @@ export function Panel({ title, aside, children }: PanelProps) {
   );
 }
 
-/** Names and what they stand for; names of strangers too, so all of it is text. */
+/** A list of names and values, rendered as text because strangers can choose both. */
 export function Pairs({ of: pairs }: { readonly of: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className={styles.pairs}>

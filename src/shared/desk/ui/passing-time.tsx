@@ -3,13 +3,12 @@ import { Second } from '../../units.ts';
 
 const Passed = createContext(0);
 
-/** How often relative times are told anew (ms). */
+/** How often relative times are updated (ms). */
 const TICK = 10 * Second;
 
 /**
- * Lets the relative times in it go on while a page is open: data that did not change is not asked for
- * again, and would say "just now" for hours. It begins as the server rendered it, and needs no clock
- * of the browser, which may be wrong.
+ * Updates the relative times inside while a page is open. Unchanged data is not loaded again, so it would say "just now"
+ * for hours. The first render matches the server's. The browser's clock, which can be wrong, is not used.
  *
  * @param since the `now` of the data
  */
@@ -23,7 +22,7 @@ export function PassingTime({ since, children }: { readonly since: number; reado
   return <Passed value={passed.since === since ? passed.ms : 0}>{children}</Passed>;
 }
 
-/** Since the data came (ms); 0 at first, and on the server. */
+/** Returns the time since the data arrived (ms). It is 0 on the server and in the first render. */
 export function usePassedTime(): number {
   return useContext(Passed);
 }

@@ -1,9 +1,9 @@
-/** A part from 0 to 1, as SVG and CSS write it. */
+/** Formats a fraction (0 to 1) as a percentage for SVG and CSS. */
 export function toPercent(part: number): string {
   return `${round(part * 100)}%`;
 }
 
-/** No more digits than can be seen. */
+/** Rounds to two digits: more are not visible. */
 export function round(value: number): number {
   return Math.round(value * 100) / 100;
 }

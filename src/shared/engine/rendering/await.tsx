@@ -6,15 +6,15 @@ import { ErrorView } from './error-view.tsx';
 import { useShownError } from './use-shown-error.ts';
 
 export interface AwaitProps<Value> {
-  /** A promise out of the loader's data, or a value that is there already. */
+  /** A promise from the loader's data, or a value that is already available. */
   readonly value: Promise<Value> | Value;
   readonly fallback?: ReactNode;
   readonly children: (value: Value) => ReactNode;
-  /** Shown in this place alone when the value was rejected or could not be rendered. */
+  /** Shown in place of the value if it was rejected or could not be rendered. */
   readonly failed?: (error: PageError) => ReactNode;
 }
 
-/** Shows what streams in: boundary and Suspense in one. A value that fails costs its own place, never the page. */
+/** Renders a deferred value, with Suspense and an error boundary: if it fails, the rest of the page stays. */
 export function Await<Value>({ value, fallback, children, failed = showFailure }: AwaitProps<Value>): ReactNode {
   return (
     <AwaitBoundary failed={failed}>
@@ -49,8 +49,8 @@ function AwaitFailure({ thrown, failed }: { thrown: unknown; failed: (error: Pag
 }
 
 /**
- * The status line is long gone: the document asks the browser to go. In the browser the page goes by
- * itself; the same element, put there by script, would load a document.
+ * By now the status has been sent, so the document redirects with a `<meta>` element. In the browser the router
+ * navigates: there, the element would load a full document.
  */
 function AwaitRedirect({ to }: { to: string }): ReactNode {
   const navigate = useNavigate();
@@ -72,15 +72,14 @@ const toError = (error: unknown): Settled<never> => ({ ok: false, error });
 const settledByPromise = new WeakMap<Promise<unknown>, Promise<Settled<unknown>>>();
 
 /**
- * A promise that never rejects: a rejection is rendered as content on both sides, so that it needs
- * no second render in the browser and no JavaScript to be read. The same promise gives the same
- * answer, which `use` depends on.
+ * Returns a promise that never rejects. A rejection is rendered as content on both sides, so the browser need not
+ * render it again, and it can be read without JavaScript. The same promise gives the same result, as `use` requires.
  */
 function settle<Value>(promise: Promise<Value> & LatePromise): Promise<Settled<Value>> {
   const known = settledByPromise.get(promise);
   if (known) return known as Promise<Settled<Value>>; // set below, for this very promise
   const settled = promise.then(toValue, toError);
-  // A value that was there before the first render is read at once, without a fallback's flash.
+  // `use` reads a value that settled before the first render without suspending, so no fallback flashes.
   const { status, value, reason } = promise;
   if (status === 'fulfilled') Object.assign(settled, { status, value: toValue(value) });
   if (status === 'rejected') Object.assign(settled, { status: 'fulfilled', value: toError(reason) });

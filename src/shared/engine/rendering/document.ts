@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 
-/** Props of the owner's document: `<html>`, `<head>` and `<body>`. It stands outside the router, so it cannot fail with a page. */
+/** Props of the product's document (`<html>`, `<head>`, `<body>`). Outside the router, it cannot fail with a page. */
 export interface DocumentProps {
   readonly lang: string;
-  /** What the engine puts into `<head>`; render it last. */
+  /** The engine's elements for `<head>`. Render them last. */
   readonly head: ReactNode;
   readonly children: ReactNode;
 }

@@ -3,14 +3,14 @@ import type { Location } from 'react-router';
 import type { PageModule } from '../routing/routes.ts';
 import type { PageError, ToldAddress } from '../wire/payload.ts';
 
-/** Props of a page for an error, one of `ErrorPages`. */
+/** Props of an error page (one of `ErrorPages`). */
 export interface ErrorPageProps {
   readonly error: PageError;
-  /** Name of the host, for the error page's sentence; from configuration or the checked `Host`. */
+  /** The host's name for the error page's sentence, from the configuration or the validated `Host` header. */
   readonly host: string;
 }
 
-/** The owner's page for each way in which a page can end. */
+/** The product's error pages. */
 export interface ErrorPages {
   readonly notFound: ComponentType<ErrorPageProps>;
   readonly forbidden: ComponentType<ErrorPageProps>;
@@ -22,54 +22,54 @@ export interface ErrorPages {
 /** Props of `FailureHelp`. */
 export interface FailureHelpProps {
   readonly error: PageError;
-  /** `false` leaves out the form. Operators still get their link. */
+  /** `false` leaves out the form. Operators still see their link. */
   readonly form?: boolean;
 }
 
-/** How the router stands after a navigation was committed to the page. */
+/** The router's state after a navigation was committed to the page. */
 export interface Commit {
   readonly location: Location;
   readonly restoreScrollPosition: number | false | null;
   readonly preventScrollReset: boolean;
 }
 
-/** What the engine's own components need to know about the side on which they run. */
+/** What the engine's components need from the side on which they run. */
 export interface Engine {
   readonly host: string;
-  /** On the server, for a page that is kept: why it may not name the host. */
+  /** On the server, for a cached page: why it cannot use the host's name. */
   readonly hostRefusal?: string;
   readonly errorPages: ErrorPages;
-  /** On the server, where the page is rendered for one request. */
+  /** On the server, if the page is rendered for a single request. */
   readonly nonce?: string;
-  /** Modules of the routes that may render now, by route id. */
+  /** Loaded route modules, by route id. */
   readonly modules: ReadonlyMap<string, PageModule>;
   /** Style sheets by route id. */
   readonly styles: ReadonlyMap<string, readonly string[]>;
-  /** What a visitor may learn of something thrown. On the server this is the funnel, and counts. */
+  /** Returns what the visitor can see of a thrown value. On the server, this also reports the failure. */
   readonly toPageError: (error: unknown) => PageError;
-  /** Called as each route renders: the server learns from it which boundary a failed shell belongs to. */
+  /** Called as each route renders: shows the server which boundary a failed shell belongs to. */
   readonly onRoute?: (id: string) => void;
   /**
-   * Called when an error stands in the place of a route or of a late value.
+   * Called when an error is shown in place of a route or a deferred value.
    *
-   * @param thrown what it was made of
-   * @param onAddress to be called where the failure gets its address later
-   * @returns called when it is shown no longer
+   * @param thrown the value that `error` was made from
+   * @param onAddress call it if the failure gets its address later
+   * @returns called when the error is no longer shown
    */
   readonly onShownError?: (
     error: PageError,
     thrown: unknown,
     onAddress: (told: ToldAddress) => void,
   ) => (() => void) | undefined;
-  /** What `FailureHelp` shows; in the browser it comes when it is needed. */
+  /** The content of `FailureHelp`. The browser loads it when it is needed. */
   readonly failureHelp?: ComponentType<FailureHelpProps>;
-  /** Called when a navigation stands in the page. */
+  /** Called when a navigation was committed to the page. */
   readonly onCommit?: (commit: Commit) => void;
   /**
-   * In the browser: asks by HEAD whether the page that stands has changed, and brings its data where it
-   * has. Rejects without a network.
+   * In the browser: checks with a HEAD request whether the page has changed, and loads its data if so. Rejects
+   * without a network.
    *
-   * @returns false where it could not be told: a navigation is on its way, or the server cannot say
+   * @returns false if this is unknown: a navigation is pending, or the server cannot say
    */
   readonly refresh?: () => Promise<boolean>;
 }

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { PageError, PageErrorKind } from '../wire/payload.ts';
 import { type ErrorPages, useEngine } from './engine-context.ts';
 
-/** The owner's page for an error; `inPlace` a line that stands where a late value was to come. */
+/** Shows the product's page for an error, or with `inPlace` a line in place of a deferred value. */
 export function ErrorView({ error, inPlace = false }: { error: PageError; inPlace?: boolean }): ReactNode {
   const { errorPages, host } = useEngine();
   if (inPlace) return <ErrorLine error={error} />;

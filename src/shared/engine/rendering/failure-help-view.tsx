@@ -2,7 +2,7 @@ import { type ReactNode, type SubmitEvent, startTransition, useActionState } fro
 import { FEEDBACK_FIELDS, FEEDBACK_KEY, FEEDBACK_TRAP, MAX_FEEDBACK_LENGTH } from '../reporting/feedback-protocol.ts';
 import type { FailureHelpProps } from './engine-context.ts';
 
-/** The content of `FailureHelp`. A default export, because React's `lazy()` needs one. */
+/** The content of `FailureHelp`. The export is the default because React's `lazy()` needs one. */
 export default function FailureHelpView({ error: { digest = '', desk }, form = true }: FailureHelpProps): ReactNode {
   return (
     <>

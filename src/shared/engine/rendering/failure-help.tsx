@@ -2,9 +2,9 @@ import { type ReactNode, Suspense, useContext } from 'react';
 import { EngineContext, type FailureHelpProps } from './engine-context.ts';
 
 /**
- * For the page of a failure: a form "What were you doing?" that works without scripts, and the way into
- * the desk for who is signed in there. Empty until the failure has its address. In the browser it comes
- * by a chunk of its own, so that no other page carries it.
+ * For the failure page: a form "What were you doing?" that works without scripts, and a link to the desk for signed-in
+ * operators. Empty until the failure has its address. In the browser it is a separate chunk, so that other pages do not
+ * load it.
  */
 export function FailureHelp(props: FailureHelpProps): ReactNode {
   const View = useContext(EngineContext)?.failureHelp;

@@ -4,17 +4,17 @@ import type { ActionResult, PageError } from '../wire/payload.ts';
 import { useEngine } from './engine-context.ts';
 import { isPageError, UNKNOWN_FAILURE } from './page-error.ts';
 
-/** What this route's loader returned. `Data` is the interface that stands beside the page. */
+/** Returns the data of this route's loader. `Data` is the interface declared next to the page. */
 export function useData<Data>(): Data {
-  return useLoaderData() as Data; // the server half promises this shape: ServerPage<Data>
+  return useLoaderData() as Data; // the server half ensures this type: ServerPage<Data>
 }
 
 /**
- * What the action answered last, with or without JavaScript. Pages take it from `createActionUses()`,
- * which knows what it returns.
+ * Returns the last result of an action, with or without JavaScript. Pages get this hook from `createActionUses()`, which
+ * types its result.
  *
  * @param action `<route id>.<name>`
- * @returns undefined until this action has answered on this page
+ * @returns undefined until this action has run on this page
  */
 export function useActionResult(action: string): ActionResult | undefined {
   const results = useContext(DataContext)?.actionData;
@@ -24,17 +24,17 @@ export function useActionResult(action: string): ActionResult | undefined {
   return undefined;
 }
 
-/** In an `ErrorBoundary`: what the visitor may learn of what went wrong. */
+/** Returns, in an `ErrorBoundary`, what the visitor can see of the error. */
 export function usePageError(): PageError {
   const error = useRouteError();
   return isPageError(error) ? error : UNKNOWN_FAILURE;
 }
 
 /**
- * Brings the data of this page anew where it has changed, which is asked by HEAD: for a page that hears
- * of changes by itself, or looks from time to time. What is typed, ticked and scrolled stays.
+ * Reloads this page's data if a HEAD request shows that it has changed. Use it for a page that receives notifications or
+ * polls. Typed text, checked boxes and the scroll position stay.
  *
- * @returns to be called in an effect or an event handler: false where it could not be told at the moment
+ * @returns a function to call in an effect or an event handler. It resolves to false if this is unknown at the moment.
  */
 export function useRefresh(): () => Promise<boolean> {
   return useEngine().refresh ?? refuseRefresh;
@@ -45,8 +45,9 @@ async function refuseRefresh(): Promise<boolean> {
 }
 
 /**
- * The name of the host that the visitor asked, checked by the server. A page with `mode: 'static'` has
- * one where `PUBLIC_ORIGINS` names a single host; elsewhere reading it there is an error.
+ * Returns the name of the requested host, validated by the server.
+ *
+ * @throws Error on a page with `mode: 'static'`, unless `PUBLIC_ORIGINS` names a single host
  */
 export function useHost(): string {
   const { host, hostRefusal } = useEngine();
@@ -55,9 +56,9 @@ export function useHost(): string {
 }
 
 /**
- * Lets an inline script of yours run: `<script nonce={useNonce()} suppressHydrationWarning>`. Browsers
- * hide a nonce from scripts, so it is undefined there, and React is told not to wonder. A page with
- * `mode: 'static'` has none either, and runs no inline script.
+ * Returns the nonce that your inline scripts need: `<script nonce={useNonce()} suppressHydrationWarning>`. It is
+ * undefined in the browser, which hides nonces from scripts; `suppressHydrationWarning` is for this difference. It is
+ * also undefined on a page with `mode: 'static'`, which cannot run inline scripts.
  */
 export function useNonce(): string | undefined {
   return useEngine().nonce;

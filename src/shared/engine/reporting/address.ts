@@ -9,7 +9,7 @@ export function isAddress(text: unknown): text is string {
 }
 
 /**
- * The second half of an address: the last 40 bits of an event's id.
+ * Returns the second half of an address: the last 40 bits of the event id.
  *
  * @param eventId 32 hexadecimal digits
  */
@@ -18,9 +18,9 @@ export function toOccurrence(eventId: string): string {
 }
 
 /**
- * Eight characters that can be read over a telephone.
+ * Returns eight characters that can be read aloud over the phone.
  *
- * @param hex 40 bits as 10 hexadecimal digits: a number holds them without loss
+ * @param hex 10 hexadecimal digits: a number holds 40 bits without loss
  */
 export function toCrockford(hex: string): string {
   let bits = Number.parseInt(hex, 16);

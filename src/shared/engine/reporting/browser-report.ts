@@ -1,44 +1,44 @@
 import type { PageError, ToldAddress } from '../wire/payload.ts';
 
 /**
- * How failures get from a page to the tunnel. A small script at the head of the document keeps them
- * from the first byte (`client/engine/hydration/early-errors.ts`), and the engine adds what React and the router
- * tell (`reporting.ts`). Two chunks follow when the browser is idle, or at the first failure: one judges
- * what happened (`deliver-reports.ts`), the other is the SDK, which sends it (`client/engine/reporting/sentry.ts`).
+ * How failures get from a page to the tunnel. A small script at the start of the document collects them from the first
+ * byte (`client/engine/hydration/early-errors.ts`), and the engine adds those of React and the router (`reporting.ts`).
+ * Two chunks load when the browser is idle, or at the first failure: one decides what to report (`deliver-reports.ts`),
+ * the other is the SDK, which sends it (`client/engine/reporting/sentry.ts`).
  */
 
-/** What a browser needs to know to report: constants of a running server, in each document's first script. */
+/** Settings for reporting from a browser, in each document's first script. They are constant per server. */
 export interface BrowserReporting {
-  /** Where envelopes are posted: `/_report`. */
+  /** Path to which envelopes are posted: `/_report`. */
   readonly tunnel: string;
-  /** A DSN of an upstream; without one reports are ours alone, as `https://spillway@<host>/1`. */
+  /** The DSN of an upstream. Without one, reports go only to Spillway, as `https://spillway@<host>/1`. */
   readonly dsn?: string;
   readonly build: string;
   readonly release?: string;
   readonly environment?: string;
 }
 
-/** What is not an ordinary exception. */
+/** Kinds of failures that are not ordinary exceptions. */
 export type BrowserFailureKind = 'hydration' | 'load' | 'network';
 
 /** One failure in the browser, on its way to the SDK. */
 export interface BrowserReport {
-  /** When it happened: milliseconds since 1970. */
+  /** Time of the failure (ms since 1970). */
   readonly at: number;
-  /** An error, or whatever else was thrown. */
+  /** An error, or any other thrown value. */
   readonly thrown: unknown;
-  /** Who told of it, in Sentry's words for a mechanism: `onerror`, `onunhandledrejection`, `react.caught`. */
+  /** The source, named like Sentry's mechanisms: `onerror`, `onunhandledrejection`, `react.caught`. */
   readonly via: string;
   readonly kind?: BrowserFailureKind | undefined;
-  /** Where something was thrown that has no stack: `https://example.com/assets/home-X7K2.js:1:2048`. */
+  /** Location of a thrown value without a stack: `https://example.com/assets/home-X7K2.js:1:2048`. */
   readonly place?: string;
-  /** The address of the server's failure that this one shows. */
+  /** The address of the server's failure that the page shows. */
   readonly echo?: string;
-  /** React's: the components around it, innermost first. */
+  /** From React: the surrounding components, innermost first. */
   readonly componentStack?: string | null;
-  /** What React said of it, where that is not the error itself. */
+  /** React's message, if it is not the error's own. */
   readonly said?: string;
-  /** Of the page, without its search. */
+  /** URL of the page, without its search. */
   readonly url: string;
   /** The pattern of the page's route (`/orders/:id`). */
   readonly route?: string;
@@ -46,13 +46,13 @@ export interface BrowserReport {
   readonly onAddress?: (told: ToldAddress) => void;
 }
 
-/** Something that failed, as it was met: not yet judged. */
+/** A possible failure, before it is decided whether to report it. */
 export interface Happening {
-  /** When: milliseconds since 1970. */
+  /** Time (ms since 1970). */
   readonly at: number;
   /**
-   * An `error` or `unhandledrejection` of the window, the `error` of an element that did not load, or
-   * the like of it by the engine: `react.caught` with its `reason`.
+   * An `error` or `unhandledrejection` event of the window, the `error` event of an element that did not load, or a
+   * similar object from the engine: `react.caught` with its `reason`.
    */
   readonly event: Pick<Event, 'type' | 'target'> &
     Partial<Pick<ErrorEvent, 'error' | 'message' | 'filename' | 'lineno' | 'colno'>> & { readonly reason?: unknown };
@@ -60,10 +60,10 @@ export interface Happening {
   readonly shown?: ShownError;
 }
 
-/** What the engine knows of a failure that it met. */
+/** The engine's details of a failure that it caught. */
 export type ReportDetails = Partial<Pick<BrowserReport, 'kind' | 'echo' | 'componentStack' | 'said' | 'url' | 'route'>>;
 
-/** An error that stands in the place of something. */
+/** An error that is shown in place of a route or a deferred value. */
 export interface ShownError {
   readonly error: PageError;
   readonly thrown: unknown;
@@ -74,23 +74,23 @@ export interface ShownError {
 export interface BrowserTrace {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** 16 hexadecimal digits: this document's own. */
+  /** 16 hexadecimal digits: the span of this document. */
   readonly spanId: string;
-  /** 16 hexadecimal digits: the server's, where it rendered the document for this visitor. */
+  /** 16 hexadecimal digits: the server's span, if it rendered the document for this visitor. */
   readonly parentId: string | undefined;
-  /** `1` or `0` as whoever began the trace decided; empty where nobody has. */
+  /** `1` or `0`, as decided at the start of the trace; empty if undecided. */
   readonly sampled: string;
   readonly baggage: string;
 }
 
-/** What the document's first script leaves behind, as `spillwayEarly` on the window. */
+/** The object that the document's first script sets as `window.spillwayEarly`. */
 export interface EarlyErrors {
   readonly settings: BrowserReporting;
-  /** What nobody took, oldest first. What is still here when the page goes is sent from here. */
+  /** Failures that have not been taken yet, oldest first. When the page unloads, the rest is sent from here. */
   readonly kept: Happening[];
-  /** Called with all that happens. Whoever exchanges it takes what was kept, too. */
+  /** Called with every failure. If you replace it, also take the failures in `kept`. */
   take(happened: Happening): void;
-  /** The browser's own, without headers for tracing. */
+  /** The browser's `fetch`, without headers for tracing. */
   readonly fetch: typeof globalThis.fetch;
   trace(): BrowserTrace;
 }

@@ -1,12 +1,12 @@
 import { KiB } from '../../units.ts';
 
-/** In the search of a page's address: what is posted there is what a visitor said of a failure. */
+/** Key in a page's search: a form posted to such a URL is a visitor's feedback on a failure. */
 export const FEEDBACK_KEY = '_feedback';
 
-/** The fields of such a form. */
+/** Field names of the feedback form. */
 export const FEEDBACK_FIELDS = { address: 'address', text: 'text', email: 'email' } as const;
 
-/** A field that people do not see: what fills it in is a program. */
+/** A field that people do not see. Only bots fill it in. */
 export const FEEDBACK_TRAP = 'website';
 
 /** Longest text (characters). */

@@ -1,23 +1,23 @@
-/** Why something is not reported (F9): the label `reason` of `spillway_reports_ignored_total`. */
+/** Why an error is not reported: the label `reason` of `spillway_reports_ignored_total`. */
 export type NoiseReason =
   /** Thrown on purpose: a redirect, not found, forbidden, unauthorized, a public error. */
   | 'outcome'
   /** A transaction of a page that does not exist. */
   | 'not-found'
-  /** The browser put off a notification to the next frame; nothing failed. */
+  /** The browser postponed notifications to the next frame. Nothing failed. */
   | 'resize-observer'
-  /** Code of a browser's extension. */
+  /** Code of a browser extension. */
   | 'extension'
-  /** Code that an app puts into the pages that it shows, such as those of Facebook, Instagram and Chrome on iOS. */
+  /** Code that an app injects into the pages that it shows, such as Facebook, Instagram and Chrome on iOS. */
   | 'in-app-browser'
   /** Mail scanners that open each link. */
   | 'scanner'
-  /** A film or a sound that was paused before it began. */
+  /** A video or audio that was paused before it started. */
   | 'media'
-  /** A copy of the page on somebody's disk. */
+  /** A copy of the page, saved to disk. */
   | 'saved-page';
 
-/** What is looked at of an error: `ErrorRecord` fits, and so does what a browser knows before any digest. */
+/** The fields of an error that are checked: of an `ErrorRecord`, or of an error in the browser without a digest. */
 export interface SeenError {
   readonly class: string;
   readonly message: string;
@@ -28,14 +28,14 @@ export interface SeenError {
 export interface SeenReport {
   /** Outermost first. */
   readonly errors: readonly SeenError[];
-  /** The address of the page, where a browser reports. */
+  /** URL of the page, if a browser reports. */
   readonly pageUrl?: string;
 }
 
 const EXTENSION_SCHEME =
   /^(?:chrome|moz|safari|safari-web|ms-browser|edge|opera)-extension:\/\/|^webkit-masked-url:\/\/|^user-?script:/i;
 
-/** What extensions' own messaging says when they are updated or removed under an open page. */
+/** Errors of extensions that are updated or removed while a page is open. */
 const EXTENSION_MESSAGE =
   /(?:chrome|moz|safari|safari-web)-extension:\/\/|Extension context invalidated|Receiving end does not exist|message (?:port|channel) (?:is )?closed before a response|runtime\.sendMessage/i;
 
@@ -49,15 +49,15 @@ const RESIZE_MESSAGE =
 const MEDIA_MESSAGE = /^The play\(\) request was interrupted\b/;
 
 /**
- * Why a report is noise; undefined where it is a failure. What has a frame of this site is never
- * blamed on somebody else's code, and what breaks a page for its visitor is never noise, whoever
- * caused it: a translated page whose nodes React cannot remove, a chunk that does not load, and
- * `Script error.`, which is an incident of its own.
+ * Returns why a report is ignored, or undefined if it is a failure. An error with a frame of this site is never blamed on
+ * foreign code. Errors that break a page for its visitor are never ignored, even if foreign code caused them: a
+ * translated page whose nodes React cannot remove, a chunk that does not load, and `Script error.`, which is a separate
+ * incident.
  */
 export function noiseOf(report: SeenReport): NoiseReason | undefined {
   const error = report.errors[0];
   if (!error) return undefined;
-  // Open tabs of version 0.1.0 report the second name.
+  // Tabs that still run version 0.1.0 report the second name.
   if (error.class === 'ControlFlowResponse' || error.class === 'Outcome') return 'outcome';
   if (report.pageUrl !== undefined && /^(?:file|content|blob|data):/i.test(report.pageUrl)) return 'saved-page';
   if (RESIZE_MESSAGE.test(error.message)) return 'resize-observer';
@@ -66,8 +66,8 @@ export function noiseOf(report: SeenReport): NoiseReason | undefined {
 }
 
 /**
- * Whether the payload of a `transaction` item tells of a page that does not exist. Such names are as
- * many as strangers can make up.
+ * Whether the payload of a `transaction` item is about a page that does not exist. Strangers can make up any number of
+ * such names.
  */
 export function isNotFoundTransaction(payload: unknown): boolean {
   const contexts = field(payload, 'contexts');

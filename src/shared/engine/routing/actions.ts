@@ -4,12 +4,12 @@ import type { ActionResult } from '../wire/payload.ts';
 import { ACTION_FIELD } from '../wire/protocol.ts';
 import { Form, type FormProps } from './form.tsx';
 
-/** What a form may name, `<route id>.<name>`, of the table of actions of a product. */
+/** Names that forms can use, `<route id>.<name>`, from the product's table of actions. */
 export type ActionName<Actions> = {
   [Id in keyof Actions & string]: `${Id}.${keyof Actions[Id] & string}`;
 }[keyof Actions & string];
 
-/** What the action of a name returns where it refuses nothing. */
+/** Data that the named action returns on success. */
 export type ActionData<Actions, Name> = {
   [Id in keyof Actions & string]: {
     [Key in keyof Actions[Id] & string]: `${Id}.${Key}` extends Name ? ReturnedBy<Actions[Id][Key]> : never;
@@ -18,7 +18,7 @@ export type ActionData<Actions, Name> = {
 
 type ReturnedBy<Action> = Action extends () => infer Data ? Data : never;
 
-/** What pages use to post to actions and to hear of them; a name that the table does not have does not compile. */
+/** What pages use to post to actions and read their results. A name that is not in the table does not compile. */
 export interface ActionUses<Actions> {
   readonly Form: (props: FormProps<ActionName<Actions>>) => ReactNode;
   readonly useActionResult: <Name extends ActionName<Actions>>(
@@ -33,14 +33,14 @@ export interface ActionUses<Actions> {
 }
 
 /**
- * Ties forms to a table of actions: `interface Actions { people: PeopleActions }`, by route id, where
- * `interface PeopleActions { add(): { id: string } }` stands beside the page. `ServerPages` holds the
- * server halves to the same table.
+ * Types forms by a table of actions, `interface Actions { people: PeopleActions }`. Its keys are route ids, and
+ * `interface PeopleActions { add(): { id: string } }` is declared next to the page. `ServerPages` checks the server
+ * halves against the same table.
  */
 export function createActionUses<Actions>(): ActionUses<Actions> {
   return {
     Form,
-    // The server half promises the shape: ServerPages<typeof routes, AppContext, Actions>.
+    // The server half ensures the type: ServerPages<typeof routes, AppContext, Actions>.
     useActionResult: useActionResult as ActionUses<Actions>['useActionResult'],
     submitAs: (action) => ({ type: 'submit', name: ACTION_FIELD, value: action }),
   };

@@ -3,22 +3,22 @@ import { ACTION_FIELD } from '../wire/protocol.ts';
 
 export interface FormProps<Action extends string = string>
   extends Omit<FormHTMLAttributes<HTMLFormElement>, 'action' | 'method'> {
-  /** The action that takes the post, `<route id>.<name>`. A submit button named `_action` overrides it. */
+  /** The action to run, `<route id>.<name>`. A submit button named `_action` overrides it. */
   readonly action?: Action;
-  /** `get` asks the page again with the fields as its search. */
+  /** `get` requests the page with the fields as its search. */
   readonly method?: 'get' | 'post';
-  /** Where to post to, when not to the page itself. */
+  /** URL to post to, if not the page itself. */
   readonly to?: string;
   readonly replace?: boolean;
   readonly preventScrollReset?: boolean;
-  /** Where scripts run: shows the default values of its fields again, once an action has taken the post. */
+  /** With scripts: resets the fields to their default values after a successful action. */
   readonly reset?: boolean;
 }
 
 /**
- * A form that works without JavaScript, and is posted in the background with it. There, where an action
- * refuses it, the focus goes to its first field with `aria-invalid`. Pages take it from
- * `createActionUses()`, where the compiler knows the names of their actions.
+ * A form that works without JavaScript. With it, the form is posted in the background, and if the action refuses it, the
+ * first field with `aria-invalid` gets the focus. Pages get this component from `createActionUses()`, which types the
+ * names of their actions.
  */
 export function Form({
   action,

@@ -14,7 +14,7 @@ type RequiredName<Part extends string> = Part extends `:${string}?`
     : never;
 type OptionalName<Part extends string> = Part extends `:${infer Name}?` ? Name : Part extends '*' ? '*' : never;
 
-/** What the parameters of a path may be: `/orders/:id/:tab?` takes `{ id: 7 }` or `{ id: 7, tab: 'items' }`. */
+/** Parameters of a path: `/orders/:id/:tab?` takes `{ id: 7 }` or `{ id: 7, tab: 'items' }`. */
 export type ParamsOf<Path extends string> = {
   readonly [Name in RequiredName<Segment<Path>>]: string | number;
 } & {
@@ -24,13 +24,13 @@ export type ParamsOf<Path extends string> = {
 type SearchValue = string | number | boolean | null | undefined;
 
 export interface HrefOptions {
-  /** Keys whose value is null or undefined are left out; of a list, each value gets its key. */
+  /** Keys whose value is null or undefined are left out. In a list, each value repeats the key. */
   readonly search?: URLSearchParams | Readonly<Record<string, SearchValue | readonly SearchValue[]>>;
   /** Without the `#`. */
   readonly hash?: string;
 }
 
-/** Distributes over paths, so that the compiler complains of an unknown path and not of its arguments. */
+/** Distributes over paths, so that the compiler reports an unknown path and not its arguments. */
 type HrefArgs<Path extends string> = Path extends unknown
   ? [RequiredName<Segment<Path>>] extends [never]
     ? [OptionalName<Segment<Path>>] extends [never]
@@ -40,16 +40,16 @@ type HrefArgs<Path extends string> = Path extends unknown
   : never;
 
 /**
- * The address of a page, by its path in the route table: `href('/orders/:id', { id: 7 })`. What the
- * table does not have does not compile.
+ * Returns the URL of a page by its path in the route table: `href('/orders/:id', { id: 7 })`. A path that is not in the
+ * table does not compile.
  *
- * @throws TypeError where a parameter is missing or cannot be part of an address
+ * @throws TypeError if a parameter is missing or cannot be part of a URL
  */
 export type Href<KnownPath extends string> = <Path extends KnownPath>(path: Path, ...args: HrefArgs<Path>) => string;
 
 /**
- * Makes the `href` of a route table. It needs the table's type alone, so that a page that links to
- * another one does not bring the table along.
+ * Creates the `href` function of a route table. It needs only the table's type, so that a page with links does not load
+ * the table.
  */
 export function createHref<Table extends readonly RouteLine[]>(): Href<PathOf<Table>> {
   return function href(path: string, ...args: readonly unknown[]) {
@@ -84,7 +84,7 @@ function toPathname(segments: readonly string[], params: Params): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
 const UNSPEAKABLE = /[/\\\u0000-\u001f\u007f-\u009f]/;
 
-/** As the server spells it: another spelling would be answered with a redirect, and what is refused there is refused here. */
+/** Encodes like the server, which redirects other spellings, and refuses the same parts. */
 function spellSegment(text: string, segments: readonly string[]): string {
   const path = segments.join('/');
   const isRefused = UNSPEAKABLE.test(text) || text === '.' || text === '..' || !text.isWellFormed();

@@ -2,24 +2,24 @@ import type { AnchorHTMLAttributes, ReactNode } from 'react';
 import { jsx } from 'react/jsx-runtime';
 import { useLocation } from 'react-router';
 
-/** When a link's page is fetched ahead: on hover, focus or touch; when it scrolls into view; as it renders; never. */
+/** When a link's page is prefetched: on hover, focus or touch; when it scrolls into view; on render; never. */
 export type PrefetchKind = 'intent' | 'viewport' | 'render' | 'none';
 
 export interface LinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'> {
-  /** A path of this site (`/orders?page=2`), `?search` or `#hash`; resolved by the browser, as in any link. */
+  /** A path on this site (`/orders?page=2`), `?search` or `#hash`, resolved by the browser as in any link. */
   readonly to: string;
   readonly prefetch?: PrefetchKind;
-  /** Replace the entry in the history. */
+  /** Replaces the history entry. */
   readonly replace?: boolean;
-  /** Leave the page where it is scrolled to. */
+  /** Keeps the scroll position. */
   readonly preventScrollReset?: boolean;
   readonly children?: ReactNode;
 }
 
 /**
- * A link inside the site. It is a plain anchor: the browser's half listens on the window and takes
- * the click, so that a page of a thousand links renders as fast as one of a thousand anchors, and a
- * click before hydration is an ordinary navigation.
+ * A link within the site. It renders a plain anchor, and a single listener on the window handles the clicks. A page with
+ * a thousand links therefore renders as fast as one with a thousand anchors, and a click before hydration is an ordinary
+ * navigation.
  */
 export function Link(props: LinkProps): ReactNode {
   const anchor: Record<string, unknown> = { href: props.to, 'data-link': props.prefetch ?? 'intent' };
@@ -28,18 +28,18 @@ export function Link(props: LinkProps): ReactNode {
   }
   if (props.replace) anchor['data-replace'] = '';
   if (props.preventScrollReset) anchor['data-keep-scroll'] = '';
-  // Called as a function, `jsx` takes the object as the props: a spread would copy it once more, for every link of a page.
+  // Calling `jsx` uses the object as the props. A spread in JSX would copy it again for every link.
   return jsx('a', anchor);
 }
 
 const OWN_PROPS = new Set(['to', 'prefetch', 'replace', 'preventScrollReset']);
 
 export interface NavLinkProps extends LinkProps {
-  /** Only the page itself counts, and no page below it. */
+  /** Marks the link only on the page itself, not on pages below it. */
   readonly end?: boolean;
 }
 
-/** A link that knows whether its page is the one shown: `aria-current="page"`, or `"true"` for a page below it. */
+/** A link that marks the current page: `aria-current="page"`, or `"true"` on a page below it. */
 export function NavLink({ end = false, ...props }: NavLinkProps): ReactNode {
   const { pathname } = useLocation();
   const path = props.to.replace(/[?#].*$/, '');

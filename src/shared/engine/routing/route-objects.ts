@@ -2,18 +2,18 @@ import type { DataRouteObject } from 'react-router';
 import { FRAME_ROUTE, NOT_FOUND_ROUTE } from '../wire/protocol.ts';
 import type { RouteDefinition } from './routes.ts';
 
-/** The route table as React Router knows it, the same on both sides. */
+/** The route table as React Router's objects, the same on both sides. */
 export interface RouteTree {
   readonly objects: DataRouteObject[];
   readonly byId: Readonly<Record<string, DataRouteObject>>;
   readonly definitions: ReadonlyMap<string, RouteDefinition>;
-  /** The ids from the frame down to a route. */
+  /** Ids from the frame down to the route. */
   readonly branchOf: (id: string) => readonly string[];
 }
 
 /**
- * Puts the engine's frame around the table and a route for what is not found below the first
- * layout, so that an unknown address keeps the site's look.
+ * Puts the engine's frame around the table, and adds a not-found route below the first layout, so that an unknown URL
+ * has the site's look.
  */
 export function createRouteTree(table: readonly RouteDefinition[]): RouteTree {
   const byId: Record<string, DataRouteObject> = Object.create(null) as Record<string, DataRouteObject>;
@@ -49,7 +49,7 @@ export function createRouteTree(table: readonly RouteDefinition[]): RouteTree {
 }
 
 /**
- * Marks alone: both sides bring the data by ways of their own, and show what is matched and what
- * failed by ids. React Router asks for them to know where an error belongs.
+ * Markers only. React Router needs them to assign an error to a route; both sides load data on their own, and find
+ * matched and failed routes by id.
  */
 const SHARED = { loader: true, action: true, errorElement: true, caseSensitive: true } as const;

@@ -10,7 +10,7 @@ import type { PageError } from '../wire/payload.ts';
 import { FRAME_ROUTE, NOT_FOUND_ROUTE } from '../wire/protocol.ts';
 import type { PageProps } from './routes.ts';
 
-/** A route of the table, or one of the two that the engine puts around it. */
+/** A route of the table, or one of the engine's two. */
 export function RouteView({ id }: { id: string }): ReactNode {
   if (id === FRAME_ROUTE) return <Frame />;
   if (id === NOT_FOUND_ROUTE) return null; // never shown: it always has an error
@@ -21,7 +21,7 @@ function OwnRoute({ id }: { id: string }): ReactNode {
   const { modules, styles, onRoute } = useEngine();
   onRoute?.(id);
   const data: unknown = useContext(DataContext)?.loaderData[id];
-  // The table of server halves was compiled against what each page takes: ServerPages<typeof routes>.
+  // The compiler checks the loaders against the props of the pages: ServerPages<typeof routes>.
   const Page = modules.get(id)?.default as ComponentType<PageProps<unknown>> | undefined;
   if (!Page) throw new Error(`The module of route "${id}" was not loaded before it was rendered.`);
   return (
@@ -32,7 +32,7 @@ function OwnRoute({ id }: { id: string }): ReactNode {
   );
 }
 
-/** What stands in a route's place when it failed: its own boundary, or the owner's page for such an error. */
+/** Shown in place of a failed route: its own boundary, or the product's page for the error. */
 export function RouteErrorView({ id, error }: { id: string; error: PageError }): ReactNode {
   const { modules, styles } = useEngine();
   const OwnBoundary = modules.get(id)?.ErrorBoundary;
@@ -44,7 +44,7 @@ export function RouteErrorView({ id, error }: { id: string; error: PageError }):
   );
 }
 
-/** With a precedence React holds the page back until the sheet is there: no flash of unstyled content. */
+/** With a precedence, React waits for the sheet before it shows the page: no flash of unstyled content. */
 function RouteStyles({ hrefs }: { hrefs: readonly string[] | undefined }): ReactNode {
   return hrefs?.map((href) => <link key={href} rel="stylesheet" href={href} precedence="page" />);
 }
@@ -53,7 +53,7 @@ function Frame(): ReactNode {
   const { onCommit } = useEngine();
   const state = useContext(StateContext);
   const location = state?.location;
-  // Scroll position and reset belong to the same commit as the location: they change together.
+  // The scroll position and its reset change in the same commit as the location.
   useLayoutEffect(() => {
     if (state) onCommit?.(state);
   }, [location]);

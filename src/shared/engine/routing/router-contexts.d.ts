@@ -1,5 +1,5 @@
-// React Router's own module of contexts, under the name that `build/react-router.mjs` gives it: the
-// package exports some of them alone.
+// React Router's internal module of contexts, under the name given by `build/react-router.mjs`. The package itself
+// exports only some of them.
 declare module 'spillway:router-contexts' {
   import type { Context } from 'react';
 

@@ -16,23 +16,22 @@ export interface StandInOptions {
   readonly tree: RouteTree;
   readonly payload: PagePayload;
   readonly location: Location;
-  // A stand-in passes these on.
+  // The stand-in forwards these calls.
   navigate(...args: unknown[]): Promise<void>;
   fetch(...args: unknown[]): Promise<void>;
   revalidate(): Promise<void>;
   /**
-   * `useBlocker` releases its key here when the real router takes over, and still gives it to that
-   * router before it takes another one: a blocker that nothing would ever remove.
+   * When the real router takes over, `useBlocker` deletes its key here, but still registers that key with the real
+   * router before it takes a new one. Without this call, nothing would remove that blocker.
    */
   deleteBlocker(key: string): void;
 }
 
 /**
- * An object with the shape of React Router's data router that only holds a page's state. Both sides
- * render through it: the server because it renders one state, the browser because the real router
- * (22 kB) can then follow after hydration and take its place.
+ * Creates an object with the interface of React Router's data router that only holds a page's state. The server renders
+ * with it because it renders a single state. The browser hydrates with it and loads the real router (22 kB) afterwards.
  *
- * It has the members that `RouterView` and React Router's hooks use; no others are asked for below it.
+ * It has only the members that `RouterView` and React Router's hooks use.
  */
 export function createStandIn({
   tree,
@@ -54,7 +53,7 @@ export function createStandIn({
     preventScrollReset: false,
     revalidation: 'idle',
     loaderData: payload.data as RouterState['loaderData'],
-    // React Router keeps it under the innermost route.
+    // React Router stores it by the innermost route.
     actionData: payload.action ? { [payload.routes.at(-1) ?? '']: payload.action } : null,
     errors: payload.errors ? { ...payload.errors } : null,
     fetchers: new Map(),
@@ -69,7 +68,7 @@ export function createStandIn({
     subscribe: () => () => {},
     enableScrollRestoration: () => () => {},
     createHref: (to: To) => (typeof to === 'string' ? to : createPath(to)),
-    // The matches are spelled as the address is, so nothing is left to encode; with it each page costs six URLs.
+    // The matches are already encoded. Encoding again would parse six URLs per page.
     encodeLocation: undefined,
     getFetcher: () => IDLE_FETCHER,
     resetFetcher: () => {},
@@ -79,7 +78,7 @@ export function createStandIn({
   return standIn as unknown as DataRouter;
 }
 
-/** The matches of a page whose route ids are known already: no search through the table. */
+/** Returns the matches of a page whose route ids are known, without matching the whole table. */
 export function toMatches(
   tree: RouteTree,
   { routes, params }: Pick<PagePayload, 'routes' | 'params'>,
@@ -97,7 +96,7 @@ export function toMatches(
   return matches;
 }
 
-/** React Router compiles a pattern anew each time; a path without parameters needs none. */
+/** Compares paths without parameters directly, because React Router compiles the pattern on every call. */
 function matchOwn(
   path: string,
   pathname: string,

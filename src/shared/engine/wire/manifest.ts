@@ -1,23 +1,23 @@
 /**
- * What the build tells the server about the client bundle. Written by `build.mjs` to
- * `dist/manifest.json`; URLs are absolute paths (`/assets/main-X7K2.js`).
+ * Describes the client bundle to the server. `build.mjs` writes it to `dist/manifest.json`. URLs are absolute paths
+ * (`/assets/main-X7K2.js`).
  */
 export interface AssetManifest extends AppAssets {
-  /** Names this build: a hash over every client file. Sent as `X-Build-Id` with pages and page data. */
+  /** Hash over every client file. Sent as `X-Build-Id` with pages and page data. */
   readonly buildId: string;
-  /** The setting RELEASE at the time of the build, else the commit; absent where there was neither. */
+  /** The setting RELEASE at build time, or else the commit; absent if there was neither. */
   readonly release?: string;
-  /** By file of the server (`server/main.js`), the debug id that its bundle and its map carry. */
+  /** Debug ids of the server's bundles and their source maps, by file (`server/main.js`). */
   readonly debugIds?: Readonly<Record<string, string>>;
   /** Other apps of the same build, by name, such as the desk. */
   readonly apps?: Readonly<Record<string, AppAssets>>;
 }
 
-/** What browsers get of one set of pages. */
+/** Client files of one app's pages. */
 export interface AppAssets {
-  /** The module that hydrates a page, and what it imports statically. */
+  /** The module that hydrates a page, and its static imports. */
   readonly entry: RouteAssets;
-  /** By route id: the chunk of the page, what that chunk imports beyond `entry`, and its style sheets. */
+  /** By route id: the page's chunk, the imports of that chunk beyond `entry`, and its style sheets. */
   readonly routes: Readonly<Record<string, RouteAssets>>;
 }
 
@@ -28,9 +28,9 @@ export interface RouteAssets {
 }
 
 /**
- * The manifest of another app of the build, for its pages.
+ * Returns the manifest for the pages of another app.
  *
- * @throws Error where the build has none of that name
+ * @throws Error if the build has no app of that name
  */
 export function toAppManifest({ apps, ...build }: AssetManifest, name: string): AssetManifest {
   const app = apps?.[name];

@@ -1,53 +1,53 @@
-/** Names that both halves put on the wire. */
+/** Names that server and browser share in URLs, headers and forms. */
 
-/** Page data lives under this prefix, so that no cache can take it for the document: `/_data/orders?page=2`. */
+/** URL prefix of page data, so that no cache confuses it with the document: `/_data/orders?page=2`. */
 export const DATA_PREFIX = '/_data';
 
 /**
- * Returns where the data of a page is.
+ * Returns the URL of a page's data.
  *
  * @param url path and search of the page
- * @param base the path that all pages of its app share (`/desk`), empty for none. Their data is below
- *   it too (`/desk/_data/7K3QM2XA`), so that a gate in front of the pages also protects their data.
+ * @param base the path prefix of all pages of the app (`/desk`), or empty. Their data is below it too
+ *   (`/desk/_data/7K3QM2XA`), so that a proxy rule for the pages also protects their data.
  */
 export function toDataUrl(url: string, base = ''): string {
   return base + DATA_PREFIX + url.slice(base.length);
 }
 
-/** On every page and page-data response: the build that made it. */
+/** Header of every page and page-data response: the build that rendered it. */
 export const BUILD_HEADER = 'X-Build-Id';
 
-/** On what tells of a failure: its address. */
+/** Header of a response with a failure: the failure's address. */
 export const DIGEST_HEADER = 'X-Error-Digest';
 
-/** What page data and background actions answer with: one JSON value a line, see `wire.ts`. */
+/** Content type of page data and background actions: one JSON value per line, see `wire.ts`. */
 export const WIRE_TYPE = 'application/x-ndjson';
 
-/** `Accept` of a form that is posted in the background: data is wanted, not a document. */
+/** `Accept` header of a form that is posted in the background: requests data instead of a document. */
 export const ACTION_ACCEPT = 'application/vnd.spillway.action+ndjson';
 
 /** The form field that names the action: `<route id>.<name>`. */
 export const ACTION_FIELD = '_action';
 
-/** The action that a form names. That of the button which was pressed stands behind the form's own. */
+/** Returns the action that a form names. The pressed button's name follows the form's own, and wins. */
 export function readAction(form: FormData): string | undefined {
   const name = form.getAll(ACTION_FIELD).at(-1);
   return typeof name === 'string' ? name : undefined;
 }
 
-/** The `<script type="application/json">` with the page's payload; late values follow in blocks with `data-late`. */
+/** Id of the `<script type="application/json">` with the payload. Deferred values follow in blocks with `data-late`. */
 export const PAYLOAD_ID = 'spillway-payload';
 export const LATE_ATTRIBUTE = 'data-late';
 
-/** Names the failure (by its address) after which a request is made again, so that it counts once. */
+/** Header of a retried request: the address of the failure before it, so that both count as one. */
 export const RETRY_HEADER = 'X-Retry-Of';
 
-/** The URL under which hashed assets are served, immutable. */
+/** URL prefix of hashed, immutable assets. */
 export const ASSET_PREFIX = '/assets/';
 
-/** Ids of the routes that the engine puts around the table: the frame, and the page for what is not found. */
+/** Ids of the engine's routes around the table: the frame and the not-found page. */
 export const FRAME_ROUTE = '@frame';
 export const NOT_FOUND_ROUTE = '@not-found';
 
-/** In a page's search: send it whole, for a visitor without scripts. Pages do not see it. */
+/** Search key that requests the page in one piece, for visitors without scripts. Hidden from pages. */
 export const WHOLE_KEY = '_whole';

@@ -1,35 +1,35 @@
 import type { PageError } from './payload.ts';
 
 /**
- * The one format in which values go to the browser, inside the document and as page data.
+ * The format of all values sent to the browser, in the document and as page data.
  *
- * A value is one *frame*. Plain JSON is `{"d":<value>}`, written and read by the JSON built-ins alone:
- * no replacer and no reviver, which cost several times as much (react/react#35776). Anything richer
- * stands in `d` as a JSON stand-in, and `p` lists what the stand-ins mean:
+ * A value is one *frame*. Plain JSON is `{"d":<value>}`, written and read by the JSON built-ins without a replacer or a
+ * reviver, which would cost several times as much (react/react#35776). For other types, `d` has JSON stand-ins, and `p`
+ * lists their meaning:
  *
  *     {"d":{"rows":[{"when":0}],"late":1},"p":[["date",0,"rows",0,"when"],["promise",0,"late"]]}
  *
- * A patch is `[type, keep, ...segments]`: its path is the first `keep` segments of the patch before
- * it, followed by `segments`. Inner patches come first, so a path always leads through stand-ins.
+ * A patch is `[type, keep, ...segments]`. Its path is the first `keep` segments of the previous patch, followed by
+ * `segments`. Inner patches precede outer ones, so a path always leads through stand-ins.
  *
- * Promises carry an id. The first line is a frame, the head; each promise that settles adds the line
- * `[id,0,<frame>]`, or `[id,1,<frame of a PageError>]` where it was rejected.
+ * Each promise has an id. The first line is a frame, the head. Each promise that settles adds a line: `[id,0,<frame>]`,
+ * or `[id,1,<frame of a PageError>]` if it was rejected.
  */
 export interface Encoded {
   /** One line, without its line break. */
   readonly head: string;
-  /** A line for each promise, in the order in which they settle; undefined where there is no promise. To be read once. */
+  /** A line per promise, in the order in which they settle; undefined without promises. Can be read once. */
   readonly late: AsyncIterable<string> | undefined;
 }
 
 export interface EncodeOptions {
-  /** What the visitor may learn of an error. It is called for every `Error` value and every rejection. */
+  /** Returns what the visitor can see of an error. Called for every `Error` value and every rejection. */
   readonly toError: (error: unknown) => PageError;
-  /** Ends `late`: what is still pending is rejected with the signal's reason. Asked for where something is late. */
+  /** Returns the signal that ends `late`, rejecting pending promises with its reason. Called if there are promises. */
   readonly signal?: () => AbortSignal;
 }
 
-/** A promise as `use()` of React likes it: once it is settled, the value is read without suspending. */
+/** A promise with the fields from which React's `use()` reads a settled value without suspending. */
 export interface LatePromise extends Promise<unknown> {
   status?: 'pending' | 'fulfilled' | 'rejected';
   value?: unknown;
@@ -39,20 +39,20 @@ export interface LatePromise extends Promise<unknown> {
 export interface Decoder {
   /** Reads the first line. */
   head(line: string): unknown;
-  /** Reads a later line, and settles its promise. */
+  /** Reads a further line, and settles its promise. */
   late(line: string): void;
-  /** Rejects what is pending, and whatever would become so: nothing more will come. */
+  /** Rejects all pending and future promises, because no more lines will arrive. */
   abort(error: unknown): void;
-  /** Promises that wait for their line (a count). */
+  /** Number of promises without their line. */
   readonly pending: number;
 }
 
-/** What a loader or an action returned cannot be sent. The message says where it stands and what to do. */
+/** Thrown if the data of a loader or an action cannot be sent. The message has its path and what to do. */
 export class WireError extends TypeError {
   override readonly name = 'WireError';
 }
 
-/** In the browser: an error of the server's, or the rejection of a late value. */
+/** In the browser: an error from the server, or the rejection of a deferred value. */
 export class WireFailure extends Error {
   override readonly name = 'WireFailure';
   readonly pageError: PageError;
@@ -74,7 +74,7 @@ interface Frame {
   p?: readonly Patch[];
 }
 
-/** Levels of arrays and objects (a count): far more than data has, far less than a stack holds. */
+/** Nesting levels of arrays and objects: far more than real data has, far fewer than fit on the stack. */
 const MAX_DEPTH = 1000;
 
 const VIEWS: Readonly<Record<string, new (buffer: ArrayBuffer) => ArrayBufferView>> = {
@@ -93,8 +93,8 @@ const VIEWS: Readonly<Record<string, new (buffer: ArrayBuffer) => ArrayBufferVie
 };
 
 /**
- * @throws WireError where the value holds what cannot be sent: functions, symbols, cycles, class
- * instances without `toJSON`. A late value that cannot be sent becomes a rejection.
+ * @throws WireError if the value contains something that cannot be sent: functions, symbols, cycles, class instances
+ * without `toJSON`. In a deferred value, this becomes a rejection instead.
  */
 export function encode(value: unknown, options: EncodeOptions): Encoded {
   if (isPlain(value, 0)) return { head: `{"d":${JSON.stringify(value)}}`, late: undefined };
@@ -109,8 +109,8 @@ export function encode(value: unknown, options: EncodeOptions): Encoded {
 }
 
 /**
- * Gives every promise inside a value a handler, so that one which is rejected before it is encoded
- * (its page waits for another loader, or cannot be sent) does not end the process.
+ * Adds a rejection handler to every promise inside a value. Without it, a promise that rejects before it is encoded (the
+ * page waits for another loader, or cannot be sent) would end the process.
  */
 export function holdRejections(value: unknown): void {
   if (isPlain(value, 0)) return;
@@ -129,15 +129,15 @@ export function holdRejections(value: unknown): void {
 }
 
 /**
- * The same JSON for a `<script type="application/json">` block. `<` stands only inside strings of
- * JSON, and without it no `</script` ends the block and no `<!--` changes how it is read
+ * Escapes JSON for a `<script type="application/json">` block. In JSON, `<` occurs only inside strings. Without it, no
+ * `</script` ends the block and no `<!--` changes its parsing
  * (https://html.spec.whatwg.org/multipage/scripting.html#restrictions-for-contents-of-script-elements).
  */
 export function toScriptText(line: string): string {
   return line.replace(/[<\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Whether `JSON.stringify` loses nothing. Says no beyond `MAX_DEPTH`, so a cycle ends too. */
+/** Whether `JSON.stringify` loses nothing. False beyond `MAX_DEPTH`, which also ends cycles. */
 function isPlain(value: unknown, depth: number): boolean {
   if (typeof value === 'string' || value === null || typeof value === 'boolean') return true;
   if (typeof value === 'number') return isPlainNumber(value);
@@ -150,7 +150,7 @@ function isPlain(value: unknown, depth: number): boolean {
     return true;
   }
   if (!isPlainObject(value)) return false;
-  // Not only own keys: those of a polluted prototype cost a slower walk, and `for in` is the fastest.
+  // `for in` is the fastest loop. It also visits keys of a polluted prototype, which at worst cause the slower walk.
   for (const key in value) {
     const field = value[key];
     if (typeof field !== 'string' && !isPlain(field, depth + 1)) return false;
@@ -162,7 +162,7 @@ function isPlainNumber(value: number): boolean {
   return value === 0 ? 1 / value > 0 : Number.isFinite(value);
 }
 
-/** Also true for objects of another realm. */
+/** Also true for objects from another realm. */
 function isPlainObject(value: object): value is Fields {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
@@ -180,7 +180,7 @@ function createLateLines({ toError, signal: toSignal }: EncodeOptions) {
   const ready: string[] = [];
   let wake = noop;
 
-  /** A report that fails must not cost the page its late values. */
+  /** A failed report must not cost the page its deferred values. */
   function presentError(error: unknown): PageError {
     try {
       return toError(error);
@@ -190,7 +190,7 @@ function createLateLines({ toError, signal: toSignal }: EncodeOptions) {
   }
 
   function add(id: number, line: string): void {
-    if (!pending.delete(id)) return; // given up before it came
+    if (!pending.delete(id)) return; // already given up
     ready.push(line);
     wake();
   }
@@ -216,7 +216,7 @@ function createLateLines({ toError, signal: toSignal }: EncodeOptions) {
     presentError,
     isUsed: () => ids.size > 0,
 
-    /** The id of a promise; the same promise has the same. `path` is where it stands, for error messages. */
+    /** Returns the id of a promise, which is stable. `path` is for error messages. */
     idOf(promise: PromiseLike<unknown>, path: readonly Segment[]): number {
       const known = ids.get(promise);
       if (known !== undefined) return known;
@@ -238,7 +238,7 @@ function createLateLines({ toError, signal: toSignal }: EncodeOptions) {
       signal?.addEventListener('abort', giveUp);
       try {
         if (signal?.aborted) {
-          await undefined; // what has settled by now comes first
+          await undefined; // send what has already settled first
           giveUp();
         }
         while (ready.length > 0 || pending.size > 0) {
@@ -257,7 +257,7 @@ function createLateLines({ toError, signal: toSignal }: EncodeOptions) {
   return late;
 }
 
-/** @param base where the value stands, for error messages: a late value is a value within a value */
+/** @param base path of the value, for error messages: a deferred value is nested in another value */
 function toFrame(root: unknown, base: readonly Segment[], late: LateLines): string {
   const path: Segment[] = [];
   const ancestors = new Set<object>();
@@ -317,7 +317,7 @@ function toFrame(root: unknown, base: readonly Segment[], late: LateLines): stri
   }
 
   function visitContainer(value: object): unknown {
-    // The stand-in is visited before its patch is listed: inner patches come first.
+    // Visits the content before it adds the patch, because inner patches precede outer ones.
     if (value instanceof Map) return patch('map', visitArray(Array.from(value)));
     if (value instanceof Set) return patch('set', visitArray(Array.from(value)));
     if ('toJSON' in value && typeof value.toJSON === 'function') return visit(value.toJSON(String(path.at(-1) ?? '')));
@@ -336,7 +336,7 @@ function toFrame(root: unknown, base: readonly Segment[], late: LateLines): stri
     return patch(type, toBase64(new Uint8Array(value.buffer, value.byteOffset, value.byteLength)));
   }
 
-  /** Copies only where an item has a stand-in. */
+  /** Copies only if an item has a stand-in. */
   function visitArray(items: readonly unknown[]): readonly unknown[] {
     let copy: unknown[] | undefined;
     for (let i = 0; i < items.length; i++) {
@@ -353,7 +353,7 @@ function toFrame(root: unknown, base: readonly Segment[], late: LateLines): stri
     return copy ?? items;
   }
 
-  /** By index, because `new Array(1e9)` is a small value. */
+  /** Lists items with their index, because `new Array(1e9)` is a small value. */
   function visitSparse(items: readonly unknown[]): readonly unknown[] {
     const standIn: unknown[] = [items.length];
     for (const key of Object.keys(items)) {
@@ -370,7 +370,7 @@ function toFrame(root: unknown, base: readonly Segment[], late: LateLines): stri
       const field = fields[key];
       const standIn = visitAt(key, field);
       if (standIn === field) continue;
-      // A spread makes every key an own one, `__proto__` too; from there on, assigning to it is harmless.
+      // A spread makes every key an own property, even `__proto__`, so that assigning to it is then harmless.
       copy ??= { ...fields };
       copy[key] = standIn;
     }
@@ -391,14 +391,14 @@ function toPathText(path: readonly Segment[]): string {
 
 interface Deferred {
   readonly promise: LatePromise;
-  /** Does nothing after the first time. */
+  /** Has no effect after the first call. */
   settle(status: 'fulfilled' | 'rejected', outcome: unknown): void;
 }
 
 /**
- * Reads what `encode` wrote. It evaluates no code and never sets a prototype.
+ * Decodes the output of `encode`. It evaluates no code and never sets a prototype.
  *
- * `head` and `late` throw an `Error` for a line that is truncated or no line of ours: call `abort` then.
+ * `head` and `late` throw an `Error` for a truncated or invalid line: call `abort` then.
  */
 export function createDecoder(): Decoder {
   const deferreds = new Map<number, Deferred>();
@@ -453,7 +453,7 @@ function createDeferred(): Deferred {
     reject = onError;
   });
   promise.status = 'pending';
-  promise.catch(noop); // what nobody renders is no unhandled rejection
+  promise.catch(noop); // a value that is never rendered must not become an unhandled rejection
   return {
     promise,
     settle(status, outcome) {
@@ -478,7 +478,7 @@ function toValue(frame: Frame, toPromise: ToPromise): unknown {
     let parent: unknown = frame;
     for (let i = 0; i < path.length - 1; i++) parent = ownField(parent, path[i]);
     const last = path[path.length - 1];
-    // The stand-in is an own property, so that assigning never reaches `__proto__` of a prototype.
+    // The stand-in is an own property, so the assignment never reaches the `__proto__` setter.
     (parent as Fields)[last as string] = revive(type, ownField(parent, last), toPromise);
   }
   return frame.d;
@@ -534,10 +534,10 @@ function toPageError(value: unknown): PageError {
   throw new Error('no page error');
 }
 
-/** Arguments to one `String.fromCharCode` (a count): engines limit them. */
+/** Arguments to one call of `String.fromCharCode`: engines limit their number. */
 const CHUNK = 0x2000;
 
-// `Uint8Array.prototype.toBase64` is younger than the oldest Node and browsers that we run on.
+// `Uint8Array.prototype.toBase64` is missing in the oldest supported versions of Node and browsers.
 function toBase64(bytes: Uint8Array): string {
   let binary = '';
   for (let i = 0; i < bytes.length; i += CHUNK) binary += String.fromCharCode(...bytes.subarray(i, i + CHUNK));

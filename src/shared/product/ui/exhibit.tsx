@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import styles from './exhibit.module.css';
 
 interface ExhibitProps {
-  /** The code behind it. */
+  /** The code of the demonstration. */
   code: ReactNode;
   children: ReactNode;
 }

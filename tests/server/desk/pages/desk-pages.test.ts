@@ -382,7 +382,7 @@ describe('behind an authenticating proxy', () => {
     expect(reply.text).toContain('title="Operator">ada@example.com<');
     expect(reply.text).not.toContain('Sign out');
     const other = await site.get('/desk').set(named('eve@example.com'));
-    expect(other.text).toContain('Viewer: looks, and changes nothing');
+    expect(other.text).toContain('Viewer (read-only)');
   });
 
   it('rejects unlisted addresses and headers without a valid name', async () => {

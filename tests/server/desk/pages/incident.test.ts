@@ -216,10 +216,10 @@ describe('an operator', () => {
     const version = String((await read())?.version);
     await store.changeIncident(DIGEST, { to: { state: 'resolved', in: 'now' } }, { author: 'grace' });
     const words = toWords((await act('ignore', { version })).text);
-    expect(words).toContain('Meanwhile it was changed: resolved, last by grace at ');
+    expect(words).toContain('Before that, it was changed: resolved, last by grace at ');
     expect((await read())?.state).toBe('ignored');
     const fresh = String((await read())?.version);
-    expect(toWords((await act('reopen', { version: fresh })).text)).not.toContain('Meanwhile');
+    expect(toWords((await act('reopen', { version: fresh })).text)).not.toContain('Before that');
   });
 
   it('can write and delete a note', async () => {

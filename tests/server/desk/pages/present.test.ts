@@ -172,7 +172,7 @@ describe('an occurrence', () => {
     const live = present({ kind: 'hydration', errors: [{ class: 'Error', message: number, frames: [] }] }).whole;
     expect(live?.story).toMatchObject({
       said: '',
-      meaning: expect.stringContaining('The text that the server rendered'),
+      meaning: expect.stringContaining('The text rendered by the server'),
     });
   });
 
@@ -222,7 +222,7 @@ describe('an incident', () => {
     [
       'hydration',
       'Error: Minified React error #418; visit https://react.dev/errors/418?args[]=text for',
-      'The text that the server rendered',
+      'The text rendered by the server',
     ],
   ] as const)('of kind %s has a readable title: %s', (kind, title, words) => {
     expect(presentIncident({ ...incident, kind, title }, undefined).title).toMatch(words);

@@ -132,7 +132,7 @@ describe('the incident', () => {
       'Browser          Safari 17.4 on iPhone (iOS 17.4)',
       'cookie           [redacted]',
       'Times  408 in the server, 12 in browsers, 131 visitors',
-      'v1.4.0  184×, first 14 h ago  came back here',
+      'v1.4.0  184×, first 14 h ago  regressed here',
       '2 min ago, Grace, grace@example.org, https://shop.example/orders/7\n  I wanted to pay',
       '5 min ago  ada wrote\n  The migration of carts',
       "2QM7K3XA  TypeError: Cannot read properties of undefined (reading 'items') resolved, 17×",
@@ -159,7 +159,7 @@ describe('the incident', () => {
     const missed = { occurrence: '0000000Z', state: 'thinned' as const };
     expect(print(drawIncident(incidentData({ missed })))).toContain('0000000Z was sampled out');
     const { shown: _shown, ...rest } = incidentData();
-    expect(print(drawIncident(rest))).toContain('No occurrence is kept');
+    expect(print(drawIncident(rest))).toContain('No stored occurrences');
   });
 
   it.each<[string, StoryShape, string[]]>([

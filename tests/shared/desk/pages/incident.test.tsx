@@ -49,7 +49,7 @@ describe('an incident', () => {
     expect(text).toContain('Last seen 3 min ago');
     expect(text).toContain('Releases v1.3.2 to v1.4.0');
     expect(text).toContain('Assigned to grace');
-    expect(text).toContain('v1.4.0 came back here');
+    expect(text).toContain('v1.4.0 regressed here');
   });
 
   it.each([
@@ -140,7 +140,7 @@ describe('details of a kind', () => {
     const html = renderStory({ kind: 'hydration', said: '  <time>\n+   20:31\n-   20:30', meaning: '' });
     expect(html).toMatch(/class="[^"]*browser[^"]*">\+ {3}20:31/);
     expect(html).toMatch(/class="[^"]*server[^"]*">- {3}20:30/);
-    expect(read(html)).toContain('Lines with + are what the browser rendered');
+    expect(read(html)).toContain('Lines with + were rendered by the browser');
     const meant = read(renderStory({ kind: 'hydration', said: '', meaning: 'The text differs.' }));
     expect(meant).toContain('What differed The text differs.');
     expect(meant).not.toContain('Lines with +');
@@ -211,7 +211,7 @@ describe('an occurrence that is not kept in full', () => {
   it('keeps the rest of the page if no occurrence is left', () => {
     const { shown: _shown, ...rest } = incidentData({ recent: [] });
     const text = read(renderData(rest));
-    expect(text).toContain('No occurrence is kept');
+    expect(text).toContain('No stored occurrences');
     expect(text).toContain('How often');
   });
 });

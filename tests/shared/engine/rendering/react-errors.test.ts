@@ -6,14 +6,14 @@ const say = (code: number, query = '') =>
 
 describe('explainReactError', () => {
   it.each([
-    ['text', 'The text that the server rendered is not what the browser rendered.'],
-    ['HTML', 'The HTML that the server rendered is not what the browser rendered.'],
+    ['text', 'The text rendered by the server does not match the browser.'],
+    ['HTML', 'The HTML rendered by the server does not match the browser.'],
   ])('says what differs: %s', (what, words) => {
     expect(explainReactError(say(418, `?args[]=${what}&args[]=`))).toContain(words);
   });
 
-  it('adds the arguments of the React message', () => {
-    expect(explainReactError(say(418, '?args[]=HTML&args[]=%3Cb%3E'))).toMatch(/anew\. <b>$/);
+  it('adds what else React tells', () => {
+    expect(explainReactError(say(418, '?args[]=HTML&args[]=%3Cb%3E'))).toMatch(/again\. <b>$/);
   });
 
   it.each([419, 422, 423, 424, 520])('explains %i', (code) => {

@@ -1,11 +1,11 @@
 import { Document } from '#product/document.tsx';
 
-/** The page that `npm run bench` asks this server for. */
+/** The page that `npm run bench` requests from this server. */
 export const path = '/';
 
 /**
- * The same elements without a router, data or a policy. Write here what your page renders: an import of the page would
- * measure your components, and break when you remove it.
+ * The same elements without a router, data or a Content Security Policy. Write the elements of your page here. An import
+ * of the page would also measure your components, and break if you remove the page.
  */
 export function Page() {
   return (

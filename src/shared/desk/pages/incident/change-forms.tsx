@@ -6,7 +6,7 @@ import { toStateDetail } from '../../ui/badges.tsx';
 import { STATE_WORDS } from '../../words.ts';
 import styles from './change-forms.module.css';
 
-/** Resolve, ignore, reopen, assign. Each says what it has done. */
+/** Forms to resolve, ignore, reopen and assign, with the result of the last one. */
 export function ChangeForms({ of: data }: { readonly of: IncidentData }) {
   const { status, version, operator, assignee } = data;
   return (
@@ -77,7 +77,7 @@ function Choice({ name, label, of: choices }: ChoiceProps) {
   );
 }
 
-/** The answer of whichever action was used last. */
+/** The result of the last action. */
 function Said({ status }: { readonly status: IncidentData['status'] }) {
   const outcomes = [
     useActionResult('incident.resolve'),
@@ -98,7 +98,7 @@ function Said({ status }: { readonly status: IncidentData['status'] }) {
       {outcome?.data && (
         <>
           <strong>{outcome.data.words}</strong>
-          {outcome.data.overtook && ` Meanwhile ${outcome.data.overtook}: yours went over it.`}
+          {outcome.data.overtook && ` Before that, ${outcome.data.overtook}. Your change replaced it.`}
         </>
       )}
       {!outcome && <State>{`${STATE_WORDS[status.state]}${detail && ` ${detail}`}.`}</State>}
@@ -106,7 +106,7 @@ function Said({ status }: { readonly status: IncidentData['status'] }) {
   );
 }
 
-/** Said to those who hear the page alone; others see it in the head. */
+/** For screen readers only: others see the state in the page's head. */
 function State({ children }: { readonly children: ReactNode }) {
   return <span className="unseen">{children}</span>;
 }

@@ -4,7 +4,7 @@ import { Ago } from '../../ui/ago.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import styles from './changes.module.css';
 
-/** Notes, and what became of the incident, the latest first. */
+/** Notes and changes, latest first. */
 export function Changes({ of: { changes, operator, now, version } }: { readonly of: IncidentData }) {
   return (
     <Panel title="Notes and changes">

@@ -5,7 +5,7 @@ import { Panel } from '../../ui/panel.tsx';
 import { toCount } from '../../words.ts';
 import styles from './counts.module.css';
 
-/** How often, since when, and in which releases. */
+/** Counts over time and by release. */
 export function Counts({ of: { day, fortnight, marks, releases, now } }: { readonly of: IncidentData }) {
   return (
     <Panel title="How often">
@@ -27,8 +27,8 @@ export function Counts({ of: { day, fortnight, marks, releases, now } }: { reado
             {releases.toReversed().map(({ release, build, firstAt, lastAt, count, isRegression }) => (
               <tr key={release + build}>
                 <th scope="row" title={`Build ${build}`}>
-                  {release || 'not known'}
-                  {isRegression && <span className={styles.regression}> came back here</span>}
+                  {release || 'unknown'}
+                  {isRegression && <span className={styles.regression}> regressed here</span>}
                 </th>
                 <td>{toCount(count)}</td>
                 <td>

@@ -8,7 +8,7 @@ import { FilePlace } from '../../ui/file-place.tsx';
 import { toCount, toHint } from '../../words.ts';
 import styles from './head.module.css';
 
-/** What a person needs first: what it is, how it stands, where it is. */
+/** The most important facts: title, state and location. */
 export function Head({ of: data }: { readonly of: IncidentData }) {
   const { status, now, counts } = data;
   const detail = toStateDetail(status);
@@ -34,7 +34,7 @@ export function Head({ of: data }: { readonly of: IncidentData }) {
           </span>
         )}
       </p>
-      <h1>{data.title || 'An incident without details'}</h1>
+      <h1>{data.title || 'No details'}</h1>
       {data.message !== '' && !data.title.endsWith(data.message) && (
         <pre className={styles.message}>{data.message}</pre>
       )}
@@ -85,7 +85,7 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
   );
 }
 
-/** Function, file and line, and route. */
+/** Function, file, line and route. */
 function Place({ of: { file, line, function: name, route } }: { readonly of: PlaceShape }) {
   if (!file && !route) return null;
   return (
@@ -115,6 +115,6 @@ function Place({ of: { file, line, function: name, route } }: { readonly of: Pla
 function toReleases({ releases }: IncidentData): string {
   const first = releases[0]?.release;
   const last = releases.at(-1)?.release;
-  if (!first || !last) return 'not known';
+  if (!first || !last) return 'unknown';
   return first === last ? first : `${first} to ${last}`;
 }

@@ -15,7 +15,7 @@ import { Occurrence, Recent } from './occurrence/occurrence.tsx';
 import { Removal } from './removal.tsx';
 import { Similar } from './similar.tsx';
 
-/** One incident, and one time that it happened. */
+/** An incident with one of its occurrences. */
 export default function Incident({ data }: PageProps<IncidentData>) {
   const { now, operator } = data;
   const article = useRef<HTMLElement>(null);
@@ -52,7 +52,7 @@ export default function Incident({ data }: PageProps<IncidentData>) {
   );
 }
 
-/** What arrived since. It waits behind a button because somebody may be reading; counts and state change at once. */
+/** Names the new content that waits behind a button. Counts and state are updated immediately. */
 function toNews(held: IncidentData, data: IncidentData): string | undefined {
   if (held === data) return undefined;
   const news = [

@@ -3,7 +3,7 @@ import type { IncidentData } from '../../shapes.ts';
 import { Panel } from '../../ui/panel.tsx';
 import styles from './removal.module.css';
 
-/** Merging and deleting: rare, so they stand last, and deleting asks once more. */
+/** Merging and deleting. They are rare, so they are last, and deleting takes two clicks. */
 export function Removal({ of: data }: { readonly of: IncidentData }) {
   return (
     <Panel title="Merge or delete">

@@ -10,7 +10,7 @@ const BECAUSE = { file: 'same file', message: 'same words' } as const;
 
 interface SimilarProps {
   readonly of: readonly SimilarShape[];
-  /** The environment as addresses name it. */
+  /** The environment in URLs. */
   readonly scope: string;
   readonly now: number;
 }

@@ -4,7 +4,7 @@ import { pickKept, toListHref, USUAL_VIEW } from '../../href.ts';
 import type { IncidentsData } from '../../shapes.ts';
 import styles from './empty.module.css';
 
-/** A list without rows says why, and what to do. */
+/** Says why the list is empty and what to do. */
 export function Empty({ of: { view, isNew, cursor } }: { readonly of: IncidentsData }) {
   const isFiltered = toListHref({ ...view, ...pickKept(USUAL_VIEW) }) !== toListHref(USUAL_VIEW);
   if (isNew) {

@@ -13,7 +13,7 @@ interface FiltersProps {
 
 type Option = readonly [value: string, words: string];
 
-/** A GET form, so that the URL has the view. */
+/** A GET form, so that the URL contains the view. */
 export function Filters({ view, choices }: FiltersProps) {
   const isFiltered = FILTERS.some((name) => view[name] !== '');
   return (
@@ -67,11 +67,11 @@ interface ChoiceProps {
   readonly label: string;
   readonly view: ViewShape;
   readonly of: readonly Option[];
-  /** The label for no choice. Without it, the first option is the default. */
+  /** Label of the empty choice. Without it, the first option is the default. */
   readonly any?: string;
 }
 
-/** Also offers the current value if it is not in the list, such as a release that is gone. */
+/** Also offers the current value if it is not in the list, such as a deleted release. */
 function Choice({ name, label, view, of: options, any }: ChoiceProps) {
   const asked = view[name];
   const offered = asked === '' || options.some(([value]) => value === asked) ? options : [same(asked), ...options];

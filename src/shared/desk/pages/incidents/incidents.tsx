@@ -58,17 +58,17 @@ export default function Incidents({ data }: PageProps<IncidentsData>) {
   );
 }
 
-/** A row that stays where it is while newer data come in. */
+/** A row that keeps its position while newer data arrive. */
 interface ShownRow extends IncidentRow {
-  /** The list does not have it any more: somebody changed it, for one. */
+  /** The row is no longer in the list, for example because an operator changed it. */
   readonly hasLeft?: boolean;
 }
 
-/** In the order in which they stand, with what is known of them by now. */
+/** Returns the rows in the shown order, with the newest data. */
 function toShownRows(held: readonly IncidentRow[], { rows, next }: IncidentsData): readonly ShownRow[] {
   if (held === rows) return rows;
   const fresh = new Map(rows.map((row) => [row.digest, row]));
-  // Past the end of a full page it may stand on the next one.
+  // If there is a next page, the row can have moved there.
   const hasLeft = next === undefined;
   return held.map((row) => fresh.get(row.digest) ?? { ...row, hasLeft });
 }
@@ -136,7 +136,7 @@ function Bulk({ state }: { readonly state: IncidentsData['view']['state'] }) {
   );
 }
 
-/** Outside of the list, which may have lost its last row by it. */
+/** Shown outside of the list, because the action can remove the list's last row. */
 function Said() {
   const results = [
     useActionResult('incidents.resolve'),

@@ -17,7 +17,7 @@ const CHANGES = [
   ['i', 'ignore it, or all selected ones'],
 ] as const;
 
-/** The keys of the list. The button needs scripts, as the keys do. */
+/** Help for the list's keyboard shortcuts. Like the shortcuts, the button needs scripts. */
 export function KeyHelp({ canChange }: { readonly canChange: boolean }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const keys = canChange ? [...KEYS.slice(0, 3), ...CHANGES, ...KEYS.slice(3)] : KEYS;

@@ -11,14 +11,14 @@ import styles from './row.module.css';
 
 interface RowProps {
   readonly of: IncidentRow;
-  /** It is shown for as long as nothing may move. */
+  /** The row is no longer in the list, but stays so that nothing moves. */
   readonly hasLeft: boolean;
   readonly now: number;
   readonly canChange: boolean;
   readonly span: SpanName;
-  /** As addresses name it. */
+  /** The environment in URLs. */
   readonly environment: string;
-  /** Which state it has is seen by the tab, unless it is more than that. */
+  /** The selected tab, which shows the state unless the row has details. */
   readonly tab: IncidentState | 'all';
 }
 
@@ -40,7 +40,7 @@ export function Row({ of: row, hasLeft, now, canChange, span, environment, tab }
       <div className={styles.what}>
         <p className={styles.title}>
           <Link to={toIncidentHref(digest, undefined, environment)} data-open="">
-            {title || `${digest}, of which counts alone were kept`}
+            {title || `${digest} (only counts were kept)`}
           </Link>
         </p>
         <p className={styles.facts}>

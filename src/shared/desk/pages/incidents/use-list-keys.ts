@@ -1,9 +1,9 @@
 import { type RefObject, useEffect } from 'react';
 
 /**
- * Keys of a list: `j` and `k` go down and up, `x` ticks, `e` and `i` press the button that has the key
- * in `data-key`, `n` shows what came in meanwhile, `/` leads to the search, `?` shows them all. Enter opens by itself, because the focus
- * is on a link.
+ * Adds keyboard shortcuts to a list: `j` and `k` move down and up, `x` selects, `e` and `i` press the button with the key
+ * in `data-key`, `n` shows new incidents, `/` focuses the search, and `?` shows all shortcuts. Enter opens an incident
+ * without a shortcut, because the focus is on a link.
  */
 export function useListKeys(list: RefObject<HTMLElement | null>): void {
   useEffect(() => {
@@ -18,7 +18,7 @@ export function useListKeys(list: RefObject<HTMLElement | null>): void {
   }, [list]);
 }
 
-/** Each says whether there was something to do. */
+/** Each returns whether it did something. */
 const KEYS: Readonly<Record<string, ((root: HTMLElement) => boolean) | undefined>> = {
   j: (root) => step(root, 1),
   k: (root) => step(root, -1),
@@ -44,7 +44,7 @@ function tick(root: HTMLElement): boolean {
   return Boolean(box);
 }
 
-/** Without a tick the row with the focus is meant. */
+/** Without a selection, the action applies to the focused row. */
 function press(root: HTMLElement, key: string): boolean {
   const button = root.querySelector<HTMLButtonElement>(`button[data-key="${key}"]`);
   if (!button) return false;
@@ -64,7 +64,7 @@ function showNews(root: HTMLElement): boolean {
   return Boolean(button);
 }
 
-/** It stands in the header, outside of the list. */
+/** The search field is in the header, outside of the list. */
 function focusSearch(root: HTMLElement): boolean {
   const field = root.ownerDocument.querySelector<HTMLInputElement>('input[type="search"]');
   field?.focus();

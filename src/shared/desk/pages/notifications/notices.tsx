@@ -8,9 +8,9 @@ import styles from './notices.module.css';
 interface NoticesProps {
   readonly of: readonly NoticeShape[];
   readonly now: number;
-  /** Of this server. */
+  /** This server's environment. */
   readonly environment: string;
-  /** Said where there are none. */
+  /** Shown if there are no notifications. */
   readonly empty: string;
 }
 
@@ -53,7 +53,7 @@ export function Notices({ of: notices, now, environment, empty }: NoticesProps) 
   );
 }
 
-/** The environment of an incident, as addresses name it. */
+/** Returns the environment of an incident for URLs. */
 function toScope({ environment = '' }: NoticeShape, own: string): string {
   return environment === own ? '' : environment;
 }
@@ -62,7 +62,7 @@ function Due({ at, now }: { readonly at: number; readonly now: number }) {
   if (at <= now) return ' Due now.';
   return (
     <>
-      {' It is to be sent '}
+      {' Next attempt '}
       <Ago at={at} now={now} />.
     </>
   );

@@ -7,7 +7,7 @@ import { toPlural } from '../../words.ts';
 import { Notices } from './notices.tsx';
 import styles from './notifications.module.css';
 
-/** Who is told of what, what was told, and what waits. */
+/** Notification settings, and the waiting and sent notifications. */
 export default function Notifications({ data }: PageProps<NotificationsData>) {
   const { targets, waiting, waitingCount, done } = data;
   return (
@@ -39,7 +39,7 @@ export default function Notifications({ data }: PageProps<NotificationsData>) {
   );
 }
 
-/** Says what to set. */
+/** Lists the settings that enable notifications. */
 function Unset() {
   return (
     <div className={styles.unset}>
@@ -49,10 +49,10 @@ function Unset() {
       </p>
       <ul className={styles.list}>
         <li>
-          <code>WEBHOOK_URL</code> for a webhook, of Slack too, with <code>WEBHOOK_SECRET</code> to sign what is posted;
+          <code>WEBHOOK_URL</code> for a webhook (also Slack), and <code>WEBHOOK_SECRET</code> to sign its requests;
         </li>
         <li>
-          <code>SMTP_URL</code>, <code>MAIL_FROM</code> and <code>MAIL_TO</code> for e-mail.
+          <code>SMTP_URL</code>, <code>MAIL_FROM</code> and <code>MAIL_TO</code> for email.
         </li>
       </ul>
     </div>

@@ -20,17 +20,17 @@ export interface RootData {
     /** False for viewers. */
     readonly canChange: boolean;
   };
-  /** False for whom a proxy signs in. */
+  /** False if a proxy signs operators in. */
   readonly canSignOut: boolean;
-  /** Of this server. */
+  /** This server's environment. */
   readonly environment: string;
-  /** All that use this desk. */
+  /** All environments in the store. */
   readonly environments: readonly string[];
   readonly release: string;
   readonly arriving: ArrivingShape;
 }
 
-/** Around every page of the desk. */
+/** The layout of the desk's pages. */
 export default function Root({ data }: PageProps<RootData>) {
   const live = useLive();
   const scope = useScope();
@@ -61,7 +61,7 @@ export default function Root({ data }: PageProps<RootData>) {
   );
 }
 
-/** The environment that the address names: empty for that of this server. */
+/** Returns the environment in the URL, or an empty string for this server's. */
 function useScope(): string {
   const { search } = useLocation();
   return new URLSearchParams(search).get('environment') ?? '';
@@ -95,7 +95,7 @@ function Arriving({ of }: { readonly of: ArrivingShape }) {
   const words = toArrivingWords(of);
   if (words === '') return null;
   return (
-    <span className={styles.arriving} title="Failures that are recorded on this server and are being stored">
+    <span className={styles.arriving} title="Failures recorded on this server but not yet stored">
       {words}
     </span>
   );
@@ -127,11 +127,11 @@ function SignedIn({ operator, canSignOut }: RootData) {
   return (
     <div className={styles.who}>
       {operator.canChange && <NavLink to="/desk/notifications">Notifications</NavLink>}
-      <span className={styles.name} title={operator.canChange ? 'Operator' : 'Viewer: looks, and changes nothing'}>
+      <span className={styles.name} title={operator.canChange ? 'Operator' : 'Viewer (read-only)'}>
         {operator.name}
       </span>
       {canSignOut && (
-        // Left as a document: what scripts still hold of the desk goes with the page.
+        // A full page load, so that scripts keep no data of the desk.
         <form method="post" action="/desk">
           <input type="hidden" name={ACTION_FIELD} value="root.signOut" />
           <button type="submit">Sign out</button>
@@ -141,7 +141,7 @@ function SignedIn({ operator, canSignOut }: RootData) {
   );
 }
 
-/** In the place of the whole desk: the way in, or why there is none. */
+/** Shown instead of the desk: the sign-in form, or why signing in is not possible. */
 export function ErrorBoundary() {
   const error = usePageError();
   if (error.kind === 'unauthorized') return <SignIn />;

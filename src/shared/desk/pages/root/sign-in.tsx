@@ -4,10 +4,9 @@ import { TICKET_KEY } from '../../ticket.ts';
 import styles from './sign-in.module.css';
 
 /**
- * The way into the desk, in the place of whichever page was asked for: its form is posted to that
- * page's address, and leads back there.
+ * The sign-in form of the desk. It replaces the requested page and posts to its URL, so that the operator returns there.
  *
- * @param refusal why no try is taken at the moment
+ * @param refusal why signing in is not possible at the moment
  */
 export function SignIn({ refusal }: { refusal?: string | undefined }) {
   const ticket = new URLSearchParams(useLocation().search).get(TICKET_KEY);
@@ -24,7 +23,7 @@ export function SignIn({ refusal }: { refusal?: string | undefined }) {
   );
 }
 
-/** A link alone signs nobody in: programs that look at links before people do would use it up. */
+/** Signing in by a link takes a click on a button: programs that scan links would use up the ticket. */
 function ByTicket({ ticket }: { ticket: string }) {
   return (
     <Form action="root.signIn" className={styles.form}>

@@ -6,10 +6,10 @@ export interface Card {
   river: string;
   place: string;
   centimetres: number;
-  /** Where this gauge's water begins to leave its bed. */
+  /** Level at which the river overflows its banks. */
   floodMark: number;
   trend: keyof typeof TRENDS;
-  /** Cubic metres a second. */
+  /** Cubic metres per second. */
   flow: number;
   celsius: number;
   /** Time of day. */

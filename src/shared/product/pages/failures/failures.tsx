@@ -20,7 +20,7 @@ const FAILURES = [
   { to: '/tour/fail/late', text: 'A promise rejects after the page was sent. Only its own place fails.' },
   { to: '/tour/fail/client', text: 'An event handler throws, or a component throws after a click.' },
   { to: '/tour/fail/effect', text: 'An effect throws in the browser.' },
-  { to: '/tour/fail/hydration', text: 'The browser renders something else than the server.' },
+  { to: '/tour/fail/hydration', text: 'The browser renders something different from the server.' },
   { to: '/tour/fail/chunk', text: 'A JavaScript file cannot be loaded.' },
 ];
 
@@ -87,7 +87,7 @@ export default function Failures() {
   );
 }
 
-/** Without prefetching, because a prefetch would already run the loader that fails. */
+/** No prefetching, because a prefetch would already run the failing loader. */
 function Links({ links }: { links: { to: string; text: string }[] }) {
   return (
     <ul className={styles.links}>

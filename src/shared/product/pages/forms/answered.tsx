@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { ActionResult } from '#engine';
 import styles from './forms.module.css';
 
-/** Shows how the form was answered. A result that the first render already has came with the document. */
+/** Shows how the form was answered. A result in the first render arrived with the document. */
 export function Answered({ result }: { result: ActionResult | undefined }) {
   const [loaded] = useState(result);
   if (!result) return null;

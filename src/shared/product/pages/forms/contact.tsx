@@ -4,7 +4,7 @@ import { usePending } from '../../ui/use-pending.ts';
 import { Answered } from './answered.tsx';
 import styles from './forms.module.css';
 
-/** Shows errors beside the fields and keeps what was typed. */
+/** Shows errors next to the fields and keeps the typed values. */
 export function Contact() {
   const result = useActionResult('forms.send');
   const sent = result?.data;

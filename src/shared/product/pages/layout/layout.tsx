@@ -18,7 +18,7 @@ export default function Layout() {
     <article>
       <h1>Layouts</h1>
       <p className="lead">
-        The list is a layout, and the text beside it is a page. Each has its own loader. One request brings the data of
+        The list is a layout, and the text next to it is a page. Each has its own loader. One request loads the data of
         both.
       </p>
       <Exhibit

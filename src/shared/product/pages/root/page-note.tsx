@@ -6,7 +6,7 @@ export interface RootActions {
   note(): { text: string };
 }
 
-/** A form of the root layout. It is posted to the page that is open, and that page is shown again. */
+/** A form of the root layout. It posts to the current page, and the response shows that page again. */
 export function PageNote() {
   const result = useActionResult('root.note');
   const pending = usePending('root.note');

@@ -107,6 +107,6 @@ describe('a digest stays the same', () => {
 it.each([[['src/a.ts']], [['src/a.ts', 'src/b.ts#f']], [['src/a.ts#f', 'src/b.ts#f#throw x']], ['src/a.ts']])(
   'an invalid move stops the build: %j',
   (move) => {
-    expect(() => createSites('/nowhere', [], { moves: [move] as never })).toThrow(/is no move\. Write/);
+    expect(() => createSites('/nowhere', [], { moves: [move] as never })).toThrow(/is not a valid move\. Write/);
   },
 );

@@ -3,14 +3,14 @@ import { exchanged, useSite } from '../site.ts';
 
 const site = useSite();
 
-test('the home page is taken over by the browser without a complaint', async () => {
+test('hydrates the home page without errors', async () => {
   const { page, complaints } = await site.open('/');
   await exchanged(page);
   expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Your app runs');
   expect(complaints).toEqual([]);
 });
 
-test('an unknown address keeps the layout and says that nothing is there', async () => {
+test('shows the not-found page in the layout for an unknown URL', async () => {
   const { page } = await site.open('/nowhere');
   await exchanged(page);
   expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Page not found');

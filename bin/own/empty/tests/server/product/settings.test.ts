@@ -5,11 +5,11 @@ import { settings } from '#product-server/settings.ts';
 
 const described = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
 
-it('has a default for everything', () => {
+it('has a default for every setting', () => {
   expect(() => settings.read({}, readConfig({}))).not.toThrow();
 });
 
-it('is described in .env.example, with nothing else beside the settings of the engine', () => {
+it('lists its settings in .env.example, with only those of the engine besides', () => {
   const all = { ...SETTINGS, ...settings.table };
   for (const [name, { about, example }] of Object.entries(all)) {
     expect(described).toContain(`# ${about}\n# ${name}=${example}\n`);

@@ -3,7 +3,7 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, it } from 'vitest';
 import { Document } from '#product/document.tsx';
 
-it('puts the head of the engine last, after charset and viewport', () => {
+it('renders the head of the engine last, after charset and viewport', () => {
   const html = renderToStaticMarkup(
     <Document lang="rm" head={<meta name="engine" content="here" />}>
       <main>Page</main>
@@ -13,7 +13,7 @@ it('puts the head of the engine last, after charset and viewport', () => {
   expect(html).toContain('<meta name="engine" content="here"/></head><body><main>Page</main></body></html>');
 });
 
-it('names the files that stand beside it in the public folder', () => {
+it('links only to files in the public folder', () => {
   const html = renderToStaticMarkup(
     <Document lang="en" head={null}>
       Page

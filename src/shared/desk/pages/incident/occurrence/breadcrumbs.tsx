@@ -10,10 +10,10 @@ interface BreadcrumbsProps {
   readonly errors: readonly ErrorShape[];
 }
 
-/** Marks that are shown at once (a count); those before them are folded. */
+/** Breadcrumbs that are shown. Earlier ones are folded. */
 const SHOWN = 20;
 
-/** What led to it, oldest first, with the failure at its end. */
+/** Breadcrumbs, oldest first, with the failure at the end. */
 export function Breadcrumbs({ of: breadcrumbs, failedAt, errors }: BreadcrumbsProps) {
   if (breadcrumbs.length === 0) return null;
   const earlier = breadcrumbs.slice(0, -SHOWN);
@@ -70,7 +70,7 @@ function Marks({ of: breadcrumbs, failedAt, children }: MarksProps) {
   );
 }
 
-/** `−1.2 s`: before the failure; clocks of browsers may put it behind. */
+/** Returns `−1.2 s` for a time before the failure. With a wrong browser clock, it can be after it. */
 function toOffset(at: number, failedAt: number): string {
   if (at === failedAt) return '0';
   return `${at < failedAt ? '−' : '+'}${toDuration(Math.abs(failedAt - at))}`;

@@ -3,11 +3,11 @@ import { Panel } from '../../../ui/panel.tsx';
 import { toPlural } from '../../../words.ts';
 import styles from './components.module.css';
 
-/** Components that are shown at once (counts): at most, and where the engine's come first. */
+/** Components that are shown: at most, and if no component of the engine follows the app's. */
 const MOST_SHOWN = 12;
 const SHOWN = 6;
 
-/** React's components around it, innermost first, out to where the engine's begin. */
+/** React's component stack, innermost first. Components from the engine's first one outwards are folded. */
 export function Components({ of: components }: { readonly of: readonly ComponentShape[] }) {
   const own = components.findIndex(({ place, isOwn }) => place !== '' && !isOwn);
   const shown = own <= 0 ? SHOWN : Math.min(own, MOST_SHOWN);

@@ -11,7 +11,7 @@ import { RequestPanel } from './request.tsx';
 import { Stack } from './stack.tsx';
 import { Story } from './story.tsx';
 
-/** One time that it happened, with all that was kept of it. */
+/** One occurrence with all its stored data. */
 export function Occurrence({ of: data }: { readonly of: IncidentData }) {
   const { shown } = data;
   if (!shown) return <NoOccurrence of={data} />;
@@ -21,8 +21,8 @@ export function Occurrence({ of: data }: { readonly of: IncidentData }) {
       {shown.whole ? (
         <Whole of={shown.whole} shown={shown} now={data.now} />
       ) : (
-        <Panel title="Not kept in full">
-          <p>The desk keeps only a sample of occurrences in full: the first, the latest, and some of each hour.</p>
+        <Panel title="Sampled out">
+          <p>The desk stores only a sample of occurrences in full: the first, the latest, and some of each hour.</p>
           <Pairs of={toIds(shown)} />
         </Panel>
       )}
@@ -32,13 +32,13 @@ export function Occurrence({ of: data }: { readonly of: IncidentData }) {
 
 function NoOccurrence({ of: { missed } }: { readonly of: IncidentData }) {
   return (
-    <Panel title="No occurrence is kept">
+    <Panel title="No stored occurrences">
       <p>
         {missed
           ? missed.state === 'arriving'
             ? `${missed.occurrence} may not be stored yet, because more failures are arriving. Reload the page in a moment.`
-            : `${missed.occurrence} is not kept, and neither is any other occurrence of this incident.`
-          : 'Occurrences are deleted when they are too old or the store is full. Counts stay.'}
+            : `${missed.occurrence} is not stored, and neither is any other occurrence of this incident.`
+          : 'Occurrences are deleted when they are too old or the store is full. Their counts remain.'}
       </p>
     </Panel>
   );
@@ -127,7 +127,7 @@ function Whole({
   );
 }
 
-/** The latest, to step to. */
+/** Links to the latest occurrences. */
 export function Recent({ of: { recent, digest, scope, now, shown } }: { readonly of: IncidentData }) {
   if (recent.length === 0) return null;
   return (

@@ -3,7 +3,7 @@ import type { RequestShape } from '../../../shapes.ts';
 import { Pairs, Panel } from '../../../ui/panel.tsx';
 import styles from './request.module.css';
 
-/** What was asked for, and by what. Addresses are text: strangers made them. */
+/** The request and its user agent. URLs are text, not links, because strangers can choose them. */
 export function RequestPanel({
   of: request,
   route,

@@ -5,7 +5,7 @@ import { Panel } from '../../../ui/panel.tsx';
 import { toPlural } from '../../../words.ts';
 import styles from './stack.module.css';
 
-/** The errors of a chain, outermost first. Frames of the app are open, the others folded. */
+/** The chain of errors, outermost first. Frames of the app are open, the others folded. */
 export function Stack({ of: { errors, stackText, story } }: { readonly of: WholeShape }) {
   return (
     <Panel title="Stack" aside={<CopyButton text={stackText}>Copy as text</CopyButton>}>
@@ -23,7 +23,7 @@ export function Stack({ of: { errors, stackText, story } }: { readonly of: Whole
 interface ErrorPartProps {
   readonly of: ErrorShape;
   readonly hasCaused: boolean;
-  /** What stands above tells more than frames of others. */
+  /** The panel above says more than frames of dependencies. */
   readonly isTold: boolean;
 }
 
@@ -120,7 +120,7 @@ function FrameName({ of: { file, line, column, function: name, isAsync } }: { re
   );
 }
 
-/** Lines of source around a place, with the place marked. */
+/** Source lines around a location, with the location marked. */
 function Source({
   of: { start, lines },
   line,

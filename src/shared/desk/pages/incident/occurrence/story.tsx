@@ -8,7 +8,7 @@ import styles from './story.module.css';
 
 type StoryOf<Kind extends StoryShape['kind']> = Extract<StoryShape, { kind: Kind }>;
 
-/** What is told of a kind alone: the first thing to read where there is no stack, or where the stack is React's. */
+/** Details of a kind: shown first, because these kinds have no stack, or only React's. */
 export function Story({ of: story, now }: { readonly of: StoryShape; readonly now: number }) {
   switch (story.kind) {
     case 'hydration':
@@ -42,7 +42,7 @@ function Mismatch({ of: { said, meaning } }: { readonly of: StoryOf<'hydration'>
       )}
       <p className={styles.quiet}>
         {said.split('\n').some((line) => toSide(line) !== 'same') &&
-          'Lines with + are what the browser rendered, lines with - what the server sent. '}
+          'Lines with + were rendered by the browser, lines with - by the server. '}
         Common causes are the clock, the time zone, the language, random values, and markup that HTML does not allow.
       </p>
     </Panel>
@@ -68,7 +68,7 @@ function Death({ of: story, now }: { readonly of: StoryOf<'unclean-death'>; read
       />
       <p className={styles.quiet}>
         It was killed, ran out of memory, or the machine stopped. No error was thrown.{' '}
-        {inFlight.length === 0 && 'It was answering no request when it was last heard of.'}
+        {inFlight.length === 0 && 'No requests were in flight at the last heartbeat.'}
       </p>
       {growth && <Growth of={growth} />}
       {inFlight.length > 0 && <InFlight of={inFlight} />}
@@ -119,7 +119,7 @@ function Blocked({ of: { ms, since } }: { readonly of: StoryOf<'blocked-loop'> }
     <Panel title="The event loop was blocked">
       <p>
         <strong className={styles.time}>{toDuration(ms)}</strong>
-        {since !== undefined && ` from ${toExactTime(since)}`}. The stack below is what ran meanwhile.
+        {since !== undefined && ` from ${toExactTime(since)}`}. The stack below is the code that was running.
       </p>
     </Panel>
   );

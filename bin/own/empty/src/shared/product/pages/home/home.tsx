@@ -4,7 +4,7 @@ const FIRST = [
   { command: 'npm run dev', text: 'serves this app and shows your changes as you save them.' },
   { command: 'npm run new -- page /about', text: 'creates a page, its server half and its test.' },
   { command: 'npm run new -- api notes', text: 'creates an API resource, /api/notes, and its test.' },
-  { command: 'npm test', text: 'runs your tests. npm run test:all also runs those of Spillway.' },
+  { command: 'npm test', text: 'runs your tests. npm run test:all also runs the tests of Spillway.' },
 ];
 
 const PLACES = [

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { renderPage } from '../../../../support/product/render-page.ts';
 
-it('has a title and one heading, and says what to do first', async () => {
+it('has a title, one heading and the first steps', async () => {
   const { status, html } = await renderPage('/');
   expect(status).toBe(200);
   expect(html).toMatch(/<title>[^<]+<\/title>/);
