@@ -221,9 +221,7 @@ describe('a hydration', () => {
     await heading(page, 'browser');
     const [event] = await reported(page);
     expect(event && toLine(event)).toMatchObject({ via: 'react.recoverable', kind: 'hydration' });
-    expect(event?.contexts?.react?.meaning).toContain(
-      'The text rendered by the server does not match the browser.',
-    );
+    expect(event?.contexts?.react?.meaning).toContain('The text rendered by the server does not match the browser.');
     expect(event?.contexts?.react?.componentStack).toContain('\n    at ');
     expect(complaints).toEqual([expect.stringContaining('error #418')]);
   });

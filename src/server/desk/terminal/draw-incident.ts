@@ -100,7 +100,10 @@ function drawStatus(status: StatusShape, now: number): Piece[] {
 function drawShown({ shown, missed, digest, older, newer, now }: IncidentToDraw): Line[] {
   if (!shown) {
     const words = 'No stored occurrences. They are deleted when they are too old or the store is full.';
-    return [EMPTY, flow([['quiet', missed ? `${missed.occurrence} is not stored, and neither is any other occurrence.` : words]])];
+    return [
+      EMPTY,
+      flow([['quiet', missed ? `${missed.occurrence} is not stored, and neither is any other occurrence.` : words]]),
+    ];
   }
   const { occurrence, at, side, release } = shown;
   const steps = [older && `older ${digest}-${older}`, newer && `newer ${digest}-${newer}`].filter(Boolean).join(', ');
