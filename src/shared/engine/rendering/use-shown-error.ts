@@ -3,7 +3,7 @@ import type { PageError, ToldAddress } from '../wire/payload.ts';
 import { useEngine } from './engine-context.ts';
 
 /**
- * Returns the error that the page may show for something thrown, and notifies the engine that it is
+ * Returns the error that the page can show for a thrown value, and notifies the engine that it is
  * shown. A failure in the browser gets its address later, once the server has received the report.
  */
 export function useShownError(thrown: unknown): PageError {
