@@ -17,7 +17,7 @@ import { listPackages } from './build/packages.mjs';
 import { packMaps, precompress } from './build/precompress.mjs';
 import { readRelease } from './build/release.mjs';
 import { reuse } from './build/reuse.mjs';
-import { createSites } from './build/sites.mjs';
+import { createLocations } from './build/sites.mjs';
 import { commands, toStamp } from './build/stamp.mjs';
 import { createStyles } from './build/styles.mjs';
 import { bundleCommand } from './build/terminal.mjs';
@@ -75,7 +75,7 @@ export async function build({
   const existing = mapExistingApp(root);
   const maps = [...bundled.unserved.filter(isMap), ...existing];
   const compressing = dev ? [[], []] : Promise.all([precompress(served), packMaps(maps)]);
-  const sites = createSites(root, maps, owner);
+  const sites = createLocations(root, maps, owner);
   const [compressed, packedMaps] = await compressing;
   const files = [
     ...bundled.unserved,

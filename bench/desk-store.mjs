@@ -86,7 +86,7 @@ async function fillBatch(size) {
   for (const failure of failures) {
     if (random() < 0.001 || known.length === 0) known.push({ ...failure, title: titleOf(failure.of) });
   }
-  await store.takeIn({ entries: failures.map(toEntry) });
+  await store.ingest({ entries: failures.map(toEntry) });
   filled += size;
 }
 

@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createDigest } from '../src/server/engine/errors/digest/create-digest.ts';
+import { parseLocationTable } from '../src/server/engine/errors/digest/location-table.ts';
 import { readErrors } from '../src/server/engine/errors/digest/read-error.ts';
-import { parseSiteTable } from '../src/server/engine/errors/digest/site-table.ts';
 
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
 const runs = 20_000;
@@ -13,7 +13,7 @@ const json = readFileSync(`${dist}/sites.json`, 'utf8');
 globalThis.gc?.();
 const before = process.memoryUsage().heapUsed;
 const started = performance.now();
-const table = parseSiteTable(json);
+const table = parseLocationTable(json);
 const parsed = performance.now();
 table.find({ file: 'server/main.js', line: 1, column: 1, function: '' });
 const decoded = performance.now();

@@ -3,7 +3,7 @@ import { indexSource } from './sites/index-source.mjs';
 import { readMappings, toVlq } from './sites/mappings.mjs';
 import { createFirstNames, readMoves } from './sites/moves.mjs';
 
-/** Version of the table's format, which `src/server/engine/errors/digest/site-table.ts` reads. */
+/** Version of the table's format, which `src/server/engine/errors/digest/location-table.ts` reads. */
 const version = 1;
 
 /** Modules of the project: in `src`, or in the folder of an existing app. */
@@ -21,7 +21,7 @@ const flags = { errorClass: 1, helper: 2, thrown: 4, call: 8 };
  * @param {Partial<Pick<import('./owner.mjs').OwnersBuild, 'helpers' | 'moves'>>} [owner]
  * @returns {string} JSON
  */
-export function createSites(root, maps, { helpers = [], moves } = {}) {
+export function createLocations(root, maps, { helpers = [], moves } = {}) {
   const strings = createNumbering((text) => text, ['']);
   const sites = createNumbering(JSON.stringify, [[0, 0, 0, 0, 0]]);
   const toFirstNames = createFirstNames(readMoves(root, { moves }));
@@ -90,13 +90,13 @@ export function createSites(root, maps, { helpers = [], moves } = {}) {
 /** Encodes line, column and site as differences to the previous entry. A position has the site of the last entry. */
 function encodeBundle(mappings, finders) {
   const parts = [];
-  let [lastLine, lastColumn, lastSite] = [0, 0, 0];
+  let [lastLine, lastColumn, lastLocation] = [0, 0, 0];
   readMappings(mappings, (line, column, source, originalLine, originalColumn) => {
     const site = source < 0 ? 0 : finders[source](originalLine, originalColumn);
-    if (site === lastSite) return;
+    if (site === lastLocation) return;
     const from = line === lastLine ? lastColumn : 0;
-    parts.push(toVlq(line - lastLine), toVlq(column - from), toVlq(site - lastSite));
-    [lastLine, lastColumn, lastSite] = [line, column, site];
+    parts.push(toVlq(line - lastLine), toVlq(column - from), toVlq(site - lastLocation));
+    [lastLine, lastColumn, lastLocation] = [line, column, site];
   });
   return parts.join('');
 }

@@ -197,7 +197,7 @@ const TABLE = [
   [
     'digest',
     'the engine’s frame wins',
-    `${DIGEST}/find-site.ts`,
+    `${DIGEST}/find-location.ts`,
     'if (rank === RANK.own) return site;',
     'if (rank <= RANK.engine) return site;',
   ],
@@ -364,14 +364,14 @@ const TABLE = [
   [
     'tunnel',
     'an envelope for another site is accepted',
-    `${DESK}/ingest/tunnel/take-envelope.ts`,
+    `${DESK}/ingest/tunnel/ingest-envelope.ts`,
     '  if (!isOurDsn(dsn, sender)) throw new ReportError(403,',
     '  if (dsn === "") throw new ReportError(403,',
   ],
   [
     'tunnel',
     'a report that was not stored counts as seen',
-    `${DESK}/ingest/tunnel/take-envelope.ts`,
+    `${DESK}/ingest/tunnel/ingest-envelope.ts`,
     '  if (id !== undefined && !stored) parts.recentIds.forget(id);\n',
     '',
   ],

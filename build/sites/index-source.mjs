@@ -34,7 +34,7 @@ const skippedKeys = new Set(['typeAnnotation', 'typeParameters', 'typeArguments'
 const skippedTypes = /^TS(?:Interface|TypeAlias|Declare|Type|Import|Export|Namespace)/;
 
 /**
- * @typedef {object} SourceSite
+ * @typedef {object} SourceLocation
  * @property {string} function qualified name of the nearest enclosing function; empty at the top level of a module
  * @property {string} detail the `throw`, the creation of an error, or a call that throws without saying where
  * @property {'' | 'thrown' | 'call'} kind of the detail
@@ -45,7 +45,7 @@ const skippedTypes = /^TS(?:Interface|TypeAlias|Declare|Type|Import|Export|Names
  *
  * @typedef {object} SourceIndex
  * @property {number[]} starts ascending offsets at which the site changes
- * @property {SourceSite[]} sites the site that begins at each start
+ * @property {SourceLocation[]} sites the site that begins at each start
  * @property {Set<string>} properties names that occur in the source after a dot or in a pattern
  */
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { loadSiteTable } from '../../src/server/engine/errors/digest/load-site-table.ts';
+import { loadLocationTable } from '../../src/server/engine/errors/digest/load-location-table.ts';
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
-const table = loadSiteTable(dist);
+const table = loadLocationTable(dist);
 
 /** The frame location of `text` in a bundle. */
 function siteOf(file: string, text: string) {

@@ -8,7 +8,7 @@ import { resource } from '../../src/server/engine/api/resource.ts';
 import { toConnectionLimits } from '../../src/server/engine/connection/connection-limits.ts';
 import { createHttpServer, type HttpServerOptions } from '../../src/server/engine/connection/http-server.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
-import type { PageSteps } from '../../src/server/engine/pages/pages.ts';
+import type { PageSteps } from '../../src/server/engine/pages/page-handlers.ts';
 import { createOrigins } from '../../src/server/engine/protection/origins.ts';
 import { createProxyTrust } from '../../src/server/engine/protection/proxy-trust.ts';
 import { requestInfo } from '../../src/server/engine/request/request-info.ts';

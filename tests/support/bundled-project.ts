@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as esbuild from 'esbuild';
 import { sortOutputs } from '../../build/output.mjs';
-import { createSites } from '../../build/sites.mjs';
+import { createLocations } from '../../build/sites.mjs';
 import { toFrameFile } from '../../src/server/engine/errors/digest/frame-file.ts';
 import type { StackFrame } from '../../src/server/engine/errors/failure.ts';
 
@@ -34,7 +34,7 @@ export async function bundleProject(root: string, files: Record<string, string>)
   const { unserved } = sortOutputs(dist, outputFiles);
   for (const { path, contents } of unserved) write(join(dist, path), contents);
   const maps = unserved.filter(({ path }) => path.endsWith('.map'));
-  write(join(dist, 'sites.json'), createSites(root, maps));
+  write(join(dist, 'sites.json'), createLocations(root, maps));
   return {
     dist,
     fail() {

@@ -1,5 +1,5 @@
-import type { ClaimedNotice } from '../../src/server/desk/store/notifications/claim-notification.ts';
-import type { Notice } from '../../src/server/desk/store/notifications/notification-table.ts';
+import type { ClaimedNotification } from '../../src/server/desk/store/notifications/claim-notification.ts';
+import type { NotificationRecord } from '../../src/server/desk/store/notifications/notification-table.ts';
 import type { Incident } from '../../src/server/desk/store/records.ts';
 
 /** An incident as the store returns it, with the given properties. */
@@ -34,10 +34,10 @@ export function incidentOf(wanted: Partial<Incident> = {}): Incident {
 
 /** A notification claimed from the store. */
 export function claimedOf(
-  wanted: Partial<Notice> = {},
-  more: Omit<Partial<ClaimedNotice>, 'notice'> = {},
-): ClaimedNotice {
-  const notice: Notice = {
+  wanted: Partial<NotificationRecord> = {},
+  more: Omit<Partial<ClaimedNotification>, 'notice'> = {},
+): ClaimedNotification {
+  const notification: NotificationRecord = {
     id: 1,
     uid: '0123456789abcdef',
     target: 'hook',
@@ -52,5 +52,5 @@ export function claimedOf(
     outcome: '',
     ...wanted,
   };
-  return { notice, isLast: false, ...(notice.kind !== 'summary' && { incident: incidentOf() }), ...more };
+  return { notification, isLast: false, ...(notification.kind !== 'summary' && { incident: incidentOf() }), ...more };
 }

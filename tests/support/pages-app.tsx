@@ -8,7 +8,7 @@ import { type AppDeps, createApp } from '../../src/server/app.ts';
 import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
 import { createHttpServer } from '../../src/server/engine/connection/http-server.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
-import { createPages, type PageSteps, type PagesOptions } from '../../src/server/engine/pages/pages.ts';
+import { createPages, type PageSteps, type PagesOptions } from '../../src/server/engine/pages/page-handlers.ts';
 import { createEarlyScript } from '../../src/server/engine/pages/render/early-script.ts';
 import type { ServerPage } from '../../src/server/engine/pages/server-page.ts';
 import { createContentPolicy } from '../../src/server/engine/protection/content-policy.ts';

@@ -41,8 +41,8 @@ export function thinOf(wanted: Partial<Failure> = {}): Extract<Intake, { entry: 
   return { entry: 'thin', thin: toThin(createFailure(wanted)) };
 }
 
-export function takeIn(store: Store, ...entries: Intake[]): Promise<void> {
-  return store.takeIn({ entries });
+export function ingest(store: Store, ...entries: Intake[]): Promise<void> {
+  return store.ingest({ entries });
 }
 
 /** Runs retention, as a server does every hour. */

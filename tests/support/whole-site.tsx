@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { readBearer } from '../../src/server/desk/access/bearer.ts';
 import { parseAddress } from '../../src/server/desk/address.ts';
 import type { Desk } from '../../src/server/desk/desk.ts';
+import { ingestFeedback } from '../../src/server/desk/ingest/feedback/ingest-feedback.ts';
 import { createKeepFeedback } from '../../src/server/desk/ingest/feedback/keep-feedback.ts';
-import { takeFeedback } from '../../src/server/desk/ingest/feedback/take-feedback.ts';
 import { formBody } from '../../src/server/engine/api/body-limits.ts';
 import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
 import { resource } from '../../src/server/engine/api/resource.ts';
@@ -138,7 +138,7 @@ export async function startWholeSite(): Promise<WholeSite> {
     },
     journalFeedback: () => true,
   } as unknown as Desk;
-  const feedback = takeFeedback({
+  const feedback = ingestFeedback({
     feedback: createKeepFeedback({
       desk: feedbackDesk,
       environment: 'test',

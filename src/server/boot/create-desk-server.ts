@@ -2,9 +2,9 @@ import { createDeskApp, type DeskAppDeps } from '../desk/desk-app.ts';
 import { toConnectionLimits } from '../engine/connection/connection-limits.ts';
 import { createHttpServer, type HttpServer } from '../engine/connection/http-server.ts';
 import { toSecurityHeaders } from '../engine/protection/security-headers.ts';
+import type { Bootstrap } from './bootstrap.ts';
 import type { DeskSide } from './open-desk-side.ts';
 import type { Failures } from './open-failures.ts';
-import type { Ground } from './open-ground.ts';
 
 interface Others
   extends Pick<DeskAppDeps, 'origins' | 'trust' | 'readiness' | 'files' | 'desk' | 'metricsPage' | 'tunnel'> {
@@ -13,8 +13,8 @@ interface Others
 }
 
 /** Creates the server of the desk's separate port. */
-export function createDeskServer(ground: Ground, failures: Failures, side: DeskSide, others: Others): HttpServer {
-  const { config, log, metrics } = ground;
+export function createDeskServer(boot: Bootstrap, failures: Failures, side: DeskSide, others: Others): HttpServer {
+  const { config, log, metrics } = boot;
   const { funnel, inFlight, scrubPath } = failures;
   const { compression, times, maxConnectionsPerAddress } = config;
   const limits = toConnectionLimits(others.maxConnections, maxConnectionsPerAddress);

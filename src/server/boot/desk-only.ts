@@ -13,10 +13,10 @@ import { listen, toHttpUrl } from '../engine/connection/listen.ts';
 import { metricsPage } from '../engine/monitoring/fixed-paths.ts';
 import { createProxyTrust } from '../engine/protection/proxy-trust.ts';
 import { readSettings } from '../engine/settings.ts';
+import { bootstrap } from './bootstrap.ts';
 import { createDeskServer } from './create-desk-server.ts';
 import { openDeskSide } from './open-desk-side.ts';
 import { openFailures } from './open-failures.ts';
-import { openGround } from './open-ground.ts';
 import { announce, serveUntilStopped } from './serve-until-stopped.ts';
 import { watchServer } from './watch-server.ts';
 
@@ -30,12 +30,12 @@ export function isDeskOnly(): boolean {
  * @param dist the folder of the build
  */
 export async function startDesk(dist: string): Promise<void> {
-  const ground = await openGround(dist);
-  const { config, manifest, log, flush, metrics, linkFor } = ground;
-  const failures = openFailures(ground, { routes });
+  const boot = await bootstrap(dist);
+  const { config, manifest, log, flush, metrics, linkFor } = boot;
+  const failures = openFailures(boot, { routes });
   const { funnel, inFlight } = failures;
   // No heartbeats, so that a monitor notices that the site is down.
-  const side = await openDeskSide(ground, failures, { beats: false });
+  const side = await openDeskSide(boot, failures, { beats: false });
   const { desk, signIn, facts, mayRead } = side;
   const where = { host: config.host, port: config.deskPort ?? config.port };
   const origins = createDeskOrigins(toHttpUrl(where.host, where.port));
@@ -48,7 +48,7 @@ export async function startDesk(dist: string): Promise<void> {
     origins,
     bodies: createBodyReader(),
   });
-  const { server, connections } = createDeskServer(ground, failures, side, {
+  const { server, connections } = createDeskServer(boot, failures, side, {
     origins,
     trust: createProxyTrust(config.trustProxy),
     maxConnections: toMaxConnections(readOpenFileLimit()),

@@ -1,9 +1,9 @@
 import { createEarlyScript } from '../engine/pages/render/early-script.ts';
 import type { TracedProject } from '../engine/request/trace-headers.ts';
-import type { Ground } from './open-ground.ts';
+import type { Bootstrap } from './bootstrap.ts';
 
 /** Returns the parts of the site's and the desk's documents that let browsers report. */
-export function toDocumentParts({ config, manifest, release }: Ground) {
+export function toDocumentParts({ config, manifest, release }: Bootstrap) {
   const { tunnelPath: tunnel, sentryDsn: dsn, sentryEnvironment: environment } = config;
   return {
     earlyScript: createEarlyScript({ tunnel, dsn: dsn?.text, build: manifest.buildId, release, environment }),

@@ -9,8 +9,8 @@ import { toNotifySettings } from '../desk/notifications/to-notify-settings.ts';
 import type { DeskFacts } from '../desk/pages/context.ts';
 import { presentNotify } from '../desk/views/present-notify.ts';
 import { recordBlockedLoop } from '../desk/worker/processes/blocked-loop.ts';
+import type { Bootstrap } from './bootstrap.ts';
 import type { Failures } from './open-failures.ts';
-import type { Ground } from './open-ground.ts';
 
 /** The store of failures and the access of operators. The pages are created later, with the site's. */
 export type DeskSide = Awaited<ReturnType<typeof openDeskSide>>;
@@ -21,11 +21,11 @@ export interface DeskSideOptions {
 }
 
 /** Opens the store and connects the failures to it. */
-export async function openDeskSide(ground: Ground, failures: Failures, { beats }: DeskSideOptions) {
-  const { config, manifest, release, log, metrics, tokens, dist } = ground;
+export async function openDeskSide(boot: Bootstrap, failures: Failures, { beats }: DeskSideOptions) {
+  const { config, manifest, release, log, metrics, tokens, dist } = boot;
   const proxy = toProxySignIn(config);
-  const told = toNotifySettings(config);
-  const notify = told && (beats ? told : { ...told, heartbeatUrl: undefined });
+  const notifySettings = toNotifySettings(config);
+  const notify = notifySettings && (beats ? notifySettings : { ...notifySettings, heartbeatUrl: undefined });
   const desk = await openDesk({
     dataDir: config.dataDir,
     databaseUrl: config.deskDatabaseUrl,

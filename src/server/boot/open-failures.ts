@@ -2,14 +2,14 @@ import type { RouteLine } from '../../shared/engine/routing/routes.ts';
 import type { Desk } from '../desk/desk.ts';
 import type { ToVisitor } from '../desk/ingest/tunnel/visitors.ts';
 import { InFlight } from '../engine/connection/in-flight.ts';
-import { createTableLoader } from '../engine/errors/digest/load-site-table.ts';
-import type { SiteTable } from '../engine/errors/digest/site-table.ts';
+import { createTableLoader } from '../engine/errors/digest/load-location-table.ts';
+import type { LocationTable } from '../engine/errors/digest/location-table.ts';
 import type { Reporter } from '../engine/errors/failure.ts';
 import { createFunnel, type Funnel, type FunnelOptions } from '../engine/errors/funnel.ts';
 import { createPathScrubber, type ScrubPath } from '../engine/errors/scrub/secret-path.ts';
 import type { Scrubber } from '../engine/errors/scrub.ts';
+import type { Bootstrap } from './bootstrap.ts';
 import { createEnvironmentScrubber } from './environment-scrubber.ts';
-import type { Ground } from './open-ground.ts';
 
 export interface FailuresOptions extends Pick<FunnelOptions, 'splitBy' | 'onFailure'> {
   /** The routes, whose URLs can contain secrets. */
@@ -22,15 +22,15 @@ export interface Failures {
   readonly funnel: Funnel;
   readonly scrubber: Scrubber;
   readonly scrubPath: ScrubPath;
-  readonly table: () => SiteTable;
+  readonly table: () => LocationTable;
   readonly inFlight: InFlight;
   /** From here on, failures are stored. Failures during the start are only logged. */
   keepIn(desk: Pick<Desk, 'reporter'>, toVisitor: ToVisitor): void;
 }
 
 /** Opens the path from a thrown error to the desk. */
-export function openFailures(ground: Ground, options: FailuresOptions): Failures {
-  const { config, manifest, release, log, metrics, tokens, dist } = ground;
+export function openFailures(boot: Bootstrap, options: FailuresOptions): Failures {
+  const { config, manifest, release, log, metrics, tokens, dist } = boot;
   const { routes, reporters = [], splitBy, onFailure } = options;
   const scrubber = createEnvironmentScrubber(process.env, config, routes).with(tokens.map(({ token }) => token));
   const scrubPath = createPathScrubber(scrubber);

@@ -25,7 +25,7 @@ import { doctorPage } from '../engine/monitoring/doctor-page.ts';
 import { metricsPage, type Readiness } from '../engine/monitoring/fixed-paths.ts';
 import type { ServerLog } from '../engine/monitoring/logger.ts';
 import { describeNodeFloor } from '../engine/monitoring/node-floor.ts';
-import { createPages } from '../engine/pages/pages.ts';
+import { createPages } from '../engine/pages/page-handlers.ts';
 import type { Product, ProductParts } from '../engine/product.ts';
 import { createContentPolicy } from '../engine/protection/content-policy.ts';
 import { openOverload } from '../engine/protection/open-overload.ts';
@@ -34,11 +34,11 @@ import { createProxyTrust } from '../engine/protection/proxy-trust.ts';
 import { toSecurityHeaders } from '../engine/protection/security-headers.ts';
 import { DESK_SHARE } from '../limits.ts';
 import { openUpstream } from '../sentry/open-upstream.ts';
+import { bootstrap } from './bootstrap.ts';
 import { createDeskServer } from './create-desk-server.ts';
 import { toDocumentParts } from './document-parts.ts';
 import { openDeskSide } from './open-desk-side.ts';
 import { openFailures } from './open-failures.ts';
-import { openGround } from './open-ground.ts';
 import { announce, serveUntilStopped } from './serve-until-stopped.ts';
 import { openServices } from './services.ts';
 import { watchServer } from './watch-server.ts';
@@ -60,16 +60,16 @@ export async function startSite<Settings, Services, Own extends object>({
   document,
   errorPages,
 }: Site<Settings, Services, Own>): Promise<void> {
-  const ground = await openGround(dist);
-  const { config, manifest, release, log, flush, metrics, linkFor } = ground;
+  const boot = await bootstrap(dist);
+  const { config, manifest, release, log, flush, metrics, linkFor } = boot;
   const { count } = metrics;
   const settings = product.settings.read(process.env, config);
   const upstream = await openUpstream({ config, debugIds: manifest.debugIds, count, log });
-  const failures = openFailures(ground, {
+  const failures = openFailures(boot, {
     routes,
     reporters: upstream.reporters,
     splitBy: product.reporting?.splitBy,
-    onFailure: process.env.SPILLWAY_DEV ? (...told) => development?.onFailure?.(...told) : undefined,
+    onFailure: process.env.SPILLWAY_DEV ? (...args) => development?.onFailure?.(...args) : undefined,
   });
   const { funnel, scrubber, scrubPath, inFlight } = failures;
   const { services, close: closeServices } = await openServices(product.services, settings, {
@@ -82,7 +82,7 @@ export async function startSite<Settings, Services, Own extends object>({
   const createContext = toContextMaker(product, parts);
   const trust = createProxyTrust(config.trustProxy);
   const origins = createOrigins(config.publicOrigins, toHttpUrl(config.host, config.port));
-  const { earlyScript, reportPath, traced } = toDocumentParts(ground);
+  const { earlyScript, reportPath, traced } = toDocumentParts(boot);
   const takesFeedback = product.reporting?.feedback !== false;
   // A process that is paused at a breakpoint seems overloaded, so nothing is refused during development.
   const { limiter, overload } = openOverload({
@@ -121,7 +121,7 @@ export async function startSite<Settings, Services, Own extends object>({
   const development = process.env.SPILLWAY_DEV
     ? await (await import('../engine/develop/development.ts')).createDevelopment({ dist, readiness })
     : undefined;
-  const side = await openDeskSide(ground, failures, { beats: true });
+  const side = await openDeskSide(boot, failures, { beats: true });
   const { desk, visitors, mayRead } = side;
   const { takeCredentials } = side.signIn;
   const deskAt = config.deskPort === undefined ? undefined : { host: config.host, port: config.deskPort };
@@ -219,7 +219,7 @@ export async function startSite<Settings, Services, Own extends object>({
   });
   const deskServer =
     deskOrigins &&
-    createDeskServer(ground, failures, side, {
+    createDeskServer(boot, failures, side, {
       origins: deskOrigins,
       trust,
       maxConnections: deskConnections,

@@ -378,7 +378,7 @@ export interface IncidentData {
 }
 
 /** A notification. */
-export interface NoticeShape {
+export interface NotificationShape {
   readonly id: number;
   /** `New`, `Regression`, `Storm`, `Summary`, `Test` */
   readonly label: string;
@@ -407,8 +407,8 @@ export interface NotificationsData {
   readonly targets: readonly string[];
   readonly settings: readonly (readonly [name: string, words: string])[];
   /** Next due first. */
-  readonly waiting: readonly NoticeShape[];
+  readonly waiting: readonly NotificationShape[];
   readonly waitingCount: number;
   /** Latest first. */
-  readonly done: readonly NoticeShape[];
+  readonly done: readonly NotificationShape[];
 }

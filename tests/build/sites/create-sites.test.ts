@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createSites } from '../../../build/sites.mjs';
-import { parseSiteTable } from '../../../src/server/engine/errors/digest/site-table.ts';
+import { createLocations } from '../../../build/sites.mjs';
+import { parseLocationTable } from '../../../src/server/engine/errors/digest/location-table.ts';
 
 it('tells the server which functions only throw on behalf of their callers', () => {
   const source = 'function assertDefined() { throw new Error(); }\nfunction check() { throw new Error(); }\n';
@@ -11,8 +11,8 @@ it('tells the server which functions only throw on behalf of their callers', () 
     // Each line of the bundle maps to the same line of the source.
     mappings: 'AAAA;AACA',
   };
-  const sites = createSites('/app', [{ path: 'maps/server/main.js.map', contents: JSON.stringify(map) }]);
-  const table = parseSiteTable(sites);
+  const sites = createLocations('/app', [{ path: 'maps/server/main.js.map', contents: JSON.stringify(map) }]);
+  const table = parseLocationTable(sites);
   const find = (line: number) =>
     table.find({ file: 'server/main.js', line, column: source.indexOf('throw') + 1, function: '' });
   expect([find(1), find(2)]).toMatchObject([

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import { createDigest } from '../../../src/server/engine/errors/digest/create-digest.ts';
-import { parseSiteTable } from '../../../src/server/engine/errors/digest/site-table.ts';
+import { parseLocationTable } from '../../../src/server/engine/errors/digest/location-table.ts';
 import { toAddress } from '../../../src/server/engine/errors/failure.ts';
 import { bundleProject } from '../../support/bundled-project.ts';
 import { createFailure, createFolder, openTestDesk } from '../../support/desk.ts';
@@ -50,7 +50,7 @@ it('serves the assets of an earlier build and resolves its errors', async () => 
   const failure = createFailure({ build: 'old', side: 'browser', unresolved: true, weak: true, errors });
   desk.journal(failure);
   const found = await desk.ask('find', toAddress(failure));
-  const table = parseSiteTable(sites);
+  const table = parseLocationTable(sites);
   expect(found?.incident).toMatchObject({
     ...createDigest({ side: 'browser', errors }, { namespace: 'test', table }),
     site: { path: 'src/main.ts', function: 'fail' },

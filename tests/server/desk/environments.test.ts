@@ -4,7 +4,7 @@ import { openStore } from '../../../src/server/desk/store/store.ts';
 import { createTestLog } from '../../support/desk.ts';
 import { startDeskApi } from '../../support/desk-api.ts';
 import { startDeskSite } from '../../support/desk-site.ts';
-import { takeIn, wholeOf } from '../../support/stores.ts';
+import { ingest, wholeOf } from '../../support/stores.ts';
 
 const BOTH = '7K3QM2XA';
 const ONLY_STAGING = '2M3KQ7XA';
@@ -15,7 +15,7 @@ async function start<Site>(startSite: (options: { driver: ReturnType<typeof open
   const driver = openSqlite(':memory:', { log: createTestLog().log });
   const site = await startSite({ driver });
   const staging = await openStore(driver, { rule: 1, environment: 'staging' });
-  await staging.takeIn({
+  await staging.ingest({
     entries: [
       wholeOf({ digest: BOTH, occurrence: OF_STAGING, title: 'TypeError: seen in staging' }),
       wholeOf({ digest: ONLY_STAGING }),
@@ -27,7 +27,7 @@ async function start<Site>(startSite: (options: { driver: ReturnType<typeof open
 describe('a desk shared by several environments', () => {
   async function open() {
     const { site, staging } = await start(startDeskSite);
-    await takeIn(site.store, wholeOf({ digest: BOTH, title: 'TypeError: seen in test' }));
+    await ingest(site.store, wholeOf({ digest: BOTH, title: 'TypeError: seen in test' }));
     const cookie = await site.enter();
     const show = (path: string) => site.get(path, cookie);
     return { site, staging, cookie, show };
@@ -77,7 +77,7 @@ describe('a desk shared by several environments', () => {
 describe('the API of a shared desk', () => {
   async function open() {
     const { site: api, staging } = await start(startDeskApi);
-    await takeIn(api.site.store, wholeOf({ digest: BOTH }));
+    await ingest(api.site.store, wholeOf({ digest: BOTH }));
     return { ...api, staging };
   }
 

@@ -85,7 +85,7 @@ export function onShownError({ digest }: PageError): void {
 /** React's output on the console remains: `reportError` and `console.error`, as without these hooks. */
 export const rootOptions: RootHooks = {
   onUncaughtError(error, { componentStack }) {
-    told.add(error);
+    reported.add(error);
     reportError(error);
     showThrown('The page failed', error, componentStack);
   },
@@ -94,7 +94,7 @@ export const rootOptions: RootHooks = {
     showThrown('A part of the page failed', error, componentStack);
   },
   onRecoverableError(error, { componentStack }) {
-    told.add(error);
+    reported.add(error);
     reportError(error);
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
     showThrown('The page could not be hydrated as it was rendered', cause, componentStack);
@@ -102,12 +102,12 @@ export const rootOptions: RootHooks = {
 };
 
 /** Errors that React reports, with the components around them. */
-const told = new Set<unknown>();
+const reported = new Set<unknown>();
 
 /** Watches for errors that React does not see: in event handlers, timers, and code that an effect awaits. */
 function watchPage(): void {
   addEventListener('error', ({ error }: ErrorEvent) => {
-    if (error && !told.delete(error)) showThrown('An error outside of rendering', error, undefined);
+    if (error && !reported.delete(error)) showThrown('An error outside of rendering', error, undefined);
   });
   addEventListener('unhandledrejection', ({ reason }: PromiseRejectionEvent) => {
     if (!isAbort(reason)) showThrown('A promise was rejected, and nothing handled it', reason, undefined);

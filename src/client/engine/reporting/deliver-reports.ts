@@ -7,7 +7,7 @@ import type {
   EarlyErrors,
   Happening,
 } from '../../../shared/engine/reporting/browser-report.ts';
-import type { ToldAddress } from '../../../shared/engine/wire/payload.ts';
+import type { ReportedAddress } from '../../../shared/engine/wire/payload.ts';
 import { Second } from '../../../shared/units.ts';
 import { causesOf, isLoadFailure } from './judge-thrown.ts';
 import { toMinimalEnvelope } from './minimal-envelope.ts';
@@ -22,9 +22,9 @@ export interface BrowserReporter {
 export type LoadReporter = (early: EarlyErrors) => Promise<BrowserReporter>;
 
 /** A failure that has been reported. */
-interface Told {
-  address: ToldAddress | undefined;
-  readonly listeners: ((told: ToldAddress) => void)[];
+interface Reported {
+  address: ReportedAddress | undefined;
+  readonly listeners: ((reported: ReportedAddress) => void)[];
 }
 
 type Details = Partial<Omit<BrowserReport, 'thrown' | 'via' | 'onAddress'>>;
@@ -39,22 +39,22 @@ const LEAVING_TIME = 1 * Second;
  */
 export function deliverReports(early: EarlyErrors, loadReporter: LoadReporter): Deliver {
   const send = createSender(early, loadReporter);
-  const told = new WeakMap<WeakKey, Told>();
+  const reported = new WeakMap<WeakKey, Reported>();
   /** The last thrown value that is not an object, and so has no identity. */
-  let plain: { readonly thrown: unknown; readonly told: Told } | undefined;
+  let plain: { readonly thrown: unknown; readonly reported: Reported } | undefined;
   const echoed = new Set<string>();
   const missing = new Set<string>();
   let left = MAX_PAGE_REPORTS;
 
-  function tell(thrown: unknown, via: string, details: Details): Told | undefined {
+  function report(thrown: unknown, via: string, details: Details): Reported | undefined {
     const chain = causesOf(thrown);
     if (isPageError(thrown) || chain.some(isMeant)) return undefined;
-    const known = chain.map((link) => (isObject(link) ? told.get(link) : undefined)).find(Boolean);
+    const known = chain.map((link) => (isObject(link) ? reported.get(link) : undefined)).find(Boolean);
     if (known) return known;
     const echo = [...chain.map((link) => read(link, 'digest')), details.echo].find(isAddress);
-    const created: Told = { address: echo === undefined ? undefined : { digest: echo }, listeners: [] };
-    for (const link of chain) if (isObject(link)) told.set(link, created);
-    if (!isObject(thrown)) plain = { thrown, told: created };
+    const created: Reported = { address: echo === undefined ? undefined : { digest: echo }, listeners: [] };
+    for (const link of chain) if (isObject(link)) reported.set(link, created);
+    if (!isObject(thrown)) plain = { thrown, reported: created };
     if (echo !== undefined && echoed.has(echo)) return created;
     if (echo !== undefined) echoed.add(echo);
     if (left-- <= 0) return created;
@@ -67,9 +67,9 @@ export function deliverReports(early: EarlyErrors, loadReporter: LoadReporter): 
       thrown,
       via,
       echo,
-      onAddress(told) {
-        created.address ??= told;
-        for (const listener of created.listeners) listener(told);
+      onAddress(reported) {
+        created.address ??= reported;
+        for (const listener of created.listeners) listener(reported);
       },
     });
     return created;
@@ -77,12 +77,12 @@ export function deliverReports(early: EarlyErrors, loadReporter: LoadReporter): 
 
   function tellUnlessLeaving(thrown: unknown, via: string, details: Details): void {
     if (!isNetworkFailure(thrown)) {
-      tell(thrown, via, details);
+      report(thrown, via, details);
       return;
     }
     const timer = setTimeout(() => {
       removeEventListener('pagehide', cancel);
-      tell(thrown, via, details);
+      report(thrown, via, details);
     }, LEAVING_TIME);
     const cancel = () => clearTimeout(timer);
     addEventListener('pagehide', cancel, { once: true });
@@ -92,7 +92,7 @@ export function deliverReports(early: EarlyErrors, loadReporter: LoadReporter): 
     const url = toNeededUrl(element);
     if (!url?.startsWith(`${location.origin}/`) || missing.has(url)) return;
     missing.add(url);
-    tell(withoutStack('LoadError', `${url} could not be loaded.`), 'onerror', { ...details, kind: 'load' });
+    report(withoutStack('LoadError', `${url} could not be loaded.`), 'onerror', { ...details, kind: 'load' });
   }
 
   /** Handles React's report of an error from which it recovered by rendering again. */
@@ -102,16 +102,16 @@ export function deliverReports(early: EarlyErrors, loadReporter: LoadReporter): 
     if (isServersPlace(said) && !isAddress(read(thrown, 'digest'))) return;
     const cause = read(thrown, 'cause') ?? thrown;
     const kind = cause === thrown && isMismatch(said) ? 'hydration' : toKind(cause);
-    tell(cause, 'react.recoverable', { ...details, kind, said });
+    report(cause, 'react.recoverable', { ...details, kind, said });
   }
 
   function tellShown({ error, thrown, onAddress }: NonNullable<Happening['shown']>, details: Details): void {
     if (error.digest !== undefined) {
       const { digest } = error;
-      tell(withoutStack('ServerError', `The server failed: ${digest}`), 'router', { ...details, echo: digest });
+      report(withoutStack('ServerError', `The server failed: ${digest}`), 'router', { ...details, echo: digest });
       return;
     }
-    const shown = plain && plain.thrown === thrown ? plain.told : tell(thrown, 'router', details);
+    const shown = plain && plain.thrown === thrown ? plain.reported : report(thrown, 'router', details);
     if (shown?.address === undefined) shown?.listeners.push(onAddress);
     else onAddress(shown.address);
   }
@@ -124,7 +124,7 @@ export function deliverReports(early: EarlyErrors, loadReporter: LoadReporter): 
     else if (type === 'unhandledrejection') tellUnlessLeaving(reason, 'onunhandledrejection', known);
     else if (target instanceof Element) tellMissing(target, known);
     else if (type === 'error') tellUnlessLeaving(error ?? message, 'onerror', { ...known, place: toPlace(event) });
-    else tell(reason, type, known);
+    else report(reason, type, known);
   };
 }
 

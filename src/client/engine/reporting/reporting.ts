@@ -6,7 +6,7 @@ import type {
   ReportDetails,
   ShownError,
 } from '../../../shared/engine/reporting/browser-report.ts';
-import type { PageError, ToldAddress } from '../../../shared/engine/wire/payload.ts';
+import type { PageError, ReportedAddress } from '../../../shared/engine/wire/payload.ts';
 import { watchLateTemplates } from '../hydration/late-templates.ts';
 import { isMeant, isNetworkFailure } from './thrown.ts';
 
@@ -36,7 +36,7 @@ export interface Reporting {
    *
    * @returns a function that ends the waiting
    */
-  onShownError(error: PageError, thrown: unknown, onAddress: (told: ToldAddress) => void): () => void;
+  onShownError(error: PageError, thrown: unknown, onAddress: (reported: ReportedAddress) => void): () => void;
   /** Loads the code that sends, unless a failure has loaded it already. */
   start(): void;
 }
@@ -102,7 +102,7 @@ export function createReporting({ early, loadDelivery, toRoute, rootHooks = PRIN
     report: (thrown, kind) => note('router', thrown, { kind }),
     onShownError(error, thrown, onAddress) {
       let isShown = true;
-      const shown = { error, thrown, onAddress: (told: ToldAddress) => isShown && onAddress(told) };
+      const shown = { error, thrown, onAddress: (reported: ReportedAddress) => isShown && onAddress(reported) };
       if (error.kind === 'failure') note('shown', undefined, undefined, shown);
       return () => {
         isShown = false;

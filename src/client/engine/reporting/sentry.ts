@@ -14,14 +14,14 @@ import { explainReactError } from '../../../shared/engine/rendering/react-errors
 import { isAddress, toOccurrence } from '../../../shared/engine/reporting/address.ts';
 import type { BrowserReport, EarlyErrors } from '../../../shared/engine/reporting/browser-report.ts';
 import { REPORT_TAGS } from '../../../shared/engine/reporting/report-tags.ts';
-import type { ToldAddress } from '../../../shared/engine/wire/payload.ts';
+import type { ReportedAddress } from '../../../shared/engine/wire/payload.ts';
 import type { BrowserReporter } from './deliver-reports.ts';
 
 /** Browsers' limit for all requests together that can outlive their page, with room for headers (bytes). */
 const MAX_KEEPALIVE_BYTES = 60_000;
 
 /** Callbacks that wait for the digest of an event, by its id. */
-type Answers = Map<string, (told: ToldAddress) => void>;
+type Answers = Map<string, (reported: ReportedAddress) => void>;
 
 type Post = Parameters<typeof createTransport>[1];
 
@@ -163,10 +163,10 @@ function createPost({ settings, fetch }: EarlyErrors, answers: Answers): Post {
  */
 function readAnswer(text: string, answers: Answers): void {
   const { id, digest, desk } = parseAnswer(text);
-  const tell = answers.get(String(id));
+  const answer = answers.get(String(id));
   answers.delete(String(id));
   const address = `${digest}-${toOccurrence(String(id))}`;
-  if (isAddress(address)) tell?.({ digest: address, ...(desk === true && { desk }) });
+  if (isAddress(address)) answer?.({ digest: address, ...(desk === true && { desk }) });
 }
 
 function parseAnswer(text: string): { readonly id?: unknown; readonly digest?: unknown; readonly desk?: unknown } {

@@ -81,10 +81,10 @@ export function createWrongTokens({ sessions, secret, now }: WrongTokensOptions)
       const byHash = new Map<string, string>();
       for (const sender of sent.bySender.keys()) byHash.set(await toHash(sender), sender);
       const wrong = [...byHash].map(([hash, sender]) => [hash, sent.bySender.get(sender) ?? 0] as const);
-      const told = await sessions.countAttempts(wrong, sent.inTotal);
+      const counted = await sessions.countAttempts(wrong, sent.inTotal);
       if (minute === sentIn) {
-        inTotal = Math.max(inTotal, told.inTotal);
-        for (const [hash, count] of told.bySender) {
+        inTotal = Math.max(inTotal, counted.inTotal);
+        for (const [hash, count] of counted.bySender) {
           const sender = byHash.get(hash);
           if (sender !== undefined) raise(sender, Math.max(count, counts.get(sender) ?? 0));
         }

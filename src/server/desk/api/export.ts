@@ -107,8 +107,8 @@ async function* walkOccurrences(
       ...(cursor !== undefined && { cursor }),
     });
     for (const found of page.occurrences) {
-      const told = presentOccurrence(presentForPage(found, { sourceLink: facts.sourceLink }));
-      yield { type: 'occurrence', digest: incident.digest, environment: incident.environment, ...told };
+      const presented = presentOccurrence(presentForPage(found, { sourceLink: facts.sourceLink }));
+      yield { type: 'occurrence', digest: incident.digest, environment: incident.environment, ...presented };
     }
     cursor = page.next;
   } while (cursor !== undefined);

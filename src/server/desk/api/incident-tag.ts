@@ -5,9 +5,9 @@ import type { Incident } from '../store/records.ts';
  * Returns the `ETag` of an incident: the version that changes are checked against, and a hash of everything in the
  * reply. A reader thus sees each new occurrence, but only another change makes a change fail.
  */
-export function toIncidentTag(told: { readonly version: string }): string {
-  const hash = createHash('sha256').update(JSON.stringify(told)).digest('base64url').slice(0, 16);
-  return `"${told.version}.${hash}"`;
+export function toIncidentTag(presented: { readonly version: string }): string {
+  const hash = createHash('sha256').update(JSON.stringify(presented)).digest('base64url').slice(0, 16);
+  return `"${presented.version}.${hash}"`;
 }
 
 /** A version that no incident has. */

@@ -35,8 +35,8 @@ export function incidentResource(context: ApiContext): Resource {
       problems: { 404: UNKNOWN },
     }).handle(async ({ params, query }) => {
       const found = await requireFound(context, params.digest, query.environment);
-      const told = await tell(found, context);
-      return { status: 200, body: told, headers: toHeaders(told, params.digest) };
+      const presented = await present(found, context);
+      return { status: 200, body: presented, headers: toHeaders(presented, params.digest) };
     }),
 
     PATCH: operation({
@@ -67,7 +67,7 @@ export function incidentResource(context: ApiContext): Resource {
       if (changed.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
       if (changed.outcome === 'conflict') throw toConflict(changed.incident);
       const { before, after } = changed;
-      const incident = await tell({ incident: after }, context);
+      const incident = await present({ incident: after }, context);
       const { assignee } = before;
       return {
         status: 200,
@@ -121,7 +121,7 @@ export function mergeResource(context: ApiContext): Resource {
       if (merged.outcome === 'unknown') throw new HttpError(404, 'No incident has the digest in "into".');
       if (merged.outcome === 'conflict') throw toConflict(merged.incident);
       if (merged.outcome === 'nothing-to-do') throw new HttpError(409, 'Both are the same incident already.');
-      return { status: 200, body: await tell({ incident: merged.incident }, context) };
+      return { status: 200, body: await present({ incident: merged.incident }, context) };
     }),
   });
 }
@@ -144,22 +144,22 @@ export function separateResource(context: ApiContext): Resource {
       if (apart.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
       if (apart.outcome === 'conflict') throw toConflict(apart.incident);
       if (apart.outcome === 'nothing-to-do') throw new HttpError(409, 'The incident is not merged into another one.');
-      return { status: 200, body: await tell({ incident: apart.incident }, context) };
+      return { status: 200, body: await present({ incident: apart.incident }, context) };
     }),
   });
 }
 
 /** Returns everything about an incident, with its latest occurrence. */
-async function tell(found: Found, { ask, facts }: ApiContext): Promise<ReturnType<typeof presentIncident>> {
+async function present(found: Found, { ask, facts }: ApiContext): Promise<ReturnType<typeof presentIncident>> {
   const shown = await chooseShown({ incident: found.incident }, undefined, ask);
   const { sourceLink, environment } = facts;
   return presentIncident(await readIncident(shown, { ask, sourceLink, environment, now: Date.now() }));
 }
 
-function toHeaders(told: ReturnType<typeof presentIncident>, asked: string): Record<string, string> {
-  const { digest, environment } = told;
+function toHeaders(presented: ReturnType<typeof presentIncident>, asked: string): Record<string, string> {
+  const { digest, environment } = presented;
   return {
-    ETag: toIncidentTag(told),
+    ETag: toIncidentTag(presented),
     ...(digest !== asked && {
       'Content-Location': `/api/desk/incidents/${digest}?${new URLSearchParams({ environment })}`,
     }),

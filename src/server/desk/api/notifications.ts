@@ -1,7 +1,7 @@
 import { operation } from '../../engine/api/operation.ts';
 import { type Resource, resource } from '../../engine/api/resource.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
-import { presentNotice } from '../pages/notifications.ts';
+import { presentNotification } from '../pages/notifications.ts';
 import type { ApiContext } from './context.ts';
 import { NotificationList, TestResults } from './replies.ts';
 import { LimitQuery } from './requests.ts';
@@ -14,14 +14,14 @@ export function notificationsResource({ ask, facts }: ApiContext): Resource {
       query: LimitQuery,
       replies: { 200: { about: 'The latest notifications of each.', body: NotificationList } },
     }).handle(async ({ query }) => {
-      const { waiting, waitingCount, done } = await ask('listNotices', query.limit);
+      const { waiting, waitingCount, done } = await ask('listNotifications', query.limit);
       return {
         status: 200,
         body: {
           targets: facts.notify?.targets ?? [],
-          waiting: waiting.map(presentNotice),
+          waiting: waiting.map(presentNotification),
           waitingCount,
-          done: done.map(presentNotice),
+          done: done.map(presentNotification),
         },
       };
     }),
@@ -38,7 +38,7 @@ export function testNotificationsResource({ ask, facts }: ApiContext): Resource 
       problems: { 409: nobody },
     }).handle(async () => {
       if ((facts.notify?.targets ?? []).length === 0) throw new HttpError(409, nobody);
-      return { status: 200, body: { results: await ask('sendTestNotices') } };
+      return { status: 200, body: { results: await ask('sendTestNotifications') } };
     }),
   });
 }

@@ -4,15 +4,15 @@ import type { Sent } from '../../engine/api/operation.ts';
 import type { Note as StoredNote } from '../store/incidents/note-table.ts';
 import type * as replies from './replies.ts';
 
-type Told<Schema extends z.core.$ZodType> = Sent<z.input<Schema>>;
+type Presented<Schema extends z.core.$ZodType> = Sent<z.input<Schema>>;
 
 /** Returns an incident without the data that only its page needs. */
-export function presentIncident(data: Omit<IncidentData, 'operator'>): Told<typeof replies.Incident> {
+export function presentIncident(data: Omit<IncidentData, 'operator'>): Presented<typeof replies.Incident> {
   const { now: _now, scope: _scope, shown, missed: _missed, newer: _newer, older: _older, ...told } = data;
   return { ...told, ...(shown && { latest: presentOccurrence(shown) }) };
 }
 
-export function presentOccurrence({ whole, ...thin }: OccurrenceShape): Told<typeof replies.Occurrence> {
+export function presentOccurrence({ whole, ...thin }: OccurrenceShape): Presented<typeof replies.Occurrence> {
   if (!whole) return thin;
   const errors = whole.errors.map((error) => ({ ...error, frames: error.frames.map(presentFrame) }));
   return { ...thin, whole: { ...whole, errors } };
@@ -25,6 +25,6 @@ function presentFrame({ source, ...frame }: FrameShape) {
   return { ...frame, source: { start: source.start, lines } };
 }
 
-export function presentNote({ id, at, author, text }: StoredNote): Told<typeof replies.Note> {
+export function presentNote({ id, at, author, text }: StoredNote): Presented<typeof replies.Note> {
   return { id, at, by: author, text };
 }

@@ -9,7 +9,7 @@ import type {
   GrowthShape,
   IncidentRow,
   MarkShape,
-  NoticeShape,
+  NotificationShape,
   PlaceShape,
   ReleaseShape,
   RequestShape,
@@ -401,7 +401,7 @@ const Notification = z
     outcome: text('The result of the last try, as text.'),
     target: z.string(),
   })
-  .meta({ id: 'Notification' }) satisfies z.core.$ZodType<NoticeShape>;
+  .meta({ id: 'Notification' }) satisfies z.core.$ZodType<NotificationShape>;
 
 export const NotificationList = z
   .strictObject({

@@ -1,4 +1,4 @@
-import type { NoticeTarget } from '../store/notifications/notification-rules.ts';
+import type { NotificationTarget } from '../store/notifications/notification-rules.ts';
 import { type MailSettings, type NotifySettings, toTargetId, type WebhookFormat } from './settings.ts';
 
 /** Lists the targets without what sends to them, for display and for the store's queue. */
@@ -6,7 +6,7 @@ export function listTargets({
   webhooks,
   webhookFormat,
   mail,
-}: Pick<NotifySettings, 'webhooks' | 'webhookFormat' | 'mail'>): readonly NoticeTarget[] {
+}: Pick<NotifySettings, 'webhooks' | 'webhookFormat' | 'mail'>): readonly NotificationTarget[] {
   const targets = [...webhooks.map((url) => nameWebhook(url, webhookFormat)), ...(mail ? [nameMail(mail)] : [])];
   return targets.map(({ id, name }, index) => {
     const before = targets.slice(0, index).filter((other) => other.name === name).length;
@@ -15,12 +15,12 @@ export function listTargets({
 }
 
 /** Names a webhook without its path, which is a secret for most receivers. */
-function nameWebhook(url: string, format: WebhookFormat | undefined): NoticeTarget {
+function nameWebhook(url: string, format: WebhookFormat | undefined): NotificationTarget {
   const kind = toFormat(url, format) === 'slack' ? 'Slack webhook' : 'Webhook';
   return { id: toTargetId('webhook', url), name: `${kind} ${new URL(url).host}` };
 }
 
-function nameMail({ to }: MailSettings): NoticeTarget {
+function nameMail({ to }: MailSettings): NotificationTarget {
   return { id: toTargetId('mail', to.join(',')), name: `Mail to ${to.join(', ')}` };
 }
 

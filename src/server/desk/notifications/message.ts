@@ -2,8 +2,8 @@ import { toIncidentHref } from '../../../shared/desk/href.ts';
 import type { PlaceShape } from '../../../shared/desk/shapes.ts';
 import { STATE_WORDS, toCount, toPlural } from '../../../shared/desk/words.ts';
 import { splitKey } from '../store/incident-key.ts';
-import type { ClaimedNotice } from '../store/notifications/claim-notification.ts';
-import type { Notice, NoticeKind } from '../store/notifications/notification-table.ts';
+import type { ClaimedNotification } from '../store/notifications/claim-notification.ts';
+import type { NotificationKind, NotificationRecord } from '../store/notifications/notification-table.ts';
 import type { Incident, StoredFailure } from '../store/records.ts';
 import { presentIncident } from '../views/present-incident.ts';
 import { presentTitle } from '../views/present-title.ts';
@@ -29,7 +29,7 @@ export interface MessageIncident {
 export interface Message {
   /** The same in each try. */
   readonly uid: string;
-  readonly kind: NoticeKind;
+  readonly kind: NotificationKind;
   readonly environment: string;
   /** The beginning of a subject: `New`, `Regression`, `Storm`. */
   readonly label: string;
@@ -52,7 +52,7 @@ export interface MessageFacts {
   readonly hasOthers: boolean;
 }
 
-export const LABELS: Readonly<Record<NoticeKind, string>> = {
+export const LABELS: Readonly<Record<NotificationKind, string>> = {
   new: 'New',
   regressed: 'Regression',
   storming: 'Storm',
@@ -62,23 +62,23 @@ export const LABELS: Readonly<Record<NoticeKind, string>> = {
 
 /** @param whole an occurrence that has the line */
 export function toMessage(
-  { notice, incident, summed, isLast }: ClaimedNotice,
+  { notification, incident, summed, isLast }: ClaimedNotification,
   whole: StoredFailure | undefined,
   facts: MessageFacts,
 ): Message {
   const base = {
-    uid: notice.uid,
-    kind: notice.kind,
+    uid: notification.uid,
+    kind: notification.kind,
     environment: incident?.environment ?? facts.environment,
-    label: LABELS[notice.kind],
+    label: LABELS[notification.kind],
     link: toLink('/desk', facts),
   };
   if (!incident) {
-    return { ...base, why: toSummaryWords(summed?.count ?? 0), summed: toSummed(summed?.notices ?? [], facts) };
+    return { ...base, why: toSummaryWords(summed?.count ?? 0), summed: toSummed(summed?.notifications ?? [], facts) };
   }
   return {
     ...base,
-    why: toWhy(notice, incident),
+    why: toWhy(notification, incident),
     incident: toMessageIncident(incident, whole, facts),
     link: toIncidentLink(incident, facts),
     ...(isLast && {
@@ -110,7 +110,7 @@ function toIncidentLink(
   return toLink(toIncidentHref(digest, undefined, facts.hasOthers ? environment : ''), facts);
 }
 
-function toWhy({ kind, detail }: Notice, { regressed, firstRelease }: Incident): string {
+function toWhy({ kind, detail }: NotificationRecord, { regressed, firstRelease }: Incident): string {
   if (kind === 'new') return `New incident${firstRelease ? `, first seen in release ${firstRelease}` : ''}.`;
   if (kind === 'regressed') {
     return `It came back after it was resolved${regressed?.release ? `, in release ${regressed.release}` : ''}.`;
@@ -126,8 +126,8 @@ function toSummaryWords(count: number): string {
   return `${toPlural(count, 'further message was', 'further messages were')} combined into this summary, because there were too many in an hour.`;
 }
 
-function toSummed(notices: readonly Notice[], facts: MessageFacts): Message['summed'] {
-  return notices.flatMap(({ kind, digest: key }) => {
+function toSummed(notifications: readonly NotificationRecord[], facts: MessageFacts): Message['summed'] {
+  return notifications.flatMap(({ kind, digest: key }) => {
     if (key === undefined) return [];
     const { digest, environment = facts.environment } = splitKey(key);
     return [{ label: LABELS[kind], digest, link: toIncidentLink({ digest, environment }, facts) }];

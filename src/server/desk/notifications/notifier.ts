@@ -1,7 +1,7 @@
 import type { DeskLog } from '../desk-log.ts';
 import { NOTICE_INTERVAL } from '../limits.ts';
 import { toDigest } from '../store/incident-key.ts';
-import type { ClaimedNotice, NoticeOutcome } from '../store/notifications/claim-notification.ts';
+import type { ClaimedNotification, NotificationResult } from '../store/notifications/claim-notification.ts';
 import { createUid } from '../store/notifications/notification-table.ts';
 import type { StoredFailure } from '../store/records.ts';
 import { StoreError } from '../store/sql.ts';
@@ -61,17 +61,17 @@ export function createNotifier({ targets, facts, holder, log }: NotifierOptions)
 
     /** @returns false if nothing is due */
     async function sendNext(): Promise<boolean> {
-      const claimed = await holder.use((store) => store.claimNotice(target));
+      const claimed = await holder.use((store) => store.claimNotification(target));
       if (!claimed) return false;
       const { length } = await holder.use((store) => store.listEnvironments());
       const message = toMessage(claimed, await readWhole(claimed), { ...facts, hasOthers: length > 1 });
       const outcome = await target.send(message);
       tell(outcome);
-      await holder.use((store) => store.settleNotice(claimed.notice, outcome));
+      await holder.use((store) => store.settleNotification(claimed.notification, outcome));
       return true;
     }
 
-    function tell(outcome: NoticeOutcome): void {
+    function tell(outcome: NotificationResult): void {
       if (!outcome.ok && !isTold) {
         log.warn({ target: target.name, outcome: outcome.words }, 'A notification could not be sent.');
       }
@@ -97,7 +97,7 @@ export function createNotifier({ targets, facts, holder, log }: NotifierOptions)
   }
 
   /** Returns an occurrence that is kept in full, because it has the line. */
-  async function readWhole({ incident }: ClaimedNotice): Promise<StoredFailure | undefined> {
+  async function readWhole({ incident }: ClaimedNotification): Promise<StoredFailure | undefined> {
     if (!incident) return undefined;
     return holder.use(async (store) => {
       const { nearestWhole } = await store.findNeighbours(incident.key, '');
@@ -111,7 +111,7 @@ export function createNotifier({ targets, facts, holder, log }: NotifierOptions)
   async function testOne(target: Target): Promise<TestSent> {
     const uid = createUid();
     const { ok, words } = await target.send(toTestMessage(uid, { ...facts, hasOthers: false }));
-    await holder.use((store) => store.storeTestNotice(target, { uid, ok, words }));
+    await holder.use((store) => store.storeTestNotification(target, { uid, ok, words }));
     return { target: target.name, ok, words };
   }
 

@@ -1,6 +1,6 @@
 import { toRetryAfterMs } from '../../../shared/engine/retry.ts';
-import type { NoticeOutcome } from '../store/notifications/claim-notification.ts';
-import type { NoticeTarget } from '../store/notifications/notification-rules.ts';
+import type { NotificationResult } from '../store/notifications/claim-notification.ts';
+import type { NotificationTarget } from '../store/notifications/notification-rules.ts';
 import { type AddressFinder, createAddressFinder, ForbiddenTargetError, type Lookup } from './find-address.ts';
 import { listTargets, toFormat } from './list-targets.ts';
 import type { Message } from './message.ts';
@@ -13,9 +13,9 @@ import { toJsonBody, toSlackBody } from './to-webhook.ts';
 import { LateTargetError } from './within-time.ts';
 
 /** A recipient of notifications. */
-export interface Target extends NoticeTarget {
+export interface Target extends NotificationTarget {
   /** Never rejects. */
-  send(message: Message): Promise<NoticeOutcome>;
+  send(message: Message): Promise<NotificationResult>;
 }
 
 export interface TargetsOptions {
@@ -88,7 +88,7 @@ const HINTS: Readonly<Record<number, { readonly hint: string; readonly isFinal?:
   429: { hint: 'The receiver limits the rate of messages.' },
 };
 
-function toOutcome({ status, retryAfter }: Reply): NoticeOutcome {
+function toOutcome({ status, retryAfter }: Reply): NotificationResult {
   if (status >= 200 && status < 300) return { ok: true, words: `It answered ${status}.` };
   if (status >= 300 && status < 400) {
     return toFinal(`It answered ${status}, a redirect, which is not followed. Set WEBHOOK_URL to the final URL.`);
@@ -99,11 +99,11 @@ function toOutcome({ status, retryAfter }: Reply): NoticeOutcome {
 }
 
 /** A failure that is not tried again. */
-function toFinal(words: string): NoticeOutcome {
+function toFinal(words: string): NotificationResult {
   return { ok: false, isFinal: true, words };
 }
 
-function toConnectFailure(error: unknown): NoticeOutcome {
+function toConnectFailure(error: unknown): NotificationResult {
   if (error instanceof ForbiddenTargetError) return toFinal(error.message);
   if (error instanceof LateTargetError) return { ok: false, words: error.message };
   const code = readCode(error);
@@ -126,7 +126,7 @@ const CODES: Readonly<Record<string, string>> = {
   ETLS: 'It does not offer TLS, and passwords are not sent unencrypted. Use smtps, or list the host in NOTIFY_PRIVATE_TARGETS if it is in your private network.',
 };
 
-function toMailFailure(error: unknown): NoticeOutcome {
+function toMailFailure(error: unknown): NotificationResult {
   const code = readCode(error);
   const status = error instanceof Error && 'responseCode' in error ? Number(error.responseCode) : 0;
   if (code === 'EAUTH') {

@@ -7,7 +7,7 @@ import type { BodyReader } from '../../engine/api/body-reader.ts';
 import { unclaimedMethods } from '../../engine/api/resource.ts';
 import { errorHandler } from '../../engine/errors/error-handler.ts';
 import type { Funnel } from '../../engine/errors/funnel.ts';
-import { createPages } from '../../engine/pages/pages.ts';
+import { createPages } from '../../engine/pages/page-handlers.ts';
 import type { EngineContext } from '../../engine/pages/server-page.ts';
 import { createContentPolicy } from '../../engine/protection/content-policy.ts';
 import type { Origins } from '../../engine/protection/origins.ts';

@@ -1,9 +1,9 @@
 import type { DeskActions } from '../../../shared/desk/actions.ts';
-import type { NoticeShape, NotificationsData } from '../../../shared/desk/shapes.ts';
+import type { NotificationShape, NotificationsData } from '../../../shared/desk/shapes.ts';
 import { type ActingPage, invalid, type LoadingPage } from '../../engine/pages/server-page.ts';
 import { LABELS } from '../notifications/message.ts';
 import { toDigest } from '../store/incident-key.ts';
-import type { ListedNotice } from '../store/notifications/notification-table.ts';
+import type { ListedNotification } from '../store/notifications/notification-table.ts';
 import { presentTitle } from '../views/present-title.ts';
 import { type DeskContext, operatorOf } from './context.ts';
 import { unlessAway } from './unless-away.ts';
@@ -19,7 +19,7 @@ export const notifications = {
       if ((context.facts.notify?.targets ?? []).length === 0) {
         return invalid({ errors: { '': 'No notification targets are configured. Set WEBHOOK_URL or SMTP_URL.' } });
       }
-      return { results: await unlessAway(context.ask('sendTestNotices')) };
+      return { results: await unlessAway(context.ask('sendTestNotifications')) };
     },
   },
 } satisfies LoadingPage<'notifications', NotificationsData, DeskContext> &
@@ -27,21 +27,21 @@ export const notifications = {
 
 async function load(context: DeskContext): Promise<NotificationsData> {
   const { name, role } = operatorOf(context);
-  const { waiting, done, waitingCount } = await context.ask('listNotices', SHOWN);
+  const { waiting, done, waitingCount } = await context.ask('listNotifications', SHOWN);
   return {
     now: Date.now(),
     operator: { name, canChange: role === 'operator' },
     environment: context.facts.environment,
     targets: context.facts.notify?.targets ?? [],
     settings: context.facts.notify?.settings ?? [],
-    waiting: waiting.map(presentNotice),
+    waiting: waiting.map(presentNotification),
     waitingCount,
-    done: done.map(presentNotice),
+    done: done.map(presentNotification),
   };
 }
 
-export function presentNotice(notice: ListedNotice): NoticeShape {
-  const { id, kind, digest, incident, state, madeAt, doneAt, dueAt, tries, outcome, targetName } = notice;
+export function presentNotification(notification: ListedNotification): NotificationShape {
+  const { id, kind, digest, incident, state, madeAt, doneAt, dueAt, tries, outcome, targetName } = notification;
   return {
     id,
     label: LABELS[kind],

@@ -1,5 +1,5 @@
 import type { IncidentState, SideCounts } from '../../../shared/desk/shapes.ts';
-import type { Failure, FailureKind, Site, StackFrame } from '../../engine/errors/failure.ts';
+import type { Failure, FailureKind, FrameLocation, StackFrame } from '../../engine/errors/failure.ts';
 
 /** A stack frame in the source code. */
 export interface ResolvedFrame {
@@ -37,9 +37,9 @@ export interface Incident {
   readonly title: string;
   readonly class: string;
   readonly message: string;
-  readonly site?: Site;
+  readonly site?: FrameLocation;
   /** The line of the frame location, from the latest full record. */
-  readonly siteLine?: number;
+  readonly locationLine?: number;
   readonly route?: string;
   readonly weak: boolean;
   readonly state: IncidentState;

@@ -9,12 +9,12 @@ import * as lookUp from './incidents/look-up.ts';
 import * as merge from './incidents/merge.ts';
 import * as notes from './incidents/note-table.ts';
 import { prepareSearch } from './incidents/search-table.ts';
-import * as takeIn from './ingest/ingest-batch.ts';
+import * as ingest from './ingest/ingest-batch.ts';
 import * as settleStates from './ingest/settle-states.ts';
 import { hasSchema, migrate, readMeta, SCHEMA_VERSION } from './migrations.ts';
 import * as claims from './notifications/claim-notification.ts';
 import type { NotificationRules } from './notifications/notification-rules.ts';
-import * as notices from './notifications/notification-table.ts';
+import * as notifications from './notifications/notification-table.ts';
 import * as echoes from './occurrences/echo-table.ts';
 import * as feedback from './occurrences/feedback-table.ts';
 import * as occurrences from './occurrences/occurrence-table.ts';
@@ -53,7 +53,7 @@ export const deskQueries = {
     ...sessions.queries,
     ...builds.queries,
     ...runs.queries,
-    ...notices.queries,
+    ...notifications.queries,
     ...secrets.queries,
   },
 };
@@ -62,7 +62,7 @@ export const deskQueries = {
 const ownQueries = {
   ...lookUp.lookUps,
   ...echoes.queries,
-  ...takeIn.queries,
+  ...ingest.queries,
   ...claims.queries,
   ...settleStates.queries,
   ...forgetVisitor.queries,

@@ -17,12 +17,12 @@ import { drawIncident } from './draw-incident.ts';
 import { drawList } from './draw-list.ts';
 import { forgetInFiles, listCopies, readWhom } from './forget-visitor.ts';
 import { toHelp } from './help.ts';
+import { ingestJournals } from './ingest-journals.ts';
 import { type MadeStore, openTerminalStore, toSqlitePath } from './open-made-store.ts';
 import type { Command } from './parse-command.ts';
 import { toJournalsOfLetters } from './replay-letters.ts';
 import { restoreStore } from './restore-store.ts';
 import { makeSignInLink } from './sign-in-link.ts';
-import { takeInJournals } from './take-in-journals.ts';
 import { TerminalError } from './terminal-error.ts';
 
 /** @throws TerminalError, UsageError, ConfigError, BackupError, StoreAwayError */
@@ -61,7 +61,7 @@ function requireSqlite({ settings }: Desktop): void {
 async function withStore(desktop: Desktop, work: (made: MadeStore) => Promise<void>): Promise<void> {
   const made = await openTerminalStore(desktop.settings, { rule: DIGEST_RULE, log: desktop.log });
   try {
-    await takeIn(made, desktop);
+    await ingest(made, desktop);
     await work(made);
   } finally {
     await made.store.close();
@@ -69,14 +69,14 @@ async function withStore(desktop: Desktop, work: (made: MadeStore) => Promise<vo
 }
 
 /** Stores journals of ended processes. A failure is reported, and the command continues with what the store has. */
-async function takeIn(
+async function ingest(
   { store }: Pick<MadeStore, 'store'>,
   { settings, build, dist, log, tell }: Desktop,
 ): Promise<void> {
   const { dataDir, environment, namespace } = settings;
   const digester = createDigester({ namespace });
   try {
-    const waiting = await takeInJournals({ store, dataDir, environment, build, dist, digester, log });
+    const waiting = await ingestJournals({ store, dataDir, environment, build, dist, digester, log });
     if (waiting === 0) return;
     const words = toArrivingWords({ count: waiting, hasMore: false });
     tell(`${words}: a running server is still storing them from its journal, so they are not included here.`);
@@ -171,7 +171,7 @@ async function replay(made: MadeStore, desktop: Desktop): Promise<void> {
   const count = toJournalsOfLetters(settings.dataDir, now);
   if (count === 0) return tell('There is nothing to replay: the store has not refused any entries.');
   tell(`Replaying ${toPlural(count, 'entry', 'entries')} from dead-letters.ndjson.`);
-  await takeIn(made, desktop);
+  await ingest(made, desktop);
 }
 
 async function forget(
@@ -182,7 +182,7 @@ async function forget(
   const { settings, tell } = desktop;
   const whom = await readWhom(text, store, { now: desktop.now, maxAge: settings.maxAge });
   const first = await store.forgetVisitor(whom);
-  await takeIn({ store }, desktop);
+  await ingest({ store }, desktop);
   // Another replica may have stored some of it in the meantime.
   const second = await store.forgetVisitor(whom);
   await forgetInFiles(store, settings.dataDir, whom, new Set([...first.names, ...second.names]));

@@ -29,11 +29,15 @@ export function presentIncidentRow(incident: ListedIncident, span: SpanName): In
 /** The longest title in a row (characters). */
 const MAX_TITLE = 250;
 
-export function presentPlace({ site, siteLine, route }: Pick<Incident, 'site' | 'siteLine' | 'route'>): PlaceShape {
+export function presentPlace({
+  site,
+  locationLine,
+  route,
+}: Pick<Incident, 'site' | 'locationLine' | 'route'>): PlaceShape {
   return {
     ...(route !== undefined && { route }),
     ...(site && { file: site.path }),
-    ...(siteLine !== undefined && { line: siteLine }),
+    ...(locationLine !== undefined && { line: locationLine }),
     ...(site?.function && { function: site.function }),
   };
 }

@@ -108,9 +108,9 @@ export function createDeskWorker(options: DeskWorkerOptions) {
   const files = createBuildFiles({ build, dist, holder });
   const maps = createMapReader({
     readMap: files.readMap,
-    findFunction: async (of, frame) => digester.findFunction(frame, await files.readSites(of)),
+    findFunction: async (of, frame) => digester.findFunction(frame, await files.readLocations(of)),
   });
-  const prepare = createPrepare({ maps, digester, readSites: files.readSites, log });
+  const prepare = createPrepare({ maps, digester, readLocations: files.readLocations, log });
   const targets = notify ? createTargets({ settings: notify }) : [];
   const notifier = createNotifier({ targets, facts: toMessageFacts(notify), holder, log });
   const deadLetters = createDeadLetters({ dataDir, environment, count, log });
@@ -416,7 +416,7 @@ export function createDeskWorker(options: DeskWorkerOptions) {
       ...passOn(deskQueries.settled, apply),
       ...passOn(deskQueries.nothing, holder.use),
       /** Sends a test notification to each target. */
-      sendTestNotices: () => notifier.sendTest(),
+      sendTestNotifications: () => notifier.sendTest(),
       /** Waits briefly until everything in the journal is stored. */
       settle: () => writer.settle(SETTLE_PATIENCE),
       /** Waits until everything in the journal is stored. */

@@ -13,7 +13,7 @@ interface PrepareOptions {
   readonly maps: Pick<MapReader, 'resolve'>;
   readonly digester: Digester;
   /** The text of a build's `sites.json`. */
-  readonly readSites: (build: string) => Promise<string | undefined>;
+  readonly readLocations: (build: string) => Promise<string | undefined>;
   readonly log: DeskLog;
 }
 
@@ -25,7 +25,7 @@ export type Prepare = (entries: readonly JournalEntry[]) => Promise<Intake[]>;
 /** The number of failures per hour and digest with resolved frames. Of later ones, only the newest are resolved. */
 const RESOLVED_PER_HOUR = FIRST_WHOLES + WHOLES_PER_HOUR;
 
-export function createPrepare({ maps, digester, readSites, log }: PrepareOptions): Prepare {
+export function createPrepare({ maps, digester, readLocations, log }: PrepareOptions): Prepare {
   const resolved = createHourCounts();
 
   async function prepareWhole({ failure, sameVisitor }: WholeEntry, isNewest: boolean): Promise<Intake> {
@@ -47,7 +47,7 @@ export function createPrepare({ maps, digester, readSites, log }: PrepareOptions
   /** Returns undefined if a privilege is missing, because that must not keep failures out of the store. */
   async function readSitesIfAllowed(build: string): Promise<string | undefined> {
     try {
-      return await readSites(build);
+      return await readLocations(build);
     } catch (error) {
       if (error instanceof QueryFailedError && error.reason === 'refused') return undefined;
       throw error;

@@ -53,7 +53,7 @@ const LIMITS: WorkerThreadLimits = {
 
 /** The limits of calls that can take longer (ms): sending test notifications, and storing a whole journal. */
 const PATIENCE: Readonly<Partial<Record<CallName, number>>> = {
-  sendTestNotices: 60 * Second,
+  sendTestNotifications: 60 * Second,
   flush: 60 * Second,
   close: 60 * Second,
 };

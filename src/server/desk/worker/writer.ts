@@ -207,7 +207,7 @@ export function createWriter(options: WriterOptions) {
   ): Promise<QueryFailedError | undefined> {
     const stored = { entries: batch.map(({ intake }) => intake), from: { run: of, next }, environment };
     const put = (withoutExtras: boolean) =>
-      refusalOf(holder.use((store) => store.takeIn({ ...stored, withoutExtras })));
+      refusalOf(holder.use((store) => store.ingest({ ...stored, withoutExtras })));
     const isWhole = performance.now() >= extrasAt;
     const error = isWhole ? await put(false) : undefined;
     if (isWhole && !error) {

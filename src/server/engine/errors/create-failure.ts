@@ -5,8 +5,8 @@ import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
 import type { RequestInfo } from '../request/request-info.ts';
 import { createDigest } from './digest/create-digest.ts';
 import type { FramePaths } from './digest/frame-file.ts';
+import { emptyLocationTable, type LocationTable } from './digest/location-table.ts';
 import { readErrors } from './digest/read-error.ts';
-import { emptySiteTable, type SiteTable } from './digest/site-table.ts';
 import type { ErrorRecord, Failure, FailureKind, FailureOrigin, RequestRecord } from './failure.ts';
 import { hidePathSecrets } from './scrub/secret-path.ts';
 import { listBodySecrets, listRequestSecrets } from './scrub/secret-values.ts';
@@ -52,7 +52,7 @@ export interface RecorderOptions {
   readonly namespace?: string;
   readonly paths?: FramePaths;
   /** The table of positions in the bundles and of the source that is there. Read for the first failure. */
-  readonly table?: () => SiteTable;
+  readonly table?: () => LocationTable;
   readonly scrubber: Scrubber;
   /** Returns a hash of a visitor's address, which changes daily, or of the product's id. It only serves to count. */
   readonly toVisitor?: (address: string, id?: string) => string | undefined;
@@ -98,7 +98,7 @@ export function createFailureRecorder(
     const route = context.route ?? info?.route;
     const found = createDigest(
       { kind, side: 'server', errors, route, splitBy: split(error, context) },
-      { namespace, table: options.table?.() ?? emptySiteTable },
+      { namespace, table: options.table?.() ?? emptyLocationTable },
     );
     const failure: Failure = {
       id,

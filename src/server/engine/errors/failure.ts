@@ -58,7 +58,7 @@ export interface ErrorRecord {
 }
 
 /** The place in the source where something was thrown. */
-export interface Site {
+export interface FrameLocation {
   /** Relative to the project's root: `src/server/product/pages/cart.ts`. */
   readonly path: string;
   /** The nearest named function around it, qualified: `Cart.checkout`; empty at the top of a module. */
@@ -114,7 +114,7 @@ export interface Failure {
   readonly errors: readonly ErrorRecord[];
   /** One line for lists: `TypeError: Cannot read properties of undefined (reading 'total')`. */
   readonly title: string;
-  readonly site?: Site;
+  readonly site?: FrameLocation;
   /** The route's pattern (`/orders/:id`), never the URL. */
   readonly route?: string;
   readonly routeId?: string;

@@ -3,7 +3,7 @@ import { NOT_FOUND_ROUTE } from '../../../shared/engine/wire/protocol.ts';
 import { holdRejections } from '../../../shared/engine/wire/wire.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
 import type { PageRequest } from './page-request.ts';
-import type { PageServices, Redirect } from './page-services.ts';
+import type { PageServices, Redirect } from './page-response.ts';
 import type { LoaderArgs, PageTable, ServerPage } from './server-page.ts';
 import { timed } from './timings.ts';
 

@@ -1,7 +1,7 @@
 import { type ComponentType, createContext, useContext } from 'react';
 import type { Location } from 'react-router';
 import type { PageModule } from '../routing/routes.ts';
-import type { PageError, ToldAddress } from '../wire/payload.ts';
+import type { PageError, ReportedAddress } from '../wire/payload.ts';
 
 /** Props of an error page (one of `ErrorPages`). */
 export interface ErrorPageProps {
@@ -59,7 +59,7 @@ export interface Engine {
   readonly onShownError?: (
     error: PageError,
     thrown: unknown,
-    onAddress: (told: ToldAddress) => void,
+    onAddress: (told: ReportedAddress) => void,
   ) => (() => void) | undefined;
   /** The content of `FailureHelp`. The browser loads it when it is needed. */
   readonly failureHelp?: ComponentType<FailureHelpProps>;

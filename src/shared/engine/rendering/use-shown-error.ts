@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { PageError, ToldAddress } from '../wire/payload.ts';
+import type { PageError, ReportedAddress } from '../wire/payload.ts';
 import { useEngine } from './engine-context.ts';
 
 /**
@@ -9,7 +9,7 @@ import { useEngine } from './engine-context.ts';
 export function useShownError(thrown: unknown): PageError {
   const { onShownError, toPageError } = useEngine();
   const error = toPageError(thrown);
-  const [told, setTold] = useState<ToldAddress>();
+  const [told, setTold] = useState<ReportedAddress>();
   useEffect(() => onShownError?.(error, thrown, setTold), [thrown, onShownError]);
   return told && error.digest === undefined ? { ...error, ...told } : error;
 }

@@ -1,4 +1,4 @@
-import type { PageError, ToldAddress } from '../wire/payload.ts';
+import type { PageError, ReportedAddress } from '../wire/payload.ts';
 
 /**
  * How failures get from a page to the tunnel. A small script at the start of the document collects them from the first
@@ -43,7 +43,7 @@ export interface BrowserReport {
   /** The pattern of the page's route (`/orders/:id`). */
   readonly route?: string;
   /** Called with the address (`7K3QM2XA-9F4W0R6B`) once the server has given it. */
-  readonly onAddress?: (told: ToldAddress) => void;
+  readonly onAddress?: (told: ReportedAddress) => void;
 }
 
 /** A possible failure, before it is decided whether to report it. */
@@ -67,7 +67,7 @@ export type ReportDetails = Partial<Pick<BrowserReport, 'kind' | 'echo' | 'compo
 export interface ShownError {
   readonly error: PageError;
   readonly thrown: unknown;
-  readonly onAddress: (told: ToldAddress) => void;
+  readonly onAddress: (told: ReportedAddress) => void;
 }
 
 /** The trace that this document belongs to (W3C Trace Context). */

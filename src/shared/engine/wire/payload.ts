@@ -41,7 +41,7 @@ export interface PageError {
 }
 
 /** Fields that a failure in the browser gets once the server has received its report. */
-export type ToldAddress = Pick<PageError, 'digest' | 'desk'>;
+export type ReportedAddress = Pick<PageError, 'digest' | 'desk'>;
 
 /** Result of a server action. `Data` is what it returns on success. */
 export interface ActionResult<Data = unknown> {

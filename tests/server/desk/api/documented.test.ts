@@ -5,7 +5,7 @@ import { QueryFailedError, StoreAwayError } from '../../../../src/server/desk/st
 import type { ApiDocument } from '../../../support/api-document.ts';
 import { type AskOptions, startDeskApi, type TestDeskApi, wholeWithSource } from '../../../support/desk-api.ts';
 import { VERA } from '../../../support/desk-site.ts';
-import { takeIn, thinOf } from '../../../support/stores.ts';
+import { ingest, thinOf } from '../../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';
 const OTHER = '2M3KQ7XA';
@@ -18,9 +18,9 @@ const TARGET = { id: 'hook', name: 'Webhook hooks.example.com' };
 const RESULTS = [{ target: TARGET.name, ok: true, words: 'It answered 200.' }];
 
 /** @param calls what the desk worker does without the store */
-async function start(calls = { sendTestNotices: async () => RESULTS }): Promise<TestDeskApi> {
+async function start(calls = { sendTestNotifications: async () => RESULTS }): Promise<TestDeskApi> {
   const api = await startDeskApi({ notify: { targets: [TARGET.name], settings: [] }, calls });
-  await takeIn(
+  await ingest(
     api.site.store,
     wholeWithSource(),
     thinOf({ digest: OTHER, occurrence: '2M3KQ7XA' }),
@@ -28,7 +28,7 @@ async function start(calls = { sendTestNotices: async () => RESULTS }): Promise<
     { entry: 'feedback', feedback: FEEDBACK },
   );
   await api.site.store.useBuild({ id: 'build-1', release: 'v1' });
-  await api.site.store.storeTestNotice(TARGET, { uid: '1', ok: true, words: 'It answered 200.' });
+  await api.site.store.storeTestNotification(TARGET, { uid: '1', ok: true, words: 'It answered 200.' });
   return api;
 }
 
@@ -237,7 +237,7 @@ describe('every answer matches the document', () => {
     ['the store is unavailable', new StoreAwayError('It is away.'), 'is unavailable'],
     ['a query fails', new QueryFailedError('slow', 'canceling statement (57014)'), 'took too long'],
   ])('if %s', async (_what, error, words) => {
-    const away = await start({ sendTestNotices: () => Promise.reject(error) });
+    const away = await start({ sendTestNotifications: () => Promise.reject(error) });
     failAll(away.site, error);
     for (const known of listOf('503')) {
       const [path, options] = toGood(known);
@@ -252,7 +252,7 @@ describe('every answer matches the document', () => {
 
   it('after an internal error', async () => {
     const error = new Error('canary secret');
-    const broken = await start({ sendTestNotices: () => Promise.reject(error) });
+    const broken = await start({ sendTestNotifications: () => Promise.reject(error) });
     failAll(broken.site, error);
     for (const known of listOf('401')) {
       const [path, options] = toGood(known);

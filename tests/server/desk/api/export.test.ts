@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readLines, startDeskApi, wholeWithSource } from '../../../support/desk-api.ts';
 import { ADA, startDeskSite } from '../../../support/desk-site.ts';
-import { takeIn, thinOf, wholeOf } from '../../../support/stores.ts';
+import { ingest, thinOf, wholeOf } from '../../../support/stores.ts';
 import { until } from '../../../support/until.ts';
 
 const toDigest = (index: number) => String(index).padStart(8, '0');
@@ -16,7 +16,7 @@ describe('an export', () => {
     const batch = Array.from({ length: 120 }, (_, index) =>
       wholeOf({ digest: toDigest(index), at: now - index * 1000 }),
     );
-    await takeIn(
+    await ingest(
       site.store,
       ...batch,
       ...batch.map(({ failure }) => thinOf({ digest: failure.digest, at: failure.at })),
@@ -35,7 +35,7 @@ describe('an export', () => {
 
   it('includes the requested details, with the same filters as the list', async () => {
     const { get, site } = await startDeskApi();
-    await takeIn(site.store, wholeWithSource(), wholeOf({ digest: '00000002', route: '/other' }));
+    await ingest(site.store, wholeWithSource(), wholeOf({ digest: '00000002', route: '/other' }));
     const typesOf = async (search: string) => readLines(await get(`/export?${search}`)).map(({ type }) => type);
     expect(await typesOf('occurrences=none')).toEqual(['incident', 'incident', 'end']);
     expect(await typesOf('route=/other')).toEqual(['incident', 'occurrence', 'end']);
@@ -52,12 +52,12 @@ describe('an export', () => {
     const batch = Array.from({ length: 60 }, (_, index) =>
       thinOf({ digest: toDigest(index), at: now - 60_000 + index }),
     );
-    await takeIn(site.store, ...batch);
+    await ingest(site.store, ...batch);
     const { listIncidents } = site.store;
     Object.assign(site.store, {
       listIncidents: async (query: Parameters<typeof listIncidents>[0]) => {
         const page = await listIncidents.call(site.store, query);
-        await takeIn(site.store, thinOf({ digest: toDigest(0), at: Date.now() }));
+        await ingest(site.store, thinOf({ digest: toDigest(0), at: Date.now() }));
         return page;
       },
     });
@@ -119,7 +119,7 @@ const AUTHORIZED = { Authorization: `Bearer ${ADA.token}` };
 /** Starts a real server with a hundred incidents. */
 async function serve(options: Parameters<typeof startDeskSite>[0] = {}) {
   const site = await startDeskSite(options);
-  await takeIn(site.store, ...Array.from({ length: 100 }, (_, index) => thinOf({ digest: toDigest(index) })));
+  await ingest(site.store, ...Array.from({ length: 100 }, (_, index) => thinOf({ digest: toDigest(index) })));
   const server: Server = createServer(site.app);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {

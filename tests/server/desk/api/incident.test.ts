@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Hour } from '../../../../src/shared/units.ts';
 import { startDeskApi, wholeWithSource } from '../../../support/desk-api.ts';
 import { ADA } from '../../../support/desk-site.ts';
-import { takeIn, thinOf, wholeOf } from '../../../support/stores.ts';
+import { ingest, thinOf, wholeOf } from '../../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';
 const OTHER = '2M3KQ7XA';
@@ -11,7 +11,7 @@ const PATH = `/incidents/${DIGEST}`;
 
 async function start() {
   const api = await startDeskApi();
-  await takeIn(api.site.store, wholeWithSource(), thinOf({ digest: OTHER, title: 'Other' }));
+  await ingest(api.site.store, wholeWithSource(), thinOf({ digest: OTHER, title: 'Other' }));
   const patch = (body: object, ifMatch?: string) =>
     api.ask('patch', PATH, { body, ...(ifMatch !== undefined && { headers: { 'If-Match': ifMatch } }) });
   return { ...api, patch, tag: async () => String((await api.get(PATH)).headers.etag) };
@@ -60,7 +60,7 @@ describe('an incident', () => {
     const before = await tag();
     expect(before).toMatch(/^"\d+\.[\w-]{16}"$/);
     expect(await tag()).toBe(before);
-    await takeIn(site.store, thinOf());
+    await ingest(site.store, thinOf());
     expect(await tag()).not.toBe(before);
     expect((await patch({ assignee: 'ada' }, before)).status).toBe(200);
   });
@@ -211,7 +211,7 @@ describe('deleting', () => {
 describe('occurrences', () => {
   it('are listed in pages, and each says whether its full record is stored', async () => {
     const { get, site } = await start();
-    for (let index = 0; index < 6; index++) await takeIn(site.store, thinOf({ at: Date.now() - index }));
+    for (let index = 0; index < 6; index++) await ingest(site.store, thinOf({ at: Date.now() - index }));
     const seen: { occurrence: string; isWhole: boolean }[] = [];
     let after: string | undefined;
     do {
@@ -225,7 +225,7 @@ describe('occurrences', () => {
 
   it('are returned one by one, with the ids of their neighbours', async () => {
     const { get, site } = await start();
-    await takeIn(site.store, thinOf({ occurrence: '00000001', at: Date.now() - Hour }));
+    await ingest(site.store, thinOf({ occurrence: '00000001', at: Date.now() - Hour }));
     const { body } = await get(`${PATH}/occurrences/9f4w-0r6b`);
     expect(body).toMatchObject({
       digest: DIGEST,
@@ -271,7 +271,7 @@ describe('visitor feedback', () => {
   it('is listed and deleted', async () => {
     const { ask, get, site } = await start();
     const feedback = { id: 'f0', address: `${DIGEST}-9F4W0R6B`, text: 'It broke.', at: 1, email: 'g@example.org' };
-    await takeIn(site.store, { entry: 'feedback', feedback });
+    await ingest(site.store, { entry: 'feedback', feedback });
     const { address: _address, ...told } = feedback;
     expect((await get(`${PATH}/feedback`)).body).toEqual({ feedback: [told] });
     expect((await ask('delete', `${PATH}/feedback/f1`)).status).toBe(404);
@@ -294,7 +294,7 @@ describe('text from strangers', () => {
   it('is sent as JSON only', async () => {
     const { get, site } = await start();
     const evil = '<script>alert(1)</script>';
-    await takeIn(site.store, wholeOf({ digest: '00000009', title: evil }));
+    await ingest(site.store, wholeOf({ digest: '00000009', title: evil }));
     const reply = await get('/incidents/00000009');
     expect(reply.body.title).toBe(evil);
     expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');

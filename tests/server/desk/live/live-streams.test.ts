@@ -6,7 +6,7 @@ import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { InFlight } from '../../../../src/server/engine/connection/in-flight.ts';
 import { Second } from '../../../../src/shared/units.ts';
 import { type DeskSiteOptions, startDeskSite } from '../../../support/desk-site.ts';
-import { takeIn, thinOf, wholeOf } from '../../../support/stores.ts';
+import { ingest, thinOf, wholeOf } from '../../../support/stores.ts';
 import { noPathScrubber } from '../../../support/unguarded.ts';
 import { until } from '../../../support/until.ts';
 
@@ -64,9 +64,9 @@ it('sets the reconnection time, sends pings, and announces changes without their
   expect(Number(retry)).toBeGreaterThanOrEqual(1000);
   expect(Number(retry)).toBeLessThanOrEqual(5000);
   expect(count(stream.text, 'changes')).toBe(0);
-  await takeIn(store, wholeOf({ digest: '7K3QM2XA', title: 'Error: secret title' }));
+  await ingest(store, wholeOf({ digest: '7K3QM2XA', title: 'Error: secret title' }));
   await until(() => count(stream.text, 'changes') === 1, 'the announcement of a new incident');
-  await takeIn(store, thinOf({ digest: '7K3QM2XA' }));
+  await ingest(store, thinOf({ digest: '7K3QM2XA' }));
   await until(() => count(stream.text, 'changes') === 2, 'the announcement of another occurrence');
   await store.addNote('7K3QM2XA', 'secret note', 'ada');
   await until(() => count(stream.text, 'changes') === 3, 'the announcement of a note');

@@ -54,7 +54,7 @@ describe.each(['SQLite', 'PostgreSQL'])('a desk on %s', (name) => {
     expect(listDigests(webhook)).toEqual(['7K3QM2XA']);
     expect(mails.mails).toHaveLength(1);
     await expect
-      .poll(async () => (await desk.ask('listNotices', 10)).done.map(({ state }) => state), { timeout: PATIENCE })
+      .poll(async () => (await desk.ask('listNotifications', 10)).done.map(({ state }) => state), { timeout: PATIENCE })
       .toEqual(['sent', 'sent']);
   });
 
@@ -76,7 +76,7 @@ describe.each(['SQLite', 'PostgreSQL'])('a desk on %s', (name) => {
     const ids = webhook.posted.map(({ headers }) => headers['x-spillway-id']);
     expect(ids[0]).toBe(ids[1]);
     await expect
-      .poll(async () => (await second.ask('listNotices', 10)).done.map(({ state, tries }) => [state, tries]), {
+      .poll(async () => (await second.ask('listNotifications', 10)).done.map(({ state, tries }) => [state, tries]), {
         timeout: PATIENCE,
       })
       .toEqual([['sent', 2]]);
@@ -95,7 +95,7 @@ it('sends each notification once if several replicas share one PostgreSQL', asyn
   await Promise.all(desks.map((desk) => desk.flush()));
   expect(listDigests(webhook).sort()).toEqual(digests);
   // Each replica also sees what the other has to send.
-  const listDone = () => Promise.all(desks.map(async (desk) => (await desk.ask('listNotices', 50)).done));
+  const listDone = () => Promise.all(desks.map(async (desk) => (await desk.ask('listNotifications', 50)).done));
   await expect
     .poll(async () => (await listDone()).map(({ length }) => length), { timeout: PATIENCE })
     .toEqual([12, 12]);

@@ -77,19 +77,23 @@ describe('a message', () => {
       { kind: 'storming', detail: { wasIgnored: true } },
       'It exceeded the limit that it was ignored for, and is open again.',
     ],
-  ] as const)('gives the reason: %o', (notice, why) => {
+  ] as const)('gives the reason: %o', (notification, why) => {
     const incident = incidentOf({ regressed: { at: now, release: 'v2' } });
-    const message = toMessage(claimedOf(notice, { incident }), undefined, facts);
+    const message = toMessage(claimedOf(notification, { incident }), undefined, facts);
     expect(message.why).toBe(why);
     expect(json(message)).toMatchObject({
-      event: `incident.${notice.kind}`,
+      event: `incident.${notification.kind}`,
       incident: { state: 'regression', file: 'src/server/product/pages/cart.ts' },
     });
   });
 
   it('is a summary of the notifications that it replaces', () => {
-    const notices = [claimedOf({ kind: 'regressed', digest: '00000002' }).notice, claimedOf().notice];
-    const message = toMessage(claimedOf({ kind: 'summary' }, { summed: { notices, count: 18 } }), undefined, facts);
+    const notifications = [claimedOf({ kind: 'regressed', digest: '00000002' }).notification, claimedOf().notification];
+    const message = toMessage(
+      claimedOf({ kind: 'summary' }, { summed: { notifications, count: 18 } }),
+      undefined,
+      facts,
+    );
     expect(message.why).toMatch(/^18 further messages were combined into this summary/);
     expect(json(message)).toMatchObject({
       event: 'summary',

@@ -1,17 +1,17 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { Message } from '../../../../src/server/desk/notifications/message.ts';
 import { createNotifier } from '../../../../src/server/desk/notifications/notifier.ts';
-import type { NoticeOutcome } from '../../../../src/server/desk/store/notifications/claim-notification.ts';
+import type { NotificationResult } from '../../../../src/server/desk/store/notifications/claim-notification.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
 import { createTestLog } from '../../../support/desk.ts';
-import { takeIn, wholeOf } from '../../../support/stores.ts';
+import { ingest, wholeOf } from '../../../support/stores.ts';
 import { until } from '../../../support/until.ts';
 
 interface TestTarget {
   readonly sent: Message[];
-  answer: () => NoticeOutcome | Promise<NoticeOutcome>;
+  answer: () => NotificationResult | Promise<NotificationResult>;
 }
 
 const OK = { ok: true, words: 'It answered 200.' } as const;
@@ -60,7 +60,7 @@ async function start(names: readonly string[] = ['hook']) {
     setAway: (is: boolean) => {
       isAway = is;
     },
-    done: async () => (await store.listNotices(50)).done,
+    done: async () => (await store.listNotifications(50)).done,
   };
 }
 
@@ -68,7 +68,7 @@ it('sends what is due once it is woken, with the source line of an occurrence', 
   const { store, notifier, first, done } = await start();
   const { failure } = wholeOf({ site: { path: 'src/cart.ts', function: 'load', detail: '' } });
   const resolved = [[{ file: 'src/cart.ts', line: 41, column: 1, function: 'load', own: true }]];
-  await takeIn(store, { entry: 'whole', failure: { ...failure, resolved } });
+  await ingest(store, { entry: 'whole', failure: { ...failure, resolved } });
   notifier.wake();
   await until(() => first.sent.length === 1, 'the message');
   expect(first.sent[0]?.incident).toMatchObject({ digest: '7K3QM2XA', place: { file: 'src/cart.ts', line: 41 } });
@@ -78,10 +78,10 @@ it('sends what is due once it is woken, with the source line of an occurrence', 
 
 it('does not let a slow target delay the others', async () => {
   const { store, notifier, tests } = await start(['slow', 'quick']);
-  const slow = Promise.withResolvers<NoticeOutcome>();
+  const slow = Promise.withResolvers<NotificationResult>();
   const [first, second] = tests;
   if (first) first.answer = () => slow.promise;
-  await takeIn(store, wholeOf(), wholeOf({ digest: '00000002' }));
+  await ingest(store, wholeOf(), wholeOf({ digest: '00000002' }));
   notifier.wake();
   await until(
     () => first?.sent.length === 1 && second?.sent.length === 2,
@@ -94,7 +94,7 @@ it('does not let a slow target delay the others', async () => {
 it('logs a failing target once, until it accepts something again', async () => {
   const { store, notifier, first, lines } = await start();
   first.answer = () => ({ ...NO, isFinal: true });
-  await takeIn(store, wholeOf(), wholeOf({ digest: '00000002' }));
+  await ingest(store, wholeOf(), wholeOf({ digest: '00000002' }));
   notifier.wake();
   await until(() => first.sent.length === 1, 'the first try');
   await notifier.stop();
@@ -104,9 +104,9 @@ it('logs a failing target once, until it accepts something again', async () => {
 
 it('waits for running deliveries when it is stopped, and starts no new ones', async () => {
   const { store, notifier, first, done } = await start();
-  const slow = Promise.withResolvers<NoticeOutcome>();
+  const slow = Promise.withResolvers<NotificationResult>();
   first.answer = () => slow.promise;
-  await takeIn(store, wholeOf(), wholeOf({ digest: '00000002' }));
+  await ingest(store, wholeOf(), wholeOf({ digest: '00000002' }));
   notifier.wake();
   await until(() => first.sent.length === 1, 'the first one');
   const stopped = notifier.stop();
@@ -118,7 +118,7 @@ it('waits for running deliveries when it is stopped, and starts no new ones', as
 
 it('logs nothing while the store is unavailable, and continues when it is back', async () => {
   const { store, notifier, first, lines, setAway } = await start();
-  await takeIn(store, wholeOf());
+  await ingest(store, wholeOf());
   setAway(true);
   notifier.wake();
   await new Promise((resolve) => setTimeout(resolve, 20));
@@ -132,7 +132,7 @@ it('sends a test to all targets immediately, even if others are waiting, and rec
   const { store, notifier, tests, done } = await start(['hook', 'mail']);
   const [hook, mail] = tests;
   if (mail) mail.answer = () => NO;
-  await takeIn(store, wholeOf());
+  await ingest(store, wholeOf());
   expect(await notifier.sendTest()).toEqual([
     { target: 'Webhook hook', ok: true, words: OK.words },
     { target: 'Webhook mail', ok: false, words: NO.words },

@@ -3,7 +3,7 @@ import { pages } from '../../../../src/server/desk/pages/index.ts';
 import { routes } from '../../../../src/shared/desk/routes.tsx';
 import type { RouteDefinition } from '../../../../src/shared/engine/routing/routes.ts';
 import { ADA, type DeskSite, startDeskSite, VERA } from '../../../support/desk-site.ts';
-import { takeIn, wholeOf } from '../../../support/stores.ts';
+import { ingest, wholeOf } from '../../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';
 
@@ -34,7 +34,7 @@ const changing = actions.filter(([action]) => !action.startsWith('root.'));
 
 async function start() {
   const site = await startDeskSite();
-  await takeIn(site.store, wholeOf({ digest: DIGEST }), wholeOf({ digest: '2M3KQ7XA' }));
+  await ingest(site.store, wholeOf({ digest: DIGEST }), wholeOf({ digest: '2M3KQ7XA' }));
   const before = await site.store.readChanges();
   return {
     site,

@@ -4,7 +4,7 @@ import type { StoredFailure } from '../../../../src/server/desk/store/records.ts
 import { Hour } from '../../../../src/shared/units.ts';
 import { createFailure } from '../../../support/desk.ts';
 import { type DeskSite, startDeskSite, VERA } from '../../../support/desk-site.ts';
-import { takeIn, thinOf, wholeOf } from '../../../support/stores.ts';
+import { ingest, thinOf, wholeOf } from '../../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';
 const OTHER = '2M3KQ7XA';
@@ -28,9 +28,9 @@ function storedFailure(wanted: Partial<StoredFailure> = {}): StoredFailure {
 
 const whole = (wanted: Partial<StoredFailure> = {}) => ({ entry: 'whole', failure: storedFailure(wanted) }) as const;
 
-async function start(...failures: Parameters<typeof takeIn>[1][]) {
+async function start(...failures: Parameters<typeof ingest>[1][]) {
   const site = await startDeskSite();
-  await takeIn(site.store, ...(failures.length > 0 ? failures : [whole()]));
+  await ingest(site.store, ...(failures.length > 0 ? failures : [whole()]));
   const cookie = await site.enter();
   return {
     ...site,
@@ -107,7 +107,7 @@ describe('the incident page', () => {
         },
       },
     });
-    await takeIn(site.store, whole());
+    await ingest(site.store, whole());
     const cookie = await site.enter();
     for (const path of ['/desk', `/desk/${DIGEST}/ZZZZZZZZ`]) {
       expect(toWords((await site.get(path, cookie)).text), path).toContain('28,760 more arriving');
@@ -163,7 +163,7 @@ describe('the incident page', () => {
       at: Date.now(),
       address: `${DIGEST}-9F4W0R6B`,
     };
-    await takeIn(store, { entry: 'feedback', feedback });
+    await ingest(store, { entry: 'feedback', feedback });
     await store.addNote(DIGEST, evil, evil);
     await store.changeIncident(DIGEST, { assignee: evil }, { author: evil });
     for (const path of [`/desk/${DIGEST}`, '/desk?state=all', `/desk?release=${encodeURIComponent(evil)}`]) {
@@ -263,7 +263,7 @@ describe('an operator', () => {
   it('can delete feedback, an occurrence and the incident', async () => {
     const { act, show, store } = await start();
     const feedback: Feedback = { id: 'f'.repeat(32), text: 'It broke.', at: Date.now(), address: `${DIGEST}-9F4W0R6B` };
-    await takeIn(store, { entry: 'feedback', feedback });
+    await ingest(store, { entry: 'feedback', feedback });
     await act('removeFeedback', { id: feedback.id });
     expect(await store.listFeedback(DIGEST, 10)).toEqual([]);
 
@@ -287,7 +287,7 @@ describe('an operator', () => {
 
   it.each(actions)('must be signed in and not a viewer: %s', async (name) => {
     const site: DeskSite = await startDeskSite();
-    await takeIn(site.store, whole());
+    await ingest(site.store, whole());
     const before = await site.store.find({ digest: DIGEST });
     const fields = { _action: `incident.${name}`, note: 'x', into: OTHER, occurrence: '9F4W0R6B', assignee: 'x' };
     expect((await site.post(`/desk/${DIGEST}`, fields, await site.enter(VERA.token))).status).toBe(403);

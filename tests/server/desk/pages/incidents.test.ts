@@ -3,14 +3,14 @@ import { readView } from '../../../../src/server/desk/pages/read-view.ts';
 import { USUAL_VIEW } from '../../../../src/shared/desk/href.ts';
 import { Hour } from '../../../../src/shared/units.ts';
 import { startDeskSite, VERA } from '../../../support/desk-site.ts';
-import { takeIn, wholeOf } from '../../../support/stores.ts';
+import { ingest, wholeOf } from '../../../support/stores.ts';
 
 const DIGESTS = ['7K3QM2XA', '2M3KQ7XA', '3Q7K2MXA'] as const;
 
 async function start() {
   const site = await startDeskSite();
   const now = Date.now();
-  await takeIn(
+  await ingest(
     site.store,
     wholeOf({ digest: DIGESTS[0], title: 'TypeError: no cart', at: now - 1000, occurrence: '9F4W0R6B' }),
     wholeOf({ digest: DIGESTS[1], title: 'Error: no stock', at: now - Hour, side: 'browser', route: '/stock' }),
@@ -66,7 +66,7 @@ describe('the list', () => {
     const many = Array.from({ length: 50 }, (_, index) =>
       wholeOf({ digest: `A${String(index).padStart(7, '0')}`, at: last - index }),
     );
-    await takeIn(store, ...many);
+    await ingest(store, ...many);
     const { text } = await show('/desk');
     const next = /href="(\/desk\?after=[^"]+)"/.exec(text)?.[1] ?? '';
     expect(await list('/desk')).toHaveLength(50);
@@ -80,7 +80,7 @@ describe('the list', () => {
     const first = await read();
     expect(first).toMatch(/^(?:W\/)?".+"$/);
     expect(await read()).toBe(first);
-    await takeIn(store, wholeOf({ digest: DIGESTS[0] }));
+    await ingest(store, wholeOf({ digest: DIGESTS[0] }));
     const second = await read();
     expect(second).not.toBe(first);
     await store.addNote(DIGESTS[0], 'x', 'ada');

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import type { NoticeTarget } from '../../../../src/server/desk/store/notifications/notification-rules.ts';
+import type { NotificationTarget } from '../../../../src/server/desk/store/notifications/notification-rules.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { type DeskSiteOptions, startDeskSite, VERA } from '../../../support/desk-site.ts';
 
 const PATH = '/desk/notifications';
-const target: NoticeTarget = { id: 'hook', name: 'Webhook hooks.example.com' };
+const target: NotificationTarget = { id: 'hook', name: 'Webhook hooks.example.com' };
 const notify = { targets: [target.name], settings: [['Signed', 'Yes']] } as const;
 const TEST = { _action: 'notifications.test' };
 
@@ -27,8 +27,8 @@ it('says what to set if there is no target, and offers no test', async () => {
 
 it('shows the targets, what was sent and how it ended', async () => {
   const { get, store, cookie } = await start({ notify });
-  await store.storeTestNotice(target, { uid: '1', ok: true, words: 'It answered 200.' });
-  await store.storeTestNotice(target, { uid: '2', ok: false, words: 'It answered <500>.' });
+  await store.storeTestNotification(target, { uid: '1', ok: true, words: 'It answered 200.' });
+  await store.storeTestNotification(target, { uid: '2', ok: false, words: 'It answered <500>.' });
   const { text } = await get(PATH, cookie);
   expect(text).toContain('Webhook hooks.example.com');
   expect(text).toContain('It answered 200.');
@@ -42,7 +42,7 @@ it('sends a test, and shows its result', async () => {
     { target: target.name, ok: true, words: 'It answered 200.' },
     { target: 'Mail to ada@example.com', ok: false, words: 'It refused the connection.' },
   ];
-  const { post, cookie } = await start({ notify, calls: { sendTestNotices: async () => results } });
+  const { post, cookie } = await start({ notify, calls: { sendTestNotifications: async () => results } });
   const { text, status } = await post(PATH, TEST, cookie);
   expect(status).toBe(200);
   const words = text.replaceAll('<!-- -->', '').replace(/<[^>]+>/g, '');
@@ -52,11 +52,11 @@ it('sends a test, and shows its result', async () => {
 
 it('lets operators send a test and viewers read, and rejects everyone else', async () => {
   let tests = 0;
-  const sendTestNotices = async () => {
+  const sendTestNotifications = async () => {
     tests += 1;
     return [];
   };
-  const site = await start({ notify, calls: { sendTestNotices } });
+  const site = await start({ notify, calls: { sendTestNotifications } });
   const vera = await site.enter(VERA.token);
   expect((await site.get(PATH)).status).toBe(401);
   expect((await site.post(PATH, TEST)).status).toBe(401);
@@ -77,7 +77,7 @@ it('is linked for operators', async () => {
 });
 
 it('says that the store is unavailable', async () => {
-  const listNotices = () => Promise.reject(new StoreAwayError('away'));
-  const { get, cookie } = await start({ notify, calls: { listNotices } });
+  const listNotifications = () => Promise.reject(new StoreAwayError('away'));
+  const { get, cookie } = await start({ notify, calls: { listNotifications } });
   expect((await get(PATH, cookie)).status).toBe(503);
 });

@@ -18,10 +18,10 @@ async function openBoth(driver: SqlDriver, production: Store): Promise<Record<'p
 async function claimAll(store: Store): Promise<string[]> {
   const told: string[] = [];
   for (;;) {
-    const claimed = await store.claimNotice({ id: 'hook', name: 'Webhook' });
+    const claimed = await store.claimNotification({ id: 'hook', name: 'Webhook' });
     if (!claimed) return told;
-    await store.settleNotice(claimed.notice, { ok: true, words: 'OK' });
-    told.push(`${claimed.notice.kind} in ${claimed.incident?.environment}`);
+    await store.settleNotification(claimed.notification, { ok: true, words: 'OK' });
+    told.push(`${claimed.notification.kind} in ${claimed.incident?.environment}`);
   }
 }
 
@@ -33,24 +33,24 @@ describeStores('environments', (open) => {
 
   it('each send their own notification of a failure, in any order of first occurrence', async () => {
     const { production, staging } = await start();
-    await staging.takeIn({ entries: [wholeOf()] });
+    await staging.ingest({ entries: [wholeOf()] });
     expect(await claimAll(production)).toEqual([]);
-    await production.takeIn({ entries: [wholeOf()] });
+    await production.ingest({ entries: [wholeOf()] });
     expect(await claimAll(production)).toEqual(['new in production']);
     expect(await claimAll(staging)).toEqual(['new in staging']);
-    await staging.takeIn({ entries: [wholeOf()] });
+    await staging.ingest({ entries: [wholeOf()] });
     expect(await claimAll(staging)).toEqual([]);
   });
 
   it('have separate states, counts, releases and notes', async () => {
     const { production, staging } = await start();
     await production.useBuild({ id: 'build-1', release: 'v1' });
-    await production.takeIn({ entries: [wholeOf(), wholeOf()] });
+    await production.ingest({ entries: [wholeOf(), wholeOf()] });
     await production.changeIncident(inProduction, { to: { state: 'resolved', in: 'next' } }, by);
     await production.addNote(inProduction, 'Mended.', 'ada');
     // The next release runs in staging first, where the failure is known too.
     await staging.useBuild({ id: 'build-2', release: 'v2' });
-    await staging.takeIn({ entries: [wholeOf({ build: 'build-2', release: 'v2' })] });
+    await staging.ingest({ entries: [wholeOf({ build: 'build-2', release: 'v2' })] });
     const read = async (environment: string) => (await production.find({ digest: DIGEST }, environment))?.incident;
     expect(await read('production')).toMatchObject({ state: 'resolved', counts: { server: 2 }, lastRelease: 'v1' });
     expect(await read('staging')).toMatchObject({ state: 'open', counts: { server: 1 }, lastRelease: 'v2' });
@@ -60,15 +60,15 @@ describeStores('environments', (open) => {
 
     // Deployed to production, the release makes it a regression there.
     await production.useBuild({ id: 'build-2', release: 'v2' });
-    await production.takeIn({ entries: [wholeOf({ build: 'build-2', release: 'v2', at: Date.now() + 5 })] });
+    await production.ingest({ entries: [wholeOf({ build: 'build-2', release: 'v2', at: Date.now() + 5 })] });
     expect(await read('production')).toMatchObject({ state: 'open', regressed: { release: 'v2' } });
     expect(await production.listKnownIn(DIGEST)).toEqual(['production', 'staging']);
   });
 
   it('are listed, counted, searched, merged and deleted one at a time', async () => {
     const { production, staging } = await start();
-    await production.takeIn({ entries: [wholeOf({ digest: '00000001' }), wholeOf({ digest: '00000002' })] });
-    await staging.takeIn({ entries: ['00000001', '00000002', '00000003'].map((digest) => wholeOf({ digest })) });
+    await production.ingest({ entries: [wholeOf({ digest: '00000001' }), wholeOf({ digest: '00000002' })] });
+    await staging.ingest({ entries: ['00000001', '00000002', '00000003'].map((digest) => wholeOf({ digest })) });
     const list = async (environment?: string, search?: string) => {
       const filter = { ...(environment && { environment }), ...(search && { search }) };
       return (await production.listIncidents({ limit: 9, order: 'count', ...filter })).incidents.map(
@@ -105,8 +105,8 @@ describeStores('environments', (open) => {
     const here = wholeOf();
     const there = wholeOf();
     const onlyThere = wholeOf({ digest: '00000002', requestId: 'request-0815' });
-    await production.takeIn({ entries: [here] });
-    await staging.takeIn({ entries: [there, onlyThere] });
+    await production.ingest({ entries: [here] });
+    await staging.ingest({ entries: [there, onlyThere] });
     const find = async ({ failure }: typeof here, environment?: string) => {
       const { digest, occurrence } = failure;
       const found = await production.find({ digest, occurrence }, environment);
@@ -134,7 +134,7 @@ describeStores('environments', (open) => {
   it('inherit what a store of earlier releases knew of all of them together', async () => {
     const { driver, production, staging } = await start();
     // Recreates schema 8, which had one incident and stored separately in which environments it was seen.
-    await production.takeIn({ entries: [thinOf({ digest: '00000001' }), thinOf({ digest: '00000002' })] });
+    await production.ingest({ entries: [thinOf({ digest: '00000001' }), thinOf({ digest: '00000002' })] });
     await production.changeIncident('00000001', { to: { state: 'ignored' } }, by);
     await claimAll(production);
     await driver.run("UPDATE desk_environments SET environment = 'staging' WHERE digest = '00000002'");
@@ -143,11 +143,11 @@ describeStores('environments', (open) => {
       (await production.find({ digest }, environment))?.incident;
 
     // Staging knew both. Nothing is new there, and the ignored incident stays ignored.
-    await staging.takeIn({ entries: [thinOf({ digest: '00000001' }), thinOf({ digest: '00000002' })] });
+    await staging.ingest({ entries: [thinOf({ digest: '00000001' }), thinOf({ digest: '00000002' })] });
     expect(await claimAll(staging)).toEqual([]);
     expect(await of('staging', '00000001')).toMatchObject({ state: 'ignored', counts: { server: 1 } });
     // Production had never seen the second.
-    await production.takeIn({ entries: [thinOf({ digest: '00000001' }), thinOf({ digest: '00000002' })] });
+    await production.ingest({ entries: [thinOf({ digest: '00000001' }), thinOf({ digest: '00000002' })] });
     expect(await claimAll(production)).toEqual(['new in production']);
     expect(await of('production', '00000001')).toMatchObject({ state: 'ignored', counts: { server: 2 } });
   });
@@ -155,9 +155,9 @@ describeStores('environments', (open) => {
   it('have separate hourly limits and separate pauses', async () => {
     const { production, staging } = await start();
     const digests = Array.from({ length: 25 }, (_, index) => String(index).padStart(8, '0'));
-    await staging.takeIn({ entries: digests.map((digest) => wholeOf({ digest })) });
+    await staging.ingest({ entries: digests.map((digest) => wholeOf({ digest })) });
     expect(await claimAll(staging)).toHaveLength(20);
-    await production.takeIn({ entries: [wholeOf()] });
+    await production.ingest({ entries: [wholeOf()] });
     expect(await claimAll(production)).toEqual(['new in production']);
   });
 });

@@ -36,7 +36,7 @@ it('loses no count if several replicas ingest simultaneously', async () => {
   });
   await Promise.all(
     stores.flatMap((store) =>
-      Array.from({ length: 10 }, () => store.takeIn({ entries: Array.from({ length: 70 }, (_, at) => toEntry(at)) })),
+      Array.from({ length: 10 }, () => store.ingest({ entries: Array.from({ length: 70 }, (_, at) => toEntry(at)) })),
     ),
   );
   const page = await stores[0]?.listIncidents({ limit: 10 });
@@ -140,7 +140,7 @@ it('does not let slow reads delay writes and sign-in, and limits the wait of oth
   await Promise.all([
     ...[1, 2].map(() => note(driver.reader.all('SELECT pg_sleep(30)'), 'read')),
     note(store.listBuilds(), 'another read'),
-    note(store.takeIn({ entries: [{ entry: 'whole', failure: createFailure() }] }), 'write'),
+    note(store.ingest({ entries: [{ entry: 'whole', failure: createFailure() }] }), 'write'),
     note(store.countAttempts([], 1), 'sign-in'),
   ]);
   expect(ended.slice(0, 2).sort()).toEqual(['sign-in done', 'write done']);
@@ -167,7 +167,7 @@ it('works with a pooler that rejects the timeouts, and logs that once', async ()
   const { log, lines } = createTestLog();
   const store = await openStore(openPostgres(between.url, { log }), { rule: 1, environment: 'production' });
   onTestFinished(() => store.close());
-  await store.takeIn({ entries: [{ entry: 'whole', failure: createFailure() }] });
+  await store.ingest({ entries: [{ entry: 'whole', failure: createFailure() }] });
   expect((await store.listIncidents({ limit: 5 })).incidents).toHaveLength(1);
   expect(between.state.refused).toBe(1);
   expect(lines).toMatchObject([{ level: 'warn', message: expect.stringContaining('ignore_startup_parameters') }]);
@@ -210,7 +210,7 @@ it('searches without the trigram extension, and says how to allow it', async () 
     log,
   });
   onTestFinished(() => store.close());
-  await store.takeIn({ entries: [{ entry: 'whole', failure: createFailure({ title: 'CartItem is gone' }) }] });
+  await store.ingest({ entries: [{ entry: 'whole', failure: createFailure({ title: 'CartItem is gone' }) }] });
   const found = await store.listIncidents({ limit: 5, search: 'cartitem' });
   expect(found.incidents).toHaveLength(1);
   expect(lines).toMatchObject([{ level: 'warn', message: expect.stringContaining('GRANT CREATE ON DATABASE') }]);

@@ -28,13 +28,13 @@ describe('the database file', () => {
   it.each(Object.entries(broken))('is set aside and replaced if it %s', async (_name, spoil) => {
     const path = join(createFolder(onTestFinished), 'desk.sqlite');
     const first = await openStore(openSqlite(path, createTestLog()), { rule: 1, environment: 'production' });
-    await first.takeIn({ entries: Array.from({ length: 50 }, () => ({ entry: 'whole', failure: createFailure() })) });
+    await first.ingest({ entries: Array.from({ length: 50 }, () => ({ entry: 'whole', failure: createFailure() })) });
     await first.close();
     spoil(path);
 
     const { log, lines } = createTestLog();
     const store = await open(path, log);
-    await store.takeIn({ entries: [{ entry: 'whole', failure: createFailure() }] });
+    await store.ingest({ entries: [{ entry: 'whole', failure: createFailure() }] });
     expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(1);
     expect(readdirSync(join(path, '..')).some((name) => name.startsWith('desk.sqlite.corrupt-'))).toBe(true);
     expect(lines).toMatchObject([{ level: 'error', message: expect.stringContaining('was corrupt') }]);
@@ -61,7 +61,7 @@ describe('the database file', () => {
     const store = await open(path);
     const noise = () => Array.from({ length: 400 }, () => Math.random().toString(36)).join('');
     for (let batch = 0; batch < 5; batch += 1) {
-      await store.takeIn({
+      await store.ingest({
         entries: Array.from({ length: 200 }, (_, index) => ({
           entry: 'whole',
           failure: createFailure({ digest: `${batch}000${String(index).padStart(4, '0')}`, extra: { noise: noise() } }),

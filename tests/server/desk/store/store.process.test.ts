@@ -38,7 +38,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     return { store, driver };
   }
 
-  const takeIn = (store: Store, ...entries: Intake[]) => store.takeIn({ entries });
+  const ingest = (store: Store, ...entries: Intake[]) => store.ingest({ entries });
 
   it('keeps feedback once, with the incident that it is about', async () => {
     const { store } = await open();
@@ -47,7 +47,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     const said = { id: 'a'.repeat(32), address, text: 'I paid\0 twice.', email: 'ada@example.com', at: 2 };
     const other = { id: 'b'.repeat(32), text: 'Nice site.', at: 3 };
     const again = { ...said, text: 'Not this.' };
-    for (const feedback of [said, other, again]) await takeIn(store, whole(failure), { entry: 'feedback', feedback });
+    for (const feedback of [said, other, again]) await ingest(store, whole(failure), { entry: 'feedback', feedback });
     expect(await store.listFeedback(failure.digest, 10)).toEqual([{ ...said, text: 'I paid\ufffd twice.' }]);
     expect((await store.find({ digest: failure.digest }))?.incident.counts.server).toBeGreaterThan(0);
     await retain(store);
@@ -62,7 +62,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
       weak: true,
     });
     const second = whole({ at: hour + 1000, release: 'v2', build: 'build-2', title: 'Other words', side: 'browser' });
-    await takeIn(store, first, second);
+    await ingest(store, first, second);
 
     const found = await store.find({ digest: first.failure.digest });
     expect(found).toEqual({
@@ -105,28 +105,28 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
       const frames = lines.map(([line, name]) => ({ file: site.path, line, column: 1, function: name, own: true }));
       return { entry: 'whole', failure: { ...createFailure({ at: time, site }), resolved: [frames] } };
     };
-    const readLine = async () => (await store.find({ digest: '7K3QM2XA' }))?.incident.siteLine;
+    const readLine = async () => (await store.find({ digest: '7K3QM2XA' }))?.incident.locationLine;
 
-    await takeIn(store, whole({ at: hour, site }));
+    await ingest(store, whole({ at: hour, site }));
     expect(await readLine()).toBeUndefined();
-    await takeIn(
+    await ingest(
       store,
       at(hour + 1000, [3, 'check'], [41, 'Cart.total']),
       at(hour + 3000, [52, 'total']),
       thin({ at: hour + 4000 }),
     );
     expect(await readLine()).toBe(52);
-    await takeIn(store, at(hour + 2000, [41, 'Cart.total']), thin({ at: hour + 3500 }));
+    await ingest(store, at(hour + 2000, [41, 'Cart.total']), thin({ at: hour + 3500 }));
     expect(await readLine()).toBe(52);
-    await takeIn(store, at(hour + 5000, [3, 'check'], [60, 'Cart.total']));
+    await ingest(store, at(hour + 5000, [3, 'check'], [60, 'Cart.total']));
     expect(await readLine()).toBe(60);
-    expect((await store.listIncidents({ limit: 1 })).incidents[0]).toMatchObject({ site, siteLine: 60 });
+    expect((await store.listIncidents({ limit: 1 })).incidents[0]).toMatchObject({ site, locationLine: 60 });
   });
 
   it('stores a late journal with its original times', async () => {
     const { store } = await open();
-    await takeIn(store, whole({ at: hour, release: 'v2' }));
-    await takeIn(store, whole({ at: hour - 5000, release: 'v1' }));
+    await ingest(store, whole({ at: hour, release: 'v2' }));
+    await ingest(store, whole({ at: hour - 5000, release: 'v1' }));
     const found = await store.find({ digest: '7K3QM2XA' });
     expect(found?.incident).toMatchObject({
       firstAt: hour - 5000,
@@ -142,8 +142,8 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
       thin({ at: hour + index, side: index % 3 === 0 ? 'browser' : 'server' }),
     );
     const known = whole({ at: hour });
-    await takeIn(store, known, ...many.slice(0, 700));
-    await takeIn(store, ...many.slice(700), thin({ at: hour + Hour }));
+    await ingest(store, known, ...many.slice(0, 700));
+    await ingest(store, ...many.slice(700), thin({ at: hour + Hour }));
 
     expect(await store.listHours('7K3QM2XA')).toEqual([
       { at: hour, server: 1001, browser: 500, kept: 1000 },
@@ -160,7 +160,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
 
   it('says that an occurrence is unknown if nothing was sampled out', async () => {
     const { store } = await open();
-    await takeIn(store, whole());
+    await ingest(store, whole());
     expect(await store.find({ digest: '7K3QM2XA', occurrence: '00000000' })).toMatchObject({ state: 'unknown' });
     expect(await store.find({ digest: '00000000' })).toBeUndefined();
   });
@@ -173,9 +173,9 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
   it('keeps the first ten full occurrences, a hundred an hour, and the newest twenty', async () => {
     const { store } = await open();
     const all = Array.from({ length: 300 }, (_, index) => whole({ at: hour + index }));
-    await takeIn(store, ...all.slice(0, 60));
-    await takeIn(store, ...all.slice(60, 200));
-    await takeIn(store, ...all.slice(200));
+    await ingest(store, ...all.slice(0, 60));
+    await ingest(store, ...all.slice(60, 200));
+    await ingest(store, ...all.slice(200));
     const isKept = (ids: Set<string>) => (intake: (typeof all)[number]) => ids.has(intake.failure.id);
     const ids = await keptOf(store);
     expect(all.slice(0, 110).every(isKept(ids))).toBe(true);
@@ -183,7 +183,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect(ids.size).toBe(130);
     // The next hour has room for another hundred.
     const next = Array.from({ length: 120 }, (_, index) => whole({ at: hour + Hour + index }));
-    await takeIn(store, ...next);
+    await ingest(store, ...next);
     expect(next.every(isKept(await keptOf(store)))).toBe(true);
   });
 
@@ -193,9 +193,9 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     let at = hour;
     const seen = (count: number) => Array.from({ length: count }, () => whole({ at: at++ }));
     const before = seen(40);
-    await takeIn(store, ...sent(200), ...before);
+    await ingest(store, ...sent(200), ...before);
     const after = seen(85);
-    await takeIn(store, ...sent(200), ...after, ...sent(200));
+    await ingest(store, ...sent(200), ...after, ...sent(200));
     const ids = await keptOf(store);
     expect([...before, ...after].filter(({ failure }) => !ids.has(failure.id)).length).toBeLessThanOrEqual(5);
     expect(after.slice(-20).every(({ failure }) => ids.has(failure.id))).toBe(true);
@@ -204,14 +204,14 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
   it('keeps full occurrences with feedback, up to twenty per incident', async () => {
     const { store } = await open();
     const failures = Array.from({ length: 150 }, (_, index) => whole({ at: hour + index }));
-    await takeIn(store, ...failures);
+    await ingest(store, ...failures);
     const newest = failures.slice(-20);
     const feedback = newest.map(({ failure }) => ({
       entry: 'feedback' as const,
       feedback: { id: failure.id, address: `${failure.digest}-${failure.occurrence}`, text: 'It broke.', at: hour },
     }));
-    await takeIn(store, ...feedback);
-    await takeIn(store, ...Array.from({ length: 60 }, (_, index) => whole({ at: hour + 1000 + index })));
+    await ingest(store, ...feedback);
+    await ingest(store, ...Array.from({ length: 60 }, (_, index) => whole({ at: hour + 1000 + index })));
     const ids = await keptOf(store);
     expect(newest.every(({ failure }) => ids.has(failure.id))).toBe(true);
     expect(ids.size).toBe(110 + 20 + 20);
@@ -220,7 +220,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
   it('reads a full occurrence unchanged, and skips one whose bytes are damaged', async () => {
     const { store, driver } = await open();
     const [first, second] = [whole({ extra: { one: 1 } }), whole({ extra: { two: '2' }, tags: { a: 'b' } })];
-    await takeIn(store, first, second);
+    await ingest(store, first, second);
     const read = async ({ failure }: typeof first) =>
       (await store.find({ digest: failure.digest, occurrence: failure.occurrence }))?.occurrence;
     expect((await read(first))?.whole).toEqual(first.failure);
@@ -235,7 +235,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
   it('stores the next journal position with each batch', async () => {
     const { store } = await open();
     expect(await store.readPosition('run-1')).toEqual({ segment: 0, offset: 0 });
-    await store.takeIn({ entries: [whole()], from: { run: 'run-1', next: { segment: 3, offset: 4711 } } });
+    await store.ingest({ entries: [whole()], from: { run: 'run-1', next: { segment: 3, offset: 4711 } } });
     expect(await store.readPosition('run-1')).toEqual({ segment: 3, offset: 4711 });
     await store.forgetJournal('run-1');
     expect(await store.readPosition('run-1')).toEqual({ segment: 0, offset: 0 });
@@ -245,7 +245,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     const { store } = await open();
     const broken = { ...whole(), failure: { ...createFailure(), kind: null } } as unknown as Intake;
     await expect(
-      store.takeIn({
+      store.ingest({
         entries: [whole({ digest: '00000001' }), broken],
         from: { run: 'run-1', next: { segment: 1, offset: 1 } },
       }),
@@ -262,14 +262,14 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
 
   it('stores text with characters that databases reject', async () => {
     const { store } = await open();
-    await takeIn(store, whole({ title: 'a\0b \uD800 🙂', release: 'r'.repeat(5000) }));
+    await ingest(store, whole({ title: 'a\0b \uD800 🙂', release: 'r'.repeat(5000) }));
     expect((await store.find({ digest: '7K3QM2XA' }))?.incident.title).toBe('a\uFFFDb \uFFFD 🙂');
   });
 
   it('finds an occurrence by the digest under which it was shown', async () => {
     const { store } = await open();
     const moved: Intake = { ...whole({ digest: '00000002' }), shownAs: '00000001' };
-    await takeIn(store, moved);
+    await ingest(store, moved);
     const { occurrence } = moved.failure;
     expect(await store.find({ digest: '00000001', occurrence })).toMatchObject({
       state: 'kept',
@@ -278,7 +278,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect(await store.find({ digest: '00000001' })).toMatchObject({ incident: { digest: '00000002' } });
 
     // Other failures with that digest are not moved.
-    await takeIn(store, whole({ digest: '00000001' }));
+    await ingest(store, whole({ digest: '00000001' }));
     expect(await store.find({ digest: '00000001' })).toMatchObject({ incident: { digest: '00000001' } });
   });
 
@@ -290,7 +290,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
       side: 'browser',
       echoOf: `${failure.failure.digest}-${failure.failure.occurrence}`,
     });
-    await takeIn(store, failure, echo);
+    await ingest(store, failure, echo);
     const found = await store.find({ digest: '00000009', occurrence: echo.failure.occurrence });
     expect(found).toMatchObject({
       incident: { digest: '7K3QM2XA', counts: { server: 1, browser: 0 } },
@@ -303,16 +303,16 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     const shown = whole();
     const issued = { digest: '00000009', occurrence: '9F4W0R6B' };
     const echoOf = `${shown.failure.digest}-${shown.failure.occurrence}`;
-    await takeIn(store, shown, whole({ ...issued, side: 'browser', echoOf }));
-    await takeIn(store, whole(issued));
+    await ingest(store, shown, whole({ ...issued, side: 'browser', echoOf }));
+    await ingest(store, whole(issued));
     expect(await store.find(issued)).toMatchObject({ incident: { digest: '00000009' }, occurrence: issued });
   });
 
   it('lists the most recent incidents, including what was merged into them', async () => {
     const { store } = await open();
-    await takeIn(store, whole({ digest: '00000001', at: hour }), whole({ digest: '00000002', at: hour + 1 }));
+    await ingest(store, whole({ digest: '00000001', at: hour }), whole({ digest: '00000002', at: hour + 1 }));
     await store.mergeIncidents('00000001', '00000002', { author: 'ada' });
-    await takeIn(store, whole({ digest: '00000002', at: hour + 2 }));
+    await ingest(store, whole({ digest: '00000002', at: hour + 2 }));
     const { incidents: list } = await store.listIncidents({ limit: 10 });
     expect(list.map(({ digest, counts }) => [digest, counts.server])).toEqual([['00000002', 3]]);
     expect(await store.find({ digest: '00000001' })).toMatchObject({
@@ -330,12 +330,12 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     const { store } = await open();
     const { digest, side, kind, title, build, release } = createFailure();
     const record = { digest, side, kind, title, build, release, firstAt: hour, lastAt: hour + 9, count: 500 };
-    await takeIn(store, { entry: 'count', record });
+    await ingest(store, { entry: 'count', record });
     expect(await store.find({ digest, occurrence: '00000000' })).toMatchObject({
       state: 'thinned',
       incident: { title, rule: 0, counts: { server: 500 } },
     });
-    await takeIn(store, whole({ title: 'TypeError: whole' }));
+    await ingest(store, whole({ title: 'TypeError: whole' }));
     expect((await store.find({ digest }))?.incident).toMatchObject({ title: 'TypeError: whole', rule: 1 });
   });
 

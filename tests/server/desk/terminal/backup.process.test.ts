@@ -14,7 +14,7 @@ import { readTerminalSettings } from '../../../../src/server/desk/terminal/read-
 import { restoreStore } from '../../../../src/server/desk/terminal/restore-store.ts';
 import { Day } from '../../../../src/shared/units.ts';
 import { createFolder, createTestLog } from '../../../support/desk.ts';
-import { describeStores, retain, takeIn, thinOf, wholeOf } from '../../../support/stores.ts';
+import { describeStores, ingest, retain, thinOf, wholeOf } from '../../../support/stores.ts';
 
 const { log } = createTestLog();
 const digest = '00000001';
@@ -44,7 +44,7 @@ async function fill(store: Store): Promise<void> {
   await store.useBuild({ id: 'build-1', release: 'v1' });
   await store.storeBuildFile('build-1', { path: 'maps/server/main.js.map', read: () => Buffer.from([0, 1, 255, 10]) });
   for (let index = 0; index < 12; index += 1) {
-    await takeIn(store, wholeOf({ digest, visitor: `visitor ${index}` }), thinOf({ digest: '00000002' }));
+    await ingest(store, wholeOf({ digest, visitor: `visitor ${index}` }), thinOf({ digest: '00000002' }));
   }
   const feedback = {
     id: 'a'.repeat(32),
@@ -53,7 +53,7 @@ async function fill(store: Store): Promise<void> {
     at: Date.now(),
     email: 'ada@example.com',
   };
-  await takeIn(store, { entry: 'feedback', feedback });
+  await ingest(store, { entry: 'feedback', feedback });
   await store.changeIncident(digest, { to: { state: 'resolved', in: 'now' } }, { author: 'ada' });
   await store.addNote(digest, 'Note', 'ada');
   await store.storeHeartbeat(
@@ -99,7 +99,7 @@ describe('a backup of SQLite', () => {
     expect(await driver.all('PRAGMA auto_vacuum')).toEqual([{ auto_vacuum: 2 }]);
     // The next ids and the search continue after the restored rows.
     expect(await restored.addNote(digest, 'Another', 'ada')).toMatchObject({ text: 'Another' });
-    await takeIn(restored, wholeOf({ digest: '00000003', title: 'Later' }));
+    await ingest(restored, wholeOf({ digest: '00000003', title: 'Later' }));
     expect((await restored.listIncidents({ limit: 9, search: 'later' })).incidents).toHaveLength(1);
   });
 
@@ -241,7 +241,7 @@ describeStores('a restored copy', (openTest) => {
     await finishRestore(driver, driver.dialect.name === 'sqlite' ? await readTakenOver(driver) : undefined);
     const restored = await openStore(driver, { rule: 2, environment: 'production' });
     expect(await read(restored)).toEqual(after);
-    await takeIn(restored, wholeOf({ digest, visitor: 'visitor 3' }));
+    await ingest(restored, wholeOf({ digest, visitor: 'visitor 3' }));
     expect((await restored.listOccurrences(digest, { limit: 99 })).occurrences).toHaveLength(11);
   });
 });

@@ -304,8 +304,8 @@ describe('without a running server', () => {
       await once(child, 'exit');
       expect((await runDesk(['--kind', 'unclean-death'], env)).out).toContain('Process died');
       await withStore(env.DATA_DIR ?? '', async (store, driver) => {
-        const { waiting: notices } = await store.listNotices(9);
-        expect(notices.map(({ kind }) => kind)).toEqual(waiting);
+        const { waiting: notifications } = await store.listNotifications(9);
+        expect(notifications.map(({ kind }) => kind)).toEqual(waiting);
         const rows = await driver.all(
           "SELECT 1 FROM desk_incidents WHERE kind = 'unclean-death' AND untold IS NOT NULL",
         );

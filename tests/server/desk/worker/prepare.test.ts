@@ -22,7 +22,7 @@ function setUp({
       },
       findFunction: () => undefined,
     },
-    readSites: async () => sites ?? undefined,
+    readLocations: async () => sites ?? undefined,
     log,
   });
   return { prepare, asked, lines };

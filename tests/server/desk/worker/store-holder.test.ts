@@ -63,16 +63,16 @@ describe('an unavailable store', () => {
     const driver = openSqlite(':memory:', createTestLog());
     const store = await openStore(driver, { rule: 1, environment: 'production' });
     const { holder, lines } = setUp(async () => store);
-    await holder.use(() => store.takeIn({ entries }));
+    await holder.use(() => store.ingest({ entries }));
     const [pages] = await driver.all<{ page_count: number }>('PRAGMA page_count');
     await driver.all(`PRAGMA max_page_count = ${pages?.page_count ?? 0}`);
     const big = Array.from({ length: 500 }, () => ({ entry: 'whole' as const, failure: createFailure() }));
-    await expect(holder.use(() => store.takeIn({ entries: big }))).rejects.toThrow(StoreAwayError);
+    await expect(holder.use(() => store.ingest({ entries: big }))).rejects.toThrow(StoreAwayError);
     expect(lines.map(({ level }) => level)).toEqual(['error']);
 
     await driver.all('PRAGMA max_page_count = 1000000');
     await waitUntilBack(holder);
-    await holder.use(() => store.takeIn({ entries: big }));
+    await holder.use(() => store.ingest({ entries: big }));
     // The refused batch left nothing behind.
     expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(501);
     await holder.close();

@@ -3,7 +3,7 @@ import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { HttpError, toPublicError } from '../../../../src/server/engine/errors/http-error.ts';
-import type { PageSteps } from '../../../../src/server/engine/pages/pages.ts';
+import type { PageSteps } from '../../../../src/server/engine/pages/page-handlers.ts';
 import { forbidden, redirect } from '../../../../src/shared/engine/routing/control-flow.ts';
 import { createFakePages, createTestApp, spyOnLog } from '../../../support/app.ts';
 import { noScrubber } from '../../../support/unguarded.ts';

@@ -6,8 +6,8 @@ import type { Origins } from '../../../engine/protection/origins.ts';
 import { requestInfo } from '../../../engine/request/request-info.ts';
 import { toRequestScrubber } from '../tunnel/open-tunnel.ts';
 import type { ToVisitor } from '../tunnel/visitors.ts';
+import { ingestFeedback } from './ingest-feedback.ts';
 import type { KeepFeedback } from './keep-feedback.ts';
-import { takeFeedback } from './take-feedback.ts';
 
 export interface OpenFeedbackOptions {
   readonly feedback: KeepFeedback;
@@ -27,7 +27,7 @@ export function openFeedback({
   toVisitor,
   log,
 }: OpenFeedbackOptions): RequestHandler {
-  return takeFeedback({
+  return ingestFeedback({
     feedback,
     origins,
     bodies,

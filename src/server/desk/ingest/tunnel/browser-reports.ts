@@ -168,11 +168,11 @@ function toExtra(
   names: readonly string[],
   scrubber: ReportScrubber,
 ): Record<string, string | number> {
-  const told = names.flatMap((name): [string, string][] => {
+  const given = names.flatMap((name): [string, string][] => {
     const text = toText(body[name], 4 * MAX_VALUE_LENGTH);
     return text === undefined ? [] : [[name, text]];
   });
-  const all = [...Object.entries(own), ...told].map(([name, value]): [string, string | number] => [
+  const all = [...Object.entries(own), ...given].map(([name, value]): [string, string | number] => [
     name,
     typeof value === 'string' ? toScrubbed(scrubber.url(value), scrubber, 4 * MAX_VALUE_LENGTH) : value,
   ]);

@@ -138,8 +138,8 @@ function toFrame(frame: JsonRecord, sender: Sender, scrubber: ReportScrubber): S
 }
 
 function findComponentStack(event: JsonRecord, boundary: JsonRecord | undefined): string | undefined {
-  const told = toRecord(toRecord(event.contexts).react).componentStack ?? toRecord(event.extra).componentStack;
-  const stack = toText(told, MAX_COMPONENT_STACK_LENGTH);
+  const given = toRecord(toRecord(event.contexts).react).componentStack ?? toRecord(event.extra).componentStack;
+  const stack = toText(given, MAX_COMPONENT_STACK_LENGTH);
   if (stack !== undefined || !boundary) return stack;
   const names = toList(toRecord(boundary.stacktrace).frames)
     .slice(-MAX_FRAMES)

@@ -45,11 +45,11 @@ export interface Reported {
  */
 export function toFailure(event: JsonRecord, { id, build, sender }: Reported, parts: FailureParts): Failure {
   const { scrubber } = parts;
-  const told = toRecord(event.tags);
+  const given = toRecord(event.tags);
   const { errors, componentStack } = readEventErrors(event, sender, scrubber);
   const route = readRoute(event, parts);
-  const made = parts.makeDigest({ kind: readKind(told), side: 'browser', errors, route });
-  const echoOf = readAddress(told[REPORT_TAGS.echo]);
+  const made = parts.makeDigest({ kind: readKind(given), side: 'browser', errors, route });
+  const echoOf = readAddress(given[REPORT_TAGS.echo]);
   return parts.trim({
     id,
     digest: echoOf?.slice(0, 8) ?? made.digest,
@@ -78,8 +78,8 @@ export function toFailure(event: JsonRecord, { id, build, sender }: Reported, pa
 }
 
 /** Returns the first valid id, without hyphens (32 hexadecimal digits), or a new one. */
-export function toEventId(...told: readonly unknown[]): string {
-  for (const value of told) {
+export function toEventId(...given: readonly unknown[]): string {
+  for (const value of given) {
     const id = typeof value === 'string' ? value.replaceAll('-', '').toLowerCase() : '';
     if (/^[0-9a-f]{32}$/.test(id) && !/^0+$/.test(id)) return id;
   }
@@ -111,8 +111,8 @@ export function readTags(tags: unknown, scrubber: ReportScrubber): Record<string
     if (!key || RESERVED_TAGS.test(key) || !isScalar(value)) continue;
     const scrubbed = toRecord(scrubber.value({ [key]: toLine(String(value), MAX_VALUE_LENGTH * 2) ?? '' }));
     // The name is scrubbed as well.
-    for (const [told, text] of Object.entries(scrubbed)) {
-      kept.push([told, toScrubbed(String(text), scrubber, MAX_VALUE_LENGTH)]);
+    for (const [given, text] of Object.entries(scrubbed)) {
+      kept.push([given, toScrubbed(String(text), scrubber, MAX_VALUE_LENGTH)]);
     }
   }
   return kept.length > 0 ? Object.fromEntries(kept) : undefined;
@@ -134,8 +134,8 @@ function readKind(tags: JsonRecord): FailureKind | undefined {
 
 /** Reads the route, which SDKs call the transaction. */
 function readRoute({ transaction }: JsonRecord, { isRoute }: FailureParts): string | undefined {
-  const told = typeof transaction === 'string' && transaction.length <= MAX_VALUE_LENGTH;
-  return told && isRoute(transaction) ? transaction : undefined;
+  const given = typeof transaction === 'string' && transaction.length <= MAX_VALUE_LENGTH;
+  return given && isRoute(transaction) ? transaction : undefined;
 }
 
 function readTrace(event: JsonRecord): Pick<Failure, 'traceId' | 'spanId'> {

@@ -77,9 +77,9 @@ function toFeedback(said: Said, { scrubber, visitor, at }: FeedbackParts): Given
   };
 }
 
-function sameOrNone(told: string): string | undefined {
-  const id = toEventId(told);
-  return id === told.replaceAll('-', '').toLowerCase() ? id : undefined;
+function sameOrNone(given: string): string | undefined {
+  const id = toEventId(given);
+  return id === given.replaceAll('-', '').toLowerCase() ? id : undefined;
 }
 
 /** Makes only a rough check, because the server shows the address and never sends to it. */

@@ -4,7 +4,7 @@ import { isNotFoundTransaction, noiseOf } from '../../../../shared/engine/report
 import { listPatterns, type RouteLine } from '../../../../shared/engine/routing/routes.ts';
 import type { BodyReader } from '../../../engine/api/body-reader.ts';
 import { createDigest } from '../../../engine/errors/digest/create-digest.ts';
-import type { SiteTable } from '../../../engine/errors/digest/site-table.ts';
+import type { LocationTable } from '../../../engine/errors/digest/location-table.ts';
 import { listRequestSecrets } from '../../../engine/errors/scrub/secret-values.ts';
 import type { Scrubber } from '../../../engine/errors/scrub.ts';
 import { trimFailure } from '../../../engine/errors/trim.ts';
@@ -27,7 +27,7 @@ export interface OpenTunnelOptions {
   readonly build: string;
   readonly release: string;
   readonly namespace: string;
-  readonly table: () => SiteTable;
+  readonly table: () => LocationTable;
   readonly scrubber: Scrubber;
   readonly origins: Origins;
   readonly bodies: BodyReader;

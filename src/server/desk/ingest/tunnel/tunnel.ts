@@ -15,6 +15,7 @@ import { toSender } from '../../../engine/request/to-sender.ts';
 import type { KeepFeedback } from '../feedback/keep-feedback.ts';
 import { takeBrowserReports } from './browser-reports.ts';
 import { createEchoes } from './echoes.ts';
+import { ingestEnvelope, type Taken } from './ingest-envelope.ts';
 import { createNewIncidents } from './new-incidents.ts';
 import { createOverflow } from './overflow.ts';
 import { readReport } from './read-report-body.ts';
@@ -22,7 +23,6 @@ import { createRecentIds } from './recent-ids.ts';
 import { ReportError } from './report-error.ts';
 import type { ReportOutbox } from './report-outbox.ts';
 import type { KnownBuild, MakeReportDigest, ReportScrubber, Sender } from './report-parts.ts';
-import { type Taken, takeEnvelope } from './take-envelope.ts';
 import { type BucketSize, createTokenBuckets } from './token-buckets.ts';
 import type { Visitors } from './visitors.ts';
 
@@ -148,7 +148,7 @@ export function tunnel(options: TunnelOptions): Step {
   async function answerEnvelope(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const own = { ...parts, scrubber: scrubberOf(req) };
     const taken = await readReport(bodies, { req, res }, (bytes) =>
-      takeEnvelope(bytes, toReportSender(req), toPassedHeaders(req, own.scrubber), own),
+      ingestEnvelope(bytes, toReportSender(req), toPassedHeaders(req, own.scrubber), own),
     );
     const isOperator = (await options.isOperator?.(req)) ?? false;
     sendTaken(res, taken, upstream?.outbox, isOperator);

@@ -4,9 +4,9 @@ import { placeholders, readShapes, type Sql } from '../sql.ts';
 
 /** An incident without those merged into it. */
 interface IncidentRow extends Omit<Incident, 'digest' | 'site' | 'weak' | 'regressed' | 'counts' | 'aliases'> {
-  readonly sitePath?: string;
-  readonly siteFunction?: string;
-  readonly siteDetail?: string;
+  readonly locationPath?: string;
+  readonly locationFunction?: string;
+  readonly locationDetail?: string;
   readonly weak: number;
   readonly server: number;
   readonly browser: number;
@@ -18,8 +18,8 @@ interface IncidentRow extends Omit<Incident, 'digest' | 'site' | 'weak' | 'regre
 
 const COLUMNS = `digest AS key,
   COALESCE(environment, (SELECT value FROM desk_meta WHERE name = 'home_environment')) AS environment,
-  rule, kind, title, class, message, site_path AS "sitePath", site_function AS "siteFunction",
-  site_detail AS "siteDetail", site_line AS "siteLine", route, weak, state, version, NULLIF(state_at, 0) AS "stateAt",
+  rule, kind, title, class, message, site_path AS "locationPath", site_function AS "locationFunction",
+  site_detail AS "locationDetail", site_line AS "locationLine", route, weak, state, version, NULLIF(state_at, 0) AS "stateAt",
   state_by AS "stateBy", resolved_in AS "resolvedIn", ignored_until AS "ignoredUntil",
   ignored_growth AS "ignoredGrowth", regressed_at AS "regressedAt", regressed_release AS "regressedRelease", assignee,
   first_side AS "firstSide", first_at AS "firstAt", last_at AS "lastAt", first_release AS "firstRelease",
@@ -80,7 +80,7 @@ export async function lockIncident(sql: Sql, digest: string): Promise<Incident |
 }
 
 function toIncident(own: IncidentRow, merged: readonly IncidentRow[]): Incident {
-  const { sitePath, siteFunction = '', siteDetail = '', weak, server, browser, ...row } = own;
+  const { locationPath, locationFunction = '', locationDetail = '', weak, server, browser, ...row } = own;
   const { regressedAt, regressedRelease = '', mergedInto: _root, ...facts } = row;
   const all = [own, ...merged];
   const first = all.reduce((found, one) => (one.firstAt < found.firstAt ? one : found));
@@ -88,7 +88,9 @@ function toIncident(own: IncidentRow, merged: readonly IncidentRow[]): Incident 
   return {
     ...facts,
     digest: toDigest(own.key),
-    ...(sitePath !== undefined && { site: { path: sitePath, function: siteFunction, detail: siteDetail } }),
+    ...(locationPath !== undefined && {
+      site: { path: locationPath, function: locationFunction, detail: locationDetail },
+    }),
     weak: weak === 1,
     ...(regressedAt !== undefined && { regressed: { at: regressedAt, release: regressedRelease } }),
     firstSide: first.firstSide,

@@ -1,4 +1,4 @@
-import type { Site } from '../../../engine/errors/failure.ts';
+import type { FrameLocation } from '../../../engine/errors/failure.ts';
 import type { ResolvedFrame } from '../records.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { ResolvedFrame } from '../records.ts';
  * @returns undefined if no source map has the line
  */
 export function findFrameLine(
-  site: Pick<Site, 'path' | 'function'> | undefined,
+  site: Pick<FrameLocation, 'path' | 'function'> | undefined,
   resolved: readonly (readonly ResolvedFrame[])[] = [],
 ): number | undefined {
   const inFile = resolved.flat().filter(({ file, line }) => file === site?.path && line > 0);

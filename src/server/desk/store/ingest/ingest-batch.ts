@@ -34,7 +34,7 @@ interface Batch {
  * Stores a batch together with its journal position in one transaction, so that each line counts once even
  * if the process dies.
  */
-export function takeIn(context: StoreContext, batch: Batch): Promise<void> {
+export function ingest(context: StoreContext, batch: Batch): Promise<void> {
   return context.driver.transaction((sql) => storeBatch(sql, context, batch));
 }
 
@@ -161,4 +161,4 @@ async function storePosition(sql: Sql, { run, next }: Required<Batch>['from']): 
   );
 }
 
-export const queries = { takeIn, tryIngest, tellDead, readPosition, forgetJournal };
+export const queries = { ingest, tryIngest, tellDead, readPosition, forgetJournal };

@@ -57,7 +57,7 @@ export async function storeIncidents(sql: Sql, tallies: readonly Tally[]): Promi
     last_build: toColumn(tally.last.build),
     server_count: tally.counts.server,
     browser_count: tally.counts.browser,
-    site_line: tally.siteLine ?? null,
+    site_line: tally.locationLine ?? null,
     environment: splitKey(tally.digest).environment ?? null,
   }));
   const suffix = `${ON_KNOWN_INCIDENT} RETURNING digest, state, merged_into, merged_count`;

@@ -1,6 +1,6 @@
 import type { SideCounts } from '../../../../shared/desk/shapes.ts';
 import { Hour } from '../../../../shared/units.ts';
-import type { FailureKind, Site } from '../../../engine/errors/failure.ts';
+import type { FailureKind, FrameLocation } from '../../../engine/errors/failure.ts';
 import { type CountRecord, type Feedback, type Salt, type ThinOccurrence, toThin } from '../../ingest/journal-entry.ts';
 import type { StoredFailure } from '../records.ts';
 import { findFrameLine } from './frame-line.ts';
@@ -29,7 +29,7 @@ export interface IncidentFacts {
   readonly title: string;
   readonly class: string;
   readonly message: string;
-  readonly site: Site | undefined;
+  readonly site: FrameLocation | undefined;
   readonly route: string | undefined;
   readonly weak: boolean;
 }
@@ -68,7 +68,7 @@ export interface Tally {
   /** By occurrence. */
   readonly wholes: ReadonlyMap<string, StoredFailure>;
   /** The line of the frame location, from the latest full record that has it. */
-  readonly siteLine: number | undefined;
+  readonly locationLine: number | undefined;
 }
 
 interface SeenVisitor {
@@ -161,7 +161,7 @@ function tallyDigest(digest: string, group: readonly Sighting[]): Tally {
     releases,
     visitors: new Map(group.flatMap(toSeen)),
     wholes: new Map(group.flatMap(({ whole }) => (whole ? [[whole.occurrence, whole] as const] : []))),
-    siteLine: findLatestLine(group),
+    locationLine: findLatestLine(group),
   };
 }
 

@@ -15,16 +15,16 @@ import type { Incident } from '../records.ts';
 import { exists, readClock, readNumber, type Sql } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
 import { toColumn } from '../to-column.ts';
-import type { NoticeTarget } from './notification-rules.ts';
-import { type Notice, readNotices, storeSummary, toTargetId } from './notification-table.ts';
+import type { NotificationTarget } from './notification-rules.ts';
+import { type NotificationRecord, readNotifications, storeSummary, toTargetId } from './notification-table.ts';
 
 /** A notification that this process must send now. */
-export interface ClaimedNotice {
-  readonly notice: Notice;
+export interface ClaimedNotification {
+  readonly notification: NotificationRecord;
   /** Undefined for a summary. */
   readonly incident?: Incident;
   /** For a summary: its latest notifications, the newest first, and the number of all of them. */
-  readonly summed?: { readonly notices: readonly Notice[]; readonly count: number };
+  readonly summed?: { readonly notifications: readonly NotificationRecord[]; readonly count: number };
   /** Whether it reaches the hourly limit, so that the next ones go into a summary. */
   readonly isLast: boolean;
 }
@@ -33,7 +33,7 @@ export interface ClaimedNotice {
 const LISTED_IN_SUMMARY = 10;
 
 /** Checks without a lock whether anything waits, because most of the time nothing does. */
-function hasWaiting(sql: Sql, { id }: NoticeTarget): Promise<boolean> {
+function hasWaiting(sql: Sql, { id }: NotificationTarget): Promise<boolean> {
   return exists(sql, "SELECT 1 FROM desk_notices WHERE state = 'waiting' AND target = ?", [id]);
 }
 
@@ -43,14 +43,20 @@ function hasWaiting(sql: Sql, { id }: NoticeTarget): Promise<boolean> {
  *
  * @returns undefined if nothing is due. The keys in a summary include their environments
  */
-export async function claimNotice(context: StoreContext, of: NoticeTarget): Promise<ClaimedNotice | undefined> {
+export async function claimNotification(
+  context: StoreContext,
+  of: NotificationTarget,
+): Promise<ClaimedNotification | undefined> {
   const { driver, home } = context;
   const target = { ...of, id: toTargetId(context, of) };
   if (!(await hasWaiting(driver, target))) return undefined;
   const claimed = await driver.transaction((sql) => claim(sql, target));
   if (!claimed?.summed) return claimed;
-  const notices = claimed.summed.notices.map((notice) => ({ ...notice, digest: spellOut(notice.digest, home) }));
-  return { ...claimed, summed: { ...claimed.summed, notices } };
+  const notifications = claimed.summed.notifications.map((notification) => ({
+    ...notification,
+    digest: spellOut(notification.digest, home),
+  }));
+  return { ...claimed, summed: { ...claimed.summed, notifications } };
 }
 
 function spellOut(key: string | undefined, home: string): string | undefined {
@@ -59,7 +65,7 @@ function spellOut(key: string | undefined, home: string): string | undefined {
   return toCallKey(digest, environment);
 }
 
-async function claim(sql: Sql, target: NoticeTarget): Promise<ClaimedNotice | undefined> {
+async function claim(sql: Sql, target: NotificationTarget): Promise<ClaimedNotification | undefined> {
   const lock = sql.dialect.forUpdate;
   // Replicas claim one after the other, so that together they stay within the hourly limit.
   await sql.all(`SELECT value FROM desk_meta WHERE name = 'notices' ${lock}`);
@@ -68,13 +74,13 @@ async function claim(sql: Sql, target: NoticeTarget): Promise<ClaimedNotice | un
     return undefined;
   }
   for (;;) {
-    const [notice] = await readNotices(
+    const [notification] = await readNotifications(
       sql,
       "n.state = 'waiting' AND n.target = ? AND n.due_at <= ? ORDER BY n.due_at, n.id LIMIT 1",
       [target.id, now],
     );
-    if (!notice) return undefined;
-    const claimed = await claimRow(sql, target, notice, now);
+    if (!notification) return undefined;
+    const claimed = await claimRow(sql, target, notification, now);
     if (claimed) return claimed;
   }
 }
@@ -82,31 +88,31 @@ async function claim(sql: Sql, target: NoticeTarget): Promise<ClaimedNotice | un
 /** @returns undefined if the notification is dropped, has failed or goes into a summary */
 async function claimRow(
   sql: Sql,
-  target: NoticeTarget,
-  notice: Notice,
+  target: NotificationTarget,
+  notification: NotificationRecord,
   now: number,
-): Promise<ClaimedNotice | undefined> {
-  if (notice.tries >= MAX_NOTICE_TRIES) {
-    await end(sql, notice.id, 'failed', now, 'The process ended during every try to send it.');
+): Promise<ClaimedNotification | undefined> {
+  if (notification.tries >= MAX_NOTICE_TRIES) {
+    await end(sql, notification.id, 'failed', now, 'The process ended during every try to send it.');
     return undefined;
   }
-  if (notice.kind === 'summary') {
-    await take(sql, notice, now);
-    return { notice: toTaken(notice), summed: await readSummed(sql, notice.id), isLast: false };
+  if (notification.kind === 'summary') {
+    await take(sql, notification, now);
+    return { notification: toTaken(notification), summed: await readSummed(sql, notification.id), isLast: false };
   }
-  const incident = notice.digest === undefined ? undefined : await readOpen(sql, notice.digest);
+  const incident = notification.digest === undefined ? undefined : await readOpen(sql, notification.digest);
   if (!incident) {
-    await end(sql, notice.id, 'dropped', now, 'Its incident had been resolved, ignored, merged or deleted.');
+    await end(sql, notification.id, 'dropped', now, 'Its incident had been resolved, ignored, merged or deleted.');
     return undefined;
   }
   // A repeated try already counts.
-  const sent = notice.tries > 0 ? 0 : await countBegun(sql, target.id, now - Hour);
+  const sent = notification.tries > 0 ? 0 : await countBegun(sql, target.id, now - Hour);
   if (sent >= MAX_NOTICES_AN_HOUR) {
-    await gather(sql, target, notice, now);
+    await gather(sql, target, notification, now);
     return undefined;
   }
-  await take(sql, notice, now);
-  return { notice: toTaken(notice), incident, isLast: sent + 1 === MAX_NOTICES_AN_HOUR };
+  await take(sql, notification, now);
+  return { notification: toTaken(notification), incident, isLast: sent + 1 === MAX_NOTICES_AN_HOUR };
 }
 
 async function readOpen(sql: Sql, digest: string): Promise<Incident | undefined> {
@@ -127,19 +133,24 @@ function countBegun(sql: Sql, target: string, since: number): Promise<number> {
   );
 }
 
-async function take(sql: Sql, { id }: Notice, now: number): Promise<void> {
+async function take(sql: Sql, { id }: NotificationRecord, now: number): Promise<void> {
   await sql.run(
     'UPDATE desk_notices SET tries = tries + 1, begun_at = COALESCE(begun_at, ?), due_at = ? WHERE id = ?',
     [now, now + NOTICE_CLAIM_TIME, id],
   );
 }
 
-function toTaken(notice: Notice): Notice {
-  return { ...notice, tries: notice.tries + 1 };
+function toTaken(notification: NotificationRecord): NotificationRecord {
+  return { ...notification, tries: notification.tries + 1 };
 }
 
 /** Adds the notification to the waiting summary, or to a new one. */
-async function gather(sql: Sql, target: NoticeTarget, notice: Notice, now: number): Promise<void> {
+async function gather(
+  sql: Sql,
+  target: NotificationTarget,
+  notification: NotificationRecord,
+  now: number,
+): Promise<void> {
   const [gathering] = await sql.all<{ id: number }>(
     "SELECT id FROM desk_notices WHERE target = ? AND kind = 'summary' AND state = 'waiting' AND tries = 0",
     [target.id],
@@ -149,12 +160,12 @@ async function gather(sql: Sql, target: NoticeTarget, notice: Notice, now: numbe
     summary,
     now,
     'Included in a summary.',
-    notice.id,
+    notification.id,
   ]);
 }
 
 /** Returns when the summary is due (ms since 1970): soon, but at most once an hour. */
-async function readSummaryTime(sql: Sql, target: NoticeTarget, now: number): Promise<number> {
+async function readSummaryTime(sql: Sql, target: NotificationTarget, now: number): Promise<number> {
   const last = await readNumber(
     sql,
     "SELECT MAX(begun_at) AS value FROM desk_notices WHERE target = ? AND kind = 'summary'",
@@ -163,14 +174,16 @@ async function readSummaryTime(sql: Sql, target: NoticeTarget, now: number): Pro
   return Math.max(now + SUMMARY_GATHER_TIME, last + Hour);
 }
 
-async function readSummed(sql: Sql, summary: number): Promise<NonNullable<ClaimedNotice['summed']>> {
-  const notices = await readNotices(sql, `n.summary = ? ORDER BY n.id DESC LIMIT ${LISTED_IN_SUMMARY}`, [summary]);
+async function readSummed(sql: Sql, summary: number): Promise<NonNullable<ClaimedNotification['summed']>> {
+  const notifications = await readNotifications(sql, `n.summary = ? ORDER BY n.id DESC LIMIT ${LISTED_IN_SUMMARY}`, [
+    summary,
+  ]);
   const count = await readNumber(sql, 'SELECT COUNT(*) AS value FROM desk_notices WHERE summary = ?', [summary]);
-  return { notices, count };
+  return { notifications, count };
 }
 
 /** The result of a try to send. */
-export type NoticeOutcome =
+export type NotificationResult =
   | { readonly ok: true; readonly words: string }
   | {
       readonly ok: false;
@@ -186,11 +199,15 @@ export type NoticeOutcome =
  * twice as long after each failure. If another process has claimed the notification since, its result
  * counts.
  */
-export function settleNotice(context: StoreContext, notice: Notice, outcome: NoticeOutcome): Promise<void> {
-  return changeShown(context, (sql) => settle(sql, notice, outcome));
+export function settleNotification(
+  context: StoreContext,
+  notification: NotificationRecord,
+  outcome: NotificationResult,
+): Promise<void> {
+  return changeShown(context, (sql) => settle(sql, notification, outcome));
 }
 
-async function settle(sql: Sql, { id, target, tries }: Notice, outcome: NoticeOutcome): Promise<void> {
+async function settle(sql: Sql, { id, target, tries }: NotificationRecord, outcome: NotificationResult): Promise<void> {
   const now = await readClock(sql);
   if (outcome.ok) {
     await sql.run('DELETE FROM desk_targets WHERE id = ?', [target]);
@@ -244,4 +261,4 @@ async function end(
   );
 }
 
-export const queries = { claimNotice, settleNotice };
+export const queries = { claimNotification, settleNotification };

@@ -6,18 +6,18 @@ import { changeShown } from '../incidents/change-feed.ts';
 import { type Columns, insertRows, readClock, readNumber, readShapes, type Sql, type SqlValue } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
 import { toColumn } from '../to-column.ts';
-import type { NoticeTarget } from './notification-rules.ts';
+import type { NotificationTarget } from './notification-rules.ts';
 
-export type NoticeKind = 'new' | 'regressed' | 'storming' | 'summary' | 'test';
+export type NotificationKind = 'new' | 'regressed' | 'storming' | 'summary' | 'test';
 
 /**
  * `waiting`: to be sent, or being sent. `failed`: will not be tried again. `summed`: part of a summary.
  * `dropped`: no longer relevant when it was due, or waited too long.
  */
-type NoticeState = 'waiting' | 'sent' | 'failed' | 'summed' | 'dropped';
+type NotificationState = 'waiting' | 'sent' | 'failed' | 'summed' | 'dropped';
 
 /** Details for the message. */
-interface NoticeDetail {
+interface NotificationDetail {
   /** For a storm: the count of the hour, and the highest count of the 24 hours before. */
   readonly count?: number;
   readonly most?: number;
@@ -25,27 +25,27 @@ interface NoticeDetail {
   readonly wasIgnored?: boolean;
 }
 
-interface NewNotice {
+interface NewNotification {
   readonly kind: 'new' | 'regressed' | 'storming';
   /** The key of the incident. */
   readonly digest: string;
-  readonly detail: NoticeDetail;
+  readonly detail: NotificationDetail;
 }
 
 /** A notification that waits or was sent. */
-export interface Notice {
+export interface NotificationRecord {
   readonly id: number;
   /** Random. The same for each try, so that a receiver can recognize duplicates. */
   readonly uid: string;
   readonly target: string;
   readonly targetName: string;
-  readonly kind: NoticeKind;
+  readonly kind: NotificationKind;
   /** The key of the incident. */
   readonly digest?: string | undefined;
-  readonly detail: NoticeDetail;
+  readonly detail: NotificationDetail;
   /** Times in milliseconds since 1970, by the store's clock. */
   readonly madeAt: number;
-  readonly state: NoticeState;
+  readonly state: NotificationState;
   /** When the next try is due. */
   readonly dueAt: number;
   readonly doneAt?: number;
@@ -55,10 +55,10 @@ export interface Notice {
 }
 
 /** Queues a notification for each target, due immediately. */
-export async function storeNotices(
+export async function storeNotifications(
   sql: Sql,
-  targets: readonly NoticeTarget[],
-  { kind, digest, detail }: NewNotice,
+  targets: readonly NotificationTarget[],
+  { kind, digest, detail }: NewNotification,
 ): Promise<void> {
   if (targets.length === 0) return;
   const now = await readClock(sql);
@@ -69,16 +69,16 @@ export async function storeNotices(
 }
 
 /** Queues a summary for a target. @returns its id */
-export async function storeSummary(sql: Sql, target: NoticeTarget, now: number, dueAt: number): Promise<number> {
+export async function storeSummary(sql: Sql, target: NotificationTarget, now: number, dueAt: number): Promise<number> {
   const row = toRow(target, { kind: 'summary', made_at: now, due_at: dueAt });
   const [made] = await insertRows<{ id: number }>(sql, 'desk_notices', [row], 'RETURNING id');
   return made?.id ?? 0;
 }
 
 /** Records a test notification that was already sent. */
-export function storeTestNotice(
+export function storeTestNotification(
   context: StoreContext,
-  target: NoticeTarget,
+  target: NotificationTarget,
   { uid, ok, words }: { readonly uid: string; readonly ok: boolean; readonly words: string },
 ): Promise<void> {
   return changeShown(context, async (sql) => {
@@ -96,12 +96,12 @@ export function storeTestNotice(
   });
 }
 
-function toRow({ id, name }: NoticeTarget, columns: Columns): Columns {
+function toRow({ id, name }: NotificationTarget, columns: Columns): Columns {
   return { uid: createUid(), target: id, target_name: toColumn(name), detail: '{}', state: 'waiting', ...columns };
 }
 
 /** Returns the id of a target in an environment. Each environment has its own limits and pauses for the same target. */
-export function toTargetId({ environment, home }: StoreContext, { id }: NoticeTarget): string {
+export function toTargetId({ environment, home }: StoreContext, { id }: NotificationTarget): string {
   return toKeyIn(id, environment, home);
 }
 
@@ -110,28 +110,28 @@ export function createUid(): string {
 }
 
 /** A notification with its incident, if that still exists. */
-export interface ListedNotice extends Notice {
+export interface ListedNotification extends NotificationRecord {
   readonly incident?: { readonly environment: string; readonly kind: FailureKind; readonly title: string };
 }
 
 /** Waiting notifications, the next due first, and finished ones, the latest first. */
-interface NoticeLists {
-  readonly waiting: readonly ListedNotice[];
-  readonly done: readonly ListedNotice[];
+interface NotificationLists {
+  readonly waiting: readonly ListedNotification[];
+  readonly done: readonly ListedNotification[];
   /** The number of waiting notifications, regardless of the limit. */
   readonly waitingCount: number;
 }
 
-export async function listNotices({ reader: sql }: StoreContext, limit: number): Promise<NoticeLists> {
+export async function listNotifications({ reader: sql }: StoreContext, limit: number): Promise<NotificationLists> {
   const waiting = await readListed(sql, "n.state = 'waiting' ORDER BY next_at, n.id", limit);
   const done = await readListed(sql, "n.state <> 'waiting' ORDER BY n.id DESC", limit);
   const waitingCount = await readNumber(sql, "SELECT COUNT(*) AS value FROM desk_notices WHERE state = 'waiting'");
   return { waiting, done, waitingCount };
 }
 
-type NoticeRow = Omit<Notice, 'detail'> & { readonly detail: string };
+type NotificationRow = Omit<NotificationRecord, 'detail'> & { readonly detail: string };
 
-interface ListedRow extends NoticeRow {
+interface ListedRow extends NotificationRow {
   readonly next_at: number;
   readonly incident_environment?: string;
   readonly incident_kind?: FailureKind;
@@ -147,27 +147,35 @@ const LISTED = `SELECT ${NOTICE}, i.kind AS incident_kind,
   CASE WHEN t.paused_until > n.due_at THEN t.paused_until ELSE n.due_at END AS next_at
   FROM desk_notices n LEFT JOIN desk_incidents i ON i.digest = n.digest LEFT JOIN desk_targets t ON t.id = n.target`;
 
-async function readListed(sql: Sql, conditions: string, limit: number): Promise<ListedNotice[]> {
+async function readListed(sql: Sql, conditions: string, limit: number): Promise<ListedNotification[]> {
   const rows = await readShapes<ListedRow>(sql, `${LISTED} WHERE ${conditions} LIMIT ?`, [limit]);
   return rows.map(({ next_at, incident_kind: kind, incident_title = '', incident_environment = '', ...row }) => ({
-    ...toNotice(row),
+    ...toNotification(row),
     dueAt: next_at,
     ...(kind && { incident: { environment: incident_environment, kind, title: incident_title } }),
   }));
 }
 
 /** @param conditions on a row `n`, with ORDER BY and LIMIT */
-export async function readNotices(sql: Sql, conditions: string, values: readonly SqlValue[]): Promise<Notice[]> {
-  const rows = await readShapes<NoticeRow>(sql, `SELECT ${NOTICE} FROM desk_notices n WHERE ${conditions}`, values);
-  return rows.map(toNotice);
+export async function readNotifications(
+  sql: Sql,
+  conditions: string,
+  values: readonly SqlValue[],
+): Promise<NotificationRecord[]> {
+  const rows = await readShapes<NotificationRow>(
+    sql,
+    `SELECT ${NOTICE} FROM desk_notices n WHERE ${conditions}`,
+    values,
+  );
+  return rows.map(toNotification);
 }
 
-function toNotice(row: NoticeRow): Notice {
-  return { ...row, detail: JSON.parse(row.detail) as NoticeDetail }; // from `storeNotices`
+function toNotification(row: NotificationRow): NotificationRecord {
+  return { ...row, detail: JSON.parse(row.detail) as NotificationDetail }; // from `storeNotifications`
 }
 
 /** Drops notifications that waited too long, for example for a removed target, and deletes old finished ones. */
-export async function dropOldNotices(sql: Sql): Promise<void> {
+export async function dropOldNotifications(sql: Sql): Promise<void> {
   await sql.run(
     `UPDATE desk_notices SET state = 'dropped', done_at = ${sql.dialect.now}, outcome = ? WHERE state = 'waiting' AND made_at < ${sql.dialect.now} - ?`,
     ['It was not sent within a day.', NOTICE_PATIENCE],
@@ -178,4 +186,4 @@ export async function dropOldNotices(sql: Sql): Promise<void> {
   );
 }
 
-export const queries = { storeTestNotice, listNotices };
+export const queries = { storeTestNotification, listNotifications };

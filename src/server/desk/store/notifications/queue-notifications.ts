@@ -7,7 +7,7 @@ import type { Tally } from '../ingest/tally.ts';
 import { hasOtherVisitor } from '../occurrences/occurrence-table.ts';
 import { placeholders, readNumber, type Sql } from '../sql.ts';
 import type { NotificationRules } from './notification-rules.ts';
-import { storeNotices } from './notification-table.ts';
+import { storeNotifications } from './notification-table.ts';
 
 /** The counts of an hour after a batch was added. */
 export interface CountedHour {
@@ -120,9 +120,9 @@ async function noteUntold(
     untold,
   ]);
   if (claimed === 0) return;
-  const notice =
+  const notification =
     untold === 'grown' ? ({ kind: 'storming', detail: { wasIgnored: true } } as const) : { kind: untold, detail: {} };
-  await storeNotices(sql, targets, { digest, ...notice });
+  await storeNotifications(sql, targets, { digest, ...notification });
 }
 
 async function noteStorm(
@@ -145,5 +145,5 @@ async function noteStorm(
     digest,
     stormed_at,
   ]);
-  if (claimed > 0) await storeNotices(sql, targets, { digest, kind: 'storming', detail: { count, most } });
+  if (claimed > 0) await storeNotifications(sql, targets, { digest, kind: 'storming', detail: { count, most } });
 }

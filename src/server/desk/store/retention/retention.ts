@@ -1,7 +1,7 @@
 import { DELETE_BATCH, HOUR_AGE, MAX_CLOCK_SKEW, RUN_AGE } from '../../limits.ts';
 import { removeIncident } from '../incidents/delete-incident.ts';
 import { lockIncident } from '../incidents/incident-table.ts';
-import { dropOldNotices } from '../notifications/notification-table.ts';
+import { dropOldNotifications } from '../notifications/notification-table.ts';
 import { assignFeedback } from '../occurrences/feedback-table.ts';
 import { dropOldBuilds } from '../servers/build-table.ts';
 import { dropOldSessions } from '../servers/session-table.ts';
@@ -57,7 +57,7 @@ export async function retain({ driver }: StoreContext, options: RetentionOptions
   await dropOldSalts(driver);
   await dropOldSecrets(driver, options.maxAge);
   await dropOldSessions(driver);
-  await dropOldNotices(driver);
+  await dropOldNotifications(driver);
   await dropOld(deletions, storeNow, options.maxAge);
   await dropOrphans(driver, deletions, storeNow - options.maxAge);
   await driver.reclaim();

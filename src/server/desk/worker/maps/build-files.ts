@@ -33,7 +33,7 @@ export function createBuildFiles({ build, dist, holder }: BuildFilesOptions) {
       return (await readBuilt(path)) ?? (await readBuilt(`${file}.map`));
     },
     /** The text of a build's `sites.json`. */
-    async readSites(of: string): Promise<string | undefined> {
+    async readLocations(of: string): Promise<string | undefined> {
       if (sites?.build !== of) {
         const found = of === build ? await readBuilt('sites.json') : await readStored(of, 'sites.json');
         sites = { build: of, text: found?.text };

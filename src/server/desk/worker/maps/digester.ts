@@ -4,7 +4,11 @@ import {
   type DigestInput,
   type DigestResult,
 } from '../../../engine/errors/digest/create-digest.ts';
-import { emptySiteTable, parseSiteTable, type SiteTable } from '../../../engine/errors/digest/site-table.ts';
+import {
+  emptyLocationTable,
+  type LocationTable,
+  parseLocationTable,
+} from '../../../engine/errors/digest/location-table.ts';
 import type { StackFrame } from '../../../engine/errors/failure.ts';
 
 /** Makes digests in the desk worker, for failures that it detects itself and for events of earlier builds. */
@@ -12,10 +16,10 @@ export type Digester = ReturnType<typeof createDigester>;
 
 export function createDigester({ namespace }: { namespace: string }) {
   // Caches one table, because events of an earlier build arrive together, from tabs that were open at the deployment.
-  let last: { readonly text: string; readonly table: SiteTable } | undefined;
+  let last: { readonly text: string; readonly table: LocationTable } | undefined;
 
-  function read(text: string | undefined): SiteTable {
-    if (text === undefined) return emptySiteTable;
+  function read(text: string | undefined): LocationTable {
+    if (text === undefined) return emptyLocationTable;
     if (last?.text !== text) last = { text, table: parse(text) };
     return last.table;
   }
@@ -33,10 +37,10 @@ export function createDigester({ namespace }: { namespace: string }) {
 }
 
 /** Returns an empty table if the text is from another version. Digests are then made from the errors' texts. */
-function parse(text: string): SiteTable {
+function parse(text: string): LocationTable {
   try {
-    return parseSiteTable(text);
+    return parseLocationTable(text);
   } catch {
-    return emptySiteTable;
+    return emptyLocationTable;
   }
 }

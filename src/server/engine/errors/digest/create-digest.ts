@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { toCrockford } from '../../../../shared/engine/reporting/address.ts';
 import { KiB } from '../../../../shared/units.ts';
-import type { ErrorRecord, Failure, FailureKind, Site } from '../failure.ts';
-import { findSite, isOwn } from './find-site.ts';
+import type { ErrorRecord, Failure, FailureKind, FrameLocation } from '../failure.ts';
+import { findLocation, isOwn } from './find-location.ts';
+import { type FoundLocation, type LocationTable, toFirst } from './location-table.ts';
 import { isMaskedInPart, maskMessage } from './mask-message.ts';
 import { isNativeClass, readNativeDetail, unifyClass } from './native-error.ts';
-import { type FoundSite, type SiteTable, toFirst } from './site-table.ts';
 import { isSynthetic, kindOf, readReactNumber } from './special.ts';
 
 /** Changes whenever a failure gets a different digest than before. `docs/decisions/006-digest.md` has the rule. */
@@ -37,7 +37,7 @@ export interface DigestInput {
 export interface DigestOptions {
   /** The same on all replicas and releases. It keeps outsiders from confirming a guess. */
   readonly namespace: string;
-  readonly table: SiteTable;
+  readonly table: LocationTable;
 }
 
 export type DigestResult = Pick<Failure, 'digest' | 'kind' | 'rule' | 'weak' | 'unresolved' | 'site' | 'title'>;
@@ -64,7 +64,7 @@ export function createDigest(input: DigestInput, { namespace, table }: DigestOpt
   const kind = isNamed ? input.kind : findKind(error, site, errors);
   const special = kind === 'exception' ? undefined : toSpecialKey(kind, error, site, input);
   const key =
-    special ?? (site && error ? toSiteKey(error, site, errors, table) : toWordsKey(error, errors, input, table));
+    special ?? (site && error ? toLocationKey(error, site, errors, table) : toWordsKey(error, errors, input, table));
   const isWeak = special === undefined && site === undefined;
   const isUnresolved = errors.some((one) => hasUnknownBundle(one, table));
   return {
@@ -73,7 +73,7 @@ export function createDigest(input: DigestInput, { namespace, table }: DigestOpt
     rule: DIGEST_RULE,
     ...(isWeak && { weak: true }),
     ...(isUnresolved && { unresolved: true }),
-    ...(site && { site: toSite(site, key, error) }),
+    ...(site && { site: toFrameLocation(site, key, error) }),
     title: toTitle(kind, error, input.details),
   };
 }
@@ -82,10 +82,13 @@ export function createDigest(input: DigestInput, { namespace, table }: DigestOpt
  * Finds the error that explains the failure: the outermost that the application's own code threw, else the outermost
  * of the engine, else the innermost. An `AggregateError` represents its members.
  */
-function findPrimary(errors: readonly ErrorRecord[], table: SiteTable): { error?: ErrorRecord; site?: FoundSite } {
-  let fallback: { error: ErrorRecord; site: FoundSite } | undefined;
+function findPrimary(
+  errors: readonly ErrorRecord[],
+  table: LocationTable,
+): { error?: ErrorRecord; site?: FoundLocation } {
+  let fallback: { error: ErrorRecord; site: FoundLocation } | undefined;
   for (const error of errors) {
-    const site = findSite(error, table);
+    const site = findLocation(error, table);
     if (site && isOwn(site)) return { error, site };
     if (error.members) return { error, ...(site && { site }) };
     if (site) fallback ??= { error, site };
@@ -100,14 +103,19 @@ function findPrimary(errors: readonly ErrorRecord[], table: SiteTable): { error?
  */
 function findKind(
   error: ErrorRecord | undefined,
-  site: FoundSite | undefined,
+  site: FoundLocation | undefined,
   errors: readonly ErrorRecord[],
 ): FailureKind {
   if (isOwn(site) && error) return site?.kind === 'thrown' ? 'exception' : kindOf(error);
   return errors.map(kindOf).find((kind) => kind !== 'exception') ?? 'exception';
 }
 
-function toSiteKey(error: ErrorRecord, site: FoundSite, errors: readonly ErrorRecord[], table: SiteTable): Key {
+function toLocationKey(
+  error: ErrorRecord,
+  site: FoundLocation,
+  errors: readonly ErrorRecord[],
+  table: LocationTable,
+): Key {
   const { path, function: name } = toFirst(site);
   return {
     class: toClass(error, site),
@@ -118,7 +126,7 @@ function toSiteKey(error: ErrorRecord, site: FoundSite, errors: readonly ErrorRe
   };
 }
 
-function toClass(error: ErrorRecord, site: FoundSite | undefined): string {
+function toClass(error: ErrorRecord, site: FoundLocation | undefined): string {
   const name = unifyClass(error.class, error.message);
   if (name === 'NonError' || isNativeClass(name)) return name;
   // From the source, because a minifier renames classes in each build.
@@ -131,7 +139,7 @@ function isMinified(name: string): boolean {
   return name.length <= 3 || !/^[A-Za-z_$][\w$.: -]*$/.test(name);
 }
 
-function toDetail(error: ErrorRecord, site: FoundSite, table: SiteTable): string {
+function toDetail(error: ErrorRecord, site: FoundLocation, table: LocationTable): string {
   const { message, code } = error;
   if (isNativeClass(unifyClass(error.class, message))) {
     const native = readNativeDetail(message);
@@ -147,14 +155,14 @@ function toDetail(error: ErrorRecord, site: FoundSite, table: SiteTable): string
 function toRootCause(
   primary: ErrorRecord | undefined,
   errors: readonly ErrorRecord[],
-  table: SiteTable,
-  site?: FoundSite,
+  table: LocationTable,
+  site?: FoundLocation,
 ): string {
   if (!primary) return '';
   if (primary.members) return primary.members.map((name) => (isMinified(name) ? 'Error' : name)).join(',');
   const innermost = errors.at(-1);
   if (!innermost || innermost === primary) return '';
-  const name = toClass(innermost, findSite(innermost, table));
+  const name = toClass(innermost, findLocation(innermost, table));
   if (innermost.code) return `${name}:${innermost.code}`;
   return name === toClass(primary, site) ? '' : name;
 }
@@ -164,7 +172,7 @@ function toWordsKey(
   error: ErrorRecord | undefined,
   errors: readonly ErrorRecord[],
   input: DigestInput,
-  table: SiteTable,
+  table: LocationTable,
 ): Key {
   return {
     class: error ? toClass(error, undefined) : 'unknown',
@@ -190,7 +198,7 @@ function toForeignOrigin({ frames }: ErrorRecord): string {
 function toSpecialKey(
   kind: FailureKind,
   error: ErrorRecord | undefined,
-  site: FoundSite | undefined,
+  site: FoundLocation | undefined,
   { route = '', details = {} }: DigestInput,
 ): Key {
   const key = { class: kind, path: '', function: '', detail: '', rootCause: '' };
@@ -217,12 +225,12 @@ function toSpecialKey(
 }
 
 /** A site can exist anyway: this table knows chunks that have not changed since the build that the stack is from. */
-function hasUnknownBundle({ frames }: ErrorRecord, table: SiteTable): boolean {
+function hasUnknownBundle({ frames }: ErrorRecord, table: LocationTable): boolean {
   return frames.some(({ file }) => /^(?:client|server)\//.test(file) && !table.has(file));
 }
 
 /** Drops the last word of a long message, because it can be half a word, and half a secret. */
-function toSite(site: FoundSite, key: Key, error: ErrorRecord | undefined): Site {
+function toFrameLocation(site: FoundLocation, key: Key, error: ErrorRecord | undefined): FrameLocation {
   const { path, function: name } = site;
   const detail = key.detail === site.first?.detail ? site.detail : key.detail;
   const isCut = error !== undefined && isMaskedInPart(error.message) && detail === maskMessage(error.message);

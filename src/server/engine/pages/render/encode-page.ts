@@ -4,7 +4,7 @@ import type { ActionResult, PageError, PagePayload } from '../../../../shared/en
 import { type Encoded, type EncodeOptions, encode, WireError } from '../../../../shared/engine/wire/wire.ts';
 import type { LoadedPage } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
-import type { PageExchange, PageServices } from '../page-services.ts';
+import type { PageExchange, PageServices } from '../page-response.ts';
 
 /** A loaded page in the wire format. */
 export interface EncodedPage {

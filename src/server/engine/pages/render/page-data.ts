@@ -5,7 +5,7 @@ import type { Encoded } from '../../../../shared/engine/wire/wire.ts';
 import { VisitorGone } from '../../errors/visitor-gone.ts';
 import { matchesEtag } from '../../request/etag.ts';
 import { type Loaded, type LoadedPage, loadPage, readVersion, runGuards } from '../load-page.ts';
-import { digestOf, isAbsolute, type PageExchange, setPageHeaders, setStatus } from '../page-services.ts';
+import { digestOf, isAbsolute, type PageExchange, setPageHeaders, setStatus } from '../page-response.ts';
 import { encodePage, toEtag, toStatus } from './encode-page.ts';
 
 /** Caching of data without deferred values: only in the browser, and only for conditional requests. */

@@ -10,7 +10,7 @@ import { escapeHtml } from '../../errors/escape-html.ts';
 import type { Disposition } from '../../errors/funnel.ts';
 import { VisitorGone } from '../../errors/visitor-gone.ts';
 import { type PageRequest, SharedPageRequest } from '../page-request.ts';
-import type { PageServices, Redirect } from '../page-services.ts';
+import type { PageServices, Redirect } from '../page-response.ts';
 import { HOST_REFUSAL } from '../static/shared-args.ts';
 import { preloadsOf, toPageErrorOf } from './encode-page.ts';
 import { PageSink, type PageSinkOptions } from './page-sink.ts';

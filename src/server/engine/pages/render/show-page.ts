@@ -17,7 +17,7 @@ import {
   sendRedirect,
   setPageHeaders,
   setStatus,
-} from '../page-services.ts';
+} from '../page-response.ts';
 import { type EncodedPage, encodePage, toEncodeOptions, toEtag, toStatus } from './encode-page.ts';
 import type { PageTarget } from './page-sink.ts';
 import { type RenderedPage, renderPage } from './render-page.tsx';

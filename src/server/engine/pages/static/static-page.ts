@@ -10,7 +10,7 @@ import { matchesEtag } from '../../request/etag.ts';
 import { loadPage } from '../load-page.ts';
 import type { PageMatch } from '../match-page.ts';
 import { type PageRequest, PageTimeout } from '../page-request.ts';
-import { type PageExchange, type PageServices, setPageHeaders, setStatus } from '../page-services.ts';
+import { type PageExchange, type PageServices, setPageHeaders, setStatus } from '../page-response.ts';
 import { encodePage, toEtag } from '../render/encode-page.ts';
 import type { PageTarget } from '../render/page-sink.ts';
 import { renderPage } from '../render/render-page.tsx';

@@ -4,7 +4,7 @@ import type { NotificationsData } from '../../shapes.ts';
 import { Pairs, Panel } from '../../ui/panel.tsx';
 import { PassingTime } from '../../ui/passing-time.tsx';
 import { toPlural } from '../../words.ts';
-import { Notices } from './notices.tsx';
+import { NotificationTable } from './notification-table.tsx';
 import styles from './notifications.module.css';
 
 /** Notification settings, and the waiting and sent notifications. */
@@ -21,12 +21,17 @@ export default function Notifications({ data }: PageProps<NotificationsData>) {
         </Panel>
         {(targets.length > 0 || waitingCount > 0) && (
           <Panel title="Waiting" aside={waitingCount > 0 && toPlural(waitingCount, 'message')}>
-            <Notices of={waiting} now={data.now} environment={data.environment} empty="No notifications are waiting." />
+            <NotificationTable
+              of={waiting}
+              now={data.now}
+              environment={data.environment}
+              empty="No notifications are waiting."
+            />
           </Panel>
         )}
         {(targets.length > 0 || done.length > 0) && (
           <Panel title="Sent">
-            <Notices
+            <NotificationTable
               of={done}
               now={data.now}
               environment={data.environment}

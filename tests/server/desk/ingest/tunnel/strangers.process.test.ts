@@ -8,7 +8,7 @@ import { ECHO_AGE } from '../../../../../src/server/desk/limits.ts';
 import { toCallKey } from '../../../../../src/server/desk/store/incident-key.ts';
 import { createBodyReader } from '../../../../../src/server/engine/api/body-reader.ts';
 import { createHttpServer } from '../../../../../src/server/engine/connection/http-server.ts';
-import { emptySiteTable } from '../../../../../src/server/engine/errors/digest/site-table.ts';
+import { emptyLocationTable } from '../../../../../src/server/engine/errors/digest/location-table.ts';
 import type { Failure } from '../../../../../src/server/engine/errors/failure.ts';
 import { createScrubber } from '../../../../../src/server/engine/errors/scrub.ts';
 import { createOrigins } from '../../../../../src/server/engine/protection/origins.ts';
@@ -35,7 +35,7 @@ async function start() {
     build: 'build-1',
     release: 'v1',
     namespace: 'test',
-    table: () => emptySiteTable,
+    table: () => emptyLocationTable,
     scrubber: createScrubber(),
     origins: createOrigins([], 'http://127.0.0.1'),
     bodies: createBodyReader(),

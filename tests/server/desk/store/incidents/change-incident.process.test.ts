@@ -5,7 +5,7 @@ import type { Store } from '../../../../../src/server/desk/store/store.ts';
 import type { Failure } from '../../../../../src/server/engine/errors/failure.ts';
 import { Day, Hour, Minute } from '../../../../../src/shared/units.ts';
 import { createFailure } from '../../../../support/desk.ts';
-import { describeStores, takeIn, thinOf, thisHour, wholeOf } from '../../../../support/stores.ts';
+import { describeStores, ingest, thinOf, thisHour, wholeOf } from '../../../../support/stores.ts';
 
 const digest = '7K3QM2XA';
 const ada = { author: 'ada' };
@@ -15,12 +15,12 @@ const later = () => Math.min(Date.now() + Minute, (Math.floor(Date.now() / Hour)
 describeStores('the state of an incident', (open) => {
   const read = async (store: Store, of = digest) => (await store.find({ digest: of }))?.incident;
   const set = (store: Store, to: StateChange, of = digest) => store.changeIncident(of, { to }, ada);
-  const returns = (store: Store, wanted: Partial<Failure> = {}) => takeIn(store, thinOf({ at: later(), ...wanted }));
+  const returns = (store: Store, wanted: Partial<Failure> = {}) => ingest(store, thinOf({ at: later(), ...wanted }));
   const actions = async (store: Store) => (await store.listChanges(digest, 20)).map(({ action }) => action);
 
   async function openWith(...failures: Partial<Failure>[]): Promise<{ store: Store; driver: SqlDriver }> {
     const opened = await open();
-    await takeIn(opened.store, ...failures.map((failure) => wholeOf(failure)));
+    await ingest(opened.store, ...failures.map((failure) => wholeOf(failure)));
     return opened;
   }
 
@@ -59,7 +59,7 @@ describeStores('the state of an incident', (open) => {
     expect(third).toMatchObject({ outcome: 'changed', before: { assignee: 'ada' }, after: { assignee: 'bob' } });
     expect(await store.changeIncident('00000000', {}, ada)).toEqual({ outcome: 'unknown' });
     // A new occurrence does not change the version.
-    await takeIn(store, thinOf());
+    await ingest(store, thinOf());
     expect((await read(store))?.version).toBe(shown + 2);
   });
 
@@ -93,7 +93,7 @@ describeStores('the state of an incident', (open) => {
   it('stays resolved if an occurrence that arrives late happened before', async () => {
     const { store } = await openWith({});
     await set(store, { state: 'resolved', in: 'now' });
-    await takeIn(store, thinOf({ at: Date.now() - Hour }));
+    await ingest(store, thinOf({ at: Date.now() - Hour }));
     expect((await read(store))?.state).toBe('resolved');
   });
 
@@ -128,10 +128,10 @@ describeStores('the state of an incident', (open) => {
     ] as const) {
       await set(store, to);
       await returns(store, { side: 'browser' });
-      await takeIn(store, wholeOf({ at: later(), side: 'browser', echoOf: `${digest}-${failure.occurrence}` }));
+      await ingest(store, wholeOf({ at: later(), side: 'browser', echoOf: `${digest}-${failure.occurrence}` }));
       expect((await read(store))?.state).toBe(to.state);
       // A server occurrence of another failure in the same batch does not change that.
-      await takeIn(store, thinOf({ at: later(), side: 'browser' }), thinOf({ digest: '00000001' }));
+      await ingest(store, thinOf({ at: later(), side: 'browser' }), thinOf({ digest: '00000001' }));
       expect((await read(store))?.state).toBe(to.state);
       await returns(store);
       expect((await read(store))?.state).toBe('open');
@@ -211,7 +211,7 @@ describeStores('the state of an incident', (open) => {
     const numbers: number[] = [];
     const note = async () => void numbers.push(await store.readChanges());
     await note();
-    await takeIn(store, { entry: 'whole', failure: createFailure() });
+    await ingest(store, { entry: 'whole', failure: createFailure() });
     await note();
     await set(store, { state: 'resolved', in: 'now' });
     await note();

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { IncidentOrder } from '../../../../../src/server/desk/store/incidents/list-incidents.ts';
 import type { Store } from '../../../../../src/server/desk/store/store.ts';
 import { Day, Hour } from '../../../../../src/shared/units.ts';
-import { describeStores, takeIn, thinOf, thisHour, wholeOf } from '../../../../support/stores.ts';
+import { describeStores, ingest, thinOf, thisHour, wholeOf } from '../../../../support/stores.ts';
 
 /** Adds incidents. The higher the digest, the later and the more often it happened. */
 async function fill(store: Store, count: number): Promise<string[]> {
@@ -11,7 +11,7 @@ async function fill(store: Store, count: number): Promise<string[]> {
     const seen = Array.from({ length: index + 1 }, (_, time) =>
       thinOf({ digest, at: thisHour - (count - index) * Hour + time, visitor: `visitor ${time % 3}` }),
     );
-    await takeIn(store, wholeOf({ digest, at: thisHour - 100 * Hour + index }), ...seen);
+    await ingest(store, wholeOf({ digest, at: thisHour - 100 * Hour + index }), ...seen);
   }
   return digests;
 }
@@ -48,7 +48,7 @@ describeStores('the list of incidents', (open) => {
     const { store } = await open();
     await fill(store, 5);
     const first = await store.listIncidents({ limit: 2 });
-    await takeIn(store, wholeOf({ digest: '0000000A' }), wholeOf({ digest: '0000000B' }));
+    await ingest(store, wholeOf({ digest: '0000000A' }), wholeOf({ digest: '0000000B' }));
     const second = await store.listIncidents({ limit: 2, cursor: first.next ?? '' });
     expect(second.incidents.map(({ digest }) => digest)).toEqual(['00000003', '00000002']);
     await expect(store.listIncidents({ limit: 2, order: 'count', cursor: first.next ?? '' })).rejects.toThrow(
@@ -64,7 +64,7 @@ describeStores('the list of incidents', (open) => {
       await store.mergeIncidents('00000002', '00000003', { author: 'ada' });
       const expected = digests.filter((digest) => digest !== '00000002').toSorted();
       const again = (digest: string, index: number) =>
-        takeIn(store, thinOf({ digest, at: Date.now() + index, visitor: `later ${index}` }));
+        ingest(store, thinOf({ digest, at: Date.now() + index, visitor: `later ${index}` }));
       const found: string[] = [];
       let cursor: string | undefined;
       for (let page = 0; page === 0 || cursor !== undefined; page += 1) {
@@ -83,7 +83,7 @@ describeStores('the list of incidents', (open) => {
   it('counts occurrences by hour and by day, including merged incidents', async () => {
     const { store } = await open();
     const at = (hoursAgo: number, digest = '00000001') => thinOf({ digest, at: thisHour - hoursAgo * Hour });
-    await takeIn(store, at(0), at(0), at(5), at(23), at(24), at(20 * 24), at(5, '00000002'));
+    await ingest(store, at(0), at(0), at(5), at(23), at(24), at(20 * 24), at(5, '00000002'));
     await store.mergeIncidents('00000002', '00000001', { author: 'ada' });
     const [incident] = (await store.listIncidents({ limit: 5, now: thisHour + 1 })).incidents;
     const { hours, days } = incident?.chart ?? { hours: undefined, days: undefined };
@@ -96,7 +96,7 @@ describeStores('the list of incidents', (open) => {
   it('is filtered by side, kind, route, release, assignee and time, including merged incidents', async () => {
     const { store } = await open();
     const old = thisHour - 50 * Hour;
-    await takeIn(
+    await ingest(
       store,
       wholeOf({ digest: '00000001', at: old, route: '/a', release: 'v1' }),
       wholeOf({ digest: '00000002', kind: 'hydration', side: 'browser', route: '/b', release: 'v2' }),
@@ -138,11 +138,11 @@ describeStores('the list of incidents', (open) => {
   it('counts each visitor once, also across merged incidents', async () => {
     const { store } = await open();
     const by = (digest: string, visitor: string) => thinOf({ digest, visitor });
-    await takeIn(store, by('00000001', 'a'), by('00000001', 'b'), by('00000002', 'b'), by('00000002', 'c'));
+    await ingest(store, by('00000001', 'a'), by('00000001', 'b'), by('00000002', 'b'), by('00000002', 'c'));
     await store.mergeIncidents('00000002', '00000001', { author: 'ada' });
     const read = async () => (await store.find({ digest: '00000001' }))?.incident.visitors;
     expect(await read()).toBe(3);
-    await takeIn(store, by('00000002', 'a'), by('00000002', 'd'));
+    await ingest(store, by('00000002', 'a'), by('00000002', 'd'));
     expect(await read()).toBe(4);
     await store.unmerge('00000002', { author: 'ada' });
     expect(await read()).toBe(2);
@@ -151,7 +151,7 @@ describeStores('the list of incidents', (open) => {
 
   it('is searched by parts of message, digest, file, function, route, URL and user agent', async () => {
     const { store } = await open();
-    await takeIn(
+    await ingest(
       store,
       wholeOf({
         digest: '7K3QM2XA',
@@ -201,7 +201,7 @@ describeStores('the list of incidents', (open) => {
   it('finds words that many incidents share, in its sort order, including merged ones', async () => {
     const { store } = await open();
     const digests = Array.from({ length: 310 }, (_, index) => String(index).padStart(8, '0'));
-    await takeIn(
+    await ingest(
       store,
       ...digests.map((digest, index) => wholeOf({ digest, at: thisHour + index, title: 'Error: so common' })),
       wholeOf({ digest: 'ZZZZZZZZ', at: thisHour + 1000, title: 'Other' }),
@@ -218,8 +218,8 @@ describeStores('the list of incidents', (open) => {
   it('finds text of later occurrences, finds merged incidents under their target, and finds nothing deleted', async () => {
     const { store } = await open();
     const request = (url: string) => ({ method: 'GET', url });
-    await takeIn(store, wholeOf({ digest: '00000001', request: request('/first') }), wholeOf({ digest: '00000002' }));
-    await takeIn(store, wholeOf({ digest: '00000001', request: request('/second') }));
+    await ingest(store, wholeOf({ digest: '00000001', request: request('/first') }), wholeOf({ digest: '00000002' }));
+    await ingest(store, wholeOf({ digest: '00000001', request: request('/second') }));
     expect(await listDigests(store, { search: '/first' })).toEqual(['00000001']);
     expect(await listDigests(store, { search: '/second' })).toEqual(['00000001']);
     await store.mergeIncidents('00000001', '00000002', { author: 'ada' });
@@ -233,7 +233,7 @@ describeStores('the list of incidents', (open) => {
     const traceId = 'ab'.repeat(16);
     const { failure } = wholeOf({ digest: '7K3QM2XA', traceId });
     const { thin } = thinOf({ digest: '7K3QM2XA', traceId: 'cd'.repeat(16) });
-    await takeIn(store, wholeOf(failure), { entry: 'thin', thin });
+    await ingest(store, wholeOf(failure), { entry: 'thin', thin });
     const { digest, occurrence } = failure;
     const straight = { digest, environment: 'production', occurrence };
     expect(await store.resolveQuery(' 7k3q-m2xa ')).toEqual({ digest, environment: 'production' });

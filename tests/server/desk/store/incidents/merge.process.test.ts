@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../../../../src/server/desk/store/store.ts';
 import { Hour } from '../../../../../src/shared/units.ts';
-import { describeStores, retain, takeIn, thinOf, thisHour, wholeOf } from '../../../../support/stores.ts';
+import { describeStores, ingest, retain, thinOf, thisHour, wholeOf } from '../../../../support/stores.ts';
 
 const ada = { author: 'ada' };
 
@@ -24,14 +24,14 @@ describeStores('merged incidents', (open) => {
     for (const [index, digest] of ['00000001', '00000002', '00000003'].entries()) {
       const at = thisHour - (index + 1) * Hour;
       const { failure } = wholeOf({ digest, at, release: `v${index}`, visitor: `visitor ${index}` });
-      await takeIn(store, wholeOf(failure), thinOf({ digest, at: at + Hour, visitor: 'the same' }));
+      await ingest(store, wholeOf(failure), thinOf({ digest, at: at + Hour, visitor: 'the same' }));
       const said = {
         id: `${index}`.repeat(32),
         address: `${digest}-${failure.occurrence}`,
         text: `Said of ${digest}`,
         at,
       };
-      await takeIn(store, { entry: 'feedback', feedback: said });
+      await ingest(store, { entry: 'feedback', feedback: said });
       await store.addNote(digest, `Note of ${digest}`, 'ada');
     }
     return store;
@@ -69,7 +69,7 @@ describeStores('merged incidents', (open) => {
     expect(await tell(store, '00000003')).toEqual(before[2]);
 
     await store.mergeIncidents('00000003', '00000001', ada);
-    await takeIn(store, thinOf({ digest: '00000003' }));
+    await ingest(store, thinOf({ digest: '00000003' }));
     await store.unmerge('00000003', ada);
     expect((await store.find({ digest: '00000003' }))?.incident.counts.server).toBe(3);
     expect(await tell(store, '00000001')).toEqual(before[0]);
@@ -96,7 +96,7 @@ describeStores('merged incidents', (open) => {
     await Promise.all([
       store.mergeIncidents('00000001', '00000002', ada),
       store.mergeIncidents('00000002', '00000001', ada),
-      takeIn(store, thinOf({ digest: '00000001' }), thinOf({ digest: '00000002' })),
+      ingest(store, thinOf({ digest: '00000001' }), thinOf({ digest: '00000002' })),
     ]);
     const one = await store.find({ digest: '00000001' });
     expect((await store.find({ digest: '00000002' }))?.incident).toEqual(one?.incident);
@@ -111,7 +111,7 @@ describeStores('the details of an incident', (open) => {
     // Some happened at the same time, so their ids decide.
     const seen = [at(1), at(2), at(2), at(2), at(3, '00000002'), at(4)];
     const { failure } = wholeOf({ digest: '00000002', at: thisHour + 1000 });
-    await takeIn(store, ...seen, wholeOf(failure));
+    await ingest(store, ...seen, wholeOf(failure));
     await store.mergeIncidents('00000002', '00000001', ada);
     const listed: string[] = [];
     let cursor: string | undefined;
@@ -143,7 +143,7 @@ describeStores('the details of an incident', (open) => {
     const [first, second, third] = wholes.map(({ failure }) => failure.occurrence);
     const near = (time: number) => thinOf({ at: thisHour + time });
     const [early, late] = [near(4000), near(16_000)];
-    await takeIn(store, ...wholes, early, late);
+    await ingest(store, ...wholes, early, late);
     const nearest = async (occurrence = '') =>
       (await store.findNeighbours('7K3QM2XA', occurrence)).nearestWhole?.occurrence;
     expect(await nearest(early.thin.occurrence)).toBe(first);
@@ -157,7 +157,7 @@ describeStores('the details of an incident', (open) => {
     const { store } = await open();
     const site = (path: string) => ({ path, function: 'f', detail: '' });
     const errors = (message: string) => [{ class: 'TypeError', message, frames: [] }];
-    await takeIn(
+    await ingest(
       store,
       wholeOf({ digest: '00000001', site: site('src/cart.ts'), errors: errors('Order 12 is gone') }),
       wholeOf({ digest: '00000002', site: site('src/cart.ts'), errors: errors('Other words') }),
@@ -176,9 +176,9 @@ describeStores('the details of an incident', (open) => {
     const address = `${failure.digest}-${failure.occurrence}`;
     const { failure: echo } = wholeOf({ side: 'browser', echoOf: address });
     const { failure: other } = wholeOf({ digest: '00000002' });
-    await takeIn(store, wholeOf(failure), wholeOf(echo), wholeOf(other));
+    await ingest(store, wholeOf(failure), wholeOf(echo), wholeOf(other));
     const say = (id: string, about: object) =>
-      takeIn(store, { entry: 'feedback', feedback: { id: id.repeat(32), text: id.repeat(5000), at: 1, ...about } });
+      ingest(store, { entry: 'feedback', feedback: { id: id.repeat(32), text: id.repeat(5000), at: 1, ...about } });
     await say('a', { address, at: 4 });
     await say('b', { address: `${echo.digest}-${echo.occurrence}`, at: 3 });
     await say('c', { address: '7K3QM2XA', at: 2 });
@@ -199,10 +199,10 @@ describeStores('deletion', (open) => {
     const { store, driver } = await open();
     const { failure } = wholeOf({ digest: '00000001', visitor: 'v' });
     const feedback = { id: 'a'.repeat(32), eventId: failure.id, text: 'x', at: 1 };
-    await takeIn(store, wholeOf(failure), wholeOf({ digest: '00000002' }), { entry: 'feedback', feedback });
+    await ingest(store, wholeOf(failure), wholeOf({ digest: '00000002' }), { entry: 'feedback', feedback });
     await store.addNote('00000001', 'x', 'ada');
     await store.mergeIncidents('00000001', '00000002', ada);
-    await takeIn(store, wholeOf({ digest: '00000003' }));
+    await ingest(store, wholeOf({ digest: '00000003' }));
     expect(await store.deleteIncident('00000001', { author: 'ada', expected: 0 })).toMatchObject({
       outcome: 'conflict',
       incident: { version: 1 },
@@ -228,7 +228,7 @@ describeStores('deletion', (open) => {
       expect([table, rows.filter((row) => row.digest !== '00000003')]).toEqual([table, []]);
     }
     for (const table of ['aliases', 'feedback']) expect(await driver.all(`SELECT 1 FROM desk_${table}`)).toEqual([]);
-    await takeIn(store, wholeOf({ digest: '00000001' }));
+    await ingest(store, wholeOf({ digest: '00000001' }));
     expect((await store.find({ digest: '00000001' }))?.incident).toMatchObject({ counts: { server: 1 }, version: 0 });
   });
 
@@ -237,7 +237,7 @@ describeStores('deletion', (open) => {
     const { failure } = wholeOf();
     const { digest, occurrence } = failure;
     const feedback = { id: 'a'.repeat(32), eventId: failure.id, text: 'x', at: 1 };
-    await takeIn(store, wholeOf(failure), wholeOf(), { entry: 'feedback', feedback });
+    await ingest(store, wholeOf(failure), wholeOf(), { entry: 'feedback', feedback });
     expect(await store.deleteOccurrence(digest, occurrence, 'ada')).toBe(true);
     expect(await store.deleteOccurrence(digest, occurrence, 'ada')).toBe(false);
     expect(await store.find({ digest, occurrence })).toMatchObject({
@@ -254,8 +254,8 @@ describeStores('deletion', (open) => {
     const { store, driver } = await open();
     const mine = wholeOf({ visitor: 'me' });
     const say = (id: string, wanted: object) =>
-      takeIn(store, { entry: 'feedback', feedback: { id: id.repeat(32), text: id, at: 1, ...wanted } });
-    await takeIn(store, mine, thinOf({ visitor: 'me yesterday' }), wholeOf({ visitor: 'other' }));
+      ingest(store, { entry: 'feedback', feedback: { id: id.repeat(32), text: id, at: 1, ...wanted } });
+    await ingest(store, mine, thinOf({ visitor: 'me yesterday' }), wholeOf({ visitor: 'other' }));
     await say('a', { visitor: 'me' });
     await say('b', { email: 'Me@Example.com' });
     await say('c', { visitor: 'other', email: 'other@example.com' });
@@ -270,7 +270,7 @@ describeStores('deletion', (open) => {
 
   it('is recorded with author and time', async () => {
     const { store } = await open();
-    await takeIn(store, wholeOf(), wholeOf({ digest: '00000002' }));
+    await ingest(store, wholeOf(), wholeOf({ digest: '00000002' }));
     await store.mergeIncidents('00000002', '7K3QM2XA', { author: 'ada' });
     const before = Date.now() - 1000;
     await store.deleteIncident('7K3QM2XA', { author: 'grace' });
@@ -280,7 +280,7 @@ describeStores('deletion', (open) => {
       expect(deletion?.at).toBeGreaterThan(before);
     }
     // If it happens again it is a new incident, whose log mentions the deleted one.
-    await takeIn(store, wholeOf());
+    await ingest(store, wholeOf());
     expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(1);
     expect(await store.listChanges('7K3QM2XA', 9)).toMatchObject([
       { author: 'grace', action: 'deleted', detail: { count: 2 } },

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { MAX_NOTICE_TRIES, STORM } from '../../../../../src/server/desk/limits.ts';
 import { toWait } from '../../../../../src/server/desk/store/notifications/claim-notification.ts';
 import type { NotificationRules } from '../../../../../src/server/desk/store/notifications/notification-rules.ts';
-import type { Notice } from '../../../../../src/server/desk/store/notifications/notification-table.ts';
+import type { NotificationRecord } from '../../../../../src/server/desk/store/notifications/notification-table.ts';
 import { QueryFailedError, type SqlDriver } from '../../../../../src/server/desk/store/sql.ts';
 import type { Store } from '../../../../../src/server/desk/store/store.ts';
 import type { Failure } from '../../../../../src/server/engine/errors/failure.ts';
 import { Day, Hour, Minute, Second } from '../../../../../src/shared/units.ts';
-import { describeStores, retain, takeIn, thinOf, thisHour, wholeOf } from '../../../../support/stores.ts';
+import { describeStores, ingest, retain, thinOf, thisHour, wholeOf } from '../../../../support/stores.ts';
 
 const digest = '7K3QM2XA';
 const hook = { id: 'hook', name: 'Webhook hooks.example.com' };
@@ -26,14 +26,14 @@ describeStores('notifications', (open) => {
     return { store, driver };
   }
   const told = async (store: Store) => {
-    const { waiting, done } = await store.listNotices(1000);
+    const { waiting, done } = await store.listNotifications(1000);
     return [...waiting, ...done].sort((a, b) => a.id - b.id);
   };
   const kinds = async (store: Store) => (await told(store)).map(({ kind, digest }) => `${kind} ${digest}`);
-  const claim = async (store: Store, target = hook): Promise<Notice> => {
-    const claimed = await store.claimNotice(target);
+  const claim = async (store: Store, target = hook): Promise<NotificationRecord> => {
+    const claimed = await store.claimNotification(target);
     if (!claimed) throw new Error('Nothing was due.');
-    return claimed.notice;
+    return claimed.notification;
   };
   const pass = async (driver: SqlDriver, ms: number) => {
     await driver.run('UPDATE desk_notices SET made_at = made_at - ?, due_at = due_at - ?, begun_at = begun_at - ?', [
@@ -45,22 +45,22 @@ describeStores('notifications', (open) => {
   };
   /** Creates this many new incidents. */
   const open20 = (store: Store, count: number, from = 0) =>
-    takeIn(store, ...Array.from({ length: count }, (_, index) => wholeOf({ digest: nameOf(from + index) })));
+    ingest(store, ...Array.from({ length: count }, (_, index) => wholeOf({ digest: nameOf(from + index) })));
   /** Sends everything that is due, and returns it. */
   const sendAll = async (store: Store) => {
     const sent = [];
     for (;;) {
-      const claimed = await store.claimNotice(hook);
+      const claimed = await store.claimNotification(hook);
       if (!claimed) return sent;
-      await store.settleNotice(claimed.notice, ok);
+      await store.settleNotification(claimed.notification, ok);
       sent.push(claimed);
     }
   };
 
   it('are sent once for a new incident, to each target', async () => {
     const { store } = await start({ targets: [hook, mail] });
-    await takeIn(store, wholeOf());
-    await takeIn(store, wholeOf(), thinOf());
+    await ingest(store, wholeOf());
+    await ingest(store, wholeOf(), thinOf());
     expect((await told(store)).map(({ kind, target, digest, state }) => [kind, target, digest, state])).toEqual([
       ['new', 'hook', digest, 'waiting'],
       ['new', 'mail', digest, 'waiting'],
@@ -70,71 +70,71 @@ describeStores('notifications', (open) => {
 
   it('are not stored without a target, not even for later', async () => {
     const { store } = await start({ targets: [] });
-    await takeIn(store, wholeOf());
+    await ingest(store, wholeOf());
     expect(await told(store)).toEqual([]);
-    expect(await store.claimNotice(hook)).toBeUndefined();
+    expect(await store.claimNotification(hook)).toBeUndefined();
   });
 
   it('are not sent for incidents that were new before the store supported notifications', async () => {
     const { store, driver } = await start();
-    await takeIn(store, wholeOf());
+    await ingest(store, wholeOf());
     await driver.run('DELETE FROM desk_notices');
-    await takeIn(store, wholeOf());
+    await ingest(store, wholeOf());
     expect(await told(store)).toEqual([]);
   });
 
   it('wait for the Nth occurrence', async () => {
     const { store } = await start({ after: 3 });
-    await takeIn(store, wholeOf());
-    await takeIn(store, thinOf());
+    await ingest(store, wholeOf());
+    await ingest(store, thinOf());
     expect(await told(store)).toEqual([]);
-    await takeIn(store, thinOf());
-    await takeIn(store, thinOf());
+    await ingest(store, thinOf());
+    await ingest(store, thinOf());
     expect(await kinds(store)).toEqual([`new ${digest}`]);
   });
 
   it('are sent for every regression', async () => {
     const { store } = await start();
-    await takeIn(store, wholeOf());
+    await ingest(store, wholeOf());
     for (const release of ['v2', 'v3']) {
       await store.changeIncident(digest, { to: { state: 'resolved', in: 'now' } }, ada);
-      await takeIn(store, thinOf({ at: later(), release }));
-      await takeIn(store, thinOf({ at: later(), release }));
+      await ingest(store, thinOf({ at: later(), release }));
+      await ingest(store, thinOf({ at: later(), release }));
     }
     expect(await kinds(store)).toEqual([`new ${digest}`, `regressed ${digest}`, `regressed ${digest}`]);
   });
 
   it('are sent for an incident that outgrew the limit until which it was ignored', async () => {
     const { store } = await start();
-    await takeIn(store, wholeOf({ at: thisHour }));
+    await ingest(store, wholeOf({ at: thisHour }));
     await store.changeIncident(digest, { to: { state: 'ignored', growth: 2 } }, ada);
-    await takeIn(store, thinOf({ at: thisHour }));
+    await ingest(store, thinOf({ at: thisHour }));
     expect(await kinds(store)).toEqual([`new ${digest}`]);
-    await takeIn(store, thinOf({ at: thisHour }));
-    const notices = await told(store);
-    expect(notices.at(-1)).toMatchObject({ kind: 'storming', detail: { wasIgnored: true } });
-    expect(notices).toHaveLength(2);
+    await ingest(store, thinOf({ at: thisHour }));
+    const notifications = await told(store);
+    expect(notifications.at(-1)).toMatchObject({ kind: 'storming', detail: { wasIgnored: true } });
+    expect(notifications).toHaveLength(2);
   });
 
   it('are not sent for an incident ignored or resolved before its Nth occurrence', async () => {
     const { store } = await start({ after: 2 });
-    await takeIn(store, wholeOf());
+    await ingest(store, wholeOf());
     await store.changeIncident(digest, { to: { state: 'ignored' } }, ada);
-    await takeIn(store, thinOf(), thinOf());
+    await ingest(store, thinOf(), thinOf());
     await store.changeIncident(digest, { to: { state: 'open' } }, ada);
-    await takeIn(store, thinOf());
+    await ingest(store, thinOf());
     expect(await told(store)).toEqual([]);
   });
 
   it.each(['csp', 'deprecation', 'intervention', 'script-error'] as const)('are not sent for kind %s', async (kind) => {
     const { store } = await start();
-    await takeIn(store, wholeOf({ kind }));
+    await ingest(store, wholeOf({ kind }));
     expect(await told(store)).toEqual([]);
   });
 
   it('are sent for browser-only failures from the second visitor within a day', async () => {
     const { store } = await start();
-    const seen = (wanted: Partial<Failure>) => takeIn(store, thinOf({ side: 'browser', ...wanted }));
+    const seen = (wanted: Partial<Failure>) => ingest(store, thinOf({ side: 'browser', ...wanted }));
     await seen({ visitor: 'one', at: Date.now() - 2 * Day });
     await seen({ visitor: 'two' });
     await seen({ visitor: 'two' });
@@ -209,17 +209,17 @@ describeStores('notifications', (open) => {
       sameVisitor,
     }));
     const apart = await start();
-    for (const entry of entries) await takeIn(apart.store, entry);
+    for (const entry of entries) await ingest(apart.store, entry);
     const together = await start();
-    await takeIn(together.store, ...entries);
+    await ingest(together.store, ...entries);
     const wanted = isTold ? [`new ${digest}`] : [];
     expect([await kinds(apart.store), await kinds(together.store)]).toEqual([wanted, wanted]);
   });
 
   it('are sent for browser-only regressions from the second visitor too', async () => {
     const { store } = await start();
-    const seen = (visitor: string) => takeIn(store, thinOf({ side: 'browser', visitor, at: later() }));
-    await takeIn(store, thinOf({ side: 'browser', visitor: 'one', at: Date.now() - 3 * Day }));
+    const seen = (visitor: string) => ingest(store, thinOf({ side: 'browser', visitor, at: later() }));
+    await ingest(store, thinOf({ side: 'browser', visitor: 'one', at: Date.now() - 3 * Day }));
     await store.changeIncident(digest, { to: { state: 'resolved', in: 'now' } }, ada);
     await seen('two');
     expect(await told(store)).toEqual([]);
@@ -235,22 +235,22 @@ describeStores('notifications', (open) => {
     const rest = Array.from({ length: 950 }, (_, index) =>
       thinOf({ side: 'browser', visitor: `visitor ${index % 100}` }),
     );
-    await takeIn(store, ...made, ...rest);
+    await ingest(store, ...made, ...rest);
     // It did not happen in the hours before, so it is also a storm.
     expect(await kinds(store)).toEqual([`new ${digest}`, `storming ${digest}`]);
   });
 
   it('are sent immediately for a browser failure that the server also sees', async () => {
     const { store } = await start();
-    await takeIn(store, thinOf({ side: 'browser', visitor: 'one' }));
-    await takeIn(store, thinOf());
+    await ingest(store, thinOf({ side: 'browser', visitor: 'one' }));
+    await ingest(store, thinOf());
     expect(await kinds(store)).toEqual([`new ${digest}`]);
   });
 
   it('are sent for a storm, once a day', async () => {
     const { store, driver } = await start();
     const times = (count: number, wanted: Partial<Failure> = {}) =>
-      takeIn(store, ...Array.from({ length: count }, () => thinOf({ at: thisHour, ...wanted })));
+      ingest(store, ...Array.from({ length: count }, () => thinOf({ at: thisHour, ...wanted })));
     await times(STORM.least - 1);
     expect(await kinds(store)).toEqual([`new ${digest}`]);
     await times(1);
@@ -265,7 +265,7 @@ describeStores('notifications', (open) => {
   it('are not sent for the usual rate, for old occurrences, or for a storm by one visitor', async () => {
     const { store } = await start();
     const times = (count: number, wanted: Partial<Failure>) =>
-      takeIn(store, ...Array.from({ length: count }, () => thinOf({ at: thisHour, ...wanted })));
+      ingest(store, ...Array.from({ length: count }, () => thinOf({ at: thisHour, ...wanted })));
     const most = Math.ceil(STORM.least / STORM.times) + 1;
     await times(most, { at: thisHour - 3 * Hour });
     await times(STORM.least, {});
@@ -283,34 +283,34 @@ describeStores('notifications', (open) => {
 
   it('are sent for the target of merged incidents', async () => {
     const { store } = await start();
-    await takeIn(store, wholeOf(), wholeOf({ digest: '00000002' }));
+    await ingest(store, wholeOf(), wholeOf({ digest: '00000002' }));
     await store.mergeIncidents('00000002', digest, ada);
-    await takeIn(store, ...Array.from({ length: STORM.least }, () => thinOf({ digest: '00000002', at: thisHour })));
+    await ingest(store, ...Array.from({ length: STORM.least }, () => thinOf({ digest: '00000002', at: thisHour })));
     expect((await kinds(store)).slice(2)).toEqual([`storming ${digest}`]);
   });
 
   it('are claimed by only one replica, and again only after a minute', async () => {
     const { store, driver } = await start();
-    await takeIn(store, wholeOf());
-    const claims = await Promise.all([1, 2, 3, 4].map(() => store.claimNotice(hook)));
+    await ingest(store, wholeOf());
+    const claims = await Promise.all([1, 2, 3, 4].map(() => store.claimNotification(hook)));
     expect(claims.filter(Boolean)).toHaveLength(1);
-    expect(claims.find(Boolean)).toMatchObject({ incident: { digest }, notice: { tries: 1 }, isLast: false });
-    expect(await store.claimNotice(mail)).toBeUndefined();
+    expect(claims.find(Boolean)).toMatchObject({ incident: { digest }, notification: { tries: 1 }, isLast: false });
+    expect(await store.claimNotification(mail)).toBeUndefined();
     await pass(driver, Minute);
     const again = await claim(store);
     expect(again).toMatchObject({ tries: 2 });
-    expect(claims.find(Boolean)?.notice.uid).toBe(again.uid);
+    expect(claims.find(Boolean)?.notification.uid).toBe(again.uid);
   });
 
   it('keep their result, update open pages, and are not sent again', async () => {
     const { store, driver } = await start();
-    await takeIn(store, wholeOf());
+    await ingest(store, wholeOf());
     const changes = await store.readChanges();
-    await store.settleNotice(await claim(store), ok);
+    await store.settleNotification(await claim(store), ok);
     expect(await store.readChanges()).toBeGreaterThan(changes);
     await pass(driver, Day);
-    expect(await store.claimNotice(hook)).toBeUndefined();
-    const { waiting, waitingCount, done } = await store.listNotices(10);
+    expect(await store.claimNotification(hook)).toBeUndefined();
+    const { waiting, waitingCount, done } = await store.listNotifications(10);
     expect([waiting, waitingCount]).toEqual([[], 0]);
     expect(done).toMatchObject([{ state: 'sent', outcome: ok.words, tries: 1, targetName: hook.name }]);
     expect(done[0]?.doneAt).toBeGreaterThan(0);
@@ -318,12 +318,12 @@ describeStores('notifications', (open) => {
 
   it('are retried with a wait that doubles, and eventually dropped', async () => {
     const { store, driver } = await start();
-    await takeIn(store, wholeOf());
+    await ingest(store, wholeOf());
     const waits: number[] = [];
     for (let tries = 1; tries < MAX_NOTICE_TRIES; tries += 1) {
-      await store.settleNotice(await claim(store), no);
-      expect(await store.claimNotice(hook)).toBeUndefined();
-      const [{ dueAt = 0 } = {}] = (await store.listNotices(1)).waiting;
+      await store.settleNotification(await claim(store), no);
+      expect(await store.claimNotification(hook)).toBeUndefined();
+      const [{ dueAt = 0 } = {}] = (await store.listNotifications(1)).waiting;
       waits.push(dueAt - Date.now());
       await pass(driver, 2 * Hour);
     }
@@ -331,53 +331,53 @@ describeStores('notifications', (open) => {
     expect(waits[0]).toBeLessThan(6 * Second);
     expect(waits[3]).toBeGreaterThan(30 * Second);
     expect(Math.max(...waits)).toBeLessThan(Hour + Minute);
-    await store.settleNotice(await claim(store), no);
-    expect((await store.listNotices(1)).done).toMatchObject([{ state: 'failed', tries: MAX_NOTICE_TRIES }]);
+    await store.settleNotification(await claim(store), no);
+    expect((await store.listNotifications(1)).done).toMatchObject([{ state: 'failed', tries: MAX_NOTICE_TRIES }]);
   });
 
   it('pause for a target that failed, and continue once it answers', async () => {
     const { store, driver } = await start();
-    await takeIn(store, wholeOf());
-    await store.settleNotice(await claim(store), no);
-    await takeIn(store, wholeOf({ digest: '00000002' }));
-    expect(await store.claimNotice(hook)).toBeUndefined();
+    await ingest(store, wholeOf());
+    await store.settleNotification(await claim(store), no);
+    await ingest(store, wholeOf({ digest: '00000002' }));
+    expect(await store.claimNotification(hook)).toBeUndefined();
     await pass(driver, 10 * Second);
-    await store.settleNotice(await claim(store), ok);
-    await store.settleNotice(await claim(store), ok);
-    expect((await store.listNotices(5)).done).toMatchObject([{ state: 'sent' }, { state: 'sent' }]);
+    await store.settleNotification(await claim(store), ok);
+    await store.settleNotification(await claim(store), ok);
+    expect((await store.listNotifications(5)).done).toMatchObject([{ state: 'sent' }, { state: 'sent' }]);
   });
 
   it('respect Retry-After', async () => {
     const { store, driver } = await start();
-    await takeIn(store, wholeOf());
-    await store.settleNotice(await claim(store), { ...no, retryAfter: 10 * Minute });
+    await ingest(store, wholeOf());
+    await store.settleNotification(await claim(store), { ...no, retryAfter: 10 * Minute });
     await pass(driver, 9 * Minute);
-    expect(await store.claimNotice(hook)).toBeUndefined();
+    expect(await store.claimNotification(hook)).toBeUndefined();
     await pass(driver, Minute);
-    await store.settleNotice(await claim(store), { ...no, retryAfter: 3 * Day });
+    await store.settleNotification(await claim(store), { ...no, retryAfter: 3 * Day });
     await pass(driver, 23 * Hour);
-    expect(await store.claimNotice(hook)).toBeUndefined();
+    expect(await store.claimNotification(hook)).toBeUndefined();
     await pass(driver, Hour);
-    expect(await store.claimNotice(hook)).toBeDefined();
+    expect(await store.claimNotification(hook)).toBeDefined();
   });
 
   it('are dropped immediately after a permanent failure', async () => {
     const { store } = await start();
-    await takeIn(store, wholeOf());
-    await store.settleNotice(await claim(store), { ...no, isFinal: true });
-    expect((await store.listNotices(1)).done).toMatchObject([{ state: 'failed', tries: 1 }]);
+    await ingest(store, wholeOf());
+    await store.settleNotification(await claim(store), { ...no, isFinal: true });
+    expect((await store.listNotifications(1)).done).toMatchObject([{ state: 'failed', tries: 1 }]);
   });
 
   it('can be ended only by the replica that claimed them last', async () => {
     const { store, driver } = await start();
-    await takeIn(store, wholeOf());
+    await ingest(store, wholeOf());
     const slow = await claim(store);
     await pass(driver, Minute);
     const quick = await claim(store);
-    await store.settleNotice(slow, { ...no, isFinal: true });
-    expect((await store.listNotices(1)).waiting).toMatchObject([{ tries: 2 }]);
-    await store.settleNotice(quick, ok);
-    expect((await store.listNotices(1)).done).toMatchObject([{ state: 'sent' }]);
+    await store.settleNotification(slow, { ...no, isFinal: true });
+    expect((await store.listNotifications(1)).waiting).toMatchObject([{ tries: 2 }]);
+    await store.settleNotification(quick, ok);
+    expect((await store.listNotifications(1)).done).toMatchObject([{ state: 'sent' }]);
   });
 
   it('are skipped if an operator has handled the incident first', async () => {
@@ -394,7 +394,7 @@ describeStores('notifications', (open) => {
     const { store, driver } = await start();
     await open20(store, 35);
     const sent = await sendAll(store);
-    expect(sent.map(({ notice }) => notice.kind)).toEqual(Array.from({ length: 20 }, () => 'new'));
+    expect(sent.map(({ notification }) => notification.kind)).toEqual(Array.from({ length: 20 }, () => 'new'));
     expect(sent.map(({ isLast }) => isLast)).toEqual([...Array.from({ length: 19 }, () => false), true]);
     await pass(driver, 20 * Second);
     await open20(store, 3, 40);
@@ -402,16 +402,16 @@ describeStores('notifications', (open) => {
     await pass(driver, 10 * Second);
     const [summary, ...more] = await sendAll(store);
     expect(more).toEqual([]);
-    expect(summary).toMatchObject({ notice: { kind: 'summary' }, summed: { count: 18 } });
-    expect(summary?.summed?.notices).toHaveLength(10);
-    expect(summary?.summed?.notices[0]).toMatchObject({ digest: `${nameOf(42)}@production`, state: 'summed' });
+    expect(summary).toMatchObject({ notification: { kind: 'summary' }, summed: { count: 18 } });
+    expect(summary?.summed?.notifications).toHaveLength(10);
+    expect(summary?.summed?.notifications[0]).toMatchObject({ digest: `${nameOf(42)}@production`, state: 'summed' });
 
     // No second summary within the hour. After that, single messages again.
     await open20(store, 2, 50);
     await pass(driver, 50 * Minute);
     expect(await sendAll(store)).toEqual([]);
     await pass(driver, 10 * Minute);
-    expect(await sendAll(store)).toMatchObject([{ notice: { kind: 'summary' }, summed: { count: 2 } }]);
+    expect(await sendAll(store)).toMatchObject([{ notification: { kind: 'summary' }, summed: { count: 2 } }]);
     await open20(store, 1, 60);
     expect(await sendAll(store)).toMatchObject([{ incident: { digest: nameOf(60) } }]);
   });
@@ -426,8 +426,8 @@ describeStores('notifications', (open) => {
 
   it('are dropped after a day, and their records deleted after a month', async () => {
     const { store, driver } = await start();
-    await takeIn(store, wholeOf());
-    await store.settleNotice(await claim(store), no);
+    await ingest(store, wholeOf());
+    await store.settleNotification(await claim(store), no);
     await retain(store);
     expect((await told(store)).map(({ state }) => state)).toEqual(['waiting']);
     await pass(driver, Day + Minute);
@@ -441,19 +441,19 @@ describeStores('notifications', (open) => {
 
   it('are listed with the title of their incident and the time of the next attempt', async () => {
     const { store, driver } = await start();
-    await takeIn(store, wholeOf(), wholeOf({ digest: '00000002', title: '<b>' }));
-    await store.settleNotice(await claim(store), { ...no, retryAfter: 10 * Minute });
-    const { waiting } = await store.listNotices(5);
+    await ingest(store, wholeOf(), wholeOf({ digest: '00000002', title: '<b>' }));
+    await store.settleNotification(await claim(store), { ...no, retryAfter: 10 * Minute });
+    const { waiting } = await store.listNotifications(5);
     expect(waiting.map(({ incident }) => incident?.title).sort()).toEqual(['<b>', 'TypeError: boom']);
     for (const { dueAt } of waiting) expect(dueAt).toBeGreaterThan(Date.now() + 9 * Minute);
     await driver.run("DELETE FROM desk_incidents WHERE digest = '00000002'");
-    expect((await store.listNotices(5)).waiting.filter(({ incident }) => incident)).toHaveLength(1);
+    expect((await store.listNotifications(5)).waiting.filter(({ incident }) => incident)).toHaveLength(1);
   });
 
   it('include test messages in the list', async () => {
     const { store } = await start();
-    await store.storeTestNotice(mail, { uid: '0123', ok: false, words: 'It answered 500.' });
-    expect((await store.listNotices(5)).done).toMatchObject([
+    await store.storeTestNotification(mail, { uid: '0123', ok: false, words: 'It answered 500.' });
+    expect((await store.listNotifications(5)).done).toMatchObject([
       { kind: 'test', state: 'failed', uid: '0123', targetName: mail.name, tries: 1 },
     ]);
   });
@@ -461,7 +461,7 @@ describeStores('notifications', (open) => {
   it('are stored together with the batch, or not at all', async () => {
     const { store } = await start();
     const from = { run: 'run-1', next: { segment: null as never, offset: 0 } }; // the last statement rejects this
-    await expect(store.takeIn({ entries: [wholeOf()], from })).rejects.toThrow(QueryFailedError);
+    await expect(store.ingest({ entries: [wholeOf()], from })).rejects.toThrow(QueryFailedError);
     expect(await told(store)).toEqual([]);
   });
 });

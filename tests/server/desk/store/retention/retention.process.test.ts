@@ -4,7 +4,7 @@ import { BUILD_TABLES, TABLE_GROUPS } from '../../../../../src/server/desk/store
 import type { SqlDriver } from '../../../../../src/server/desk/store/sql.ts';
 import type { Store } from '../../../../../src/server/desk/store/store.ts';
 import { Day, Hour, MiB, Minute } from '../../../../../src/shared/units.ts';
-import { describeStores, retain, takeIn, thinOf, thisHour, wholeOf } from '../../../../support/stores.ts';
+import { describeStores, ingest, retain, thinOf, thisHour, wholeOf } from '../../../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';
 const noise = () => Array.from({ length: 400 }, () => Math.random().toString(36)).join('');
@@ -30,7 +30,7 @@ const said = (index: number): Intake => ({
 describeStores('retention', (open) => {
   it('deletes by age, and keeps the counts', async () => {
     const { store } = await open();
-    await takeIn(store, wholeOf({ at: thisHour - 91 * Day }), wholeOf({ at: thisHour }));
+    await ingest(store, wholeOf({ at: thisHour - 91 * Day }), wholeOf({ at: thisHour }));
     const { deleted } = await retain(store);
     expect(deleted).toContainEqual({ table: 'desk_occurrences', reason: 'age', rows: 1 });
     expect((await store.listOccurrences(DIGEST, { limit: 10 })).occurrences).toHaveLength(1);
@@ -51,9 +51,9 @@ describeStores('retention', (open) => {
 
   it('shrinks only what exceeds its share', async () => {
     const { store, driver } = await open();
-    await takeIn(store, ...Array.from({ length: 50 }, (_, index) => wholeOf({ at: thisHour + index })));
+    await ingest(store, ...Array.from({ length: 50 }, (_, index) => wholeOf({ at: thisHour + index })));
     // Visitors write far more than their share.
-    await takeIn(store, ...Array.from({ length: 1200 }, (_, index) => said(index)));
+    await ingest(store, ...Array.from({ length: 1200 }, (_, index) => said(index)));
     const maxBytes = 3 * MiB;
     const { deleted } = await retain(store, { maxBytes });
     expect(deleted.filter(({ reason }) => reason === 'size').map(({ table }) => table)).toEqual(['desk_feedback']);
@@ -75,7 +75,7 @@ describeStores('retention', (open) => {
         read: () => Buffer.from(noise().repeat(100)),
       });
     }
-    await takeIn(store, ...Array.from({ length: 50 }, (_, index) => wholeOf({ at: thisHour + index })));
+    await ingest(store, ...Array.from({ length: 50 }, (_, index) => wholeOf({ at: thisHour + index })));
     expect((await retain(store, { maxBytes: 2 * MiB })).deleted).toEqual([]);
   });
 
@@ -84,7 +84,7 @@ describeStores('retention', (open) => {
     const sent = (at: number, side: 'server' | 'browser') =>
       Array.from({ length: 60 }, (_, index) => wholeOf({ at: at + index, side, extra: { noise: noise() } }));
     for (let hour = 3; hour > 0; hour -= 1) {
-      await takeIn(store, ...sent(thisHour - hour * Hour, 'server'), ...sent(thisHour - hour * Hour, 'browser'));
+      await ingest(store, ...sent(thisHour - hour * Hour, 'server'), ...sent(thisHour - hour * Hour, 'browser'));
     }
     const kept = async () => {
       const { occurrences } = await store.listOccurrences(DIGEST, { limit: 1000 });
@@ -109,7 +109,7 @@ describeStores('retention', (open) => {
     const madeUp = Array.from({ length: 900 }, (_, index) =>
       wholeOf({ digest: nameOf(index), side: 'browser', at: thisHour + index, title: noise() }),
     );
-    await takeIn(store, wholeOf({ at: thisHour }), ...madeUp);
+    await ingest(store, wholeOf({ at: thisHour }), ...madeUp);
     await store.addNote(nameOf(0), 'I am working on this.', 'ada');
     const { deleted } = await retain(store, { maxBytes: (await measure(store)) * 0.8 });
     expect(deleted.some(({ table, reason }) => table === 'desk_incidents' && reason === 'size')).toBe(true);
@@ -121,7 +121,7 @@ describeStores('retention', (open) => {
 
   it('removes orphaned rows', async () => {
     const { store, driver } = await open();
-    await takeIn(store, wholeOf(), wholeOf({ digest: '00000002' }), said(1));
+    await ingest(store, wholeOf(), wholeOf({ digest: '00000002' }), said(1));
     await driver.run('DELETE FROM desk_incidents WHERE digest = ?', [DIGEST]);
     await driver.run('DELETE FROM desk_wholes WHERE digest = ?', ['00000002']);
     const { deleted } = await retain(store);
@@ -136,7 +136,7 @@ describeStores('retention', (open) => {
 
   it('uses the clock of the store, and deletes nothing if the clocks differ', async () => {
     const { store } = await open();
-    await takeIn(store, wholeOf());
+    await ingest(store, wholeOf());
     for (const ahead of [91 * Day, -91 * Day, 6 * Minute]) {
       const { isRefused, clockSkew, deleted } = await retain(store, { now: Date.now() + ahead });
       expect([isRefused, deleted]).toEqual([true, []]);
@@ -150,7 +150,7 @@ describeStores('retention', (open) => {
     const { store, driver } = await open();
     const at = { segment: 3, offset: 700 };
     for (const run of ['alive', 'ended', 'unknown']) {
-      await store.takeIn({ entries: [thinOf()], from: { run, next: at } });
+      await store.ingest({ entries: [thinOf()], from: { run, next: at } });
     }
     for (const id of ['alive', 'ended']) {
       await store.storeHeartbeat({ id, build: 'b', release: 'v1' }, { startedAt: 1, inFlight: [], memory: 1 });

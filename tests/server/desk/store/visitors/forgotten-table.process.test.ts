@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { Minute } from '../../../../../src/shared/units.ts';
-import { describeStores, retain, takeIn, thinOf, wholeOf } from '../../../../support/stores.ts';
+import { describeStores, ingest, retain, thinOf, wholeOf } from '../../../../support/stores.ts';
 
 const digest = '00000001';
 const id = 'a'.repeat(32);
@@ -9,11 +9,11 @@ const id = 'a'.repeat(32);
 describeStores('a forgotten visitor', (open) => {
   it('is not stored from journals that arrive later, but still counted', async () => {
     const { store } = await open();
-    await takeIn(store, wholeOf({ digest, visitor: 'ada' }), wholeOf({ digest, visitor: 'grace' }));
+    await ingest(store, wholeOf({ digest, visitor: 'ada' }), wholeOf({ digest, visitor: 'grace' }));
     expect(await store.forgetVisitor({ visitors: ['ada'] })).toMatchObject({ occurrences: 1, feedback: 0 });
 
     const said = { id, text: 'Said.', at: Date.now(), visitor: 'ada' };
-    await takeIn(
+    await ingest(
       store,
       wholeOf({ digest, visitor: 'ada' }),
       thinOf({ digest, visitor: 'ada' }),
@@ -29,7 +29,7 @@ describeStores('a forgotten visitor', (open) => {
   it('creates an incident with a kind but no message if they are the first to see it', async () => {
     const { store } = await open();
     await store.forgetVisitor({ visitors: ['ada'] });
-    await takeIn(store, wholeOf({ digest, visitor: 'ada', kind: 'load', title: 'load /x.js' }));
+    await ingest(store, wholeOf({ digest, visitor: 'ada', kind: 'load', title: 'load /x.js' }));
     expect((await store.find({ digest }))?.incident).toMatchObject({
       kind: 'load',
       counts: { server: 1 },
@@ -41,32 +41,32 @@ describeStores('a forgotten visitor', (open) => {
     const { store } = await open();
     const site = { path: 'src/cart.ts', function: 'load', detail: 'words of ada' };
     const named = { digest, kind: 'load' as const, title: 'load /of/ada.js', errors: [], site };
-    await takeIn(store, wholeOf({ ...named, visitor: 'ada' }));
+    await ingest(store, wholeOf({ ...named, visitor: 'ada' }));
     await store.forgetVisitor({ visitors: ['ada'] });
     const kept = { kind: 'load', title: 'load', message: '', site: { ...site, detail: '' } };
     expect((await store.find({ digest }))?.incident).toMatchObject(kept);
-    await takeIn(store, thinOf({ digest, visitor: 'grace' }));
+    await ingest(store, thinOf({ digest, visitor: 'grace' }));
     expect((await store.find({ digest }))?.incident).toMatchObject({ ...kept, counts: { server: 2 } });
-    await takeIn(store, wholeOf({ ...named, visitor: 'grace', title: 'load /of/grace.js' }));
+    await ingest(store, wholeOf({ ...named, visitor: 'grace', title: 'load /of/grace.js' }));
     expect((await store.find({ digest }))?.incident).toMatchObject({ title: 'load /of/grace.js', site });
   });
 
   it('is stored again on a later visit', async () => {
     const { store } = await open();
     await store.forgetVisitor({ visitors: ['ada'] });
-    await takeIn(store, wholeOf({ digest, visitor: 'ada', at: Date.now() + 5 * Minute }));
+    await ingest(store, wholeOf({ digest, visitor: 'ada', at: Date.now() + 5 * Minute }));
     expect((await store.listOccurrences(digest, { limit: 9 })).occurrences).toHaveLength(1);
   });
 
   it('can be named by an email address, which is not stored', async () => {
     const { store, driver } = await open();
     await store.forgetVisitor({ visitors: ['the hash of ada'], email: 'Ada@Example.com' });
-    await takeIn(store, wholeOf({ digest }));
+    await ingest(store, wholeOf({ digest }));
     const said = (email: string, of: string) => ({
       entry: 'feedback' as const,
       feedback: { id: of.repeat(32), address: digest, text: 'Said.', at: Date.now(), email },
     });
-    await takeIn(store, said('ada@example.com', 'a'), said('grace@example.com', 'b'));
+    await ingest(store, said('ada@example.com', 'a'), said('grace@example.com', 'b'));
     expect((await store.listFeedback(digest, 9)).map(({ email }) => email)).toEqual(['grace@example.com']);
     const marks = await driver.all<{ mark: string }>('SELECT mark FROM desk_forgotten');
     expect(marks).toHaveLength(2);
@@ -86,7 +86,7 @@ describeStores('a forgotten visitor', (open) => {
       Date.now(),
     ]);
     const feedback = { id, address: digest, text: 'Said.', at: Date.now(), email: 'Ada@Example.com' };
-    await takeIn(store, wholeOf({ digest, visitor: 'ada' }), wholeOf({ digest }), { entry: 'feedback', feedback });
+    await ingest(store, wholeOf({ digest, visitor: 'ada' }), wholeOf({ digest }), { entry: 'feedback', feedback });
     expect((await store.listOccurrences(digest, { limit: 9 })).occurrences).toHaveLength(1);
     expect(await store.listFeedback(digest, 9)).toEqual([]);
   });

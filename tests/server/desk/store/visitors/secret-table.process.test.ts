@@ -3,7 +3,7 @@ import type { SqlDriver } from '../../../../../src/server/desk/store/sql.ts';
 import type { Store } from '../../../../../src/server/desk/store/store.ts';
 import { createSecret, NO_DAY } from '../../../../../src/server/desk/store/visitors/secret-table.ts';
 import { Day, Hour } from '../../../../../src/shared/units.ts';
-import { describeStores, retain, takeIn } from '../../../../support/stores.ts';
+import { describeStores, ingest, retain } from '../../../../support/stores.ts';
 
 const today = Math.floor(Date.now() / Day);
 
@@ -31,7 +31,7 @@ describeStores('a visitor salt', (open) => {
 
   it('is that of a process if it is the first', async () => {
     const { store } = await open();
-    await takeIn(store, saltOf(today, 'mine'), saltOf(NO_DAY, 'for ids'));
+    await ingest(store, saltOf(today, 'mine'), saltOf(NO_DAY, 'for ids'));
     expect(await listSalts(store, today)).toEqual(['mine']);
     expect(await listSalts(store, NO_DAY)).toEqual(['for ids']);
   });
@@ -39,15 +39,15 @@ describeStores('a visitor salt', (open) => {
   it('of a process is kept with the common one if another was first', async () => {
     const { store } = await open();
     const [common = ''] = await listSalts(store, today);
-    await takeIn(store, saltOf(today, 'mine'));
-    await takeIn(store, saltOf(today, 'mine'));
+    await ingest(store, saltOf(today, 'mine'));
+    await ingest(store, saltOf(today, 'mine'));
     expect(await listSalts(store, today)).toEqual([common, 'mine']);
   });
 
   it('is deleted after two days, except the one for ids', async () => {
     const { store, driver } = await open();
     await store.readSalts([NO_DAY, today].map(offer));
-    await takeIn(store, saltOf(today, 'mine'), saltOf(NO_DAY, 'for ids'));
+    await ingest(store, saltOf(today, 'mine'), saltOf(NO_DAY, 'for ids'));
     await store.forgetVisitor({ visitors: ['ada'] });
     await age(driver, 1);
     await retain(store);
@@ -63,7 +63,7 @@ describeStores('a visitor salt', (open) => {
 
   it('from a clock that is wrong by months is deleted too', async () => {
     const { store } = await open();
-    await takeIn(store, saltOf(today + 91, 'ahead'), saltOf(today - 91, 'behind'));
+    await ingest(store, saltOf(today + 91, 'ahead'), saltOf(today - 91, 'behind'));
     await retain(store);
     expect(await list(store)).toEqual([]);
   });

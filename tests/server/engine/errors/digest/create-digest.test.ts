@@ -5,7 +5,7 @@ import {
   type DigestInput,
   type DigestResult,
 } from '../../../../../src/server/engine/errors/digest/create-digest.ts';
-import { emptySiteTable } from '../../../../../src/server/engine/errors/digest/site-table.ts';
+import { emptyLocationTable } from '../../../../../src/server/engine/errors/digest/location-table.ts';
 import type { ErrorRecord } from '../../../../../src/server/engine/errors/failure.ts';
 
 interface Told {
@@ -26,7 +26,10 @@ function record({ at = [], ...told }: Told): ErrorRecord {
 }
 
 function digestOf(errors: readonly Told[], input: Partial<DigestInput> = {}, namespace = 'n'): DigestResult {
-  return createDigest({ side: 'server', errors: errors.map(record), ...input }, { namespace, table: emptySiteTable });
+  return createDigest(
+    { side: 'server', errors: errors.map(record), ...input },
+    { namespace, table: emptyLocationTable },
+  );
 }
 
 const CART = 'checkout src/shared/product/cart.ts';

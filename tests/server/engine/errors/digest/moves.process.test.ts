@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createSites } from '../../../../../build/sites.mjs';
+import { createLocations } from '../../../../../build/sites.mjs';
 import { createDigest, type DigestResult } from '../../../../../src/server/engine/errors/digest/create-digest.ts';
-import { loadSiteTable } from '../../../../../src/server/engine/errors/digest/load-site-table.ts';
+import { loadLocationTable } from '../../../../../src/server/engine/errors/digest/load-location-table.ts';
 import { bundleProject } from '../../../../support/bundled-project.ts';
 import { createFolder } from '../../../../support/desk.ts';
 
@@ -23,7 +23,7 @@ async function digestOf(path: string, text: string, moves: readonly Move[] = [])
   writeFileSync(join(root, 'moves.json'), JSON.stringify(moves));
   const { dist, fail } = await bundleProject(root, { [`src/${path}`]: text, 'src/main.ts': MAIN(`./${path}`) });
   const errors = [{ class: 'Error', message: 'The cart is empty.', frames: fail() }];
-  return createDigest({ side: 'server', errors }, { namespace: 'n', table: loadSiteTable(dist) });
+  return createDigest({ side: 'server', errors }, { namespace: 'n', table: loadLocationTable(dist) });
 }
 
 describe('a digest stays the same', () => {
@@ -107,6 +107,6 @@ describe('a digest stays the same', () => {
 it.each([[['src/a.ts']], [['src/a.ts', 'src/b.ts#f']], [['src/a.ts#f', 'src/b.ts#f#throw x']], ['src/a.ts']])(
   'an invalid move stops the build: %j',
   (move) => {
-    expect(() => createSites('/nowhere', [], { moves: [move] as never })).toThrow(/is not a valid move\. Write/);
+    expect(() => createLocations('/nowhere', [], { moves: [move] as never })).toThrow(/is not a valid move\. Write/);
   },
 );

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { createSites } from '../../../../../build/sites.mjs';
+import { createLocations } from '../../../../../build/sites.mjs';
+import {
+  type LocationTable,
+  parseLocationTable,
+} from '../../../../../src/server/engine/errors/digest/location-table.ts';
 import { parseStack } from '../../../../../src/server/engine/errors/digest/parse-stack.ts';
-import { parseSiteTable, type SiteTable } from '../../../../../src/server/engine/errors/digest/site-table.ts';
 import type { ErrorRecord } from '../../../../../src/server/engine/errors/failure.ts';
 import { readSources, root } from './corpus/bundle.mjs';
 
@@ -28,7 +31,7 @@ export interface Sighting {
   readonly kind: string;
   readonly release: number;
   readonly errors: readonly ErrorRecord[];
-  readonly table: SiteTable;
+  readonly table: LocationTable;
 }
 
 const PATHS = { dist: '/app/dist', origins: ['https://shop.example'] };
@@ -45,7 +48,7 @@ export function readCorpus(): Sighting[] {
   });
 }
 
-function readTables(): Map<string, SiteTable> {
+function readTables(): Map<string, LocationTable> {
   const all = Object.entries(read<Record<string, CollectedMap[]>>('maps.json'));
   return new Map(
     all.map(([name, maps]) => {
@@ -54,7 +57,7 @@ function readTables(): Map<string, SiteTable> {
         const sourcesContent = map.sources.map((source) => sources[source.replace(/^(?:\.\.\/)+/, '')]);
         return { path, contents: JSON.stringify({ ...map, sourcesContent }) };
       });
-      return [name, parseSiteTable(createSites(root, whole))];
+      return [name, parseLocationTable(createLocations(root, whole))];
     }),
   );
 }

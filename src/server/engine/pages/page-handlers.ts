@@ -25,7 +25,7 @@ import { createContextFetch } from './context-fetch.ts';
 import { loadPage } from './load-page.ts';
 import { createMatcher, matchNotFound } from './match-page.ts';
 import { type PageRequest, type PageRequestOptions, SharedPageRequest, VisitorPageRequest } from './page-request.ts';
-import { type PageExchange, type PageServices, READ_METHODS, sendRedirect, toAllowed } from './page-services.ts';
+import { type PageExchange, type PageServices, READ_METHODS, sendRedirect, toAllowed } from './page-response.ts';
 import { toPageUrl } from './page-url.ts';
 import { sendNotPage, sendPageData } from './render/page-data.ts';
 import { sendDocument, showPage } from './render/show-page.ts';

@@ -6,13 +6,13 @@ import { createMetrics } from '../engine/monitoring/metrics.ts';
 import { readManifest } from './read-manifest.ts';
 
 /** The first things that a start reads, and that everything else uses. */
-export type Ground = Awaited<ReturnType<typeof openGround>>;
+export type Bootstrap = Awaited<ReturnType<typeof bootstrap>>;
 
 /**
  * @param dist the folder of the build
  * @throws with a sentence, if a setting is invalid, the build is missing, or the data folder cannot be used
  */
-export async function openGround(dist: string) {
+export async function bootstrap(dist: string) {
   const terminal = process.stdout.isTTY === true;
   const config = readConfig(process.env, { terminal });
   const manifest = readManifest(dist);

@@ -41,7 +41,7 @@ const THANKS = 'Thank you. Your feedback was sent to the team.';
  * that page, which could fail again. It is sent before the address is looked up, so that neither its text nor
  * its timing reveals whether the address exists.
  */
-export function takeFeedback(options: TakeFeedbackOptions): RequestHandler {
+export function ingestFeedback(options: TakeFeedbackOptions): RequestHandler {
   const { feedback, origins, bodies, log } = options;
 
   async function answer(req: Request, res: Response): Promise<void> {
@@ -82,7 +82,7 @@ export function takeFeedback(options: TakeFeedbackOptions): RequestHandler {
     }
   }
 
-  return async function takeFeedback(req, res, next) {
+  return async function ingestFeedback(req, res, next) {
     const { method, target } = requestInfo(req);
     if (method !== 'POST' || !isAsked(target)) return next();
     try {

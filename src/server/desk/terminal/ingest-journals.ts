@@ -14,7 +14,7 @@ import type { StoreHolder } from '../worker/store-holder.ts';
 import { createWriter } from '../worker/writer.ts';
 import { countWaiting, listRunFolders, toJournals } from './list-journals.ts';
 
-export interface TakeInOptions {
+export interface IngestOptions {
   readonly store: Store;
   readonly dataDir: string;
   /** The environment of this command. */
@@ -37,7 +37,7 @@ const LOOK_INTERVAL = 50 * Millisecond;
  * @returns the number of entries that running processes have still not stored
  * @throws StoreAwayError
  */
-export async function takeInJournals(options: TakeInOptions): Promise<number> {
+export async function ingestJournals(options: IngestOptions): Promise<number> {
   await adoptDead(options);
   return waitForRunning(options);
 }
@@ -50,14 +50,14 @@ async function adoptDead({
   dist,
   digester,
   log,
-}: TakeInOptions): Promise<void> {
+}: IngestOptions): Promise<void> {
   const dead = claimDeadJournals(toJournals(dataDir), '', log);
   if (dead.length === 0) return;
   const holder: Pick<StoreHolder, 'use' | 'reachableSince'> = { use: (work) => work(store), reachableSince: 0 };
-  const { readMap, readSites } = createBuildFiles({ build, dist, holder });
+  const { readMap, readLocations } = createBuildFiles({ build, dist, holder });
   const findFunction = async (of: string, frame: Parameters<Digester['findFunction']>[0]) =>
-    digester.findFunction(frame, await readSites(of));
-  const prepare = createPrepare({ maps: createMapReader({ readMap, findFunction }), digester, readSites, log });
+    digester.findFunction(frame, await readLocations(of));
+  const prepare = createPrepare({ maps: createMapReader({ readMap, findFunction }), digester, readLocations, log });
   const count = () => undefined; // a command has no metrics
   const deadLetters = createDeadLetters({ dataDir, environment: here, count, log });
   const writer = createWriter({
@@ -87,7 +87,7 @@ async function adoptDead({
   }
 }
 
-async function waitForRunning({ store, dataDir }: TakeInOptions): Promise<number> {
+async function waitForRunning({ store, dataDir }: IngestOptions): Promise<number> {
   const end = performance.now() + PATIENCE;
   for (;;) {
     let waiting = 0;

@@ -1,9 +1,9 @@
-import type { Site, StackFrame } from '../failure.ts';
+import type { FrameLocation, StackFrame } from '../failure.ts';
 
 /** Whose code a site is in. The engine is a framework: failures are looked for in the code that calls it. */
 export type Home = 'product' | 'desk' | 'engine' | 'dependency';
 
-export interface FoundSite extends Site {
+export interface FoundLocation extends FrameLocation {
   readonly home: Home;
   /** First line of the function, or of the statement if there is a detail; from 1, or 0 if unknown. */
   readonly line: number;
@@ -17,12 +17,12 @@ export interface FoundSite extends Site {
   /** Throws for its caller, like `invariant`. */
   readonly isHelper: boolean;
   /** Its names when its failures were first seen, if it has moved since (`moves.json`). Digests use these names. */
-  readonly first?: Site;
+  readonly first?: FrameLocation;
 }
 
-export interface SiteTable {
+export interface LocationTable {
   /** Finds the site of a frame in one of our bundles, in a source file that runs unbuilt, or in a dependency. */
-  find(frame: StackFrame): FoundSite | undefined;
+  find(frame: StackFrame): FoundLocation | undefined;
   /** True if the table knows the bundle. Nothing is known about frames in other bundles. */
   has(file: string): boolean;
   /** False if the source file does not contain the name, so that it is data. True if the names are not known. */
@@ -30,7 +30,7 @@ export interface SiteTable {
 }
 
 /** Returns the names that a digest is made from. */
-export function toFirst(site: FoundSite): Site {
+export function toFirst(site: FoundLocation): FrameLocation {
   return site.first ?? site;
 }
 
@@ -46,14 +46,14 @@ interface TableFile {
   readonly strings: readonly string[];
   readonly sites: readonly number[];
   /** By the index of a site. Builds before 0.2.0 have none. */
-  readonly firstNames?: Readonly<Record<number, Site>>;
+  readonly firstNames?: Readonly<Record<number, FrameLocation>>;
   readonly properties: Readonly<Record<string, string>>;
   readonly bundles: Readonly<Record<string, string>>;
 }
 
 /** Knows no bundles, only source files and dependencies by their names. */
-export const emptySiteTable: SiteTable = {
-  find: (frame) => toPlainSite(frame),
+export const emptyLocationTable: LocationTable = {
+  find: (frame) => toPlainLocation(frame),
   has: () => false,
   isWritten: () => true,
 };
@@ -62,7 +62,7 @@ export const emptySiteTable: SiteTable = {
  * @param json of `dist/sites.json`
  * @throws Error if it has another version or is not a table
  */
-export function parseSiteTable(json: string): SiteTable {
+export function parseLocationTable(json: string): LocationTable {
   const file = JSON.parse(json) as TableFile; // written by the build of the same release
   if (file.version !== VERSION) {
     throw new Error(`The table of sites has version ${file.version}, and this server reads ${VERSION}. Build again.`);
@@ -81,7 +81,7 @@ export function parseSiteTable(json: string): SiteTable {
     return decoded;
   }
 
-  function toSite(index: number): FoundSite | undefined {
+  function toFrameLocation(index: number): FoundLocation | undefined {
     if (index === 0) return undefined;
     const [path = 0, fn = 0, detail = 0, line = 0, flags = 0] = sites.slice(
       index * SITE_LENGTH,
@@ -105,7 +105,9 @@ export function parseSiteTable(json: string): SiteTable {
   return {
     find(frame) {
       const bundle = placesOf(frame.file);
-      return bundle ? toSite(findPlace(bundle, frame.line - 1, Math.max(0, frame.column - 1))) : toPlainSite(frame);
+      return bundle
+        ? toFrameLocation(findPlace(bundle, frame.line - 1, Math.max(0, frame.column - 1)))
+        : toPlainLocation(frame);
     },
     has: (name) => Object.hasOwn(bundles, name),
     isWritten(path, property) {
@@ -173,7 +175,7 @@ function findPlace(places: Places, line: number, column: number): number {
 const SOURCE = /^(?!\.\.\/|node_modules\/|(?:client|server)\/)[^:]+\.[cm]?[jt]sx?$/;
 
 /** Makes a site from the frame itself: a source file that runs unbuilt, with the engine's name of the function. */
-function toPlainSite({ file, line, function: name }: StackFrame): FoundSite | undefined {
+function toPlainLocation({ file, line, function: name }: StackFrame): FoundLocation | undefined {
   const isSource = SOURCE.test(file);
   if (!isSource && !file.startsWith('node_modules/')) return undefined;
   const path = isSource ? file : toPackage(file);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { emptySiteTable, parseSiteTable, type SiteTable } from './site-table.ts';
+import { emptyLocationTable, type LocationTable, parseLocationTable } from './location-table.ts';
 
 /**
  * Loads the table of the running build. There is none in development, where stacks name the source files themselves.
@@ -9,14 +9,14 @@ import { emptySiteTable, parseSiteTable, type SiteTable } from './site-table.ts'
  * @param dist the folder of the build
  * @throws Error if the table is from another release
  */
-export function loadSiteTable(dist: string): SiteTable {
+export function loadLocationTable(dist: string): LocationTable {
   let json: string;
   try {
     json = readFileSync(join(dist, 'sites.json'), 'utf8');
   } catch {
-    return emptySiteTable;
+    return emptyLocationTable;
   }
-  return parseSiteTable(json);
+  return parseLocationTable(json);
 }
 
 /**
@@ -25,19 +25,19 @@ export function loadSiteTable(dist: string): SiteTable {
  *
  * @param dist the folder of the build
  */
-export function createTableLoader(dist: string, log: Pick<Logger, 'warn'>): () => SiteTable {
-  let table: SiteTable | undefined;
+export function createTableLoader(dist: string, log: Pick<Logger, 'warn'>): () => LocationTable {
+  let table: LocationTable | undefined;
 
-  function load(): SiteTable {
+  function load(): LocationTable {
     try {
-      return loadSiteTable(dist);
+      return loadLocationTable(dist);
     } catch (error) {
       log.warn({ err: error }, 'The table of source positions (dist/sites.json) cannot be read. Build again.');
-      return emptySiteTable;
+      return emptyLocationTable;
     }
   }
 
-  return function getSiteTable() {
+  return function getLocationTable() {
     table ??= load();
     return table;
   };

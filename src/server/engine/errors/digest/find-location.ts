@@ -1,6 +1,6 @@
 import type { ErrorRecord, StackFrame } from '../failure.ts';
+import { type FoundLocation, type LocationTable, toFirst } from './location-table.ts';
 import { readNativeDetail } from './native-error.ts';
-import { type FoundSite, type SiteTable, toFirst } from './site-table.ts';
 
 /** Frames that are searched for the loop of an endless recursion (count). V8 gives no more by default. */
 const RECURSION_FRAMES = 10;
@@ -13,18 +13,18 @@ const RANK = { own: 0, ownAwaiting: 1, engine: 2, engineAwaiting: 3, passedThrou
  * constructors of errors are skipped. A function that only awaited is used if there is no other, and the engine's own
  * frames if the application has none.
  */
-export function findSite(error: ErrorRecord, table: SiteTable): FoundSite | undefined {
+export function findLocation(error: ErrorRecord, table: LocationTable): FoundLocation | undefined {
   if (isRecursion(error)) return findRepeated(error.frames, table) ?? findFirst(error.frames, table);
   return findFirst(error.frames, table);
 }
 
 /** True for a site in the application; false in the engine or without a site. */
-export function isOwn(site: FoundSite | undefined): boolean {
+export function isOwn(site: FoundLocation | undefined): boolean {
   return site?.home === 'product' || site?.home === 'desk';
 }
 
-function findFirst(frames: readonly StackFrame[], table: SiteTable): FoundSite | undefined {
-  let best: FoundSite | undefined;
+function findFirst(frames: readonly StackFrame[], table: LocationTable): FoundLocation | undefined {
+  let best: FoundLocation | undefined;
   let bestRank: number = RANK.passedThrough + 1;
   for (const frame of frames) {
     const site = table.find(frame);
@@ -39,7 +39,7 @@ function findFirst(frames: readonly StackFrame[], table: SiteTable): FoundSite |
   return best;
 }
 
-function rankOf(site: FoundSite, isAsync: boolean): number {
+function rankOf(site: FoundLocation, isAsync: boolean): number {
   if (site.isHelper || site.isErrorClass) return RANK.passedThrough;
   if (isOwn(site)) return isAsync ? RANK.ownAwaiting : RANK.own;
   return isAsync ? RANK.engineAwaiting : RANK.engine;
@@ -53,8 +53,8 @@ function isRecursion({ class: name, message }: ErrorRecord): boolean {
  * When functions call each other endlessly, it is chance which of them is on top, or what they called last. So this
  * returns the first by name of those that repeat.
  */
-function findRepeated(frames: readonly StackFrame[], table: SiteTable): FoundSite | undefined {
-  const counts = new Map<string, { site: FoundSite; count: number }>();
+function findRepeated(frames: readonly StackFrame[], table: LocationTable): FoundLocation | undefined {
+  const counts = new Map<string, { site: FoundLocation; count: number }>();
   for (const frame of frames.slice(0, RECURSION_FRAMES)) {
     const site = table.find(frame);
     if (!isOwn(site) || !site) continue;

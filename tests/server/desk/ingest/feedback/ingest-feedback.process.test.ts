@@ -2,18 +2,18 @@ import request from 'supertest';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseAddress } from '../../../../../src/server/desk/address.ts';
 import type { Desk } from '../../../../../src/server/desk/desk.ts';
+import { ingestFeedback } from '../../../../../src/server/desk/ingest/feedback/ingest-feedback.ts';
 import {
   createKeepFeedback,
   type KeepFeedbackOptions,
 } from '../../../../../src/server/desk/ingest/feedback/keep-feedback.ts';
-import { takeFeedback } from '../../../../../src/server/desk/ingest/feedback/take-feedback.ts';
 import { StoreAwayError } from '../../../../../src/server/desk/store/sql.ts';
 import { createBodyReader } from '../../../../../src/server/engine/api/body-reader.ts';
 import { createScrubber } from '../../../../../src/server/engine/errors/scrub.ts';
 import { createOrigins } from '../../../../../src/server/engine/protection/origins.ts';
 import { Day, Second } from '../../../../../src/shared/units.ts';
 import { createTestApp, spyOnLog } from '../../../../support/app.ts';
-import { describeStores, takeIn, thinOf, wholeOf } from '../../../../support/stores.ts';
+import { describeStores, ingest, thinOf, wholeOf } from '../../../../support/stores.ts';
 
 const ADDRESS = '7K3QM2XA-9F4W0R6B';
 const TEXT = 'I was about to pay.';
@@ -36,11 +36,11 @@ async function start(
       return answer;
     },
     journalFeedback(feedback: Parameters<Desk['journalFeedback']>[0]) {
-      done = takeIn(store, { entry: 'feedback', feedback });
+      done = ingest(store, { entry: 'feedback', feedback });
       return true;
     },
   } as unknown as Desk;
-  const feedback = takeFeedback({
+  const feedback = ingestFeedback({
     feedback: createKeepFeedback({ desk, environment: 'production', ...(limits && { limits }) }),
     origins: createOrigins([], 'http://127.0.0.1'),
     bodies: createBodyReader(),
@@ -73,7 +73,7 @@ async function start(
 describeStores('feedback', (open) => {
   it('is acknowledged and stored with the failure', async () => {
     const { store } = await open();
-    await takeIn(store, wholeOf({ digest: '7K3QM2XA', occurrence: '9F4W0R6B', at: Date.now() }));
+    await ingest(store, wholeOf({ digest: '7K3QM2XA', occurrence: '9F4W0R6B', at: Date.now() }));
     const { post, read } = await start(store);
     const reply = await post({
       address: ADDRESS,
@@ -101,7 +101,7 @@ describeStores('feedback', (open) => {
     ['without an address', ''],
   ])('%s gets the same response, but is not stored', async (_what, address) => {
     const { store } = await open();
-    await takeIn(
+    await ingest(
       store,
       wholeOf({ digest: '7K3QM2XA', occurrence: '9F4W0R6B', at: Date.now() }),
       wholeOf({ digest: '3Q7K2MXA', occurrence: '8E3V9QZA', at: Date.now() - 7 * Day }),
@@ -118,7 +118,7 @@ describeStores('feedback', (open) => {
   it('about a failure that then became frequent is stored with its incident', async () => {
     const { store } = await open();
     const many = Array.from({ length: 1001 }, () => thinOf({ digest: '7K3QM2XA', at: Date.now() }));
-    await takeIn(store, ...many);
+    await ingest(store, ...many);
     const { post, read } = await start(store);
     await post({ address: '7K3QM2XA-ZZZZZZZZ', text: TEXT });
     expect(await read()).toMatchObject([{ address: '7K3QM2XA', text: TEXT }]);

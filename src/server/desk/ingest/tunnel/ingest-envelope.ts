@@ -79,7 +79,7 @@ const COUNTED_TYPES: ReadonlySet<string> = new Set([
  * @param headers the sender's headers for the upstream
  * @throws ReportError if the envelope is malformed, or has another DSN
  */
-export async function takeEnvelope(
+export async function ingestEnvelope(
   bytes: Uint8Array,
   sender: Sender,
   headers: Readonly<Record<string, string>>,
@@ -167,11 +167,11 @@ async function takeItem(
     case 'event':
       return takeEvent(item, read.event, read.id, sender, parts);
     case 'feedback':
-      return takeFeedback(item, read.feedback, sender, parts, () =>
+      return ingestFeedback(item, read.feedback, sender, parts, () =>
         rewriteFeedback(read.event, read.id, read.feedback, parts),
       );
     case 'user_report':
-      return takeFeedback(item, read.feedback, sender, parts, () => rewriteUserReport(read.feedback));
+      return ingestFeedback(item, read.feedback, sender, parts, () => rewriteUserReport(read.feedback));
     case 'transaction':
       return isIgnored(parts.ignoreTransaction(read.payload), parts) ? {} : { item };
     default:
@@ -185,7 +185,7 @@ function isIgnored(reason: string | undefined, { count }: EnvelopeParts): boolea
 }
 
 /** Stores feedback about known failures. The upstream gets all feedback within the sender's limits. */
-async function takeFeedback(
+async function ingestFeedback(
   { type, headers }: EnvelopeItem,
   given: GivenFeedback,
   { address }: Sender,

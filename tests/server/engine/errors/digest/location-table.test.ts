@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { emptySiteTable, parseSiteTable } from '../../../../../src/server/engine/errors/digest/site-table.ts';
+import {
+  emptyLocationTable,
+  parseLocationTable,
+} from '../../../../../src/server/engine/errors/digest/location-table.ts';
 import type { StackFrame } from '../../../../../src/server/engine/errors/failure.ts';
 
 function frame(file: string, name = '', line = 1, column = 1): StackFrame {
@@ -15,7 +18,7 @@ describe('a source file that runs without a build', () => {
     ['Cart.<anonymous>', 'Cart'],
     ['', ''],
   ])('is its own site, with the function %s', (name, known) => {
-    expect(emptySiteTable.find(frame('src/server/product/cart.ts', name))).toMatchObject({
+    expect(emptyLocationTable.find(frame('src/server/product/cart.ts', name))).toMatchObject({
       path: 'src/server/product/cart.ts',
       function: known,
     });
@@ -26,16 +29,16 @@ describe('a source file that runs without a build', () => {
     ['src/shared/lib/cart.ts', 'product'],
     ['src/lib/cart.ts', 'product'],
     ['src/shared/desk/list.tsx', 'desk'],
-    ['src/server/engine/pages/pages.ts', 'engine'],
+    ['src/server/engine/pages/page-handlers.ts', 'engine'],
     ['src/server/sentry/sentry.ts', 'engine'],
     ['src/server/main.ts', 'engine'],
     ['node_modules/@scope/pkg/lib/index.js', 'dependency'],
   ])('%s belongs to the %s', (file, home) => {
-    expect(emptySiteTable.find(frame(file))?.home).toBe(home);
+    expect(emptyLocationTable.find(frame(file))?.home).toBe(home);
   });
 
   it('skips helpers by file and by function', () => {
-    const isHelper = (file: string, name: string) => emptySiteTable.find(frame(file, name))?.isHelper;
+    const isHelper = (file: string, name: string) => emptyLocationTable.find(frame(file, name))?.isHelper;
     expect(isHelper('src/shared/product/invariant.ts', 'check')).toBe(true);
     expect(isHelper('src/shared/product/cart.ts', 'assertDefined')).toBe(true);
     expect(isHelper('src/shared/product/cart.ts', 'asserting')).toBe(false);
@@ -43,10 +46,10 @@ describe('a source file that runs without a build', () => {
 });
 
 it('knows nothing about bundles without a table', () => {
-  expect(emptySiteTable.find(frame('server/main.js'))).toBeUndefined();
-  expect(emptySiteTable.has('server/main.js')).toBe(false);
+  expect(emptyLocationTable.find(frame('server/main.js'))).toBeUndefined();
+  expect(emptyLocationTable.has('server/main.js')).toBe(false);
 });
 
 it('rejects a table of another version, and says what to do', () => {
-  expect(() => parseSiteTable('{"version":99}')).toThrow('Build again');
+  expect(() => parseLocationTable('{"version":99}')).toThrow('Build again');
 });
