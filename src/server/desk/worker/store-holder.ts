@@ -107,7 +107,7 @@ export function createStoreHolder(options: StoreHolderOptions) {
     if (!isTold) {
       log.error(
         { err: error },
-        "The desk's store cannot be used. Pages still work, and failures wait in the journal until the store is back.",
+        "The desk's store cannot be used. Pages still work, and failures wait in the journal.",
       );
       isTold = true;
     }

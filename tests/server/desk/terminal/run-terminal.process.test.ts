@@ -130,7 +130,7 @@ describe.each([
     await runDesk(['ignore', digest, '--until-more', '100'], env);
     expect((await desk.ask('find', digest))?.incident).toMatchObject({ state: 'ignored', ignoredGrowth: 100 });
     const reopened = await runDesk(['reopen', digest, '0000000Z', '--as', 'grace'], env);
-    expect(reopened.out).toMatch(/^7K3QM2XA open by grace \(it was ignored since just now, by /);
+    expect(reopened.out).toMatch(/^7K3QM2XA open by grace \(was ignored since just now, by /);
     expect(reopened).toMatchObject({
       code: 1,
       err: 'No incident has the digest 0000000Z in the environment production.\n',

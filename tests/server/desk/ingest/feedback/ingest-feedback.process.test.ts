@@ -129,7 +129,7 @@ describe('the form', () => {
   const none = { find: async () => undefined } as never;
 
   it.each([
-    [{ address: ADDRESS, text: '   ' }, 422, /few words/],
+    [{ address: ADDRESS, text: '   ' }, 422, /what you were doing/],
     [{ address: ADDRESS, text: 'x'.repeat(4097) }, 422, /below 4096 characters/],
     [{ address: ADDRESS, text: TEXT, email: 'no address' }, 422, /not a valid email address/],
     [{ address: ADDRESS, text: 'x'.repeat(60_000) }, 413, /larger than 48 KiB/],
