@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import * as esbuild from 'esbuild';
 import { requireBanner, serverTarget } from './bundles.mjs';
+import { engineByName } from './front-doors.mjs';
 import { readOwnersBuild } from './owner.mjs';
 import { toCommandFiles } from './stamp.mjs';
 
@@ -45,7 +46,12 @@ export async function bundleCommand(root, command, owner) {
       external: ['pg-native'],
       banner: { js: requireBanner },
       define: { 'process.env.NODE_ENV': '"production"' },
-      ...(owner && loadsProduct(command) && { plugins: owner.plugins, alias: owner.alias }),
+      ...(owner &&
+        loadsProduct(command) && {
+          // The settings import `#engine/server`, which would bring all of the engine.
+          plugins: [engineByName(root), ...owner.plugins],
+          alias: owner.alias,
+        }),
     }),
     esbuild.build({
       ...common,

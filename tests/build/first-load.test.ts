@@ -53,6 +53,13 @@ describe('the production build', () => {
     expect(desk).not.toMatch(/\/tour\/|Leave note/);
   });
 
+  it('loads neither Express nor React into the commands', () => {
+    for (const command of ['desk', 'doctor']) {
+      const text = readFileSync(`${dist}/server/${command}.js`, 'utf8');
+      expect(text, command).not.toMatch(/^\/\/ node_modules\/(?:express|react|react-dom|react-router|@sentry|pino)\//m);
+    }
+  });
+
   it('contains no code of `npm run dev`', () => {
     const urls = new Set(
       [manifest.entry, ...Object.values(manifest.routes)].flatMap((part) => [part.script, ...part.preloads]),

@@ -30,7 +30,7 @@ export default function Notifications({ data }: PageProps<NotificationsData>) {
           </Panel>
         )}
         {(targets.length > 0 || done.length > 0) && (
-          <Panel title="Sent">
+          <Panel title="History">
             <NotificationTable
               of={done}
               now={data.now}

@@ -19,7 +19,7 @@ export function RequestPanel({
     ...(agent
       ? [
           [
-            'With',
+            'Client',
             <span key="agent" title={agent.raw}>
               {agent.words}
             </span>,
