@@ -3,6 +3,8 @@ import type { RequestHandler } from 'express';
 import { DESK_API_PATH, isDeskApiPath } from './desk/api/desk-api.ts';
 import type { DeskPages } from './desk/pages/desk-pages.ts';
 import { type ApiOrigins, apiOrigins } from './engine/api/api-origins.ts';
+import { type Api, mountApi } from './engine/api/mount-api.ts';
+import type { DocumentFacts } from './engine/api/openapi.ts';
 import { apiNotFound, unclaimedMethods } from './engine/api/resource.ts';
 import { type AssetsOptions, assets } from './engine/assets/assets.ts';
 import { compress } from './engine/assets/compress.ts';
@@ -31,7 +33,8 @@ export interface AppDeps extends FirstStepsDeps {
   /** Finds assets of earlier builds. */
   readonly findOldAsset?: AssetsOptions['findOldAsset'];
   readonly pages: PageSteps;
-  readonly api?: RequestHandler | undefined;
+  readonly api?: Api | undefined;
+  readonly apiDocument?: DocumentFacts | false | undefined;
   /** Other origins whose scripts can call the product's API. */
   readonly apiOrigins?: ApiOrigins | undefined;
   readonly compression?: boolean;
@@ -93,7 +96,8 @@ export function createApp(deps: AppDeps): RequestListener {
   if (deps.desk) app.use(deps.desk.step);
   if (deps.deskApi) app.use(DESK_API_PATH, deps.deskApi);
   for (const step of deps.steps) app.use(seenAsPage(step), dropClosed());
-  app.use('/api', privateReplies(), ...(deps.api ? [deps.api] : []));
+  const document = deps.apiDocument ?? { title: 'API', version: '1' };
+  app.use('/api', privateReplies(), ...(deps.api ? mountApi(deps.api, { app, base: '/api', document }) : []));
   app.use(pages.data);
   app.use(pages.pages);
   if (deps.routes) app.use(...(existing ? [existing.giveHeaders] : []), deps.routes);

@@ -188,6 +188,7 @@ export async function startSite<Settings, Services, Own extends object>({
       : undefined,
     pages,
     api: product.api?.(parts),
+    apiDocument: product.apiDocument,
     apiOrigins: product.apiOrigins,
     compression: config.compression,
     development: development?.routes,

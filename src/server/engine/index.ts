@@ -2,10 +2,13 @@
 // name.
 
 export type { ApiOrigins } from './api/api-origins.ts';
+export { type Auth, bearer, type Caller, session } from './api/auth.ts';
 export { formBody, jsonBody } from './api/body-limits.ts';
-export { openApi } from './api/openapi.ts';
-export { operation } from './api/operation.ts';
-export { type Resource, resource } from './api/resource.ts';
+export { implement } from './api/implement.ts';
+export { localClient } from './api/local-client.ts';
+export type { Api } from './api/mount-api.ts';
+export type { DocumentFacts } from './api/openapi.ts';
+export { resource } from './api/resource.ts';
 export type { Upgrades } from './connection/upgrades.ts';
 export { addBreadcrumb } from './errors/breadcrumb.ts';
 export { HttpError, notFoundHere } from './errors/http-error.ts';

@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Config } from '../config.ts';
 import type { ApiOrigins } from './api/api-origins.ts';
+import type { Api } from './api/mount-api.ts';
+import type { DocumentFacts } from './api/openapi.ts';
 import type { Upgrades } from './connection/upgrades.ts';
 import type { FailureContext } from './errors/create-failure.ts';
 import type { ExistingApp } from './existing-app.ts';
@@ -51,8 +53,10 @@ export interface Product<Settings, Services = undefined, Own extends object = ob
   readonly context?: (parts: ContextParts<NoInfer<Settings>, NoInfer<Services>>) => Own | Promise<Own>;
   /** The server halves of the pages, by route id. */
   readonly pages: PageTable<ProductContext<NoInfer<Settings>, NoInfer<Services>> & NoInfer<Own>>;
-  /** Everything under `/api`. */
-  readonly api?: (parts: ProductParts<NoInfer<Settings>, NoInfer<Services>>) => RequestHandler;
+  /** Everything under `/api`: parts made by `implement()`, and Express handlers. */
+  readonly api?: (parts: ProductParts<NoInfer<Settings>, NoInfer<Services>>) => Api;
+  /** Title, version and text of `/api/openapi.json`. False: there is no document. */
+  readonly apiDocument?: DocumentFacts | false;
   /**
    * Steps that run before pages and API for each request, in order: `[session(…), signIn()]`. A list and not a
    * `Router`, because leaving a router costs every request a turn of the event loop.

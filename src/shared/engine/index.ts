@@ -1,6 +1,8 @@
 // Everything that pages import, as `#engine`. The build resolves each name to its own file, so that a page loads only
 // what it uses. Within the engine, import the files directly.
 
+export { ApiError, type Client, createClient } from './api/client.ts';
+export { operation } from './api/operation.ts';
 export { Await } from './rendering/await.tsx';
 export type { DocumentProps } from './rendering/document.ts';
 export type { ErrorPageProps, ErrorPages } from './rendering/engine-context.ts';

@@ -105,10 +105,7 @@ export function createStoreHolder(options: StoreHolderOptions) {
     if (isClosed) return;
     onAway?.();
     if (!isTold) {
-      log.error(
-        { err: error },
-        "The desk's store cannot be used. Pages still work, and failures wait in the journal.",
-      );
+      log.error({ err: error }, "The desk's store cannot be used. Pages still work, and failures wait in the journal.");
       isTold = true;
     }
     if (error instanceof StoreAwayError && error.isGone) void dropStore();

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import * as z from 'zod';
+import type { ApiSchema } from '../../../shared/engine/api/operation.ts';
 
-/** The parts of JSON Schema 2020-12 that are read. */
+/** What is read of a schema in JSON Schema 2020-12. */
 export interface JsonSchema {
   readonly type?: string;
   readonly description?: string;
@@ -11,16 +11,16 @@ export interface JsonSchema {
 }
 
 export interface JsonSchemas {
-  /** @param side `input` for what callers send, `output` for what is answered */
-  read(schema: z.core.$ZodType, side: 'input' | 'output'): JsonSchema;
-  /** Schemas that have an id, by id. */
+  /** @param side `input` is what callers send, `output` what they get */
+  read(schema: ApiSchema, side: 'input' | 'output'): JsonSchema;
+  /** The schemas with an id, by their id. */
   named(): Readonly<Record<string, JsonSchema>>;
 }
 
 const LOCAL = '#/$defs/';
 const NAMED = '#/components/schemas/';
 
-/** Collects the schemas of one document. One with an id (`.meta({ id: 'Person' })`) appears once and is referenced. */
+/** Collects the schemas of a document. Schemas with an id (`.meta({ id: 'Person' })`) appear once, and are referenced. */
 export function createJsonSchemas(): JsonSchemas {
   const named: Record<string, JsonSchema> = {};
 
@@ -38,15 +38,21 @@ export function createJsonSchemas(): JsonSchemas {
 
   return {
     read(schema, side) {
-      const { $schema: _version, $defs = {}, ...own } = z.toJSONSchema(schema, { io: side });
-      for (const [id, found] of Object.entries($defs)) keep(id, toNamed(found));
+      const converted: JsonSchema = toJsonSchema(schema, side);
+      const { $schema: _version, $defs = {}, ...own } = converted;
+      for (const [id, found] of Object.entries($defs as object)) keep(id, toNamed(found));
       return toNamed(own);
     },
     named: () => named,
   };
 }
 
-/** Points references to the document's components, and leaves out bounds that every safe integer meets. */
+/** Converts a schema to JSON Schema 2020-12. Local definitions are in `$defs`. */
+export function toJsonSchema(schema: ApiSchema, side: 'input' | 'output'): JsonSchema {
+  return schema['~standard'].jsonSchema[side]({ target: 'draft-2020-12' }) as JsonSchema;
+}
+
+/** Points references to the document's schemas, and omits bounds that every integer satisfies. */
 function toNamed(schema: object): JsonSchema {
   return JSON.parse(JSON.stringify(schema), (key, value: unknown) => {
     if (key === '$ref' && typeof value === 'string') return value.replace(LOCAL, NAMED);

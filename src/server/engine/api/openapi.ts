@@ -1,23 +1,23 @@
 import * as z from 'zod';
-import { PROBLEM_TYPE, type Problem } from '../errors/problem.ts';
+import type { ApiSchema, Method, OperationFacts, Problem, ReplyFacts } from '../../../shared/engine/api/operation.ts';
+import { PROBLEM_TYPE } from '../errors/problem.ts';
 import { LINES_TYPE } from '../request/send-lines.ts';
+import type { Implemented } from './implement.ts';
 import { createJsonSchemas, type JsonSchema, type JsonSchemas } from './json-schemas.ts';
-import { type OperationFacts, operation, type ReplyFacts } from './operation.ts';
-import { type Method, type Resource, resource } from './resource.ts';
 
-export interface OpenApiOptions {
+export interface DocumentFacts {
   readonly title: string;
   readonly version: string;
   /** Markdown. */
   readonly about?: string;
-  /** Path that the resources are mounted at: `/api/desk`. */
-  readonly base: string;
-  /** Methods that are an `operation()` appear in the document. */
-  readonly resources: readonly Resource[];
-  /** Ways for a caller to authenticate: `{ token: { type: 'http', scheme: 'bearer' } }`. Any one is enough. */
-  readonly security?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Errors that any operation with this method can answer, in addition to its own. */
   readonly problems?: (method: Method) => Readonly<Record<number, string>>;
+}
+
+export interface OpenApiOptions extends DocumentFacts {
+  /** The path in front of the operations' paths: `/api`. */
+  readonly base: string;
+  readonly operations: readonly Implemented[];
 }
 
 /** https://spec.openapis.org/oas/v3.1.1.html */
@@ -47,49 +47,32 @@ const ProblemBody = z
   .meta({ id: 'Problem', description: 'What went wrong (RFC 9457).' }) satisfies z.core.$ZodType<Problem>;
 
 /**
- * Describes resources in OpenAPI 3.1, with the schemas that their operations check and answer with. A schema with
- * an id (`.meta({ id: 'Person' })`) appears once, under that name.
+ * Describes operations in OpenAPI 3.1, with the schemas that check their requests and replies. A schema with an id
+ * (`.meta({ id: 'Person' })`) appears once, under that name.
  *
- * @throws Error if two schemas or two operations have the same id
+ * @throws Error if two schemas or two operations have the same name
  */
 export function createOpenApi(options: OpenApiOptions) {
-  const { title, version, about, base, resources, security } = options;
+  const { title, version, about, base, operations } = options;
   const schemas = createJsonSchemas();
-  const names = new Set<string>();
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
-  for (const { pattern, operations } of resources) {
-    for (const [method, { facts }] of Object.entries(operations)) {
-      if (names.has(facts.id)) throw new Error(`Two operations have the id ${facts.id}. Give each its own.`);
-      names.add(facts.id);
-      const path = `${base}${pattern}`.replace(/:(\w+)/g, '{$1}');
-      paths[path] ??= {};
-      paths[path][method.toLowerCase()] = describe(method as Method, pattern, facts, { schemas, options });
-    }
+  const names = new Set<string>();
+  for (const operation of operations) {
+    const { name, facts } = operation;
+    if (names.has(name)) throw new Error(`Two operations have the name ${name}. Rename one of them.`);
+    names.add(name);
+    const path = `${base}${facts.path}`.replace(/:(\w+)/g, '{$1}');
+    paths[path] ??= {};
+    paths[path][facts.method.toLowerCase()] = describe(operation, { schemas, options });
   }
+  const auths = operations.flatMap(({ auth }) => auth ?? []);
+  const securitySchemes = Object.fromEntries(auths.map(({ name, scheme }) => [name, scheme]));
   return {
     openapi: '3.1.1',
     info: { title, version, ...(about !== undefined && { description: about }) },
     paths,
-    components: { schemas: schemas.named(), ...(security && { securitySchemes: security }) },
-    ...(security && { security: Object.keys(security).map((name) => ({ [name]: [] })) }),
+    components: { schemas: schemas.named(), ...(auths.length > 0 && { securitySchemes }) },
   };
-}
-
-/** The document as a resource, which describes itself too. It is built for the first request. */
-export function openApi(path: string, options: OpenApiOptions): Resource {
-  let made: OpenApi | undefined;
-  const own: Resource = resource(path, {
-    GET: operation({
-      id: 'getOpenApi',
-      summary: 'This document',
-      isOpen: true,
-      replies: { 200: { about: 'The API, in OpenAPI 3.1.', body: z.looseObject({ openapi: z.string() }) } },
-    }).handle(() => {
-      made ??= createOpenApi({ ...options, resources: [...options.resources, own] });
-      return { status: 200, body: { ...made } };
-    }),
-  });
-  return own;
 }
 
 interface Making {
@@ -97,50 +80,43 @@ interface Making {
   readonly options: OpenApiOptions;
 }
 
-function describe(method: Method, pattern: string, facts: OperationFacts, making: Making) {
-  const { id, summary, about, isOpen, body } = facts;
-  const parameters = listParameters(method, pattern, facts, making);
+function describe({ name, facts, auth }: Implemented, making: Making) {
+  const { summary, about, body, deprecated } = facts;
+  const parameters = listParameters(facts, making);
   return {
-    operationId: id,
+    operationId: name,
     summary,
     ...(about !== undefined && { description: about }),
+    ...(deprecated && { deprecated: true }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
-      requestBody: { required: true, content: { 'application/json': { schema: making.schemas.read(body, 'input') } } },
+      requestBody: { required: true, content: toContent('application/json', making.schemas.read(body, 'input')) },
     }),
-    responses: listReplies(method, facts, making),
-    // Empty: this operation needs no credentials.
-    ...(isOpen && { security: [] as const }),
+    responses: listReplies(facts, auth !== undefined, making),
+    security: auth ? [{ [auth.name]: [] }] : [],
   };
 }
 
-function listParameters(method: Method, pattern: string, facts: OperationFacts, { schemas }: Making): Parameter[] {
-  const inPath = [...pattern.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
-  const known = toParameters(facts.params, 'path', schemas);
+function listParameters(facts: OperationFacts, { schemas }: Making): Parameter[] {
+  const { path, params, query, headers, paged, ifMatch } = facts;
+  const known = toParameters(params, 'path', schemas);
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']): Parameter => {
+    return known.find((parameter) => parameter.name === name) ?? { name, in: 'path', required: true, schema: TEXT };
+  });
   return [
-    ...inPath.map(
-      (name): Parameter =>
-        known.find((parameter) => parameter.name === name) ?? {
-          name,
-          in: 'path',
-          required: true,
-          schema: { type: 'string' },
-        },
-    ),
-    ...toParameters(facts.query, 'query', schemas),
-    ...toParameters(facts.headers, 'header', schemas).map((parameter) => ({
+    ...inPath,
+    ...toParameters(query, 'query', schemas),
+    ...(paged ? [CURSOR, toLimit(paged)] : []),
+    ...toParameters(headers, 'header', schemas).map((parameter) => ({
       ...parameter,
       name: parameter.name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase()),
     })),
-    ...(isCompared(method, facts) ? [IF_NONE_MATCH] : []),
+    ...(ifMatch ? [IF_MATCH] : []),
+    ...(isCompared(facts) ? [IF_NONE_MATCH] : []),
   ];
 }
 
-function toParameters(
-  schema: z.core.$ZodObject | undefined,
-  place: Parameter['in'],
-  schemas: JsonSchemas,
-): Parameter[] {
+function toParameters(schema: ApiSchema | undefined, place: Parameter['in'], schemas: JsonSchemas): Parameter[] {
   if (!schema) return [];
   const { properties = {}, required = [] } = schemas.read(schema, 'input');
   return Object.entries(properties).map(([name, { description, ...rest }]) => ({
@@ -153,6 +129,20 @@ function toParameters(
 }
 
 const TEXT = { type: 'string' } as const;
+const CURSOR: Parameter = {
+  name: 'cursor',
+  in: 'query',
+  required: false,
+  description: 'Where the page begins. Follow the `Link` header instead of making one up.',
+  schema: TEXT,
+};
+const IF_MATCH: Parameter = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description: 'The `ETag` of the version that you change. The answer is 412 if there is another one.',
+  schema: TEXT,
+};
 const IF_NONE_MATCH: Parameter = {
   name: 'If-None-Match',
   in: 'header',
@@ -161,37 +151,47 @@ const IF_NONE_MATCH: Parameter = {
   schema: TEXT,
 };
 const ETAG = { ETag: 'Identifies this version of the response.' };
+const LINK = { Link: 'The URL of the next page, with `rel="next"`. Absent on the last page.' };
+
+function toLimit({ limit, max }: NonNullable<OperationFacts['paged']>): Parameter {
+  const schema = { type: 'integer', minimum: 1, maximum: max, default: limit };
+  return { name: 'limit', in: 'query', required: false, description: 'The most items of a page.', schema };
+}
 
 /** JSON that answers a GET has an `ETag`, which is compared. */
-function isCompared(method: Method, { replies }: OperationFacts): boolean {
+function isCompared({ method, replies }: OperationFacts): boolean {
   return method === 'GET' && replies[200]?.body !== undefined;
 }
 
 function listReplies(
-  method: Method,
   facts: OperationFacts,
+  hasAuth: boolean,
   { schemas, options }: Making,
 ): Record<string, OpenApiReply> {
-  const problems = {
-    ...(facts.query || facts.headers || facts.body ? { 400: 'The request is not valid.' } : {}),
-    ...(facts.params && { 404: 'Not found.' }),
-    ...(facts.body && {
+  const { query, headers, body, params, paged, ifMatch } = facts;
+  const problems: Record<number, string | undefined> = {
+    ...(query || headers || body || paged ? { 400: 'The request is not valid.' } : {}),
+    ...(hasAuth && { 401: 'The caller is not known.' }),
+    ...(params && { 404: 'Not found.' }),
+    ...(ifMatch && { 412: 'It has changed in the meantime.' }),
+    ...(body && {
       413: 'The body is too large.',
       415: 'The body is not JSON.',
       422: 'The request is not valid.',
     }),
-    ...(!facts.isOpen && options.problems?.(method)),
+    ...(hasAuth && options.problems?.(facts.method)),
     ...facts.problems,
   };
   const content = toContent(PROBLEM_TYPE, schemas.read(ProblemBody, 'output'));
+  const usual = { ...(isCompared(facts) && ETAG), ...(paged && LINK) };
   return {
     ...Object.fromEntries(
       Object.entries(facts.replies).map(([status, reply]) => [
         status,
-        toReply(isCompared(method, facts) ? { ...reply, headers: { ...ETAG, ...reply.headers } } : reply, schemas),
+        toReply({ ...reply, headers: { ...usual, ...reply.headers } }, schemas),
       ]),
     ),
-    ...(isCompared(method, facts) && { 304: toReply({ about: 'Nothing has changed.', headers: ETAG }, schemas) }),
+    ...(isCompared(facts) && { 304: toReply({ about: 'Nothing has changed.', headers: ETAG }, schemas) }),
     ...Object.fromEntries(Object.entries(problems).map(([status, about]) => [status, { description: about, content }])),
     default: { description: 'Something else went wrong.', content },
   };
@@ -207,7 +207,7 @@ function toReply({ about, body, lines, headers }: ReplyFacts, schemas: JsonSchem
   const named = Object.entries(headers ?? {}).map(([name, words]) => [name, { description: words, schema: TEXT }]);
   return {
     description: about,
-    ...(headers && { headers: Object.fromEntries(named) }),
+    ...(named.length > 0 && { headers: Object.fromEntries(named) }),
     ...(body && { content: toContent('application/json', schemas.read(body, 'output')) }),
     // OpenAPI 3.1 cannot describe a stream: this is the schema of each line.
     ...(lines && { content: toContent(LINES_TYPE, schemas.read(lines, 'output')) }),

@@ -1,25 +1,16 @@
 import { type RequestHandler, Router } from 'express';
+import type { Method } from '../../../shared/engine/api/operation.ts';
 import { HttpError, methodNotAllowed, notFoundHere } from '../errors/http-error.ts';
 import { sendAllowed } from '../request/refuse.ts';
 import { requestInfo } from '../request/request-info.ts';
-import type { Operation } from './operation.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-export type Methods = { readonly [M in Method]?: RequestHandler | readonly RequestHandler[] | Operation };
-
-/** A router for one path, with the descriptions of its operations. */
-export type Resource = Router & {
-  /** Path pattern, relative to the router that uses it: `/notes/:id`. */
-  readonly pattern: string;
-  readonly operations: { readonly [M in Method]?: Operation };
-};
+export type Methods = { readonly [M in Method]?: RequestHandler | readonly RequestHandler[] };
 
 /**
  * Routes the methods of one path: `resource('/notes/:id', { GET: show, PATCH: [...jsonBody(), update] })`. HEAD
- * follows GET, OPTIONS is answered with `Allow`, and every other method gets 405. An `operation()` also appears in
- * the document of `createOpenApi()`.
+ * follows GET, OPTIONS is answered with `Allow`, and every other method gets 405.
  */
-export function resource(path: string, methods: Methods): Resource {
+export function resource(path: string, methods: Methods): Router {
   const router = Router();
   const allow = listAllowed(methods);
   const route = router.route(path);
@@ -28,20 +19,13 @@ export function resource(path: string, methods: Methods): Resource {
     next();
   });
   route.options((_req, res) => sendAllowed(res, allow));
-  const operations: { [M in Method]?: Operation } = {};
   for (const [name, handler] of Object.entries(methods)) {
-    const method = name as Method; // the keys of `Methods`
-    if (isOperation(handler)) operations[method] = handler;
-    route[toVerb(method)](...(isOperation(handler) ? handler.handlers : [handler].flat()));
+    route[toVerb(name as Method)](...[handler].flat()); // the keys of `Methods`
   }
   route.all(() => {
     throw methodNotAllowed(allow);
   });
-  return Object.assign(router, { pattern: path, operations });
-}
-
-function isOperation(handler: Methods[Method]): handler is Operation {
-  return typeof handler === 'object' && 'facts' in handler;
+  return router;
 }
 
 /** Answers unknown paths under `/api` with JSON, never with a page. */

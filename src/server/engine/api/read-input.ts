@@ -1,0 +1,109 @@
+import type { ApiSchema, SchemaIssue } from '../../../shared/engine/api/operation.ts';
+
+/** Messages by the path of a field (`status.until`). The empty name is for the whole. */
+export type FieldErrors = Readonly<Record<string, string>>;
+
+/** Returns the first message of each field. */
+export function toFieldErrors(issues: readonly SchemaIssue[]): FieldErrors {
+  // Names are the caller's: `constructor` is possible.
+  const errors = new Map<string, string>();
+  for (const issue of issues) {
+    const path = (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part));
+    // zod reports unknown keys together, for the object that contains them.
+    const unknown = 'keys' in issue && Array.isArray(issue.keys) ? issue.keys.map(String) : [];
+    const found = unknown.length > 0 ? unknown.map((key) => [...path, key]) : [path];
+    const message = unknown.length > 0 ? 'This field is not known.' : issue.message;
+    for (const name of found.map((parts) => parts.join('.'))) if (!errors.has(name)) errors.set(name, message);
+  }
+  return Object.fromEntries(errors);
+}
+
+export type Read = { readonly value: unknown } | { readonly errors: FieldErrors };
+
+/** Checks a value with a schema. Without a schema, the value is undefined. */
+export async function readValue(schema: ApiSchema | undefined, value: unknown): Promise<Read> {
+  if (!schema) return { value: undefined };
+  const pending = schema['~standard'].validate(value);
+  const result = pending instanceof Promise ? await pending : pending;
+  return result.issues ? { errors: toFieldErrors(result.issues) } : { value: result.value };
+}
+
+/** Reads the texts of a path, a search or headers as the types that a schema expects. */
+export type TextReader = (texts: Iterable<readonly [string, string]>) => Promise<Read>;
+
+/**
+ * Texts become numbers, booleans and lists if the schema expects them, so that `z.int()` reads `7`. A name that appears
+ * twice is an error, unless it is a list.
+ */
+export function createTextReader(schema: ApiSchema | undefined): TextReader {
+  if (!schema) return async () => ({ value: undefined });
+  let kinds: ReadonlyMap<string, Kinds> | undefined;
+  return async function readTexts(texts) {
+    kinds ??= toKinds(schema);
+    const values = new Map<string, unknown>();
+    const errors: Record<string, string> = {};
+    for (const [name, text] of texts) {
+      const { types, items } = kinds.get(name) ?? NO_KINDS;
+      if (types.has('array')) {
+        values.set(name, [...((values.get(name) as unknown[] | undefined) ?? []), toTyped(text, items)]);
+      } else if (values.has(name)) {
+        errors[name] = 'Send this once.';
+      } else {
+        values.set(name, toTyped(text, types));
+      }
+    }
+    const read = await readValue(schema, Object.fromEntries(values));
+    return Object.keys(errors).length > 0 ? { errors: { ...('errors' in read && read.errors), ...errors } } : read;
+  };
+}
+
+interface Kinds {
+  readonly types: ReadonlySet<string>;
+  readonly items: ReadonlySet<string>;
+}
+
+const NO_KINDS: Kinds = { types: new Set(), items: new Set() };
+
+interface Node {
+  readonly $ref?: string;
+  readonly $defs?: Readonly<Record<string, Node>>;
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly items?: Node;
+  readonly anyOf?: readonly Node[];
+  readonly oneOf?: readonly Node[];
+  readonly allOf?: readonly Node[];
+}
+
+function toKinds(schema: ApiSchema): Map<string, Kinds> {
+  const root = schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' }) as Node;
+  const resolve = (node: Node): Node => {
+    const name = node.$ref?.replace('#/$defs/', '');
+    return (name !== undefined && root.$defs?.[name]) || node;
+  };
+  const flatten = (node: Node): Node[] => {
+    const found = resolve(node);
+    return [found, ...[found.anyOf, found.oneOf, found.allOf].flatMap((nodes) => nodes ?? []).flatMap(flatten)];
+  };
+  const toTypes = (nodes: readonly Node[]) => new Set(nodes.flatMap(({ type }) => type ?? []));
+  const kinds = new Map<string, Kinds>();
+  for (const { properties = {} } of flatten(root)) {
+    for (const [name, node] of Object.entries(properties)) {
+      const nodes = flatten(node);
+      kinds.set(name, {
+        types: toTypes(nodes),
+        items: toTypes(nodes.flatMap(({ items }) => (items ? flatten(items) : []))),
+      });
+    }
+  }
+  return kinds;
+}
+
+const NUMBER = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?$/;
+
+function toTyped(text: string, types: ReadonlySet<string>): unknown {
+  if (types.has('string')) return text;
+  if ((types.has('number') || types.has('integer')) && NUMBER.test(text)) return Number(text);
+  if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}

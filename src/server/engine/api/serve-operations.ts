@@ -1,0 +1,258 @@
+import { createHash } from 'node:crypto';
+import type { Request, RequestHandler, Response } from 'express';
+import type { OperationFacts } from '../../../shared/engine/api/operation.ts';
+import { HttpError, methodNotAllowed, notFoundHere } from '../errors/http-error.ts';
+import { sendProblem } from '../errors/problem.ts';
+import { decodePercent } from '../request/decode-percent.ts';
+import { matchesEtag } from '../request/etag.ts';
+import { sendAllowed } from '../request/refuse.ts';
+import { requestInfo } from '../request/request-info.ts';
+import { sendLines } from '../request/send-lines.ts';
+import { jsonBody } from './body-limits.ts';
+import type { AnyReply, Implemented } from './implement.ts';
+import { createTextReader, type FieldErrors, type Read, readValue } from './read-input.ts';
+
+/** Thrown by the checks of an operation: the caller's request is not valid. */
+export class InvalidInput extends HttpError {
+  readonly errors: FieldErrors;
+
+  constructor(status: 400 | 422, message: string, errors: FieldErrors) {
+    super(status, message);
+    this.errors = errors;
+  }
+}
+
+/** Texts of a request, or the values that a caller in this process passes. */
+export interface GivenInput {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly headers: Request['headers'];
+  /** Undefined without one. */
+  readonly body: () => Promise<unknown>;
+  readonly request: Request;
+}
+
+/** An operation that is ready to run. */
+export interface ServedOperation {
+  readonly name: string;
+  readonly facts: OperationFacts;
+  /** @throws HttpError if the request is refused */
+  readonly run: (given: GivenInput, beforeBody?: (version: string) => boolean) => Promise<AnyReply | undefined>;
+}
+
+export function serveOperation({ name, facts, auth, version, handle }: Implemented): ServedOperation {
+  const readParams = createTextReader(facts.params);
+  const readQuery = createPagedReader(facts);
+  const readHeaders = createTextReader(facts.headers);
+  return {
+    name,
+    facts,
+    async run(given, isKnown) {
+      const { request } = given;
+      const caller = auth && (await auth.identify(request));
+      const params = await readParams(Object.entries(given.params));
+      if ('errors' in params) throw notFoundHere();
+      const { query, page } = await readQuery(given.query);
+      if ('errors' in query) throw new InvalidInput(400, 'The search parameters are not valid.', query.errors);
+      const headers = await readHeaders(toTexts(given.headers));
+      if ('errors' in headers) throw new InvalidInput(400, 'A header is not valid.', headers.errors);
+      const body = facts.body ? await readValue(facts.body, await given.body()) : undefined;
+      if (body && 'errors' in body) throw new InvalidInput(422, 'The body is not valid.', body.errors);
+      const match = facts.ifMatch && ((current: string) => requireMatch(given.headers['if-match'], current));
+      const input = {
+        params: params.value,
+        query: query.value,
+        headers: headers.value,
+        body: body?.value,
+        request,
+        caller,
+        page,
+        match,
+      } as never; // the types of `implement` are those of these facts
+      if (version && isKnown?.(await version(input))) return undefined;
+      return checkReply(name, facts, await handle(input));
+    },
+  };
+}
+
+interface PagedQuery {
+  readonly query: Read;
+  readonly page?: { readonly cursor: string | undefined; readonly limit: number };
+}
+
+function createPagedReader({ query, paged }: OperationFacts): (search: URLSearchParams) => Promise<PagedQuery> {
+  const read = createTextReader(query);
+  if (!paged) return async (search) => ({ query: await read(search) });
+  return async (search) => {
+    const own = [...search].filter(([name]) => name !== 'cursor' && name !== 'limit');
+    const text = search.get('limit');
+    const limit = text === null ? paged.limit : /^\d{1,6}$/.test(text) ? Number(text) : 0;
+    if (limit < 1 || limit > paged.max || search.getAll('limit').length > 1) {
+      return { query: { errors: { limit: `Send a number from 1 to ${paged.max}, once.` } } };
+    }
+    return { query: await read(own), page: { cursor: search.get('cursor') ?? undefined, limit } };
+  };
+}
+
+function toTexts(headers: Request['headers']): [string, string][] {
+  return Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []));
+}
+
+/** RFC 9110, section 13.1.1: strong comparison. */
+function requireMatch(header: string | undefined, version: string): void {
+  if (header === undefined || header.trim() === '*') return;
+  if (header.split(',').some((tag) => tag.trim() === toTag(version))) return;
+  throw new HttpError(412, 'It has changed in the meantime. Get it again.');
+}
+
+/** A reply that its schema refuses may contain what callers must not see, so it is a failure and is not sent. */
+async function checkReply(name: string, facts: OperationFacts, reply: AnyReply): Promise<AnyReply> {
+  const described = facts.replies[reply.status];
+  if (!described) throw new Error(`The operation ${name} answered ${reply.status}, which its replies do not have.`);
+  if (!described.body) return reply;
+  const body = await readValue(described.body, reply.body);
+  if ('errors' in body) {
+    const [field = '', message = ''] = Object.entries(body.errors)[0] ?? [];
+    throw new Error(`The reply of the operation ${name} is not what its schema describes. ${field}: ${message}`);
+  }
+  return { ...reply, body: body.value };
+}
+
+interface Route {
+  readonly pattern: string;
+  readonly byMethod: Map<string, ServedOperation>;
+  readonly allow: string;
+}
+
+interface Found {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/**
+ * Answers the operations' paths under `base`. HEAD follows GET, OPTIONS is answered with `Allow`, and other methods get
+ * 405. Other paths are left to what follows.
+ */
+export function serveOperations(operations: readonly ServedOperation[], base = '/api'): RequestHandler {
+  const find = createFinder(operations);
+  const readBody = jsonBody();
+  return function serveOperations(req, res, next) {
+    const info = requestInfo(req);
+    const found = find(info.path.slice(base.length));
+    if (!found) return next();
+    const { route, params } = found;
+    info.route = `${base}${route.pattern}`;
+    if (req.method === 'OPTIONS') return sendAllowed(res, route.allow);
+    const operation = route.byMethod.get(req.method === 'HEAD' ? 'GET' : req.method);
+    if (!operation) throw methodNotAllowed(route.allow);
+    return answer(operation, params, req, res).catch((error: unknown) => {
+      if (!(error instanceof InvalidInput)) return next(error);
+      sendProblem(res, { kind: 'public', status: error.status, message: error.message }, error.errors);
+    });
+  };
+
+  async function answer(operation: ServedOperation, params: Found['params'], req: Request, res: Response) {
+    const { facts } = operation;
+    if (facts.deprecated) sayDeprecated(res, facts.deprecated);
+    const given: GivenInput = {
+      params,
+      query: requestInfo(req).url.searchParams,
+      headers: req.headers,
+      request: req,
+      async body() {
+        for (const read of readBody) await runHandler(read, req, res);
+        return req.body;
+      },
+    };
+    const isKnown = (version: string) => isFresh(req, res, `W/"${encodeURIComponent(version)}"`);
+    const reply = await operation.run(given, isKnown);
+    if (!reply) return void res.status(304).end();
+    await send(reply, req, res);
+  }
+}
+
+function createFinder(operations: readonly ServedOperation[]): (path: string) => Found | undefined {
+  const routes = new Map<string, Route>();
+  for (const operation of operations) {
+    const { path, method } = operation.facts;
+    const byMethod = routes.get(path)?.byMethod ?? new Map<string, ServedOperation>();
+    if (byMethod.has(method)) throw new Error(`Two operations have ${method} ${path}. Give one another path.`);
+    byMethod.set(method, operation);
+    const methods = [...byMethod.keys()].flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
+    routes.set(path, { pattern: path, byMethod, allow: [...methods, 'OPTIONS'].join(', ') });
+  }
+  const patterns = [...routes.values()].filter(({ pattern }) => pattern.includes(':')).map(toMatcher);
+  return (path) => {
+    const route = routes.get(path);
+    if (route && !path.includes(':')) return { route, params: {} };
+    for (const match of patterns) {
+      const found = match(path);
+      if (found) return found;
+    }
+    return undefined;
+  };
+}
+
+function toMatcher(route: Route): (path: string) => Found | undefined {
+  const names = [...route.pattern.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+  const text = route.pattern.split(/:\w+/).map((part) => part.replaceAll('.', '\\.'));
+  const regex = new RegExp(`^${text.join('([^/]+)')}$`);
+  return (path) => {
+    const parts = regex.exec(path)?.slice(1).map(decodePercent);
+    if (!parts || parts.includes(undefined)) return undefined;
+    return { route, params: Object.fromEntries(names.map((name, index) => [name, parts[index] ?? ''])) };
+  };
+}
+
+function runHandler(handler: RequestHandler, req: Request, res: Response): Promise<void> {
+  return new Promise((resolve, reject) => {
+    handler(req, res, (error: unknown) => (error ? reject(error) : resolve()));
+  });
+}
+
+/** RFC 9745 and RFC 8594. */
+function sayDeprecated(res: Response, { since, sunset, link }: NonNullable<OperationFacts['deprecated']>): void {
+  res.setHeader('Deprecation', `@${Date.parse(since) / 1000}`);
+  if (sunset !== undefined) res.setHeader('Sunset', new Date(sunset).toUTCString());
+  if (link !== undefined) res.append('Link', `<${link}>; rel="deprecation"`);
+}
+
+async function send(reply: AnyReply, req: Request, res: Response): Promise<void> {
+  const { status, headers = {}, version, next, body, lines } = reply;
+  res.status(status).set(headers);
+  if (version !== undefined) res.setHeader('ETag', toTag(version));
+  if (next !== undefined) res.append('Link', `<${toNextUrl(req, next)}>; rel="next"`);
+  if (lines) return sendLines(req, res, lines);
+  if (body === undefined) return void res.end();
+  const text = JSON.stringify(body);
+  if (req.method === 'GET' || req.method === 'HEAD') {
+    if (isFresh(req, res, String(res.getHeader('ETag') ?? toHash(text)))) return void res.status(304).end();
+  }
+  res.setHeader('Content-Type', 'application/json; charset=utf-8');
+  res.setHeader('Content-Length', Buffer.byteLength(text));
+  res.end(text);
+}
+
+function toNextUrl(req: Request, cursor: string): string {
+  const { url } = requestInfo(req);
+  const next = new URLSearchParams(url.searchParams);
+  next.set('cursor', cursor);
+  return `${url.pathname}?${next}`;
+}
+
+function toTag(version: string): string {
+  return `"${encodeURIComponent(version)}"`;
+}
+
+function toHash(text: string): string {
+  return `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 16)}"`;
+}
+
+/**
+ * Sets the tag, and returns whether the caller has that state. Express ignores `If-None-Match` if there is
+ * `Cache-Control: no-cache`, which `fetch` always adds to it. That header is for caches, and this is not one.
+ */
+function isFresh(req: Request, res: Response, tag: string): boolean {
+  res.setHeader('ETag', tag);
+  return matchesEtag(req.headers['if-none-match'], tag);
+}
