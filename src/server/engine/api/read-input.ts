@@ -12,7 +12,7 @@ export function toFieldErrors(issues: readonly SchemaIssue[]): FieldErrors {
     // zod reports unknown keys together, for the object that contains them.
     const unknown = 'keys' in issue && Array.isArray(issue.keys) ? issue.keys.map(String) : [];
     const found = unknown.length > 0 ? unknown.map((key) => [...path, key]) : [path];
-    const message = unknown.length > 0 ? 'This field is not known.' : issue.message;
+    const message = unknown.length > 0 ? 'Unknown field.' : issue.message;
     for (const name of found.map((parts) => parts.join('.'))) if (!errors.has(name)) errors.set(name, message);
   }
   return Object.fromEntries(errors);
@@ -47,7 +47,7 @@ export function createTextReader(schema: ApiSchema | undefined): TextReader {
       if (types.has('array')) {
         values.set(name, [...((values.get(name) as unknown[] | undefined) ?? []), toTyped(text, items)]);
       } else if (values.has(name)) {
-        errors[name] = 'Send this once.';
+        errors[name] = 'Send it only once.';
       } else {
         values.set(name, toTyped(text, types));
       }

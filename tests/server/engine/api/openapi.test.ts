@@ -1,11 +1,11 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
-import express from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { createOpenApi, openApi } from '../../../../src/server/engine/api/openapi.ts';
-import { operation } from '../../../../src/server/engine/api/operation.ts';
-import { type Resource, resource } from '../../../../src/server/engine/api/resource.ts';
+import { bearer } from '../../../../src/server/engine/api/auth.ts';
+import { type ApiPart, implement } from '../../../../src/server/engine/api/implement.ts';
+import { createOpenApi } from '../../../../src/server/engine/api/openapi.ts';
+import { operation } from '../../../../src/shared/engine/api/operation.ts';
 import { createTestApp } from '../../../support/app.ts';
 
 const Person = z
@@ -13,36 +13,46 @@ const Person = z
   .meta({ id: 'Person', description: 'Somebody.' });
 const NewPerson = z.strictObject({ name: z.string().trim().min(1).max(40), tags: z.array(z.string()).default([]) });
 
-function peopleResource(id = 'listPeople'): Resource {
-  return resource('/people', {
-    GET: operation({
-      id,
+const people = implement(
+  {
+    listPeople: operation({
+      method: 'GET',
+      path: '/people',
       summary: 'List people',
-      query: z.strictObject({ limit: z.coerce.number().int().max(10).default(5).describe('The most.') }),
+      query: z.strictObject({ limit: z.int().max(10).default(5).describe('The most.') }),
       replies: { 200: { about: 'All of them.', body: z.array(Person) } },
-    }).handle(() => ({ status: 200, body: [] })),
-    POST: operation({
-      id: 'addPerson',
+    }),
+    addPerson: operation({
+      method: 'POST',
+      path: '/people',
       summary: 'Add somebody',
       about: 'By name.',
       headers: z.object({ 'idempotency-key': z.string().optional() }),
       body: NewPerson.meta({ id: 'NewPerson' }),
       replies: { 201: { about: 'The person.', body: Person, headers: { Location: 'Where they are.' } } },
       problems: { 409: 'They are here already.' },
-    }).handle(({ body }) => ({ status: 201, body: { id: 1, name: body.name }, headers: { Location: '/people/1' } })),
-  });
-}
+    }),
+  },
+  {
+    listPeople: () => ({ status: 200, body: [] }),
+    addPerson: ({ body }) => ({ status: 201, body: { id: 1, name: body.name }, headers: { Location: '/people/1' } }),
+  },
+).implemented;
 
-const personResource = resource('/people/:id/:part', {
-  GET: operation({
-    id: 'getPart',
-    summary: 'Get a part',
-    params: z.strictObject({ id: z.coerce.number().int().min(1), part: z.string() }),
-    replies: { 200: { about: 'It.', lines: Person } },
-  }).handle(() => ({ status: 200, lines: (async function* () {})() })),
-  // Not an operation. It works, but is not documented.
-  DELETE: (_req, res) => void res.status(204).end(),
-});
+const person: ApiPart = implement(
+  {
+    getPart: operation({
+      method: 'GET',
+      path: '/people/:id/:part',
+      summary: 'Get a part',
+      deprecated: { since: '2026-11-01' },
+      params: z.strictObject({ id: z.int().min(1), part: z.string() }),
+      replies: { 200: { about: 'It.', lines: Person } },
+    }),
+  },
+  { getPart: () => ({ status: 200, lines: (async function* () {})() }) },
+);
+const all = [...people, ...person.implemented];
 
 const OPTIONS = { title: 'People', version: '2', base: '/api' };
 
@@ -51,9 +61,7 @@ describe('a document', () => {
     const document = createOpenApi({
       ...OPTIONS,
       about: 'All of them.',
-      resources: [peopleResource(), personResource],
-      security: { token: { type: 'http', scheme: 'bearer' }, key: { type: 'apiKey', in: 'header', name: 'X-Key' } },
-      problems: () => ({ 401: 'Who is it?' }),
+      operations: all.map((one) => ({ ...one, auth: bearer(() => undefined) })),
     });
     expect(
       await new Validator().validate(structuredClone(document) as unknown as Record<string, unknown>),
@@ -63,7 +71,7 @@ describe('a document', () => {
   });
 
   it('describes parameters with the schemas that validate them', () => {
-    const { paths } = createOpenApi({ ...OPTIONS, resources: [peopleResource(), personResource] });
+    const { paths } = createOpenApi({ ...OPTIONS, operations: all });
     expect(paths['/api/people']?.get?.parameters).toEqual([
       {
         name: 'limit',
@@ -85,11 +93,11 @@ describe('a document', () => {
       { name: 'id', in: 'path', required: true, schema: { type: 'integer', minimum: 1 } },
       { name: 'part', in: 'path', required: true, schema: { type: 'string' } },
     ]);
-    expect(paths['/api/people/{id}/{part}']).not.toHaveProperty('delete');
+    expect(paths['/api/people/{id}/{part}']?.get?.deprecated).toBe(true);
   });
 
   it('describes bodies, responses and their errors', () => {
-    const { paths, components } = createOpenApi({ ...OPTIONS, resources: [peopleResource(), personResource] });
+    const { paths, components } = createOpenApi({ ...OPTIONS, operations: all });
     const { get, post } = paths['/api/people'] ?? {};
     expect(post?.requestBody).toEqual({
       required: true,
@@ -120,19 +128,24 @@ describe('a document', () => {
   });
 
   it.each([
-    [[peopleResource(), peopleResource()], 'Two operations have the id listPeople.'],
+    [[...people, ...people], 'Two operations have the name listPeople.'],
     [
-      [listOf(Person), listOf(z.strictObject({ id: z.string() }).meta({ id: 'Person' }))],
+      [...listOf(Person), ...listOf(z.strictObject({ id: z.string() }).meta({ id: 'Person' }))],
       'Two schemas have the id Person',
     ],
-    [[listOf(toTree())], 'Give it one: `.meta({ id:'],
-  ])('is not created if a required id is missing or used twice', (resources, words) => {
-    expect(() => createOpenApi({ ...OPTIONS, resources })).toThrow(words);
+    [listOf(toTree()), 'Give it one: `.meta({ id:'],
+  ])('is not created if a required id is missing or used twice', (operations, words) => {
+    expect(() => createOpenApi({ ...OPTIONS, operations })).toThrow(words);
+  });
+
+  it('is not served if it is switched off', async () => {
+    const app = createTestApp({ api: [person], apiDocument: false });
+    expect((await request(app).get('/api/openapi.json')).status).toBe(404);
   });
 
   it('is served, and includes its own path', async () => {
-    const api = express.Router().use(openApi('/openapi.json', { ...OPTIONS, resources: [personResource] }));
-    const { status, body } = await request(createTestApp({ api })).get('/api/openapi.json');
+    const app = createTestApp({ api: [person], apiDocument: OPTIONS });
+    const { status, body } = await request(app).get('/api/openapi.json');
     expect(status).toBe(200);
     expect(body.info).toEqual({ title: 'People', version: '2' });
     expect(Object.keys(body.paths)).toEqual(['/api/people/{id}/{part}', '/api/openapi.json']);
@@ -142,15 +155,15 @@ describe('a document', () => {
 
 let listed = 0;
 
-function listOf(schema: z.ZodType): Resource {
+function listOf(schema: z.ZodType) {
   listed += 1;
-  return resource(`/list-${listed}`, {
-    GET: operation({
-      id: `list${listed}`,
-      summary: 'List',
-      replies: { 200: { about: 'All.', body: z.array(schema) } },
-    }).handle(() => ({ status: 200, body: [] })),
+  const list = operation({
+    method: 'GET',
+    path: `/list-${listed}`,
+    summary: 'List',
+    replies: { 200: { about: 'All.', body: z.array(schema) } },
   });
+  return implement({ [`list${listed}`]: list }, { [`list${listed}`]: () => ({ status: 200, body: [] }) }).implemented;
 }
 
 /** Returns a recursive schema without an id. */

@@ -1,0 +1,525 @@
+import { get } from 'node:http';
+import request from 'supertest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
+import { bearer, session } from '../../../../src/server/engine/api/auth.ts';
+import { type ApiPart, implement } from '../../../../src/server/engine/api/implement.ts';
+import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
+import { HttpError } from '../../../../src/server/engine/errors/http-error.ts';
+import { createClient } from '../../../../src/shared/engine/api/client.ts';
+import { operation } from '../../../../src/shared/engine/api/operation.ts';
+import { createTestApp, spyOnLog, startTestServer } from '../../../support/app.ts';
+import { noScrubber } from '../../../support/unguarded.ts';
+import { until } from '../../../support/until.ts';
+
+const Person = z.strictObject({ id: z.int(), name: z.string() });
+
+/** The real app around an API. */
+function serve(...api: ApiPart[]) {
+  return createTestApp({ api });
+}
+
+describe('an operation', () => {
+  const people = {
+    changePerson: operation({
+      method: 'PATCH',
+      path: '/people/:id',
+      summary: 'Change a person',
+      params: z.strictObject({ id: z.int() }),
+      query: z.strictObject({
+        notify: z.boolean().default(false),
+        tags: z.array(z.int()).optional(),
+        limit: z.int().optional(),
+      }),
+      headers: z.object({ 'x-reason': z.string().optional() }),
+      body: z.strictObject({
+        name: z.string().trim(),
+        home: z.strictObject({ city: z.string().optional() }).optional(),
+      }),
+      replies: {
+        200: { about: 'The person.', body: Person, headers: { 'X-Notified': 'Whether they were notified.' } },
+      },
+    }),
+  };
+
+  it('passes texts to the handler as the types that its schemas expect', async () => {
+    const seen: unknown[] = [];
+    const app = serve(
+      implement(people, {
+        changePerson({ params, query, headers, body }) {
+          seen.push({ params, query, headers, body });
+          return {
+            status: 200,
+            body: { id: params.id, name: body.name },
+            headers: { 'X-Notified': String(query.notify) },
+          };
+        },
+      }),
+    );
+    const reply = await request(app)
+      .patch('/api/people/7?notify=true&tags=1&tags=2')
+      .set('X-Reason', 'because')
+      .send({ name: ' Ada ' });
+    expect(reply.status).toBe(200);
+    expect(reply.body).toEqual({ id: 7, name: 'Ada' });
+    expect(reply.headers['x-notified']).toBe('true');
+    expect(seen).toEqual([
+      {
+        params: { id: 7 },
+        query: { notify: true, tags: [1, 2] },
+        headers: { 'x-reason': 'because' },
+        body: { name: 'Ada' },
+      },
+    ]);
+  });
+
+  it.each([
+    ['/api/people/x', { name: 'Ada' }, 404, undefined],
+    ['/api/people/1e3', { name: 'Ada' }, 404, undefined],
+    ['/api/people/1?limit=x', { name: 'Ada' }, 400, { limit: expect.any(String) }],
+    ['/api/people/1?limit=1&limit=2', { name: 'Ada' }, 400, { limit: 'Send it only once.' }],
+    ['/api/people/1?other=1', { name: 'Ada' }, 400, { other: 'Unknown field.' }],
+    ['/api/people/1?constructor=1', { name: 'Ada' }, 400, { constructor: 'Unknown field.' }],
+    ['/api/people/1?__proto__=1', { name: 'Ada' }, 400, { ['__proto__']: 'Unknown field.' }],
+    [
+      '/api/people/1',
+      { name: 7, home: { city: 1 } },
+      422,
+      { name: expect.any(String), 'home.city': expect.any(String) },
+    ],
+    ['/api/people/1', { name: 'Ada', home: { zip: 1 } }, 422, { 'home.zip': 'Unknown field.' }],
+    ['/api/people/1', 'text', 415, undefined],
+  ])('rejects %s with %j with %d, and names the errors', async (path, body, status, errors) => {
+    const app = serve(implement(people, { changePerson: () => ({ status: 200, body: { id: 1, name: '' } }) }));
+    const reply = await request(app).patch(path).send(body);
+    expect(reply.status).toBe(status);
+    expect(reply.headers['content-type']).toMatch('application/problem+json');
+    expect(Object.entries(reply.body.errors ?? {})).toEqual(Object.entries(errors ?? {}));
+  });
+
+  it('answers HEAD and OPTIONS, and 405 with Allow for other methods', async () => {
+    const plain = {
+      plain: operation({ method: 'GET', path: '/plain.txt', summary: 'Plain', replies: { 204: { about: 'Done.' } } }),
+    };
+    const app = serve(implement(plain, { plain: () => ({ status: 204 }) }));
+    expect((await request(app).get('/api/plain.txt?a=1&a=2')).status).toBe(204);
+    expect((await request(app).head('/api/plain.txt')).status).toBe(204);
+    expect((await request(app).options('/api/plain.txt')).headers.allow).toBe('GET, HEAD, OPTIONS');
+    const refused = await request(app).post('/api/plain.txt');
+    expect([refused.status, refused.headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
+    expect((await request(app).get('/api/plainxtxt')).status).toBe(404);
+  });
+
+  it('is not served twice', () => {
+    const part = implement(people, { changePerson: () => ({ status: 200, body: { id: 1, name: '' } }) });
+    expect(() => serve(part, part)).toThrow('Two operations have PATCH /people/:id.');
+  });
+
+  it('stands beside Express handlers', async () => {
+    const part = implement(people, { changePerson: () => ({ status: 200, body: { id: 1, name: '' } }) });
+    const app = createTestApp({ api: [part, (_req, res) => void res.json('plain')] });
+    expect((await request(app).get('/api/other')).body).toBe('plain');
+  });
+
+  it('fails if its reply is not what the schema describes, and does not send it', async () => {
+    const { log, lines } = spyOnLog();
+    const part = implement(people, {
+      changePerson: () => ({ status: 200, body: { id: 1, name: 'Ada', password: 'canary' } as z.infer<typeof Person> }),
+    });
+    const app = createTestApp({ api: [part], log, funnel: createFunnel({ scrubber: noScrubber, log, build: 'test' }) });
+    const reply = await request(app).patch('/api/people/1').send({ name: 'Ada' });
+    expect(reply.status).toBe(500);
+    expect(reply.body.digest).toMatch(/^[0-9A-Z]{8}$/);
+    expect(reply.text).not.toContain('canary');
+    expect(JSON.stringify(lines)).toContain('The reply of the operation changePerson is not what its schema describes');
+  });
+});
+
+describe('the version of a reply', () => {
+  const list = {
+    list: operation({
+      method: 'GET',
+      path: '/list',
+      summary: 'List',
+      replies: { 200: { about: 'All.', body: z.array(Person) } },
+    }),
+  };
+
+  it('is compared before the handler runs, if it is cheap', async () => {
+    let handled = 0;
+    let version = 'first one';
+    const app = serve(
+      implement(list, {
+        list: {
+          version: async () => version,
+          handle() {
+            handled += 1;
+            return { status: 200, body: [] };
+          },
+        },
+      }),
+    );
+    const { etag } = (await request(app).get('/api/list')).headers;
+    expect(etag).toBe('W/"first%20one"');
+    const again = request(app).get('/api/list').set('If-None-Match', String(etag));
+    expect((await again.set('Cache-Control', 'no-cache')).status).toBe(304); // fetch() sends this
+    expect(handled).toBe(1);
+    version = 'second';
+    expect((await request(app).get('/api/list').set('If-None-Match', String(etag))).status).toBe(200);
+  });
+
+  it('is a hash by default', async () => {
+    const app = serve(implement(list, { list: () => ({ status: 200, body: [] }) }));
+    const { etag } = (await request(app).get('/api/list')).headers;
+    const again = request(app).get('/api/list').set('If-None-Match', String(etag));
+    expect((await again.set('Cache-Control', 'no-cache')).status).toBe(304);
+  });
+
+  it('protects a change, if the caller sends the version that it knows', async () => {
+    let stored = 1;
+    const one = {
+      read: operation({
+        method: 'GET',
+        path: '/one',
+        summary: 'Read',
+        replies: { 200: { about: 'It.', body: z.object({}) } },
+      }),
+      change: operation({
+        method: 'PUT',
+        path: '/one',
+        summary: 'Change',
+        ifMatch: true,
+        replies: { 204: { about: 'Changed.' } },
+      }),
+    };
+    const app = serve(
+      implement(one, {
+        read: () => ({ status: 200, body: {}, version: String(stored) }),
+        change({ match }) {
+          match(String(stored));
+          stored += 1;
+          return { status: 204, version: String(stored) };
+        },
+      }),
+    );
+    const { etag } = (await request(app).get('/api/one')).headers;
+    const change = (tag: string) => request(app).put('/api/one').set('If-Match', tag);
+    expect((await change(String(etag))).headers.etag).toBe('"2"');
+    expect((await change(String(etag))).status).toBe(412);
+    expect((await change('"0", "2"')).status).toBe(204);
+    expect((await request(app).put('/api/one')).status).toBe(204);
+    expect(stored).toBe(4);
+  });
+});
+
+describe('a list with pages', () => {
+  const pages = {
+    list: operation({
+      method: 'GET',
+      path: '/numbers',
+      summary: 'List numbers',
+      query: z.strictObject({ even: z.boolean().optional() }),
+      paged: { limit: 2, max: 3 },
+      replies: { 200: { about: 'Numbers.', body: z.array(z.int()) } },
+    }),
+  };
+  const app = serve(
+    implement(pages, {
+      list({ page: { cursor = '0', limit } }) {
+        const first = Number(cursor);
+        const body = [0, 1, 2, 3, 4].slice(first, first + limit);
+        return { status: 200, body, next: first + limit < 5 ? String(first + limit) : undefined };
+      },
+    }),
+  );
+
+  it('is followed by its links', async () => {
+    const seen: unknown[] = [];
+    let path: string | undefined = '/api/numbers?even=true&limit=3';
+    while (path) {
+      const reply: request.Response = await request(app).get(path);
+      seen.push(reply.body);
+      path = /^<([^>]+)>; rel="next"$/.exec(reply.headers.link ?? '')?.[1];
+      if (path) expect(path).toBe('/api/numbers?even=true&limit=3&cursor=3');
+    }
+    expect(seen).toEqual([
+      [0, 1, 2],
+      [3, 4],
+    ]);
+  });
+
+  it.each(['0', '4', 'x', '1&limit=2'])('refuses limit=%s', async (limit) => {
+    const reply = await request(app).get(`/api/numbers?limit=${limit}`);
+    expect([reply.status, Object.keys(reply.body.errors)]).toEqual([400, ['limit']]);
+  });
+});
+
+describe('a deprecated operation', () => {
+  it('says so, and until when it works', async () => {
+    const old = {
+      old: operation({
+        method: 'GET',
+        path: '/old',
+        summary: 'Old',
+        deprecated: { since: '2026-11-01', sunset: '2027-05-01', link: 'https://example.com/new' },
+        replies: { 204: { about: 'Done.' } },
+      }),
+    };
+    const { headers } = await request(serve(implement(old, { old: () => ({ status: 204 }) }))).get('/api/old');
+    expect(headers).toMatchObject({
+      deprecation: '@1793491200',
+      sunset: 'Sat, 01 May 2027 00:00:00 GMT',
+      link: '<https://example.com/new>; rel="deprecation"',
+    });
+  });
+});
+
+describe('a caller', () => {
+  const operations = {
+    whoAmI: operation({
+      method: 'GET',
+      path: '/me',
+      summary: 'Who am I',
+      replies: { 200: { about: 'A name.', body: z.object({ name: z.string() }) } },
+    }),
+    ping: operation({
+      method: 'GET',
+      path: '/ping',
+      summary: 'Ping',
+      isOpen: true,
+      replies: { 204: { about: 'Here.' } },
+    }),
+  };
+
+  it('is found by a token', async () => {
+    const auth = bearer(async (token) => (token === 'secret-token' ? { id: 7, name: 'Ada' } : undefined));
+    const app = serve(
+      implement(
+        operations,
+        { whoAmI: ({ caller }) => ({ status: 200, body: { name: caller.name } }), ping: () => ({ status: 204 }) },
+        { auth },
+      ),
+    );
+    const me = (value?: string) => {
+      const asked = request(app).get('/api/me');
+      return value === undefined ? asked : asked.set('Authorization', value);
+    };
+    expect((await me('Bearer secret-token')).body).toEqual({ name: 'Ada' });
+    const unknown = await me('Bearer other');
+    expect([unknown.status, unknown.headers['www-authenticate']]).toEqual([
+      401,
+      'Bearer realm="api", error="invalid_token"',
+    ]);
+    const none = await me();
+    expect([none.status, none.headers['www-authenticate'], none.type]).toEqual([
+      401,
+      'Bearer realm="api"',
+      'application/problem+json',
+    ]);
+    expect((await request(app).get('/api/ping')).status).toBe(204);
+  });
+
+  it('is found by a session', async () => {
+    const auth = session((req) => (req.headers.cookie === 'sid=1' ? { id: 'ada', name: 'Ada' } : undefined), 'sid');
+    const app = serve(
+      implement(
+        operations,
+        { whoAmI: ({ caller }) => ({ status: 200, body: { name: caller.name } }), ping: () => ({ status: 204 }) },
+        { auth },
+      ),
+    );
+    expect((await request(app).get('/api/me').set('Cookie', 'sid=1')).body).toEqual({ name: 'Ada' });
+    expect((await request(app).get('/api/me')).headers['www-authenticate']).toBe('Cookie realm="api"');
+    const { components, paths } = (await request(app).get('/api/openapi.json')).body;
+    expect(components.securitySchemes).toEqual({ session: { type: 'apiKey', in: 'cookie', name: 'sid' } });
+    expect([paths['/api/me'].get.security, paths['/api/ping'].get.security]).toEqual([[{ session: [] }], []]);
+  });
+});
+
+describe('lines', () => {
+  const streams = {
+    lines: operation({
+      method: 'GET',
+      path: '/lines/:count',
+      summary: 'Lines',
+      params: z.strictObject({ count: z.int() }),
+      replies: { 200: { about: 'A line each.', lines: Person } },
+      problems: { 409: 'There are none.' },
+    }),
+  };
+
+  it('are streamed as they are produced, and an error before the first one has its status', async () => {
+    async function* toLines(count: number) {
+      if (count === 0) throw new HttpError(409, 'There are none.');
+      for (let index = 0; index < count; index++) yield { id: index, name: 'Ada' };
+    }
+    let ended = 0;
+    const app = serve(
+      implement(streams, {
+        lines: ({ params }) => ({
+          status: 200,
+          lines: (async function* () {
+            try {
+              yield* toLines(params.count);
+            } finally {
+              ended += 1;
+            }
+          })(),
+        }),
+      }),
+    );
+    const reply = await request(app).get('/api/lines/3').buffer(true);
+    expect(reply.headers['content-type']).toBe('application/x-ndjson');
+    expect(reply.text ?? String(reply.body)).toBe(
+      '{"id":0,"name":"Ada"}\n{"id":1,"name":"Ada"}\n{"id":2,"name":"Ada"}\n',
+    );
+    expect((await request(app).get('/api/lines/0')).status).toBe(409);
+    expect(ended).toBe(2);
+    const head = await request(app).head('/api/lines/3');
+    expect(head.status).toBe(200);
+    expect(head.headers['content-type']).toBe('application/x-ndjson');
+    expect(ended).toBe(2);
+  });
+
+  it('end without a report if the client leaves during the first line', async () => {
+    const first = Promise.withResolvers<void>();
+    let begun = 0;
+    let ended = 0;
+    async function* toLines() {
+      begun += 1;
+      try {
+        await first.promise;
+        yield { id: 1, name: 'Ada' };
+      } finally {
+        ended += 1;
+      }
+    }
+    const { log, lines: logged } = spyOnLog();
+    const server = await startTestServer({
+      api: [implement(streams, { lines: () => ({ status: 200, lines: toLines() }) })],
+      log,
+      funnel: createFunnel({ scrubber: noScrubber, log, build: 'test' }),
+    });
+    onTestFinished(() => server.close());
+    const asked = get({ port: server.port, path: '/api/lines/1', agent: false });
+    asked.on('error', () => {});
+    await until(() => begun === 1, 'the request');
+    asked.destroy();
+    await until(() => logged.some(({ msg }) => msg === 'request'), 'the line of the request');
+    first.resolve();
+    await until(() => ended === 1, 'the end of the lines');
+    await fetch(`http://127.0.0.1:${server.port}/livez`);
+    expect(logged.filter(({ level }) => Number(level) >= 50)).toEqual([]);
+  });
+});
+
+describe('a client', () => {
+  const todos = {
+    getTodo: operation({
+      method: 'GET',
+      path: '/todos/:id',
+      summary: 'Get',
+      params: z.strictObject({ id: z.int() }),
+      query: z.strictObject({ tags: z.array(z.string()).optional() }),
+      replies: { 200: { about: 'It.', body: z.object({ id: z.int(), tags: z.array(z.string()) }) } },
+      problems: { 410: 'It was deleted.' },
+    }),
+    addTodo: operation({
+      method: 'POST',
+      path: '/todos',
+      summary: 'Add',
+      body: z.strictObject({ title: z.string().min(1, 'Enter a title.') }),
+      replies: { 201: { about: 'It.', body: z.object({ title: z.string() }) } },
+    }),
+    fail: operation({ method: 'GET', path: '/fail', summary: 'Fail', replies: { 204: { about: 'Never.' } } }),
+  };
+  type Todos = typeof todos;
+
+  async function start() {
+    let failed = 0;
+    const part = implement(todos, {
+      getTodo({ params: { id }, query: { tags = [] } }) {
+        if (id === 0) throw new HttpError(410, 'It was deleted.');
+        return { status: 200, body: { id, tags } };
+      },
+      addTodo: ({ body }) => ({ status: 201, body }),
+      fail() {
+        failed += 1;
+        throw new Error('canary');
+      },
+    });
+    const server = await startTestServer({ api: [part] });
+    onTestFinished(() => server.close());
+    return {
+      client: createClient<Todos>({ base: `http://127.0.0.1:${server.port}/api` }),
+      countFailed: () => failed,
+    };
+  }
+
+  it('calls operations with checked types', async () => {
+    const { client } = await start();
+    const todo = await client.get('/todos/:id', { params: { id: 7 }, query: { tags: ['a', 'b c'] } });
+    expect(todo).toMatchObject({ ok: true, status: 200, body: { id: 7, tags: ['a', 'b c'] } });
+    const added = await client.post('/todos', { body: { title: 'x' } });
+    expect(added.ok && added.body.title).toBe('x');
+  });
+
+  it('returns problems, and throws failures after three attempts', async () => {
+    const { client, countFailed } = await start();
+    const gone = await client.get('/todos/:id', { params: { id: 0 } });
+    expect(gone).toMatchObject({ ok: false, problem: { status: 410, detail: 'It was deleted.' } });
+    const invalid = await client.post('/todos', { body: { title: '' } });
+    expect(!invalid.ok && invalid.problem.errors).toEqual({ title: 'Enter a title.' });
+    await expect(client.get('/fail')).rejects.toMatchObject({
+      name: 'ApiError',
+      status: 500,
+      problem: { digest: expect.any(String) },
+    });
+    expect(countFailed()).toBe(3);
+  });
+
+  it('stops when it is aborted', async () => {
+    const { client } = await start();
+    const signal = AbortSignal.abort(new Error('left'));
+    await expect(client.get('/fail', { signal })).rejects.toThrow('left');
+  });
+
+  it('does not compile with a wrong path, input or reply', () => {
+    const client = createClient<Todos>();
+    const never = async () => {
+      // @ts-expect-error There is no such path.
+      await client.get('/todo/:id', { params: { id: 1 } });
+      // @ts-expect-error The method is another one.
+      await client.get('/todos', { body: { title: 'x' } });
+      // @ts-expect-error The parameter is missing.
+      await client.get('/todos/:id');
+      // @ts-expect-error The parameter is a number.
+      await client.get('/todos/:id', { params: { id: '1' } });
+      // @ts-expect-error The field has another name.
+      await client.post('/todos', { body: { titel: 'x' } });
+      const todo = await client.get('/todos/:id', { params: { id: 1 } });
+      // @ts-expect-error The reply has no such field.
+      if (todo.ok) return todo.body.name;
+      // @ts-expect-error The operation has no such problem.
+      return !todo.ok && todo.problem.status === 409;
+    };
+    expect(never).toBeTypeOf('function');
+  });
+
+  it('does not compile with a handler that does not fit', () => {
+    const getTodo = () => ({ status: 200 as const, body: { id: 1, tags: [] } });
+    const addTodo = () => ({ status: 201 as const, body: { title: '' } });
+    const fail = () => ({ status: 204 as const });
+    const never = () => {
+      // @ts-expect-error A handler is missing.
+      implement(todos, { getTodo, addTodo });
+      // @ts-expect-error The operation describes no such status.
+      implement(todos, { getTodo, addTodo, fail: () => ({ status: 200 }) });
+      // @ts-expect-error The body has another type.
+      implement(todos, { getTodo: () => ({ status: 200, body: { id: '1', tags: [] } }), addTodo, fail });
+      // @ts-expect-error Without `auth` there is no caller.
+      implement(todos, { getTodo, addTodo, fail: ({ caller }) => ({ status: caller.id }) });
+    };
+    expect(never).toBeTypeOf('function');
+  });
+});
