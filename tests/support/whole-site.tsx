@@ -1,10 +1,10 @@
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readBearer } from '../../src/server/desk/access/bearer.ts';
 import { parseAddress } from '../../src/server/desk/address.ts';
 import type { Desk } from '../../src/server/desk/desk.ts';
 import { ingestFeedback } from '../../src/server/desk/ingest/feedback/ingest-feedback.ts';
 import { createKeepFeedback } from '../../src/server/desk/ingest/feedback/keep-feedback.ts';
+import { readBearer } from '../../src/server/engine/api/auth.ts';
 import { formBody } from '../../src/server/engine/api/body-limits.ts';
 import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
 import { resource } from '../../src/server/engine/api/resource.ts';

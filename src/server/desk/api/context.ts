@@ -1,12 +1,15 @@
 import { Hour } from '../../../shared/units.ts';
+import type { Auth } from '../../engine/api/auth.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import type { Desk } from '../desk.ts';
 import type { DeskFacts } from '../pages/context.ts';
 import type { Found, Incident } from '../store/records.ts';
 import { toDeletedWords } from '../views/standing-words.ts';
+import type { DeskCaller } from './caller.ts';
 
-/** The dependencies of the desk's resources. */
+/** The dependencies of the desk's operations. */
 export interface ApiContext {
+  readonly auth: Auth<DeskCaller>;
   readonly ask: Desk['ask'];
   /** Returns the failures that are not in the store yet. */
   readonly arriving: () => Desk['arriving'];

@@ -1,8 +1,9 @@
 import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import { Second } from '../../../shared/units.ts';
-import { type OpenApiOptions, openApi } from '../../engine/api/openapi.ts';
-import type { Resource } from '../../engine/api/resource.ts';
-import { HttpError, notFoundHere } from '../../engine/errors/http-error.ts';
+import { mountApi } from '../../engine/api/mount-api.ts';
+import type { DocumentFacts } from '../../engine/api/openapi.ts';
+import { apiNotFound } from '../../engine/api/resource.ts';
+import { HttpError } from '../../engine/errors/http-error.ts';
 import { privateReplies } from '../../engine/protection/private-replies.ts';
 import type { CheckToken } from '../access/check-token.ts';
 import type { Desk } from '../desk.ts';
@@ -10,15 +11,15 @@ import { RETRY_LONGEST } from '../limits.ts';
 import type { DeskFacts } from '../pages/context.ts';
 import { toStoreWords } from '../pages/unless-away.ts';
 import { StoreError } from '../store/sql.ts';
-import { requireCaller } from './caller.ts';
+import { createCallerAuth, requireCaller } from './caller.ts';
 import type { ApiContext } from './context.ts';
-import { exportOneResource, exportResource } from './export.ts';
-import { feedbackResource, oneFeedbackResource } from './feedback.ts';
-import { incidentResource, mergeResource, separateResource } from './incident.ts';
-import { buildsResource, findResource, incidentsResource } from './incidents.ts';
-import { noteResource, notesResource } from './notes.ts';
-import { notificationsResource, testNotificationsResource } from './notifications.ts';
-import { occurrenceResource, occurrencesResource } from './occurrences.ts';
+import { exportApi } from './export.ts';
+import { feedbackApi } from './feedback.ts';
+import { incidentApi } from './incident.ts';
+import { incidentsApi } from './incidents.ts';
+import { notesApi } from './notes.ts';
+import { notificationsApi } from './notifications.ts';
+import { occurrencesApi } from './occurrences.ts';
 
 export interface DeskApiOptions {
   readonly desk: Pick<Desk, 'ask' | 'arriving'>;
@@ -35,42 +36,21 @@ export function isDeskApiPath(path: string): boolean {
 
 /** Serves the operators' actions to programs. It answers every request under its path. */
 export function createDeskApi({ desk, facts, checkToken }: DeskApiOptions): RequestHandler {
-  const resources = listResources({
+  const context: ApiContext = {
+    auth: createCallerAuth(checkToken),
     ask: (name, ...args) => desk.ask(name, ...args),
     arriving: () => desk.arriving,
     facts,
-  });
+  };
+  const parts = PARTS.map((toPart) => toPart(context));
   return Router()
-    .use(privateReplies(), keepPrivate)
-    .use(openApi('/openapi.json', { ...DOCUMENT, resources }))
-    .use(requireCaller(checkToken))
-    .use(resources)
-    .use(() => {
-      throw notFoundHere();
-    })
+    .use(privateReplies(), keepPrivate, requireCaller(context.auth))
+    .use(mountApi(parts, { base: DESK_API_PATH, document: DOCUMENT }))
+    .use(apiNotFound())
     .use(tellAway);
 }
 
-function listResources(context: ApiContext): Resource[] {
-  return [
-    incidentsResource(context),
-    incidentResource(context),
-    mergeResource(context),
-    separateResource(context),
-    occurrencesResource(context),
-    occurrenceResource(context),
-    notesResource(context),
-    noteResource(context),
-    feedbackResource(context),
-    oneFeedbackResource(context),
-    exportResource(context),
-    exportOneResource(context),
-    findResource(context),
-    buildsResource(context),
-    notificationsResource(context),
-    testNotificationsResource(context),
-  ];
-}
+const PARTS = [incidentsApi, incidentApi, occurrencesApi, notesApi, feedbackApi, exportApi, notificationsApi];
 
 const PROBLEMS = {
   401: 'The token is missing or not valid.',
@@ -79,13 +59,11 @@ const PROBLEMS = {
 };
 const MAY_NOT = 'The token is read-only, or a browser sent the request from another site.';
 
-const DOCUMENT: Omit<OpenApiOptions, 'resources'> = {
+const DOCUMENT: DocumentFacts = {
   title: 'Desk',
   version: '1',
   about:
     'Everything that operators do on the pages of the desk. Use a token of `OPERATOR_TOKEN`, or of `VIEWER_TOKEN` for read-only access. Times are in milliseconds since 1970.',
-  base: DESK_API_PATH,
-  security: { token: { type: 'http', scheme: 'bearer' } },
   problems: (method) => (method === 'GET' ? PROBLEMS : { ...PROBLEMS, 403: MAY_NOT }),
 };
 

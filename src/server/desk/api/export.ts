@@ -1,7 +1,6 @@
 import type * as z from 'zod';
-import type { Sent } from '../../engine/api/operation.ts';
-import { operation } from '../../engine/api/operation.ts';
-import { type Resource, resource } from '../../engine/api/resource.ts';
+import { operation, type Sent } from '../../../shared/engine/api/operation.ts';
+import { type ApiPart, implement } from '../../engine/api/implement.ts';
 import { keyOf } from '../store/incident-key.ts';
 import type { IncidentFilter } from '../store/incidents/list-incidents.ts';
 import type { Incident } from '../store/records.ts';
@@ -23,37 +22,43 @@ const LINES = { 200: { about: 'One line of JSON for each item (NDJSON).', lines:
 const ABOUT =
   'The response is streamed. Each part reflects the moment when it is read, so it can include changes made during the export. The last line has the type `end` and counts the lines sent. If it is missing, the export is incomplete.';
 
-export function exportResource(context: ApiContext): Resource {
-  return resource('/export', {
-    GET: operation({
-      id: 'exportIncidents',
-      summary: 'Export incidents with their occurrences',
-      about: `${ABOUT} The incidents that were first seen most recently are first.`,
-      query: ExportQuery,
-      replies: LINES,
-    }).handle(({ query }) => {
-      const filter = toStoreFilter(query, { now: Date.now(), environment: context.facts.environment });
-      const incidents = walkIncidents(filter, context);
-      return { status: 200, lines: toLines(incidents, query.occurrences, context) };
-    }),
-  });
-}
+const operations = {
+  exportIncidents: operation({
+    method: 'GET',
+    path: '/export',
+    summary: 'Export incidents with their occurrences',
+    about: `${ABOUT} The incidents that were first seen most recently are first.`,
+    query: ExportQuery,
+    replies: LINES,
+  }),
+  exportIncident: operation({
+    method: 'GET',
+    path: '/incidents/:digest/export',
+    summary: 'Export one incident with its occurrences',
+    about: ABOUT,
+    params: OfIncident,
+    query: ExportOneQuery,
+    replies: LINES,
+    problems: { 404: UNKNOWN },
+  }),
+};
 
-export function exportOneResource(context: ApiContext): Resource {
-  return resource('/incidents/:digest/export', {
-    GET: operation({
-      id: 'exportIncident',
-      summary: 'Export one incident with its occurrences',
-      about: ABOUT,
-      params: OfIncident,
-      query: ExportOneQuery,
-      replies: LINES,
-      problems: { 404: UNKNOWN },
-    }).handle(async ({ params, query }) => {
-      const incident = await requireIncident(context, params.digest, query);
-      return { status: 200, lines: toLines([incident], query.occurrences, context) };
-    }),
-  });
+export function exportApi(context: ApiContext): ApiPart {
+  return implement(
+    operations,
+    {
+      exportIncidents({ query }) {
+        const filter = toStoreFilter(query, { now: Date.now(), environment: context.facts.environment });
+        const incidents = walkIncidents(filter, context);
+        return { status: 200, lines: toLines(incidents, query.occurrences, context) };
+      },
+      async exportIncident({ params, query }) {
+        const incident = await requireIncident(context, params.digest, query);
+        return { status: 200, lines: toLines([incident], query.occurrences, context) };
+      },
+    },
+    context,
+  );
 }
 
 /**

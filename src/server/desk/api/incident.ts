@@ -1,7 +1,6 @@
-import type { Request } from 'express';
 import type * as z from 'zod';
-import { operation } from '../../engine/api/operation.ts';
-import { type Resource, resource } from '../../engine/api/resource.ts';
+import { operation } from '../../../shared/engine/api/operation.ts';
+import { type ApiPart, implement } from '../../engine/api/implement.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import { chooseShown } from '../pages/find-shown.ts';
 import { keyOf, toCallKey } from '../store/incident-key.ts';
@@ -10,7 +9,7 @@ import type { Found, Incident } from '../store/records.ts';
 import { presentStatus } from '../views/present-status.ts';
 import { readIncident } from '../views/read-incident.ts';
 import { toStandingWords } from '../views/standing-words.ts';
-import { authorOf } from './caller.ts';
+import type { DeskCaller } from './caller.ts';
 import { type ApiContext, requireFound, requireIncident, UNKNOWN } from './context.ts';
 import { toExpected, toIncidentTag } from './incident-tag.ts';
 import { presentIncident } from './present.ts';
@@ -22,131 +21,134 @@ const TAGGED = {
   'Content-Location': 'The URL of the incident, if the requested digest was merged into another one.',
 };
 
-export function incidentResource(context: ApiContext): Resource {
-  const { ask } = context;
-  return resource('/incidents/:digest', {
-    GET: operation({
-      id: 'getIncident',
-      summary: 'Get an incident with its details',
-      about: 'Everything that its page shows. A merged digest returns the incident that it was merged into.',
-      params: OfIncident,
-      query: InEnvironment,
-      replies: { 200: { about: 'The incident.', body: IncidentReply, headers: TAGGED } },
-      problems: { 404: UNKNOWN },
-    }).handle(async ({ params, query }) => {
-      const found = await requireFound(context, params.digest, query.environment);
-      const presented = await present(found, context);
-      return { status: 200, body: presented, headers: toHeaders(presented, params.digest) };
-    }),
+const SAME = 'Both are the same incident already.';
+const NOT_MERGED = 'The incident is not merged into another one.';
 
-    PATCH: operation({
-      id: 'changeIncident',
-      summary: 'Change the state or the assignee of an incident',
-      about:
-        'With `If-Match`, the change is refused if the incident has changed since. New occurrences do not count as a change. Without it, the change overwrites the current state, and `replaced` has the old one.',
-      params: OfIncident,
-      query: InEnvironment,
-      headers: IfMatch,
-      body: IncidentPatch,
-      replies: {
-        200: {
-          about: 'The incident was changed.',
-          body: ChangedIncident,
-          headers: { ETag: 'The tag of the changed incident.', ...TAGGED },
-        },
+const operations = {
+  getIncident: operation({
+    method: 'GET',
+    path: '/incidents/:digest',
+    summary: 'Get an incident with its details',
+    about: 'Everything that its page shows. A merged digest returns the incident that it was merged into.',
+    params: OfIncident,
+    query: InEnvironment,
+    replies: { 200: { about: 'The incident.', body: IncidentReply, headers: TAGGED } },
+    problems: { 404: UNKNOWN },
+  }),
+  changeIncident: operation({
+    method: 'PATCH',
+    path: '/incidents/:digest',
+    summary: 'Change the state or the assignee of an incident',
+    about:
+      'With `If-Match`, the change is refused if the incident has changed since. New occurrences do not count as a change. Without it, the change overwrites the current state, and `replaced` has the old one.',
+    params: OfIncident,
+    query: InEnvironment,
+    headers: IfMatch,
+    body: IncidentPatch,
+    replies: {
+      200: {
+        about: 'The incident was changed.',
+        body: ChangedIncident,
+        headers: { ETag: 'The tag of the changed incident.', ...TAGGED },
       },
-      problems: { 404: UNKNOWN, 412: CONFLICT },
-    }).handle(async ({ params, query, headers, body }, request) => {
-      const current = await requireIncident(context, params.digest, query);
-      const changed = await ask(
-        'changeIncident',
-        keyOf(current),
-        toChange(body),
-        toChangeBy(request, headers, current),
-      );
-      if (changed.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
-      if (changed.outcome === 'conflict') throw toConflict(changed.incident);
-      const { before, after } = changed;
-      const incident = await present({ incident: after }, context);
-      const { assignee } = before;
-      return {
-        status: 200,
-        body: {
-          incident,
-          replaced: {
-            status: presentStatus(before),
-            ...(assignee !== undefined && { assignee }),
-            version: String(before.version),
+    },
+    problems: { 404: UNKNOWN, 412: CONFLICT },
+  }),
+  deleteIncident: operation({
+    method: 'DELETE',
+    path: '/incidents/:digest',
+    summary: 'Delete an incident and everything merged into it',
+    about: 'Its counts are deleted too. If the failure happens again, it is a new incident.',
+    params: OfIncident,
+    query: InEnvironment,
+    headers: IfMatch,
+    replies: { 204: { about: 'The incident was deleted.' } },
+    problems: { 404: UNKNOWN, 412: CONFLICT },
+  }),
+  mergeIncident: operation({
+    method: 'POST',
+    path: '/incidents/:digest/merge',
+    summary: 'Merge an incident into another one',
+    params: OfIncident,
+    query: InEnvironment,
+    headers: IfMatch,
+    body: Merge,
+    replies: { 200: { about: 'The incident that it was merged into.', body: IncidentReply } },
+    problems: { 404: UNKNOWN, 409: SAME, 412: CONFLICT },
+  }),
+  separateIncident: operation({
+    method: 'POST',
+    path: '/incidents/:digest/separate',
+    summary: 'Unmerge an incident',
+    about: '`If-Match` applies to the incident that it is unmerged from, because the digest still leads to that one.',
+    params: OfIncident,
+    query: InEnvironment,
+    headers: IfMatch,
+    replies: { 200: { about: 'The incident, which is separate again.', body: IncidentReply } },
+    problems: { 404: UNKNOWN, 409: NOT_MERGED, 412: CONFLICT },
+  }),
+};
+
+export function incidentApi(context: ApiContext): ApiPart {
+  const { ask } = context;
+  return implement(
+    operations,
+    {
+      async getIncident({ params, query }) {
+        const found = await requireFound(context, params.digest, query.environment);
+        const presented = await present(found, context);
+        return { status: 200, body: presented, headers: toHeaders(presented, params.digest) };
+      },
+      async changeIncident({ params, query, headers, body, caller }) {
+        const current = await requireIncident(context, params.digest, query);
+        const by = toChangeBy(caller, headers, current);
+        const changed = await ask('changeIncident', keyOf(current), toChange(body), by);
+        if (changed.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
+        if (changed.outcome === 'conflict') throw toConflict(changed.incident);
+        const { before, after } = changed;
+        const incident = await present({ incident: after }, context);
+        const { assignee } = before;
+        return {
+          status: 200,
+          body: {
+            incident,
+            replaced: {
+              status: presentStatus(before),
+              ...(assignee !== undefined && { assignee }),
+              version: String(before.version),
+            },
           },
-        },
-        headers: toHeaders(incident, params.digest),
-      };
-    }),
-
-    DELETE: operation({
-      id: 'deleteIncident',
-      summary: 'Delete an incident and everything merged into it',
-      about: 'Its counts are deleted too. If the failure happens again, it is a new incident.',
-      params: OfIncident,
-      query: InEnvironment,
-      headers: IfMatch,
-      replies: { 204: { about: 'The incident was deleted.' } },
-      problems: { 404: UNKNOWN, 412: CONFLICT },
-    }).handle(async ({ params, query, headers }, request) => {
-      const current = await requireIncident(context, params.digest, query);
-      const gone = await ask('deleteIncident', keyOf(current), toChangeBy(request, headers, current));
-      if (gone.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
-      if (gone.outcome === 'conflict') throw toConflict(gone.incident);
-      return { status: 204 };
-    }),
-  });
-}
-
-export function mergeResource(context: ApiContext): Resource {
-  return resource('/incidents/:digest/merge', {
-    POST: operation({
-      id: 'mergeIncident',
-      summary: 'Merge an incident into another one',
-      params: OfIncident,
-      query: InEnvironment,
-      headers: IfMatch,
-      body: Merge,
-      replies: { 200: { about: 'The incident that it was merged into.', body: IncidentReply } },
-      problems: { 404: UNKNOWN, 409: 'Both are the same incident already.', 412: CONFLICT },
-    }).handle(async ({ params, query, headers, body }, request) => {
-      const current = await requireIncident(context, params.digest, query);
-      const by = toChangeBy(request, headers, current);
-      const into = toCallKey(body.into, current.environment);
-      const merged = await context.ask('mergeIncidents', keyOf(current), into, by);
-      if (merged.outcome === 'unknown') throw new HttpError(404, 'No incident has the digest in "into".');
-      if (merged.outcome === 'conflict') throw toConflict(merged.incident);
-      if (merged.outcome === 'nothing-to-do') throw new HttpError(409, 'Both are the same incident already.');
-      return { status: 200, body: await present({ incident: merged.incident }, context) };
-    }),
-  });
-}
-
-export function separateResource(context: ApiContext): Resource {
-  return resource('/incidents/:digest/separate', {
-    POST: operation({
-      id: 'separateIncident',
-      summary: 'Unmerge an incident',
-      about: '`If-Match` applies to the incident that it is unmerged from, because the digest still leads to that one.',
-      params: OfIncident,
-      query: InEnvironment,
-      headers: IfMatch,
-      replies: { 200: { about: 'The incident, which is separate again.', body: IncidentReply } },
-      problems: { 404: UNKNOWN, 409: 'The incident is not merged into another one.', 412: CONFLICT },
-    }).handle(async ({ params, query, headers }, request) => {
-      const current = await requireIncident(context, params.digest, query);
-      const key = toCallKey(params.digest, current.environment);
-      const apart = await context.ask('unmerge', key, toChangeBy(request, headers, current));
-      if (apart.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
-      if (apart.outcome === 'conflict') throw toConflict(apart.incident);
-      if (apart.outcome === 'nothing-to-do') throw new HttpError(409, 'The incident is not merged into another one.');
-      return { status: 200, body: await present({ incident: apart.incident }, context) };
-    }),
-  });
+          headers: toHeaders(incident, params.digest),
+        };
+      },
+      async deleteIncident({ params, query, headers, caller }) {
+        const current = await requireIncident(context, params.digest, query);
+        const gone = await ask('deleteIncident', keyOf(current), toChangeBy(caller, headers, current));
+        if (gone.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
+        if (gone.outcome === 'conflict') throw toConflict(gone.incident);
+        return { status: 204 };
+      },
+      async mergeIncident({ params, query, headers, body, caller }) {
+        const current = await requireIncident(context, params.digest, query);
+        const into = toCallKey(body.into, current.environment);
+        const merged = await ask('mergeIncidents', keyOf(current), into, toChangeBy(caller, headers, current));
+        if (merged.outcome === 'unknown') throw new HttpError(404, 'No incident has the digest in "into".');
+        if (merged.outcome === 'conflict') throw toConflict(merged.incident);
+        if (merged.outcome === 'nothing-to-do') throw new HttpError(409, SAME);
+        return { status: 200, body: await present({ incident: merged.incident }, context) };
+      },
+      async separateIncident({ params, query, headers, caller }) {
+        const current = await requireIncident(context, params.digest, query);
+        const key = toCallKey(params.digest, current.environment);
+        const apart = await ask('unmerge', key, toChangeBy(caller, headers, current));
+        if (apart.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
+        if (apart.outcome === 'conflict') throw toConflict(apart.incident);
+        if (apart.outcome === 'nothing-to-do') throw new HttpError(409, NOT_MERGED);
+        return { status: 200, body: await present({ incident: apart.incident }, context) };
+      },
+    },
+    context,
+  );
 }
 
 /** Returns everything about an incident, with its latest occurrence. */
@@ -166,9 +168,9 @@ function toHeaders(presented: ReturnType<typeof presentIncident>, asked: string)
   };
 }
 
-function toChangeBy(request: Request, headers: z.output<typeof IfMatch>, current: Incident): ChangeBy {
+function toChangeBy({ name }: DeskCaller, headers: z.output<typeof IfMatch>, current: Incident): ChangeBy {
   const expected = toExpected(headers['if-match'], current);
-  return { author: authorOf(request), ...(expected !== undefined && { expected }) };
+  return { author: name, ...(expected !== undefined && { expected }) };
 }
 
 function toConflict(current: Incident): HttpError {

@@ -1,5 +1,5 @@
-import { operation } from '../../engine/api/operation.ts';
-import { type Resource, resource } from '../../engine/api/resource.ts';
+import { operation } from '../../../shared/engine/api/operation.ts';
+import { type ApiPart, implement } from '../../engine/api/implement.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import { ORDERS } from '../pages/read-view.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';
@@ -7,77 +7,81 @@ import { type ApiContext, readVersion } from './context.ts';
 import { BuildList, Found, IncidentList } from './replies.ts';
 import { FindQuery, ListQuery, toStoreFilter } from './requests.ts';
 
-export function incidentsResource(context: ApiContext): Resource {
-  const { ask } = context;
-  return resource('/incidents', {
-    GET: operation({
-      id: 'listIncidents',
-      summary: 'List incidents',
-      about: 'An incident must match all filters. New incidents do not shift the pages.',
-      query: ListQuery,
-      replies: { 200: { about: 'A page of the list.', body: IncidentList } },
-    }).handle(
-      async ({ query }) => {
-        const { sort, span, limit, after } = query;
-        const filter = toStoreFilter(query, { now: Date.now(), environment: context.facts.environment });
-        const [page, totals, environments] = await Promise.all([
-          ask('listIncidents', {
-            ...filter,
-            order: ORDERS[sort],
-            limit,
-            ...(after !== undefined && { cursor: after }),
-          }),
-          ask('countStates', filter),
-          ask('listEnvironments'),
-        ]);
-        const { open, resolved, ignored } = totals;
+const NOTHING =
+  'Nothing has this digest, address or id. To search for words, use /api/desk/incidents?state=all&search=…';
+
+const operations = {
+  listIncidents: operation({
+    method: 'GET',
+    path: '/incidents',
+    summary: 'List incidents',
+    about: 'An incident must match all filters. New incidents do not shift the pages.',
+    query: ListQuery,
+    replies: { 200: { about: 'A page of the list.', body: IncidentList } },
+  }),
+  find: operation({
+    method: 'GET',
+    path: '/find',
+    summary: 'Find an incident by digest, address, request id or trace id',
+    query: FindQuery,
+    replies: { 200: { about: 'The digest that was found, and its occurrence if there is one.', body: Found } },
+    problems: { 404: 'Nothing was found.' },
+  }),
+  listBuilds: operation({
+    method: 'GET',
+    path: '/builds',
+    summary: 'List builds and their releases',
+    replies: { 200: { about: 'The builds that were started and are still recorded.', body: BuildList } },
+  }),
+};
+
+export function incidentsApi(context: ApiContext): ApiPart {
+  const { ask, arriving, facts } = context;
+  return implement(
+    operations,
+    {
+      listIncidents: {
+        version: async () => `${await readVersion(context)} ${JSON.stringify(arriving())}`,
+        async handle({ query }) {
+          const { sort, span, limit, after } = query;
+          const filter = toStoreFilter(query, { now: Date.now(), environment: facts.environment });
+          const [page, totals, environments] = await Promise.all([
+            ask('listIncidents', {
+              ...filter,
+              order: ORDERS[sort],
+              limit,
+              ...(after !== undefined && { cursor: after }),
+            }),
+            ask('countStates', filter),
+            ask('listEnvironments'),
+          ]);
+          const { open, resolved, ignored } = totals;
+          return {
+            status: 200,
+            body: {
+              environment: filter.environment,
+              environments,
+              incidents: page.incidents.map((incident) => presentIncidentRow(incident, span)),
+              totals: { open, resolved, ignored },
+              arriving: arriving(),
+              ...(page.next !== undefined && { next: page.next }),
+            },
+          };
+        },
+      },
+      async find({ query }) {
+        const found = await ask('resolveQuery', query.text);
+        if (!found) throw new HttpError(404, NOTHING);
+        return { status: 200, body: found };
+      },
+      async listBuilds() {
+        const builds = await ask('listBuilds');
         return {
           status: 200,
-          body: {
-            environment: filter.environment,
-            environments,
-            incidents: page.incidents.map((incident) => presentIncidentRow(incident, span)),
-            totals: { open, resolved, ignored },
-            arriving: context.arriving(),
-            ...(page.next !== undefined && { next: page.next }),
-          },
+          body: { builds: builds.map(({ id, release, firstAt }) => ({ build: id, release, firstAt })) },
         };
       },
-      { version: async () => `${await readVersion(context)} ${JSON.stringify(context.arriving())}` },
-    ),
-  });
-}
-
-export function findResource({ ask }: ApiContext): Resource {
-  const nothing =
-    'Nothing has this digest, address or id. To search for words, use /api/desk/incidents?state=all&search=…';
-  return resource('/find', {
-    GET: operation({
-      id: 'find',
-      summary: 'Find an incident by digest, address, request id or trace id',
-      query: FindQuery,
-      replies: { 200: { about: 'The digest that was found, and its occurrence if there is one.', body: Found } },
-      problems: { 404: 'Nothing was found.' },
-    }).handle(async ({ query }) => {
-      const found = await ask('resolveQuery', query.text);
-      if (!found) throw new HttpError(404, nothing);
-      return { status: 200, body: found };
-    }),
-  });
-}
-
-export function buildsResource(context: ApiContext): Resource {
-  return resource('/builds', {
-    GET: operation({
-      id: 'listBuilds',
-      summary: 'List builds and their releases',
-      replies: { 200: { about: 'The builds that were started and are still recorded.', body: BuildList } },
-    }).handle(async () => {
-      const builds = await context.ask('listBuilds');
-      return {
-        status: 200,
-        body: { builds: builds.map(({ id, release, firstAt }) => ({ build: id, release, firstAt })) },
-      };
-    }),
-  });
+    },
+    context,
+  );
 }

@@ -1,60 +1,67 @@
-import { operation } from '../../engine/api/operation.ts';
-import { type Resource, resource } from '../../engine/api/resource.ts';
+import { operation } from '../../../shared/engine/api/operation.ts';
+import { type ApiPart, implement } from '../../engine/api/implement.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import { keyOf } from '../store/incident-key.ts';
-import { authorOf } from './caller.ts';
 import { type ApiContext, requireIncident, UNKNOWN } from './context.ts';
 import { presentNote } from './present.ts';
 import { Note, NoteList } from './replies.ts';
 import { InEnvironment, LimitInEnvironment, NewNote, OfIncident, OfNote } from './requests.ts';
 
-export function notesResource(context: ApiContext): Resource {
+const GONE = 'No note has this id. It may have been deleted.';
+
+const operations = {
+  listNotes: operation({
+    method: 'GET',
+    path: '/incidents/:digest/notes',
+    summary: 'List notes on an incident',
+    params: OfIncident,
+    query: LimitInEnvironment,
+    replies: { 200: { about: 'The notes.', body: NoteList } },
+    problems: { 404: UNKNOWN },
+  }),
+  addNote: operation({
+    method: 'POST',
+    path: '/incidents/:digest/notes',
+    summary: 'Add a note to an incident',
+    params: OfIncident,
+    query: InEnvironment,
+    body: NewNote,
+    replies: {
+      201: { about: 'The note.', body: Note, headers: { Location: 'The URL of the note, for deleting it.' } },
+    },
+    problems: { 404: UNKNOWN },
+  }),
+  deleteNote: operation({
+    method: 'DELETE',
+    path: '/notes/:id',
+    summary: 'Delete a note',
+    params: OfNote,
+    replies: { 204: { about: 'The note was deleted.' } },
+    problems: { 404: GONE },
+  }),
+};
+
+export function notesApi(context: ApiContext): ApiPart {
   const { ask } = context;
-  return resource('/incidents/:digest/notes', {
-    GET: operation({
-      id: 'listNotes',
-      summary: 'List notes on an incident',
-      params: OfIncident,
-      query: LimitInEnvironment,
-      replies: { 200: { about: 'The notes.', body: NoteList } },
-      problems: { 404: UNKNOWN },
-    }).handle(async ({ params, query }) => {
-      const incident = await requireIncident(context, params.digest, query);
-      const notes = await ask('listNotes', keyOf(incident), query.limit);
-      return { status: 200, body: { notes: notes.map(presentNote) } };
-    }),
-
-    POST: operation({
-      id: 'addNote',
-      summary: 'Add a note to an incident',
-      params: OfIncident,
-      query: InEnvironment,
-      body: NewNote,
-      replies: {
-        201: { about: 'The note.', body: Note, headers: { Location: 'The URL of the note, for deleting it.' } },
+  return implement(
+    operations,
+    {
+      async listNotes({ params, query }) {
+        const incident = await requireIncident(context, params.digest, query);
+        const notes = await ask('listNotes', keyOf(incident), query.limit);
+        return { status: 200, body: { notes: notes.map(presentNote) } };
       },
-      problems: { 404: UNKNOWN },
-    }).handle(async ({ params, query, body }, request) => {
-      const incident = await requireIncident(context, params.digest, query);
-      const note = await ask('addNote', keyOf(incident), body.text, authorOf(request));
-      if (!note) throw new HttpError(404, UNKNOWN);
-      return { status: 201, body: presentNote(note), headers: { Location: `/api/desk/notes/${note.id}` } };
-    }),
-  });
-}
-
-export function noteResource({ ask }: ApiContext): Resource {
-  const gone = 'No note has this id. It may have been deleted.';
-  return resource('/notes/:id', {
-    DELETE: operation({
-      id: 'deleteNote',
-      summary: 'Delete a note',
-      params: OfNote,
-      replies: { 204: { about: 'The note was deleted.' } },
-      problems: { 404: gone },
-    }).handle(async ({ params }, request) => {
-      if (!(await ask('deleteNote', params.id, authorOf(request)))) throw new HttpError(404, gone);
-      return { status: 204 };
-    }),
-  });
+      async addNote({ params, query, body, caller }) {
+        const incident = await requireIncident(context, params.digest, query);
+        const note = await ask('addNote', keyOf(incident), body.text, caller.name);
+        if (!note) throw new HttpError(404, UNKNOWN);
+        return { status: 201, body: presentNote(note), headers: { Location: `/api/desk/notes/${note.id}` } };
+      },
+      async deleteNote({ params, caller }) {
+        if (!(await ask('deleteNote', params.id, caller.name))) throw new HttpError(404, GONE);
+        return { status: 204 };
+      },
+    },
+    context,
+  );
 }

@@ -1,10 +1,9 @@
-import { operation } from '../../engine/api/operation.ts';
-import { type Resource, resource } from '../../engine/api/resource.ts';
+import { operation } from '../../../shared/engine/api/operation.ts';
+import { type ApiPart, implement } from '../../engine/api/implement.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import { keyOf } from '../store/incident-key.ts';
 import { QueryFailedError } from '../store/sql.ts';
 import { presentOccurrence as presentForPage } from '../views/present-occurrence.ts';
-import { authorOf } from './caller.ts';
 import { type ApiContext, readVersion, requireFound, requireIncident, UNKNOWN } from './context.ts';
 import { presentOccurrence } from './present.ts';
 import { FoundOccurrence, OccurrenceList } from './replies.ts';
@@ -13,80 +12,87 @@ import { InEnvironment, OccurrenceQuery, OfIncident, OfOccurrence } from './requ
 const GONE = 'This incident has no such occurrence. It may have been deleted.';
 const THINNED = 'This occurrence is not kept. It may have been sampled out, because many happened at the same time.';
 
-export function occurrencesResource(context: ApiContext): Resource {
-  return resource('/incidents/:digest/occurrences', {
-    GET: operation({
-      id: 'listOccurrences',
-      summary: 'List occurrences of an incident',
-      params: OfIncident,
-      query: OccurrenceQuery,
-      replies: { 200: { about: 'A page of the list.', body: OccurrenceList } },
-      problems: { 404: UNKNOWN },
-    }).handle(
-      async ({ params, query }) => {
-        const incident = await requireIncident(context, params.digest, query);
-        const { limit, after: cursor } = query;
-        const page = await context.ask('listOccurrences', keyOf(incident), {
-          limit,
-          ...(cursor !== undefined && { cursor }),
-        });
+const operations = {
+  listOccurrences: operation({
+    method: 'GET',
+    path: '/incidents/:digest/occurrences',
+    summary: 'List occurrences of an incident',
+    params: OfIncident,
+    query: OccurrenceQuery,
+    replies: { 200: { about: 'A page of the list.', body: OccurrenceList } },
+    problems: { 404: UNKNOWN },
+  }),
+  getOccurrence: operation({
+    method: 'GET',
+    path: '/incidents/:digest/occurrences/:occurrence',
+    summary: 'Get an occurrence',
+    params: OfOccurrence,
+    query: InEnvironment,
+    replies: { 200: { about: 'The occurrence.', body: FoundOccurrence } },
+    problems: { 404: GONE },
+  }),
+  deleteOccurrence: operation({
+    method: 'DELETE',
+    path: '/incidents/:digest/occurrences/:occurrence',
+    summary: 'Delete an occurrence',
+    about: 'Deletes the feedback on it too. The counts do not change.',
+    params: OfOccurrence,
+    query: InEnvironment,
+    replies: { 204: { about: 'The occurrence was deleted.' } },
+    problems: { 404: GONE },
+  }),
+};
+
+export function occurrencesApi(context: ApiContext): ApiPart {
+  const { ask, facts } = context;
+  return implement(
+    operations,
+    {
+      listOccurrences: {
+        version: () => readVersion(context),
+        async handle({ params, query }) {
+          const incident = await requireIncident(context, params.digest, query);
+          const { limit, after: cursor } = query;
+          const page = await ask('listOccurrences', keyOf(incident), {
+            limit,
+            ...(cursor !== undefined && { cursor }),
+          });
+          return {
+            status: 200,
+            body: {
+              occurrences: page.occurrences.map((found) => ({
+                ...presentForPage(found, { sourceLink: undefined }),
+                isWhole: found.isWhole,
+              })),
+              ...(page.next !== undefined && { next: page.next }),
+            },
+          };
+        },
+      },
+      async getOccurrence({ params, query }) {
+        const found = await requireFound(context, `${params.digest}-${params.occurrence}`, query.environment);
+        if (found.state === 'arriving') throw new QueryFailedError('arriving', params.occurrence);
+        if (!found.occurrence) throw new HttpError(404, found.state === 'thinned' ? THINNED : GONE);
+        const { digest, environment } = found.incident;
+        const { newer, older } = await ask('findNeighbours', keyOf(found.incident), found.occurrence.occurrence);
         return {
           status: 200,
           body: {
-            occurrences: page.occurrences.map((found) => ({
-              ...presentForPage(found, { sourceLink: undefined }),
-              isWhole: found.isWhole,
-            })),
-            ...(page.next !== undefined && { next: page.next }),
+            digest,
+            environment,
+            ...presentOccurrence(presentForPage(found.occurrence, { sourceLink: facts.sourceLink })),
+            ...(newer && { newer: newer.occurrence }),
+            ...(older && { older: older.occurrence }),
           },
         };
       },
-      { version: () => readVersion(context) },
-    ),
-  });
-}
-
-export function occurrenceResource(context: ApiContext): Resource {
-  const { ask, facts } = context;
-  return resource('/incidents/:digest/occurrences/:occurrence', {
-    GET: operation({
-      id: 'getOccurrence',
-      summary: 'Get an occurrence',
-      params: OfOccurrence,
-      query: InEnvironment,
-      replies: { 200: { about: 'The occurrence.', body: FoundOccurrence } },
-      problems: { 404: GONE },
-    }).handle(async ({ params, query }) => {
-      const found = await requireFound(context, `${params.digest}-${params.occurrence}`, query.environment);
-      if (found.state === 'arriving') throw new QueryFailedError('arriving', params.occurrence);
-      if (!found.occurrence) throw new HttpError(404, found.state === 'thinned' ? THINNED : GONE);
-      const { digest, environment } = found.incident;
-      const { newer, older } = await ask('findNeighbours', keyOf(found.incident), found.occurrence.occurrence);
-      return {
-        status: 200,
-        body: {
-          digest,
-          environment,
-          ...presentOccurrence(presentForPage(found.occurrence, { sourceLink: facts.sourceLink })),
-          ...(newer && { newer: newer.occurrence }),
-          ...(older && { older: older.occurrence }),
-        },
-      };
-    }),
-
-    DELETE: operation({
-      id: 'deleteOccurrence',
-      summary: 'Delete an occurrence',
-      about: 'Deletes the feedback on it too. The counts do not change.',
-      params: OfOccurrence,
-      query: InEnvironment,
-      replies: { 204: { about: 'The occurrence was deleted.' } },
-      problems: { 404: GONE },
-    }).handle(async ({ params: { digest, occurrence }, query }, request) => {
-      const incident = await requireIncident(context, digest, query);
-      const isGone = await ask('deleteOccurrence', keyOf(incident), occurrence, authorOf(request));
-      if (!isGone) throw new HttpError(404, GONE);
-      return { status: 204 };
-    }),
-  });
+      async deleteOccurrence({ params: { digest, occurrence }, query, caller }) {
+        const incident = await requireIncident(context, digest, query);
+        const isGone = await ask('deleteOccurrence', keyOf(incident), occurrence, caller.name);
+        if (!isGone) throw new HttpError(404, GONE);
+        return { status: 204 };
+      },
+    },
+    context,
+  );
 }

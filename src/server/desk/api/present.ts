@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { FrameShape, IncidentData, OccurrenceShape } from '../../../shared/desk/shapes.ts';
-import type { Sent } from '../../engine/api/operation.ts';
+import type { Sent } from '../../../shared/engine/api/operation.ts';
 import type { Note as StoredNote } from '../store/incidents/note-table.ts';
 import type * as replies from './replies.ts';
 

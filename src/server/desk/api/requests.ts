@@ -59,15 +59,9 @@ export const InEnvironment = z.strictObject({
 export const OfIncident = z.strictObject({ digest: Digest });
 export const OfOccurrence = z.strictObject({ digest: Digest, occurrence: Occurrence });
 
-const time = z.coerce.number().int().min(0).describe('Milliseconds since 1970, rounded to the hour.');
+const time = z.int().min(0).describe('Milliseconds since 1970, rounded to the hour.');
 
-const limit = z.coerce
-  .number()
-  .int()
-  .min(1)
-  .max(MAX_LIMIT)
-  .default(USUAL_LIMIT)
-  .describe('The maximum number of items.');
+const limit = z.int().min(1).max(MAX_LIMIT).default(USUAL_LIMIT).describe('The maximum number of items.');
 const after = z.string().optional().describe('`next` of the previous page.');
 
 const filter = {
@@ -183,6 +177,6 @@ export const Merge = z.strictObject({ into: Digest }).meta({ id: 'Merge' });
 
 export const NewNote = z.strictObject({ text: z.string().trim().min(1).max(MAX_NOTE_LENGTH) }).meta({ id: 'NewNote' });
 
-export const OfNote = z.strictObject({ id: z.coerce.number().int().min(1).describe('The id of the note.') });
+export const OfNote = z.strictObject({ id: z.int().min(1).describe('The id of the note.') });
 
 export const OfFeedback = z.strictObject({ digest: Digest, id: z.string().min(1).max(MAX_TEXT) });

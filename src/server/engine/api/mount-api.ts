@@ -11,7 +11,7 @@ export type Api = RequestHandler | readonly (ApiPart | RequestHandler)[];
 
 export interface MountOptions {
   /** The Express app, where `localClient()` finds the operations. */
-  readonly app: object;
+  readonly app?: object;
   readonly base: string;
   /** False: there is no document. */
   readonly document: DocumentFacts | false;
@@ -25,7 +25,7 @@ export function mountApi(api: Api, { app, base, document }: MountOptions): Reque
   if (implemented.length === 0) return handlers;
   const described = document === false ? [] : describeApi(implemented, document, base);
   const operations = [...implemented, ...described].map(serveOperation);
-  provideOperations(app, operations);
+  if (app) provideOperations(app, operations);
   return [serveOperations(operations, base), ...handlers];
 }
 

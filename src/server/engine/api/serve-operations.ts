@@ -53,11 +53,11 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
       const params = await readParams(Object.entries(given.params));
       if ('errors' in params) throw notFoundHere();
       const { query, page } = await readQuery(given.query);
-      if ('errors' in query) throw new InvalidInput(400, 'The search parameters are not valid.', query.errors);
+      if ('errors' in query) throw new InvalidInput(400, 'The query is not valid.', query.errors);
       const headers = await readHeaders(toTexts(given.headers));
-      if ('errors' in headers) throw new InvalidInput(400, 'A header is not valid.', headers.errors);
+      if ('errors' in headers) throw new InvalidInput(400, 'A header of the request is not valid.', headers.errors);
       const body = facts.body ? await readValue(facts.body, await given.body()) : undefined;
-      if (body && 'errors' in body) throw new InvalidInput(422, 'The body is not valid.', body.errors);
+      if (body && 'errors' in body) throw new InvalidInput(422, 'The request is not valid.', body.errors);
       const match = facts.ifMatch && ((current: string) => requireMatch(given.headers['if-match'], current));
       const input = {
         params: params.value,

@@ -1,8 +1,9 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { readBearer, toMayRead } from '../../../../src/server/desk/access/bearer.ts';
+import { toMayRead } from '../../../../src/server/desk/access/bearer.ts';
 import type { Checked } from '../../../../src/server/desk/access/check-token.ts';
+import { readBearer } from '../../../../src/server/engine/api/auth.ts';
 import { RequestInfo, setRequestInfo } from '../../../../src/server/engine/request/request-info.ts';
 import { ADA, VERA } from '../../../support/desk-site.ts';
 
