@@ -181,11 +181,12 @@ function createFinder(operations: readonly ServedOperation[]): (path: string) =>
     const methods = [...byMethod.keys()].flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
     routes.set(path, { pattern: path, byMethod, allow: [...methods, 'OPTIONS'].join(', ') });
   }
-  const patterns = [...routes.values()].filter(({ pattern }) => pattern.includes(':')).map(toMatcher);
+  // Paths without parameters come first.
+  const matchers = [...routes.values()]
+    .sort((left, right) => Number(left.pattern.includes(':')) - Number(right.pattern.includes(':')))
+    .map(toMatcher);
   return (path) => {
-    const route = routes.get(path);
-    if (route && !path.includes(':')) return { route, params: {} };
-    for (const match of patterns) {
+    for (const match of matchers) {
       const found = match(path);
       if (found) return found;
     }
@@ -193,10 +194,11 @@ function createFinder(operations: readonly ServedOperation[]): (path: string) =>
   };
 }
 
+/** Like Express, ignores case and a slash at the end. */
 function toMatcher(route: Route): (path: string) => Found | undefined {
   const names = [...route.pattern.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
   const text = route.pattern.split(/:\w+/).map((part) => part.replaceAll('.', '\\.'));
-  const regex = new RegExp(`^${text.join('([^/]+)')}$`);
+  const regex = new RegExp(`^${text.join('([^/]+)')}/?$`, 'i');
   return (path) => {
     const parts = regex.exec(path)?.slice(1).map(decodePercent);
     if (!parts || parts.includes(undefined)) return undefined;

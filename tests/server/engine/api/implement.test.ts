@@ -104,6 +104,7 @@ describe('an operation', () => {
     const app = serve(implement(plain, { plain: () => ({ status: 204 }) }));
     expect((await request(app).get('/api/plain.txt?a=1&a=2')).status).toBe(204);
     expect((await request(app).head('/api/plain.txt')).status).toBe(204);
+    expect((await request(app).get('/api/Plain.txt/')).status).toBe(204);
     expect((await request(app).options('/api/plain.txt')).headers.allow).toBe('GET, HEAD, OPTIONS');
     const refused = await request(app).post('/api/plain.txt');
     expect([refused.status, refused.headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
