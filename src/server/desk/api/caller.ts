@@ -16,8 +16,8 @@ const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 const CHALLENGE = 'Bearer realm="desk"';
 
 /**
- * Callers send a token in `Authorization`. Cookies are ignored, so that other sites cannot use a browser's session. A
- * request is checked once, however often it is identified.
+ * Callers send a token in `Authorization`. Cookies are ignored, so that other sites cannot use a browser's session. Each
+ * request is checked only once, so that a wrong token counts once.
  */
 export function createCallerAuth(checkToken: CheckToken): Auth<DeskCaller> {
   const callers = new WeakMap<Request, Promise<DeskCaller>>();

@@ -3,7 +3,6 @@ import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { toMayRead } from '../../../../src/server/desk/access/bearer.ts';
 import type { Checked } from '../../../../src/server/desk/access/check-token.ts';
-import { readBearer } from '../../../../src/server/engine/api/auth.ts';
 import { RequestInfo, setRequestInfo } from '../../../../src/server/engine/request/request-info.ts';
 import { ADA, VERA } from '../../../support/desk-site.ts';
 
@@ -16,14 +15,6 @@ function ask(authorization: string | undefined): IncomingMessage {
   setRequestInfo(req, new RequestInfo({ requestId: 'test', method: 'GET', address, origin: 'http://localhost' }));
   return req;
 }
-
-it.each([`Bearer ${TOKEN}`, `bearer  ${TOKEN} `])('reads the token of %j', (header) => {
-  expect(readBearer(ask(header))).toBe(TOKEN);
-});
-
-it.each([undefined, '', 'Bearer', `Basic ${TOKEN}`, TOKEN, `Bearer ${TOKEN} x`])('finds no token in %j', (header) => {
-  expect(readBearer(ask(header))).toBeUndefined();
-});
 
 it.each<[string, Checked, unknown]>([
   ['an operator', { kind: 'known', token: ADA }, true],
