@@ -46,16 +46,16 @@ export function addProperty(source, name, property) {
 }
 
 /**
- * Adds `.use()` to a router that a function creates and returns.
+ * Adds an item to the list that a function returns.
  *
  * @param {string} source
- * @param {string} router
+ * @param {string} name
+ * @param {string} item
  */
-export function addUse(source, router) {
+export function addReturned(source, name, item) {
   const code = mask(source);
-  const [, name] = /\bconst (\w+) = Router\(\)/.exec(code) ?? [];
-  const end = name && new RegExp(`^([ \\t]*)return ${name};`, 'm').exec(code);
-  return end ? `${source.slice(0, end.index)}${end[1]}${name}.use(${router});\n${source.slice(end.index)}` : undefined;
+  const found = new RegExp(`\\bfunction ${name}\\b[^]*?\\breturn \\[`).exec(code);
+  return found ? insertLast(source, code, found.index + found[0].length - 1, item) : undefined;
 }
 
 /**

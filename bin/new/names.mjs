@@ -127,10 +127,10 @@ export function toPascal(name) {
 }
 
 /** Returns a valid constant name for a page's server half: `static` becomes `staticPage`, `404` becomes `page404`. */
-export function toConstName(id) {
+export function toConstName(id, suffix = 'Page') {
   const name = toCamel(id);
   if (/^\d/.test(name)) return `page${name}`;
-  return KEYWORDS.has(name) ? `${name}Page` : name;
+  return KEYWORDS.has(name) ? name + suffix : name;
 }
 
 /** Returns a name for a component or type that does not shadow a global: `map` becomes `MapPage`. */

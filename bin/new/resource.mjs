@@ -1,13 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addImports, addUse } from './insert.mjs';
-import { parseResource, Refusal, toCamel, toPascal, toSingular, toTypeName } from './names.mjs';
+import { fileURLToPath } from 'node:url';
+import { addImports, addProperty, addReturned } from './insert.mjs';
+import { parseResource, Refusal, toCamel, toConstName, toPascal, toSingular, toTypeName } from './names.mjs';
 
-const apiFile = 'src/server/product/api/index.ts';
-const sendInvalidFile = 'src/server/product/api/send-invalid.ts';
+const operationsFile = 'src/shared/product/api/index.ts';
+const handlersFile = 'src/server/product/api/index.ts';
+const emptyApp = fileURLToPath(new URL('../own/empty', import.meta.url));
+
+/** Names that the written files use themselves. */
+const USED = ['api', 'implement', 'operation', 'store', 'z'];
 
 /**
- * Plans a new resource: router, schema, public fields, a store in memory, a test, and the line that mounts it.
+ * Plans a new resource: operations, their handlers, a store in memory, a test, and the lines that connect them.
  *
  * @param {string} root
  * @param {{ resource: string }} wanted
@@ -15,140 +20,161 @@ const sendInvalidFile = 'src/server/product/api/send-invalid.ts';
  */
 export function planResource(root, wanted) {
   const names = toNames(parseResource(wanted.resource));
-  const folder = `src/server/product/api/${names.resource}`;
-  if (existsSync(join(root, folder))) throw new Refusal(`The resource ${names.resource} already exists, in ${folder}.`);
-  if (!existsSync(join(root, sendInvalidFile)))
-    throw new Refusal(`Resources send 422 responses with ${sendInvalidFile}, which does not exist. Restore it first.`);
-  const index = readFileSync(join(root, apiFile), 'utf8');
-  const router = `${names.router}(create${names.pascal}Store())`;
-  const imports = [
-    `import { ${names.router} } from './${names.resource}/router.ts';`,
-    `import { create${names.pascal}Store } from './${names.resource}/store.ts';`,
-  ];
-  const mounted = addUse(index, router);
+  const { resource, pascal, operations, handlers } = names;
+  const folder = `src/server/product/api/${resource}`;
+  if (existsSync(join(root, folder))) throw new Refusal(`The resource ${resource} already exists, in ${folder}.`);
+  const shared = `src/shared/product/api/${resource}.ts`;
+  const created = `${handlers}(create${pascal}Store())`;
   return {
     files: [
-      { path: `${folder}/router.ts`, about: 'list, create, read one', text: writeRouter(names) },
-      { path: `${folder}/schema.ts`, about: 'the fields that clients can send', text: writeSchema(names) },
-      { path: `${folder}/present.ts`, about: 'the fields that clients see', text: writePresent(names) },
+      { path: shared, about: 'its operations: what they accept and answer', text: writeOperations(names) },
+      { path: `${folder}/handlers.ts`, about: 'their handlers', text: writeHandlers(names) },
+      { path: `${folder}/store.ts`, about: 'the store, in memory until you change it', text: writeStore(names) },
       {
-        path: `${folder}/store.ts`,
-        about: 'the store, in memory until you change it',
-        text: writeStore(names),
+        path: `tests/server/product/api/${resource}/handlers.test.ts`,
+        about: 'its test',
+        text: writeTest(names),
       },
-      { path: `tests/server/product/api/${names.resource}/router.test.ts`, about: 'its test', text: writeTest(names) },
     ],
     edits: [
-      {
-        path: apiFile,
-        text: mounted && addImports(mounted, imports),
-        byHand: `${imports.join(' ')} and .use(${router}) on the router of the API`,
-      },
+      planEdit(root, operationsFile, {
+        imports: [`import { ${operations} } from './${resource}.ts';`],
+        item: `...${operations}`,
+        place: 'the object `api`',
+        add: (source, item) => addProperty(source, 'api', item),
+      }),
+      planEdit(root, handlersFile, {
+        imports: [
+          `import { ${handlers} } from './${resource}/handlers.ts';`,
+          `import { create${pascal}Store } from './${resource}/store.ts';`,
+        ],
+        item: created,
+        place: 'the list that `createApi` returns',
+        add: (source, item) => addReturned(source, 'createApi', item),
+      }),
     ],
-    next: `\`npm run dev\` serves it at /api/${names.resource}. Add more fields in schema.ts and store.ts.`,
+    next: `\`npm run dev\` serves it at /api/${resource}, and its description at /api/openapi.json. Add more fields in ${shared} and store.ts.`,
   };
+}
+
+/** An app of an earlier version has no file of operations. It gets the one of the empty app. */
+function planEdit(root, path, { imports, item, place, add }) {
+  const file = [root, emptyApp].map((folder) => join(folder, path)).find(existsSync);
+  const text = add(readFileSync(file, 'utf8'), item);
+  return { path, text: text && addImports(text, imports), byHand: `${imports.join(' ')} and ${item}, in ${place}` };
 }
 
 function toNames(resource) {
   const one = toSingular(resource);
+  const name = toCamel(resource);
   return {
     resource,
-    router: `${toCamel(resource)}Router`,
+    operations: USED.includes(name) ? `${name}Operations` : toConstName(resource, 'Operations'),
+    handlers: `${name}Api`,
+    plural: toPascal(resource),
     pascal: toPascal(one),
     type: toTypeName(one, 'Item'),
     words: one.replaceAll('-', ' '),
+    manyWords: resource.replaceAll('-', ' '),
     limit: `MAX_${resource.replaceAll('-', '_').toUpperCase()}`,
   };
 }
 
-function writeRouter({ resource, router, pascal }) {
-  return `import { Router } from 'express';
-import { jsonBody, notFoundHere, resource } from '#engine/server';
-import { sendInvalid } from '../send-invalid.ts';
-import { present${pascal} } from './present.ts';
-import { New${pascal} } from './schema.ts';
+function writeOperations({ resource, operations, plural, pascal, type, words, manyWords }) {
+  return `import * as z from 'zod';
+import { operation } from '#engine';
+
+/** What callers send. Unknown fields are refused. */
+export type New${pascal} = z.infer<typeof New${pascal}>;
+export const New${pascal} = z
+  .strictObject({
+    name: z.string().trim().min(1, 'Enter a name.').max(200, 'Use at most 200 characters.'),
+  })
+  .meta({ id: 'New${pascal}' });
+
+/** What callers get. Only these fields are sent. */
+export type ${type} = z.infer<typeof ${type}>;
+export const ${type} = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    createdAt: z.iso.datetime(),
+  })
+  .meta({ id: '${type}' });
+
+export const ${operations} = {
+  list${plural}: operation({
+    method: 'GET',
+    path: '/${resource}',
+    summary: 'List ${manyWords}',
+    replies: { 200: { about: 'The ${manyWords}, oldest first.', body: ${type}.array() } },
+  }),
+  create${pascal}: operation({
+    method: 'POST',
+    path: '/${resource}',
+    summary: 'Create a ${words}',
+    body: New${pascal},
+    replies: { 201: { about: 'The new ${words}.', body: ${type}, headers: { Location: 'Its URL.' } } },
+  }),
+  get${pascal}: operation({
+    method: 'GET',
+    path: '/${resource}/:id',
+    summary: 'Get a ${words}',
+    params: ${type}.pick({ id: true }),
+    replies: { 200: { about: 'The ${words}.', body: ${type} } },
+    problems: { 404: 'There is no ${words} with this id.' },
+  }),
+};
+`;
+}
+
+function writeHandlers({ resource, operations, handlers, plural, pascal }) {
+  return `import { type ApiPart, implement, notFoundHere } from '#engine/server';
+import { ${operations} } from '#product/api/${resource}.ts';
 import type { ${pascal}Store } from './store.ts';
 
-export function ${router}(store: ${pascal}Store): Router {
-  const list = resource('/${resource}', {
-    GET: (_request, response) => {
-      response.json(store.list().map(present${pascal}));
+export function ${handlers}(store: ${pascal}Store): ApiPart {
+  return implement(${operations}, {
+    list${plural}: () => ({ status: 200, body: store.list() }),
+    create${pascal}({ body }) {
+      const added = store.add(body);
+      return { status: 201, body: added, headers: { Location: \`/api/${resource}/\${added.id}\` } };
     },
-    POST: [
-      ...jsonBody(),
-      (request, response) => {
-        const body = New${pascal}.safeParse(request.body);
-        if (!body.success) return sendInvalid(response, body.error);
-        const added = store.add(body.data);
-        response.status(201).location(\`\${request.baseUrl}/${resource}/\${added.id}\`).json(present${pascal}(added));
-      },
-    ],
-  });
-
-  const one = resource('/${resource}/:id', {
-    GET: ({ params }, response) => {
-      const found = store.find(String(params.id));
+    get${pascal}({ params }) {
+      const found = store.find(params.id);
       if (!found) throw notFoundHere();
-      response.json(present${pascal}(found));
+      return { status: 200, body: found };
     },
   });
-
-  return Router().use(list, one);
 }
 `;
 }
 
-function writeSchema({ pascal }) {
-  return `import * as z from 'zod';
-
-export const New${pascal} = z.strictObject({
-  name: z.string().trim().min(1, 'Enter a name.').max(200, 'Use at most 200 characters.'),
-});
-`;
-}
-
-function writePresent({ pascal, type }) {
-  return `import type { ${type} } from './store.ts';
-
-export function present${pascal}({ id, name, createdAt }: ${type}) {
-  return { id, name, createdAt: createdAt.toISOString() };
-}
-`;
-}
-
-function writeStore({ pascal, type, limit }) {
-  return `import type * as z from 'zod';
-import type { New${pascal} } from './schema.ts';
+function writeStore({ resource, pascal, type, limit }) {
+  return `import type { ${[type, `New${pascal}`].sort().join(', ')} } from '#product/api/${resource}.ts';
 
 /** Limits the memory that clients can fill. The oldest item is removed first. */
 const ${limit} = 1000;
 
-export interface ${type} {
-  id: number;
-  name: string;
-  createdAt: Date;
-}
-
 export interface ${pascal}Store {
   list(): ${type}[];
-  find(id: string): ${type} | undefined;
-  add(added: z.infer<typeof New${pascal}>): ${type};
+  find(id: ${type}['id']): ${type} | undefined;
+  add(added: New${pascal}): ${type};
 }
 
 /** Stores items in memory. They are lost on restart, and each replica has its own. */
 export function create${pascal}Store(): ${pascal}Store {
-  const kept = new Map<string, ${type}>();
+  const kept: ${type}[] = [];
   let lastId = 0;
 
   return {
-    list: () => [...kept.values()],
-    find: (id) => kept.get(id),
+    list: () => kept,
+    find: (id) => kept.find((item) => item.id === id),
     add({ name }) {
-      const [oldest] = kept.keys();
-      if (kept.size === ${limit} && oldest !== undefined) kept.delete(oldest);
       lastId += 1;
-      const added = { id: lastId, name, createdAt: new Date() };
-      kept.set(String(lastId), added);
+      const added = { id: lastId, name, createdAt: new Date().toISOString() };
+      kept.push(added);
+      if (kept.length > ${limit}) kept.shift();
       return added;
     },
   };
@@ -156,28 +182,28 @@ export function create${pascal}Store(): ${pascal}Store {
 `;
 }
 
-function writeTest({ resource, router, pascal, words }) {
+function writeTest({ resource, handlers, pascal, words }) {
   return `import request from 'supertest';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createTestApp } from '#engine/testing';
-import { ${router} } from '#product-server/api/${resource}/router.ts';
+import { ${handlers} } from '#product-server/api/${resource}/handlers.ts';
 import { create${pascal}Store } from '#product-server/api/${resource}/store.ts';
 
 const PROBLEM = /^application\\/problem\\+json/;
 
-/** A valid body. If you add a field in schema.ts, add it here too. */
+/** A valid body. If you add a field to New${pascal}, add it here too. */
 const SENT = { name: 'The first' };
 
 let app: ReturnType<typeof createTestApp>;
 beforeEach(() => {
-  app = createTestApp({ api: ${router}(create${pascal}Store()) });
+  app = createTestApp({ api: [${handlers}(create${pascal}Store())] });
 });
 
 describe('/api/${resource}', () => {
   it('creates, lists and reads', async () => {
     const created = await request(app).post('/api/${resource}').send(SENT);
-    expect(created.status, \`schema.ts refuses SENT: \${created.text}\`).toBe(201);
-    expect(created.body, 'present.ts does not return what was sent').toMatchObject(SENT);
+    expect(created.status, \`New${pascal} refuses SENT: \${created.text}\`).toBe(201);
+    expect(created.body, 'The response does not contain what was sent').toMatchObject(SENT);
     const one = await request(app).get(created.headers.location ?? '').expect(200);
     expect(one.body).toEqual(created.body);
     expect((await request(app).get('/api/${resource}').expect(200)).body).toEqual([created.body]);
@@ -186,7 +212,7 @@ describe('/api/${resource}', () => {
   it.each(Object.keys(SENT))('answers 422 and names the field if %s is missing', async (field) => {
     const body = { ...SENT, [field]: undefined };
     const answer = await request(app).post('/api/${resource}').send(body);
-    expect(answer.status, \`schema.ts does not require "\${field}": remove it from SENT\`).toBe(422);
+    expect(answer.status, \`New${pascal} does not require "\${field}": remove it from SENT\`).toBe(422);
     expect(answer.headers['content-type']).toMatch(PROBLEM);
     expect(Object.keys(answer.body.errors)).toEqual([field]);
   });

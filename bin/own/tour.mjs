@@ -18,7 +18,6 @@ const tourFolders = [
 
 /** Files that the pages, resources and tests of any product share. `npm run new` uses them. */
 const sharedByAll = [
-  'src/server/product/api/send-invalid.ts',
   'src/shared/product/error-pages.tsx',
   'src/shared/product/href.ts',
   'tests/shared/product/error-pages.test.tsx',

@@ -4,7 +4,7 @@ import type { OwnedApp, OwnedAppOptions } from '../support/owned-app.ts';
 
 const PAGE = 'src/shared/product/pages/order/order.tsx';
 const HALF = 'src/server/product/pages/order.ts';
-const SCHEMA = 'src/server/product/api/gauges/schema.ts';
+const OPERATIONS = 'src/shared/product/api/gauges.ts';
 const STORE = 'src/server/product/api/gauges/store.ts';
 
 /** Creates an empty app with three pages and a resource written by `npm run new`. */
@@ -22,15 +22,14 @@ export function changeFirstThings(app: OwnedApp): OwnedApp {
   app.replace(PAGE, '<h1>Order {data.id}</h1>', '<h1 className="wide">{data.total} in all</h1>');
   app.replace(PAGE, 'data.id', 'data.total');
   app.replace(HALF, '({ params }) => ({ id: String(params.id) })', 'async () => ({ total: 3 })');
+  app.replace(OPERATIONS, 'id: z.int(),', 'id: z.string(),');
   app.replace(STORE, 'id: lastId,', "id: 'gauge-' + lastId,");
-  app.replace(STORE, '  id: number;', '  id: string;');
-  app.replace(STORE, 'kept.set(String(lastId), added)', 'kept.set(added.id, added)');
   return app;
 }
 
-/** Makes the written tests fail: adds a field that the resource's test does not send, and a page that is not found. */
+/** Makes the written tests fail: requires a field that the resource's test does not send, and a page that is not found. */
 export function failTests(app: OwnedApp): void {
-  app.replace(SCHEMA, '  name:', '  river: z.string(),\n  name:');
+  app.replace(OPERATIONS, '    name:', '    river: z.string(),\n    name:');
   app.replace(HALF, 'async () => ({ total: 3 })', 'async () => notFound()');
   app.replace(HALF, 'import', "import { notFound } from '#engine';\nimport");
 }

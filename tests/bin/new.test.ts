@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { addImports, addProperty, addRoute, addUse, listRoutes } from '../../bin/new/insert.mjs';
+import { addImports, addProperty, addReturned, addRoute, listRoutes } from '../../bin/new/insert.mjs';
 import { parsePagePath, parseResource, toConstName, toSingular, toTypeName } from '../../bin/new/names.mjs';
 import type { OwnedApp } from '../support/owned-app.ts';
 import { changeFirstThings, createNewApp, failTests } from './new-app.ts';
@@ -158,7 +158,7 @@ export const routes = defineRoutes([
   });
 });
 
-it('inserts a property, an import and a router in the right places', () => {
+it('inserts a property, an import and an item in the right places', () => {
   expect(addProperty("const pages = {\n  'a-b': null,\n} satisfies X;\n", 'pages', 'c')).toBe(
     "const pages = {\n  'a-b': null,\n  c,\n} satisfies X;\n",
   );
@@ -166,10 +166,13 @@ it('inserts a property, an import and a router in the right places', () => {
   expect(
     addImports("import {\n  a,\n} from './a.ts';\nimport './b.css';\n\nrun();\n", ["import c from './c.ts';"]),
   ).toBe("import {\n  a,\n} from './a.ts';\nimport './b.css';\nimport c from './c.ts';\n\nrun();\n");
-  expect(addUse('{\n  const api = Router();\n  return api;\n}\n', 'a()')).toBe(
-    '{\n  const api = Router();\n  api.use(a());\n  return api;\n}\n',
+  expect(addReturned('function createApi() {\n  return [];\n}\n', 'createApi', 'a()')).toBe(
+    'function createApi() {\n  return [a()];\n}\n',
   );
-  expect(addUse('{\n  return Router().use(b());\n}\n', 'a()')).toBeUndefined();
+  expect(addReturned('function createApi() {\n  return [a(), (b)];\n}\n', 'createApi', 'c()')).toBe(
+    'function createApi() {\n  return [a(), (b), c()];\n}\n',
+  );
+  expect(addReturned('function createApi() {\n  return Router();\n}\n', 'createApi', 'a()')).toBeUndefined();
 });
 
 describe('npm run new', () => {
@@ -178,7 +181,6 @@ describe('npm run new', () => {
     rmSync(root, { recursive: true });
     cpSync(bin, join(root, 'bin'), { recursive: true });
     cpSync(join(bin, 'own/empty/src'), join(root, 'src'), { recursive: true });
-    writeFileSync(join(root, 'src/server/product/api/send-invalid.ts'), '');
   });
 
   it('writes a page, its server half, its test and its lines in the tables', async () => {
@@ -250,15 +252,25 @@ describe('npm run new', () => {
     expect(existsSync(join(root, 'src/shared/product/pages/about/about.tsx'))).toBe(true);
   });
 
-  it('writes a resource and the line that mounts it, once', async () => {
+  it('writes a resource and the lines that connect it, once', async () => {
     expect((await runNew('api', 'water-levels')).code).toBe(0);
-    expect(read('src/server/product/api/index.ts')).toContain(
-      '  api.use(waterLevelsRouter(createWaterLevelStore()));\n',
-    );
+    expect(read('src/shared/product/api/index.ts')).toContain('export const api = {...waterLevels};\n');
+    expect(read('src/server/product/api/index.ts')).toContain('  return [waterLevelsApi(createWaterLevelStore())];\n');
     expect(await runNew('api', 'water-levels')).toEqual({
       code: 1,
       said: 'The resource water-levels already exists, in src/server/product/api/water-levels.\n',
     });
+  });
+
+  it('writes a resource into an app without operations, and says what to add to its router', async () => {
+    rmSync(join(root, 'src/shared/product/api'), { recursive: true });
+    const router = 'export function createApi() {\n  return Router();\n}\n';
+    writeFileSync(join(root, 'src/server/product/api/index.ts'), router);
+    const { code, said } = await runNew('api', 'store');
+    expect(code).toBe(1);
+    expect(said).toContain('and storeApi(createStoreStore()), in the list that `createApi` returns\n');
+    expect(read('src/shared/product/api/index.ts')).toContain('export const api = {...storeOperations};\n');
+    expect(read('src/server/product/api/index.ts')).toBe(router);
   });
 
   it.each([
@@ -299,6 +311,6 @@ describe('the tests that it writes', () => {
     failTests(app);
     const said = await runTests();
     expect(said).toContain('Does /orders/7 exist? If not, visit one that exists');
-    expect(said).toMatch(/schema\.ts refuses SENT: .*river/);
+    expect(said).toMatch(/NewGauge refuses SENT: .*river/);
   }, 120_000);
 });

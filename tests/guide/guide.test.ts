@@ -212,6 +212,9 @@ it('has an API that sends its errors as problem+json', async () => {
     errors: { name: expect.any(String) },
   });
   expect((await post('/api/groups', { name: 'Friends' })).status).toBe(201);
+  expect(await (await fetch(`${url}/groups`)).text()).toContain('<p>Friends</p>');
+  expect(await (await fetch(`${url}/api/people?q=emmy`)).json()).toMatchObject([{ name: 'Emmy Noether' }]);
+  expect(Object.keys((await (await fetch(`${url}/api/openapi.json`)).json()).paths)).toContain('/api/people/{id}');
   expect((await fetch(`${url}/api/people`, { method: 'DELETE' })).status).toBe(405);
   expect((await fetch(`${url}/api/nothing`)).headers.get('content-type')).toContain('application/problem+json');
 });

@@ -14,7 +14,7 @@ import { takeAllAway } from './take-all-away.ts';
 
 const biome = join(project, 'node_modules/.bin/biome');
 const partial = { partial: true };
-const ROUTER = 'src/server/product/api/books/router.ts';
+const HANDLERS = 'src/server/product/api/books/handlers.ts';
 
 function createRecipe(name: string): OwnedApp {
   const blocks = listBlocks(readProjectFile(`docs/recipes/${name}`));
@@ -71,16 +71,16 @@ const sound: typeof written = [
   ['an app with only settings and pages', () => takeAllAway(createOwnedApp([], partial))],
 ];
 
-/** Each of these is in the recipe's router once. */
+/** Each of these is in the recipe's handlers once. */
 const BROKEN_PROMISES = [
   ['status: 201, body: book', 'status: 202, body: book'],
-  ['status: 200, body: book }', 'status: 200, body: book.title }'],
-  ['lines: walk(books)', 'lines: books'],
+  ['status: 200, body: shown', 'status: 200, body: shown.length'],
+  ['lines: walk(stored)', 'lines: stored'],
 ] as const;
 
 function breakPromises(): OwnedApp {
   const app = createRecipe('openapi.md');
-  for (const [right, wrong] of BROKEN_PROMISES) app.replace(ROUTER, right, wrong);
+  for (const [right, wrong] of BROKEN_PROMISES) app.replace(HANDLERS, right, wrong);
   return app;
 }
 
@@ -99,7 +99,9 @@ it.each(sound.map(([name], index) => [name, index] as const))('%s compiles', (_,
 });
 
 it('a handler with an undeclared response does not compile', () => {
-  expect(said.at(-1)?.match(/^src\/server\/product\/api\/books\/router\.ts\(/gm)).toHaveLength(BROKEN_PROMISES.length);
+  expect(said.at(-1)?.match(/^src\/server\/product\/api\/books\/handlers\.ts\(/gm)).toHaveLength(
+    BROKEN_PROMISES.length,
+  );
 });
 
 it.each(written.map(([name], index) => [name, index] as const))('%s passes the linter', (_, index) => {

@@ -11,8 +11,6 @@ const project = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Files that `npm run own` keeps, except those that the engine requires, and files that their tests need. */
 const KEPT = [
-  'src/server/product/api/send-invalid.ts',
-  'src/server/product/field-errors.ts',
   'src/shared/product/error-pages.tsx',
   'src/shared/product/href.ts',
   'tests/shared/product/error-pages.test.tsx',

@@ -4,7 +4,7 @@
 export type { ApiOrigins } from './api/api-origins.ts';
 export { type Auth, bearer, type Caller, session } from './api/auth.ts';
 export { formBody, jsonBody } from './api/body-limits.ts';
-export { implement } from './api/implement.ts';
+export { type ApiPart, implement } from './api/implement.ts';
 export { localClient } from './api/local-client.ts';
 export type { Api } from './api/mount-api.ts';
 export type { DocumentFacts } from './api/openapi.ts';

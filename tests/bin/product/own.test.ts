@@ -154,7 +154,7 @@ describe('the app that both leave', () => {
     const own = [
       'tests/shared/product/pages/home/home.test.ts',
       'tests/e2e/product/home.test.ts',
-      ...['pages/about.test.ts', 'pages/order.test.ts', 'api/gauges/router.test.ts'].map(
+      ...['pages/about.test.ts', 'pages/order.test.ts', 'api/gauges/handlers.test.ts'].map(
         (path) => `tests/server/product/${path}`,
       ),
     ];

@@ -106,6 +106,13 @@ describe('the API page', () => {
     await page.getByText(answer).waitFor();
     expect(documents).toEqual(['/tour/api']);
   });
+
+  test('calls the API with the typed client', async () => {
+    const { page } = await site.open('/tour/api');
+    await hydrated(page);
+    await page.getByRole('button', { name: 'Add a to-do' }).click();
+    await page.getByText(/To-do \d+: Check the gauges/).waitFor();
+  });
 });
 
 describe('the failures page', () => {

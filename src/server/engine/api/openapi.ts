@@ -5,6 +5,7 @@ import { LINES_TYPE } from '../request/send-lines.ts';
 import type { Implemented } from './implement.ts';
 import { createJsonSchemas, type JsonSchema, type JsonSchemas } from './json-schemas.ts';
 
+/** What the OpenAPI document says about the API as a whole. */
 export interface DocumentFacts {
   readonly title: string;
   readonly version: string;

@@ -99,11 +99,13 @@ function toKinds(schema: ApiSchema): Map<string, Kinds> {
   return kinds;
 }
 
+const INTEGER = /^-?(?:0|[1-9]\d{0,15})$/;
 const NUMBER = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?$/;
 
 function toTyped(text: string, types: ReadonlySet<string>): unknown {
   if (types.has('string')) return text;
-  if ((types.has('number') || types.has('integer')) && NUMBER.test(text)) return Number(text);
+  if (types.has('integer') && INTEGER.test(text)) return Number(text);
+  if (types.has('number') && NUMBER.test(text)) return Number(text);
   if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true';
   return text;
 }

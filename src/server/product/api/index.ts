@@ -1,12 +1,9 @@
-import { Router } from 'express';
+import type { Api } from '#engine/server';
 import type { AppParts } from '../context.ts';
 import { failRouter } from './fail/router.ts';
-import { todosRouter } from './todos/router.ts';
+import { todosApi } from './todos/handlers.ts';
 
-/** The API, one line for each resource. */
-export function createApi({ settings, services }: AppParts): Router {
-  const api = Router();
-  api.use('/tour', todosRouter(services.todos));
-  api.use('/tour', failRouter(settings));
-  return api;
+/** The API, one line for each resource: the handlers of its operations, or an Express router. */
+export function createApi({ settings, services }: AppParts): Api {
+  return [todosApi(services.todos), failRouter(settings)];
 }

@@ -1,4 +1,6 @@
-import list from 'excerpt:src/server/product/api/todos/router.ts#list';
+import handler from 'excerpt:src/server/product/api/todos/handlers.ts#createTodo';
+import operation from 'excerpt:src/shared/product/api/todos.ts#createTodo';
+import client from 'excerpt:src/shared/product/pages/api/add-todo.tsx#AddTodo';
 import { useHost } from '#engine';
 import { type ApiRequest, Ask } from '../../ui/ask.tsx';
 import { Code } from '../../ui/code.tsx';
@@ -6,6 +8,7 @@ import { CodeLines } from '../../ui/code-lines.tsx';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
+import { AddTodo } from './add-todo.tsx';
 
 const REQUESTS: ApiRequest[] = [
   { method: 'POST', path: '/api/tour/todos', body: { title: 'Open the gates' } },
@@ -26,9 +29,24 @@ export default function Api() {
       title="API"
       lead="Every response under /api is JSON, errors included. These to-dos are kept in memory until the server restarts."
     >
-      <Exhibit code={<Excerpt of={list} />}>
+      <Exhibit
+        code={
+          <>
+            <Excerpt of={operation} />
+            <Excerpt of={handler} />
+          </>
+        }
+      >
         <h2>Read and write</h2>
+        <p>
+          An operation describes a method and a path. It checks requests and responses, and{' '}
+          <code>/api/openapi.json</code> lists it.
+        </p>
         <Ask requests={REQUESTS} />
+      </Exhibit>
+      <Exhibit code={<Excerpt of={client} />}>
+        <h2>Call it from a page</h2>
+        <AddTodo />
       </Exhibit>
       <Exhibit
         code={

@@ -1,8 +1,7 @@
-import { Router } from 'express';
+import type { Api } from '#engine/server';
 import type { AppParts } from '../context.ts';
 
-/** The API, with one line per resource. */
-export function createApi(_parts: AppParts): Router {
-  const api = Router();
-  return api;
+/** The API, one line for each resource: the handlers of its operations, or an Express router. */
+export function createApi(_parts: AppParts): Api {
+  return [];
 }

@@ -13,7 +13,10 @@ const PLACES = [
   { path: 'src/shared/product/pages/root/', text: 'The layout of every page, and the global styles.' },
   { path: 'src/shared/product/routes.tsx', text: 'The list of pages.' },
   { path: 'src/server/product/pages/', text: 'Loaders, guards and actions of the pages.' },
-  { path: 'src/server/product/api/', text: 'The API.' },
+  {
+    path: 'src/shared/product/api/',
+    text: 'The operations of the API. Their handlers are in src/server/product/api/.',
+  },
   { path: 'src/shared/product/error-pages.tsx', text: 'The pages that visitors see for errors.' },
   { path: 'docs/architecture.md', text: 'How Spillway works, and where to add things.' },
 ];

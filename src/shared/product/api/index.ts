@@ -1,0 +1,7 @@
+import { todos } from './todos.ts';
+
+/** The operations of the API. Their handlers are in `src/server/product/api`. */
+export const api = { ...todos };
+
+/** For clients: `createClient<Api>()`. */
+export type Api = typeof api;
