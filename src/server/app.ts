@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 import { DESK_API_PATH, isDeskApiPath } from './desk/api/desk-api.ts';
 import type { DeskPages } from './desk/pages/desk-pages.ts';
 import { type ApiOrigins, apiOrigins } from './engine/api/api-origins.ts';
-import { type Api, mountApi } from './engine/api/mount-api.ts';
+import { type ApiParts, mountApi } from './engine/api/mount-api.ts';
 import type { DocumentFacts } from './engine/api/openapi.ts';
 import { apiNotFound, unclaimedMethods } from './engine/api/resource.ts';
 import { type AssetsOptions, assets } from './engine/assets/assets.ts';
@@ -33,7 +33,7 @@ export interface AppDeps extends FirstStepsDeps {
   /** Finds assets of earlier builds. */
   readonly findOldAsset?: AssetsOptions['findOldAsset'];
   readonly pages: PageSteps;
-  readonly api?: Api | undefined;
+  readonly api?: ApiParts | undefined;
   readonly apiDocument?: DocumentFacts | false | undefined;
   /** Other origins whose scripts can call the product's API. */
   readonly apiOrigins?: ApiOrigins | undefined;

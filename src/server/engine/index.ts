@@ -6,7 +6,7 @@ export { type Auth, bearer, type Caller, session } from './api/auth.ts';
 export { formBody, jsonBody } from './api/body-limits.ts';
 export { type ApiPart, implement } from './api/implement.ts';
 export { localClient } from './api/local-client.ts';
-export type { Api } from './api/mount-api.ts';
+export type { ApiParts } from './api/mount-api.ts';
 export type { DocumentFacts } from './api/openapi.ts';
 export { resource } from './api/resource.ts';
 export type { Upgrades } from './connection/upgrades.ts';

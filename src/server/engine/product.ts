@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Config } from '../config.ts';
 import type { ApiOrigins } from './api/api-origins.ts';
-import type { Api } from './api/mount-api.ts';
+import type { ApiParts } from './api/mount-api.ts';
 import type { DocumentFacts } from './api/openapi.ts';
 import type { Upgrades } from './connection/upgrades.ts';
 import type { FailureContext } from './errors/create-failure.ts';
@@ -54,7 +54,7 @@ export interface Product<Settings, Services = undefined, Own extends object = ob
   /** The server halves of the pages, by route id. */
   readonly pages: PageTable<ProductContext<NoInfer<Settings>, NoInfer<Services>> & NoInfer<Own>>;
   /** Everything under `/api`: parts made by `implement()`, and Express handlers. */
-  readonly api?: (parts: ProductParts<NoInfer<Settings>, NoInfer<Services>>) => Api;
+  readonly api?: (parts: ProductParts<NoInfer<Settings>, NoInfer<Services>>) => ApiParts;
   /** Title, version and text of `/api/openapi.json`. False: there is no document. */
   readonly apiDocument?: DocumentFacts | false;
   /**

@@ -39,7 +39,7 @@ async function call(request: Request, method: Method, path: string, input: AnyIn
   try {
     const reply = await operation.run({
       params: Object.fromEntries(Object.entries(input.params ?? {}).map(([name, value]) => [name, String(value)])),
-      query: toSearch(input.query ?? {}),
+      query: () => toSearch(input.query ?? {}),
       headers: { ...request.headers, ...toLowerCase(input.headers) },
       request,
       body: async () => input.body,

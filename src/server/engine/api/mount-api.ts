@@ -7,7 +7,7 @@ import { createOpenApi, type DocumentFacts, type OpenApi } from './openapi.ts';
 import { serveOperation, serveOperations } from './serve-operations.ts';
 
 /** What is under `/api`: parts made by `implement()`, and Express handlers for everything else. */
-export type Api = RequestHandler | readonly (ApiPart | RequestHandler)[];
+export type ApiParts = RequestHandler | readonly (ApiPart | RequestHandler)[];
 
 export interface MountOptions {
   /** The Express app, where `localClient()` finds the operations. */
@@ -18,7 +18,7 @@ export interface MountOptions {
 }
 
 /** Returns the handlers of an API, in order: its operations with their document, then its Express handlers. */
-export function mountApi(api: Api, { app, base, document }: MountOptions): RequestHandler[] {
+export function mountApi(api: ApiParts, { app, base, document }: MountOptions): RequestHandler[] {
   const parts = typeof api === 'function' ? [api] : api;
   const handlers = parts.filter((part) => typeof part === 'function');
   const implemented = parts.flatMap((part) => (typeof part === 'function' ? [] : part.implemented));

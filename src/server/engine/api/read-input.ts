@@ -31,12 +31,14 @@ export async function readValue(schema: ApiSchema | undefined, value: unknown): 
 /** Reads the texts of a path, a search or headers as the types that a schema expects. */
 export type TextReader = (texts: Iterable<readonly [string, string]>) => Promise<Read>;
 
+/** What a part of a request is without a schema. */
+export const UNREAD: Read = { value: undefined };
+
 /**
  * Texts become numbers, booleans and lists if the schema expects them, so that `z.int()` reads `7`. A name that appears
  * twice is an error, unless it is a list.
  */
-export function createTextReader(schema: ApiSchema | undefined): TextReader {
-  if (!schema) return async () => ({ value: undefined });
+export function createTextReader(schema: ApiSchema): TextReader {
   let kinds: ReadonlyMap<string, Kinds> | undefined;
   return async function readTexts(texts) {
     kinds ??= toKinds(schema);

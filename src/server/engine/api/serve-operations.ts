@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
-import type { OperationFacts } from '../../../shared/engine/api/operation.ts';
+import type { ApiSchema, OperationFacts } from '../../../shared/engine/api/operation.ts';
 import { HttpError, methodNotAllowed, notFoundHere } from '../errors/http-error.ts';
 import { sendProblem } from '../errors/problem.ts';
 import { decodePercent } from '../request/decode-percent.ts';
@@ -10,7 +10,7 @@ import { requestInfo } from '../request/request-info.ts';
 import { sendLines } from '../request/send-lines.ts';
 import { jsonBody } from './body-limits.ts';
 import type { AnyReply, Implemented } from './implement.ts';
-import { createTextReader, type FieldErrors, type Read, readValue } from './read-input.ts';
+import { createTextReader, type FieldErrors, type Read, readValue, UNREAD } from './read-input.ts';
 
 /** Thrown by the checks of an operation: the caller's request is not valid. */
 export class InvalidInput extends HttpError {
@@ -25,7 +25,7 @@ export class InvalidInput extends HttpError {
 /** Texts of a request, or the values that a caller in this process passes. */
 export interface GivenInput {
   readonly params: Readonly<Record<string, string>>;
-  readonly query: URLSearchParams;
+  readonly query: () => URLSearchParams;
   readonly headers: Request['headers'];
   /** Undefined without one. */
   readonly body: () => Promise<unknown>;
@@ -41,20 +41,20 @@ export interface ServedOperation {
 }
 
 export function serveOperation({ name, facts, auth, version, handle }: Implemented): ServedOperation {
-  const readParams = createTextReader(facts.params);
-  const readQuery = createPagedReader(facts);
-  const readHeaders = createTextReader(facts.headers);
+  const readParams = facts.params && createTextReader(facts.params);
+  const readQuery = createQueryReader(facts);
+  const readHeaders = facts.headers && createTextReader(facts.headers);
   return {
     name,
     facts,
     async run(given, isKnown) {
       const { request } = given;
       const caller = auth && (await auth.identify(request));
-      const params = await readParams(Object.entries(given.params));
+      const params = readParams ? await readParams(Object.entries(given.params)) : UNREAD;
       if ('errors' in params) throw notFoundHere();
-      const { query, page } = await readQuery(given.query);
+      const { query, page } = readQuery ? await readQuery(given.query()) : { query: UNREAD, page: undefined };
       if ('errors' in query) throw new InvalidInput(400, 'The query is not valid.', query.errors);
-      const headers = await readHeaders(toTexts(given.headers));
+      const headers = readHeaders ? await readHeaders(toTexts(given.headers)) : UNREAD;
       if ('errors' in headers) throw new InvalidInput(400, 'A header of the request is not valid.', headers.errors);
       const body = facts.body ? await readValue(facts.body, await given.body()) : undefined;
       if (body && 'errors' in body) throw new InvalidInput(422, 'The request is not valid.', body.errors);
@@ -80,9 +80,11 @@ interface PagedQuery {
   readonly page?: { readonly cursor: string | undefined; readonly limit: number };
 }
 
-function createPagedReader({ query, paged }: OperationFacts): (search: URLSearchParams) => Promise<PagedQuery> {
-  const read = createTextReader(query);
-  if (!paged) return async (search) => ({ query: await read(search) });
+type QueryReader = (search: URLSearchParams) => Promise<PagedQuery>;
+
+function createQueryReader({ query, paged }: OperationFacts): QueryReader | undefined {
+  const read = query && createTextReader(query);
+  if (!paged) return read && (async (search) => ({ query: await read(search) }));
   return async (search) => {
     const own = [...search].filter(([name]) => name !== 'cursor' && name !== 'limit');
     const text = search.get('limit');
@@ -90,8 +92,14 @@ function createPagedReader({ query, paged }: OperationFacts): (search: URLSearch
     if (limit < 1 || limit > paged.max || search.getAll('limit').length > 1) {
       return { query: { errors: { limit: `Send a number from 1 to ${paged.max}, once.` } } };
     }
-    return { query: await read(own), page: { cursor: search.get('cursor') ?? undefined, limit } };
+    return { query: read ? await read(own) : UNREAD, page: { cursor: search.get('cursor') ?? undefined, limit } };
   };
+}
+
+/** Cheaper than a whole URL. */
+function toSearchParams(target: string): URLSearchParams {
+  const start = target.indexOf('?');
+  return new URLSearchParams(start < 0 ? '' : target.slice(start));
 }
 
 function toTexts(headers: Request['headers']): [string, string][] {
@@ -109,13 +117,19 @@ function requireMatch(header: string | undefined, version: string): void {
 async function checkReply(name: string, facts: OperationFacts, reply: AnyReply): Promise<AnyReply> {
   const described = facts.replies[reply.status];
   if (!described) throw new Error(`The operation ${name} answered ${reply.status}, which its replies do not have.`);
-  if (!described.body) return reply;
-  const body = await readValue(described.body, reply.body);
-  if ('errors' in body) {
-    const [field = '', message = ''] = Object.entries(body.errors)[0] ?? [];
+  if (described.body) return { ...reply, body: await check(described.body, reply.body) };
+  return described.lines && reply.lines ? { ...reply, lines: checkLines(described.lines, reply.lines) } : reply;
+
+  async function* checkLines(schema: ApiSchema, lines: AsyncIterable<unknown>): AsyncGenerator<unknown> {
+    for await (const line of lines) yield await check(schema, line);
+  }
+
+  async function check(schema: ApiSchema, value: unknown): Promise<unknown> {
+    const read = await readValue(schema, value);
+    if (!('errors' in read)) return read.value;
+    const [field = '', message = ''] = Object.entries(read.errors)[0] ?? [];
     throw new Error(`The reply of the operation ${name} is not what its schema describes. ${field}: ${message}`);
   }
-  return { ...reply, body: body.value };
 }
 
 interface Route {
@@ -156,7 +170,7 @@ export function serveOperations(operations: readonly ServedOperation[], base = '
     if (facts.deprecated) sayDeprecated(res, facts.deprecated);
     const given: GivenInput = {
       params,
-      query: requestInfo(req).url.searchParams,
+      query: () => toSearchParams(requestInfo(req).target),
       headers: req.headers,
       request: req,
       async body() {
@@ -247,7 +261,7 @@ function toTag(version: string): string {
 }
 
 function toHash(text: string): string {
-  return `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 16)}"`;
+  return `W/"${hash('sha1', text, 'base64url')}"`;
 }
 
 /**

@@ -1,21 +1,8 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Problem } from '../../../shared/engine/api/operation.ts';
 import type { PageError } from '../../../shared/engine/wire/payload.ts';
 import { sendBody } from '../request/send-body.ts';
 import { describeStatus } from './http-error.ts';
-
-/** RFC 9457. With the `type` `about:blank`, `title` is the phrase of the status. */
-export interface Problem {
-  readonly type: 'about:blank';
-  readonly title: string;
-  readonly status: number;
-  readonly detail?: string;
-  /** The page of this occurrence on the desk. */
-  readonly instance?: string;
-  /** The kind of failure: the first half of its address. */
-  readonly digest?: string;
-  /** Errors in the request, by field. */
-  readonly errors?: Readonly<Record<string, string>>;
-}
 
 /** The media type of errors under `/api` (RFC 9457). */
 export const PROBLEM_TYPE = 'application/problem+json';

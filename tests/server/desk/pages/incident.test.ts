@@ -58,7 +58,7 @@ describe('the incident page', () => {
     const words = toWords(reply.text);
     expect(words).toContain('in loadCart , src/server/product/pages/cart.ts:2 , on /orders/:id');
     expect(words).toContain('2 This line: return cart.order.total;');
-    expect(words).toContain('Came from /orders With curl 8.4');
+    expect(words).toContain('Came from /orders Client curl 8.4');
   });
 
   it.each([`/desk/${DIGEST}-9F4W0R6B`, `/desk/${DIGEST.toLowerCase()}/9f4w-0r6b`, `/desk/${DIGEST}9F4WOR6B`])(

@@ -382,6 +382,26 @@ describe('lines', () => {
     expect(ended).toBe(2);
   });
 
+  it('end at a line that the schema refuses', async () => {
+    async function* toLines() {
+      yield { id: 1, name: 'Ada' };
+      yield { id: 2, name: 'Grace', password: 'canary' };
+    }
+    const app = serve(implement(streams, { lines: () => ({ status: 200, lines: toLines() }) }));
+    const sent = await new Promise<string>((resolve) => {
+      let text = '';
+      request(app)
+        .get('/api/lines/1')
+        .parse((response, done) => {
+          response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+          response.on('error', () => done(null, text));
+          response.on('end', () => done(null, text));
+        })
+        .end(() => resolve(text));
+    });
+    expect(sent).toBe('{"id":1,"name":"Ada"}\n');
+  });
+
   it('end without a report if the client leaves during the first line', async () => {
     const first = Promise.withResolvers<void>();
     let begun = 0;
