@@ -14,7 +14,7 @@ const TESTS = {
   store: ['tests/server/desk/store', 'tests/server/desk/ingest/tunnel/strangers.'],
   signIn: ['tests/server/desk/access', 'tests/server/desk/pages', 'tests/server/desk/desk-app.test.ts'],
   tunnel: ['tests/server/desk/ingest/tunnel'],
-  api: ['tests/server/desk/api', 'tests/server/engine/api/operation.test.ts'],
+  api: ['tests/server/desk/api', 'tests/server/engine/api/implement.test.ts'],
   build: ['tests/build'],
   development: ['tests/e2e/development', 'tests/bin/dev'],
 };
@@ -387,16 +387,16 @@ const TABLE = [
   [
     'api',
     'a repeated query parameter is accepted',
-    `${ENGINE}/api/operation.ts`,
-    'filter((name) => search.getAll(name).length > 1)',
-    'filter((name) => search.getAll(name).length > 2)',
+    `${ENGINE}/api/read-input.ts`,
+    '} else if (values.has(name)) {',
+    '} else if (values.has(`${name} `)) {',
   ],
   [
     'api',
     'a GET is sent again',
-    `${ENGINE}/api/operation.ts`,
-    "if (request.method === 'GET' || request.method === 'HEAD') {",
-    "if (request.method === 'HEAD') {",
+    `${ENGINE}/api/serve-operations.ts`,
+    "if (req.method === 'GET' || req.method === 'HEAD') {",
+    "if (req.method === 'HEAD') {",
   ],
   // Build
   [
