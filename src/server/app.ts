@@ -3,6 +3,7 @@ import type { RequestHandler } from 'express';
 import { DESK_API_PATH, isDeskApiPath } from './desk/api/desk-api.ts';
 import type { DeskPages } from './desk/pages/desk-pages.ts';
 import { type ApiOrigins, apiOrigins } from './engine/api/api-origins.ts';
+import type { ApiStore } from './engine/api/api-store.ts';
 import { type ApiParts, mountApi } from './engine/api/mount-api.ts';
 import type { DocumentFacts } from './engine/api/openapi.ts';
 import { apiNotFound, unclaimedMethods } from './engine/api/resource.ts';
@@ -35,6 +36,7 @@ export interface AppDeps extends FirstStepsDeps {
   readonly pages: PageSteps;
   readonly api?: ApiParts | undefined;
   readonly apiDocument?: DocumentFacts | false | undefined;
+  readonly apiStore?: ApiStore | undefined;
   /** Other origins whose scripts can call the product's API. */
   readonly apiOrigins?: ApiOrigins | undefined;
   readonly compression?: boolean;
@@ -97,7 +99,11 @@ export function createApp(deps: AppDeps): RequestListener {
   if (deps.deskApi) app.use(DESK_API_PATH, deps.deskApi);
   for (const step of deps.steps) app.use(seenAsPage(step), dropClosed());
   const document = deps.apiDocument ?? { title: 'API', version: '1' };
-  app.use('/api', privateReplies(), ...(deps.api ? mountApi(deps.api, { app, base: '/api', document }) : []));
+  app.use(
+    '/api',
+    privateReplies(),
+    ...(deps.api ? mountApi(deps.api, { app, base: '/api', document, store: deps.apiStore }) : []),
+  );
   app.use(pages.data);
   app.use(pages.pages);
   if (deps.routes) app.use(...(existing ? [existing.giveHeaders] : []), deps.routes);

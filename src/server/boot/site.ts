@@ -189,6 +189,7 @@ export async function startSite<Settings, Services, Own extends object>({
     pages,
     api: product.api?.(parts),
     apiDocument: product.apiDocument,
+    apiStore: product.apiStore?.(parts),
     apiOrigins: product.apiOrigins,
     compression: config.compression,
     development: development?.routes,

@@ -2,6 +2,7 @@
 // name.
 
 export type { ApiOrigins } from './api/api-origins.ts';
+export { type ApiStore, createMemoryStore, createPostgresStore } from './api/api-store.ts';
 export { type Auth, bearer, type Caller, session } from './api/auth.ts';
 export { formBody, jsonBody } from './api/body-limits.ts';
 export { type ApiPart, implement } from './api/implement.ts';

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Config } from '../config.ts';
 import type { ApiOrigins } from './api/api-origins.ts';
+import type { ApiStore } from './api/api-store.ts';
 import type { ApiParts } from './api/mount-api.ts';
 import type { DocumentFacts } from './api/openapi.ts';
 import type { Upgrades } from './connection/upgrades.ts';
@@ -55,6 +56,8 @@ export interface Product<Settings, Services = undefined, Own extends object = ob
   readonly pages: PageTable<ProductContext<NoInfer<Settings>, NoInfer<Services>> & NoInfer<Own>>;
   /** Everything under `/api`: parts made by `implement()`, and Express handlers. */
   readonly api?: (parts: ProductParts<NoInfer<Settings>, NoInfer<Services>>) => ApiParts;
+  /** Where limits and `Idempotency-Key` are kept. By default in memory: replicas need `createPostgresStore()`. */
+  readonly apiStore?: (parts: ProductParts<NoInfer<Settings>, NoInfer<Services>>) => ApiStore;
   /** Title, version and text of `/api/openapi.json`. False: there is no document. */
   readonly apiDocument?: DocumentFacts | false;
   /**

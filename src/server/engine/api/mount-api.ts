@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import * as z from 'zod';
 import { operation } from '../../../shared/engine/api/operation.ts';
+import { type ApiStore, createMemoryStore } from './api-store.ts';
 import { type ApiPart, type Implemented, implement } from './implement.ts';
 import { provideOperations } from './local-client.ts';
 import { createOpenApi, type DocumentFacts, type OpenApi } from './openapi.ts';
@@ -15,10 +16,15 @@ export interface MountOptions {
   readonly base: string;
   /** False: there is no document. */
   readonly document: DocumentFacts | false;
+  /** For limits and `Idempotency-Key`. By default in memory. */
+  readonly store?: ApiStore;
 }
 
 /** Returns the handlers of an API, in order: its operations with their document, then its Express handlers. */
-export function mountApi(api: ApiParts, { app, base, document }: MountOptions): RequestHandler[] {
+export function mountApi(
+  api: ApiParts,
+  { app, base, document, store = createMemoryStore() }: MountOptions,
+): RequestHandler[] {
   const parts = typeof api === 'function' ? [api] : api;
   const handlers = parts.filter((part) => typeof part === 'function');
   const implemented = parts.flatMap((part) => (typeof part === 'function' ? [] : part.implemented));
@@ -26,7 +32,7 @@ export function mountApi(api: ApiParts, { app, base, document }: MountOptions): 
   const described = document === false ? [] : describeApi(implemented, document, base);
   const operations = [...implemented, ...described].map(serveOperation);
   if (app) provideOperations(app, operations);
-  return [serveOperations(operations, base), ...handlers];
+  return [serveOperations(operations, { base, store }), ...handlers];
 }
 
 const documentOperations = {

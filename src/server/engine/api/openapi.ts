@@ -99,7 +99,7 @@ function describe({ name, facts, auth }: Implemented, making: Making) {
 }
 
 function listParameters(facts: OperationFacts, { schemas }: Making): Parameter[] {
-  const { path, params, query, headers, paged, ifMatch } = facts;
+  const { path, params, query, headers, paged, ifMatch, idempotent } = facts;
   const known = toParameters(params, 'path', schemas);
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']): Parameter => {
     return known.find((parameter) => parameter.name === name) ?? { name, in: 'path', required: true, schema: TEXT };
@@ -113,6 +113,7 @@ function listParameters(facts: OperationFacts, { schemas }: Making): Parameter[]
       name: parameter.name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase()),
     })),
     ...(ifMatch ? [IF_MATCH] : []),
+    ...(idempotent ? [IDEMPOTENCY_KEY] : []),
     ...(isCompared(facts) ? [IF_NONE_MATCH] : []),
   ];
 }
@@ -151,6 +152,17 @@ const IF_NONE_MATCH: Parameter = {
   description: 'The `ETag` of the version that you have. The answer is 304 if nothing has changed.',
   schema: TEXT,
 };
+const IDEMPOTENCY_KEY: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'Any text that is new for each request. A repeated request gets the first response, for a day.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+const RATE_LIMIT = {
+  RateLimit: 'How many requests are left (`r`), and in how many seconds the count starts again (`t`).',
+  'RateLimit-Policy': 'How many requests (`q`) are accepted in how many seconds (`w`).',
+};
 const ETAG = { ETag: 'Identifies this version of the response.' };
 const LINK = { Link: 'The URL of the next page, with `rel="next"`. Absent on the last page.' };
 
@@ -169,12 +181,14 @@ function listReplies(
   hasAuth: boolean,
   { schemas, options }: Making,
 ): Record<string, OpenApiReply> {
-  const { query, headers, body, params, paged, ifMatch } = facts;
+  const { query, headers, body, params, paged, ifMatch, idempotent, limit } = facts;
   const problems: Record<number, string | undefined> = {
     ...(query || headers || body || paged ? { 400: 'The request is not valid.' } : {}),
     ...(hasAuth && { 401: 'The caller is not known.' }),
     ...(params && { 404: 'Not found.' }),
+    ...(idempotent && { 400: 'The request is not valid.', 409: 'The first request with this key is still running.' }),
     ...(ifMatch && { 412: 'It has changed in the meantime.' }),
+    ...(limit && { 429: 'Too many requests. `Retry-After` says how many seconds to wait.' }),
     ...(body && {
       413: 'The body is too large.',
       415: 'The body is not JSON.',
@@ -184,7 +198,7 @@ function listReplies(
     ...facts.problems,
   };
   const content = toContent(PROBLEM_TYPE, schemas.read(ProblemBody, 'output'));
-  const usual = { ...(isCompared(facts) && ETAG), ...(paged && LINK) };
+  const usual = { ...(isCompared(facts) && ETAG), ...(paged && LINK), ...(limit && RATE_LIMIT) };
   return {
     ...Object.fromEntries(
       Object.entries(facts.replies).map(([status, reply]) => [

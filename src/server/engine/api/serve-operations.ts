@@ -8,9 +8,12 @@ import { matchesEtag } from '../request/etag.ts';
 import { sendAllowed } from '../request/refuse.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendLines } from '../request/send-lines.ts';
+import type { ApiStore } from './api-store.ts';
+import type { Caller } from './auth.ts';
 import { jsonBody } from './body-limits.ts';
 import type { AnyReply, Implemented } from './implement.ts';
 import { createTextReader, type FieldErrors, type Read, readValue, UNREAD } from './read-input.ts';
+import { parseLimit, requireLimit, runOnce, toCounted } from './request-checks.ts';
 
 /** Thrown by the checks of an operation: the caller's request is not valid. */
 export class InvalidInput extends HttpError {
@@ -32,24 +35,38 @@ export interface GivenInput {
   readonly request: Request;
 }
 
+/** Checks of a request that arrived over HTTP, not of a call in this process. */
+interface HttpChecks {
+  /** @throws HttpError 429 */
+  readonly admit: (caller: Caller | undefined) => Promise<void> | undefined;
+  /** Whether the caller has this version already. */
+  readonly isKnown: (version: string) => boolean;
+  /** Runs a request with an `Idempotency-Key` once. */
+  readonly once: (caller: Caller | undefined, run: () => Promise<AnyReply>) => Promise<AnyReply>;
+}
+
 /** An operation that is ready to run. */
 export interface ServedOperation {
   readonly name: string;
   readonly facts: OperationFacts;
   /** @throws HttpError if the request is refused */
-  readonly run: (given: GivenInput, beforeBody?: (version: string) => boolean) => Promise<AnyReply | undefined>;
+  readonly run: (given: GivenInput, http?: HttpChecks) => Promise<AnyReply | undefined>;
 }
 
 export function serveOperation({ name, facts, auth, version, handle }: Implemented): ServedOperation {
+  if (facts.limit) parseLimit(facts.limit);
+  if (facts.idempotent && facts.method !== 'POST')
+    throw new Error(`Only a POST can be idempotent, and ${name} is not.`);
   const readParams = facts.params && createTextReader(facts.params);
   const readQuery = createQueryReader(facts);
   const readHeaders = facts.headers && createTextReader(facts.headers);
   return {
     name,
     facts,
-    async run(given, isKnown) {
+    async run(given, http) {
       const { request } = given;
       const caller = auth && (await auth.identify(request));
+      await http?.admit(caller);
       const params = readParams ? await readParams(Object.entries(given.params)) : UNREAD;
       if ('errors' in params) throw notFoundHere();
       const { query, page } = readQuery ? await readQuery(given.query()) : { query: UNREAD, page: undefined };
@@ -69,8 +86,9 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
         page,
         match,
       } as never; // the types of `implement` are those of these facts
-      if (version && isKnown?.(await version(input))) return undefined;
-      return checkReply(name, facts, await handle(input));
+      if (version && http?.isKnown(await version(input))) return undefined;
+      const reply = async () => checkReply(name, facts, await handle(input));
+      return http ? http.once(caller, reply) : reply();
     },
   };
 }
@@ -147,7 +165,10 @@ interface Found {
  * Answers the operations' paths under `base`. HEAD follows GET, OPTIONS is answered with `Allow`, and other methods get
  * 405. Other paths are left to what follows.
  */
-export function serveOperations(operations: readonly ServedOperation[], base = '/api'): RequestHandler {
+export function serveOperations(
+  operations: readonly ServedOperation[],
+  { base, store }: { readonly base: string; readonly store: ApiStore },
+): RequestHandler {
   const find = createFinder(operations);
   const readBody = jsonBody();
   return function serveOperations(req, res, next) {
@@ -166,7 +187,8 @@ export function serveOperations(operations: readonly ServedOperation[], base = '
   };
 
   async function answer(operation: ServedOperation, params: Found['params'], req: Request, res: Response) {
-    const { facts } = operation;
+    const { name, facts } = operation;
+    const { limit } = facts;
     if (facts.deprecated) sayDeprecated(res, facts.deprecated);
     const given: GivenInput = {
       params,
@@ -178,8 +200,11 @@ export function serveOperations(operations: readonly ServedOperation[], base = '
         return req.body;
       },
     };
-    const isKnown = (version: string) => isFresh(req, res, `W/"${encodeURIComponent(version)}"`);
-    const reply = await operation.run(given, isKnown);
+    const reply = await operation.run(given, {
+      admit: (caller) => limit && requireLimit(store, limit, toCounted(name, req, caller), res),
+      isKnown: (version) => isFresh(req, res, `W/"${encodeURIComponent(version)}"`),
+      once: (caller, run) => runOnce({ store, facts, counted: toCounted(name, req, caller), request: req }, run),
+    });
     if (!reply) return void res.status(304).end();
     await send(reply, req, res);
   }

@@ -31,6 +31,9 @@ export interface ReplyFacts {
 
 export type Replies = Readonly<Record<number, ReplyFacts>>;
 
+/** How many requests of one caller, or of one address without callers, are accepted: `60/min`. */
+export type Limit = `${number}/${'s' | 'min' | 'hour' | 'day'}`;
+
 /** A method and a path of an API: what it accepts, what it answers. Server, document and client follow it. */
 export interface OperationFacts {
   readonly method: Method;
@@ -52,6 +55,10 @@ export interface OperationFacts {
   readonly problems?: Readonly<Record<number, string>>;
   /** Needs no authentication, although the others do. */
   readonly isOpen?: true;
+  /** Beyond it, the response is 429. */
+  readonly limit?: Limit;
+  /** A POST with an `Idempotency-Key` runs once: the same request within a day gets the same response. */
+  readonly idempotent?: true;
   /** Compares `If-Match` with the version that the handler gives to `match()`: 412 if it is another one. */
   readonly ifMatch?: true;
   /** Adds the parameters `cursor` and `limit`, and a `Link` to the next page. */
@@ -89,7 +96,9 @@ export type ProblemStatus<Facts extends OperationFacts> =
       ? 400
       : never)
   | (Facts extends { readonly body: ApiSchema } ? 400 | 413 | 415 | 422 : never)
-  | (Facts extends { readonly ifMatch: true } ? 412 : never);
+  | (Facts extends { readonly ifMatch: true } ? 412 : never)
+  | (Facts extends { readonly limit: Limit } ? 429 : never)
+  | (Facts extends { readonly idempotent: true } ? 400 | 409 | 422 : never);
 
 /** An error under `/api` (RFC 9457). */
 export interface Problem<Status extends number = number> {

@@ -337,6 +337,108 @@ describe('a caller', () => {
   });
 });
 
+describe('a limit', () => {
+  const limited = {
+    search: operation({
+      method: 'GET',
+      path: '/search',
+      summary: 'Search',
+      limit: '2/day',
+      replies: { 204: { about: 'Done.' } },
+    }),
+    other: operation({ method: 'GET', path: '/other', summary: 'Other', replies: { 204: { about: 'Done.' } } }),
+  };
+  const handlers = { search: () => ({ status: 204 as const }), other: () => ({ status: 204 as const }) };
+
+  it('is counted for each operation and caller, with headers that say what is left', async () => {
+    const auth = bearer((token) => ({ id: token }));
+    const app = serve(implement(limited, handlers, { auth }));
+    const search = (token: string) => request(app).get('/api/search').set('Authorization', `Bearer ${token}`);
+    const first = await search('ada');
+    expect([first.status, first.headers['ratelimit-policy']]).toEqual([204, '"default";q=2;w=86400']);
+    expect(first.headers.ratelimit).toMatch(/^"default";r=1;t=\d+$/);
+    expect((await search('ada')).status).toBe(204);
+    const refused = await search('ada');
+    expect([refused.status, refused.type]).toEqual([429, 'application/problem+json']);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await search('grace')).status).toBe(204);
+    expect((await request(app).get('/api/other').set('Authorization', 'Bearer ada')).status).toBe(204);
+  });
+
+  it('is counted by address without callers', async () => {
+    const app = serve(implement(limited, handlers));
+    const statuses = [];
+    for (let count = 0; count < 3; count++) statuses.push((await request(app).get('/api/search')).status);
+    expect(statuses).toEqual([204, 204, 429]);
+  });
+
+  it('is checked when the server starts', () => {
+    const wrong = operation({ ...limited.search, limit: '0/min' });
+    expect(() => serve(implement({ wrong }, { wrong: handlers.search }))).toThrow('"0/min" is not a limit.');
+  });
+});
+
+describe('an idempotent operation', () => {
+  const orders = {
+    addOrder: operation({
+      method: 'POST',
+      path: '/orders',
+      summary: 'Order',
+      idempotent: true,
+      body: z.strictObject({ item: z.string() }),
+      replies: { 201: { about: 'The order.', body: z.object({ id: z.int() }), headers: { Location: 'Its URL.' } } },
+    }),
+  };
+
+  async function start() {
+    const gate = Promise.withResolvers<void>();
+    let count = 0;
+    const app = serve(
+      implement(orders, {
+        async addOrder({ body }) {
+          if (body.item === 'slow') await gate.promise;
+          count += 1;
+          if (body.item === 'broken' && count === 1) throw new HttpError(503);
+          return { status: 201, body: { id: count }, headers: { Location: `/api/orders/${count}` } };
+        },
+      }),
+    );
+    const order = (item: string, key?: string) => {
+      const asked = request(app).post('/api/orders').send({ item });
+      return key === undefined ? asked : asked.set('Idempotency-Key', key);
+    };
+    return { order, gate };
+  }
+
+  it('runs once for a key, and repeats its response', async () => {
+    const { order } = await start();
+    const first = await order('book', 'a');
+    const again = await order('book', 'a');
+    expect([first.body, first.headers['idempotency-replayed']]).toEqual([{ id: 1 }, undefined]);
+    expect([again.status, again.body, again.headers.location]).toEqual([201, { id: 1 }, '/api/orders/1']);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect((await order('book', 'b')).body).toEqual({ id: 2 });
+    expect((await order('book')).body).toEqual({ id: 3 });
+  });
+
+  it('refuses a key that was used for another request, is in use, or is not valid', async () => {
+    const { order, gate } = await start();
+    await order('book', 'a');
+    expect((await order('pen', 'a')).status).toBe(422);
+    const slow = order('slow', 'c').then((reply) => reply.body);
+    await expect.poll(async () => (await order('slow', 'c')).status).toBe(409);
+    gate.resolve();
+    expect(await slow).toEqual({ id: expect.any(Number) });
+    expect((await order('book', 'x'.repeat(256))).status).toBe(400);
+  });
+
+  it('runs again after a failure', async () => {
+    const { order } = await start();
+    expect((await order('broken', 'a')).status).toBe(503);
+    expect((await order('broken', 'a')).body).toEqual({ id: 2 });
+  });
+});
+
 describe('lines', () => {
   const streams = {
     lines: operation({

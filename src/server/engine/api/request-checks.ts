@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import type { Request, Response } from 'express';
+import type { Limit, OperationFacts } from '../../../shared/engine/api/operation.ts';
+import { Day, Hour, Minute, Second } from '../../../shared/units.ts';
+import { HttpError } from '../errors/http-error.ts';
+import { requestInfo } from '../request/request-info.ts';
+import { toSender } from '../request/to-sender.ts';
+import type { ApiStore } from './api-store.ts';
+import type { Caller } from './auth.ts';
+import type { AnyReply } from './implement.ts';
+
+const WINDOWS = { s: Second, min: Minute, hour: Hour, day: Day };
+
+/** Who a request counts for: its caller, or else its address (the /64 network of IPv6). */
+export function toCounted(name: string, request: Request, caller: Caller | undefined): string {
+  return `${name} ${caller ? `caller ${caller.id}` : `address ${toSender(requestInfo(request).address)}`}`;
+}
+
+/** Reads `60/min`. @throws Error if it is not a limit */
+export function parseLimit(limit: Limit): { readonly max: number; readonly window: number } {
+  const [, max, unit = ''] = /^([1-9]\d{0,8})\/(s|min|hour|day)$/.exec(limit) ?? [];
+  if (max === undefined)
+    throw new Error(`"${limit}" is not a limit. Use one such as "60/min", with s, min, hour or day.`);
+  return { max: Number(max), window: WINDOWS[unit as keyof typeof WINDOWS] }; // the expression has no other units
+}
+
+/**
+ * Counts a request, and sets `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10).
+ *
+ * @throws HttpError 429 beyond the limit
+ */
+export async function requireLimit(store: ApiStore, limit: Limit, counted: string, response: Response): Promise<void> {
+  const { max, window } = parseLimit(limit);
+  const now = Date.now();
+  const startsAt = now - (now % window);
+  const count = await store.count(counted, { startsAt, endsAt: startsAt + window });
+  const seconds = Math.max(1, Math.ceil((startsAt + window - now) / Second));
+  response.setHeader('RateLimit-Policy', `"default";q=${max};w=${window / Second}`);
+  response.setHeader('RateLimit', `"default";r=${Math.max(0, max - count)};t=${seconds}`);
+  if (count > max) throw new HttpError(429, undefined, { 'Retry-After': String(seconds) });
+}
+
+/** Runs a request with an `Idempotency-Key` once. The same request again gets the reply of the first. */
+export async function runOnce(
+  { store, facts, counted, request }: { store: ApiStore; facts: OperationFacts; counted: string; request: Request },
+  run: () => Promise<AnyReply>,
+): Promise<AnyReply> {
+  const given = request.get('Idempotency-Key');
+  if (!facts.idempotent || given === undefined) return run();
+  if (!/^[\x20-\x7e]{1,255}$/.test(given)) {
+    throw new HttpError(400, 'The Idempotency-Key is not valid. Use 1 to 255 ASCII characters.');
+  }
+  const key = createHash('sha256').update(`${counted} ${given}`).digest('base64url');
+  const { method, target } = requestInfo(request);
+  const text = JSON.stringify([method, target, request.body]);
+  const fingerprint = createHash('sha256').update(text).digest('base64url');
+  const kept = await store.claim(key, fingerprint);
+  if (kept) {
+    if (kept.fingerprint !== fingerprint) {
+      throw new HttpError(422, 'This Idempotency-Key was used for another request. Use a new one.');
+    }
+    if (kept.reply) return { ...kept.reply, headers: { ...kept.reply.headers, 'Idempotency-Replayed': 'true' } };
+    throw new HttpError(409, 'The first request with this Idempotency-Key is still running.', { 'Retry-After': '1' });
+  }
+  try {
+    const reply = await run();
+    await store.keep(key, reply);
+    return reply;
+  } catch (error) {
+    await store.release(key);
+    throw error;
+  }
+}
