@@ -3,7 +3,7 @@ import type { ApiSchema } from '../../../shared/engine/api/operation.ts';
 
 /** What is read of a schema in JSON Schema 2020-12. */
 export interface JsonSchema {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly description?: string;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { ApiSchema, Method, OperationFacts, Problem, ReplyFacts } from '../../../shared/engine/api/operation.ts';
 import { PROBLEM_TYPE } from '../errors/problem.ts';
 import { LINES_TYPE } from '../request/send-lines.ts';
+import { toExample } from './example.ts';
 import type { Implemented } from './implement.ts';
 import { createJsonSchemas, type JsonSchema, type JsonSchemas } from './json-schemas.ts';
 
@@ -91,7 +92,7 @@ function describe({ name, facts, auth }: Implemented, making: Making) {
     ...(deprecated && { deprecated: true }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
-      requestBody: { required: true, content: toContent('application/json', making.schemas.read(body, 'input')) },
+      requestBody: { required: true, content: toContent('application/json', body, 'input', making.schemas) },
     }),
     responses: listReplies(facts, auth !== undefined, making),
     security: auth ? [{ [auth.name]: [] }] : [],
@@ -197,7 +198,7 @@ function listReplies(
     ...(hasAuth && options.problems?.(facts.method)),
     ...facts.problems,
   };
-  const content = toContent(PROBLEM_TYPE, schemas.read(ProblemBody, 'output'));
+  const content = { [PROBLEM_TYPE]: { schema: schemas.read(ProblemBody, 'output') } };
   const usual = { ...(isCompared(facts) && ETAG), ...(paged && LINK), ...(limit && RATE_LIMIT) };
   return {
     ...Object.fromEntries(
@@ -212,9 +213,12 @@ function listReplies(
   };
 }
 
-function toContent(type: string, schema: JsonSchema): Readonly<Record<string, { readonly schema: JsonSchema }>> {
-  return { [type]: { schema } };
+function toContent(type: string, schema: ApiSchema, side: 'input' | 'output', schemas: JsonSchemas): Content {
+  const example = toExample(schema, side);
+  return { [type]: { schema: schemas.read(schema, side), ...(example !== undefined && { example }) } };
 }
+
+type Content = Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>;
 
 type OpenApiReply = ReturnType<typeof toReply>;
 
@@ -223,8 +227,8 @@ function toReply({ about, body, lines, headers }: ReplyFacts, schemas: JsonSchem
   return {
     description: about,
     ...(named.length > 0 && { headers: Object.fromEntries(named) }),
-    ...(body && { content: toContent('application/json', schemas.read(body, 'output')) }),
+    ...(body && { content: toContent('application/json', body, 'output', schemas) }),
     // OpenAPI 3.1 cannot describe a stream: this is the schema of each line.
-    ...(lines && { content: toContent(LINES_TYPE, schemas.read(lines, 'output')) }),
+    ...(lines && { content: toContent(LINES_TYPE, lines, 'output', schemas) }),
   };
 }

@@ -3,6 +3,7 @@ import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { bearer } from '../../../../src/server/engine/api/auth.ts';
+import { toExample } from '../../../../src/server/engine/api/example.ts';
 import { type ApiPart, implement } from '../../../../src/server/engine/api/implement.ts';
 import { createOpenApi } from '../../../../src/server/engine/api/openapi.ts';
 import { operation } from '../../../../src/shared/engine/api/operation.ts';
@@ -101,7 +102,9 @@ describe('a document', () => {
     const { get, post } = paths['/api/people'] ?? {};
     expect(post?.requestBody).toEqual({
       required: true,
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/NewPerson' } } },
+      content: {
+        'application/json': { schema: { $ref: '#/components/schemas/NewPerson' }, example: { name: 'text', tags: [] } },
+      },
     });
     expect(Object.keys(post?.responses ?? {})).toEqual(['201', '400', '409', '413', '415', '422', 'default']);
     expect(Object.keys(get?.responses ?? {})).toEqual(['200', '304', '400', 'default']);
@@ -110,7 +113,10 @@ describe('a document', () => {
       content: { 'application/json': { schema: { type: 'array', items: { $ref: '#/components/schemas/Person' } } } },
     });
     expect(paths['/api/people/{id}/{part}']?.get?.responses['200']?.content).toEqual({
-      'application/x-ndjson': { schema: { $ref: '#/components/schemas/Person' } },
+      'application/x-ndjson': {
+        schema: { $ref: '#/components/schemas/Person' },
+        example: { id: 1, name: 'text', born: 1 },
+      },
     });
     expect(components.schemas.Person).toEqual({
       type: 'object',
@@ -153,6 +159,44 @@ describe('a document', () => {
   });
 });
 
+describe('an example', () => {
+  it.each<[string, z.ZodType, unknown]>([
+    ['its own', z.strictObject({ name: z.string() }).meta({ examples: [{ name: 'Ada' }] }), { name: 'Ada' }],
+    [
+      'made up',
+      z.strictObject({
+        id: z.uuid(),
+        at: z.iso.datetime(),
+        email: z.email(),
+        kind: z.enum(['a', 'b']),
+        done: z.boolean(),
+        count: z.int().min(3),
+        limit: z.int().default(20),
+        text: z.string().min(6),
+        either: z.union([z.string(), z.null()]),
+        list: z.array(z.literal('x')),
+      }),
+      {
+        id: expect.any(String),
+        at: '2026-01-31T12:00:00Z',
+        email: 'ada@example.com',
+        kind: 'a',
+        done: true,
+        count: 3,
+        limit: 20,
+        text: 'text..',
+        either: 'text',
+        list: ['x'],
+      },
+    ],
+    ['none, if the schema refuses what was made up', z.string().regex(/^[A-Z]{3}\d$/), undefined],
+    ['of a tree', toTree(), expect.objectContaining({ name: 'text' })],
+    ['of a chain', toChain(), expect.objectContaining({ name: 'text' })],
+  ])('is %s', (_name, schema, example) => {
+    expect(toExample(schema, 'input')).toEqual(example);
+  });
+});
+
 let listed = 0;
 
 function listOf(schema: z.ZodType) {
@@ -164,6 +208,16 @@ function listOf(schema: z.ZodType) {
     replies: { 200: { about: 'All.', body: z.array(schema) } },
   });
   return implement({ [`list${listed}`]: list }, { [`list${listed}`]: () => ({ status: 200, body: [] }) }).implemented;
+}
+
+function toChain(): z.ZodType {
+  const Chain = z.strictObject({
+    name: z.string(),
+    get next() {
+      return Chain.optional();
+    },
+  });
+  return Chain;
 }
 
 /** Returns a recursive schema without an id. */
