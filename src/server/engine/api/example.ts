@@ -22,12 +22,13 @@ const TEXTS: Readonly<Record<string, string>> = {
   uuid: '6ba7b810-9dad-41d1-80b4-00c04fd430c8',
 };
 
-function makeUp(node: JsonSchema, root: JsonSchema, depth = 0): unknown {
-  const { $ref, examples, anyOf, oneOf, allOf, items, properties = {}, minLength = 0, minimum = 1 } = node;
+function makeUp(node: JsonSchema | boolean, root: JsonSchema, depth = 0): unknown {
+  if (typeof node === 'boolean') return undefined;
+  const { $ref, examples, anyOf, oneOf, allOf, items, prefixItems, properties = {}, minLength = 0, minimum = 1 } = node;
   if (Array.isArray(examples)) return examples[0];
   for (const known of ['const', 'default'] as const) if (known in node) return node[known];
   if (Array.isArray(node.enum)) return node.enum[0];
-  const within = (inner: unknown) => makeUp(inner as JsonSchema, root, depth + 1); // a part of a JSON Schema is one
+  const within = (inner: unknown) => makeUp(inner as JsonSchema | boolean, root, depth + 1); // a part of a JSON Schema is one
   // A tree has no end.
   if ($ref !== undefined && depth > MAX_DEPTH) return undefined;
   if ($ref === '#') return within(root);
@@ -38,7 +39,9 @@ function makeUp(node: JsonSchema, root: JsonSchema, depth = 0): unknown {
     case 'object':
       return Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, within(inner)]));
     case 'array':
-      return [within(items ?? {})].filter((item) => item !== undefined);
+      return (Array.isArray(prefixItems) ? prefixItems : [items ?? {}])
+        .map(within)
+        .filter((item) => item !== undefined);
     case 'string':
       return TEXTS[String(node.format)] ?? 'text'.padEnd(Number(minLength), '.');
     case 'number':

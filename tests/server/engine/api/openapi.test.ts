@@ -175,6 +175,7 @@ describe('an example', () => {
         text: z.string().min(6),
         either: z.union([z.string(), z.null()]),
         list: z.array(z.literal('x')),
+        pair: z.tuple([z.string(), z.int()]),
       }),
       {
         id: expect.any(String),
@@ -187,6 +188,7 @@ describe('an example', () => {
         text: 'text..',
         either: 'text',
         list: ['x'],
+        pair: ['text', 1],
       },
     ],
     ['none, if the schema refuses what was made up', z.string().regex(/^[A-Z]{3}\d$/), undefined],
