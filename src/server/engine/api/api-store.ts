@@ -50,8 +50,8 @@ export function createMemoryStore(now: () => number = Date.now): ApiStore {
       return undefined;
     },
     async keep(key, reply) {
-      const { fingerprint = '' } = requests.get(key) ?? {};
-      put(requests, key, { fingerprint, reply, endsAt: now() + KEPT_FOR });
+      const claimed = requests.get(key);
+      if (claimed) put(requests, key, { ...claimed, reply, endsAt: now() + KEPT_FOR });
     },
     async release(key) {
       requests.delete(key);
@@ -128,8 +128,9 @@ export function createPostgresStore(pool: PostgresPool, now: () => number = Date
       );
       if (claimed.length > 0) return undefined;
       const [row] = await run('SELECT fingerprint, reply FROM spillway_api_requests WHERE key = $1', [key]);
-      const reply = typeof row?.reply === 'string' ? (JSON.parse(row.reply) as KeptReply) : undefined; // from `keep`
-      return { fingerprint: String(row?.fingerprint), reply };
+      if (!row) return this.claim(key, fingerprint); // it was given back in the meantime
+      const reply = typeof row.reply === 'string' ? (JSON.parse(row.reply) as KeptReply) : undefined; // from `keep`
+      return { fingerprint: String(row.fingerprint), reply };
     },
     async keep(key, reply) {
       const values = [key, JSON.stringify(reply), now() + KEPT_FOR];

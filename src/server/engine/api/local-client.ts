@@ -10,7 +10,7 @@ import {
 import type { Method } from '../../../shared/engine/api/operation.ts';
 import { HttpError, toPublicError } from '../errors/http-error.ts';
 import { presentProblem } from '../errors/problem.ts';
-import { InvalidInput, type ServedOperation } from './serve-operations.ts';
+import { InvalidInput, type ServedOperation, toTag } from './serve-operations.ts';
 
 const served = new WeakMap<object, readonly ServedOperation[]>();
 
@@ -45,8 +45,10 @@ async function call(request: Request, method: Method, path: string, input: AnyIn
       body: async () => input.body,
     });
     if (!reply) throw new ApiError(304);
-    const { status, body, headers } = reply;
-    return { ok: true, status, body, headers: new Headers(headers) };
+    const { status, body, headers, version, next } = reply;
+    const sent = new Headers(headers);
+    if (version !== undefined) sent.set('ETag', toTag(version));
+    return { ok: true, status, body, headers: sent, next };
   } catch (error) {
     const shown = error instanceof HttpError && error.status < 500 ? toPublicError(error) : undefined;
     if (!shown) throw error;

@@ -20,9 +20,8 @@ export function toFieldErrors(issues: readonly SchemaIssue[]): FieldErrors {
 
 export type Read = { readonly value: unknown } | { readonly errors: FieldErrors };
 
-/** Checks a value with a schema. Without a schema, the value is undefined. */
-export async function readValue(schema: ApiSchema | undefined, value: unknown): Promise<Read> {
-  if (!schema) return { value: undefined };
+/** Checks a value with a schema. */
+export async function readValue(schema: ApiSchema, value: unknown): Promise<Read> {
   const pending = schema['~standard'].validate(value);
   const result = pending instanceof Promise ? await pending : pending;
   return result.issues ? { errors: toFieldErrors(result.issues) } : { value: result.value };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Request, Response } from 'express';
-import type { Limit, OperationFacts } from '../../../shared/engine/api/operation.ts';
+import type { Limit } from '../../../shared/engine/api/operation.ts';
 import { Day, Hour, Minute, Second } from '../../../shared/units.ts';
 import { HttpError } from '../errors/http-error.ts';
 import { requestInfo } from '../request/request-info.ts';
@@ -16,8 +16,14 @@ export function toCounted(name: string, request: Request, caller: Caller | undef
   return `${name} ${caller ? `caller ${caller.id}` : `address ${toSender(requestInfo(request).address)}`}`;
 }
 
+export interface ParsedLimit {
+  readonly max: number;
+  /** In which so many requests are accepted (ms). */
+  readonly window: number;
+}
+
 /** Reads `60/min`. @throws Error if it is not a limit */
-export function parseLimit(limit: Limit): { readonly max: number; readonly window: number } {
+export function parseLimit(limit: Limit): ParsedLimit {
   const [, max, unit = ''] = /^([1-9]\d{0,8})\/(s|min|hour|day)$/.exec(limit) ?? [];
   if (max === undefined)
     throw new Error(`"${limit}" is not a limit. Use one such as "60/min", with s, min, hour or day.`);
@@ -29,8 +35,12 @@ export function parseLimit(limit: Limit): { readonly max: number; readonly windo
  *
  * @throws HttpError 429 beyond the limit
  */
-export async function requireLimit(store: ApiStore, limit: Limit, counted: string, response: Response): Promise<void> {
-  const { max, window } = parseLimit(limit);
+export async function requireLimit(
+  store: ApiStore,
+  { max, window }: ParsedLimit,
+  counted: string,
+  response: Response,
+): Promise<void> {
   const now = Date.now();
   const startsAt = now - (now % window);
   const count = await store.count(counted, { startsAt, endsAt: startsAt + window });
@@ -42,11 +52,11 @@ export async function requireLimit(store: ApiStore, limit: Limit, counted: strin
 
 /** Runs a request with an `Idempotency-Key` once. The same request again gets the reply of the first. */
 export async function runOnce(
-  { store, facts, counted, request }: { store: ApiStore; facts: OperationFacts; counted: string; request: Request },
+  { store, counted, request }: { store: ApiStore; counted: string; request: Request },
   run: () => Promise<AnyReply>,
 ): Promise<AnyReply> {
   const given = request.get('Idempotency-Key');
-  if (!facts.idempotent || given === undefined) return run();
+  if (given === undefined) return run();
   if (!/^[\x20-\x7e]{1,255}$/.test(given)) {
     throw new HttpError(400, 'The Idempotency-Key is not valid. Use 1 to 255 ASCII characters.');
   }
@@ -62,12 +72,14 @@ export async function runOnce(
     if (kept.reply) return { ...kept.reply, headers: { ...kept.reply.headers, 'Idempotency-Replayed': 'true' } };
     throw new HttpError(409, 'The first request with this Idempotency-Key is still running.', { 'Retry-After': '1' });
   }
+  let reply: AnyReply;
   try {
-    const reply = await run();
-    await store.keep(key, reply);
-    return reply;
+    reply = await run();
   } catch (error) {
     await store.release(key);
     throw error;
   }
+  // If this fails, the key stays claimed, so that a repeated request does not do the work twice.
+  await store.keep(key, reply);
+  return reply;
 }

@@ -13,7 +13,7 @@ import type { Caller } from './auth.ts';
 import { jsonBody } from './body-limits.ts';
 import type { AnyReply, Implemented } from './implement.ts';
 import { createTextReader, type FieldErrors, type Read, readValue, UNREAD } from './read-input.ts';
-import { parseLimit, requireLimit, runOnce, toCounted } from './request-checks.ts';
+import { type ParsedLimit, parseLimit, requireLimit, runOnce, toCounted } from './request-checks.ts';
 
 /** Thrown by the checks of an operation: the caller's request is not valid. */
 export class InvalidInput extends HttpError {
@@ -49,12 +49,12 @@ interface HttpChecks {
 export interface ServedOperation {
   readonly name: string;
   readonly facts: OperationFacts;
+  readonly limit: ParsedLimit | undefined;
   /** @throws HttpError if the request is refused */
   readonly run: (given: GivenInput, http?: HttpChecks) => Promise<AnyReply | undefined>;
 }
 
 export function serveOperation({ name, facts, auth, version, handle }: Implemented): ServedOperation {
-  if (facts.limit) parseLimit(facts.limit);
   if (facts.idempotent && facts.method !== 'POST')
     throw new Error(`Only a POST can be idempotent, and ${name} is not.`);
   const readParams = facts.params && createTextReader(facts.params);
@@ -63,6 +63,7 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
   return {
     name,
     facts,
+    limit: facts.limit && parseLimit(facts.limit),
     async run(given, http) {
       const { request } = given;
       const caller = auth && (await auth.identify(request));
@@ -187,8 +188,7 @@ export function serveOperations(
   };
 
   async function answer(operation: ServedOperation, params: Found['params'], req: Request, res: Response) {
-    const { name, facts } = operation;
-    const { limit } = facts;
+    const { name, facts, limit } = operation;
     if (facts.deprecated) sayDeprecated(res, facts.deprecated);
     const given: GivenInput = {
       params,
@@ -203,13 +203,15 @@ export function serveOperations(
     const reply = await operation.run(given, {
       admit: (caller) => limit && requireLimit(store, limit, toCounted(name, req, caller), res),
       isKnown: (version) => isFresh(req, res, `W/"${encodeURIComponent(version)}"`),
-      once: (caller, run) => runOnce({ store, facts, counted: toCounted(name, req, caller), request: req }, run),
+      once: (caller, run) =>
+        facts.idempotent ? runOnce({ store, counted: toCounted(name, req, caller), request: req }, run) : run(),
     });
     if (!reply) return void res.status(304).end();
     await send(reply, req, res);
   }
 }
 
+/** Finds the operations of a path. Like Express, it ignores case and a slash at the end. */
 function createFinder(operations: readonly ServedOperation[]): (path: string) => Found | undefined {
   const routes = new Map<string, Route>();
   for (const operation of operations) {
@@ -220,24 +222,32 @@ function createFinder(operations: readonly ServedOperation[]): (path: string) =>
     const methods = [...byMethod.keys()].flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
     routes.set(path, { pattern: path, byMethod, allow: [...methods, 'OPTIONS'].join(', ') });
   }
-  // Paths without parameters come first.
-  const matchers = [...routes.values()]
-    .sort((left, right) => Number(left.pattern.includes(':')) - Number(right.pattern.includes(':')))
-    .map(toMatcher);
+  const all = [...routes.values()];
+  const fixed = new Map(
+    all
+      .filter(({ pattern }) => !pattern.includes(':'))
+      .map((route) => [simplify(route.pattern), { route, params: {} }]),
+  );
+  const matchers = all.filter(({ pattern }) => pattern.includes(':')).map(toMatcher);
   return (path) => {
+    const found = fixed.get(simplify(path));
+    if (found) return found;
     for (const match of matchers) {
-      const found = match(path);
-      if (found) return found;
+      const matched = match(path);
+      if (matched) return matched;
     }
     return undefined;
   };
 }
 
-/** Like Express, ignores case and a slash at the end. */
+function simplify(path: string): string {
+  return (path.endsWith('/') ? path.slice(0, -1) : path).toLowerCase();
+}
+
 function toMatcher(route: Route): (path: string) => Found | undefined {
   const names = [...route.pattern.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
-  const text = route.pattern.split(/:\w+/).map((part) => part.replaceAll('.', '\\.'));
-  const regex = new RegExp(`^${text.join('([^/]+)')}/?$`, 'i');
+  const texts = route.pattern.split(/:\w+/).map(RegExp.escape);
+  const regex = new RegExp(`^${texts.join('([^/]+)')}/?$`, 'i');
   return (path) => {
     const parts = regex.exec(path)?.slice(1).map(decodePercent);
     if (!parts || parts.includes(undefined)) return undefined;
@@ -281,7 +291,7 @@ function toNextUrl(req: Request, cursor: string): string {
   return `${url.pathname}?${next}`;
 }
 
-function toTag(version: string): string {
+export function toTag(version: string): string {
   return `"${encodeURIComponent(version)}"`;
 }
 

@@ -52,18 +52,23 @@ type BodyOf<Described> = Described extends { readonly body: infer Body extends A
   ? Sent<OutputOf<Body>>
   : undefined;
 
-type SuccessOf<Described extends Readonly<Record<number, ReplyFacts>>> = {
+type SuccessOf<Described extends Readonly<Record<number, ReplyFacts>>, Facts> = {
   [Status in keyof Described & number]: {
     readonly ok: true;
     readonly status: Status;
     readonly body: BodyOf<Described[Status]>;
     readonly headers: Headers;
-  };
+  } & (Facts extends { readonly paged: object }
+    ? {
+        /** The `cursor` of the next page. Undefined on the last one. */
+        readonly next: string | undefined;
+      }
+    : object);
 }[keyof Described & number];
 
 /** A reply of the operation, or one of its problems. */
 export type CallResult<Facts extends OperationFacts> =
-  | SuccessOf<Facts['replies']>
+  | SuccessOf<Facts['replies'], Facts>
   | { readonly ok: false; readonly problem: Problem<ProblemStatus<Facts> | AuthStatus<Facts>> };
 
 type AuthStatus<Facts> = Facts extends { readonly isOpen: true } ? never : 401 | 403;
@@ -96,6 +101,7 @@ export interface AnyResult {
   readonly status?: number;
   readonly body?: unknown;
   readonly headers?: Headers;
+  readonly next?: string | undefined;
   readonly problem?: Problem;
 }
 
@@ -148,10 +154,16 @@ export function createClient<Api>({ base = '/api' }: ClientOptions = {}): Client
     const isJson = /\bjson\b/.test(response.headers.get('Content-Type') ?? '');
     const value = isJson ? await response.json() : undefined;
     const { ok, status } = response;
-    if (ok) return { ok, status, body: value, headers: response.headers };
+    if (ok) return { ok, status, body: value, headers: response.headers, next: readNext(response.headers.get('Link')) };
     if (status >= 500 || !isJson) throw new ApiError(status, value);
     return { ok, problem: value };
   });
+}
+
+/** Returns the cursor of `Link: </api/todos?cursor=20>; rel="next"`. */
+function readNext(link: string | null): string | undefined {
+  const [, search = ''] = /\?([^>]*)>; rel="next"/.exec(link ?? '') ?? [];
+  return new URLSearchParams(search).get('cursor') ?? undefined;
 }
 
 /** Lists become repeated names, and undefined values are left out. */

@@ -45,6 +45,8 @@ describe.each<[string, (now: () => number) => Promise<[ApiStore, ApiStore]>]>([
     await one.keep('key', reply);
     now = Day - 1;
     expect(await two.claim('key', 'print')).toMatchObject({ fingerprint: 'print', reply });
+    await two.keep('another', reply); // dropped, or never claimed
+    expect(await one.claim('another', 'print')).toBeUndefined();
     now = Day + 1;
     expect(await two.claim('key', 'print')).toBeUndefined();
   });

@@ -1,12 +1,15 @@
 import { get } from 'node:http';
+import type { RequestHandler } from 'express';
 import request from 'supertest';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
+import { type ApiStore, createMemoryStore } from '../../../../src/server/engine/api/api-store.ts';
 import { bearer, session } from '../../../../src/server/engine/api/auth.ts';
 import { type ApiPart, implement } from '../../../../src/server/engine/api/implement.ts';
+import { localClient } from '../../../../src/server/engine/api/local-client.ts';
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { HttpError } from '../../../../src/server/engine/errors/http-error.ts';
-import { createClient } from '../../../../src/shared/engine/api/client.ts';
+import { type CallResult, type Client, createClient } from '../../../../src/shared/engine/api/client.ts';
 import { operation } from '../../../../src/shared/engine/api/operation.ts';
 import { createTestApp, spyOnLog, startTestServer } from '../../../support/app.ts';
 import { noScrubber } from '../../../support/unguarded.ts';
@@ -255,6 +258,95 @@ describe('a list with pages', () => {
   });
 });
 
+describe('a client in the same process', () => {
+  const numbers = {
+    list: operation({
+      method: 'GET',
+      path: '/numbers',
+      summary: 'List',
+      paged: { limit: 2, max: 3 },
+      replies: { 200: { about: 'Numbers.', body: z.array(z.int()), headers: { 'X-Total': 'How many.' } } },
+    }),
+    change: operation({
+      method: 'PUT',
+      path: '/numbers/:id',
+      summary: 'Change',
+      params: z.strictObject({ id: z.int() }),
+      body: z.strictObject({ value: z.int() }),
+      ifMatch: true,
+      replies: { 200: { about: 'It.', body: z.object({ value: z.int() }) } },
+    }),
+    fail: operation({ method: 'GET', path: '/fail', summary: 'Fail', replies: { 204: { about: 'Never.' } } }),
+  };
+  const failure = new Error('failed');
+  const part = implement(numbers, {
+    list: ({ page: { cursor = '0', limit } }) => ({
+      status: 200,
+      body: [0, 1, 2].slice(Number(cursor), Number(cursor) + limit),
+      headers: { 'X-Total': '3' },
+      next: cursor === '0' ? '2' : undefined,
+      version: 'all of them',
+    }),
+    change({ params, body, match }) {
+      if (params.id === 0) throw new HttpError(410, 'It was deleted.');
+      match('1');
+      return { status: 200, body };
+    },
+    fail() {
+      throw failure;
+    },
+  });
+
+  /** Calls it in a handler, as a loader does. */
+  async function call<Result>(run: (client: Client<typeof numbers>) => Promise<Result>): Promise<Result> {
+    let result: Promise<Result> | undefined;
+    const handler: RequestHandler = (req, res) => {
+      result = run(localClient<typeof numbers>(req));
+      result.then(
+        () => res.end(),
+        () => res.end(),
+      );
+    };
+    await request(createTestApp({ api: [part, handler] })).get('/api/other');
+    return result ?? Promise.reject(new Error('The handler did not run.'));
+  }
+
+  it('returns what a request gets', async () => {
+    const list = await call((client) => client.get('/numbers'));
+    expect(list).toMatchObject({ ok: true, status: 200, body: [0, 1], next: '2' });
+    expect(list.ok && [list.headers.get('X-Total'), list.headers.get('ETag')]).toEqual(['3', '"all%20of%20them"']);
+    const rest = await call((client) => client.get('/numbers', { query: { cursor: '2' } }));
+    expect(rest).toMatchObject({ body: [2], next: undefined });
+    const changed = await call((client) =>
+      client.put('/numbers/:id', { params: { id: 1 }, body: { value: 7 }, headers: { 'If-Match': '"1"' } }),
+    );
+    expect(changed).toMatchObject({ ok: true, body: { value: 7 } });
+  });
+
+  it.each([
+    [0, { value: 1 }, {}, { status: 410, detail: 'It was deleted.' }],
+    [1, { value: 'x' as never }, {}, { status: 422, errors: { value: expect.any(String) } }],
+    [1, { value: 1 }, { 'If-Match': '"0"' }, { status: 412 }],
+    ['x' as never, { value: 1 }, {}, { status: 404 }],
+  ])('returns the problems of %j with %j and %j', async (id, body, headers, problem) => {
+    expect(await call((client) => client.put('/numbers/:id', { params: { id }, body, headers }))).toMatchObject({
+      ok: false,
+      problem,
+    });
+  });
+
+  it('throws what the handler throws', async () => {
+    await expect(call((client) => client.get('/fail'))).rejects.toBe(failure);
+    const signal = AbortSignal.abort(new Error('left'));
+    await expect(call((client) => client.get('/numbers', { signal }))).rejects.toThrow('left');
+  });
+
+  it('says that an operation has no handler', async () => {
+    const missing = '/other' as string as '/numbers';
+    await expect(call((client) => client.get(missing))).rejects.toThrow('The API has no operation GET /other.');
+  });
+});
+
 describe('a deprecated operation', () => {
   it('says so, and until when it works', async () => {
     const old = {
@@ -432,6 +524,15 @@ describe('an idempotent operation', () => {
     expect((await order('book', 'x'.repeat(256))).status).toBe(400);
   });
 
+  it('is not run twice if its response could not be kept', async () => {
+    let count = 0;
+    const store: ApiStore = { ...createMemoryStore(), keep: () => Promise.reject(new Error('no connection')) };
+    const part = implement(orders, { addOrder: () => ({ status: 201, body: { id: ++count } }) });
+    const app = createTestApp({ api: [part], apiStore: store });
+    const order = () => request(app).post('/api/orders').set('Idempotency-Key', 'a').send({ item: 'book' });
+    expect([(await order()).status, (await order()).status, count]).toEqual([500, 409, 1]);
+  });
+
   it('runs again after a failure', async () => {
     const { order } = await start();
     expect((await order('broken', 'a')).status).toBe(503);
@@ -554,6 +655,13 @@ describe('a client', () => {
       body: z.strictObject({ title: z.string().min(1, 'Enter a title.') }),
       replies: { 201: { about: 'It.', body: z.object({ title: z.string() }) } },
     }),
+    listTodos: operation({
+      method: 'GET',
+      path: '/todos',
+      summary: 'List',
+      paged: { limit: 1, max: 1 },
+      replies: { 200: { about: 'Their cursors.', body: z.array(z.string()) } },
+    }),
     fail: operation({ method: 'GET', path: '/fail', summary: 'Fail', replies: { 204: { about: 'Never.' } } }),
   };
   type Todos = typeof todos;
@@ -566,6 +674,11 @@ describe('a client', () => {
         return { status: 200, body: { id, tags } };
       },
       addTodo: ({ body }) => ({ status: 201, body }),
+      listTodos: ({ page: { cursor = '' } }) => ({
+        status: 200,
+        body: [cursor],
+        next: cursor === '0' ? 'b&c >' : undefined,
+      }),
       fail() {
         failed += 1;
         throw new Error('canary');
@@ -585,6 +698,14 @@ describe('a client', () => {
     expect(todo).toMatchObject({ ok: true, status: 200, body: { id: 7, tags: ['a', 'b c'] } });
     const added = await client.post('/todos', { body: { title: 'x' } });
     expect(added.ok && added.body.title).toBe('x');
+    const seen: unknown[] = [];
+    for (let next: string | undefined = '0'; next !== undefined; ) {
+      const page: CallResult<Todos['listTodos']> = await client.get('/todos', { query: { cursor: next } });
+      if (!page.ok) break;
+      seen.push(page.body);
+      next = page.next;
+    }
+    expect(seen).toEqual([['0'], ['b&c >']]);
   });
 
   it('returns problems, and throws failures after three attempts', async () => {
@@ -613,7 +734,7 @@ describe('a client', () => {
       // @ts-expect-error There is no such path.
       await client.get('/todo/:id', { params: { id: 1 } });
       // @ts-expect-error The method is another one.
-      await client.get('/todos', { body: { title: 'x' } });
+      await client.put('/todos', { body: { title: 'x' } });
       // @ts-expect-error The parameter is missing.
       await client.get('/todos/:id');
       // @ts-expect-error The parameter is a number.
@@ -632,16 +753,17 @@ describe('a client', () => {
   it('does not compile with a handler that does not fit', () => {
     const getTodo = () => ({ status: 200 as const, body: { id: 1, tags: [] } });
     const addTodo = () => ({ status: 201 as const, body: { title: '' } });
+    const listTodos = () => ({ status: 200 as const, body: [] });
     const fail = () => ({ status: 204 as const });
     const never = () => {
       // @ts-expect-error A handler is missing.
-      implement(todos, { getTodo, addTodo });
+      implement(todos, { getTodo, addTodo, listTodos });
       // @ts-expect-error The operation describes no such status.
-      implement(todos, { getTodo, addTodo, fail: () => ({ status: 200 }) });
+      implement(todos, { getTodo, addTodo, listTodos, fail: () => ({ status: 200 }) });
       // @ts-expect-error The body has another type.
-      implement(todos, { getTodo: () => ({ status: 200, body: { id: '1', tags: [] } }), addTodo, fail });
+      implement(todos, { getTodo: () => ({ status: 200, body: { id: '1', tags: [] } }), addTodo, listTodos, fail });
       // @ts-expect-error Without `auth` there is no caller.
-      implement(todos, { getTodo, addTodo, fail: ({ caller }) => ({ status: caller.id }) });
+      implement(todos, { getTodo, addTodo, listTodos, fail: ({ caller }) => ({ status: caller.id }) });
     };
     expect(never).toBeTypeOf('function');
   });
