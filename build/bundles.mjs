@@ -121,9 +121,9 @@ export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, w
     plugins: [
       apart(root, serverParts),
       nodeHttp(root),
+      inlineScripts(root, browserTarget), // before styles: it also inlines style sheets
       styles.plugin,
       excerpts(root),
-      inlineScripts(root, browserTarget),
       engineByName(root),
       ...owner.plugins,
       ...(joins ? [joinReactWritesPlugin({ warn })] : []),

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { build as bundle } from 'esbuild';
 
 /**
- * Inline scripts of documents, imported as text:
+ * Inline scripts and style sheets of documents, imported as text:
  * `import script from 'inline:src/client/engine/hydration/early-script.ts'`. They are written, type-checked and tested as
  * client modules, and the server puts them into pages.
  */
@@ -26,15 +26,16 @@ export function inlineScripts(root, target) {
 /** The same for Vite, which runs the tests. @param {string} root @param {string} target */
 export function inlineScriptsForVite(root, target) {
   const mark = `\0${PREFIX}`;
+  const ending = '.text'; // Vite's own plugins do not know it
   return {
     name: 'inline-scripts',
     enforce: /** @type {const} */ ('pre'),
     resolveId(id) {
-      return id.startsWith(PREFIX) ? `\0${id}` : undefined;
+      return id.startsWith(PREFIX) ? `\0${id}${ending}` : undefined;
     },
     async load(id) {
       if (!id.startsWith(mark)) return undefined;
-      return `export default ${JSON.stringify((await bundleScript(root, id.slice(mark.length), target)).text)};`;
+      return `export default ${JSON.stringify((await bundleScript(root, id.slice(mark.length, -ending.length), target)).text)};`;
     },
   };
 }

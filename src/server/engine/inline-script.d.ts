@@ -1,4 +1,4 @@
-/** A module of the client as one minified classic script, made by `build/inline-script.mjs`. */
+/** A module of the client as one minified classic script, or a minified style sheet, made by `build/inline-script.mjs`. */
 declare module 'inline:*' {
   const script: string;
   export default script;

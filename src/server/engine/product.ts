@@ -58,7 +58,7 @@ export interface Product<Settings, Services = undefined, Own extends object = ob
   readonly api?: (parts: ProductParts<NoInfer<Settings>, NoInfer<Services>>) => ApiParts;
   /** Where limits and `Idempotency-Key` are kept. By default in memory: replicas need `createPostgresStore()`. */
   readonly apiStore?: (parts: ProductParts<NoInfer<Settings>, NoInfer<Services>>) => ApiStore;
-  /** Title, version and text of `/api/openapi.json`. False: there is no document. */
+  /** What `/api/openapi.json` and `/api/docs` say, and who can read them. False: they are not served. */
   readonly apiDocument?: DocumentFacts | false;
   /**
    * Steps that run before pages and API for each request, in order: `[session(…), signIn()]`. A list and not a

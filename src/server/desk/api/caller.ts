@@ -1,6 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { Second } from '../../../shared/units.ts';
 import { type Auth, readBearer } from '../../engine/api/auth.ts';
+import { DOCUMENT_PATH, REFERENCE_PATH } from '../../engine/api/mount-api.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import { requestInfo } from '../../engine/request/request-info.ts';
 import type { CheckToken } from '../access/check-token.ts';
@@ -32,10 +33,13 @@ export function createCallerAuth(checkToken: CheckToken): Auth<DeskCaller> {
   };
 }
 
-/** Requires a token for unknown paths and methods too, but not for the document. */
+/** What describes the API contains no data. */
+const OPEN_PATHS: readonly string[] = [DOCUMENT_PATH, REFERENCE_PATH];
+
+/** Requires a token for unknown paths and methods too, but not for the document and the reference. */
 export function requireCaller({ identify }: Auth): RequestHandler {
   return async function requireCaller(req, _res, next) {
-    if (req.path !== '/openapi.json') await identify(req);
+    if (!OPEN_PATHS.includes(req.path)) await identify(req);
     next();
   };
 }

@@ -5,6 +5,8 @@ import { type ApiStore, createMemoryStore } from './api-store.ts';
 import { type ApiPart, type Implemented, implement } from './implement.ts';
 import { provideOperations } from './local-client.ts';
 import { createOpenApi, type DocumentFacts, type OpenApi } from './openapi.ts';
+import { REFERENCE_POLICY, renderReference } from './reference/reference-page.tsx';
+import { resource } from './resource.ts';
 import { serveOperation, serveOperations } from './serve-operations.ts';
 
 /** What is under `/api`: parts made by `implement()`, and Express handlers for everything else. */
@@ -20,7 +22,7 @@ export interface MountOptions {
   readonly store?: ApiStore;
 }
 
-/** Returns the handlers of an API, in order: its operations with their document, then its Express handlers. */
+/** Returns the handlers of an API, in order: its operations with their document, its Express handlers, its reference. */
 export function mountApi(
   api: ApiParts,
   { app, base, document, store = createMemoryStore() }: MountOptions,
@@ -29,30 +31,43 @@ export function mountApi(
   const handlers = parts.filter((part) => typeof part === 'function');
   const implemented = parts.flatMap((part) => (typeof part === 'function' ? [] : part.implemented));
   if (implemented.length === 0) return handlers;
-  const described = document === false ? [] : describeApi(implemented, document, base);
-  const operations = [...implemented, ...described].map(serveOperation);
+  const described = document === false ? undefined : describeApi(implemented, document, base);
+  const operations = [...implemented, ...(described?.implemented ?? [])].map(serveOperation);
   if (app) provideOperations(app, operations);
-  return [serveOperations(operations, { base, store }), ...handlers];
+  return [serveOperations(operations, { base, store }), ...handlers, ...(described?.reference ?? [])];
 }
+
+export const DOCUMENT_PATH = '/openapi.json';
+export const REFERENCE_PATH = '/docs';
 
 const documentOperations = {
   getOpenApi: operation({
     method: 'GET',
-    path: '/openapi.json',
+    path: DOCUMENT_PATH,
     summary: 'This document',
-    isOpen: true,
     replies: { 200: { about: 'OpenAPI 3.1.', body: z.looseObject({ openapi: z.string() }) } },
   }),
 };
 
-/** The document as an operation, which is in the document too. It is created for the first request. */
-function describeApi(implemented: readonly Implemented[], document: DocumentFacts, base: string): Implemented[] {
-  let made: OpenApi | undefined;
-  const own = implement(documentOperations, {
-    getOpenApi() {
-      made ??= createOpenApi({ ...document, base, operations: [...implemented, ...own] });
-      return { status: 200, body: { ...made } };
-    },
-  }).implemented;
-  return [...own];
+/** The document as an operation, which is in the document too, and the reference. Both are made when they are needed. */
+function describeApi(own: readonly Implemented[], facts: DocumentFacts, base: string) {
+  const { auth, reference } = facts;
+  const read = once((): OpenApi => createOpenApi({ ...facts, base, operations: [...own, ...implemented] }));
+  const getOpenApi = () => ({ status: 200 as const, body: { ...read() } });
+  const { implemented } = implement(documentOperations, { getOpenApi }, auth && { auth });
+  const render = once(() => renderReference(read()));
+  const show: RequestHandler = async (req, res) => {
+    await auth?.identify(req);
+    res.setHeader('Content-Security-Policy', REFERENCE_POLICY);
+    res.type('html').send(render());
+  };
+  return { implemented, reference: reference === false ? [] : [resource(REFERENCE_PATH, { GET: show })] };
+}
+
+function once<Value extends object | string>(make: () => Value): () => Value {
+  let made: Value | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { ApiSchema, Method, OperationFacts, Problem, ReplyFacts } from '../../../shared/engine/api/operation.ts';
 import { PROBLEM_TYPE } from '../errors/problem.ts';
 import { LINES_TYPE } from '../request/send-lines.ts';
+import type { Auth } from './auth.ts';
 import { toExample } from './example.ts';
 import type { Implemented } from './implement.ts';
 import { createJsonSchemas, type JsonSchema, type JsonSchemas } from './json-schemas.ts';
@@ -12,6 +13,10 @@ export interface DocumentFacts {
   readonly version: string;
   /** Markdown. */
   readonly about?: string;
+  /** Who can read the document and the reference. By default everyone. */
+  readonly auth?: Auth;
+  /** False: `/api/docs` is not served. */
+  readonly reference?: false;
   /** Errors that any operation with this method can answer, in addition to its own. */
   readonly problems?: (method: Method) => Readonly<Record<number, string>>;
 }
@@ -27,7 +32,7 @@ export type OpenApi = ReturnType<typeof createOpenApi>;
 
 export type OpenApiOperation = ReturnType<typeof describe>;
 
-interface Parameter {
+export interface OpenApiParameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
@@ -99,10 +104,10 @@ function describe({ name, facts, auth }: Implemented, making: Making) {
   };
 }
 
-function listParameters(facts: OperationFacts, { schemas }: Making): Parameter[] {
+function listParameters(facts: OperationFacts, { schemas }: Making): OpenApiParameter[] {
   const { path, params, query, headers, paged, ifMatch, idempotent } = facts;
   const known = toParameters(params, 'path', schemas);
-  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']): Parameter => {
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']): OpenApiParameter => {
     return known.find((parameter) => parameter.name === name) ?? { name, in: 'path', required: true, schema: TEXT };
   });
   return [
@@ -119,7 +124,11 @@ function listParameters(facts: OperationFacts, { schemas }: Making): Parameter[]
   ];
 }
 
-function toParameters(schema: ApiSchema | undefined, place: Parameter['in'], schemas: JsonSchemas): Parameter[] {
+function toParameters(
+  schema: ApiSchema | undefined,
+  place: OpenApiParameter['in'],
+  schemas: JsonSchemas,
+): OpenApiParameter[] {
   if (!schema) return [];
   const { properties = {}, required = [] } = schemas.read(schema, 'input');
   return Object.entries(properties).map(([name, { description, ...rest }]) => ({
@@ -132,28 +141,28 @@ function toParameters(schema: ApiSchema | undefined, place: Parameter['in'], sch
 }
 
 const TEXT = { type: 'string' } as const;
-const CURSOR: Parameter = {
+const CURSOR: OpenApiParameter = {
   name: 'cursor',
   in: 'query',
   required: false,
   description: 'Where the page begins. Follow the `Link` header instead of making one up.',
   schema: TEXT,
 };
-const IF_MATCH: Parameter = {
+const IF_MATCH: OpenApiParameter = {
   name: 'If-Match',
   in: 'header',
   required: false,
   description: 'The `ETag` of the version that you change. The answer is 412 if there is another one.',
   schema: TEXT,
 };
-const IF_NONE_MATCH: Parameter = {
+const IF_NONE_MATCH: OpenApiParameter = {
   name: 'If-None-Match',
   in: 'header',
   required: false,
   description: 'The `ETag` of the version that you have. The answer is 304 if nothing has changed.',
   schema: TEXT,
 };
-const IDEMPOTENCY_KEY: Parameter = {
+const IDEMPOTENCY_KEY: OpenApiParameter = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
@@ -167,7 +176,7 @@ const RATE_LIMIT = {
 const ETAG = { ETag: 'Identifies this version of the response.' };
 const LINK = { Link: 'The URL of the next page, with `rel="next"`. Absent on the last page.' };
 
-function toLimit({ limit, max }: NonNullable<OperationFacts['paged']>): Parameter {
+function toLimit({ limit, max }: NonNullable<OperationFacts['paged']>): OpenApiParameter {
   const schema = { type: 'integer', minimum: 1, maximum: max, default: limit };
   return { name: 'limit', in: 'query', required: false, description: 'The most items of a page.', schema };
 }
@@ -220,10 +229,12 @@ function toContent(type: string, schema: ApiSchema, side: 'input' | 'output', sc
 
 type Content = Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>;
 
-type OpenApiReply = ReturnType<typeof toReply>;
+export type OpenApiReply = ReturnType<typeof toReply>;
 
 function toReply({ about, body, lines, headers }: ReplyFacts, schemas: JsonSchemas) {
-  const named = Object.entries(headers ?? {}).map(([name, words]) => [name, { description: words, schema: TEXT }]);
+  const named = Object.entries(headers ?? {}).map(
+    ([name, words]) => [name, { description: words, schema: TEXT }] as const,
+  );
   return {
     description: about,
     ...(named.length > 0 && { headers: Object.fromEntries(named) }),

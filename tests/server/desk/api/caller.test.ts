@@ -67,6 +67,7 @@ describe('the caller', () => {
       expect((await request(app).get(path)).status, path).toBe(401);
     }
     expect((await request(app).get('/api/desk/openapi.json')).status).toBe(200);
+    expect((await request(app).get('/api/desk/docs')).text).toContain('Desk · API reference');
   });
 });
 

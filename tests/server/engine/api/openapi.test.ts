@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { bearer } from '../../../../src/server/engine/api/auth.ts';
+import { bearer, session } from '../../../../src/server/engine/api/auth.ts';
 import { toExample } from '../../../../src/server/engine/api/example.ts';
 import { type ApiPart, implement } from '../../../../src/server/engine/api/implement.ts';
 import { createOpenApi } from '../../../../src/server/engine/api/openapi.ts';
@@ -55,7 +56,8 @@ const person: ApiPart = implement(
 );
 const all = [...people, ...person.implemented];
 
-const OPTIONS = { title: 'People', version: '2', base: '/api' };
+const FACTS = { title: 'People', version: '2' };
+const OPTIONS = { ...FACTS, base: '/api' };
 
 describe('a document', () => {
   it('is valid OpenAPI 3.1 according to a public validator', async () => {
@@ -144,11 +146,6 @@ describe('a document', () => {
     expect(() => createOpenApi({ ...OPTIONS, operations })).toThrow(words);
   });
 
-  it('is not served if it is switched off', async () => {
-    const app = createTestApp({ api: [person], apiDocument: false });
-    expect((await request(app).get('/api/openapi.json')).status).toBe(404);
-  });
-
   it('is served, and includes its own path', async () => {
     const app = createTestApp({ api: [person], apiDocument: OPTIONS });
     const { status, body } = await request(app).get('/api/openapi.json');
@@ -232,3 +229,63 @@ function toTree(): z.ZodType {
   });
   return Tree;
 }
+
+describe('the reference', () => {
+  const part: ApiPart = { implemented: all };
+
+  it('has a policy that names its script and its style', async () => {
+    const reply = await request(createTestApp({ api: [part] })).get('/api/docs');
+    expect([reply.status, reply.type]).toEqual([200, 'text/html']);
+    for (const tag of ['script', 'style']) {
+      const [, text = ''] = new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(reply.text) ?? [];
+      const source = `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+      expect(reply.headers['content-security-policy']).toContain(`${tag}-src ${source};`);
+    }
+    expect(reply.headers['content-security-policy']).toMatch(/^default-src 'none';/);
+  });
+
+  it('shows what the document says', async () => {
+    const { text } = await request(createTestApp({ api: [part] })).get('/api/docs');
+    const words = text.replace(/<style>[\s\S]*?<\/style>|<script>[\s\S]*?<\/script>/g, '').replace(/<[^>]+>/g, '');
+    for (const shown of [
+      'API 1',
+      'GET /api/people/{id}/{part}',
+      'They are here already.',
+      'id path: integerminimum: 1',
+      'tags optional list of stringdefault: []',
+      'born optional integer A year.',
+    ])
+      expect(words).toContain(shown);
+    expect(text).toContain('<a href="#schema-Person">Person</a>');
+  });
+
+  it('escapes what schemas say', async () => {
+    const note = operation({
+      method: 'GET',
+      path: '/note',
+      summary: '<script>alert(1)</script>',
+      replies: { 200: { about: 'It.', body: z.strictObject({ a: z.literal('</script><u>') }) } },
+    });
+    const app = createTestApp({
+      api: [implement({ note }, { note: () => ({ status: 200, body: { a: '</script><u>' } }) })],
+    });
+    const { text } = await request(app).get('/api/docs');
+    expect(text.match(/<script>|<\/script>|<u>/g)).toEqual(['<script>', '</script>']);
+  });
+
+  it.each([
+    [{ ...FACTS, reference: false as const }, 200, 404],
+    [false as const, 404, 404],
+    [{ ...FACTS, auth: session(() => undefined) }, 401, 401],
+    [{ ...FACTS, auth: session(() => ({ id: 1 })) }, 200, 200],
+  ])('can be switched off or protected', async (apiDocument, document, reference) => {
+    const app = createTestApp({ api: [part], apiDocument });
+    expect((await request(app).get('/api/openapi.json')).status).toBe(document);
+    expect((await request(app).get('/api/docs')).status).toBe(reference);
+  });
+
+  it('leaves its path to an operation or a handler of the API', async () => {
+    const app = createTestApp({ api: [part, (_req, res) => void res.json('mine')] });
+    expect((await request(app).get('/api/docs')).body).toBe('mine');
+  });
+});

@@ -40,7 +40,7 @@ export default function Api() {
         <h2>Read and write</h2>
         <p>
           An operation describes a method and a path. It checks requests and responses, and{' '}
-          <code>/api/openapi.json</code> lists it.
+          <a href="/api/docs">the reference</a> lists it.
         </p>
         <Ask requests={REQUESTS} />
       </Exhibit>
