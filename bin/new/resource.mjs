@@ -53,7 +53,7 @@ export function planResource(root, wanted) {
         add: (source, item) => addReturned(source, 'createApi', item),
       }),
     ],
-    next: `\`npm run dev\` serves it at /api/${resource}, and its description at /api/openapi.json. Add more fields in ${shared} and store.ts.`,
+    next: `\`npm run dev\` serves it at /api/${resource}, and describes it at /api/docs. Add more fields in ${shared} and store.ts.`,
   };
 }
 

@@ -4,3 +4,4 @@ export { readConfig, SETTINGS } from '../../src/server/config.ts';
 export { createTestApp } from './app.ts';
 export { type E2eServer, startServer } from './e2e-server.ts';
 export { createRenderPage, createVisitPage } from './render-page.tsx';
+export { createTestClient } from './test-client.ts';
