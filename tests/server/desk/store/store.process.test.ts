@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { toThin } from '../../../../src/server/desk/ingest/journal-entry.ts';
 import type { Intake } from '../../../../src/server/desk/store/ingest/tally.ts';
 import { SCHEMA_VERSION } from '../../../../src/server/desk/store/migrations.ts';
@@ -156,6 +156,26 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect(await find(kept?.occurrence)).toMatchObject({ state: 'kept', occurrence: { requestId: kept?.requestId } });
     expect(await find(thinned?.occurrence)).toMatchObject({ state: 'thinned', incident: { digest: '7K3QM2XA' } });
     expect((await store.listOccurrences('7K3QM2XA', { limit: 2000 })).occurrences).toHaveLength(1001);
+  });
+
+  it('counts an occurrence that is stored while it is looked up', async () => {
+    const { store, driver } = await open();
+    await ingest(store, whole());
+    const late = whole();
+    const all = driver.reader.all.bind(driver.reader);
+    const spy = vi.spyOn(driver.reader, 'all').mockImplementation(async (text, values) => {
+      const rows = await all(text, values);
+      if (text.includes('FROM desk_incidents')) {
+        spy.mockRestore();
+        await ingest(store, late);
+      }
+      return rows as never[];
+    });
+    const { digest, occurrence } = late.failure;
+    expect(await store.find({ digest, occurrence })).toMatchObject({
+      state: 'kept',
+      incident: { counts: { server: 2 } },
+    });
   });
 
   it('says that an occurrence is unknown if nothing was sampled out', async () => {

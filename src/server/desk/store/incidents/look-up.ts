@@ -54,7 +54,8 @@ async function findIn(sql: Sql, address: Address): Promise<Found | undefined> {
   if (led.occurrence === undefined) return { incident };
   const keys = [address.digest, led.digest, ...(await listFamily(sql, incident.key))];
   const occurrence = await readOccurrence(sql, keys, led.occurrence);
-  if (occurrence) return { incident, occurrence, state: 'kept' };
+  // Read again: the occurrence can have been stored, and counted, in the meantime.
+  if (occurrence) return { incident: (await readIncident(sql, incident.key)) ?? incident, occurrence, state: 'kept' };
   return { incident, state: (await isSampledOut(sql, keys)) ? 'thinned' : 'unknown' };
 }
 
