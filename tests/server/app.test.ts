@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forbidden } from '../../src/shared/engine/routing/control-flow.ts';
 import { createFakePages, createTestApp, spyOnLog, startTestServer, type TestServer } from '../support/app.ts';
 import { askRaw, parseReply, sendRaw } from '../support/raw-http.ts';
-import { REQUIRED_HEADERS } from '../support/required-headers.ts';
+import { REQUIRED_HEADERS, requiredHeaders } from '../support/required-headers.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -28,9 +28,7 @@ describe('security headers', () => {
   ])('are sent with %s', async (_name, line, status) => {
     const reply = await askRaw(server.port, line);
     expect(reply.status).toBe(status);
-    for (const name of REQUIRED_HEADERS) expect(reply.headers, name).toHaveProperty(name);
-    expect(reply.headers['referrer-policy']).toBe('strict-origin-when-cross-origin');
-    expect(reply.headers['x-frame-options']).toBe('DENY');
+    for (const name of requiredHeaders(line)) expect(reply.headers, name).toHaveProperty(name);
     expect(reply.headers['x-powered-by']).toBeUndefined();
     expect(reply.headers['strict-transport-security']).toBeUndefined();
   });

@@ -9,3 +9,16 @@ export const REQUIRED_HEADERS = [
   'x-content-type-options',
   'x-frame-options',
 ] as const;
+
+/** Headers that every response under `/api` must have. */
+const OF_API = [
+  'cache-control',
+  'content-security-policy',
+  'cross-origin-resource-policy',
+  'x-content-type-options',
+] as const;
+
+/** @param request begins with a request line */
+export function requiredHeaders(request: string): readonly string[] {
+  return /^[A-Z-]+ \/api\//m.test(request) ? OF_API : REQUIRED_HEADERS;
+}

@@ -1,4 +1,4 @@
-import type { Request } from 'express';
+import express, { type Request } from 'express';
 import { localClient } from '../../src/server/engine/api/local-client.ts';
 import { type ApiParts, mountApi } from '../../src/server/engine/api/mount-api.ts';
 import type { Client } from '../../src/shared/engine/api/client.ts';
@@ -9,7 +9,7 @@ import type { Client } from '../../src/shared/engine/api/client.ts';
  * @param request what `session()` looks at, such as `{ user }`
  */
 export function createTestClient<Api>(api: ApiParts, request: object = {}): Client<Api> {
-  const app = {};
+  const app = express();
   mountApi(api, { app, base: '/api', document: false });
-  return localClient<Api>({ headers: {}, ...request, app } as Request); // the parts that operations read
+  return localClient<Api>({ headers: {}, ...request, app } as unknown as Request); // the parts that operations read
 }

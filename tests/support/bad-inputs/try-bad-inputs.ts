@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { REQUIRED_HEADERS } from '../required-headers.ts';
+import { requiredHeaders } from '../required-headers.ts';
 import type { BadInput } from './input.ts';
 import { type SplitReply, splitReplies } from './split-replies.ts';
 
@@ -53,7 +53,7 @@ function* judge(input: BadInput, replies: readonly SplitReply[], { secrets }: Tr
   if (last.length > input.most) yield `${last.length} replies`;
   for (const { status, headers, head, body } of last) {
     if (status >= 500) yield `status ${status}`;
-    for (const name of REQUIRED_HEADERS) if (!(name in headers)) yield `no ${name} on ${status}`;
+    for (const name of requiredHeaders(String(input.bytes))) if (!(name in headers)) yield `no ${name} on ${status}`;
     if ('x-injected' in headers) yield 'an injected header in the response';
     const { location } = headers;
     if (location !== undefined && !/^\/(?![/\\])[\x21-\x7e]*$/.test(location)) yield `a Location of ${location}`;

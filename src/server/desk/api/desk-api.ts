@@ -43,9 +43,10 @@ export function createDeskApi({ desk, facts, checkToken }: DeskApiOptions): Requ
     facts,
   };
   const parts = PARTS.map((toPart) => toPart(context));
+  const { operations, handlers } = mountApi(parts, { base: DESK_API_PATH, document: DOCUMENT });
   return Router()
     .use(privateReplies(), keepPrivate, requireCaller(context.auth))
-    .use(mountApi(parts, { base: DESK_API_PATH, document: DOCUMENT }))
+    .use(operations, ...handlers)
     .use(apiNotFound())
     .use(tellAway);
 }

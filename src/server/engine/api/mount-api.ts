@@ -1,11 +1,12 @@
-import type { RequestHandler } from 'express';
+import type { Express, RequestHandler } from 'express';
 import * as z from 'zod';
 import { operation } from '../../../shared/engine/api/operation.ts';
+import { SECURITY_HEADERS } from '../protection/security-headers.ts';
+import type { Step } from '../request/step.ts';
 import { type ApiStore, createMemoryStore } from './api-store.ts';
 import { type ApiPart, type Implemented, implement } from './implement.ts';
 import { provideOperations } from './local-client.ts';
 import { createOpenApi, type DocumentFacts, type OpenApi } from './openapi.ts';
-import { REFERENCE_POLICY, renderReference } from './reference/reference-page.tsx';
 import { resource } from './resource.ts';
 import { serveOperation, serveOperations } from './serve-operations.ts';
 
@@ -13,8 +14,8 @@ import { serveOperation, serveOperations } from './serve-operations.ts';
 export type ApiParts = RequestHandler | readonly (ApiPart | RequestHandler)[];
 
 export interface MountOptions {
-  /** The Express app, where `localClient()` finds the operations. */
-  readonly app?: object;
+  /** Where `localClient()` finds the operations. */
+  readonly app?: Express;
   readonly base: string;
   /** False: there is no document. */
   readonly document: DocumentFacts | false;
@@ -22,19 +23,27 @@ export interface MountOptions {
   readonly store?: ApiStore;
 }
 
-/** Returns the handlers of an API, in order: its operations with their document, its Express handlers, its reference. */
+export interface MountedApi {
+  /** Answers the operations and their document. It needs nothing of Express. */
+  readonly operations: Step;
+  /** The Express handlers, and the reference. */
+  readonly handlers: readonly RequestHandler[];
+}
+
 export function mountApi(
   api: ApiParts,
   { app, base, document, store = createMemoryStore() }: MountOptions,
-): RequestHandler[] {
+): MountedApi {
   const parts = typeof api === 'function' ? [api] : api;
   const handlers = parts.filter((part) => typeof part === 'function');
   const implemented = parts.flatMap((part) => (typeof part === 'function' ? [] : part.implemented));
-  if (implemented.length === 0) return handlers;
-  const described = document === false ? undefined : describeApi(implemented, document, base);
+  const described = implemented.length > 0 && document !== false ? describeApi(implemented, document, base) : undefined;
   const operations = [...implemented, ...(described?.implemented ?? [])].map(serveOperation);
   if (app) provideOperations(app, operations);
-  return [serveOperations(operations, { base, store }), ...handlers, ...(described?.reference ?? [])];
+  return {
+    operations: serveOperations(operations, { app, base, store }),
+    handlers: [...handlers, ...(described?.reference ?? [])],
+  };
 }
 
 export const DOCUMENT_PATH = '/openapi.json';
@@ -55,16 +64,21 @@ function describeApi(own: readonly Implemented[], facts: DocumentFacts, base: st
   const read = once((): OpenApi => createOpenApi({ ...facts, base, operations: [...own, ...implemented] }));
   const getOpenApi = () => ({ status: 200 as const, body: { ...read() } });
   const { implemented } = implement(documentOperations, { getOpenApi }, auth && { auth });
-  const render = once(() => renderReference(read()));
+  const render = once(async () => {
+    const { renderReference, REFERENCE_POLICY } = await import('./reference/reference-page.tsx'); // not for the start
+    return { html: renderReference(read()), policy: REFERENCE_POLICY };
+  });
   const show: RequestHandler = async (req, res) => {
     await auth?.identify(req);
-    res.setHeader('Content-Security-Policy', REFERENCE_POLICY);
-    res.type('html').send(render());
+    const { html, policy } = await render();
+    for (const [name, value] of SECURITY_HEADERS) res.setHeader(name, value);
+    res.setHeader('Content-Security-Policy', policy);
+    res.type('html').send(html);
   };
   return { implemented, reference: reference === false ? [] : [resource(REFERENCE_PATH, { GET: show })] };
 }
 
-function once<Value extends object | string>(make: () => Value): () => Value {
+function once<Value extends object>(make: () => Value): () => Value {
   let made: Value | undefined;
   return () => {
     made ??= make();

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Request, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Limit } from '../../../shared/engine/api/operation.ts';
 import { Day, Hour, Minute, Second } from '../../../shared/units.ts';
 import { HttpError } from '../errors/http-error.ts';
@@ -12,7 +12,7 @@ import type { AnyReply } from './implement.ts';
 const WINDOWS = { s: Second, min: Minute, hour: Hour, day: Day };
 
 /** Who a request counts for: its caller, or else its address (the /64 network of IPv6). */
-export function toCounted(name: string, request: Request, caller: Caller | undefined): string {
+export function toCounted(name: string, request: IncomingMessage, caller: Caller | undefined): string {
   return `${name} ${caller ? `caller ${caller.id}` : `address ${toSender(requestInfo(request).address)}`}`;
 }
 
@@ -39,7 +39,7 @@ export async function requireLimit(
   store: ApiStore,
   { max, window }: ParsedLimit,
   counted: string,
-  response: Response,
+  response: ServerResponse,
 ): Promise<void> {
   const now = Date.now();
   const startsAt = now - (now % window);
@@ -52,17 +52,17 @@ export async function requireLimit(
 
 /** Runs a request with an `Idempotency-Key` once. The same request again gets the reply of the first. */
 export async function runOnce(
-  { store, counted, request }: { store: ApiStore; counted: string; request: Request },
+  { store, counted, request }: { store: ApiStore; counted: string; request: IncomingMessage },
   run: () => Promise<AnyReply>,
 ): Promise<AnyReply> {
-  const given = request.get('Idempotency-Key');
+  const given = request.headers['idempotency-key'];
   if (given === undefined) return run();
-  if (!/^[\x20-\x7e]{1,255}$/.test(given)) {
+  if (Array.isArray(given) || !/^[\x20-\x7e]{1,255}$/.test(given)) {
     throw new HttpError(400, 'The Idempotency-Key is not valid. Use 1 to 255 ASCII characters.');
   }
   const key = createHash('sha256').update(`${counted} ${given}`).digest('base64url');
   const { method, target } = requestInfo(request);
-  const text = JSON.stringify([method, target, request.body]);
+  const text = JSON.stringify([method, target, 'body' in request && request.body]);
   const fingerprint = createHash('sha256').update(text).digest('base64url');
   const kept = await store.claim(key, fingerprint);
   if (kept) {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Request, RequestHandler, Response } from 'express';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Express, Request, RequestHandler, Response } from 'express';
 import type { ApiSchema, OperationFacts } from '../../../shared/engine/api/operation.ts';
 import { HttpError, methodNotAllowed, notFoundHere } from '../errors/http-error.ts';
 import { sendProblem } from '../errors/problem.ts';
@@ -8,6 +9,7 @@ import { matchesEtag } from '../request/etag.ts';
 import { sendAllowed } from '../request/refuse.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendLines } from '../request/send-lines.ts';
+import { type Step, toExpress } from '../request/step.ts';
 import type { ApiStore } from './api-store.ts';
 import type { Caller } from './auth.ts';
 import { jsonBody } from './body-limits.ts';
@@ -29,9 +31,10 @@ export class InvalidInput extends HttpError {
 export interface GivenInput {
   readonly params: Readonly<Record<string, string>>;
   readonly query: () => URLSearchParams;
-  readonly headers: Request['headers'];
+  readonly headers: IncomingHttpHeaders;
   /** Undefined without one. */
   readonly body: () => Promise<unknown>;
+  /** Express's request, which is made when it is read. */
   readonly request: Request;
 }
 
@@ -65,8 +68,7 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
     facts,
     limit: facts.limit && parseLimit(facts.limit),
     async run(given, http) {
-      const { request } = given;
-      const caller = auth && (await auth.identify(request));
+      const caller = auth && (await auth.identify(given.request));
       await http?.admit(caller);
       const params = readParams ? await readParams(Object.entries(given.params)) : UNREAD;
       if ('errors' in params) throw notFoundHere();
@@ -82,7 +84,9 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
         query: query.value,
         headers: headers.value,
         body: body?.value,
-        request,
+        get request() {
+          return given.request;
+        },
         caller,
         page,
         match,
@@ -121,7 +125,7 @@ function toSearchParams(target: string): URLSearchParams {
   return new URLSearchParams(start < 0 ? '' : target.slice(start));
 }
 
-function toTexts(headers: Request['headers']): [string, string][] {
+function toTexts(headers: IncomingHttpHeaders): [string, string][] {
   return Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []));
 }
 
@@ -162,42 +166,55 @@ interface Found {
   readonly params: Readonly<Record<string, string>>;
 }
 
+export interface ServeOptions {
+  /** Makes `request` for the handlers that read it. Within an Express app it is not needed. */
+  readonly app?: Express | undefined;
+  readonly base: string;
+  readonly store: ApiStore;
+}
+
 /**
  * Answers the operations' paths under `base`. HEAD follows GET, OPTIONS is answered with `Allow`, and other methods get
- * 405. Other paths are left to what follows.
+ * 405. Other paths are left to what follows. It runs in an Express app, and in front of one.
  */
-export function serveOperations(
-  operations: readonly ServedOperation[],
-  { base, store }: { readonly base: string; readonly store: ApiStore },
-): RequestHandler {
+export function serveOperations(operations: readonly ServedOperation[], { app, base, store }: ServeOptions): Step {
   const find = createFinder(operations);
   const readBody = jsonBody();
-  return function serveOperations(req, res, next) {
+  return async function serveOperations(req, res, next) {
     const info = requestInfo(req);
     const found = find(info.path.slice(base.length));
     if (!found) return next();
     const { route, params } = found;
     info.route = `${base}${route.pattern}`;
     if (req.method === 'OPTIONS') return sendAllowed(res, route.allow);
-    const operation = route.byMethod.get(req.method === 'HEAD' ? 'GET' : req.method);
+    const operation = route.byMethod.get(req.method === 'HEAD' ? 'GET' : (req.method ?? ''));
     if (!operation) throw methodNotAllowed(route.allow);
-    return answer(operation, params, req, res).catch((error: unknown) => {
-      if (!(error instanceof InvalidInput)) return next(error);
+    try {
+      await answer(operation, params, req, res);
+    } catch (error) {
+      if (!(error instanceof InvalidInput)) throw error;
       sendProblem(res, { kind: 'public', status: error.status, message: error.message }, error.errors);
-    });
+    }
   };
 
-  async function answer(operation: ServedOperation, params: Found['params'], req: Request, res: Response) {
+  async function answer(
+    operation: ServedOperation,
+    params: Found['params'],
+    req: IncomingMessage,
+    res: ServerResponse,
+  ): Promise<void> {
     const { name, facts, limit } = operation;
     if (facts.deprecated) sayDeprecated(res, facts.deprecated);
     const given: GivenInput = {
       params,
       query: () => toSearchParams(requestInfo(req).target),
       headers: req.headers,
-      request: req,
+      get request() {
+        return app ? toExpress(app, req, res) : (req as Request);
+      },
       async body() {
         for (const read of readBody) await runHandler(read, req, res);
-        return req.body;
+        return (req as Request).body;
       },
     };
     const reply = await operation.run(given, {
@@ -206,8 +223,9 @@ export function serveOperations(
       once: (caller, run) =>
         facts.idempotent ? runOnce({ store, counted: toCounted(name, req, caller), request: req }, run) : run(),
     });
-    if (!reply) return void res.status(304).end();
-    await send(reply, req, res);
+    if (reply) return send(reply, req, res);
+    res.statusCode = 304;
+    res.end();
   }
 }
 
@@ -255,36 +273,41 @@ function toMatcher(route: Route): (path: string) => Found | undefined {
   };
 }
 
-function runHandler(handler: RequestHandler, req: Request, res: Response): Promise<void> {
+/** The body readers use nothing of Express. */
+function runHandler(handler: RequestHandler, req: IncomingMessage, res: ServerResponse): Promise<void> {
   return new Promise((resolve, reject) => {
-    handler(req, res, (error: unknown) => (error ? reject(error) : resolve()));
+    handler(req as Request, res as Response, (error: unknown) => (error ? reject(error) : resolve()));
   });
 }
 
 /** RFC 9745 and RFC 8594. */
-function sayDeprecated(res: Response, { since, sunset, link }: NonNullable<OperationFacts['deprecated']>): void {
+function sayDeprecated(res: ServerResponse, { since, sunset, link }: NonNullable<OperationFacts['deprecated']>): void {
   res.setHeader('Deprecation', `@${Date.parse(since) / 1000}`);
   if (sunset !== undefined) res.setHeader('Sunset', new Date(sunset).toUTCString());
-  if (link !== undefined) res.append('Link', `<${link}>; rel="deprecation"`);
+  if (link !== undefined) res.appendHeader('Link', `<${link}>; rel="deprecation"`);
 }
 
-async function send(reply: AnyReply, req: Request, res: Response): Promise<void> {
-  const { status, headers = {}, version, next, body, lines } = reply;
-  res.status(status).set(headers);
+async function send(reply: AnyReply, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  const { status, headers, version, next, body, lines } = reply;
+  res.statusCode = status;
+  for (const name in headers) res.setHeader(name, headers[name] ?? '');
   if (version !== undefined) res.setHeader('ETag', toTag(version));
-  if (next !== undefined) res.append('Link', `<${toNextUrl(req, next)}>; rel="next"`);
+  if (next !== undefined) res.appendHeader('Link', `<${toNextUrl(req, next)}>; rel="next"`);
   if (lines) return sendLines(req, res, lines);
   if (body === undefined) return void res.end();
   const text = JSON.stringify(body);
   if (req.method === 'GET' || req.method === 'HEAD') {
-    if (isFresh(req, res, String(res.getHeader('ETag') ?? toHash(text)))) return void res.status(304).end();
+    if (isFresh(req, res, String(res.getHeader('ETag') ?? toHash(text)))) {
+      res.statusCode = 304;
+      return void res.end();
+    }
   }
   res.setHeader('Content-Type', 'application/json; charset=utf-8');
   res.setHeader('Content-Length', Buffer.byteLength(text));
   res.end(text);
 }
 
-function toNextUrl(req: Request, cursor: string): string {
+function toNextUrl(req: IncomingMessage, cursor: string): string {
   const { url } = requestInfo(req);
   const next = new URLSearchParams(url.searchParams);
   next.set('cursor', cursor);
@@ -303,7 +326,7 @@ function toHash(text: string): string {
  * Sets the tag, and returns whether the caller has that state. Express ignores `If-None-Match` if there is
  * `Cache-Control: no-cache`, which `fetch` always adds to it. That header is for caches, and this is not one.
  */
-function isFresh(req: Request, res: Response, tag: string): boolean {
+function isFresh(req: IncomingMessage, res: ServerResponse, tag: string): boolean {
   res.setHeader('ETag', tag);
   return matchesEtag(req.headers['if-none-match'], tag);
 }

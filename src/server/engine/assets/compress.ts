@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { constants } from 'node:zlib';
 import compression from 'compression';
-import type { RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { WIRE_TYPE } from '../../../shared/engine/wire/protocol.ts';
+import type { Step } from '../request/step.ts';
 
 /** Node's default quality, 11, takes 200 ms for a page. */
 const BROTLI_QUALITY = 4;
@@ -21,14 +22,14 @@ export function leaveUncompressed(res: ServerResponse): void {
  * calls the callbacks of `write()` and `end()`. This step calls them, and flushes at the end of each turn of the
  * event loop.
  */
-export function compress(): RequestHandler {
+export function compress(): Step {
   const library = compression({
     brotli: { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } },
     filter(request, response: Response) {
       if (uncompressed.has(response)) return false;
       handlersEncoding.set(response, response.getHeader('Content-Encoding'));
       // A 304 has no type and no body, but names the headers that chose the response (RFC 9110, section 15.4.5).
-      if (response.statusCode === 304) response.vary('Accept-Encoding');
+      if (response.statusCode === 304) addVary(response);
       // A strong validator identifies exactly these bytes, so the handler has already chosen the coding.
       if (String(response.getHeader('ETag') ?? '').startsWith('"')) return false;
       // Page data is text with a custom type that the library's list does not have.
@@ -40,13 +41,13 @@ export function compress(): RequestHandler {
   });
   return function compress(req, res, next) {
     const { write, end } = res;
-    library(req, res, () => undefined);
+    library(req as Request, res as Response, () => undefined); // it uses nothing of Express
     const { write: pack, end: packAndEnd } = res;
     let isFlushDue = false;
 
     function flush(): void {
       isFlushDue = false;
-      if (!res.destroyed) res.flush();
+      if (!res.destroyed) (res as Response).flush();
     }
 
     res.write = ((chunk: unknown, ...rest: unknown[]) => {
@@ -71,6 +72,12 @@ export function compress(): RequestHandler {
     }) as typeof res.end;
     next();
   };
+}
+
+function addVary(res: ServerResponse): void {
+  const given = String(res.getHeader('Vary') ?? '');
+  if (!/accept-encoding/i.test(given))
+    res.setHeader('Vary', given === '' ? 'Accept-Encoding' : `${given}, Accept-Encoding`);
 }
 
 function isCompressed(res: ServerResponse): boolean {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import type { RequestHandler } from 'express';
 import type { Funnel } from '../errors/funnel.ts';
 import { requestInfo } from '../request/request-info.ts';
+import type { Step } from '../request/step.ts';
 
 /** A handler wrote to a reply that had already ended. */
 export class LateWrite extends Error {
@@ -33,7 +33,7 @@ interface Watched extends ServerResponse {
  * Reports a write after the end as a failure of that request, and keeps the reply complete. By itself, Node cuts a
  * reply that was not sent yet, and ignores the write if it was.
  */
-export function lateWrites({ funnel }: { funnel: Funnel }): RequestHandler {
+export function lateWrites({ funnel }: { funnel: Funnel }): Step {
   function refuse({ req }: ServerResponse): void {
     funnel.fail(new LateWrite(), { origin: 'request', info: requestInfo(req), headers: req.headers });
   }

@@ -16,9 +16,15 @@ export interface StopOptions {
 /** Drains and ends the process. */
 export type Stop = (code: number, signal?: NodeJS.Signals) => void;
 
-/** Creates the function that stops the process. A second signal ends the process immediately. */
+/**
+ * Signals within this time are one (ms). In a terminal, Ctrl+C reaches the server and npm, which passes it on, and the end
+ * of npm counts as a signal too.
+ */
+const SAME_SIGNAL = 500;
+
+/** Creates the function that stops the process. A later signal ends the process immediately. */
 export function createStop({ drain, close, within, log, flush, exit = process.exit }: StopOptions): Stop {
-  let stopping = false;
+  let stoppingSince: number | undefined;
   let exitCode = 0;
 
   function end(code: number): void {
@@ -42,11 +48,11 @@ export function createStop({ drain, close, within, log, flush, exit = process.ex
 
   return function stop(code, signal) {
     exitCode = Math.max(exitCode, code);
-    if (stopping) {
-      if (signal) end(1);
+    if (stoppingSince !== undefined) {
+      if (signal && performance.now() - stoppingSince > SAME_SIGNAL) end(1);
       return;
     }
-    stopping = true;
+    stoppingSince = performance.now();
     log.info({ signal }, 'Stopping. The server finishes the requests in flight, then exits.');
     // Keeps the event loop alive: without it, the process could exit in the middle of stopping.
     setTimeout(() => {

@@ -15,8 +15,8 @@ export interface ServerLog {
   flush(): void;
 }
 
-/** Lines are written in batches of this size (bytes): a system call for each would cost as much as the line. */
-const GATHERED = 4 * KiB;
+/** Lines are written in batches of this size (bytes): a write for each would cost as much as the line. Below 16 KiB. */
+const GATHERED = 15 * KiB;
 
 /** The longest that a line waits for others (ms). */
 const FLUSH_INTERVAL = 100;

@@ -48,9 +48,21 @@ export function toSecurityHeaders({ configured }: Pick<Origins, 'configured'>): 
   return isSecure ? [...SECURITY_HEADERS, STRICT_TRANSPORT] : SECURITY_HEADERS;
 }
 
+/** All that a browser heeds in data. The others say how a page runs, and who can frame it. */
+const OF_DATA = new Set([
+  'Content-Security-Policy',
+  'Cross-Origin-Resource-Policy',
+  'Strict-Transport-Security',
+  'X-Content-Type-Options',
+]);
+
+/** Sets the headers of pages and files, and fewer under `/api`: a page there has no script and no frame around it. */
 export function securityHeaders(headers: HeaderList = SECURITY_HEADERS): Step {
-  return function securityHeaders(_req, res, next) {
-    for (const [name, value] of headers) res.setHeader(name, value);
+  const ofData = headers.filter(([name]) => OF_DATA.has(name));
+  return function securityHeaders(req, res, next) {
+    // Not normalized yet. In another spelling, a path only gets headers that it does not need.
+    const isData = req.url?.startsWith('/api/') === true;
+    for (const [name, value] of isData ? ofData : headers) res.setHeader(name, value);
     next();
   };
 }

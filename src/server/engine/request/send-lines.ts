@@ -1,6 +1,6 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Request, Response } from 'express';
 
 export const LINES_TYPE = 'application/x-ndjson';
 
@@ -10,7 +10,11 @@ export const LINES_TYPE = 'application/x-ndjson';
  *
  * @throws the errors of `lines`: before the first line nothing has been sent; after it the reply must be cut
  */
-export async function sendLines(request: Request, response: Response, lines: AsyncIterable<unknown>): Promise<void> {
+export async function sendLines(
+  request: IncomingMessage,
+  response: ServerResponse,
+  lines: AsyncIterable<unknown>,
+): Promise<void> {
   response.setHeader('Content-Type', LINES_TYPE);
   if (request.method === 'HEAD') {
     response.end();

@@ -9,6 +9,7 @@ import { type ApiPart, implement } from '../../../../src/server/engine/api/imple
 import { createOpenApi } from '../../../../src/server/engine/api/openapi.ts';
 import { operation } from '../../../../src/shared/engine/api/operation.ts';
 import { createTestApp } from '../../../support/app.ts';
+import { REQUIRED_HEADERS } from '../../../support/required-headers.ts';
 
 const Person = z
   .strictObject({ id: z.int(), name: z.string(), born: z.int().optional().describe('A year.') })
@@ -242,6 +243,7 @@ describe('the reference', () => {
       expect(reply.headers['content-security-policy']).toContain(`${tag}-src ${source};`);
     }
     expect(reply.headers['content-security-policy']).toMatch(/^default-src 'none';/);
+    for (const name of REQUIRED_HEADERS) expect(reply.headers, name).toHaveProperty(name);
   });
 
   it('shows what the document says', async () => {

@@ -175,12 +175,21 @@ describe.concurrent('a stop', () => {
     expect((await server.ended()).code).toBe(0);
   });
 
-  it('exits immediately with another code on a second signal', async (context) => {
+  it('takes signals that arrive together for one, because npm passes on those of a terminal', async (context) => {
+    const server = await run(context);
+    const slow = await open(server.port, get('/slow'));
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGINT'] as const) server.child.kill(signal);
+    expect((await server.ended()).code).toBe(0);
+    expect(parseReply(await slow.whole).status).toBe(200);
+  });
+
+  it('exits immediately with another code on a later signal', async (context) => {
     const server = await run(context, { lag: 30_000, deadline: 5000 });
     server.child.kill('SIGTERM');
     await isStopping(server);
-    server.child.kill('SIGTERM');
+    const again = setInterval(() => server.child.kill('SIGTERM'), 100);
     const { code, ms } = await server.ended();
+    clearInterval(again);
     expect(code).toBe(1);
     expect(ms).toBeLessThan(15_000);
   });

@@ -24,6 +24,21 @@ it("are the same as helmet's, except for those that Spillway sets differently", 
   expect(ours['permissions-policy']).toContain('camera=()');
 });
 
+it('are fewer under /api, where the policy forbids everything', async () => {
+  const app = createTestApp({ api: [(_req, res) => void res.json({})] });
+  const { headers } = await request(app).get('/api/x');
+  const names = Object.keys(headers).filter((name) =>
+    /^(?:content-security|cross-origin|permissions|referrer|origin|x-)/.test(name),
+  );
+  expect(names.sort()).toEqual([
+    'content-security-policy',
+    'cross-origin-resource-policy',
+    'x-content-type-options',
+    'x-request-id',
+  ]);
+  expect(headers['content-security-policy']).toBe("default-src 'none'; frame-ancestors 'none'");
+});
+
 it('are complete over TLS, and omit TLS-only headers over plain HTTP', async () => {
   const ask = async (publicOrigins: readonly string[]) =>
     (

@@ -68,7 +68,6 @@ describe('an overloaded server', () => {
       expect(Number(reply.headers['retry-after'])).toBeGreaterThanOrEqual(3);
       expect(reply.headers).toMatchObject({
         'cache-control': 'no-store',
-        'x-frame-options': 'DENY',
         'x-content-type-options': 'nosniff',
       });
       expect(reply.headers['content-security-policy']).toMatch(/default-src 'none'/);
