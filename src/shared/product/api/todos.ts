@@ -11,7 +11,7 @@ export type TodoPatch = z.infer<typeof TodoPatch>;
 export const TodoPatch = z
   .strictObject({ title: title.optional(), done: z.boolean().optional() })
   .refine((patch) => Object.keys(patch).length > 0, 'Send title, done or both.')
-  .meta({ id: 'TodoPatch' });
+  .meta({ id: 'TodoPatch', minProperties: 1 });
 
 /** What callers get. Only these fields of a stored to-do are sent. */
 export type Todo = z.infer<typeof Todo>;
