@@ -240,9 +240,7 @@ function toValues(schema: JsonSchema, resolve: (name: string) => fc.Arbitrary<un
     case 'integer':
       return fc.integer({ min: Number(minimum ?? -1e9), max: Math.min(Number(maximum ?? 1e9), 1e9) });
     case 'number':
-      return fc
-        .double({ min: Number(minimum ?? -1e9), max: Math.min(Number(maximum ?? 1e9), 1e9), noNaN: true })
-        .map((value) => Number(value.toFixed(3)));
+      return fc.double({ min: Number(minimum ?? -1e9), max: Math.min(Number(maximum ?? 1e9), 1e9), noNaN: true });
     case 'boolean':
       return fc.boolean();
     case 'null':

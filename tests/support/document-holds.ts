@@ -98,13 +98,13 @@ function createStore(mood: Mood): ApiStore {
 function complainOf(request: ApiRequest, reply: ApiReply, document: ApiDocument): string[] {
   const { method, target } = request;
   if (reply.status >= 500) return ['The server failed.'];
-  if (method === 'TRACE' || !isOneSpelling(target)) return complainOfEarlyRefusal(reply);
+  if (method === 'TRACE' || !isOneSpelling(target)) return complainOfEarlyRefusal(reply, document);
   if (method === 'HEAD') return reply.text === '' ? [] : ['A response to HEAD has a body.'];
   if (!document.find(method, target)) return reply.status >= 400 ? document.complainOfProblem(reply) : [];
   return [...document.complain(method, target, reply), ...complainOfChecks(request, reply, document)];
 }
 
-/** Requests for a URL with another spelling are refused or redirected before the API, the refusals as plain text. */
+/** Requests for a URL with another spelling are refused or redirected before the API. */
 function isOneSpelling(target: string): boolean {
   const [path = '', search = ''] = target.split('?', 2);
   const spelling = spellPath(path);
@@ -112,9 +112,10 @@ function isOneSpelling(target: string): boolean {
   return 'path' in spelling && spelling.path === path && isText && target.length <= MAX_TARGET_LENGTH;
 }
 
-function complainOfEarlyRefusal({ status }: ApiReply): string[] {
-  const isRefused = [308, 400, 405, 414, 431].includes(status);
-  return isRefused ? [] : [`A request that must not reach the API got ${status}.`];
+function complainOfEarlyRefusal(reply: ApiReply, document: ApiDocument): string[] {
+  if (reply.status === 308 || reply.status === 431) return []; // redirected, or refused by Node's parser
+  const isRefused = [400, 405, 414].includes(reply.status);
+  return isRefused ? document.complainOfProblem(reply) : [`A request that must not reach the API got ${reply.status}.`];
 }
 
 /** The server accepts what the document describes, and nothing else. A handler can refuse what a request asks for. */

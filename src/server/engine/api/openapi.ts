@@ -87,9 +87,10 @@ interface Making {
   readonly options: OpenApiOptions;
 }
 
-function describe({ name, facts, auth }: Implemented, making: Making) {
+function describe(operation: Implemented, making: Making) {
+  const { name, facts, auth } = operation;
   const { summary, about, body, deprecated } = facts;
-  const parameters = listParameters(facts, making);
+  const parameters = listParameters(operation, making);
   return {
     operationId: name,
     summary,
@@ -99,12 +100,13 @@ function describe({ name, facts, auth }: Implemented, making: Making) {
     ...(body && {
       requestBody: { required: true, content: toContent('application/json', body, 'input', making.schemas) },
     }),
-    responses: listReplies(facts, auth !== undefined, making),
+    responses: listReplies(operation, making),
     security: auth ? [{ [auth.name]: [] }] : [],
   };
 }
 
-function listParameters(facts: OperationFacts, { schemas }: Making): OpenApiParameter[] {
+function listParameters(operation: Implemented, { schemas }: Making): OpenApiParameter[] {
+  const { facts } = operation;
   const { path, params, query, headers, paged, ifMatch, idempotent } = facts;
   const known = toParameters(params, 'path', schemas);
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']): OpenApiParameter => {
@@ -120,7 +122,7 @@ function listParameters(facts: OperationFacts, { schemas }: Making): OpenApiPara
     })),
     ...(ifMatch ? [IF_MATCH] : []),
     ...(idempotent ? [IDEMPOTENCY_KEY] : []),
-    ...(isCompared(facts) ? [IF_NONE_MATCH] : []),
+    ...(isCompared(operation) ? [IF_NONE_MATCH] : []),
   ];
 }
 
@@ -181,22 +183,23 @@ function toLimit({ limit, max }: NonNullable<OperationFacts['paged']>): OpenApiP
   return { name: 'limit', in: 'query', required: false, description: 'The most items of a page.', schema };
 }
 
-/** JSON that answers a GET has an `ETag`, which is compared. */
-function isCompared({ method, replies }: OperationFacts): boolean {
-  return method === 'GET' && replies[200]?.body !== undefined;
+/** The response to a GET has an `ETag`, which is compared, if it is JSON or the handler has a `version`. */
+function isCompared({ facts: { method, replies }, version }: Implemented): boolean {
+  return method === 'GET' && (version !== undefined || replies[200]?.body !== undefined);
 }
 
-function listReplies(
-  facts: OperationFacts,
-  hasAuth: boolean,
-  { schemas, options }: Making,
-): Record<string, OpenApiReply> {
+function listReplies(operation: Implemented, { schemas, options }: Making): Record<string, OpenApiReply> {
+  const { facts, auth } = operation;
   const { query, headers, body, params, paged, ifMatch, idempotent, limit } = facts;
   const problems: Record<number, string | undefined> = {
     ...(query || headers || body || paged ? { 400: 'The request is not valid.' } : {}),
-    ...(hasAuth && { 401: 'The caller is not known.' }),
+    ...(auth && { 401: 'The caller is not known.' }),
     ...(params && { 404: 'Not found.' }),
-    ...(idempotent && { 400: 'The request is not valid.', 409: 'The first request with this key is still running.' }),
+    ...(idempotent && {
+      400: 'The request is not valid.',
+      409: 'The first request with this key is still running.',
+      422: 'This key was used for another request.',
+    }),
     ...(ifMatch && { 412: 'It has changed in the meantime.' }),
     ...(limit && { 429: 'Too many requests. `Retry-After` says how many seconds to wait.' }),
     ...(body && {
@@ -204,11 +207,12 @@ function listReplies(
       415: 'The body is not JSON.',
       422: 'The request is not valid.',
     }),
-    ...(hasAuth && options.problems?.(facts.method)),
+    ...(auth && options.problems?.(facts.method)),
     ...facts.problems,
   };
   const content = { [PROBLEM_TYPE]: { schema: schemas.read(ProblemBody, 'output') } };
-  const usual = { ...(isCompared(facts) && ETAG), ...(paged && LINK), ...(limit && RATE_LIMIT) };
+  const isTagged = isCompared(operation);
+  const usual = { ...(isTagged && ETAG), ...(paged && LINK), ...(limit && RATE_LIMIT) };
   return {
     ...Object.fromEntries(
       Object.entries(facts.replies).map(([status, reply]) => [
@@ -216,7 +220,7 @@ function listReplies(
         toReply({ ...reply, headers: { ...usual, ...reply.headers } }, schemas),
       ]),
     ),
-    ...(isCompared(facts) && { 304: toReply({ about: 'Nothing has changed.', headers: ETAG }, schemas) }),
+    ...(isTagged && { 304: toReply({ about: 'Nothing has changed.', headers: ETAG }, schemas) }),
     ...Object.fromEntries(Object.entries(problems).map(([status, about]) => [status, { description: about, content }])),
     default: { description: 'Something else went wrong.', content },
   };

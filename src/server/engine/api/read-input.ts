@@ -101,10 +101,11 @@ function toKinds(schema: ApiSchema): Map<string, Kinds> {
 }
 
 const INTEGER = /^-?(?:0|[1-9]\d{0,15})$/;
-const NUMBER = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?$/;
+/** What `String()` makes of a number. */
+const NUMBER = /^-?(?:0|[1-9]\d{0,20})(?:\.\d{1,20})?(?:e[+-]?\d{1,3})?$/;
 
+/** A text stays one if it does not look like the other types. `"5"` is a number in `z.union([z.int(), z.literal('all')])`. */
 function toTyped(text: string, types: ReadonlySet<string>): unknown {
-  if (types.has('string')) return text;
   if (types.has('integer') && INTEGER.test(text)) return Number(text);
   if (types.has('number') && NUMBER.test(text)) return Number(text);
   if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true';

@@ -108,8 +108,9 @@ type QueryReader = (search: URLSearchParams) => Promise<PagedQuery>;
 function createQueryReader({ query, paged }: OperationFacts): QueryReader | undefined {
   const read = query && createTextReader(query);
   if (!paged) return read && (async (search) => ({ query: await read(search) }));
-  return async (search) => {
+  return async (search): Promise<PagedQuery> => {
     const own = [...search].filter(([name]) => name !== 'cursor' && name !== 'limit');
+    if (search.getAll('cursor').length > 1) return { query: { errors: { cursor: 'Send it only once.' } } };
     const text = search.get('limit');
     const limit = text === null ? paged.limit : /^\d{1,6}$/.test(text) ? Number(text) : 0;
     if (limit < 1 || limit > paged.max || search.getAll('limit').length > 1) {

@@ -15,7 +15,9 @@ export function refuse(
   status: number,
   message = describeStatus(status),
 ): void {
-  if (isApiPath(requestInfo(req).path)) sendProblem(res, { kind: 'public', status, message });
+  // The normalizer refuses before it has set the path.
+  if (isApiPath(requestInfo(req).path) || req.url?.startsWith('/api/'))
+    sendProblem(res, { kind: 'public', status, message });
   else sendText(res, status, message);
 }
 

@@ -12,6 +12,7 @@ import { HttpError } from '../../../../src/server/engine/errors/http-error.ts';
 import { type CallResult, type Client, createClient } from '../../../../src/shared/engine/api/client.ts';
 import { operation } from '../../../../src/shared/engine/api/operation.ts';
 import { createTestApp, spyOnLog, startTestServer } from '../../../support/app.ts';
+import { askRaw } from '../../../support/raw-http.ts';
 import { noScrubber } from '../../../support/unguarded.ts';
 import { until } from '../../../support/until.ts';
 
@@ -99,6 +100,40 @@ describe('an operation', () => {
     expect(reply.headers['content-type']).toMatch('application/problem+json');
     expect(Object.entries(reply.body.errors ?? {})).toEqual(Object.entries(errors ?? {}));
   });
+
+  it.each([
+    ['n=1e-7&u=5', { n: 1e-7, u: 5 }],
+    ['n=0.30000000000000004&u=all', { n: 0.1 + 0.2, u: 'all' }],
+    ['n=1e21&u=1&list=7&list=x', { n: 1e21, u: 1, list: [7, 'x'] }],
+  ])('reads what clients make of numbers and unions: %s', async (search, expected) => {
+    const read = {
+      read: operation({
+        method: 'GET',
+        path: '/read',
+        summary: 'Read',
+        query: z.strictObject({
+          n: z.number(),
+          u: z.union([z.int(), z.literal('all')]),
+          list: z.array(z.union([z.int(), z.literal('x')])).optional(),
+        }),
+        replies: { 200: { about: 'It.', body: z.unknown() } },
+      }),
+    };
+    const app = serve(implement(read, { read: ({ query }) => ({ status: 200, body: query }) }));
+    const reply = await request(app).get(`/api/read?${search}`);
+    expect([reply.status, reply.body]).toEqual([200, expected]);
+  });
+
+  it.each(['/api/it%zz', '/api/x//y', '/api/%00'])('answers %s with a problem', async (path) => {
+    const reply = await askRaw((await startForRaw()).port, `GET ${path} HTTP/1.1`);
+    expect([reply.status, reply.headers['content-type']]).toEqual([400, 'application/problem+json']);
+  });
+
+  async function startForRaw() {
+    const server = await startTestServer();
+    onTestFinished(() => server.close());
+    return server;
+  }
 
   it('answers HEAD and OPTIONS, and 405 with Allow for other methods', async () => {
     const plain = {
@@ -250,6 +285,11 @@ describe('a list with pages', () => {
       [0, 1, 2],
       [3, 4],
     ]);
+  });
+
+  it('refuses two cursors', async () => {
+    const reply = await request(app).get('/api/numbers?cursor=1&cursor=2');
+    expect([reply.status, reply.body.errors]).toEqual([400, { cursor: 'Send it only once.' }]);
   });
 
   it.each(['0', '4', 'x', '1&limit=2'])('refuses limit=%s', async (limit) => {

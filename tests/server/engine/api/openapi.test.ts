@@ -231,6 +231,28 @@ function toTree(): z.ZodType {
   return Tree;
 }
 
+it('describes the statuses of idempotent operations, and of versions', () => {
+  const reply = { about: 'It.' };
+  const operations = {
+    retry: operation({ method: 'POST', path: '/retry', summary: 'Retry', idempotent: true, replies: { 204: reply } }),
+    lines: operation({
+      method: 'GET',
+      path: '/lines',
+      summary: 'Lines',
+      replies: { 200: { ...reply, lines: Person } },
+    }),
+  };
+  const { implemented } = implement(operations, {
+    retry: () => ({ status: 204 }),
+    lines: { version: () => '1', handle: () => ({ status: 200, lines: (async function* () {})() }) },
+  });
+  const { paths } = createOpenApi({ ...OPTIONS, operations: implemented });
+  expect(Object.keys(paths['/api/retry']?.post?.responses ?? {})).toEqual(['204', '400', '409', '422', 'default']);
+  const lines = paths['/api/lines']?.get;
+  expect(Object.keys(lines?.responses ?? {})).toEqual(['200', '304', 'default']);
+  expect(lines?.responses[200]?.headers).toHaveProperty('ETag');
+});
+
 describe('the reference', () => {
   const part: ApiPart = { implemented: all };
 
