@@ -78,6 +78,8 @@ async function start(): Promise<string> {
 
 const read = (path: string) => readFileSync(join(copy, path), 'utf8');
 
+const RELEASED = 'src/shared/product/api/released.json';
+
 /** The folders that the command changes. The others were linted before. */
 const CHANGED = [
   ...['shared', 'server', 'client'].map((tree) => `src/${tree}/product`),
@@ -98,10 +100,13 @@ describe('npm run own', () => {
   });
 
   test('lists what it removes, and what to do next', async () => {
+    await run('npm run release:api');
+    expect(Object.keys(JSON.parse(read(RELEASED)).paths)).toContain('/api/tour/todos');
     const said = await run('npm run own -- --yes');
     expect(said).toContain('src/shared/product');
     expect(said).toContain('npm run new -- page /about');
     expect(existsSync(join(copy, 'tests/bin/product'))).toBe(false);
+    expect(existsSync(join(copy, RELEASED))).toBe(false);
   });
 
   test('leaves no mention of the tour in files that you edit', () => {
@@ -148,7 +153,7 @@ describe('the app that both leave', () => {
 
   test('has passing tests: its own by `npm test`, and those of all sources', async () => {
     // The tests of the build and the recipes have their own product. No other test imports the product, as the type
-    // check has just shown.
+    // check has just shown, except the test of the released API below.
     const said = await run('npm test -- tests/architecture');
     expect(said).toMatch(/^[1-9]\d* passed, 0 failed$/m);
     const own = [
@@ -161,6 +166,19 @@ describe('the app that both leave', () => {
     for (const path of [...own, 'tests/architecture.test.ts']) expect(said).toContain(path);
     expect(said).not.toContain('tests/server/engine');
   }, 300_000);
+
+  test('keeps the promises of its API in `npm run check`', async () => {
+    const { check } = JSON.parse(read('package.json')).scripts;
+    const command = `npx ${check.split(' && ').at(-1)}`;
+    await run('npm run release:api');
+    await run('npm run lint -- src/shared/product/api');
+    expect(await run(command)).toMatch(/^[1-9]\d* passed, 0 failed$/m);
+    const path = 'src/shared/product/api/gauges.ts';
+    const before = read(path);
+    writeFileSync(join(copy, path), before.replace('id: z.int(),', 'id: z.string(),'));
+    await expect(run(command)).rejects.toThrow('GET /api/gauges: `[].id` in the reply 200 can be a string now.');
+    writeFileSync(join(copy, path), before);
+  }, 120_000);
 
   test('serves its pages, with settings from `.env` unless the environment sets them', async () => {
     writeFileSync(join(copy, '.env'), 'PORT=1\nDATA_DIR=./data-of-env\n');

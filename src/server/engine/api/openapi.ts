@@ -96,6 +96,7 @@ function describe(operation: Implemented, making: Making) {
     summary,
     ...(about !== undefined && { description: about }),
     ...(deprecated && { deprecated: true }),
+    ...(deprecated?.sunset !== undefined && { 'x-sunset': deprecated.sunset }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: { required: true, content: toContent('application/json', body, 'input', making.schemas) },

@@ -1,0 +1,66 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import request from 'supertest';
+import { expect, it } from 'vitest';
+import type { OpenApi } from '../src/server/engine/api/openapi.ts';
+import { listBrokenPromises } from './support/broken-promises.ts';
+import { createTestApp, readConfig } from './support/testing.ts';
+
+const PATH = 'src/shared/product/api/released.json';
+const OPERATIONS = 'src/shared/product/api/index.ts';
+const file = fileURLToPath(new URL(`../${PATH}`, import.meta.url));
+
+/** `npm run release:api` sets this, to write the document instead. */
+const isRelease = process.env.SPILLWAY_RELEASE_API === '1';
+
+/** Without a release, nothing was promised. */
+it.runIf(isRelease || existsSync(file))('keeps what the last release of the API promised', async () => {
+  const document = await readDocument();
+  if (isRelease) return writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);
+  const broken = listBrokenPromises(JSON.parse(readFileSync(file, 'utf8')), document);
+  if (broken.length > 0) expect.fail(describe(broken));
+});
+
+it.runIf(existsSync(fileURLToPath(new URL(`../${OPERATIONS}`, import.meta.url))))(
+  'handles all operations that clients know',
+  async () => {
+    const { api } = await import('../src/shared/product/api/index.ts');
+    const listed = Object.keys(api);
+    if (listed.length === 0) return;
+    const { paths } = await readDocument();
+    const handled = new Set(
+      Object.values(paths).flatMap((methods) => Object.values(methods).map((one) => one.operationId)),
+    );
+    const missing = listed.filter((name) => !handled.has(name));
+    expect(missing, `These operations of ${OPERATIONS} have no handler. Return it from createApi().`).toEqual([]);
+  },
+);
+
+function describe(broken: readonly string[]): string {
+  return `The API breaks what its last release promised:
+
+${broken.map((sentence) => `  ${sentence}`).join('\n')}
+
+Callers of the last release (${PATH}) rely on this. Keep it, and publish the change as a new field or under a new path, such as \`/api/v2\`. To break the promise on purpose, run \`npm run release:api\`.`;
+}
+
+/** Reads the document of the product, with the default settings. No service is opened, because no operation runs. */
+async function readDocument(): Promise<OpenApi> {
+  const { product } = await import('../src/server/product/index.ts');
+  const settings = product.settings.read({}, readConfig({}));
+  const api = product.api?.({ settings, services: createStandIn() as never });
+  // Also if it is not served, or not to everybody.
+  const apiDocument = product.apiDocument ? { ...product.apiDocument, auth: undefined } : undefined;
+  const { status, body } = await request(createTestApp({ api, apiDocument })).get('/api/openapi.json');
+  if (status === 200) return body;
+  throw new Error(`GET /api/openapi.json answers ${status}, because the API has no operations. Add one.`);
+}
+
+/** A stand-in for the services and everything in them, so that the check needs no database. */
+function createStandIn(): object {
+  const standIn: object = new Proxy(() => undefined, {
+    get: (_target, name) => (name === Symbol.toPrimitive ? () => '' : standIn),
+    apply: () => standIn,
+  });
+  return standIn;
+}
