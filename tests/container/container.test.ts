@@ -119,8 +119,8 @@ describe.skipIf(obstacle !== undefined)('a container', () => {
     expect(await readDesk(second)).toEqual({ desk: 200, latest: 'none' });
     second.kill('SIGINT');
     await expect.poll(() => second.log(), PATIENCE).toContain('"signal":"SIGINT"');
-    second.kill('SIGINT');
-    expect(await second.ended).toMatchObject({ code: 1 });
+    const again = setInterval(() => second.kill('SIGINT'), 100);
+    expect(await second.ended.finally(() => clearInterval(again))).toMatchObject({ code: 1 });
   });
 
   it('stops if it gets a signal before it listens', async () => {

@@ -41,7 +41,7 @@ async function call(request: Request, method: Method, path: string, input: AnyIn
       params: Object.fromEntries(Object.entries(input.params ?? {}).map(([name, value]) => [name, String(value)])),
       query: () => toSearch(input.query ?? {}),
       headers: { ...request.headers, ...toLowerCase(input.headers) },
-      request,
+      toRequest: () => request,
       body: async () => input.body,
     });
     if (!reply) throw new ApiError(304);

@@ -34,8 +34,22 @@ export interface GivenInput {
   readonly headers: IncomingHttpHeaders;
   /** Undefined without one. */
   readonly body: () => Promise<unknown>;
-  /** Express's request, which is made when it is read. */
-  readonly request: Request;
+  /** Makes Express's request, for the handlers that read it. */
+  readonly toRequest: () => Request;
+}
+
+/** What a handler gets. It is a class, because each object literal with a getter would have a hidden class of its own. */
+class Input {
+  readonly #toRequest: () => Request;
+
+  constructor(toRequest: () => Request, parts: object) {
+    this.#toRequest = toRequest;
+    Object.assign(this, parts);
+  }
+
+  get request(): Request {
+    return this.#toRequest();
+  }
 }
 
 /** Checks of a request that arrived over HTTP, not of a call in this process. */
@@ -68,7 +82,7 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
     facts,
     limit: facts.limit && parseLimit(facts.limit),
     async run(given, http) {
-      const caller = auth && (await auth.identify(given.request));
+      const caller = auth && (await auth.identify(given.toRequest()));
       await http?.admit(caller);
       const params = readParams ? await readParams(Object.entries(given.params)) : UNREAD;
       if ('errors' in params) throw notFoundHere();
@@ -79,18 +93,16 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
       const body = facts.body ? await readValue(facts.body, await given.body()) : undefined;
       if (body && 'errors' in body) throw new InvalidInput(422, 'The request is not valid.', body.errors);
       const match = facts.ifMatch && ((current: string) => requireMatch(given.headers['if-match'], current));
-      const input = {
+      const parts = {
         params: params.value,
         query: query.value,
         headers: headers.value,
         body: body?.value,
-        get request() {
-          return given.request;
-        },
         caller,
         page,
         match,
-      } as never; // the types of `implement` are those of these facts
+      };
+      const input = new Input(given.toRequest, parts) as never; // the types of `implement` are those of these facts
       if (version && http?.isKnown(await version(input))) return undefined;
       const reply = async () => checkReply(name, facts, await handle(input));
       return http ? http.once(caller, reply) : reply();
@@ -210,9 +222,7 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
       params,
       query: () => toSearchParams(requestInfo(req).target),
       headers: req.headers,
-      get request() {
-        return app ? toExpress(app, req, res) : (req as Request);
-      },
+      toRequest: () => (app ? toExpress(app, req, res) : (req as Request)),
       async body() {
         for (const read of readBody) await runHandler(read, req, res);
         return (req as Request).body;

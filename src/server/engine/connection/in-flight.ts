@@ -15,7 +15,8 @@ export interface InFlightRequest {
 const MAX_LISTED = 50;
 
 export class InFlight {
-  readonly #requests = new Set<RequestInfo>();
+  // An array, not a Set: see `connections.ts`.
+  readonly #requests: RequestInfo[] = [];
   readonly #scrubPath: ScrubPath;
 
   constructor(scrubPath: ScrubPath) {
@@ -23,15 +24,16 @@ export class InFlight {
   }
 
   get size(): number {
-    return this.#requests.size;
+    return this.#requests.length;
   }
 
   add(info: RequestInfo): void {
-    this.#requests.add(info);
+    this.#requests.push(info);
   }
 
   delete(info: RequestInfo): void {
-    this.#requests.delete(info);
+    const place = this.#requests.indexOf(info);
+    if (place >= 0) this.#requests.splice(place, 1);
   }
 
   /** Oldest first, so that requests that hang are in the list. */
