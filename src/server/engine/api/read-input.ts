@@ -1,4 +1,4 @@
-import type { ApiSchema, SchemaIssue } from '../../../shared/engine/api/operation.ts';
+import type { ApiSchema, SchemaIssue, SchemaResult } from '../../../shared/engine/api/operation.ts';
 
 /** Messages by the path of a field (`status.until`). The empty name is for the whole. */
 export type FieldErrors = Readonly<Record<string, string>>;
@@ -20,10 +20,13 @@ export function toFieldErrors(issues: readonly SchemaIssue[]): FieldErrors {
 
 export type Read = { readonly value: unknown } | { readonly errors: FieldErrors };
 
-/** Checks a value with a schema. */
-export async function readValue(schema: ApiSchema, value: unknown): Promise<Read> {
-  const pending = schema['~standard'].validate(value);
-  const result = pending instanceof Promise ? await pending : pending;
+/** Checks a value with a schema, at once unless the schema itself waits. */
+export function readValue(schema: ApiSchema, value: unknown): Read | Promise<Read> {
+  const result = schema['~standard'].validate(value);
+  return result instanceof Promise ? result.then(toRead) : toRead(result);
+}
+
+function toRead(result: SchemaResult<unknown>): Read {
   return result.issues ? { errors: toFieldErrors(result.issues) } : { value: result.value };
 }
 

@@ -55,7 +55,7 @@ class Input {
 /** Checks of a request that arrived over HTTP, not of a call in this process. */
 interface HttpChecks {
   /** @throws HttpError 429 */
-  readonly admit: (caller: Caller | undefined) => Promise<void> | undefined;
+  readonly admit: (caller: Caller | undefined) => Promise<void>;
   /** Whether the caller has this version already. */
   readonly isKnown: (version: string) => boolean;
   /** Runs a request with an `Idempotency-Key` once. */
@@ -83,7 +83,7 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
     limit: facts.limit && parseLimit(facts.limit),
     async run(given, http) {
       const caller = auth && (await auth.identify(given.toRequest()));
-      await http?.admit(caller);
+      if (http && facts.limit) await http.admit(caller);
       const params = readParams ? await readParams(Object.entries(given.params)) : UNREAD;
       if ('errors' in params) throw notFoundHere();
       const { query, page } = readQuery ? await readQuery(given.query()) : { query: UNREAD, page: undefined };
@@ -105,7 +105,7 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
       const input = new Input(given.toRequest, parts) as never; // the types of `implement` are those of these facts
       if (version && http?.isKnown(await version(input))) return undefined;
       const reply = async () => checkReply(name, facts, await handle(input));
-      return http ? http.once(caller, reply) : reply();
+      return http && facts.idempotent ? http.once(caller, reply) : reply();
     },
   };
 }
@@ -150,18 +150,24 @@ function requireMatch(header: string | undefined, version: string): void {
 }
 
 /** A reply that its schema refuses may contain what callers must not see, so it is a failure and is not sent. */
-async function checkReply(name: string, facts: OperationFacts, reply: AnyReply): Promise<AnyReply> {
+function checkReply(name: string, facts: OperationFacts, reply: AnyReply): AnyReply | Promise<AnyReply> {
   const described = facts.replies[reply.status];
   if (!described) throw new Error(`The operation ${name} answered ${reply.status}, which its replies do not have.`);
-  if (described.body) return { ...reply, body: await check(described.body, reply.body) };
+  if (described.body) {
+    const read = readValue(described.body, reply.body);
+    return read instanceof Promise ? read.then((later) => withBody(later)) : withBody(read);
+  }
   return described.lines && reply.lines ? { ...reply, lines: checkLines(described.lines, reply.lines) } : reply;
 
-  async function* checkLines(schema: ApiSchema, lines: AsyncIterable<unknown>): AsyncGenerator<unknown> {
-    for await (const line of lines) yield await check(schema, line);
+  function withBody(read: Read): AnyReply {
+    return { ...reply, body: toValue(read) };
   }
 
-  async function check(schema: ApiSchema, value: unknown): Promise<unknown> {
-    const read = await readValue(schema, value);
+  async function* checkLines(schema: ApiSchema, lines: AsyncIterable<unknown>): AsyncGenerator<unknown> {
+    for await (const line of lines) yield toValue(await readValue(schema, line));
+  }
+
+  function toValue(read: Read): unknown {
     if (!('errors' in read)) return read.value;
     const [field = '', message = ''] = Object.entries(read.errors)[0] ?? [];
     throw new Error(`The reply of the operation ${name} is not what its schema describes. ${field}: ${message}`);
@@ -229,10 +235,9 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
       },
     };
     const reply = await operation.run(given, {
-      admit: (caller) => limit && requireLimit(store, limit, toCounted(name, req, caller), res),
+      admit: async (caller) => limit && requireLimit(store, limit, toCounted(name, req, caller), res),
       isKnown: (version) => isFresh(req, res, `W/"${encodeURIComponent(version)}"`),
-      once: (caller, run) =>
-        facts.idempotent ? runOnce({ store, counted: toCounted(name, req, caller), request: req }, run) : run(),
+      once: (caller, run) => runOnce({ store, counted: toCounted(name, req, caller), request: req }, run),
     });
     if (reply) return send(reply, req, res);
     res.statusCode = 304;
@@ -298,7 +303,7 @@ function sayDeprecated(res: ServerResponse, { since, sunset, link }: NonNullable
   if (link !== undefined) res.appendHeader('Link', `<${link}>; rel="deprecation"`);
 }
 
-async function send(reply: AnyReply, req: IncomingMessage, res: ServerResponse): Promise<void> {
+function send(reply: AnyReply, req: IncomingMessage, res: ServerResponse): void | Promise<void> {
   const { status, headers, version, next, body, lines } = reply;
   res.statusCode = status;
   for (const name in headers) res.setHeader(name, headers[name] ?? '');

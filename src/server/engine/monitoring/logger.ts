@@ -15,11 +15,11 @@ export interface ServerLog {
   flush(): void;
 }
 
-/** Lines are written in batches of this size (bytes): a write for each would cost as much as the line. Below 16 KiB. */
-const GATHERED = 15 * KiB;
+/** Lines are written in batches of about this size (characters): a write for each would cost as much as the line. */
+const GATHERED = 32 * KiB;
 
 /** The longest that a line waits for others (ms). */
-const FLUSH_INTERVAL = 100;
+const GATHERED_FOR = 100;
 
 /** Maximum size of the lines that wait for a blocked output (bytes). More lines are dropped. */
 const MAX_HELD = 4 * MiB;
@@ -32,16 +32,29 @@ export async function createLogger({ level, terminal }: LoggerOptions): Promise<
     const write = (line: string) => process.stdout.write(escapeControls(toRequestLine(line) ?? format(line)));
     return { log: pino({ level, base: null }, { write }), flush: () => undefined };
   }
-  const destination = pino.destination({
-    dest: 1,
-    sync: false,
-    minLength: GATHERED,
-    periodicFlush: FLUSH_INTERVAL,
-    maxLength: MAX_HELD,
-  });
-  const hooks = { streamWrite: escapeControls };
-  const log = pino({ level, base: null, timestamp: toIsoTime, hooks }, destination);
-  return { log, flush: () => flushQuietly(destination) };
+  const output = pino.destination({ dest: 1, sync: false, maxLength: MAX_HELD });
+  let gathered = '';
+  let timer: NodeJS.Timeout | undefined;
+
+  function pass(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (gathered !== '') output.write(escapeControls(gathered));
+    gathered = '';
+  }
+
+  const destination = {
+    write(line: string): void {
+      gathered += line;
+      if (gathered.length > GATHERED) pass();
+      else timer ??= setTimeout(pass, GATHERED_FOR).unref();
+    },
+  };
+  const flush = () => {
+    pass();
+    flushQuietly(output);
+  };
+  return { log: pino({ level, base: null, timestamp: toIsoTime }, destination), flush };
 }
 
 /**
