@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import type { JsonSchema } from '../json-schemas.ts';
 
 /** Keywords that need no words of their own: `minLength: 1`. */
@@ -47,11 +47,9 @@ export function SchemaType({ schema }: { readonly schema: JsonSchema }): ReactNo
     return <a href={`#schema-${name}`}>{name}</a>;
   }
   const [choices, word] = allOf ? [allOf, ' and '] : [anyOf ?? oneOf, ' or '];
-  if (isSchemas(choices)) return <Joined by={word} parts={choices.map((one) => <SchemaType key="" schema={one} />)} />;
+  if (isSchemas(choices)) return joinBy(word, choices, (one) => <SchemaType schema={one} />);
   const known = 'const' in schema ? [schema.const] : values;
-  if (Array.isArray(known)) {
-    return <Joined by=" or " parts={known.map((value) => <code key="">{JSON.stringify(value)}</code>)} />;
-  }
+  if (Array.isArray(known)) return joinBy(' or ', known, (value) => <code>{JSON.stringify(value)}</code>);
   if (type === 'array') {
     return (
       <>
@@ -77,12 +75,16 @@ function Bounds({ of }: { readonly of: JsonSchema }): ReactNode {
   ));
 }
 
-function Joined({ parts, by }: { readonly parts: readonly ReactNode[]; readonly by: string }): ReactNode {
-  // The parts never change, so their place is their key.
-  return parts.map((part, index) => <span key={index}>{index > 0 ? [by, part] : part}</span>);
+function joinBy<Part>(word: string, parts: readonly Part[], show: (part: Part) => ReactNode): ReactNode {
+  return parts.map((part, index) => (
+    <Fragment key={JSON.stringify(part)}>
+      {index > 0 && word}
+      {show(part)}
+    </Fragment>
+  ));
 }
 
-/** Paragraphs, and `code`. */
+/** Text with `code`. */
 export function Prose({ of }: { readonly of: string }): ReactNode {
   return of.split('`').map((text, index) => (index % 2 === 1 ? <code key={index}>{text}</code> : text));
 }
