@@ -100,8 +100,8 @@ export function createApp(deps: AppDeps): RequestListener {
     expectContinue(),
     ...(deps.compression ? [compress()] : []),
     lateWrites({ funnel }),
-    // Express costs an answer of the API a third of its time, so it runs only if the product has steps for it.
-    ...(deps.steps.length === 0 ? [productsApi] : []),
+    // Express costs such an answer a third of its time, so it runs only if the product has steps for it.
+    ...(deps.steps.length === 0 ? [productsApi, pages.kept] : []),
   ];
 
   if (deps.feedback) app.use(deps.feedback);

@@ -3,6 +3,7 @@ import { constants } from 'node:zlib';
 import compression from 'compression';
 import type { Request, Response } from 'express';
 import { WIRE_TYPE } from '../../../shared/engine/wire/protocol.ts';
+import { addVary } from '../request/add-vary.ts';
 import type { Step } from '../request/step.ts';
 
 /** Node's default quality, 11, takes 200 ms for a page. */
@@ -29,7 +30,7 @@ export function compress(): Step {
       if (uncompressed.has(response)) return false;
       handlersEncoding.set(response, response.getHeader('Content-Encoding'));
       // A 304 has no type and no body, but names the headers that chose the response (RFC 9110, section 15.4.5).
-      if (response.statusCode === 304) addVary(response);
+      if (response.statusCode === 304) addVary(response, 'Accept-Encoding');
       // A strong validator identifies exactly these bytes, so the handler has already chosen the coding.
       if (String(response.getHeader('ETag') ?? '').startsWith('"')) return false;
       // Page data is text with a custom type that the library's list does not have.
@@ -72,12 +73,6 @@ export function compress(): Step {
     }) as typeof res.end;
     next();
   };
-}
-
-function addVary(res: ServerResponse): void {
-  const given = String(res.getHeader('Vary') ?? '');
-  if (!/accept-encoding/i.test(given))
-    res.setHeader('Vary', given === '' ? 'Accept-Encoding' : `${given}, Accept-Encoding`);
 }
 
 function isCompressed(res: ServerResponse): boolean {

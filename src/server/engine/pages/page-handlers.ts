@@ -18,6 +18,7 @@ import type { Origins } from '../protection/origins.ts';
 import type { RenderLimiter } from '../protection/render-limiter.ts';
 import { sendAllowed } from '../request/refuse.ts';
 import { requestInfo } from '../request/request-info.ts';
+import type { Step } from '../request/step.ts';
 import { createTraceHeaders, type TracedProject } from '../request/trace-headers.ts';
 import { isForm } from './actions/form-body.ts';
 import { postAction } from './actions/post-action.ts';
@@ -81,6 +82,8 @@ interface Asked extends Pick<PageRequestOptions, 'request' | 'response' | 'match
 
 /** The page steps of an app, in their order. */
 export interface PageSteps {
+  /** Answers with static pages in memory. It needs nothing of Express, and runs if no step of the product could refuse. */
+  readonly kept: Step;
   /** GET and HEAD of `/_data…`. */
   readonly data: RequestHandler;
   /** GET, HEAD and POST of pages. Other URLs go to the next step. */
@@ -220,6 +223,15 @@ export async function createPages<Own extends object = object>(options: PagesOpt
   }
 
   return {
+    kept(req, res, next) {
+      const info = requestInfo(req);
+      const isRead = req.method === 'GET' || req.method === 'HEAD';
+      const page = isRead && !info.showsTimings ? services.cache.getFresh(info.target) : undefined;
+      if (!page) return next();
+      info.route = page.route;
+      sendKeptPage({ services, response: res }, page);
+    },
+
     async data(request, response, next) {
       const info = requestInfo(request);
       const path = toPageUrl(info.path, base);

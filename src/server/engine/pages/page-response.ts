@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Response as ExpressResponse } from 'express';
 import type { ComponentType } from 'react';
 import type { DocumentProps } from '../../../shared/engine/rendering/document.ts';
@@ -87,7 +88,11 @@ export function setStatus({ response }: Answer, status: number, digest: string |
   response.setHeader('X-Error-Digest', digest);
 }
 
-type Answer = Pick<PageExchange, 'services' | 'response'>;
+/** What a response without a page request needs. */
+export interface Answer {
+  readonly services: PageServices;
+  readonly response: ServerResponse;
+}
 
 /** A `redirect()` of a guard, loader, action or render. */
 export interface Redirect {

@@ -9,6 +9,8 @@ export interface CodedPage {
 
 /** A static page in memory, with everything for its responses. */
 export interface KeptPage {
+  /** The pattern of its route, for logs. */
+  readonly route: string;
   readonly html: Buffer;
   /** A strong tag of these bytes. */
   readonly etag: string;
@@ -27,6 +29,8 @@ export interface StaticCache {
    * @returns the page in memory, however old, or else the result of `render`
    */
   get(key: string, render: () => Promise<KeptPage | undefined>): Promise<KeptPage | undefined>;
+  /** Returns the page in memory, unless it has to be rendered again. */
+  getFresh(key: string): KeptPage | undefined;
   clear(): void;
 }
 
@@ -86,14 +90,26 @@ export function createStaticCache({
     return started;
   }
 
+  function use(key: string): Entry | undefined {
+    const entry = entries.get(key);
+    if (!entry) return undefined;
+    entries.delete(key);
+    entries.set(key, entry); // the most recently used one is last
+    return entry;
+  }
+
+  const isStale = ({ renderedAt }: Entry) => now() - renderedAt > STATIC_STALE_TIME;
+
   return {
     async get(key, render) {
-      const entry = entries.get(key);
+      const entry = use(key);
       if (!entry) return renderOnce(key, render);
-      entries.delete(key);
-      entries.set(key, entry); // the most recently used one is last
-      if (now() - entry.renderedAt > STATIC_STALE_TIME) renderOnce(key, render).catch(onRefreshFailed);
+      if (isStale(entry)) renderOnce(key, render).catch(onRefreshFailed);
       return entry.page;
+    },
+    getFresh(key) {
+      const entry = use(key);
+      return entry && !isStale(entry) ? entry.page : undefined;
     },
     clear() {
       entries.clear();

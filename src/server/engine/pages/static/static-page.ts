@@ -6,11 +6,12 @@ import { WIRE_TYPE } from '../../../../shared/engine/wire/protocol.ts';
 import type { Funnel } from '../../errors/funnel.ts';
 import { VisitorGone } from '../../errors/visitor-gone.ts';
 import { acceptsEncoding } from '../../request/accept-encoding.ts';
+import { addVary } from '../../request/add-vary.ts';
 import { matchesEtag } from '../../request/etag.ts';
 import { loadPage } from '../load-page.ts';
 import type { PageMatch } from '../match-page.ts';
 import { type PageRequest, PageTimeout } from '../page-request.ts';
-import { type PageExchange, type PageServices, setPageHeaders, setStatus } from '../page-response.ts';
+import { type Answer, type PageExchange, type PageServices, setPageHeaders, setStatus } from '../page-response.ts';
 import { encodePage, toEtag } from '../render/encode-page.ts';
 import type { PageTarget } from '../render/page-sink.ts';
 import { renderPage } from '../render/render-page.tsx';
@@ -74,6 +75,7 @@ async function renderKeptPage(services: PageServices, pageRequest: PageRequest):
   const failed = watch.hasFailed() || errors !== undefined || pageRequest.endedBy !== undefined;
   const name = hash('sha1', html, 'base64url');
   return {
+    route: pageRequest.match.pattern,
     html,
     etag: `"${name}"`,
     ...(services.compresses ? { coded: await compressPage(html, name) } : {}),
@@ -138,14 +140,14 @@ class MemoryTarget implements PageTarget {
 }
 
 /** Sends a cached page, with a constant policy and a validator, so that every cache can store it. */
-export function sendKeptPage(exchange: PageExchange, page: KeptPage): void {
+export function sendKeptPage(exchange: Answer, page: KeptPage): void {
   const { services, response } = exchange;
   const { headers, method } = response.req;
   const accepted = String(headers['accept-encoding'] ?? '');
   const coded = page.coded?.find(({ coding }) => acceptsEncoding(accepted, coding));
   const { etag, bytes } = coded ?? { etag: page.etag, bytes: page.html };
   setKeptHeaders(exchange, page, etag);
-  if (page.coded) response.vary('Accept-Encoding');
+  if (page.coded) addVary(response, 'Accept-Encoding');
   response.setHeader('Content-Security-Policy', services.policy.forStatic());
   response.setHeader('Content-Security-Policy-Report-Only', services.policy.reportOnly());
   if (!page.failed && matchesEtag(headers['if-none-match'], etag)) {
@@ -171,7 +173,7 @@ export function sendKeptData(exchange: PageExchange, page: KeptPage): void {
 }
 
 /** Status and headers that the document and its data share. */
-function setKeptHeaders(exchange: PageExchange, { failed }: KeptPage, etag: string): void {
+function setKeptHeaders(exchange: Answer, { failed }: KeptPage, etag: string): void {
   setPageHeaders(exchange, failed ? 'no-store' : 'public, no-cache');
   setStatus(exchange, failed?.status ?? 200, failed?.digest);
   if (!failed) exchange.response.setHeader('ETag', etag);

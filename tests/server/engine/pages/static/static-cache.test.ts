@@ -3,7 +3,7 @@ import { createStaticCache, type KeptPage } from '../../../../../src/server/engi
 import { Second } from '../../../../../src/shared/units.ts';
 
 function toPage(text: string): KeptPage {
-  return { html: Buffer.from(text), etag: `"${text}"`, data: '', dataEtag: '' };
+  return { route: '/a', html: Buffer.from(text), etag: `"${text}"`, data: '', dataEtag: '' };
 }
 
 function createCache({ maxBytes = 1000 } = {}) {
@@ -40,9 +40,11 @@ describe('createStaticCache', () => {
   });
 
   it('serves an older page once more, and renders it again in the background', async () => {
-    const { ask, render, pass } = createCache();
+    const { ask, render, pass, cache } = createCache();
     await ask();
+    expect(cache.getFresh('/a')?.html.toString()).toBe('render 1');
     pass(300 * Second + 1);
+    expect(cache.getFresh('/a')).toBeUndefined();
     expect(await Promise.all([ask(), ask()])).toEqual(['render 1', 'render 1']);
     expect(render).toHaveBeenCalledTimes(2);
     expect(await ask()).toBe('render 2');

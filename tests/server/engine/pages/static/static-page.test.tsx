@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RequestHandler } from 'express';
 import { Suspense, use } from 'react';
 import { Outlet, useLocation } from 'react-router';
 import { describe, expect, it } from 'vitest';
@@ -15,6 +16,8 @@ import {
   type TestPage,
 } from '../../../../support/pages-app.tsx';
 import { askRaw } from '../../../../support/raw-http.ts';
+
+const pass: RequestHandler = (_req, _res, next) => next();
 
 function Say() {
   return <p>{JSON.stringify(useData())}</p>;
@@ -47,6 +50,34 @@ describe('a static page', () => {
     expect(replies.every(({ status }) => status === 200)).toBe(true);
     expect([loads, renders]).toEqual([1, 1]);
     expect(new Set(replies.map(({ text }) => text)).size).toBe(2);
+  });
+
+  it.each([
+    ['GET', {}],
+    ['HEAD', {}],
+    ['GET', { 'Accept-Encoding': 'br' }],
+    ['GET', { 'If-None-Match': '*' }],
+  ])('gets %s with %j answered alike with and without steps of the product', async (method, headers) => {
+    const answers = await Promise.all(
+      [[], [pass]].map(async (steps) => {
+        const app = await startPages(staticPage({ loader: () => 'same' }), { steps, compression: true });
+        await app.ask('/page');
+        const reply = await app.ask('/page', { method, headers });
+        const { date: _date, 'x-request-id': _id, ...rest } = reply.headers;
+        return { ...reply, headers: rest, chunks: [], route: app.lines.at(-1)?.route };
+      }),
+    );
+    expect(answers[1]).toEqual(answers[0]);
+    expect(answers[0]).toMatchObject({ status: 'If-None-Match' in headers ? 304 : 200, route: '/page' });
+  });
+
+  it('is refused by a step of the product, although it is in memory', async () => {
+    let isOpen = true;
+    const step: RequestHandler = (_req, res, next) => (isOpen ? next() : void res.status(403).end());
+    const app = await startPages(staticPage({ loader: () => 'same' }), { steps: [step] });
+    expect((await app.ask('/page')).status).toBe(200);
+    isOpen = false;
+    expect((await app.ask('/page')).status).toBe(403);
   });
 
   it('has the same bytes for everyone: no nonce, no trace, an ETag, a policy with the hashes of its two scripts', async () => {
