@@ -82,7 +82,7 @@ async function compare({ only, rounds, seconds, connections, json }) {
   console.log(`${toTable(rows)}\n`);
   for (const { work, side, count } of failed) console.log(`${work}: ${side} refused or broke off ${count} answers.`);
   console.log(
-    `${rounds} rounds of ${seconds} s with ${connections} connections. CPU is the server's time per request.`,
+    `Rounds: ${rounds}, of ${seconds} s, with ${connections} connections. CPU: the server's time for each request.`,
   );
   console.log('Ranges: 95 % intervals of the median, or the lowest and highest of fewer than six rounds.');
   if (rows.some(({ busy }) => isIdle(busy))) {

@@ -78,5 +78,5 @@ function toGoalText(goal) {
 
 function toNumber(value) {
   if (value === undefined || Number.isNaN(value)) return '';
-  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+  return value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : value >= 0.1 ? 2 : 3);
 }
