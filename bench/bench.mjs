@@ -1,137 +1,162 @@
 import './required-node.mjs';
-import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism, cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build as esbuild } from 'esbuild';
-import { excerpts } from '../build/excerpts.mjs';
-import { build } from '../build.mjs';
+import { parseArgs } from 'node:util';
+import { buildPlainSides, bundlePlainScript, makeApp } from './comparison/app.mjs';
+import { measureDevelop } from './comparison/develop.mjs';
+import { measureBuild, measureCold, measureLoad, measureStart } from './comparison/measure.mjs';
+import { measurePage } from './comparison/page.mjs';
+import { isIdle, isMet, toPageTable, toShare, toTable } from './comparison/report.mjs';
+import { canReadCpu, isPinned, makeFolder } from './comparison/sides.mjs';
+import { measureSizes } from './comparison/sizes.mjs';
+import { LOADS } from './comparison/works.mjs';
 
-/**
- * Compares Spillway, with all features on, with bare `node:http` and `renderToPipeableStream` of the same elements.
- * Rounds are interleaved, and medians are compared. On shared machines, ratios within one run are meaningful, absolute
- * figures much less.
- */
-const root = fileURLToPath(new URL('..', import.meta.url));
-const rounds = Number(process.env.ROUNDS ?? 7);
-const seconds = Number(process.env.SECONDS ?? 3);
-const connections = Number(process.env.CONNECTIONS ?? 32);
-const canPin = availableParallelism() > 1 && existsSync('/usr/bin/taskset');
+// Compares Spillway with bare `node:http` and plain Express, which serve the same pages and answers. docs/performance.md
+// explains the table.
 
-const folder = mkdtempSync(join(tmpdir(), 'spillway-bench-'));
-const running = [];
-process.on('exit', () => {
-  for (const { child } of running) child.kill('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
-});
+const NAMES = [...LOADS.map(({ name }) => name), 'cold', 'start', 'build', 'sizes', 'develop'];
+const USAGE = `Usage: npm run bench -- [options]
 
-await build({ log: console.error });
-await esbuild({
-  entryPoints: [join(root, 'bench/bare.tsx')],
-  outfile: join(folder, 'bare.mjs'),
-  bundle: true,
-  format: 'esm',
-  platform: 'node',
-  jsx: 'automatic',
-  conditions: ['production'],
-  define: { 'process.env.NODE_ENV': '"production"' },
-  banner: { js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },
-  loader: { '.module.css': 'local-css' },
-  plugins: [excerpts(root)],
-});
+  --only api,static  measures only these of: ${NAMES.join(', ')}
+  --rounds 9         rounds of each work, in alternating order
+  --seconds 1        seconds of load in each round
+  --connections 32   connections of the load
+  --json             prints one JSON object
 
-const sides = {
-  bare: await start(join(folder, 'bare.mjs'), 4610),
-  ours: await start(join(root, 'dist/server/main.js'), 4611),
+To measure a page of your app:
+
+  --path /orders     prints its requests a second, CPU time and latency. {n} is another number in each request
+  --against ../old   compares it with the same page of another checkout
+  --header 'Cookie: session=…'`;
+
+const options = readOptions();
+const machine = {
+  node: process.version,
+  cpu: cpus()[0]?.model,
+  cores: availableParallelism(),
+  isPinned,
+  loadAverage: loadavg()[0],
 };
-// The path in `bench/product/page.tsx`, so that you measure a page of your own app.
-const path = process.env.BENCH_PATH ?? new URL(sides.bare.url).pathname;
-const results = { bare: [], ours: [] };
-for (const side of ['bare', 'ours']) await load(side, 2); // warm
-for (let round = 0; round < rounds; round++) {
-  for (const side of round % 2 ? ['bare', 'ours'] : ['ours', 'bare']) results[side].push(await load(side, seconds));
-}
-
-const row = (side) => {
-  const all = results[side];
-  return {
-    'requests/s': Math.round(median(all.map((r) => r.requests / seconds))),
-    'CPU ms/request': round(median(all.map((r) => r.cpuMs / r.requests)), 3),
-    'p50 ms': round(median(all.map((r) => r.p50)), 1),
-    'p99 ms': round(median(all.map((r) => r.p99)), 1),
-    'bytes/answer': Math.round(median(all.map((r) => r.bytes / r.requests))),
-    failures: all.reduce((sum, r) => sum + r.failures, 0),
-  };
-};
-console.table({ bare: row('bare'), ours: row('ours') });
-console.log(
-  `${path}, ${connections} connections, ${rounds} rounds of ${seconds} s${canPin ? ', server and load on separate cores' : ''}`,
-);
-console.log(`requests: ours / bare = ${ratio((r) => r.requests)}`);
-console.log(`CPU:      bare / ours = ${ratio((r) => r.requests / r.cpuMs)}`);
+await (options.path === undefined ? compare(options) : measureOwnPage(options).catch(refuse));
 process.exit();
 
-/** Returns the median of the ratios per round, because machine load is similar for both sides of a round. */
-function ratio(of) {
-  return round(median(results.ours.map((ours, index) => of(ours) / of(results.bare[index]))), 2);
-}
-
-async function start(file, port) {
-  const [command, ...args] = canPin ? ['taskset', '-c', '0', process.execPath, file] : [process.execPath, file];
-  const env = {
-    ...process.env,
-    PORT: String(port),
-    NODE_ENV: 'production',
-    COMPRESSION: 'off',
-    DATA_DIR: join(folder, 'data'),
+async function compare({ only, rounds, seconds, connections, json }) {
+  const app = join(makeFolder(), 'app');
+  say('Building…');
+  makeApp(app);
+  const plain = await buildPlainSides(app);
+  const build = measureBuild({ folder: app, rounds: only.includes('build') ? Math.min(rounds, 5) : 0 });
+  const sides = {
+    bare: { args: [plain.bare], cwd: app },
+    express: { args: [plain.express], cwd: app },
+    spillway: { args: ['bin/start.mjs'], cwd: app, env: { OPERATOR_TOKEN: 'a-token-of-the-benchmark' } },
   };
-  const child = spawn(command, args, { env, cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
-  const side = { child, port, url: '' };
-  running.push(side);
-  side.url = await new Promise((resolve, reject) => {
-    child.stdout.on('data', (text) => {
-      const found = /Listening on (http:[^\s"]+)/.exec(String(text));
-      if (found) resolve(found[1]);
-    });
-    child.on('exit', (code) => reject(new Error(`${file} exited with code ${code} before it listened.`)));
-  });
-  return side;
-}
-
-async function load(name, forSeconds) {
-  const { child, port } = sides[name];
-  const before = cpuMsOf(child.pid);
-  const args = [join(root, 'bench/load.mjs'), port, path, connections, forSeconds].map(String);
-  const [command, ...rest] = canPin ? ['taskset', '-c', '1', process.execPath, ...args] : [process.execPath, ...args];
-  const text = await new Promise((resolve, reject) => {
-    let out = '';
-    const loader = spawn(command, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
-    loader.stdout.on('data', (chunk) => {
-      out += chunk;
-    });
-    loader.on('exit', (code) =>
-      code === 0 ? resolve(out) : reject(new Error(`The load generator exited with code ${code}.`)),
-    );
-  });
-  return { ...JSON.parse(text), cpuMs: cpuMsOf(child.pid) - before };
-}
-
-/** Returns user and system time of a process (ms), from /proc or from `ps`, which has only full seconds. */
-function cpuMsOf(pid) {
-  if (existsSync(`/proc/${pid}/stat`)) {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-    return (Number(fields[11]) + Number(fields[12])) * 10; // ticks of 10 ms
+  const load = { sides, rounds, seconds, connections };
+  const works = {
+    ...Object.fromEntries(LOADS.map((work) => [work.name, () => measureLoad(work, load)])),
+    cold: () => measureCold({ ...load, rounds: Math.ceil(rounds / 3) }),
+    start: () => measureStart({ sides, rounds: Math.min(rounds, 5) }),
+    build: async () => build,
+    sizes: async () => measureSizes({ sides, plainScript: await bundlePlainScript(app) }),
+    develop: measureDevelop,
+  };
+  const rows = [];
+  const failed = [];
+  for (const name of only) {
+    say(`Measuring ${name}…`);
+    const measured = await works[name]().catch((error) => ({ rows: [], error }));
+    if (measured.error) {
+      console.error(`${name} was not measured: ${measured.error.message}`);
+      process.exitCode = 1;
+    }
+    rows.push(...measured.rows.map((row) => ({ work: name, ...row })));
+    for (const [side, count] of Object.entries(measured.failed ?? {})) {
+      if (count > 0) failed.push({ work: name, side, count });
+    }
   }
-  const clock = execFileSync('ps', ['-o', 'cputime=', '-p', String(pid)], { encoding: 'utf8' }).trim();
-  return clock.split(/[:-]/).reduce((sum, part) => sum * 60 + Number(part), 0) * 1000;
+  if (json) {
+    const judged = rows.map((row) => ({ ...row, isMet: isMet(row) }));
+    console.log(JSON.stringify({ machine, rounds, seconds, connections, rows: judged, failed }, null, 2));
+    return;
+  }
+  console.log(`${toTable(rows)}\n`);
+  for (const { work, side, count } of failed) console.log(`${work}: ${side} refused or broke off ${count} answers.`);
+  console.log(
+    `Rounds: ${rounds}, of ${seconds} s, with ${connections} connections. CPU: the server's time for each request.`,
+  );
+  console.log('Ranges: 95 % intervals of the median, or the lowest and highest of fewer than six rounds.');
+  if (rows.some(({ busy }) => isIdle(busy))) {
+    console.log(
+      '* A server did not use its whole core: other processes or the load were the limit. Trust the CPU time.',
+    );
+  }
+  describeMachine();
 }
 
-function median(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)];
+async function measureOwnPage({ path, against, header, rounds, seconds, connections, json }) {
+  const headers = header.map((line) => `${line}\r\n`).join('');
+  const measured = await measurePage({ path, against, headers, rounds, seconds, connections });
+  if (json) {
+    console.log(JSON.stringify({ machine, path, rounds, seconds, connections, ...measured }, null, 2));
+    return;
+  }
+  console.log(`${toPageTable(measured.sides)}\n`);
+  if (measured.shares) {
+    console.log(`This checkout has ${toShare(measured.shares.requests)} times the requests a second of the other.`);
+    if (measured.shares.cpu) console.log(`It needs ${toShare(measured.shares.cpu)} times the CPU time.`);
+  }
+  describeMachine();
 }
 
-function round(value, digits) {
-  return Number(value.toFixed(digits));
+function describeMachine() {
+  const { node, cores, loadAverage } = machine;
+  console.log(`Node ${node}, ${cores} cores. Load average at the start: ${loadAverage.toFixed(1)}.`);
+  if (!isPinned) console.log('Server and load shared all cores, so requests a second depend on both.');
+  if (!canReadCpu) console.log('This system does not report the CPU time of other processes.');
+}
+
+function refuse(error) {
+  console.error(error.message);
+  process.exitCode = 1;
+}
+
+/** Progress, apart from the result. */
+function say(text) {
+  console.error(text);
+}
+
+function readOptions() {
+  const text = { type: /** @type {const} */ ('string') };
+  try {
+    const { values } = parseArgs({
+      options: {
+        ...{ only: text, rounds: text, seconds: text, connections: text, path: text, against: text },
+        header: { ...text, multiple: true },
+        json: { type: 'boolean' },
+        help: { type: 'boolean' },
+      },
+    });
+    const only = values.only?.split(',') ?? NAMES;
+    if (values.help || only.some((name) => !NAMES.includes(name))) throw new Error(USAGE);
+    return {
+      only: NAMES.filter((name) => only.includes(name)),
+      rounds: toNumber('rounds', values.rounds, 9),
+      seconds: toNumber('seconds', values.seconds, 1),
+      connections: toNumber('connections', values.connections, 32),
+      json: values.json ?? false,
+      header: values.header ?? [],
+      path: values.path,
+      against: values.against,
+    };
+  } catch (error) {
+    console.error(error.message);
+    if (error.message !== USAGE) console.error(USAGE);
+    process.exit(1);
+  }
+}
+
+function toNumber(name, text, usual) {
+  const number = Number(text ?? usual);
+  if (!(number > 0)) throw new Error(`--${name} is not a number above 0.`);
+  return number;
 }

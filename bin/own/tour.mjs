@@ -8,13 +8,7 @@ const emptyApp = fileURLToPath(new URL('empty', import.meta.url));
 const settingsFile = 'src/server/product/settings.ts';
 
 /** Folders of the tour. Tests add `tests/<tree>/product`. */
-const tourFolders = [
-  'src/shared/product',
-  'src/server/product',
-  'src/client/product',
-  'src/client/public',
-  'bench/product',
-];
+const tourFolders = ['src/shared/product', 'src/server/product', 'src/client/product', 'src/client/public'];
 
 /** Files that the pages, resources and tests of any product share. `npm run new` uses them. */
 const sharedByAll = [

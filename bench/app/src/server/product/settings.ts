@@ -1,0 +1,3 @@
+import { defineSettings } from '#engine/server';
+
+export const settings = defineSettings({});

@@ -1,0 +1,5 @@
+import { Prose } from './prose.tsx';
+
+export default function Terms() {
+  return <Prose title="Terms" paragraphs={240} />;
+}

@@ -1,0 +1,28 @@
+import { defineRoutes } from '#engine';
+
+export const routes = defineRoutes([
+  {
+    id: 'root',
+    page: () => import('./pages/root.tsx'),
+    children: [
+      { id: 'cards', path: '/cards', page: () => import('./pages/cards.tsx') },
+      { id: 'large', path: '/large', page: () => import('./pages/large.tsx') },
+      { id: 'tree', path: '/tree', page: () => import('./pages/tree.tsx') },
+      { id: 'product', path: '/product', page: () => import('./pages/product.tsx') },
+      { id: 'feed', path: '/feed', page: () => import('./pages/feed.tsx') },
+      {
+        id: 'shop',
+        page: () => import('./pages/shop-layout.tsx'),
+        children: [{ id: 'orders', path: '/orders', page: () => import('./pages/orders.tsx') }],
+      },
+    ],
+  },
+  {
+    id: 'prose',
+    page: () => import('./pages/prose-layout.tsx'),
+    children: [
+      { id: 'about', path: '/about', mode: 'static', page: () => import('./pages/about.tsx') },
+      { id: 'terms', path: '/terms', mode: 'static', page: () => import('./pages/terms.tsx') },
+    ],
+  },
+]);
