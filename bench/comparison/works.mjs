@@ -50,7 +50,7 @@ export const LOADS = [
 ];
 
 function toReadings() {
-  const readings = Array.from({ length: 14 }, (_, index) => ({
+  const readings = Array.from({ length: 16 }, (_, index) => ({
     at: new Date(Date.UTC(2026, 0, 1, index)).toISOString(),
     value: 200 + index / 10,
     note: index % 3 ? '' : 'Hochwasser ★',

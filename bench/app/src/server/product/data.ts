@@ -43,7 +43,7 @@ export function readCards(search: string): CardsData {
       id: index + 1,
       title: `Card ★ ${index + 1} ${search}`,
       stars: toStars(1 + (index % 5)),
-      text: `A sentence about ${search}, as long as those on cards usually are. Another one, a bit shorter.`,
+      text: `A sentence about ${search}, as long as those on cards usually are. Another one, a bit shorter than the first one is.`,
       price: 10 + ((index * 37) % 90),
       isNew: index % 4 === 0,
       tags: index % 2 ? ['hourly', 'public'] : ['daily', 'public', 'Größe'],
