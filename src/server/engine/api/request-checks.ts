@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Limit } from '../../../shared/engine/api/operation.ts';
 import { Day, Hour, Minute, Second } from '../../../shared/units.ts';
@@ -60,10 +60,10 @@ export async function runOnce(
   if (Array.isArray(given) || !/^[\x20-\x7e]{1,255}$/.test(given)) {
     throw new HttpError(400, 'The Idempotency-Key is not valid. Use 1 to 255 ASCII characters.');
   }
-  const key = createHash('sha256').update(`${counted} ${given}`).digest('base64url');
+  const key = hash('sha256', `${counted} ${given}`, 'base64url');
   const { method, target } = requestInfo(request);
   const text = JSON.stringify([method, target, 'body' in request && request.body]);
-  const fingerprint = createHash('sha256').update(text).digest('base64url');
+  const fingerprint = hash('sha256', text, 'base64url');
   const kept = await store.claim(key, fingerprint);
   if (kept) {
     if (kept.fingerprint !== fingerprint) {

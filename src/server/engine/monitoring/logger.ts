@@ -54,6 +54,7 @@ export async function createLogger({ level, terminal }: LoggerOptions): Promise<
     pass();
     flushQuietly(output);
   };
+  process.once('exit', flush);
   return { log: pino({ level, base: null, timestamp: toIsoTime }, destination), flush };
 }
 

@@ -43,6 +43,16 @@ it('writes lines without a flush, each with the time at which it was logged', as
   }
 });
 
+it.each([['process.exit();'], ['']])(
+  'writes all buffered lines when the process ends without a flush: %s',
+  async (end) => {
+    const lines = await readLog(`
+    for (let line = 0; line < 50; line++) log.info({ at: line }, 'line');
+    ${end}`);
+    expect(lines.map(({ at }) => at)).toEqual(Array.from({ length: 50 }, (_, line) => line));
+  },
+);
+
 it('writes all buffered lines on flush', async () => {
   const lines = await readLog(`
     for (let line = 0; line < 500; line++) log.info({ at: line }, 'line');
