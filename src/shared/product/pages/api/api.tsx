@@ -27,7 +27,7 @@ export default function Api() {
   return (
     <Page
       title="API"
-      lead="Every response under /api is JSON, errors included. These to-dos are kept in memory until the server restarts."
+      lead="The API answers with JSON, also for errors. These to-dos are kept in memory until the server restarts."
     >
       <Exhibit
         code={
