@@ -15,7 +15,7 @@ describe('a page without JavaScript', () => {
     ['/tour/forms', 'North gate'],
     ['/tour/static', 'Rendered at'],
     ['/tour/cards', 'Lock 48'],
-    ['/tour/api', 'Every response under /api is JSON'],
+    ['/tour/api', 'The API answers with JSON'],
   ])('%s is complete in the first response', async (path, text) => {
     const { page, documents } = await open(path);
     expect(await page.locator('main').innerText()).toContain(text);
