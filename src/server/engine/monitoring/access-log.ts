@@ -34,7 +34,6 @@ export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOption
       const { path, route } = info;
       const { statusCode: status } = res;
       const isGone = !res.writableFinished;
-      const isQuiet = QUIET.has(path);
       const ms = performance.now() - info.startedAt;
       metrics?.observeRequest({
         method: info.method,
@@ -43,6 +42,8 @@ export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOption
         isGone,
         ms,
       });
+      const level = QUIET.has(path) ? 'debug' : 'info';
+      if (!log.isLevelEnabled(level)) return;
       const line = {
         requestId: info.requestId,
         traceId: info.knownTraceId,
@@ -56,8 +57,7 @@ export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOption
         digest: info.digest,
         gone: isGone || undefined,
       };
-      if (isQuiet) log.debug(line, 'request');
-      else log.info(line, 'request');
+      log[level](line, 'request');
     });
     next();
   };

@@ -15,8 +15,11 @@ export interface ServerLog {
   flush(): void;
 }
 
-/** Lines are written in batches of about this size (characters): a write for each would cost as much as the line. */
-const GATHERED = 32 * KiB;
+/**
+ * Lines are written in batches of about this size (characters): a write for each would cost as much as the line. Less
+ * than what pino writes at once (16 KiB).
+ */
+const GATHERED = 15 * KiB;
 
 /** The longest that a line waits for others (ms). */
 const GATHERED_FOR = 100;
@@ -32,7 +35,8 @@ export async function createLogger({ level, terminal }: LoggerOptions): Promise<
     const write = (line: string) => process.stdout.write(escapeControls(toRequestLine(line) ?? format(line)));
     return { log: pino({ level, base: null }, { write }), flush: () => undefined };
   }
-  const output = pino.destination({ dest: 1, sync: false, maxLength: MAX_HELD });
+  // It begins no write for less than `minLength`: an ending process would not wait for the thread that writes.
+  const output = pino.destination({ dest: 1, sync: false, minLength: GATHERED + 1, maxLength: MAX_HELD });
   let gathered = '';
   let timer: NodeJS.Timeout | undefined;
 
@@ -43,11 +47,16 @@ export async function createLogger({ level, terminal }: LoggerOptions): Promise<
     gathered = '';
   }
 
+  function passNow(): void {
+    pass();
+    output.flush();
+  }
+
   const destination = {
     write(line: string): void {
       gathered += line;
       if (gathered.length > GATHERED) pass();
-      else timer ??= setTimeout(pass, GATHERED_FOR).unref();
+      else timer ??= setTimeout(passNow, GATHERED_FOR).unref();
     },
   };
   const flush = () => {
