@@ -282,6 +282,15 @@ export interface WholeShape {
   readonly cut: readonly string[];
 }
 
+/** A test that fails as an occurrence did. */
+export interface TestShape {
+  /** Its path in the project. */
+  readonly file: string;
+  readonly text: string;
+  /** Sentences about parts that were not recorded. */
+  readonly missing: readonly string[];
+}
+
 export interface ReleaseShape {
   readonly release: string;
   readonly build: string;

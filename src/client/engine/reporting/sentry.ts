@@ -1,4 +1,5 @@
 import {
+  addBreadcrumb,
   BrowserClient,
   breadcrumbsIntegration,
   consoleIntegration,
@@ -16,6 +17,7 @@ import type { BrowserReport, EarlyErrors } from '../../../shared/engine/reportin
 import { REPORT_TAGS } from '../../../shared/engine/reporting/report-tags.ts';
 import type { ReportedAddress } from '../../../shared/engine/wire/payload.ts';
 import type { BrowserReporter } from './deliver-reports.ts';
+import { toSelector } from './to-selector.ts';
 
 /** Browsers' limit for all requests together that can outlive their page, with room for headers (bytes). */
 const MAX_KEEPALIVE_BYTES = 60_000;
@@ -55,7 +57,11 @@ export function createReporter(early: EarlyErrors): BrowserReporter {
     environment: settings.environment,
     transport: (options) => createTransport(options, createPost(early, answers)),
     stackParser: defaultStackParser,
-    integrations: [breadcrumbsIntegration({ sentry: false }), consoleIntegration(), linkedErrorsIntegration()],
+    integrations: [
+      breadcrumbsIntegration({ sentry: false, dom: false }),
+      consoleIntegration(),
+      linkedErrorsIntegration(),
+    ],
     maxBreadcrumbs: MAX_BREADCRUMBS,
     maxValueLength: MAX_VALUE_LENGTH,
     dataCollection: NOTHING,
@@ -65,6 +71,7 @@ export function createReporter(early: EarlyErrors): BrowserReporter {
   scope.setTag(REPORT_TAGS.build, settings.build);
   continueTrace(scope, early);
   client.init();
+  watchVisitor();
 
   return {
     report(report) {
@@ -100,11 +107,42 @@ function toScope(base: Scope, { at, url, route, kind, echo, componentStack, said
   }
   scope.addEventProcessor((event) => {
     event.timestamp = at / 1000;
-    event.request = { url };
+    // The first load leaves it out, to be small. A page that has changed since has another one.
+    event.request = { url: url === location.origin + location.pathname ? url + location.search : url };
     if (route) event.transaction = route;
+    if (kind === 'hydration') event.contexts = { ...event.contexts, culture: readCulture() };
     return event;
   });
   return scope;
+}
+
+/** Server and browser render dates and numbers differently if these differ. */
+function readCulture(): { readonly locale: string; readonly timezone: string } {
+  const { locale, timeZone: timezone } = Intl.DateTimeFormat().resolvedOptions();
+  return { locale, timezone };
+}
+
+/**
+ * Records clicks and changed fields, without values. The SDK's own breadcrumbs are added after
+ * React's handlers have run, which is too late if a handler fails.
+ */
+function watchVisitor(): void {
+  const take = ({ type, target }: Event) => {
+    if (!(target instanceof Element)) return;
+    const isField = /^(?:input|textarea|select)$/.test(target.localName);
+    const { type: field } = target as HTMLInputElement;
+    // A checkbox and a radio button are clicked.
+    if (type === 'change' && (!isField || /^(?:checkbox|radio|file)$/.test(field))) return;
+    if (type === 'click' && isField && !/^(?:checkbox|radio|submit|button|image|reset)$/.test(field)) return;
+    // A click on a label is followed by one on its field.
+    if (type === 'click' && !isField && target.closest('label')) return;
+    addBreadcrumb({
+      category: type === 'click' ? 'ui.click' : 'ui.input',
+      message: toSelector(target.closest('a,button,summary,[role=button]') ?? target),
+      ...(type === 'change' && { data: { type: field } }),
+    });
+  };
+  for (const type of ['click', 'change']) addEventListener(type, take, { capture: true, passive: true });
 }
 
 /** Makes an event of a thrown value that is not an error. It has no stack, at best the position from a window event. */
