@@ -274,6 +274,8 @@ export interface WholeShape {
   readonly stackText: string;
   readonly story?: StoryShape;
   readonly request?: RequestShape;
+  /** Undefined if no test can repeat the failure. */
+  readonly test?: TestShape;
   readonly components: readonly ComponentShape[];
   readonly breadcrumbs: readonly BreadcrumbShape[];
   readonly tags: readonly (readonly [name: string, value: string])[];

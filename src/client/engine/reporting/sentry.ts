@@ -122,6 +122,9 @@ function readCulture(): { readonly locale: string; readonly timezone: string } {
   return { locale, timezone };
 }
 
+/** Fields that are not typed into. */
+const CLICKED = '[type=checkbox],[type=radio],[type=file],[type=submit],[type=button],[type=image],[type=reset]';
+
 /**
  * Records clicks and changed fields, without values. The SDK's own breadcrumbs are added after
  * React's handlers have run, which is too late if a handler fails.
@@ -129,17 +132,14 @@ function readCulture(): { readonly locale: string; readonly timezone: string } {
 function watchVisitor(): void {
   const take = ({ type, target }: Event) => {
     if (!(target instanceof Element)) return;
-    const isField = /^(?:input|textarea|select)$/.test(target.localName);
-    const { type: field } = target as HTMLInputElement;
-    // A checkbox and a radio button are clicked.
-    if (type === 'change' && (!isField || /^(?:checkbox|radio|file)$/.test(field))) return;
-    if (type === 'click' && isField && !/^(?:checkbox|radio|submit|button|image|reset)$/.test(field)) return;
+    const isField = target.matches('input,textarea,select');
+    const isTyped = isField && !target.matches(CLICKED);
     // A click on a label is followed by one on its field.
-    if (type === 'click' && !isField && target.closest('label')) return;
+    if (isTyped !== (type === 'change') || (!isField && target.closest('label'))) return;
     addBreadcrumb({
-      category: type === 'click' ? 'ui.click' : 'ui.input',
+      category: isTyped ? 'ui.input' : 'ui.click',
       message: toSelector(target.closest('a,button,summary,[role=button]') ?? target),
-      ...(type === 'change' && { data: { type: field } }),
+      data: isTyped ? { type: (target as HTMLInputElement).type } : undefined,
     });
   };
   for (const type of ['click', 'change']) addEventListener(type, take, { capture: true, passive: true });

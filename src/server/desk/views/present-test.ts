@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { TestShape } from '../../../shared/desk/shapes.ts';
 import { MAX_BREADCRUMBS } from '../../../shared/engine/limits.ts';
 import { explainReactError } from '../../../shared/engine/rendering/react-errors.ts';
@@ -41,7 +42,7 @@ export function presentTest(failure: StoredFailure): TestShape | undefined {
     '',
     ...(failure.side === 'browser' ? [...toSite(failure), ''] : []),
     ...describe(failure).map(toComment),
-    `${failure.side === 'browser' ? 'test' : 'it'}(${quote(draft.name)}, async () => {`,
+    `${failure.side === 'browser' ? 'test' : 'it'}(${toLiteral(draft.name)}, async () => {`,
     ...draft.lines.map((line) => (line === '' ? line : `  ${line}`)),
     '});',
     '',
@@ -70,7 +71,7 @@ function draftForServer(failure: StoredFailure, missing: string[]): Draft | unde
   const todo = createTodos(missing);
   const { method, url, headers = {}, credentials = [], body } = request;
   const set = Object.entries(headers).filter(([name, value]) => !UNSET_HEADERS.test(name) && !isUsual(name, value));
-  const calls = [`${method === 'HEAD' ? 'head' : method.toLowerCase()}(${quote(url)})`];
+  const calls = [`${method === 'HEAD' ? 'head' : method.toLowerCase()}(${toLiteral(url)})`];
   if (set.length > 0) calls.push(`set(${toLiteral(Object.fromEntries(set))})`);
   if (body !== undefined) calls.push(...toBody(body, headers['content-type'] ?? '', todo));
   else if (Number(headers['content-length'] ?? 0) > 0) todo('The body was not recorded. Add it with .send().');
@@ -117,10 +118,12 @@ function toBody(body: BodyField, type: string, todo: Todos): string[] {
   const fields = typeof body === 'object' && 'fields' in body ? Object.entries(body.fields) : [];
   return fields.map(([name, field]) =>
     field === 'file'
-      ? `attach(${quote(name)}, Buffer.from('text'), 'file.txt')`
-      : `field(${quote(name)}, ${toLiteral(sampleOf(field, [], name))})`,
+      ? `attach(${toLiteral(name)}, Buffer.from('text'), 'file.txt')`
+      : `field(${toLiteral(name)}, ${toLiteral(sampleOf(field, [], name))})`,
   );
 }
+
+const ANSWER = { [inspect.custom]: () => '() => Response.json({})' };
 
 /** Repeats the responses of other servers, which a test cannot ask. */
 function toFetches({ breadcrumbs: trail = [], errors }: StoredFailure, todo: Todos): [string, unknown][] {
@@ -130,7 +133,7 @@ function toFetches({ breadcrumbs: trail = [], errors }: StoredFailure, todo: Tod
     if (category !== 'fetch' || !/^[A-Z]+ https?:/.test(message)) continue;
     const status = typeof data?.status === 'number' ? data.status : code;
     const isAnswer = typeof status === 'number' && status < 300;
-    fetches.set(message, isAnswer ? new Code('() => Response.json({})') : status);
+    fetches.set(message, isAnswer ? ANSWER : status);
     if (isAnswer) todo(`The response to ${message} was not recorded. Replace the empty object.`);
   }
   return [...fetches];
@@ -168,13 +171,13 @@ function draftForBrowser(failure: StoredFailure, missing: string[]): Draft | und
       ...todo.lines(),
       ...(before.length > 0
         ? [
-            `const { page, failures } = await site.open(${quote(start)}, {`,
+            `const { page, failures } = await site.open(${toLiteral(start)}, {`,
             '  before: async (page) => {',
             ...before.map((line) => `    ${line}`),
             '  },',
             '});',
           ]
-        : [`const { ${steps.length > 0 ? 'page, ' : ''}failures } = await site.open(${quote(start)});`]),
+        : [`const { ${steps.length > 0 ? 'page, ' : ''}failures } = await site.open(${toLiteral(start)});`]),
       ...steps,
       ...(wait >= SHORTEST_WAIT && steps.length > 0
         ? [`await page.waitForTimeout(${Math.ceil(wait / 500) * 500});`]
@@ -193,8 +196,8 @@ function toBothSides({ extra }: StoredFailure, path: string): string[] {
   };
   const given = Object.keys(options).length > 0 ? `, ${toLiteral(options)}` : '';
   return [
-    `const server = await site.open(${quote(path)}, { javaScriptEnabled: false });`,
-    `const browser = await site.open(${quote(path)}${given});`,
+    `const server = await site.open(${toLiteral(path)}, { javaScriptEnabled: false });`,
+    `const browser = await site.open(${toLiteral(path)}${given});`,
     'const failures = await browser.failures();',
     '// The difference between the two texts is the cause.',
     "const [rendered, hydrated] = await Promise.all([server, browser].map(({ page }) => page.innerText('body')));",
@@ -214,14 +217,14 @@ function toCulture(extra: StoredFailure['extra']): { readonly locale?: string; r
 
 function toSteps(trail: readonly Breadcrumb[], todo: Todos): string[] {
   return trail.flatMap(({ category, message, data }) => {
-    if (category === 'ui.click') return [`await page.locator(${quote(message)}).click();`];
+    if (category === 'ui.click') return [`await page.locator(${toLiteral(message)}).click();`];
     if (category === 'ui.input') {
       const value = sampleOf('string', [], `${message} ${data?.type ?? ''}`);
       todo(`What was typed into ${message} was not recorded. If this test passes, try other values.`);
-      return [`await page.locator(${quote(message)}).fill(${toLiteral(value)});`];
+      return [`await page.locator(${toLiteral(message)}).fill(${toLiteral(value)});`];
     }
     if (category === 'navigation' && typeof data?.to === 'string') {
-      return [`await page.waitForURL(${quote(`**${toPath(data.to)}`)});`];
+      return [`await page.waitForURL(${toLiteral(`**${toPath(data.to)}`)});`];
     }
     return [];
   });
@@ -234,7 +237,7 @@ function toRoutes(trail: readonly Breadcrumb[]): string[] {
     const { url, status_code: status } = data ?? {};
     if (category !== 'fetch' || typeof url !== 'string' || (typeof status === 'number' && status < 500)) continue;
     const answer = typeof status === 'number' && status > 0 ? `fulfill({ status: ${status}, json: {} })` : 'abort()';
-    routes.set(url, `await page.route(${quote(`**${toPath(url)}`)}, (route) => route.${answer});`);
+    routes.set(url, `await page.route(${toLiteral(`**${toPath(url)}`)}, (route) => route.${answer});`);
   }
   return [...routes.values()];
 }
@@ -266,39 +269,13 @@ function toChain(start: string, calls: readonly string[]): string[] {
   return `${[start, ...calls].join('\n.').replaceAll('\n', '\n  ')};`.split('\n');
 }
 
-/** An expression in place of a value. */
-class Code {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-/** Writes a value as a literal that no formatter would change. */
-function toLiteral(value: unknown, indent = ''): string {
-  if (value instanceof Code) return value.text;
-  if (typeof value === 'string') return quote(value);
-  if (typeof value !== 'object' || value === null) return String(value);
-  const inner = `${indent}  `;
-  const parts = Array.isArray(value)
-    ? value.map((item) => toLiteral(item, inner))
-    : Object.entries(value).map(([name, item]) => `${toKey(name)}: ${toLiteral(item, inner)}`);
-  const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{ ', ' }'];
-  if (parts.length === 0) return Array.isArray(value) ? '[]' : '{}';
-  const line = `${open}${parts.join(', ')}${close}`;
-  if (!line.includes('\n') && line.length < LONGEST_LITERAL) return line;
-  return `${open.trim()}\n${parts.map((part) => `${inner}${part},\n`).join('')}${indent}${close.trim()}`;
-}
-
-function toKey(name: string): string {
-  if (name === '__proto__') return "['__proto__']";
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : quote(name);
-}
-
-/** Quotes a text. Escapes everything that could end the string or change how it looks. */
-function quote(text: string): string {
-  const inner = toClean(text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n'));
-  return inner.includes("\\'") && !text.includes('"') ? `"${inner.replaceAll("\\'", "'")}"` : `'${inner}'`;
+/** Writes a value as a literal. Escapes everything that could end a string or change how it looks. */
+function toLiteral(value: unknown): string {
+  const breakLength = typeof value === 'string' ? Number.POSITIVE_INFINITY : LONGEST_LITERAL;
+  return inspect(value, { breakLength, depth: null, maxStringLength: null, maxArrayLength: null })
+    .split('\n')
+    .map(toClean)
+    .join('\n');
 }
 
 function toComment(text: string): string {

@@ -14,6 +14,7 @@ const MAX_NAME_LENGTH = 60;
  * the name of a form's action.
  *
  * @param keep names of fields at any level. A name that looks secret is not kept
+ * @param scrubber knows the secrets of the request
  */
 export function readBodyFields(body: unknown, keep: readonly string[], scrubber: Scrubber): BodyField | undefined {
   if (typeof body !== 'object' || body === null || Buffer.isBuffer(body)) return undefined;
@@ -24,10 +25,9 @@ export function readBodyFields(body: unknown, keep: readonly string[], scrubber:
     if (value === null) return 'null';
     if (value instanceof File) return 'file';
     if (value instanceof FormData) return read(toObject(value), name, depth);
-    if (typeof value !== 'object') {
-      const isKept = kept.has(name) && /^(?:string|number|boolean)$/.test(typeof value);
-      return isKept ? { value: value as string | number | boolean } : (typeof value as 'string');
-    }
+    if (typeof value === 'string' && kept.has(name)) return { value: scrubber.text(value) };
+    if ((typeof value === 'number' || typeof value === 'boolean') && kept.has(name)) return { value };
+    if (typeof value !== 'object') return typeof value as 'string';
     if (depth === MAX_DEPTH || count > MAX_FIELDS) return Array.isArray(value) ? { items: [] } : { fields: {} };
     if (Array.isArray(value)) return { items: value.slice(0, MAX_ITEMS).map((item) => read(item, name, depth + 1)) };
     const fields: [string, BodyField][] = [];

@@ -125,7 +125,7 @@ export function createFailureRecorder(
       routeId: context.routeId,
       requestId: info?.requestId,
       traceId: info?.knownTraceId,
-      request: toRequestRecord(context, options),
+      request: toRequestRecord(context, options, scrubber),
       componentStack: context.componentStack,
       breadcrumbs: info?.trail,
       extra,
@@ -155,6 +155,7 @@ function withSecretsOf(
 function toRequestRecord(
   context: FailureContext,
   { scrubber, keep = [] }: Pick<RecorderOptions, 'scrubber' | 'keep'>,
+  ownScrubber: Scrubber,
 ): RequestRecord | undefined {
   const { info } = context;
   if (!info) return undefined;
@@ -165,7 +166,7 @@ function toRequestRecord(
   }
   const url = context.url ?? info.target;
   const credentials = context.headers ? listCredentials(context.headers) : [];
-  const body = readBodyFields(context.body, keep, scrubber);
+  const body = readBodyFields(context.body, keep, ownScrubber);
   return {
     method: info.method,
     // A value that is too short to be recognized by itself is recognized by its place.

@@ -1,4 +1,4 @@
-import type { BodyField, Breadcrumb, ErrorRecord, Failure, RequestRecord, StackFrame } from './failure.ts';
+import type { Breadcrumb, ErrorRecord, Failure, RequestRecord, StackFrame } from './failure.ts';
 import type { Scrubber } from './scrub.ts';
 
 /**
@@ -43,23 +43,9 @@ function scrubFrame(frame: StackFrame, scrubber: Scrubber): StackFrame {
   };
 }
 
-function scrubRequest({ method, url, headers, credentials, body }: RequestRecord, scrubber: Scrubber): RequestRecord {
-  return {
-    method,
-    url: scrubber.url(url),
-    ...(headers && { headers: scrubTexts(headers, scrubber) }),
-    ...(credentials && { credentials: credentials.map((name) => scrubber.text(name)) }),
-    ...(body !== undefined && { body: scrubBody(body, scrubber) }),
-  };
-}
-
-/** Scrubs only kept values. By its name, `password` would lose its type, which is not secret. */
-function scrubBody(body: BodyField, scrubber: Scrubber): BodyField {
-  if (typeof body === 'string') return body;
-  if ('value' in body) return typeof body.value === 'string' ? { value: scrubber.text(body.value) } : body;
-  if ('items' in body) return { items: body.items.map((item) => scrubBody(item, scrubber)) };
-  const fields = Object.entries(body.fields).map(([name, field]) => [name, scrubBody(field, scrubber)]);
-  return { fields: Object.fromEntries(fields) };
+/** The body contains only what was scrubbed when it was read. */
+function scrubRequest({ url, headers, ...rest }: RequestRecord, scrubber: Scrubber): RequestRecord {
+  return { ...rest, url: scrubber.url(url), ...(headers && { headers: scrubTexts(headers, scrubber) }) };
 }
 
 function scrubBreadcrumb(breadcrumb: Breadcrumb, scrubber: Scrubber): Breadcrumb {

@@ -83,7 +83,7 @@ it('POST /api/people does not fail with 7K3QM2XA', async () => {
   });
 
   it('never lets a text of a visitor become code', () => {
-    const evil = "a'); process.exit(); //\n\u2028*/ \u202e`${x}` \\";
+    const evil = "a'); process.exit(); //\n\u2028*/ \u202e`\u0024{x}` \\";
     const made = write({
       title: evil,
       errors: [{ class: evil, message: evil, frames: [] }],

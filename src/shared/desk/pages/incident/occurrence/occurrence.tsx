@@ -10,6 +10,7 @@ import styles from './occurrence.module.css';
 import { RequestPanel } from './request.tsx';
 import { Stack } from './stack.tsx';
 import { Story } from './story.tsx';
+import { TestPanel } from './test-panel.tsx';
 
 /** One occurrence with all its stored data. */
 export function Occurrence({ of: data }: { readonly of: IncidentData }) {
@@ -111,6 +112,7 @@ function Whole({
     <>
       {whole.story && <Story of={whole.story} now={now} />}
       {whole.errors.length > 0 && <Stack of={whole} />}
+      {whole.test && <TestPanel of={whole.test} />}
       {whole.components.length > 0 && <Components of={whole.components} />}
       {whole.request && <RequestPanel of={whole.request} route={shown.route} />}
       <Breadcrumbs of={whole.breadcrumbs} failedAt={shown.at} errors={whole.errors} />
