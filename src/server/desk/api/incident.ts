@@ -110,12 +110,9 @@ export function incidentApi(context: ApiContext): ApiPart {
         const presented = await present(found, context);
         return { status: 200, body: presented, headers: toHeaders(presented, params.digest) };
       },
-      async getTest({ params: { digest }, query }) {
-        const { latest } = await present(
-          await requireFound(context, digest, query.environment),
-          context,
-          query.occurrence,
-        );
+      async getTest({ params: { digest }, query: { environment, occurrence } }) {
+        const address = occurrence === undefined ? digest : `${digest}-${occurrence}`;
+        const { latest } = await presentAddress(address, context, environment);
         if (!latest?.whole?.test) throw new HttpError(404, NO_TEST);
         return { status: 200, body: latest.whole.test };
       },
@@ -171,18 +168,29 @@ export function incidentApi(context: ApiContext): ApiPart {
   );
 }
 
-/** Returns everything about an incident, with its latest occurrence, or with the one that is named. */
-async function present(
-  found: Found,
-  { ask, facts }: Pick<ApiContext, 'ask' | 'facts'>,
-  occurrence?: string,
+type Context = Pick<ApiContext, 'ask' | 'facts'>;
+
+/** Returns everything about an incident, with its latest occurrence. */
+function present({ incident }: Found, context: Context): Promise<ReturnType<typeof presentIncident>> {
+  return presentShown({ incident }, undefined, context);
+}
+
+/**
+ * Returns everything about the incident of an address, with the occurrence that it names as the latest one.
+ *
+ * @throws HttpError 404
+ */
+export async function presentAddress(
+  address: string,
+  context: Context,
+  environment?: string,
 ): Promise<ReturnType<typeof presentIncident>> {
-  const address = `${found.incident.digest}-${occurrence}`;
-  const named =
-    occurrence === undefined
-      ? { incident: found.incident }
-      : await requireFound({ ask }, address, found.incident.environment);
-  const shown = await chooseShown(named, occurrence, ask);
+  const found = await requireFound(context, address, environment);
+  return presentShown(found, found.occurrence?.occurrence, context);
+}
+
+async function presentShown(found: Found, occurrence: string | undefined, { ask, facts }: Context) {
+  const shown = await chooseShown(found, occurrence, ask);
   const { sourceLink, environment } = facts;
   return presentIncident(await readIncident(shown, { ask, sourceLink, environment, now: Date.now() }));
 }
