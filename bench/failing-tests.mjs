@@ -21,26 +21,32 @@ const chosen = faults.filter(({ id }) => !only || only.includes(id));
 const folder = copyProject();
 process.on('exit', () => values.keep || rmSync(folder, { recursive: true, force: true }));
 const dataDir = join(folder, 'data');
-// Another server, which works badly in production and does not exist in tests.
+// Other servers: one works badly in production and does not exist in tests, and one can never be reached.
 const other = createServer((req, res) => {
   if (req.url?.startsWith('/rates')) res.setHeader('content-type', 'application/json').end('{"error":"no"}');
   else res.writeHead(503).end();
 });
-other.listen(0, '127.0.0.1');
-await once(other, 'listening');
-const otherServer = `http://127.0.0.1:${other.address().port}`;
+const closed = createServer();
+const [otherServer, closedServer] = await Promise.all([other, closed].map(listen));
+closed.close();
 const env = { ...process.env, NODE_ENV: 'production', DATA_DIR: dataDir };
 
-writeProduct(folder, { isBroken: true, otherServer });
+writeProduct(folder, { isBroken: true, otherServer, closedServer });
 build();
 const results = await provokeAll();
 other.close();
 for (const result of results) if (result.address) writeTest(result);
 runTests('broken');
-writeProduct(folder, { isBroken: false, otherServer });
+writeProduct(folder, { isBroken: false, otherServer, closedServer });
 build();
 runTests('fixed');
 report();
+
+async function listen(server) {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${server.address().port}`;
+}
 
 function build() {
   run('node', ['build.mjs']);

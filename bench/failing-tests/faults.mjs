@@ -80,7 +80,7 @@ const inLoaders = [
     id: 'stock',
     what: 'loader: another server cannot be reached',
     server:
-      'loader: async ({ context }) => { try { return { text: await (await context.fetch("http://127.0.0.1:1/stock")).text() }; } catch (cause) { FAULT; } }',
+      'loader: async ({ context }) => { try { return { text: await (await context.fetch("CLOSED_SERVER/stock")).text() }; } catch (cause) { FAULT; } }',
     broken: 'throw new Error("The stock is not known.", { cause })',
     fixed: 'return { text: "" }',
     provoke: { url: '/stock' },

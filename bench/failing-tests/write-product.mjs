@@ -37,11 +37,14 @@ export function copyProject() {
  * Writes the product with all faults, or without any.
  *
  * @param {string} folder
- * @param {{ isBroken: boolean, otherServer: string }} options
+ * @param {{ isBroken: boolean, otherServer: string, closedServer: string }} options
  */
-export function writeProduct(folder, { isBroken, otherServer }) {
+export function writeProduct(folder, { isBroken, otherServer, closedServer }) {
   const fill = (fault, code) =>
-    code.replaceAll('FAULT', () => fault[isBroken ? 'broken' : 'fixed']).replaceAll('OTHER_SERVER', otherServer);
+    code
+      .replaceAll('FAULT', () => fault[isBroken ? 'broken' : 'fixed'])
+      .replaceAll('OTHER_SERVER', otherServer)
+      .replaceAll('CLOSED_SERVER', closedServer);
   const write = (path, text) => {
     const file = join(folder, path);
     mkdirSync(dirname(file), { recursive: true });

@@ -53,7 +53,7 @@ export function createDeskApi({ desk, facts, checkToken, hasMcp }: DeskApiOption
   };
   return Router()
     .use(privateReplies(), keepPrivate, requireCaller(context.auth))
-    .use(hasMcp ? resource(MCP_PATH, { POST: toMcp }) : [], operations, ...handlers)
+    .use(...(hasMcp ? [resource(MCP_PATH, { POST: toMcp })] : []), operations, ...handlers)
     .use(apiNotFound())
     .use(tellAway);
 }

@@ -28,15 +28,16 @@ export function readBodyFields(body: unknown, keep: readonly string[], scrubber:
     if (typeof value === 'string' && kept.has(name)) return { value: scrubber.text(value) };
     if ((typeof value === 'number' || typeof value === 'boolean') && kept.has(name)) return { value };
     if (typeof value !== 'object') return typeof value as 'string';
-    if (depth === MAX_DEPTH || count > MAX_FIELDS) return Array.isArray(value) ? { items: [] } : { fields: {} };
-    if (Array.isArray(value)) return { items: value.slice(0, MAX_ITEMS).map((item) => read(item, name, depth + 1)) };
-    const fields: [string, BodyField][] = [];
-    for (const [key, field] of Object.entries(value)) {
-      count += 1;
-      if (count > MAX_FIELDS) break;
-      if (key.length <= MAX_NAME_LENGTH) fields.push([scrubber.text(key), read(field, key, depth + 1)]);
+    const isOver = depth > MAX_DEPTH || count > MAX_FIELDS;
+    if (Array.isArray(value)) {
+      return { items: isOver ? [] : value.slice(0, MAX_ITEMS).map((item) => read(item, name, depth + 1)) };
     }
-    return { fields: Object.fromEntries(fields) };
+    const entries = isOver ? [] : Object.entries(value).slice(0, MAX_FIELDS);
+    count += entries.length;
+    const fields = entries.filter(([key]) => key.length <= MAX_NAME_LENGTH);
+    return {
+      fields: Object.fromEntries(fields.map(([key, field]) => [scrubber.text(key), read(field, key, depth + 1)])),
+    };
   }
 
   return read(body, '', 0);
@@ -44,10 +45,6 @@ export function readBodyFields(body: unknown, keep: readonly string[], scrubber:
 
 /** Repeated fields become a list. */
 function toObject(form: FormData): object {
-  return Object.fromEntries(
-    [...new Set(form.keys())].map((name) => {
-      const values = form.getAll(name);
-      return [name, values.length === 1 ? values[0] : values];
-    }),
-  );
+  const values = [...new Set(form.keys())].map((name) => [name, form.getAll(name)] as const);
+  return Object.fromEntries(values.map(([name, all]) => [name, all.length === 1 ? all[0] : all]));
 }

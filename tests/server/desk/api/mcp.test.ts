@@ -44,15 +44,15 @@ describe('the endpoint for coding agents', () => {
     const found = await call('find', { text: '' });
     expect(readJson(found)).toMatchObject([{ digest: '7K3QM2XA', title: EVIL }]);
     expect(readJson(await call('find', { text: 'nowhere' }))).toEqual([]);
-    expect(readJson(await call('story', { address: '7K3QM2XA-9F4W0R6B' }))).toMatchObject({
+    expect(readJson(await call('story', { text: '7K3QM2XA-9F4W0R6B' }))).toMatchObject({
       digest: '7K3QM2XA',
       latest: { occurrence: '9F4W0R6B' },
     });
-    expect(await call('source', { address: '7K3QM2XA' })).toContain('return cart.order.total; // here');
-    expect(readJson(await call('test', { address: '7k3qm2xa' }))).toMatchObject({
+    expect(await call('source', { text: '7K3QM2XA' })).toContain('return cart.order.total; // here');
+    expect(readJson(await call('test', { text: '7k3qm2xa' }))).toMatchObject({
       file: 'tests/product/failures/7K3QM2XA.test.ts',
     });
-    expect(await call('story', { address: '00000000' })).toContain('No incident has this digest.');
+    expect(await call('story', { text: '00000000' })).toContain('No incident has this digest.');
   });
 
   it('marks text of visitors, which cannot end the mark', async () => {
