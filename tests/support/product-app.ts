@@ -8,6 +8,7 @@ import { readConfig } from '../../src/server/config.ts';
 import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import { watchProcess } from '../../src/server/engine/errors/process-faults.ts';
+import { loadExistingApp } from '../../src/server/engine/existing-app.ts';
 import { createPages } from '../../src/server/engine/pages/page-handlers.ts';
 import { type Product, toContextMaker } from '../../src/server/engine/product.ts';
 import { createContentPolicy } from '../../src/server/engine/protection/content-policy.ts';
@@ -107,6 +108,7 @@ export function createProductApp<Settings, Services, Own extends object>({
       bodies: createBodyReader(),
       limiter: undefined,
     });
+    const existingApp = await loadExistingApp(product.existingApp, root, log);
     const app = createTestApp({
       log,
       funnel,
@@ -119,6 +121,7 @@ export function createProductApp<Settings, Services, Own extends object>({
       apiOrigins: product.apiOrigins,
       steps: product.steps?.(parts) ?? [],
       routes: product.routes?.(parts),
+      existingApp,
     });
     const timers = watchTimers();
     const restore = [watchFaults(funnel), timers.stop, ...(fetches ? [answerFetches(fetches)] : [])];

@@ -9,6 +9,8 @@ import { sampleOf } from './sample-values.ts';
 
 /** Headers that supertest sets from the body, or that only browsers set. */
 const UNSET_HEADERS = /^(?:content-|sec-fetch-|purpose$)/i;
+/** Values of `accept` and `accept-language` that say nothing about the failure. */
+const USUAL_VALUES = /text\/html|^\*(?:\/\*)?$/;
 /** A wait that is shorter than this is covered by the test's own waiting (ms), and a longer one is cut. */
 const SHORTEST_WAIT = 1000;
 const LONGEST_WAIT = 10_000;
@@ -78,7 +80,7 @@ function describe(failure: StoredFailure): string[] {
 /** Writes a request of supertest. */
 function toRequest(failure: StoredFailure, request: RequestRecord, missing: Missing): string[] {
   const { method, url, headers = {}, credentials = [], body } = request;
-  const set = Object.entries(headers).filter(([name, value]) => !UNSET_HEADERS.test(name) && !isUsual(name, value));
+  const set = Object.entries(headers).filter(([name, value]) => !UNSET_HEADERS.test(name) && !USUAL_VALUES.test(value));
   const calls = [`${method.toLowerCase()}(${toLiteral(url)})`];
   if (set.length > 0) calls.push(`set(${toLiteral(Object.fromEntries(set))})`);
   if (body !== undefined) calls.push(...toBody(body, headers['content-type'] ?? '', missing));
@@ -100,11 +102,6 @@ function toRequest(failure: StoredFailure, request: RequestRecord, missing: Miss
     line.length < MAX_LINE ? line : `${['await request(app)', ...calls].join('\n.').replaceAll('\n', '\n  ')};`,
     'expect(await failures()).toEqual([]);',
   ];
-}
-
-/** True for headers of every browser, which say nothing about the failure. */
-function isUsual(name: string, value: string): boolean {
-  return name === 'accept' ? /text\/html|^\*\/\*$/.test(value) : value === '*';
 }
 
 function toBody(body: BodyField, type: string, missing: Missing): string[] {
@@ -144,6 +141,7 @@ function toVisit({ at, breadcrumbs: trail = [] }: StoredFailure, target: string,
   const steps = toSteps(trail, missing);
   const first = trail.find(({ category }) => category === 'navigation');
   const start = toPath(String(first?.data?.from ?? target));
+  if (steps.length === 0) missing.add('Cookies and storage are not recorded. If this test passes, set them.');
   if (trail.length === MAX_BREADCRUMBS) missing.add('There are more steps before these, which were not recorded.');
   if ([start, ...steps].some(hasGap)) missing.add('A part of the steps was not recorded. Replace it.');
   const routes = toRoutes(trail).map((line) => `\n    ${line}`);
@@ -180,7 +178,7 @@ function toSteps(trail: readonly Breadcrumb[], missing: Missing): string[] {
     if (category === 'ui.click') return [`${element}.click();`];
     if (category === 'ui.input') {
       missing.add(`The input of ${message} was not recorded. If this test passes, try others.`);
-      return [`${element}.fill(${toLiteral(sampleOf('string', [], `${message} ${data?.type ?? ''}`))});`];
+      return [`${element}.fill(${toLiteral(sampleOf('string', [], `${message} ${data?.type}`))});`];
     }
     const isMove = category === 'navigation' && data?.to !== undefined;
     return isMove ? [`await page.waitForURL(${toLiteral(`**${toPath(String(data.to))}`)});`] : [];

@@ -5,8 +5,6 @@ const SAMPLES: readonly (readonly [name: RegExp, value: string])[] = [
   [/e-?mail/i, 'someone@example.com'],
   [/url|link|website/i, 'https://example.com/'],
   [/date|day$|\bfrom$|until/i, '2026-01-31'],
-  [/time$/i, '12:00'],
-  [/phone|\btel/i, '+41 44 000 00 00'],
   [/count|quantity|amount|number|price|total|year|age$|(?:^|_)id$|Id$/, '1'],
 ];
 
