@@ -191,12 +191,16 @@ function answerFetches(answers: NonNullable<ProductAppOptions<unknown>['fetches'
     const name = `${method} ${url.replace(/[?#].*$/s, '')}`;
     const answer = answers[name];
     if (answer === undefined) throw new Error(`${name} is not in \`fetches\`. Add its response there.`);
-    if (typeof answer === 'string') {
-      throw new TypeError('fetch failed', { cause: Object.assign(new Error(answer), { code: answer }) });
-    }
+    if (typeof answer === 'string') throw createNetworkError(answer);
     return typeof answer === 'number' ? Response.json({}, { status: answer }) : answer();
   };
   return () => {
     globalThis.fetch = real;
   };
+}
+
+/** As Node's own, it has no frames of callers. */
+function createNetworkError(code: string): TypeError {
+  const cause = Object.assign(new Error(code), { code, stack: `Error: ${code}` });
+  return Object.assign(new TypeError('fetch failed', { cause }), { stack: 'TypeError: fetch failed' });
 }
