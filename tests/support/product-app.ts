@@ -199,7 +199,7 @@ function answerFetches(answers: NonNullable<ProductAppOptions<unknown>['fetches'
   };
 }
 
-/** As Node's own, it has no frames of callers. */
+/** Leaves out frames of callers, as Node does. */
 function createNetworkError(code: string): TypeError {
   const cause = Object.assign(new Error(code), { code, stack: `Error: ${code}` });
   return Object.assign(new TypeError('fetch failed', { cause }), { stack: 'TypeError: fetch failed' });

@@ -36,7 +36,7 @@ export async function createSourceTable(root: string): Promise<LocationTable> {
   }
 
   return {
-    // What a test fakes has no frame in production.
+    // Production knows no code of tests, such as fakes.
     find: (frame) => (frame.file.startsWith('tests/') ? undefined : tableOf(frame.file).find(frame)),
     has: () => true,
     isWritten: (path, property) => tableOf(path).isWritten(path, property),
