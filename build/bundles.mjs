@@ -28,6 +28,7 @@ export const serverParts = {
   sentry: 'src/server/sentry/sentry.ts',
   'desk-worker': 'src/server/desk/worker/main.ts',
   mail: 'src/server/desk/notifications/send-mail.ts',
+  mcp: 'src/server/desk/api/mcp.ts',
   'health-check': 'src/server/boot/health-check.ts',
 };
 

@@ -15,12 +15,19 @@ const sharedByAll = [
   'src/shared/product/error-pages.tsx',
   'src/shared/product/href.ts',
   'tests/shared/product/error-pages.test.tsx',
+  'tests/support/product/open-app.ts',
   'tests/support/product/render-page.ts',
   'tests/support/product/visit-page.ts',
 ];
 
 /** Folders of a product's tests. In your app, `npm test` runs only these, `npm run test:all` everything. */
-const testFolders = ['tests/shared/product', 'tests/server/product', 'tests/client/product', 'tests/e2e/product'];
+const testFolders = [
+  'tests/shared/product',
+  'tests/server/product',
+  'tests/client/product',
+  'tests/e2e/product',
+  'tests/product',
+];
 
 /** The setting that enables the tour's failures. Other code relies on its name, but your app does not need it. */
 const tourSetting = 'TOUR_FAILURES';

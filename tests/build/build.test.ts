@@ -73,6 +73,7 @@ const app = {
   'src/server/sentry/sentry.ts': `export const part = 'a part of its own';`,
   'src/server/desk/worker/main.ts': '',
   'src/server/desk/notifications/send-mail.ts': '',
+  'src/server/desk/api/mcp.ts': '',
   'src/server/terminal.ts': `console.log('the command');`,
   'src/server/doctor.ts': `console.log('the doctor');`,
   'src/server/boot/health-check.ts': '',

@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { shareBrowser, type Watched, watch } from '../support/browser.ts';
+import { watchFailures } from '../support/browser-failures.ts';
 import { type E2eServer, shareServer, startServer } from '../support/e2e-server.ts';
 
 export interface Visit extends Watched {
   readonly page: Page;
+  /** Waits for the reports of all failures so far. Returns each as its digest and title: `7K3QM2XA TypeError: …`. */
+  readonly failures: () => Promise<string[]>;
 }
 
 export interface VisitOptions extends BrowserContextOptions {
@@ -69,9 +72,10 @@ export function useSite(prepare?: () => Promise<Record<string, string>>): Site {
       }
       const page = await context.newPage();
       const watched = await watch(page);
+      const failures = watchFailures(page);
       await before?.(page);
       await page.goto(path, { waitUntil });
-      return { page, ...watched };
+      return { page, failures, ...watched };
     },
   };
 }

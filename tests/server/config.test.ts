@@ -36,6 +36,7 @@ it('has a default for everything', () => {
     authProxyHeader: undefined,
     authProxyOperators: [],
     deskPort: undefined,
+    deskMcp: false,
     deskOnly: false,
     deskOrigin: undefined,
     webhookUrls: [],

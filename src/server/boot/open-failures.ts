@@ -11,7 +11,7 @@ import type { Scrubber } from '../engine/errors/scrub.ts';
 import type { Bootstrap } from './bootstrap.ts';
 import { createEnvironmentScrubber } from './environment-scrubber.ts';
 
-export interface FailuresOptions extends Pick<FunnelOptions, 'splitBy' | 'onFailure'> {
+export interface FailuresOptions extends Pick<FunnelOptions, 'splitBy' | 'keep' | 'onFailure'> {
   /** The routes, whose URLs can contain secrets. */
   readonly routes: readonly RouteLine[];
   /** Reporters that run after the desk. */
@@ -31,7 +31,7 @@ export interface Failures {
 /** Opens the path from a thrown error to the desk. */
 export function openFailures(boot: Bootstrap, options: FailuresOptions): Failures {
   const { config, manifest, release, log, metrics, tokens, dist } = boot;
-  const { routes, reporters = [], splitBy, onFailure } = options;
+  const { routes, reporters = [], splitBy, keep, onFailure } = options;
   const scrubber = createEnvironmentScrubber(process.env, config, routes).with(tokens.map(({ token }) => token));
   const scrubPath = createPathScrubber(scrubber);
   const table = createTableLoader(dist, log);
@@ -48,6 +48,7 @@ export function openFailures(boot: Bootstrap, options: FailuresOptions): Failure
     table,
     scrubber,
     splitBy,
+    keep,
     toVisitor: (address, id) => kept?.toVisitor(address, id),
     onFailure,
   });

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { Request, Response } from 'express';
 import type { ComponentType } from 'react';
 import { routes as deskRoutes } from '../../shared/desk/routes.tsx';
 import type { DocumentProps } from '../../shared/engine/rendering/document.ts';
@@ -26,7 +25,7 @@ import { metricsPage, type Readiness } from '../engine/monitoring/fixed-paths.ts
 import type { ServerLog } from '../engine/monitoring/logger.ts';
 import { describeNodeFloor } from '../engine/monitoring/node-floor.ts';
 import { createPages } from '../engine/pages/page-handlers.ts';
-import type { Product, ProductParts } from '../engine/product.ts';
+import { type Product, toContextMaker } from '../engine/product.ts';
 import { createContentPolicy } from '../engine/protection/content-policy.ts';
 import { openOverload } from '../engine/protection/open-overload.ts';
 import { createOrigins, type Origins } from '../engine/protection/origins.ts';
@@ -69,6 +68,7 @@ export async function startSite<Settings, Services, Own extends object>({
     routes,
     reporters: upstream.reporters,
     splitBy: product.reporting?.splitBy,
+    keep: product.reporting?.keep,
     onFailure: process.env.SPILLWAY_DEV ? (...args) => development?.onFailure?.(...args) : undefined,
   });
   const { funnel, scrubber, scrubPath, inFlight } = failures;
@@ -264,19 +264,6 @@ export async function startSite<Settings, Services, Own extends object>({
   if (linkFor !== undefined && development?.isFirst !== false) {
     await printSignInLink(side.signIn.makeLink(deskUrl ?? config.publicOrigins[0] ?? url, linkFor), log);
   }
-}
-
-/** Returns a synchronous function if the product adds no context, which saves a microtask for each request. */
-function toContextMaker<Settings, Services, Own extends object>(
-  { context }: Product<Settings, Services, Own>,
-  parts: ProductParts<Settings, Services>,
-) {
-  type Made = Own & ProductParts<Settings, Services>;
-  if (!context) return () => parts as Made; // `Own` is empty
-  return async (request: Request, response: Response): Promise<Made> => {
-    const own = (await context({ ...parts, request, response })) as Own; // awaited
-    return { ...own, ...parts };
-  };
 }
 
 function warnOfNode(log: ServerLog['log']): void {

@@ -92,6 +92,11 @@ export interface ProductReporting {
    * awaited. For a browser's report it gets the request before your steps run, so read its cookies.
    */
   readonly visitorId?: (request: IncomingMessage) => string | undefined;
+  /**
+   * Names of posted fields whose values are stored with a failure: `['quantity', 'currency']`. Of other fields, only
+   * name and type are stored. Name none that can identify a visitor.
+   */
+  readonly keep?: readonly string[];
   /** False: visitors are not asked what they were doing. Remove `FailureHelp` from `error-pages.tsx` too. */
   readonly feedback?: boolean;
 }
@@ -119,4 +124,17 @@ export function defineProduct<Settings, Services = undefined, Own extends object
   product: Product<Settings, Services, Own>,
 ): Product<Settings, Services, Own> {
   return product;
+}
+
+/** Returns a synchronous function if the product adds no context, which saves a microtask for each request. */
+export function toContextMaker<Settings, Services, Own extends object>(
+  { context }: Product<Settings, Services, Own>,
+  parts: ProductParts<Settings, Services>,
+) {
+  type Made = Own & ProductParts<Settings, Services>;
+  if (!context) return () => parts as Made; // `Own` is empty
+  return async (request: Request, response: Response): Promise<Made> => {
+    const own = (await context({ ...parts, request, response })) as Own; // awaited
+    return { ...own, ...parts };
+  };
 }

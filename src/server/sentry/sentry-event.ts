@@ -1,5 +1,5 @@
 import { MAX_EVENT_BYTES } from '../../shared/engine/limits.ts';
-import type { Breadcrumb, ErrorRecord, Failure, StackFrame } from '../engine/errors/failure.ts';
+import type { Breadcrumb, ErrorRecord, Failure, RequestRecord, StackFrame } from '../engine/errors/failure.ts';
 import { toAddress } from '../engine/errors/failure.ts';
 import { cutText, trimFailure } from '../engine/errors/trim.ts';
 
@@ -93,11 +93,16 @@ function createEvent(failure: Failure, options: SentryEventOptions): SentryEvent
     tags: toTags(failure, options),
     contexts: toContexts(failure, options),
     ...(extra && { extra }),
-    ...(request && { request: { ...request, url: cutText(toAbsolute(request.url, options.origin)) } }),
+    ...(request && { request: toRequest(request, options) }),
     ...(breadcrumbs && { breadcrumbs: breadcrumbs.map(toBreadcrumb) }),
     ...(errors.length > 0 ? { exception: { values: toExceptions(failure) } } : { message: failure.title }),
     ...(images.length > 0 && { debug_meta: { images } }),
   };
+}
+
+/** Leaves out what the desk alone knows of bodies and cookies. */
+function toRequest({ body: _body, credentials: _names, ...shown }: RequestRecord, { origin }: SentryEventOptions) {
+  return { ...shown, url: cutText(toAbsolute(shown.url, origin)) };
 }
 
 function toLevel({ kind, origin }: Failure): SentryEvent['level'] {

@@ -274,12 +274,23 @@ export interface WholeShape {
   readonly stackText: string;
   readonly story?: StoryShape;
   readonly request?: RequestShape;
+  /** Undefined if no test can repeat the failure. */
+  readonly test?: TestShape;
   readonly components: readonly ComponentShape[];
   readonly breadcrumbs: readonly BreadcrumbShape[];
   readonly tags: readonly (readonly [name: string, value: string])[];
   readonly extra: readonly (readonly [name: string, value: string])[];
   /** Names of the fields that were cut to fit the limits. */
   readonly cut: readonly string[];
+}
+
+/** A test that fails as an occurrence did. */
+export interface TestShape {
+  /** Its path in the project. */
+  readonly file: string;
+  readonly text: string;
+  /** Sentences about parts that were not recorded. */
+  readonly missing: readonly string[];
 }
 
 export interface ReleaseShape {

@@ -123,6 +123,22 @@ describe('the stack', () => {
   });
 });
 
+describe('the test of an occurrence', () => {
+  test('is copied, also as text without scripts', async () => {
+    const address = await failAt('/tour/fail/loader');
+    const href = `/desk/${address.replace('-', '/')}`;
+    const { page, complaints } = await openDesk(href, { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.getByRole('button', { name: 'Copy as test' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    expect(copied).toContain(`it('GET /tour/fail/loader does not fail with ${address.slice(0, 8)}'`);
+    expect(complaints).toEqual([]);
+    const plain = await openDesk(href, { javaScriptEnabled: false });
+    await plain.page.getByText(`tests/product/failures/${address.slice(0, 8)}.test.ts`).click();
+    expect(await plain.page.locator('pre', { hasText: 'openApp' }).innerText()).toBe(copied);
+  });
+});
+
 describe('axe finds no violation, and nothing overflows', () => {
   const paths = ['/desk', '/desk?state=resolved', '/desk?kind=csp', '/desk?state=all&search=tour', 'incident'];
 

@@ -36,10 +36,15 @@ async function expectToGoOn(page: Page) {
 
 describe('an error in the browser', () => {
   test('in an event handler does not change the page', async () => {
-    const { page, complaints } = await site.open('/tour/fail/client');
+    const { page, complaints, failures } = await site.open('/tour/fail/client');
     await hydrated(page);
+    expect(await failures()).toEqual([]);
+    complaints.length = 0; // failures() throws an error itself
     await page.getByRole('button', { name: 'Throw in an event handler' }).click();
     await expect.poll(() => complaints).toEqual([`page error: ${MESSAGE} in an event handler.`]);
+    expect(await failures()).toEqual([
+      expect.stringMatching(/^[0-9A-Z]{8} Error: The tour threw this in an event handler/),
+    ]);
     await heading(page, 'Errors in the browser');
     await expectToGoOn(page);
   });

@@ -173,6 +173,17 @@ describe('an error in the browser is reported once, and logged to the console', 
     expect(event?.contexts?.trace?.trace_id).toMatch(/^[0-9a-f]{32}$/);
   });
 
+  test('with the click that failed, by a selector that finds it again', async () => {
+    const { page } = await open('/buttons');
+    await exchanged(page);
+    await page.waitForLoadState('networkidle');
+    await press(page, 'words');
+    const [event] = await reported(page);
+    const { category, message = '' } = event?.breadcrumbs?.at(-1) ?? {};
+    expect(category).toBe('ui.click');
+    expect(await page.locator(message).innerText()).toBe('words');
+  });
+
   test('each time it is thrown', async () => {
     const { page } = await open('/buttons');
     await hydrated(page);

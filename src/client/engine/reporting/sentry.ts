@@ -1,4 +1,5 @@
 import {
+  addBreadcrumb,
   BrowserClient,
   breadcrumbsIntegration,
   consoleIntegration,
@@ -16,6 +17,7 @@ import type { BrowserReport, EarlyErrors } from '../../../shared/engine/reportin
 import { REPORT_TAGS } from '../../../shared/engine/reporting/report-tags.ts';
 import type { ReportedAddress } from '../../../shared/engine/wire/payload.ts';
 import type { BrowserReporter } from './deliver-reports.ts';
+import { toSelector } from './to-selector.ts';
 
 /** Browsers' limit for all requests together that can outlive their page, with room for headers (bytes). */
 const MAX_KEEPALIVE_BYTES = 60_000;
@@ -55,7 +57,11 @@ export function createReporter(early: EarlyErrors): BrowserReporter {
     environment: settings.environment,
     transport: (options) => createTransport(options, createPost(early, answers)),
     stackParser: defaultStackParser,
-    integrations: [breadcrumbsIntegration({ sentry: false }), consoleIntegration(), linkedErrorsIntegration()],
+    integrations: [
+      breadcrumbsIntegration({ sentry: false, dom: false }),
+      consoleIntegration(),
+      linkedErrorsIntegration(),
+    ],
     maxBreadcrumbs: MAX_BREADCRUMBS,
     maxValueLength: MAX_VALUE_LENGTH,
     dataCollection: NOTHING,
@@ -65,6 +71,7 @@ export function createReporter(early: EarlyErrors): BrowserReporter {
   scope.setTag(REPORT_TAGS.build, settings.build);
   continueTrace(scope, early);
   client.init();
+  watchVisitor();
 
   return {
     report(report) {
@@ -100,11 +107,42 @@ function toScope(base: Scope, { at, url, route, kind, echo, componentStack, said
   }
   scope.addEventProcessor((event) => {
     event.timestamp = at / 1000;
-    event.request = { url };
+    // The first load leaves it out, to be small. A page that has changed since has another one.
+    event.request = { url: url === location.origin + location.pathname ? url + location.search : url };
     if (route) event.transaction = route;
+    if (kind === 'hydration') event.contexts = { ...event.contexts, culture: readCulture() };
     return event;
   });
   return scope;
+}
+
+/** Server and browser render dates and numbers differently if these differ. */
+function readCulture(): { readonly locale: string; readonly timezone: string } {
+  const { locale, timeZone: timezone } = Intl.DateTimeFormat().resolvedOptions();
+  return { locale, timezone };
+}
+
+/** Fields that are not typed into. */
+const CLICKED = '[type=checkbox],[type=radio],[type=file],[type=submit],[type=button],[type=image],[type=reset]';
+
+/**
+ * Records clicks and changed fields, without values. The SDK's own breadcrumbs are added after
+ * React's handlers have run, which is too late if a handler fails.
+ */
+function watchVisitor(): void {
+  const take = ({ type, target }: Event) => {
+    if (!(target instanceof Element)) return;
+    const isField = target.matches('input,textarea,select');
+    const isTyped = isField && !target.matches(CLICKED);
+    // A click on a label is followed by one on its field.
+    if (isTyped !== (type === 'change') || (!isField && target.closest('label'))) return;
+    addBreadcrumb({
+      category: isTyped ? 'ui.input' : 'ui.click',
+      message: toSelector(target.closest('a,button,summary,[role=button]') ?? target),
+      data: isTyped ? { type: (target as HTMLInputElement).type } : undefined,
+    });
+  };
+  for (const type of ['click', 'change']) addEventListener(type, take, { capture: true, passive: true });
 }
 
 /** Makes an event of a thrown value that is not an error. It has no stack, at best the position from a window event. */

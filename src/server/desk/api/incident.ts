@@ -7,14 +7,15 @@ import { keyOf, toCallKey } from '../store/incident-key.ts';
 import type { ChangeBy, IncidentChange } from '../store/incidents/change-incident.ts';
 import type { Found, Incident } from '../store/records.ts';
 import { presentStatus } from '../views/present-status.ts';
+import { NO_TEST } from '../views/present-test.ts';
 import { readIncident } from '../views/read-incident.ts';
 import { toStandingWords } from '../views/standing-words.ts';
 import type { DeskCaller } from './caller.ts';
 import { type ApiContext, requireFound, requireIncident, UNKNOWN } from './context.ts';
 import { toExpected, toIncidentTag } from './incident-tag.ts';
 import { presentIncident } from './present.ts';
-import { ChangedIncident, Incident as IncidentReply } from './replies.ts';
-import { IfMatch, IncidentPatch, InEnvironment, Merge, OfIncident } from './requests.ts';
+import { ChangedIncident, Incident as IncidentReply, Test } from './replies.ts';
+import { IfMatch, IncidentPatch, InEnvironment, Merge, OfIncident, OfTest } from './requests.ts';
 
 const CONFLICT = 'The incident has changed since the `ETag` in `If-Match`.';
 const TAGGED = {
@@ -34,6 +35,16 @@ const operations = {
     query: InEnvironment,
     replies: { 200: { about: 'The incident.', body: IncidentReply, headers: TAGGED } },
     problems: { 404: UNKNOWN },
+  }),
+  getTest: operation({
+    method: 'GET',
+    path: '/incidents/:digest/test',
+    summary: 'Get a test that fails in the same way',
+    about: 'It passes when the bug is fixed. Parts that were not recorded are marked with TODO.',
+    params: OfIncident,
+    query: OfTest,
+    replies: { 200: { about: 'The test.', body: Test } },
+    problems: { 404: NO_TEST },
   }),
   changeIncident: operation({
     method: 'PATCH',
@@ -99,6 +110,12 @@ export function incidentApi(context: ApiContext): ApiPart {
         const presented = await present(found, context);
         return { status: 200, body: presented, headers: toHeaders(presented, params.digest) };
       },
+      async getTest({ params: { digest }, query: { environment, occurrence } }) {
+        const address = occurrence === undefined ? digest : `${digest}-${occurrence}`;
+        const { latest } = await presentAddress(address, context, environment);
+        if (!latest?.whole?.test) throw new HttpError(404, NO_TEST);
+        return { status: 200, body: latest.whole.test };
+      },
       async changeIncident({ params, query, headers, body, caller }) {
         const current = await requireIncident(context, params.digest, query);
         const by = toChangeBy(caller, headers, current);
@@ -151,9 +168,29 @@ export function incidentApi(context: ApiContext): ApiPart {
   );
 }
 
+type Context = Pick<ApiContext, 'ask' | 'facts'>;
+
 /** Returns everything about an incident, with its latest occurrence. */
-async function present(found: Found, { ask, facts }: ApiContext): Promise<ReturnType<typeof presentIncident>> {
-  const shown = await chooseShown({ incident: found.incident }, undefined, ask);
+function present({ incident }: Found, context: Context): Promise<ReturnType<typeof presentIncident>> {
+  return presentShown({ incident }, undefined, context);
+}
+
+/**
+ * Returns everything about the incident of an address, with the occurrence that it names as the latest one.
+ *
+ * @throws HttpError 404
+ */
+export async function presentAddress(
+  address: string,
+  context: Context,
+  environment?: string,
+): Promise<ReturnType<typeof presentIncident>> {
+  const found = await requireFound(context, address, environment);
+  return presentShown(found, found.occurrence?.occurrence, context);
+}
+
+async function presentShown(found: Found, occurrence: string | undefined, { ask, facts }: Context) {
+  const shown = await chooseShown(found, occurrence, ask);
   const { sourceLink, environment } = facts;
   return presentIncident(await readIncident(shown, { ask, sourceLink, environment, now: Date.now() }));
 }

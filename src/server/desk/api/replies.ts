@@ -225,6 +225,14 @@ const Story = z
     description: 'Details that only this kind of failure has.',
   }) satisfies z.core.$ZodType<StoryShape>;
 
+export const Test = z
+  .strictObject({
+    file: text('Its path in the project.'),
+    text: z.string(),
+    missing: z.array(z.string()).describe('Sentences about parts that were not recorded.'),
+  })
+  .meta({ id: 'Test' });
+
 const Whole = z
   .strictObject({
     origin: text('Where the failure was caught, as text.'),
@@ -234,6 +242,7 @@ const Whole = z
     stackText: text('The errors and their stacks as text.'),
     story: Story.optional(),
     request: RequestRecord.optional(),
+    test: Test.optional().describe('Fails in the same way, until the bug is fixed.'),
     components: z.array(Component),
     breadcrumbs: z.array(Breadcrumb),
     tags: Pairs,

@@ -57,6 +57,10 @@ export const InEnvironment = z.strictObject({
 });
 
 export const OfIncident = z.strictObject({ digest: Digest });
+export const OfTest = z.strictObject({
+  ...InEnvironment.shape,
+  occurrence: Occurrence.optional().describe('By default, the latest that is stored in full.'),
+});
 export const OfOccurrence = z.strictObject({ digest: Digest, occurrence: Occurrence });
 
 const time = z.int().min(0).describe('Milliseconds since 1970, rounded to the hour.');

@@ -27,6 +27,11 @@ const USAGES: readonly (readonly [usage: string, words: string, options: readonl
   ],
   ['7K3QM2XA', 'shows an incident and its latest occurrence; --json', []],
   ['7K3QM2XA-9F4W0R6B', 'shows one occurrence; a request id or trace id also works', []],
+  [
+    '7K3QM2XA-9F4W0R6B --test',
+    'writes a test that fails in the same way to tests/product/failures; --force: replaces it',
+    [],
+  ],
   ['resolve <digest>…', 'resolves incidents; --in next: in the next release', []],
   ['ignore <digest>…', 'ignores them forever; --for 7d, or --until-more 100 within an hour', []],
   ['reopen <digest>…', 'reopens them; for all three: --as <name> instead of your system user name', []],

@@ -14,6 +14,7 @@ export type Command =
   | { readonly is: 'list'; readonly view: ViewShape; readonly limit: number; readonly json: boolean }
   /** @property text a digest, an address, or the id of a request or a trace */
   | { readonly is: 'show'; readonly text: string; readonly json: boolean }
+  | { readonly is: 'test'; readonly text: string; readonly force: boolean }
   | ChangeCommand
   /** @property name of a token; undefined if there is only one */
   | { readonly is: 'link'; readonly name: string | undefined }
@@ -92,6 +93,7 @@ const READERS: Readonly<Record<string, Reader>> = {
 /** The options of all commands, so that an option of another command gets a specific error. */
 const ALL_OPTIONS: Options = Object.assign({}, ...Object.values(READERS).map(({ options }) => options), {
   help: { type: 'boolean', short: 'h' },
+  test: SWITCH,
 });
 
 /**
@@ -106,6 +108,10 @@ export function parseCommand(args: readonly string[], now: number): Command {
   if (Object.hasOwn(READERS, first)) return readAs(first, rest, values, now);
   if (rest.length > 0 && !parseAddress(positionals.join(''))) {
     throw new UsageError(`Unknown command ${quote(first)}. ${SEE_HELP}`);
+  }
+  if (values.test === true) {
+    requireKnown(values, { test: SWITCH, force: SWITCH }, '--test');
+    return { is: 'test', text: positionals.join(' '), force: values.force === true };
   }
   requireKnown(values, { json: SWITCH }, 'showing an incident');
   return { is: 'show', text: positionals.join(' '), json: values.json === true };

@@ -1,3 +1,5 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { toArrivingWords, toExactTime, toPlural } from '../../../shared/desk/words.ts';
 import { DIGEST_RULE } from '../../engine/errors/digest/create-digest.ts';
 import { parseAddress } from '../address.ts';
@@ -5,7 +7,8 @@ import { chooseShown } from '../pages/find-shown.ts';
 import { ORDERS, toFilter } from '../pages/read-view.ts';
 import { StoreAwayError } from '../store/sql.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';
-import { readIncident } from '../views/read-incident.ts';
+import { NO_TEST, presentTest } from '../views/present-test.ts';
+import { readIncident, type Shown } from '../views/read-incident.ts';
 import { toDeletedWords } from '../views/standing-words.ts';
 import { createDigester } from '../worker/maps/digester.ts';
 import { createAskStore } from './ask-store.ts';
@@ -34,6 +37,8 @@ export async function runCommand(command: Command, desktop: Desktop): Promise<vo
       return withStore(desktop, (made) => list(command, made, desktop));
     case 'show':
       return withStore(desktop, (made) => show(command, made, desktop));
+    case 'test':
+      return withStore(desktop, (made) => writeTest(command, made, desktop));
     case 'change':
       return withStore(desktop, ({ store }) => changeIncidents(command, store, desktop));
     case 'link':
@@ -110,7 +115,44 @@ async function show(
   { store }: MadeStore,
   desktop: Desktop,
 ): Promise<void> {
-  const { now, settings, command } = desktop;
+  const { now, settings } = desktop;
+  const ask = createAskStore(store);
+  const shown = await findShown(text, store, desktop);
+  const { sourceLink, environment } = settings;
+  const data = await readIncident(shown, { ask, sourceLink, environment, now });
+  if (json) write(desktop, `${toCleanJson(data)}\n`);
+  else draw(desktop, drawIncident(data));
+}
+
+/** Writes the test of an occurrence into the project. */
+async function writeTest(
+  { text, force }: Extract<Command, { is: 'test' }>,
+  { store }: MadeStore,
+  desktop: Desktop,
+): Promise<void> {
+  const { shown } = await findShown(text, store, desktop);
+  const made = shown?.whole && presentTest(shown.whole);
+  if (!made) throw new TerminalError(NO_TEST);
+  const root = join(desktop.dist, '..');
+  if (!existsSync(join(root, 'tests'))) {
+    throw new TerminalError(
+      `${toClean(root)} has no folder "tests". Use the command in a clone of your project, or "Copy as test" in the desk.`,
+    );
+  }
+  const path = join(root, made.file);
+  mkdirSync(dirname(path), { recursive: true });
+  try {
+    writeFileSync(path, made.text, { flag: force ? 'w' : 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw new TerminalError(`${made.file} exists already. Add --force to replace it.`);
+  }
+  write(desktop, `${made.file}\n`);
+  for (const words of made.missing) desktop.tell(`TODO: ${words}`);
+}
+
+/** @throws TerminalError if nothing has this digest, address or id */
+async function findShown(text: string, store: MadeStore['store'], { command }: Desktop): Promise<Shown> {
   const ask = createAskStore(store);
   const led = await store.resolveQuery(text);
   const asked = led ? toAddressText(led) : text;
@@ -124,11 +166,7 @@ async function show(
     );
   }
   const occurrence = found.occurrence?.occurrence ?? led?.occurrence;
-  const shown = await chooseShown(found, occurrence, ask);
-  const { sourceLink, environment } = settings;
-  const data = await readIncident(shown, { ask, sourceLink, environment, now });
-  if (json) write(desktop, `${toCleanJson(data)}\n`);
-  else draw(desktop, drawIncident(data));
+  return chooseShown(found, occurrence, ask);
 }
 
 function toAddressText(led: { readonly digest: string; readonly occurrence?: string }): string {

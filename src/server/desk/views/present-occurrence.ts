@@ -5,6 +5,7 @@ import { presentBreadcrumb } from './present-breadcrumb.ts';
 import { isEngineFile, presentErrors, toStackText } from './present-errors.ts';
 import { presentRequest } from './present-request.ts';
 import { presentStory, toUntold } from './present-story.ts';
+import { presentTest } from './present-test.ts';
 import { toLine, toPairs } from './to-pairs.ts';
 
 export interface PresentOptions {
@@ -44,6 +45,7 @@ function presentWhole(failure: StoredFailure, options: PresentOptions): WholeSha
   const { origin, traceId, spanId, tags = {}, cut = [] } = failure;
   const story = presentStory(failure);
   const request = failure.request && presentRequest(failure.request);
+  const test = presentTest(failure);
   return {
     origin: ORIGIN_WORDS[origin],
     ...(traceId !== undefined && { traceId }),
@@ -52,6 +54,7 @@ function presentWhole(failure: StoredFailure, options: PresentOptions): WholeSha
     stackText: toStackText(failure),
     ...(story && { story }),
     ...(request && { request }),
+    ...(test && { test }),
     components: (failure.components ?? []).map(presentComponent),
     breadcrumbs: (failure.breadcrumbs ?? []).map(presentBreadcrumb),
     tags: toPairs(tags),

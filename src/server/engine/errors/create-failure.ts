@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
 import type { RequestInfo } from '../request/request-info.ts';
+import { readBodyFields } from './body-fields.ts';
 import { createDigest } from './digest/create-digest.ts';
 import type { FramePaths } from './digest/frame-file.ts';
 import { emptyLocationTable, type LocationTable } from './digest/location-table.ts';
@@ -25,7 +26,10 @@ export interface FailureContext {
   /** The request that failed. By default, the funnel uses the request in whose async context the error was thrown. */
   readonly info?: RequestInfo;
   readonly headers?: IncomingHttpHeaders;
-  /** The parsed body that was posted. It is not stored, but its secrets must not appear in a message either. */
+  /**
+   * The parsed body that was posted. Only the names and types of its fields are stored, but its secrets must not appear
+   * in a message either.
+   */
   readonly body?: unknown;
   /** The reason why the request's work was aborted: an `AbortError` after `VisitorGone` is not a failure. */
   readonly endedBy?: unknown;
@@ -56,6 +60,8 @@ export interface RecorderOptions {
   readonly scrubber: Scrubber;
   /** Returns a hash of a visitor's address, which changes daily, or of the product's id. It only serves to count. */
   readonly toVisitor?: (address: string, id?: string) => string | undefined;
+  /** Names of posted fields whose values are stored. */
+  readonly keep?: readonly string[] | undefined;
   /** Set by the product to keep failures at one place apart. */
   readonly splitBy?: (error: unknown, context: FailureContext) => readonly string[];
 }
@@ -119,7 +125,7 @@ export function createFailureRecorder(
       routeId: context.routeId,
       requestId: info?.requestId,
       traceId: info?.knownTraceId,
-      request: toRequestRecord(context, options.scrubber),
+      request: toRequestRecord(context, options, scrubber),
       componentStack: context.componentStack,
       breadcrumbs: info?.trail,
       extra,
@@ -146,7 +152,11 @@ function withSecretsOf(
   return scrubber.with([...listRequestSecrets({ headers, url, route }, scrubber), ...listBodySecrets(body, scrubber)]);
 }
 
-function toRequestRecord(context: FailureContext, scrubber: Scrubber): RequestRecord | undefined {
+function toRequestRecord(
+  context: FailureContext,
+  { scrubber, keep = [] }: Pick<RecorderOptions, 'scrubber' | 'keep'>,
+  ownScrubber: Scrubber,
+): RequestRecord | undefined {
   const { info } = context;
   if (!info) return undefined;
   const shown: Record<string, string> = {};
@@ -155,10 +165,23 @@ function toRequestRecord(context: FailureContext, scrubber: Scrubber): RequestRe
     if (value !== undefined) shown[name] = String(value);
   }
   const url = context.url ?? info.target;
+  const credentials = context.headers ? listCredentials(context.headers) : [];
+  const body = readBodyFields(context.body, keep, ownScrubber);
   return {
     method: info.method,
     // A value that is too short to be recognized by itself is recognized by its place.
     url: hidePathSecrets(url, context.route ?? info.route, scrubber),
     ...(context.headers ? { headers: shown } : {}),
+    ...(credentials.length > 0 ? { credentials } : {}),
+    ...(body !== undefined ? { body } : {}),
   };
+}
+
+/** Cookies that are named (count). */
+const MAX_COOKIES = 20;
+
+/** Says how a request authenticated itself, without the values. */
+function listCredentials({ cookie = '', authorization }: IncomingHttpHeaders): string[] {
+  const names = [...cookie.matchAll(/(?:^|;) *([\w.-]{1,60})=/g)].map(([, name = '']) => name);
+  return [...names.slice(0, MAX_COOKIES), ...(authorization === undefined ? [] : ['authorization'])];
 }

@@ -77,6 +77,17 @@ export interface Breadcrumb {
   readonly data?: Readonly<Record<string, string | number | boolean>>;
 }
 
+/** The type of a posted field, with its value if `reporting.keep` lists its name. */
+export type BodyField =
+  | 'string'
+  | 'number'
+  | 'boolean'
+  | 'null'
+  | 'file'
+  | { readonly value: string | number | boolean }
+  | { readonly fields: Readonly<Record<string, BodyField>> }
+  | { readonly items: readonly BodyField[] };
+
 /** The parts of a request that an operator can see: no body, cookies, credentials or address. */
 export interface RequestRecord {
   readonly method: string;
@@ -84,6 +95,10 @@ export interface RequestRecord {
   readonly url: string;
   /** Only listed headers, scrubbed. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Names of the cookies, and `authorization`, if the request had them. Values are never recorded. */
+  readonly credentials?: readonly string[];
+  /** Names and types of the posted fields. */
+  readonly body?: BodyField;
 }
 
 /**

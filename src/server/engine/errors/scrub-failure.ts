@@ -43,8 +43,9 @@ function scrubFrame(frame: StackFrame, scrubber: Scrubber): StackFrame {
   };
 }
 
-function scrubRequest({ method, url, headers }: RequestRecord, scrubber: Scrubber): RequestRecord {
-  return { method, url: scrubber.url(url), ...(headers && { headers: scrubTexts(headers, scrubber) }) };
+/** The body contains only what was scrubbed when it was read. */
+function scrubRequest({ url, headers, ...rest }: RequestRecord, scrubber: Scrubber): RequestRecord {
+  return { ...rest, url: scrubber.url(url), ...(headers && { headers: scrubTexts(headers, scrubber) }) };
 }
 
 function scrubBreadcrumb(breadcrumb: Breadcrumb, scrubber: Scrubber): Breadcrumb {

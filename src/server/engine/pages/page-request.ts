@@ -40,6 +40,8 @@ export interface PageRequest {
   /** The arguments of guards, loaders and actions. */
   toArgs(): Promise<LoaderArgs>;
   describe(origin: FailureContext['origin'], routeId?: string): FailureContext;
+  /** The form that was posted, once it was read. */
+  form?: FormData;
 }
 
 export interface PageRequestOptions {
@@ -108,6 +110,7 @@ export class VisitorPageRequest extends Ending implements PageRequest {
   readonly whole: boolean;
   readonly deadlineMs: number;
   readonly timings: Timings | undefined;
+  declare form?: FormData;
   readonly #options: PageRequestOptions;
   #args: Promise<LoaderArgs> | undefined;
   #leave: (() => void) | undefined;
@@ -156,7 +159,16 @@ export class VisitorPageRequest extends Ending implements PageRequest {
   describe(origin: FailureContext['origin'], routeId?: string): FailureContext {
     const { match, info, endedBy } = this;
     const { headers } = this.#options.request;
-    return { origin, routeId, route: match.pattern, url: this.path + this.search, info, headers, endedBy };
+    return {
+      origin,
+      routeId,
+      route: match.pattern,
+      url: this.path + this.search,
+      info,
+      headers,
+      endedBy,
+      body: this.form,
+    };
   }
 
   async #createArgs(): Promise<LoaderArgs> {

@@ -19,7 +19,12 @@ const hasCurl = await run('curl', ['--version']).then(
 /** Sends a browser's report as a small envelope. @returns the digest of its incident */
 async function fail(url: string): Promise<string> {
   const id = 'f'.repeat(32);
-  const event = { event_id: id, platform: 'javascript', exception: { values: [{ type: 'Error', value: 'boom' }] } };
+  const event = {
+    event_id: id,
+    platform: 'javascript',
+    exception: { values: [{ type: 'Error', value: 'boom' }] },
+    request: { url },
+  };
   const header = { event_id: id, dsn: url.replace('://', '://spillway@').concat('/1') };
   const body = [header, { type: 'event' }, event].map((part) => JSON.stringify(part)).join('\n');
   const reply = await fetch(`${url}/_report`, { method: 'POST', body });
@@ -48,6 +53,7 @@ describe('the examples in docs/desk.md', () => {
       { incidents: [{ digest: DIGEST }], totals: { open: 1 } },
       { digest: DIGEST },
       { digest: DIGEST, latest: { side: 'browser' } },
+      { file: `tests/product/failures/${DIGEST}.test.ts` },
       { incident: { status: { state: 'ignored', ignoredUntilMore: 10 }, assignee: 'ada' } },
       { by: 'operator', text: 'The migration did not run on this replica.' },
       { incident: { status: { state: 'resolved', isForNext: true } } },

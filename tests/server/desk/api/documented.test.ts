@@ -43,6 +43,7 @@ const OWN: Readonly<Record<string, Asks>> = {
   getOpenApi: { 200: ['/openapi.json'] },
   listIncidents: { 200: ['/incidents'], 400: ['/incidents?state=gone'] },
   getIncident: { 200: [INCIDENT], 400: [`${INCIDENT}?environment=`], 404: [UNKNOWN] },
+  getTest: { 200: [`${INCIDENT}/test`], 400: [`${INCIDENT}/test?occurrence=x`], 404: [`${UNKNOWN}/test`] },
   changeIncident: {
     200: [INCIDENT, { body: { status: { state: 'ignored', untilMore: 10 }, assignee: 'ada' } }],
     400: [INCIDENT, { body: { assignee: 'ada' }, headers: { 'If-Match': 'no tag' } }],

@@ -49,6 +49,17 @@ describe('an incident', () => {
     });
   });
 
+  it('has a test that fails as its latest occurrence, or as another one', async () => {
+    const { get } = await start();
+    const { status, body } = await get(`${PATH}/test`);
+    expect(status).toBe(200);
+    expect(body.file).toBe(`tests/product/failures/${DIGEST}.test.ts`);
+    expect(body.text).toContain("await request(app).get('/orders/7')");
+    expect((await get(`${PATH}/test?occurrence=9F4W0R6B`)).body).toEqual(body);
+    expect((await get(`/incidents/${OTHER}/test`)).body.detail).toContain('A test cannot be written');
+    expect((await get('/incidents/00000000/test')).status).toBe(404);
+  });
+
   it('is found by every spelling of its digest', async () => {
     const { get } = await start();
     for (const spelt of ['7k3qm2xa', '7K3Q-M2XA']) expect((await get(`/incidents/${spelt}`)).body.digest).toBe(DIGEST);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import {
   chownSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -82,7 +83,7 @@ describe.each([
     const env = await makeEnv();
     const desk = await openBeside(env);
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
-    const failure = createFailure({ digest, traceId });
+    const failure = createFailure({ digest, traceId, request: { method: 'GET', url: '/orders/7' } });
     await record(
       desk,
       failure,
@@ -106,6 +107,16 @@ describe.each([
     }
     const story = JSON.parse((await runDesk([toAddress(failure), '--json'], env)).out);
     expect(story).toMatchObject({ digest, shown: { occurrence: failure.occurrence, whole: { traceId } } });
+
+    const file = `tests/product/failures/${digest}.test.ts`;
+    const address = toAddress(failure);
+    expect((await runDesk([address, '--test'], env)).err).toContain('has no folder "tests"');
+    mkdirSync(join(env.DATA_DIR ?? '', 'tests'));
+    expect(await runDesk([address, '--test'], env)).toEqual({ code: 0, out: `${file}\n`, err: '' });
+    expect(readFileSync(join(env.DATA_DIR ?? '', file), 'utf8')).toBe(story.shown.whole.test.text);
+    expect((await runDesk([digest, '--test'], env)).err).toContain('exists already. Add --force');
+    expect((await runDesk([digest, '--test', '--force'], env)).code).toBe(0);
+    expect((await runDesk(['0000000A', '--test'], env)).err).toContain('A test cannot be written');
 
     const unknown = await runDesk(['ZZZZZZZZ'], env);
     expect(unknown).toMatchObject({ code: 1, out: '' });

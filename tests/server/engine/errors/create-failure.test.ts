@@ -37,3 +37,15 @@ it('redacts them in the stack of the log, too', () => {
   expect(lines[0]).toContain('No row for [redacted]');
   expect(lines[0]).not.toContain('session-of-ann');
 });
+
+it('records how a request was made without its values, except listed ones', () => {
+  const toFailure = createFailureRecorder({ build: 'b', scrubber, keep: ['currency', 'note'] });
+  const headers = { cookie: 'sid=session-of-ann; theme=dark', authorization: 'Bearer token-of-ann' };
+  const body = { currency: 'CHF', name: 'Ann', note: 'it was session-of-ann' };
+  const { failure } = toFailure({ error: new Error('boom') }, { origin: 'api', info, headers, body });
+  expect(failure.request).toMatchObject({
+    credentials: ['sid', 'theme', 'authorization'],
+    body: { fields: { currency: { value: 'CHF' }, name: 'string', note: { value: 'it was [redacted]' } } },
+  });
+  expect(JSON.stringify(failure)).not.toMatch(/of-ann|dark|Ann/);
+});

@@ -27,6 +27,14 @@ const read = (html: string) =>
     .replace(/\s+/g, ' ');
 
 describe('an incident', () => {
+  it('shows the test of its occurrence as text', () => {
+    const test = { file: 'tests/product/failures/7K3QM2XA.test.ts', text: "it('<b>', () => {});", missing: [] };
+    const text = read(renderWhole({ test }));
+    expect(text).toContain("Copy as test tests/product/failures/7K3QM2XA.test.ts it('<b>', () => {});".slice(0, 50));
+    expect(renderWhole({ test })).toContain('<pre>it(&#x27;&lt;b&gt;&#x27;, () =&gt; {});</pre>');
+    expect(renderWhole({})).not.toContain('Copy as test');
+  });
+
   it('shows its digest, status, title and place first', () => {
     const html = render({ status: { state: 'open', isRegression: true } });
     const text = read(html.replace(/<title>[^<]*· Desk<\/title>/, ''));

@@ -22,6 +22,7 @@ export interface RunOptions extends Pick<LoadOptions, 'services' | 'pageRequest'
  */
 export async function runAction({ services, pageRequest, form }: RunOptions): Promise<ActionEnd> {
   const { pages, funnel } = services;
+  pageRequest.form = form;
   const found = findAction(pageRequest, readAction(form), pages);
   if (!found.run) {
     const status = found.name === undefined ? 405 : 409;
@@ -41,7 +42,7 @@ export async function runAction({ services, pageRequest, form }: RunOptions): Pr
     const args = await untilEnd(pageRequest, toArgs);
     return { kind: 'result', result: toResult(found.name, await runFound(found, args, form), form) };
   } catch (error) {
-    const disposition = funnel.fail(error, { ...pageRequest.describe('action', found.routeId), body: form });
+    const disposition = funnel.fail(error, pageRequest.describe('action', found.routeId));
     if (disposition.kind === 'visitor-gone') return { kind: 'gone' };
     if (disposition.kind === 'redirect') return disposition;
     // The error replaces the page, as in the browser, so a layout still works if its action fails. An open action can

@@ -1,7 +1,8 @@
 import { Link } from '../../../../engine/routing/link.tsx';
 import { toIncidentHref } from '../../../href.ts';
-import type { IncidentData, MissedShape, OccurrenceShape, WholeShape } from '../../../shapes.ts';
+import type { IncidentData, MissedShape, OccurrenceShape, TestShape, WholeShape } from '../../../shapes.ts';
 import { Ago } from '../../../ui/ago.tsx';
+import { CopyButton } from '../../../ui/copy-button.tsx';
 import { Pairs, Panel } from '../../../ui/panel.tsx';
 import { MISSED_WORDS, toExactTime } from '../../../words.ts';
 import { Breadcrumbs } from './breadcrumbs.tsx';
@@ -111,6 +112,7 @@ function Whole({
     <>
       {whole.story && <Story of={whole.story} now={now} />}
       {whole.errors.length > 0 && <Stack of={whole} />}
+      {whole.test && <Test of={whole.test} />}
       {whole.components.length > 0 && <Components of={whole.components} />}
       {whole.request && <RequestPanel of={whole.request} route={shown.route} />}
       <Breadcrumbs of={whole.breadcrumbs} failedAt={shown.at} errors={whole.errors} />
@@ -124,6 +126,18 @@ function Whole({
       )}
       {whole.cut.length > 0 && <p className={styles.cut}>{`Cut to fit the limits: ${whole.cut.join(', ')}.`}</p>}
     </>
+  );
+}
+
+/** A test that fails as this occurrence did. Without scripts, the text can be selected. */
+function Test({ of: { file, text } }: { readonly of: TestShape }) {
+  return (
+    <Panel title="Test" aside={<CopyButton text={text}>Copy as test</CopyButton>}>
+      <details>
+        <summary>{file}</summary>
+        <pre>{text}</pre>
+      </details>
+    </Panel>
   );
 }
 

@@ -1,0 +1,206 @@
+import { createHook } from 'node:async_hooks';
+import type { RequestListener } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
+import { onTestFinished } from 'vitest';
+import { openServices } from '../../src/server/boot/services.ts';
+import { readConfig } from '../../src/server/config.ts';
+import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
+import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
+import { watchProcess } from '../../src/server/engine/errors/process-faults.ts';
+import { loadExistingApp } from '../../src/server/engine/existing-app.ts';
+import { createPages } from '../../src/server/engine/pages/page-handlers.ts';
+import { type Product, toContextMaker } from '../../src/server/engine/product.ts';
+import { createContentPolicy } from '../../src/server/engine/protection/content-policy.ts';
+import { createOrigins } from '../../src/server/engine/protection/origins.ts';
+import type { Environment } from '../../src/server/engine/settings.ts';
+import { createTestApp } from './app.ts';
+import type { RenderTable } from './render-page.tsx';
+import { createSourceTable } from './source-table.ts';
+import { noScrubber } from './unguarded.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+export interface ProductAppTable<Settings, Services, Own extends object> extends RenderTable {
+  readonly product: Product<Settings, Services, Own>;
+}
+
+export interface ProductAppOptions<Services> {
+  /** Used in place of what `services.open` returns. */
+  readonly services?: Services;
+  /** The environment that the product's settings are read from. By default it is empty. */
+  readonly env?: Environment;
+  /**
+   * The responses of other servers, by method and URL without its query: `{ 'GET https://api.example/people': 503 }`. A
+   * text is the code of a failed connection, such as `ECONNREFUSED`. A request that is not listed fails.
+   */
+  readonly fetches?: Readonly<Record<string, number | string | (() => Response | Promise<Response>)>>;
+}
+
+export interface ProductApp {
+  /** For supertest: `request(app).get('/people')`. */
+  readonly app: RequestListener;
+  /**
+   * Returns the failures so far, each as its digest and title: `7K3QM2XA TypeError: …`. Waits for timers of up to 2 s,
+   * because they can fail after the response.
+   */
+  readonly failures: () => Promise<string[]>;
+}
+
+/**
+ * Returns a function that opens the product with its own pages, API, steps and services, but without a port, a desk or
+ * a build. Failures get the same digests as in production. It ends with the test.
+ */
+export function createProductApp<Settings, Services, Own extends object>({
+  product,
+  routes,
+  document,
+  errorPages,
+}: ProductAppTable<Settings, Services, Own>): (options?: ProductAppOptions<Services>) => Promise<ProductApp> {
+  return async function openApp({ services: given, env = {}, fetches } = {}) {
+    const log = pino({ enabled: false });
+    const config = readConfig({ ...env });
+    const failures: string[] = [];
+    const table = await createSourceTable(root);
+    const funnel = createFunnel({
+      log,
+      build: 'test',
+      scrubber: noScrubber,
+      // As on the server whose failures are compared with these.
+      namespace: readConfig({ DIGEST_NAMESPACE: process.env.DIGEST_NAMESPACE }).digestNamespace,
+      paths: { dist: `${root}dist` },
+      table: () => table,
+      splitBy: product.reporting?.splitBy,
+      reporters: [
+        {
+          report({ digest, title }, error) {
+            failures.push(`${digest} ${title}`);
+            console.error(error); // with its stack in the source
+            return true;
+          },
+        },
+      ],
+    });
+    const settings = product.settings.read(env, config);
+    const opened =
+      given === undefined
+        ? await openServices(product.services, settings, {
+            log,
+            scrubber: noScrubber,
+            fail: (error) => void funnel.fail(error, { origin: 'process' }),
+          })
+        : { services: given, close: () => Promise.resolve() };
+    const parts = { settings, services: opened.services };
+    const origins = createOrigins([], 'http://localhost:3000');
+    const pages = await createPages({
+      routes,
+      document,
+      errorPages,
+      pages: product.pages,
+      createContext: toContextMaker(product, parts),
+      sharedContext: parts,
+      manifest: { buildId: 'test', entry: { script: '/assets/test.js', preloads: [], styles: [] }, routes: {} },
+      funnel,
+      policy: createContentPolicy(product.contentSources, { earlyScript: undefined, styleAttributes: true }),
+      origins,
+      traceTargets: [],
+      isSecret: false,
+      bodies: createBodyReader(),
+      limiter: undefined,
+    });
+    const existingApp = await loadExistingApp(product.existingApp, root, log);
+    const app = createTestApp({
+      log,
+      funnel,
+      origins,
+      pages,
+      visitorId: product.reporting?.visitorId,
+      api: product.api?.(parts),
+      apiDocument: product.apiDocument,
+      apiStore: product.apiStore?.(parts),
+      apiOrigins: product.apiOrigins,
+      steps: product.steps?.(parts) ?? [],
+      routes: product.routes?.(parts),
+      existingApp,
+    });
+    const timers = watchTimers();
+    const restore = [watchFaults(funnel), timers.stop, ...(fetches ? [answerFetches(fetches)] : [])];
+    onTestFinished(async () => {
+      await opened.close();
+      for (const undo of restore) undo();
+    });
+    return {
+      app,
+      async failures() {
+        await timers.ended();
+        return [...failures];
+      },
+    };
+  };
+}
+
+const FAULTS = ['unhandledRejection', 'uncaughtException'] as const;
+
+/** Handles what nothing else catches as the server does, and keeps it from the test runner. */
+function watchFaults(funnel: Parameters<typeof watchProcess>[0]['funnel']): () => void {
+  const others = FAULTS.map((name) => [name, process.listeners(name as 'uncaughtException')] as const);
+  for (const name of FAULTS) process.removeAllListeners(name);
+  const stop = watchProcess({ funnel, log: pino({ enabled: false }), stop: () => undefined });
+  return () => {
+    stop();
+    for (const [name, listeners] of others) for (const listener of listeners) process.on(name, listener);
+  };
+}
+
+/** The longest timer that is waited for, and how often it is looked at (ms). */
+const LONGEST_TIMER = 2000;
+const LOOK = 10;
+
+/** Follows the timers that are started from now on. */
+function watchTimers() {
+  const running = new Map<number, NodeJS.Timeout & { readonly _idleTimeout: number; readonly _repeat: unknown }>();
+  let isLooking = false;
+  const hook = createHook({
+    init(id, type, _trigger, timer) {
+      if (type === 'Timeout' && !isLooking) running.set(id, timer as NonNullable<ReturnType<typeof running.get>>);
+    },
+    destroy: (id) => void running.delete(id),
+  }).enable();
+
+  function isWaitedFor(timer: NonNullable<ReturnType<typeof running.get>>): boolean {
+    return timer.hasRef() && timer._idleTimeout <= LONGEST_TIMER && timer._repeat === null;
+  }
+
+  return {
+    async ended() {
+      do {
+        isLooking = true;
+        const look = new Promise((resolve) => setTimeout(resolve, LOOK));
+        isLooking = false;
+        await look;
+      } while ([...running.values()].some(isWaitedFor));
+    },
+    stop: () => void hook.disable(),
+  };
+}
+
+function answerFetches(answers: NonNullable<ProductAppOptions<unknown>['fetches']>): () => void {
+  const real = globalThis.fetch;
+  globalThis.fetch = async (input, init) => {
+    const { method, url } = new Request(input, init);
+    const name = `${method} ${url.replace(/[?#].*$/s, '')}`;
+    const answer = answers[name];
+    if (answer === undefined) throw new Error(`${name} is not in \`fetches\`. Add its response there.`);
+    if (typeof answer === 'string') throw createNetworkError(answer);
+    return typeof answer === 'number' ? Response.json({}, { status: answer }) : answer();
+  };
+  return () => {
+    globalThis.fetch = real;
+  };
+}
+
+/** Leaves out frames of callers, as Node does. */
+function createNetworkError(code: string): TypeError {
+  const cause = Object.assign(new Error(code), { code, stack: `Error: ${code}` });
+  return Object.assign(new TypeError('fetch failed', { cause }), { stack: 'TypeError: fetch failed' });
+}
