@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { UpgradeError } from './git.mjs';
 import { openProgress, readState, toGitFile } from './progress.mjs';
 
@@ -38,11 +39,11 @@ export function resume(git, log) {
   }
   if (isLocked) {
     throw new UpgradeError(
-      'git was interrupted while it changed files. Run `node bin/upgrade.mjs --abort`, which restores them, and start again.',
+      `git was interrupted while it changed files. Run \`${toCommand(git)} --abort\`, which restores them, and start again.`,
     );
   }
   if (progress.phase !== 'merge') return finish(git, progress, log);
-  if (unmerged.length > 0) return explainConflicts(unmerged, log);
+  if (unmerged.length > 0) return explainConflicts(git, unmerged, log);
   if (isPicking) {
     git.run(['-c', 'core.editor=true', 'cherry-pick', '--continue']);
     return finish(git, next(git, progress, 'install'), log);
@@ -50,7 +51,7 @@ export function resume(git, log) {
   if (head !== progress.start) return finish(git, next(git, progress, 'install'), log);
   if (changes.length > 0) {
     throw new UpgradeError(
-      'The merge was interrupted. Run `npm run upgrade -- --abort`, which restores your files, and start again.',
+      `The merge was interrupted. Run \`${toCommand(git)} --abort\`, which restores your files, and start again.`,
     );
   }
   return merge(git, progress, log);
@@ -100,11 +101,11 @@ function merge(git, progress, log) {
   if (ok) return finish(git, next(git, progress, 'install'), log);
   const { unmerged } = readState(git);
   if (unmerged.length === 0) throw new UpgradeError(`\`git cherry-pick\` failed: ${err.trim()}`);
-  return explainConflicts(unmerged, log);
+  return explainConflicts(git, unmerged, log);
 }
 
-function explainConflicts(unmerged, log) {
-  const command = unmerged.includes('package.json') ? 'node bin/upgrade.mjs' : 'npm run upgrade --';
+function explainConflicts(git, unmerged, log) {
+  const command = toCommand(git);
   log(`
 git cannot merge ${unmerged.length === 1 ? 'this file' : `these ${unmerged.length} files`}, and has marked the conflicts as in any merge:
 
@@ -121,14 +122,14 @@ function finish(git, progress, log) {
   if (current.phase === 'install') {
     log('\n$ npm ci');
     // A merged lockfile can miss what npm has to look up.
-    if (!npm(git, ['ci']) && !npm(git, ['install'])) return failStep('npm ci', log);
+    if (!npm(git, ['ci']) && !npm(git, ['install'])) return failStep(git, 'npm ci', log);
     current = next(git, current, 'codemods');
   }
   if (current.phase === 'codemods') {
     for (const version of current.codemods) {
       log(`\n$ node bin/codemods/${version}.mjs`);
       if (!start(git, process.execPath, [`bin/codemods/${version}.mjs`])) {
-        return failStep(`node bin/codemods/${version}.mjs`, log);
+        return failStep(git, `node bin/codemods/${version}.mjs`, log);
       }
     }
     // It also reports what the manual steps are for, so its exit code does not count.
@@ -143,7 +144,7 @@ function finish(git, progress, log) {
   if (!npm(git, ['run', '--silent', 'check'])) {
     log(`
 \`npm run check\` failed. Do the manual steps of the changelog above, if there are any, and fix what is left. Commit, and
-run \`npm run upgrade -- --continue\`. \`npm run upgrade -- --abort\` restores everything.`);
+run \`${toCommand(git)} --continue\`. \`${toCommand(git)} --abort\` restores everything.`);
     return 1;
   }
   openProgress(git).remove();
@@ -154,9 +155,22 @@ ${current.branch} has Spillway ${current.version}, and passes \`npm run check\`.
   return 0;
 }
 
-function failStep(command, log) {
-  log(`\n\`${command}\` failed. Fix the reason, and run \`npm run upgrade -- --continue\`.`);
+function failStep(git, step, log) {
+  log(`\n\`${step}\` failed. Fix the reason, and run \`${toCommand(git)} --continue\`.`);
   return 1;
+}
+
+/** Returns how to run this command: it can be that of another clone, and npm cannot read a package.json with conflicts. */
+export function toCommand(git) {
+  const path = relative(git.root, fileURLToPath(new URL('../upgrade.mjs', import.meta.url)));
+  if (path.startsWith('..')) return `node ${path}`;
+  try {
+    const { scripts } = JSON.parse(readFileSync(join(git.root, 'package.json'), 'utf8'));
+    if (scripts.upgrade) return 'npm run upgrade --';
+  } catch {
+    // Said below.
+  }
+  return `node ${path}`;
 }
 
 function npm(git, args) {

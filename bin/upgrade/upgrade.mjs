@@ -6,7 +6,7 @@ import { createPlan } from './plan.mjs';
 import { openProgress, readState } from './progress.mjs';
 import { fetchBase, fetchRelease } from './release-source.mjs';
 import { readSpillwayFile, withoutCredentials } from './spillway-file.mjs';
-import { abort, begin, resume } from './steps.mjs';
+import { abort, begin, resume, toCommand } from './steps.mjs';
 import { compareVersions, readChanges } from './versions.mjs';
 
 const usage = `Usage: npm run upgrade -- <version> [--check] [--from <git URL, folder or archive>] [--base <version or commit>] [--allow-unsigned]
@@ -41,7 +41,7 @@ function run(args, root, log) {
   const inProgress = openProgress(git).read();
   if (inProgress && !options.check) {
     throw new UpgradeError(
-      `An upgrade to ${inProgress.version} is in progress. Run \`npm run upgrade -- --continue\` or \`npm run upgrade -- --abort\`.`,
+      `An upgrade to ${inProgress.version} is in progress. Run \`${toCommand(git)} --continue\` or \`${toCommand(git)} --abort\`.`,
     );
   }
   if (state.isLocked)

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hashFiles, listChangedFiles, toSpillwayText } from '../../bin/upgrade/spillway-file.mjs';
@@ -19,7 +19,7 @@ const LATE = "import { Late } from './engine.ts';\n\nexport const home = Late;\n
 const OLD = {
   'package.json': toManifest({
     version: '0.3.0',
-    scripts: { check: 'tsc', test: 'vitest run', old: 'node old.mjs' },
+    scripts: { check: 'tsc', upgrade: 'node bin/upgrade.mjs', test: 'vitest run', old: 'node old.mjs' },
     dependencies: { express: '5.3.0', react: '19.3.1' },
     devDependencies: { vitest: '5.1.1', ws: '8.18.0' },
   }),
@@ -43,7 +43,7 @@ const OLD = {
 const NEW = {
   'package.json': toManifest({
     version: '0.3.0',
-    scripts: { check: 'tsc -b', test: 'vitest run' },
+    scripts: { check: 'tsc -b', upgrade: 'node bin/upgrade.mjs', test: 'vitest run' },
     dependencies: { express: '5.4.0', react: '19.3.1', zod: '4.0.0' },
     devDependencies: { vitest: '5.2.0', ws: '8.19.0' },
   }),
@@ -79,6 +79,7 @@ const OWN = {
     version: '7.0.0',
     scripts: {
       check: 'tsc',
+      upgrade: 'node bin/upgrade.mjs',
       test: 'vitest run tests/shared/product tests/server/product tests/client/product tests/e2e/product',
       'test:all': 'vitest run',
       old: 'node old.mjs',
@@ -490,6 +491,21 @@ describe('an interrupted upgrade', () => {
     });
     expect(said.filter((out) => out.includes('which restores'))).not.toEqual([]);
   }, 300_000);
+
+  it('can be undone if only some files of the command itself are left', async () => {
+    const before = snapshot(createOwner());
+    const folder = await interrupt({
+      when: 'during',
+      step: steps.findIndex((step) => step.includes('cherry-pick')) + 1,
+    });
+    rmSync(join(folder, 'bin/upgrade/steps.mjs'));
+    const { code, out } = await runUpgrade(folder, ['--abort']);
+    expect({ code, out }).toEqual({ code: 1, out: expect.stringContaining('git reset --hard\n') });
+    rmSync(join(folder, '.git/index.lock'));
+    workshop.git(folder, 'reset', '--hard');
+    expect(await runUpgrade(folder, ['--abort'])).toMatchObject({ code: 0 });
+    expect(snapshot(folder)).toBe(before);
+  });
 
   it('can be interrupted again while --abort runs', async () => {
     const before = snapshot(createOwner());
