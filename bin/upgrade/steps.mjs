@@ -120,9 +120,12 @@ Resolve them and \`git add\` the files. Then run \`${command} --continue\`, whic
 function finish(git, progress, log) {
   let current = progress;
   if (current.phase === 'install') {
+    // Completes the merged lockfile: `dev` depends on all packages, and a merge can miss what npm has to look up.
+    log('\n$ npm install --package-lock-only');
+    if (!npm(git, ['install', '--package-lock-only'])) return failStep(git, 'npm install --package-lock-only', log);
+    commitAll(git, 'Complete package-lock.json');
     log('\n$ npm ci');
-    // A merged lockfile can miss what npm has to look up.
-    if (!npm(git, ['ci']) && !npm(git, ['install'])) return failStep(git, 'npm ci', log);
+    if (!npm(git, ['ci'])) return failStep(git, 'npm ci', log);
     current = next(git, current, 'codemods');
   }
   if (current.phase === 'codemods') {
@@ -134,10 +137,7 @@ function finish(git, progress, log) {
     }
     // It also reports what the manual steps are for, so its exit code does not count.
     if (readState(git).changes.length > 0) npm(git, ['run', '--silent', 'format']);
-    if (readState(git).changes.length > 0) {
-      git.run(['add', '--all']);
-      git.run(['commit', '--quiet', '-m', `Run the codemods from ${current.base} to ${current.version}`]);
-    }
+    commitAll(git, `Run the codemods from ${current.base} to ${current.version}`);
     current = next(git, current, 'check');
   }
   log('\n$ npm run check');
@@ -148,11 +148,18 @@ run \`${toCommand(git)} --continue\`. \`${toCommand(git)} --abort\` restores eve
     return 1;
   }
   openProgress(git).remove();
+  if (readState(git).changes.length > 0) log('\nCommit your changes.');
   log(`
 ${current.branch} has Spillway ${current.version}, and passes \`npm run check\`. Run \`npm test\`, and then:
 
   git switch ${current.from} && git merge ${current.branch} && git branch -d ${current.branch}`);
   return 0;
+}
+
+function commitAll(git, message) {
+  if (readState(git).changes.length === 0) return;
+  git.run(['add', '--all']);
+  git.run(['commit', '--quiet', '-m', message]);
 }
 
 function failStep(git, step, log) {

@@ -33,11 +33,12 @@ const GONE = [
   ),
 ];
 
-/** Installs by linking to the packages of this project, and runs scripts as npm does. */
+/** Installs by linking to the packages of this project. Everything else is npm's, without a network. */
 const toNpm = (npm: string) => `if [ -n "$NPM_OFF" ]; then exit 0; fi
 modules='${join(project, 'node_modules')}'
 case "$1" in
   ci) rm -rf node_modules && mkdir node_modules && ln -s "$modules"/* "$modules/.bin" node_modules/;;
+  install) exec '${npm}' "$@" --offline;;
   *) exec '${npm}' "$@";;
 esac`;
 

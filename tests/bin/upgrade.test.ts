@@ -292,6 +292,30 @@ describe('an upgrade', () => {
   });
 });
 
+describe('the next upgrade', () => {
+  it('starts from the release that the last one noted', async () => {
+    const folder = createOwner();
+    await runUpgrade(folder, ['0.4.0']);
+    workshop.git(folder, 'switch', '--quiet', 'main');
+    workshop.git(folder, 'merge', '--quiet', '--squash', 'upgrade-0.4.0');
+    workshop.commit(folder, 'Upgrade', { 'src/server/added.ts': 'export const added = "by me";\n' });
+    const newer = join(workshop.folder, 'newer');
+    workshop.git(workshop.folder, 'clone', '--quiet', upstream, newer);
+    workshop.git(newer, 'config', 'user.signingKey', workshop.git(upstream, 'config', 'user.signingKey'));
+    workshop.commit(newer, 'More', {
+      'CHANGELOG.md': `## [Unreleased]\n\n- More.\n\n${read(newer, 'CHANGELOG.md').replace('## [Unreleased]\n', '')}`,
+      'src/server/app.ts': "export const app = 'newer';\n",
+    });
+    expect(await workshop.run(newer, ['bin/release.mjs', '0.5.0'])).toMatchObject({ code: 0 });
+    const { code, out } = await runUpgrade(folder, ['0.5.0', '--from', newer]);
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('From Spillway 0.4.0') });
+    expect(out).toMatch(
+      /Your changes are merged:\n {2}src\/server\/added\.ts\n {2}src\/server\/limits\.ts\n\n## \[0\.5\.0\]/,
+    );
+    expect(read(folder, 'src/server/app.ts')).toContain('newer');
+  });
+});
+
 describe('--check', () => {
   it('changes nothing, and accepts uncommitted changes', async () => {
     const folder = createOwner({ 'src/server/app.ts': "export const app = 'mine';\n" });
@@ -357,7 +381,7 @@ describe('conflicts', () => {
 });
 
 describe('a step that fails', () => {
-  it.each(['ci install', 'check'])('is repeated by --continue: %s', async (failing) => {
+  it.each(['install', 'ci', 'check'])('is repeated by --continue: %s', async (failing) => {
     const folder = createOwner();
     const { code, out } = await runUpgrade(folder, ['0.4.0'], { env: { NPM_FAILS: failing } });
     expect({ code, out }).toEqual({ code: 1, out: expect.stringContaining('--continue') });
