@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { inFolder, UpgradeError } from './git.mjs';
-import { isVersion, unsignedReleases } from './versions.mjs';
+import { compareVersions, isVersion, unsignedReleases } from './versions.mjs';
 
 export const signersPath = 'bin/upgrade/allowed-signers';
 
@@ -33,8 +33,11 @@ export function fetchRelease(git, { wanted, from, allowUnsigned }) {
     }
     return checkVersion(readRelease(git, readFiles(git, path)), wanted);
   }
-  if (!wanted) throw new UpgradeError('Say which version to upgrade to: `npm run upgrade -- <version>`.');
   const url = isFile ? path : from;
+  if (!wanted) {
+    const newest = listVersions(git, url).sort(compareVersions).at(-1) ?? '<version>';
+    throw new UpgradeError(`Say which version to upgrade to, such as the newest: \`npm run upgrade -- ${newest}\`.`);
+  }
   const found = findRef(
     git,
     url,
@@ -87,6 +90,11 @@ function findRef(git, url, refs) {
   const lines = git.run(['ls-remote', '--', url, ...refs]).split('\n');
   const ids = new Map(lines.map((line) => line.split('\t').reverse()));
   return refs.map((ref) => ids.get(ref)).find((id) => id !== undefined);
+}
+
+function listVersions(git, url) {
+  const tags = git.run(['ls-remote', '--refs', '--', url, 'refs/tags/v*']).split('\n');
+  return tags.map((line) => line.replace(/^.*\/v/, '')).filter(isVersion);
 }
 
 function fetchObject(git, url, id) {

@@ -55,7 +55,7 @@ function run(args, root, log) {
   const from = options.from ?? upstreamUrl;
   if (!from)
     throw new UpgradeError('Say where Spillway comes from: add --from with its git URL, a folder or an archive.');
-  const [wanted] = positionals;
+  const wanted = positionals[0]?.replace(/^v(?=\d)/, '');
   const target = fetchRelease(git, { wanted, from, allowUnsigned: options['allow-unsigned'] === true });
   // Folders and archives have only one release.
   const base = fetchBase(git, options.base ?? findBase(git, origin, target), target.commit ? from : upstreamUrl);

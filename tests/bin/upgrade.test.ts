@@ -292,6 +292,21 @@ describe('an upgrade', () => {
   });
 });
 
+describe('the version', () => {
+  it.each([
+    ['missing', [], 'the newest: `npm run upgrade -- 0.4.0`'],
+    ['unknown', ['0.9.0'], 'has no release 0.9.0'],
+    ['older', ['0.3.0'], 'already has Spillway 0.3.0'],
+    ['one of several', ['0.3.0', '0.4.0'], 'more than one version'],
+    ['written as a tag', ['v0.4.0', '--check'], 'to 0.4.0'],
+  ])('can be %s', async (_, args, words) => {
+    const folder = createOwner();
+    const before = snapshot(folder);
+    expect((await runUpgrade(folder, args)).out).toContain(words);
+    expect(snapshot(folder)).toBe(before);
+  });
+});
+
 describe('the next upgrade', () => {
   it('starts from the release that the last one noted', async () => {
     const folder = createOwner();
