@@ -175,7 +175,7 @@ export function toCommand(git) {
     const { scripts } = JSON.parse(readFileSync(join(git.root, 'package.json'), 'utf8'));
     if (scripts.upgrade) return 'npm run upgrade --';
   } catch {
-    // Said below.
+    // A conflict in package.json: npm does not start.
   }
   return `node ${path}`;
 }
