@@ -35,17 +35,20 @@ export function openProgress(git) {
 
 /** Says what git is in the middle of in this work tree. */
 export function readState(git) {
+  const status = ['status', '--porcelain=v2', '--branch', '--untracked-files=all'];
+  const lines = git.run(['--no-optional-locks', '-c', 'core.quotePath=false', ...status]).split('\n');
+  const header = (name) => lines.find((line) => line.startsWith(`# branch.${name} `))?.split(' ')[2];
+  const branch = header('head');
   return {
-    head: git.run(['rev-parse', 'HEAD']),
-    branch: git.attempt(['symbolic-ref', '--quiet', '--short', 'HEAD']).out.trim(),
+    head: header('oid'),
+    /** Undefined if no branch is checked out. */
+    branch: branch === '(detached)' ? undefined : branch,
     isPicking: existsSync(toGitFile(git, 'CHERRY_PICK_HEAD')),
     isLocked: existsSync(toGitFile(git, 'index.lock')),
-    /** Changes to files that git does not ignore. */
-    changes: git
-      .run(['--no-optional-locks', 'status', '--porcelain', '--untracked-files=all'])
-      .split('\n')
-      .filter(Boolean),
-    unmerged: git.run(['diff', '--name-only', '--diff-filter=U']).split('\n').filter(Boolean),
+    /** Whether files differ that git does not ignore. */
+    isChanged: lines.some((line) => !line.startsWith('# ')),
+    /** Paths with conflicts. */
+    unmerged: lines.filter((line) => line.startsWith('u ')).map((line) => line.split(' ').slice(10).join(' ')),
   };
 }
 

@@ -41,7 +41,7 @@ export function release(args, root, { log = console.log, today = new Date().toIS
 function prepare(git, version, today) {
   const read = (path) => git.run(['cat-file', 'blob', `HEAD:${path}`]);
   const { version: current } = JSON.parse(read('package.json'));
-  if (readState(git).changes.length > 0) throw new UpgradeError('There are uncommitted changes. Commit them first.');
+  if (readState(git).isChanged) throw new UpgradeError('There are uncommitted changes. Commit them first.');
   if (compareVersions(version, current) <= 0) throw new UpgradeError(`${version} is not newer than ${current}.`);
   if (git.resolve(`refs/tags/v${version}`))
     throw new UpgradeError(`There is already a tag v${version}. Delete it if it is not pushed.`);

@@ -30,10 +30,10 @@ export function begin(git, upgrade, log) {
  */
 export function resume(git, log) {
   const progress = requireProgress(git);
-  const { head, branch, isPicking, isLocked, changes, unmerged } = readState(git);
+  const { head, branch, isPicking, isLocked, isChanged, unmerged } = readState(git);
   if (branch !== progress.branch) {
     // Killed before the switch, or you switched back.
-    if (changes.length > 0) throw new UpgradeError('There are uncommitted changes. Commit or stash them first.');
+    if (isChanged) throw new UpgradeError('There are uncommitted changes. Commit or stash them first.');
     git.run(['switch', '--quiet', progress.branch]);
     return resume(git, log);
   }
@@ -49,7 +49,7 @@ export function resume(git, log) {
     return finish(git, next(git, progress, 'install'), log);
   }
   if (head !== progress.start) return finish(git, next(git, progress, 'install'), log);
-  if (changes.length > 0) {
+  if (isChanged) {
     throw new UpgradeError(
       `The merge was interrupted. Run \`${toCommand(git)} --abort\`, which restores your files, and start again.`,
     );
@@ -136,7 +136,7 @@ function finish(git, progress, log) {
       }
     }
     // It also reports what the manual steps are for, so its exit code does not count.
-    if (readState(git).changes.length > 0) npm(git, ['run', '--silent', 'format']);
+    if (readState(git).isChanged) npm(git, ['run', '--silent', 'format']);
     commitAll(git, `Run the codemods from ${current.base} to ${current.version}`);
     current = next(git, current, 'check');
   }
@@ -148,7 +148,7 @@ run \`${toCommand(git)} --continue\`. \`${toCommand(git)} --abort\` restores eve
     return 1;
   }
   openProgress(git).remove();
-  if (readState(git).changes.length > 0) log('\nCommit your changes.');
+  if (readState(git).isChanged) log('\nCommit your changes.');
   log(`
 ${current.branch} has Spillway ${current.version}, and passes \`npm run check\`. Run \`npm test\`, and then:
 
@@ -157,7 +157,7 @@ ${current.branch} has Spillway ${current.version}, and passes \`npm run check\`.
 }
 
 function commitAll(git, message) {
-  if (readState(git).changes.length === 0) return;
+  if (!readState(git).isChanged) return;
   git.run(['add', '--all']);
   git.run(['commit', '--quiet', '-m', message]);
 }

@@ -46,7 +46,7 @@ function run(args, root, log) {
   }
   if (state.isLocked)
     throw new UpgradeError('Another git process is running here, or was killed: .git/index.lock exists.');
-  if (state.changes.length > 0 && !options.check) {
+  if (state.isChanged && !options.check) {
     throw new UpgradeError('There are uncommitted changes. Commit or stash them first, so that you lose nothing.');
   }
 

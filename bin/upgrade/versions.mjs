@@ -33,7 +33,7 @@ export function readChanges(changelog, from, to, { unreleased }) {
     .split(/^(?=## \[)/m)
     .filter((section) => {
       const heading = /^## \[(.+?)\]/.exec(section)?.[1];
-      if (!isVersion(heading)) return unreleased && heading === 'Unreleased';
+      if (!isVersion(heading)) return unreleased && heading === 'Unreleased' && section.trim().includes('\n');
       return compareVersions(heading, from) > 0 && compareVersions(heading, to) <= 0;
     })
     .join('')
