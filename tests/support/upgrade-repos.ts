@@ -14,7 +14,7 @@ export interface Said {
   readonly steps: readonly string[];
 }
 
-/** Where a command is killed: before or after its nth step, or while git writes the third file in it. */
+/** Where a command is killed: before or after its nth step, or while git writes the fifth file in it. */
 export interface Kill {
   readonly when: 'before' | 'during' | 'after';
   readonly step: number;
@@ -148,7 +148,7 @@ if [ "$KILL" = "before $count" ]; then kill -9 $PPID; exit 1; fi
 if [ "$KILL" = "during $count" ]; then
   echo '* filter=fatal' > "$STEP_COUNT.attributes"
   GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=core.attributesFile GIT_CONFIG_VALUE_0="$STEP_COUNT.attributes" \\
-    GIT_CONFIG_KEY_1=filter.fatal.smudge GIT_CONFIG_VALUE_1='echo >> "$STEP_COUNT.files"; if [ $(wc -l < "$STEP_COUNT.files") -gt 2 ]; then kill -9 $PPID; fi; cat' '${command}' "$@"
+    GIT_CONFIG_KEY_1=filter.fatal.smudge GIT_CONFIG_VALUE_1='echo >> "$STEP_COUNT.files"; if [ $(wc -l < "$STEP_COUNT.files") -gt 4 ]; then kill -9 $PPID; fi; cat' '${command}' "$@"
   kill -9 $PPID
   exit 1
 fi
