@@ -69,6 +69,8 @@ export function createWorkshop({ npm = NO_NPM } = {}): Workshop {
     GIT_CONFIG_GLOBAL: join(folder, 'gitconfig'),
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_EDITOR: 'false',
+    // A process that is killed leaves its temporary files.
+    TMPDIR: folder,
   };
   writeFileSync(
     env.GIT_CONFIG_GLOBAL,
