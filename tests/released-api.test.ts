@@ -9,6 +9,7 @@ import { createTestApp, readConfig } from './support/testing.ts';
 const PATH = 'src/shared/product/api/released.json';
 const OPERATIONS = 'src/shared/product/api/index.ts';
 const file = fileURLToPath(new URL(`../${PATH}`, import.meta.url));
+const operations = fileURLToPath(new URL(`../${OPERATIONS}`, import.meta.url));
 
 /** `npm run release:api` sets this, to write the document instead. */
 const isRelease = process.env.SPILLWAY_RELEASE_API === '1';
@@ -21,20 +22,18 @@ it.runIf(isRelease || existsSync(file))('keeps what the last release of the API 
   if (broken.length > 0) expect.fail(describe(broken));
 });
 
-it.runIf(existsSync(fileURLToPath(new URL(`../${OPERATIONS}`, import.meta.url))))(
-  'handles all operations that clients know',
-  async () => {
-    const { api } = await import('../src/shared/product/api/index.ts');
-    const listed = Object.keys(api);
-    if (listed.length === 0) return;
-    const { paths } = await readDocument();
-    const handled = new Set(
-      Object.values(paths).flatMap((methods) => Object.values(methods).map((one) => one.operationId)),
-    );
-    const missing = listed.filter((name) => !handled.has(name));
-    expect(missing, `These operations of ${OPERATIONS} have no handler. Return it from createApi().`).toEqual([]);
-  },
-);
+it.runIf(existsSync(operations))('handles all operations that clients know', async () => {
+  // By a path that the compiler does not follow, because an API of Express routers does not have this file.
+  const { api } = (await import(operations)) as { api: object };
+  const listed = Object.keys(api);
+  if (listed.length === 0) return;
+  const { paths } = await readDocument();
+  const handled = new Set(
+    Object.values(paths).flatMap((methods) => Object.values(methods).map((one) => one.operationId)),
+  );
+  const missing = listed.filter((name) => !handled.has(name));
+  expect(missing, `These operations of ${OPERATIONS} have no handler. Return it from createApi().`).toEqual([]);
+});
 
 function describe(broken: readonly string[]): string {
   return `The API breaks what its last release promised:

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { withoutCredentials } from '../upgrade/spillway-file.mjs';
 import { hasTour, planRemoval, removeTour } from './tour.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -27,7 +28,7 @@ export async function own(args) {
   const plan = planRemoval(root);
   console.log(describe(plan, changes !== undefined));
   if (!options.yes && !(await agree())) return refuse('Nothing was removed.');
-  removeTour(root, plan);
+  removeTour(root, plan, findUpstream(root));
   console.log(FAREWELL);
 }
 
@@ -53,13 +54,21 @@ function readOptions(args) {
 
 /** Returns uncommitted changes as lines of `git status --short`; undefined without git. */
 function listChanges(folder) {
+  return askGit(folder, ['status', '--short', '--', '.'])
+    ?.split('\n')
+    .filter((line) => line !== '');
+}
+
+/** Returns the URL that this clone comes from, for later upgrades. */
+function findUpstream(folder) {
+  const url = askGit(folder, ['remote', 'get-url', 'origin'])?.trim();
+  return url && withoutCredentials(url);
+}
+
+/** Returns the output of git; undefined without git, or if it fails. */
+function askGit(folder, args) {
   try {
-    const text = execFileSync('git', ['status', '--short', '--', '.'], {
-      cwd: folder,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    return text.split('\n').filter((line) => line !== '');
+    return execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   } catch {
     return undefined;
   }

@@ -1,11 +1,12 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { listFiles } from '../../build/files.mjs';
+import { listFiles, readJson } from '../../build/files.mjs';
+import { hashFiles, spillwayFile, toSpillwayText } from '../upgrade/spillway-file.mjs';
 
 const emptyApp = fileURLToPath(new URL('empty', import.meta.url));
 
-const settingsFile = 'src/server/product/settings.ts';
+export const settingsFile = 'src/server/product/settings.ts';
 
 /** Folders of the tour. Tests add `tests/<tree>/product`. */
 const tourFolders = ['src/shared/product', 'src/server/product', 'src/client/product', 'src/client/public'];
@@ -30,7 +31,7 @@ const testFolders = [
 ];
 
 /** The setting that enables the tour's failures. Other code relies on its name, but your app does not need it. */
-const tourSetting = 'TOUR_FAILURES';
+export const tourSetting = 'TOUR_FAILURES';
 
 /** @param {string} root */
 export function hasTour(root) {
@@ -58,8 +59,9 @@ export function planRemoval(root) {
 /**
  * @param {string} root
  * @param {ReturnType<typeof planRemoval>} plan
+ * @param {string | undefined} upstream the git URL of Spillway's repository
  */
-export function removeTour(root, { removed, written }) {
+export function removeTour(root, { removed, written }, upstream) {
   const settings = listSettings(readFileSync(join(root, settingsFile), 'utf8'));
   for (const { path } of removed) rmSync(join(root, path));
   for (const folder of new Set(removed.map(({ folder }) => folder))) removeEmptyFolders(join(root, folder));
@@ -69,6 +71,8 @@ export function removeTour(root, { removed, written }) {
   for (const path of ['README.md', ...listFiles(join(root, 'docs')).map((name) => `docs/${name}`)]) {
     if (path.endsWith('.md')) rewrite(join(root, path), withoutTour);
   }
+  const { version } = readJson(join(root, 'package.json'));
+  writeFileSync(join(root, spillwayFile), toSpillwayText({ version, upstream, files: hashFiles(root) }));
 }
 
 /** Removes the text between `<!-- tour -->` and `<!-- /tour -->`, with the line after it. */
@@ -92,7 +96,7 @@ export function withOwnersTests(text) {
 }
 
 /** Returns the names in a table of settings. */
-function listSettings(source) {
+export function listSettings(source) {
   return [...source.matchAll(/^ {2,4}([A-Z][A-Z0-9_]*): \{$/gm)].map(([, name]) => name);
 }
 

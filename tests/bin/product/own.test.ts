@@ -106,6 +106,10 @@ describe('npm run own', () => {
     expect(said).toContain('npm run new -- page /about');
     expect(existsSync(join(copy, 'tests/bin/product'))).toBe(false);
     expect(existsSync(join(copy, RELEASED))).toBe(false);
+    const { version, files } = JSON.parse(read('.spillway.json'));
+    expect(version).toBe(JSON.parse(read('package.json')).version);
+    expect(Object.keys(files)).toContain('src/server/app.ts');
+    expect(Object.keys(files).filter((path) => /^(?:src|tests)\/\w+\/product\//.test(path))).toEqual([]);
   });
 
   test('leaves no mention of the tour in files that you edit', () => {
@@ -197,5 +201,16 @@ describe('the app that both leave', () => {
     });
     expect([added.status, added.headers.get('location')]).toEqual([201, '/api/gauges/1']);
     expect(await (await fetch(`${url}/api/gauges`)).json()).toEqual([await added.json()]);
+  });
+
+  test('has a doctor that names the changed files of Spillway', async () => {
+    const file = 'src/server/limits.ts';
+    expect(await run('npm run doctor')).toMatch(/Spillway's files: All \d{3,} are as they were released/);
+    const before = read(file);
+    writeFileSync(join(copy, file), `${before}\n`);
+    expect(await run('npm run doctor')).toMatch(
+      /Spillway's files: 1 of \d+ were changed or removed here: src\/server\/limits\.ts/,
+    );
+    writeFileSync(join(copy, file), before);
   });
 });
