@@ -3,5 +3,6 @@
 export { readConfig, SETTINGS } from '../../src/server/config.ts';
 export { createTestApp } from './app.ts';
 export { type E2eServer, startServer } from './e2e-server.ts';
+export { createPostgresDatabase } from './postgres.ts';
 export { createRenderPage, createVisitPage } from './render-page.tsx';
 export { createTestClient } from './test-client.ts';

@@ -39,4 +39,5 @@ export {
 } from './product.ts';
 export type { ContentSources } from './protection/content-policy.ts';
 export { requestInfo } from './request/request-info.ts';
+export { toSender } from './request/to-sender.ts';
 export { parsed, toggle } from './settings.ts';
