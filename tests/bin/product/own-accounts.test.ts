@@ -24,16 +24,26 @@ describe('npm run own -- --with accounts', () => {
     expect(packages['node_modules/kysely'].dev).toBeUndefined();
   });
 
+  test('lets you add models, whose rows belong to the signed-in user', async () => {
+    const note = 'note title:text body:longtext pages:number isDone:boolean due:date';
+    for (const words of [note, 'order-item name:text order:text']) await clone.run(`npm run new -- model ${words}`);
+    await clone.run('npm run new -- page /about --static');
+  });
+
   test('leaves an app that type-checks and lints', async () => {
     expect(existsSync(join(clone.folder, '.env.part'))).toBe(false);
     await Promise.all([clone.run('npm run typecheck'), clone.run(`npm run lint -- ${CHANGED.join(' ')}`)]);
-  }, 120_000);
+  }, 300_000);
 
   test('has passing tests, on SQLite and on PostgreSQL', async () => {
     const passed = /^[1-9]\d* passed, 0 failed$/m;
     const said = await clone.run('npm test');
     expect(said).toMatch(passed);
-    for (const path of ['server/product/accounts/accounts.test.ts', 'e2e/product/accounts.test.ts']) {
+    for (const path of [
+      'server/product/accounts/accounts.test.ts',
+      'e2e/product/accounts.test.ts',
+      'server/product/pages/notes.test.ts',
+    ]) {
       expect(said).toContain(path);
     }
     expect(await clone.run('npm test -- --project=unit', { TEST_DATABASE: 'postgres' })).toMatch(passed);

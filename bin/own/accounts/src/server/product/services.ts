@@ -38,7 +38,7 @@ export const services = {
 
 /** On your machine, mails are printed to the log. */
 function printMails({ isLocal }: Settings, log: ServiceTools['log']): SendMail {
-  if (!isLocal) throw new Error('Set SMTP_URL and MAIL_FROM. Without them, nobody can confirm an email address.');
+  if (!isLocal) throw new Error('Set SMTP_URL and MAIL_FROM. Visitors cannot sign up without a mail.');
   return async ({ to, subject, text }) => {
     log.info({ to }, `This mail was not sent, because SMTP_URL is not set.\n\n${subject}\n\n${text}`);
   };

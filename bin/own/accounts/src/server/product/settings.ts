@@ -22,7 +22,7 @@ export const settings = defineSettings(
     databaseFile: join(config.dataDir, 'app.sqlite'),
     seed: values.SEED,
     sendMail: createMailer(config),
-    /** Where links in mails lead to. It never comes from a request, because anyone can send any `Host`. */
+    /** Where links in mails lead to. It is never read from a request, because clients can send any `Host`. */
     origin: config.publicOrigins[0] ?? `http://localhost:${config.port}`,
     isLocal: config.isLoopback && config.publicOrigins.length === 0,
   }),

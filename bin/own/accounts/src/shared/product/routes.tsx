@@ -25,6 +25,6 @@ export const routes = defineRoutes([
       { id: 'account', path: '/account', page: () => import('./pages/account/account.tsx') },
     ],
   },
-  // Static pages are the same for everyone, so their layout does not show who is signed in.
+  // Static pages are the same for everyone, so their layout does not show the signed-in user.
   { id: 'static', page: () => import('./pages/root/static.tsx'), children: [] },
 ]);

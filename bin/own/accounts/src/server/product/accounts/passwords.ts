@@ -10,7 +10,7 @@ export async function hashPassword(password: string): Promise<string> {
   return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64url'), hash.toString('base64url')].join('$');
 }
 
-/** @param stored undefined takes as long as a wrong password, so that nobody learns which accounts exist */
+/** @param stored undefined takes as long as a wrong password, so that the time does not reveal which accounts exist */
 export async function isPassword(password: string, stored: string | undefined): Promise<boolean> {
   const [, N, r, p, salt = '', hash = ''] = (stored ?? NOBODY).split('$');
   const expected = Buffer.from(hash, 'base64url');

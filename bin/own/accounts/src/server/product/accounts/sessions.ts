@@ -20,7 +20,7 @@ export async function endSession(db: Database, token: string): Promise<void> {
   await db.deleteFrom('sessions').where('tokenHash', '=', toHash(token)).execute();
 }
 
-/** Returns the user who is signed in. Without a cookie, it does not ask the database. */
+/** Returns the signed-in user. Without a cookie, it does not ask the database. */
 export async function findUser(db: Database, request: Request): Promise<User | undefined> {
   const token = readToken(request);
   if (token === undefined) return undefined;

@@ -14,14 +14,14 @@ export async function hasUser(db: Database, email: string): Promise<boolean> {
   return (await db.selectFrom('users').select('id').where('email', '=', email).executeTakeFirst()) !== undefined;
 }
 
-/** Returns undefined if there is no such user, or if the password is not correct. Both take the same time. */
+/** Returns undefined if the user is unknown or the password is not correct. Both take the same time. */
 export async function findByPassword(db: Database, email: string, password: string): Promise<User | undefined> {
   const found = await db.selectFrom('users').selectAll().where('email', '=', email).executeTakeFirst();
   const isCorrect = await isPassword(password, found?.passwordHash);
   return found && isCorrect ? { id: found.id, email: found.email } : undefined;
 }
 
-/** Creates the user if there is none. Ends all sessions and links, because someone else may have them. */
+/** Creates the user, or changes the password. Ends all sessions and links, because someone else may have them. */
 export async function setPassword(db: Database, email: string, password: string): Promise<User> {
   const passwordHash = await hashPassword(password);
   return inTransaction(db, async (db) => {

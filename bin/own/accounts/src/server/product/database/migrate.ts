@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Database } from './tables.ts';
 
 interface MigrateOptions {
-  /** Begins a transaction that waits for those of other processes. */
+  /** Begins a transaction that waits while another process migrates. */
   readonly lock: string;
   /** Runs a script of several statements on a connection. */
   readonly run: (script: string, connection: Database) => Promise<unknown>;

@@ -25,7 +25,7 @@ export const signIn = {
   },
 } satisfies ServerPage<unknown, AppContext, SignInActions>;
 
-/** Returns the page that asked to sign in. It is a path of this site, whatever the link contains. */
+/** Returns the page that asked to sign in, or the start page if the link leads to another site. */
 function toTarget(request: Request): string {
   const to = new URL(request.url).searchParams.get('to') ?? '/';
   const url = URL.parse(to, request.url);

@@ -1,4 +1,4 @@
-/** The same for known and unknown addresses, so that nobody learns who has an account. */
+/** The same for known and unknown addresses, so that it does not reveal which accounts exist. */
 export function CheckMail({ email }: { email: string }) {
   return (
     <article>

@@ -27,7 +27,7 @@ export function Field({ label, name, result, type = 'text', hint, defaultValue, 
   if (type === 'checkbox') {
     const isChecked = result?.errors ? typed !== undefined : defaultChecked;
     return (
-      <p className={styles.checkbox}>
+      <p>
         <input {...more} {...shared} type="checkbox" defaultChecked={isChecked} /> <label htmlFor={id}>{label}</label>
       </p>
     );

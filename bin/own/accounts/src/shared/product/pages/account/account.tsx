@@ -20,6 +20,7 @@ export default function Account({ data: { email } }: PageProps<AccountData>) {
   return (
     <article>
       <title>Your account</title>
+      <meta name="description" content="Change your password, or delete your account." />
       <h1>Your account</h1>
       <p>You are signed in as {email}.</p>
 
