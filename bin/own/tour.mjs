@@ -9,7 +9,7 @@ const emptyApp = fileURLToPath(new URL('empty', import.meta.url));
 export const PARTS = {
   accounts: {
     packages: ['kysely'],
-    next: `Accounts and a database are in docs/guide/13-accounts.md. To see them, run SEED=on npm run dev, and sign in as
+    next: `Accounts and a database are in docs/guide/accounts.md. To see them, run SEED=on npm run dev, and sign in as
 ada@example.com with the password "correct horse battery".`,
   },
 };

@@ -1,7 +1,12 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CHANGED, type Clone, createClone } from './clone.ts';
+import { createPostgresDatabase } from '#engine/testing';
+// biome-ignore-start lint/style/noRestrictedImports: this test is removed with the tour
+import { followPage } from '../../support/guide.ts';
+import { startMailServer } from '../../support/receivers.ts';
+// biome-ignore-end lint/style/noRestrictedImports: this test is removed with the tour
+import { CHANGED, type Clone, createClone, project } from './clone.ts';
 
 let clone: Clone;
 beforeAll(async () => {
@@ -10,7 +15,7 @@ beforeAll(async () => {
     'Usage: npm run own -- [--with accounts]',
   );
   const said = await clone.run('npm run own -- --with accounts --yes');
-  expect(said).toContain('docs/guide/13-accounts.md');
+  expect(said).toContain('docs/guide/accounts.md');
 }, 120_000);
 afterAll(() => clone?.remove());
 
@@ -24,9 +29,10 @@ describe('npm run own -- --with accounts', () => {
     expect(packages['node_modules/kysely'].dev).toBeUndefined();
   });
 
-  test('lets you add models, whose rows belong to the signed-in user', async () => {
-    const note = 'note title:text body:longtext pages:number isDone:boolean due:date';
-    for (const words of [note, 'order-item name:text order:text']) await clone.run(`npm run new -- model ${words}`);
+  test('can be extended by the chapter of the guide, and by other models', async () => {
+    followPage(clone.folder, readFileSync(join(project, 'docs/guide/accounts.md'), 'utf8'));
+    const fields = 'name:text notes:longtext order:text weight:number isSold:boolean soldAt:date';
+    await clone.run(`npm run new -- model order-item ${fields}`);
     await clone.run('npm run new -- page /about --static');
   });
 
@@ -42,12 +48,46 @@ describe('npm run own -- --with accounts', () => {
     for (const path of [
       'server/product/accounts/accounts.test.ts',
       'e2e/product/accounts.test.ts',
-      'server/product/pages/notes.test.ts',
+      'server/product/pin-notes.test.ts',
     ]) {
       expect(said).toContain(path);
     }
     expect(await clone.run('npm test -- --project=unit', { TEST_DATABASE: 'postgres' })).toMatch(passed);
   }, 300_000);
+
+  test('runs on PostgreSQL, sends mail through SMTP_URL, and gives a job that fails an address', async () => {
+    const mails = await startMailServer();
+    const token = 'an-operator-token-of-a-test-with-enough-characters';
+    const env = {
+      DATABASE_URL: await createPostgresDatabase(),
+      SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+      MAIL_FROM: 'app@example.com',
+      NOTIFY_PRIVATE_TARGETS: '127.0.0.1',
+      OPERATOR_TOKEN: token,
+    };
+    await clone.run('npm run build');
+    // Both run the migrations at the same time.
+    const urls = await Promise.all(['a', 'b'].map((name) => clone.start({ ...env, DATA_DIR: `./data-${name}` })));
+    const signUp = (email: string) =>
+      fetch(`${urls[0]}/sign-up`, {
+        method: 'POST',
+        headers: { origin: String(urls[0]) },
+        body: new URLSearchParams({ _action: 'sign-up.sendLink', email }),
+      });
+    expect((await signUp('ada@example.com')).status).toBe(200);
+    await expect.poll(() => mails.mails.length).toBe(1);
+    expect(mails.mails[0]?.data).toMatch(/^To: ada@example.com\r?$/m);
+    expect(mails.mails[0]?.data).toContain('/choose-password/');
+
+    mails.answer = '451 not now';
+    expect((await signUp('emmy@example.com')).status).toBe(200);
+    const headers = { authorization: `Bearer ${token}` };
+    const listIncidents = (url: string) =>
+      fetch(`${url}/api/desk/incidents`, { headers }).then((reply) => reply.text());
+    // Either server can have run the job.
+    await expect.poll(async () => (await Promise.all(urls.map(listIncidents))).join()).toContain('451');
+    await mails.close();
+  }, 120_000);
 
   test('does not start without a mail server on a public address', async () => {
     await expect(clone.start({ PUBLIC_ORIGINS: 'https://app.example' })).rejects.toThrow('Set SMTP_URL and MAIL_FROM.');

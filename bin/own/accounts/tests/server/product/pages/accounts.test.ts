@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { limitAttempts } from '#product-server/accounts/attempts.ts';
 import { createLink, readLink } from '#product-server/accounts/links.ts';
 import { hasUser, setPassword } from '#product-server/accounts/users.ts';
 import { account } from '#product-server/pages/account.ts';
@@ -27,12 +28,16 @@ describe('sign-in', () => {
     expect(visitor.signedIn()).toEqual(user);
   });
 
+  it('is skipped by users who are signed in', async () => {
+    const { context } = createVisitor(database.db, await addUser(database.db));
+    expect((await visitPage('/sign-in?to=/account', { context })).redirect).toBe('/account');
+  });
+
   it.each(['https://evil.example/', '//evil.example', '/\\evil.example', 'javascript:alert(1)', 'https://['])(
     'never redirects to %s',
     async (to) => {
-      await setPassword(database.db, ADA, PASSWORD);
-      const { result } = enter(ADA, PASSWORD, `/sign-in?to=${encodeURIComponent(to)}`);
-      await expect(result).rejects.toMatchObject({ kind: 'redirect', location: '/' });
+      const { context } = createVisitor(database.db, await addUser(database.db));
+      expect((await visitPage(`/sign-in?to=${encodeURIComponent(to)}`, { context })).redirect).toBe('/');
     },
   );
 
@@ -46,14 +51,17 @@ describe('sign-in', () => {
 
   it('refuses more than 10 attempts for an account, even with the right password', async () => {
     await setPassword(database.db, ADA, PASSWORD);
-    for (let attempt = 1; attempt <= 10; attempt += 1) await enter(ADA, 'incorrect').result;
+    for (let attempt = 1; attempt <= 10; attempt += 1) await limitAttempts(database.db, `sign in to ${ADA}`, 10);
     await expect(enter(ADA, PASSWORD).result).rejects.toMatchObject({ status: 429 });
     expect(await enter('nobody@example.com', 'incorrect').result).toMatchObject({ status: 422 });
   });
 
-  it('is skipped by users who are signed in', async () => {
-    const { context } = createVisitor(database.db, await addUser(database.db));
-    expect((await visitPage('/sign-in?to=/account', { context })).redirect).toBe('/account');
+  it('forgets failed attempts after a right one', async () => {
+    await setPassword(database.db, ADA, PASSWORD);
+    for (let attempt = 1; attempt <= 9; attempt += 1) await limitAttempts(database.db, `sign in to ${ADA}`, 10);
+    for (let time = 1; time <= 2; time += 1) {
+      await expect(enter(ADA, PASSWORD).result).rejects.toMatchObject({ kind: 'redirect' });
+    }
   });
 });
 

@@ -11,7 +11,7 @@ const FIRST = [
 ];
 
 const PLACES = [
-  { path: 'docs/guide/13-accounts.md', text: 'The chapter about accounts, the database, jobs and mail.' },
+  { path: 'docs/guide/accounts.md', text: 'The chapter about accounts, the database, jobs and mail.' },
   { path: 'src/shared/product/pages/home/', text: 'This page. Change it first.' },
   { path: 'src/shared/product/pages/root/', text: 'The layout of every page, and the global styles.' },
   { path: 'src/shared/product/routes.tsx', text: 'The list of pages.' },

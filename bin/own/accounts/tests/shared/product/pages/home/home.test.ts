@@ -7,5 +7,5 @@ it('has a title, one heading and the first steps', async () => {
   expect(html).toMatch(/<title>[^<]+<\/title>/);
   expect(html.match(/<h1/g)).toHaveLength(1);
   expect(html).toContain('npm run new -- page /about');
-  expect(html).toContain('docs/guide/13-accounts.md');
+  expect(html).toContain('docs/guide/accounts.md');
 });
