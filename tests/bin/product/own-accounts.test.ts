@@ -89,7 +89,19 @@ describe('npm run own -- --with accounts', () => {
     await mails.close();
   }, 120_000);
 
-  test('does not start without a mail server on a public address', async () => {
-    await expect(clone.start({ PUBLIC_ORIGINS: 'https://app.example' })).rejects.toThrow('Set SMTP_URL and MAIL_FROM.');
+  test.each([
+    [{ HOST: '0.0.0.0' }, 'Set PUBLIC_ORIGINS.'],
+    [{ PUBLIC_ORIGINS: 'https://app.example' }, 'Set SMTP_URL and MAIL_FROM.'],
+    [
+      {
+        PUBLIC_ORIGINS: 'https://app.example',
+        SMTP_URL: 'smtps://mail.example',
+        MAIL_FROM: 'app@example.com',
+        SEED: 'on',
+      },
+      'SEED adds an account whose password is public.',
+    ],
+  ])('does not start on a public address with %o', async (env, words) => {
+    await expect(clone.start(env)).rejects.toThrow(words);
   });
 });

@@ -17,10 +17,12 @@ const HOUR = 60 * 60 * 1000;
 
 export const services = {
   async open(settings: Settings, { log, report }: ServiceTools): Promise<Services> {
-    const sendMail = settings.sendMail ?? printMails(settings, log);
+    const { origin, isLocal, sendMail = printMails(log) } = settings;
+    if (origin === undefined) throw new Error('Set PUBLIC_ORIGINS. Links in mails begin with its first origin.');
+    if (!isLocal) requireProduction(settings);
     const db = await openDatabase(settings);
     if (settings.seed) await seed(db);
-    const queue = createQueue({ db, handlers: createHandlers({ db, sendMail, origin: settings.origin }), report });
+    const queue = createQueue({ db, handlers: createHandlers({ db, sendMail, origin }), report });
     queue.start();
     const cleaning = setInterval(() => deleteExpired(db).catch(report), HOUR).unref();
     return {
@@ -36,9 +38,12 @@ export const services = {
   close: (opened: Services) => opened.close(),
 };
 
-/** On your machine, mails are printed to the log. */
-function printMails({ isLocal }: Settings, log: ServiceTools['log']): SendMail {
-  if (!isLocal) throw new Error('Set SMTP_URL and MAIL_FROM. Visitors cannot sign up without a mail.');
+function requireProduction({ sendMail, seed: isSeeded }: Settings): void {
+  if (!sendMail) throw new Error('Set SMTP_URL and MAIL_FROM. Visitors cannot sign up without a mail.');
+  if (isSeeded) throw new Error('SEED adds an account whose password is public. Remove it outside of development.');
+}
+
+function printMails(log: ServiceTools['log']): SendMail {
   return async ({ to, subject, text }) => {
     log.info({ to }, `This mail was not sent, because SMTP_URL is not set.\n\n${subject}\n\n${text}`);
   };

@@ -22,8 +22,9 @@ export const settings = defineSettings(
     databaseFile: join(config.dataDir, 'app.sqlite'),
     seed: values.SEED,
     sendMail: createMailer(config),
-    /** Where links in mails lead to. It is never read from a request, because clients can send any `Host`. */
-    origin: config.publicOrigins[0] ?? `http://localhost:${config.port}`,
+    /** Links in mails begin with it. It is never read from a request, because clients can send any `Host`. */
+    origin: config.publicOrigins[0] ?? (config.isLoopback ? `http://127.0.0.1:${config.port}` : undefined),
+    /** On your machine, mails are printed to the log. */
     isLocal: config.isLoopback && config.publicOrigins.length === 0,
   }),
 );
