@@ -1,4 +1,5 @@
 import { defineProduct } from '#engine/server';
+import { createApiStore } from './api/create-api-store.ts';
 import { createApi } from './api/index.ts';
 import { createContext } from './context.ts';
 import { pages } from './pages/index.ts';
@@ -15,4 +16,5 @@ export const product = defineProduct({
   context: createContext,
   pages,
   api: createApi,
+  apiStore: createApiStore,
 });

@@ -33,15 +33,18 @@ interface QueueOptions<Known extends Handlers> {
 const SECOND = 1000;
 /** How often due jobs are looked for (ms). */
 const INTERVAL = SECOND;
-/** A process that dies in a job leaves it. Another one runs it again after this time (ms). */
+/** The same after the database failed (ms). */
+const AWAY_INTERVAL = 30 * SECOND;
+/** A job of a process that died runs again after this time (ms). So does a job that takes longer. */
 const CLAIM_TIME = 5 * 60 * SECOND;
 /** Waits before the next attempts (ms). After the last one, the job stays in the table with the address of its failure. */
 const WAITS = [10 * SECOND, 60 * SECOND, 10 * 60 * SECOND, 60 * 60 * SECOND];
 
-/** Runs jobs one after the other. A job can run twice if its process dies, so its handler must allow that. */
+/** Runs jobs one after the other. A job can run twice, so its handler must allow that. */
 export function createQueue<Known extends Handlers>({ db, handlers, report }: QueueOptions<Known>): Queue<Known> {
   const stopping = new AbortController();
-  let running: Promise<void> = Promise.resolve();
+  /** The pause after the jobs that run. */
+  let running = Promise.resolve(INTERVAL);
 
   /** Claims a job by postponing it. If two processes choose the same one, the second finds it postponed. */
   function claim() {
@@ -75,11 +78,18 @@ export function createQueue<Known extends Handlers>({ db, handlers, report }: Qu
 
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await wait(INTERVAL, undefined, { ref: false, signal: stopping.signal }).catch(() => undefined);
-      running = runDue().catch((error) => void report(error));
-      await running;
+      const pause = await running;
+      await wait(pause, undefined, { ref: false, signal: stopping.signal }).catch(() => undefined);
+      running = runDue().then(
+        () => INTERVAL,
+        (error) => {
+          report(error);
+          return AWAY_INTERVAL;
+        },
+      );
     }
   }
+
   return {
     async add(name, input, into = db) {
       const job = { id: randomUUID(), name, input: JSON.stringify(input), attempts: 0, runAt: now() };

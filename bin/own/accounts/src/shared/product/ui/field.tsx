@@ -37,7 +37,7 @@ export function Field({ label, name, result, type = 'text', hint, defaultValue, 
     <div className={styles.field}>
       <label htmlFor={id}>{label}</label>
       {type === 'multiline' ? (
-        <textarea {...shared} rows={8} defaultValue={value} />
+        <textarea {...shared} rows={8} required={more.required} defaultValue={value} />
       ) : (
         <input {...more} {...shared} type={type} defaultValue={value} />
       )}

@@ -56,6 +56,12 @@ describe('sign-in', () => {
     expect(await enter('nobody@example.com', 'incorrect').result).toMatchObject({ status: 422 });
   });
 
+  it('refuses more than 50 attempts from a network address', async () => {
+    await setPassword(database.db, ADA, PASSWORD);
+    for (let attempt = 1; attempt <= 50; attempt += 1) await limitAttempts(database.db, 'sign in from 192.0.2.1', 50);
+    await expect(enter(ADA, PASSWORD).result).rejects.toMatchObject({ status: 429 });
+  });
+
   it('forgets failed attempts after a right one', async () => {
     await setPassword(database.db, ADA, PASSWORD);
     for (let attempt = 1; attempt <= 9; attempt += 1) await limitAttempts(database.db, `sign in to ${ADA}`, 10);
