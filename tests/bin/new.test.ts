@@ -132,9 +132,12 @@ describe('a model', () => {
     });
   });
 
-  it.each(['notes', 'user', 'Note', '7', 'static', 'escape'])('cannot have the name %s', (name) => {
-    expect(() => toModelNames(name)).toThrow(/name/);
-  });
+  it.each(['notes', 'user', 'Note', '7', 'static', 'escape', 'class', 'style', 'map'])(
+    'cannot have the name %s',
+    (name) => {
+      expect(() => toModelNames(name)).toThrow(/name/);
+    },
+  );
 
   it('has fields, whose columns are quoted if SQL reserves their names', () => {
     const fields = parseFields(['title:text', 'dueDate:date', 'order:number'], { one: 'note' });
@@ -150,6 +153,7 @@ describe('a model', () => {
     [['title:words'], 'The types are text, longtext, number, boolean, date.'],
     [['title:text:x'], 'is not a field'],
     [['id:text'], 'cannot have the name "id"'],
+    [['class:text'], 'cannot have the name "class"'],
     [['due-date:date'], 'cannot have the name "due-date"'],
     [['title:text', 'title:date'], 'two fields with the name title'],
     [['due:date'], 'needs a field of the type text'],

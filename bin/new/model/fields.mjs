@@ -1,4 +1,4 @@
-import { Refusal, toWords } from '../names.mjs';
+import { Refusal, toConstName, toWords } from '../names.mjs';
 
 /**
  * The types of fields. `sql` works on both databases, `ts` is the type in code, `schema` checks JSON, `form` checks the
@@ -83,7 +83,7 @@ function parseField(text) {
   if (text.split(':').length !== 2 || !Object.hasOwn(TYPES, type)) {
     throw new Refusal(`"${text}" is not a field. Use name:type. The types are ${Object.keys(TYPES).join(', ')}.`);
   }
-  if (!/^[a-z][A-Za-z0-9]*$/.test(name) || TAKEN.has(name)) {
+  if (!/^[a-z][A-Za-z0-9]*$/.test(name) || TAKEN.has(name) || toConstName(name) !== name) {
     throw new Refusal(`A field cannot have the name "${name}". Use letters and digits, such as dueDate.`);
   }
   const kebab = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -1,7 +1,25 @@
-import { parseName, parsePagePath, Refusal, toCamel, toPascal, toPlural, toSingular, toWords } from '../names.mjs';
+import { runInNewContext } from 'node:vm';
+import {
+  parseName,
+  parsePagePath,
+  Refusal,
+  toCamel,
+  toConstName,
+  toPascal,
+  toPlural,
+  toSingular,
+  toWords,
+} from '../names.mjs';
+
+/** Names of the language, such as `Map`, which a type must not shadow. */
+const BUILT_IN = new Set(runInNewContext('Object.getOwnPropertyNames(globalThis)'));
 
 /** Names that the written files use themselves. */
-const USED = new Set(['account', 'field', 'form', 'page', 'user', 'visitor', 'static', 'new', 'link', 'operation']);
+const USED = new Set(
+  'account action context database field fields form link new operation page param pick problem query request result service session static style test user visitor'.split(
+    ' ',
+  ),
+);
 
 /**
  * All spellings of a model's name: `order-item` is `orderItem` in code and `order_items` in the database.
@@ -12,7 +30,8 @@ const USED = new Set(['account', 'field', 'form', 'page', 'user', 'visitor', 'st
 export function toModelNames(name) {
   const one = parseName(name);
   const many = toPlural(one);
-  if (USED.has(one) || one in globalThis || toSingular(many) !== one) {
+  const isTaken = [one, many].some((name) => toConstName(name) !== toCamel(name) || name in globalThis);
+  if (USED.has(one) || BUILT_IN.has(toPascal(one)) || isTaken || toSingular(many) !== one) {
     throw new Refusal(`A model cannot have the name "${one}". Choose another one, in the singular, such as note.`);
   }
   parsePagePath(`/${many}`);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPostgresDatabase } from '#engine/testing';
 // biome-ignore-start lint/style/noRestrictedImports: this test is removed with the tour
 import { followPage } from '../../support/guide.ts';
+import { createVisitor } from '../../support/owned-app.ts';
 import { startMailServer } from '../../support/receivers.ts';
 // biome-ignore-end lint/style/noRestrictedImports: this test is removed with the tour
 import { CHANGED, type Clone, createClone, project } from './clone.ts';
@@ -55,7 +56,7 @@ describe('npm run own -- --with accounts', () => {
     expect(await clone.run('npm test -- --project=unit', { TEST_DATABASE: 'postgres' })).toMatch(passed);
   }, 300_000);
 
-  test('runs on PostgreSQL, sends mail through SMTP_URL, and gives a job that fails an address', async () => {
+  test('runs on PostgreSQL, and sends mail through SMTP_URL', async () => {
     const mails = await startMailServer();
     const token = 'an-operator-token-of-a-test-with-enough-characters';
     const env = {
@@ -68,17 +69,28 @@ describe('npm run own -- --with accounts', () => {
     await clone.run('npm run build');
     // Both run the migrations at the same time.
     const urls = await Promise.all(['a', 'b'].map((name) => clone.start({ ...env, DATA_DIR: `./data-${name}` })));
-    const signUp = (email: string) =>
-      fetch(`${urls[0]}/sign-up`, {
-        method: 'POST',
-        headers: { origin: String(urls[0]) },
-        body: new URLSearchParams({ _action: 'sign-up.sendLink', email }),
-      });
+    const [url = ''] = urls;
+    const visitor = createVisitor(url);
+    const signUp = (email: string) => visitor.post('/sign-up', { _action: 'sign-up.sendLink', email });
     expect((await signUp('ada@example.com')).status).toBe(200);
     await expect.poll(() => mails.mails.length).toBe(1);
-    expect(mails.mails[0]?.data).toMatch(/^To: ada@example.com\r?$/m);
-    expect(mails.mails[0]?.data).toContain('/choose-password/');
+    const mail = mails.mails[0]?.data.replaceAll('=\r\n', '') ?? ''; // long lines are split
+    expect(mail).toMatch(/^To: ada@example.com\r?$/m);
 
+    // A user sees personal pages as private ones, and static pages like everyone.
+    const [link = ''] = /\/choose-password\/[\w-]+/.exec(mail) ?? [];
+    await visitor.post(link, { _action: 'choose-password.choose', password: 'correct horse battery' });
+    const [home, about] = [await visitor.get('/'), await visitor.get('/about')];
+    expect([home.headers.get('cache-control'), await home.text()]).toEqual([
+      'private, no-cache',
+      expect.stringContaining('ada@example.com'),
+    ]);
+    expect([about.headers.get('cache-control'), await about.text()]).toEqual([
+      'public, no-cache',
+      expect.not.stringContaining('ada@example.com'),
+    ]);
+
+    // A job that fails gets an address.
     mails.answer = '451 not now';
     expect((await signUp('emmy@example.com')).status).toBe(200);
     const headers = { authorization: `Bearer ${token}` };
