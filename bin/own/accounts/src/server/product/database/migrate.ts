@@ -10,7 +10,7 @@ interface MigrateOptions {
 }
 
 /**
- * Runs the migrations that the database does not have yet. If one fails, none of them is kept. A database that has
+ * Runs the migrations that the database does not have yet, unless they have only comments. If one fails, none of them is kept. A database that has
  * unknown migrations is accepted, so that you can go back to an earlier version of the app.
  *
  * @param migrations scripts by name, in their order
@@ -33,7 +33,7 @@ export function migrate(
         const hash = toHash(script);
         const before = applied.find((row) => row.name === name);
         if (before && before.hash !== hash) throw new Error(toRefusal(name));
-        if (before) continue;
+        if (before || isUnwritten(script)) continue;
         await run(script, connection).catch((cause) => {
           throw new Error(`The migration ${name}.sql failed, so no new migration was kept.`, { cause });
         });
@@ -49,7 +49,12 @@ export function migrate(
 }
 
 function toRefusal(name: string): string {
-  return `The migration ${name}.sql was changed after it ran, so the database has other tables than the code expects. Restore its text, and write the change as a new migration: npm run new -- migration <name>.`;
+  return `The migration ${name}.sql was changed after it ran, so the database has other tables than the code expects. Restore its text, and write the change as a new migration: npm run new -- migration <name>. If the database has nothing of value, you can delete it instead.`;
+}
+
+/** `npm run dev` starts the server as soon as the file is there. */
+function isUnwritten(script: string): boolean {
+  return script.replace(/--.*/g, '').trim() === '';
 }
 
 /** Git can change the ends of lines. */

@@ -41,6 +41,13 @@ it('refuses a migration that was changed after it ran, and accepts other ends of
   await expect(open({ first: `${TABLE} -- ` })).rejects.toThrow('The migration first.sql was changed after it ran');
 });
 
+it('waits for the SQL of a new migration', async () => {
+  const open = await createDatabase();
+  await open({ first: '-- Write SQL here.\n' });
+  const db = await open({ first: `-- The ships.\n${TABLE}` });
+  expect(await db.selectFrom('migrations').select('name').execute()).toEqual([{ name: 'first' }]);
+});
+
 it('keeps nothing if a migration fails', async () => {
   const open = await createDatabase();
   const broken = open({ first: TABLE, second: 'CREATE TABLE harbours (id text); SELECT * FROM nowhere;' });
