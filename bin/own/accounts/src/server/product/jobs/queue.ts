@@ -77,9 +77,10 @@ export function createQueue<Known extends Handlers>({ db, handlers, report }: Qu
   }
 
   async function watch(): Promise<void> {
-    while (!stopping.signal.aborted) {
+    for (;;) {
       const pause = await running;
       await wait(pause, undefined, { ref: false, signal: stopping.signal }).catch(() => undefined);
+      if (stopping.signal.aborted) return;
       running = runDue().then(
         () => INTERVAL,
         (error) => {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
+import { openDatabase } from '#product-server/database/open-database.ts';
 import { createQueue } from '#product-server/jobs/queue.ts';
-import { useDatabase } from '../../../support/product/test-database.ts';
+import { createEmptyDatabase, useDatabase } from '../../../support/product/test-database.ts';
 
 const database = useDatabase();
 
@@ -68,8 +69,13 @@ it('runs a job again whose process has died, and reports a job without a handler
   expect(reported).toMatchObject([{ message: expect.stringContaining('no handler for the job "sing"') }]);
 });
 
-it('stops at once while it waits', async () => {
-  const { queue } = createTestQueue(async () => undefined);
+it('stops at once while it waits, and then leaves the database alone', async () => {
+  const db = await openDatabase(await createEmptyDatabase());
+  const reported: unknown[] = [];
+  const queue = createQueue({ db, handlers: {}, report: (error) => `address-${reported.push(error)}` });
   queue.start();
   await queue.stop();
+  await db.destroy();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(reported).toEqual([]);
 });
