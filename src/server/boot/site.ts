@@ -76,7 +76,7 @@ export async function startSite<Settings, Services, Own extends object>({
     scrubber,
     log,
     report(error) {
-      const disposition = funnel.fail(error, { origin: 'process' });
+      const disposition = funnel.fail(error, { origin: 'service' });
       return disposition.kind === 'error' ? disposition.error.digest : undefined;
     },
   });
