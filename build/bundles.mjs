@@ -27,7 +27,7 @@ const serverExternals = ['pino', 'pino-pretty', 'pg-native'];
 export const serverParts = {
   sentry: 'src/server/sentry/sentry.ts',
   'desk-worker': 'src/server/desk/worker/main.ts',
-  mail: 'src/server/desk/notifications/send-mail.ts',
+  mail: 'src/server/engine/outgoing/send-mail.ts',
   mcp: 'src/server/desk/api/mcp.ts',
   'health-check': 'src/server/boot/health-check.ts',
 };
@@ -55,7 +55,7 @@ function commonOptions({ root, dev, owner }) {
     legalComments: 'none',
     conditions: [dev ? 'development' : 'production'],
     alias: { ...owner.alias, ...routerContexts(root, { dev }) },
-    loader: assetLoaders,
+    loader: { ...assetLoaders, '.sql': 'text' },
     assetNames: 'assets/[name]-[hash]',
     publicPath: '/',
     // Source maps are one folder deeper than their files.

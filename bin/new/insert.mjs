@@ -16,24 +16,28 @@ export function listRoutes(source) {
 }
 
 /**
- * Adds a route to the children of the first layout.
+ * Adds a route to the children of the first layout, or of the layout with an id.
  *
  * @param {string} source
  * @param {string} route
+ * @param {string} [layout]
  */
-export function addRoute(source, route) {
+export function addRoute(source, route, layout) {
   const code = mask(source);
   const table = /\bdefineRoutes\s*\(\s*\[/.exec(code);
   if (!table) return undefined;
   for (const start of listItems(code, table.index + table[0].length - 1)) {
-    const children = code[start] === '{' ? findValue(code, start, 'children') : undefined;
+    if (code[start] !== '{') continue;
+    const id = findValue(code, start, 'id');
+    if (layout !== undefined && (id === undefined || !source.startsWith(layout, id + 1))) continue;
+    const children = findValue(code, start, 'children');
     if (children !== undefined && code[children] === '[') return insertLast(source, code, children, route);
   }
   return undefined;
 }
 
 /**
- * Adds a property to the object of a constant.
+ * Adds a property to the object of a constant, or an item to its list.
  *
  * @param {string} source
  * @param {string} name
@@ -41,8 +45,22 @@ export function addRoute(source, route) {
  */
 export function addProperty(source, name, property) {
   const code = mask(source);
-  const found = new RegExp(`\\bconst ${name}\\b[^=;]*=\\s*\\{`).exec(code);
+  const found = new RegExp(`\\bconst ${name}\\b[^=;]*=\\s*[{[]`).exec(code);
   return found ? insertLast(source, code, found.index + found[0].length - 1, property) : undefined;
+}
+
+/**
+ * Adds a member to an interface.
+ *
+ * @param {string} source
+ * @param {string} name
+ * @param {string} member
+ */
+export function addMember(source, name, member) {
+  const code = mask(source);
+  const found = new RegExp(`\\binterface ${name}\\b[^{]*\\{`).exec(code);
+  const close = found ? findClose(code, found.index + found[0].length - 1) : -1;
+  return close < 0 ? undefined : `${source.slice(0, close)}  ${member};\n${source.slice(close)}`;
 }
 
 /**

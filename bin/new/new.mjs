@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { planMigration } from './migration.mjs';
+import { planModel } from './model.mjs';
 import { Refusal } from './names.mjs';
 import { planPage } from './page.mjs';
 import { planResource } from './resource.mjs';
@@ -11,7 +13,9 @@ const project = fileURLToPath(new URL('../..', import.meta.url));
 
 const USAGE = `Usage:
   npm run new -- page /orders/:id [--id order] [--static] [--no-data]
-  npm run new -- api gauges`;
+  npm run new -- api gauges
+  npm run new -- migration add-notes
+  npm run new -- model note title:text body:longtext pages:number done:boolean due:date`;
 
 const OPTIONS = { id: { type: 'string' }, static: { type: 'boolean' }, 'no-data': { type: 'boolean' } };
 
@@ -24,7 +28,8 @@ const OPTIONS = { id: { type: 'string' }, static: { type: 'boolean' }, 'no-data'
  */
 
 /**
- * Creates a page or a resource: its files, its test, and its line in the table. Never overwrites a file.
+ * Creates a page, a resource, a migration or a model: its files, its tests, and its lines in the tables. Never overwrites
+ * a file.
  *
  * @param {string[]} args
  * @param {{ root?: string, log?: (line: string) => void }} [options]
@@ -51,16 +56,24 @@ export function createNew(args, { root = project, log = console.log } = {}) {
  * @throws Refusal
  */
 export function toPlan(root, args) {
-  const { kind, name, options } = readArgs(args);
+  const { kind, name, fields, options } = readArgs(args);
+  if (kind === 'model') return planModel(root, { name, fields });
+  if (fields.length > 0) throw new Refusal(USAGE);
   if (kind === 'page') return planPage(root, { path: name, ...options });
-  if (kind === 'api' && Object.keys(options).length === 0) return planResource(root, { resource: name });
-  throw new Refusal(USAGE);
+  if (kind === 'api') return planResource(root, { resource: name });
+  return planMigration(root, { name });
 }
+
+const KINDS = new Set(['page', 'api', 'migration', 'model']);
 
 function readArgs(args) {
   try {
     const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
-    if (positionals.length === 2) return { kind: positionals[0], name: positionals[1], options: { ...values } };
+    const [kind, name, ...fields] = positionals;
+    const hasOptions = Object.keys(values).length > 0;
+    if (name !== undefined && KINDS.has(kind) && (kind === 'page' || !hasOptions)) {
+      return { kind, name, fields, options: { ...values } };
+    }
   } catch {
     // An unknown option is handled like a wrong number of arguments.
   }

@@ -47,7 +47,11 @@ export function planPage(root, wanted) {
           ' and ',
         ),
       },
-      { path: routesFile, text: addRoute(routes, route), byHand: `${route}, in the children of your layout` },
+      {
+        path: routesFile,
+        text: (wanted.static && addRoute(routes, route, 'static')) || addRoute(routes, route),
+        byHand: `${route}, in the children of your layout`,
+      },
     ],
     next: `\`npm run dev\` shows it at ${toExample(path)}.${hasData ? ' Declare the data of its loader next to the page, and the actions of its forms in src/shared/product/actions.ts.' : ''}`,
   };

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { addImports, addProperty, addReturned } from './insert.mjs';
+import { addProperty, addReturned } from './insert.mjs';
 import { parseResource, Refusal, toCamel, toConstName, toPascal, toSingular, toTypeName } from './names.mjs';
+import { planEdit } from './plan-edit.mjs';
 
 const operationsFile = 'src/shared/product/api/index.ts';
 const handlersFile = 'src/server/product/api/index.ts';
@@ -37,18 +38,20 @@ export function planResource(root, wanted) {
       },
     ],
     edits: [
-      planEdit(root, operationsFile, {
+      planEdit(findFile(root, operationsFile), {
+        path: operationsFile,
         imports: [`import { ${operations} } from './${resource}.ts';`],
-        item: `...${operations}`,
+        items: [`...${operations}`],
         place: 'the object `api`',
         add: (source, item) => addProperty(source, 'api', item),
       }),
-      planEdit(root, handlersFile, {
+      planEdit(findFile(root, handlersFile), {
+        path: handlersFile,
         imports: [
           `import { ${handlers} } from './${resource}/handlers.ts';`,
           `import { create${pascal}Store } from './${resource}/store.ts';`,
         ],
-        item: created,
+        items: [created],
         place: 'the list that `createApi` returns',
         add: (source, item) => addReturned(source, 'createApi', item),
       }),
@@ -58,10 +61,8 @@ export function planResource(root, wanted) {
 }
 
 /** An app of an earlier version has no file of operations. It gets the one of the empty app. */
-function planEdit(root, path, { imports, item, place, add }) {
-  const file = [root, emptyApp].map((folder) => join(folder, path)).find(existsSync);
-  const text = add(readFileSync(file, 'utf8'), item);
-  return { path, text: text && addImports(text, imports), byHand: `${imports.join(' ')} and ${item}, in ${place}` };
+function findFile(root, path) {
+  return [root, emptyApp].map((folder) => join(folder, path)).find(existsSync);
 }
 
 function toNames(resource) {

@@ -3,19 +3,19 @@ import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { withoutCredentials } from '../upgrade/spillway-file.mjs';
-import { hasTour, planRemoval, removeTour } from './tour.mjs';
+import { hasTour, PARTS, planRemoval, removeTour } from './tour.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Replaces the tour with an empty app. First lists the removed files and asks for confirmation. Requires a clean git tree,
+ * Replaces the tour with an empty app, or with one that has accounts and a database. First lists the removed files and asks for confirmation. Requires a clean git tree,
  * so that one command restores everything.
  *
  * @param {string[]} args
  */
 export async function own(args) {
   const options = readOptions(args);
-  if (!options) return refuse('Usage: npm run own -- [--yes] [--force]');
+  if (!options) return refuse('Usage: npm run own -- [--with accounts] [--yes] [--force]');
   if (!hasTour(root)) {
     return refuse('The tour has already been removed: the product does not have its setting TOUR_FAILURES.');
   }
@@ -25,11 +25,12 @@ export async function own(args) {
       `There are uncommitted changes (${changes[0].slice(3)}${changes.length > 1 ? ` and ${changes.length - 1} more` : ''}). Commit or stash them first, so that you lose nothing, or run \`npm run own -- --force\`.`,
     );
   }
-  const plan = planRemoval(root);
+  const plan = planRemoval(root, options.with);
   console.log(describe(plan, changes !== undefined));
   if (!options.yes && !(await agree())) return refuse('Nothing was removed.');
   removeTour(root, plan, findUpstream(root));
   console.log(FAREWELL);
+  if (options.with) console.log(`\n${PARTS[options.with].next}`);
 }
 
 const FAREWELL = `
@@ -46,7 +47,11 @@ Replace Spillway's name with yours in package.json, README.md, CHANGELOG.md and 
 
 function readOptions(args) {
   try {
-    return parseArgs({ args, options: { yes: { type: 'boolean' }, force: { type: 'boolean' } } }).values;
+    const { values } = parseArgs({
+      args,
+      options: { with: { type: 'string' }, yes: { type: 'boolean' }, force: { type: 'boolean' } },
+    });
+    return values.with === undefined || Object.hasOwn(PARTS, values.with) ? values : undefined;
   } catch {
     return undefined;
   }
@@ -79,7 +84,7 @@ function describe({ removed, kept, written }, hasGit) {
   return [
     `This removes the ${removed.length} files of the tour:`,
     ...[...counts].map(([folder, files]) => `  ${String(files.length).padStart(4)}  ${folder}`),
-    `and writes an empty app of ${written.length} files. These files stay unchanged:`,
+    `and writes an app of ${written.length} files. These files stay unchanged:`,
     ...kept.map((path) => `        ${path}`),
     ...(hasGit ? [] : ['This is not a git repository, so you cannot restore the removed files.']),
   ].join('\n');

@@ -6,6 +6,18 @@ import { hashFiles, spillwayFile, toSpillwayText } from '../upgrade/spillway-fil
 
 const emptyApp = fileURLToPath(new URL('empty', import.meta.url));
 
+/** What `--with` adds to the empty app: the files of a folder with its name, settings, and packages. */
+export const PARTS = {
+  accounts: {
+    packages: ['kysely'],
+    next: `Accounts and a database are in docs/guide/accounts.md. To see them, run SEED=on npm run dev, and sign in as
+ada@example.com with the password "correct horse battery".`,
+  },
+};
+
+/** The part's lines for .env.example. */
+const settingsOfPart = '.env.part';
+
 export const settingsFile = 'src/server/product/settings.ts';
 
 /** Folders of the tour. Tests add `tests/<tree>/product`. */
@@ -44,16 +56,23 @@ export function hasTour(root) {
  * and tests of any product share.
  *
  * @param {string} root
+ * @param {keyof typeof PARTS} [part]
  */
-export function planRemoval(root) {
-  const written = listFiles(emptyApp);
+export function planRemoval(root, part) {
+  const sources = new Map(
+    [emptyApp, ...(part ? [toFolder(part)] : [])].flatMap((folder) =>
+      listFiles(folder).map((path) => [path, join(folder, path)]),
+    ),
+  );
+  sources.delete(settingsOfPart);
+  const written = [...sources.keys()];
   const kept = followImports(root, sharedByAll, new Set(written));
   const removed = [...tourFolders, ...listTestFolders(root)].flatMap((folder) =>
     listFiles(join(root, folder))
       .map((path) => ({ folder, path: `${folder}/${path}` }))
       .filter(({ path }) => !kept.has(path)),
   );
-  return { removed, kept: [...kept].sort(), written };
+  return { removed, kept: [...kept].sort(), written, sources, part };
 }
 
 /**
@@ -61,13 +80,15 @@ export function planRemoval(root) {
  * @param {ReturnType<typeof planRemoval>} plan
  * @param {string | undefined} upstream the git URL of Spillway's repository
  */
-export function removeTour(root, { removed, written }, upstream) {
+export function removeTour(root, { removed, written, sources, part }, upstream) {
   const settings = listSettings(readFileSync(join(root, settingsFile), 'utf8'));
   for (const { path } of removed) rmSync(join(root, path));
   for (const folder of new Set(removed.map(({ folder }) => folder))) removeEmptyFolders(join(root, folder));
-  for (const path of written) cpSync(join(emptyApp, path), join(root, path));
-  rewrite(join(root, '.env.example'), (text) => withoutSettings(text, settings));
+  for (const [path, source] of sources) cpSync(source, join(root, path));
+  const added = part ? readFileSync(join(toFolder(part), settingsOfPart), 'utf8') : '';
+  rewrite(join(root, '.env.example'), (text) => withoutSettings(text, settings) + added);
   rewrite(join(root, 'package.json'), withOwnersTests);
+  for (const name of part ? PARTS[part].packages : []) useInProduction(root, name);
   for (const path of ['README.md', ...listFiles(join(root, 'docs')).map((name) => `docs/${name}`)]) {
     if (path.endsWith('.md')) rewrite(join(root, path), withoutTour);
   }
@@ -93,6 +114,24 @@ export function withOwnersTests(text) {
   const { test } = manifest.scripts;
   Object.assign(manifest.scripts, { test: [test, ...testFolders].join(' '), 'test:all': test });
   return `${JSON.stringify(manifest, null, 2)}\n`;
+}
+
+/** Turns a package for development into one that the app needs, as `npm install --save-prod` does. */
+function useInProduction(root, name) {
+  const change = (manifest) => {
+    const { [name]: version, ...others } = manifest.devDependencies;
+    manifest.devDependencies = others;
+    manifest.dependencies = toSorted({ ...manifest.dependencies, [name]: version });
+  };
+  rewriteJson(join(root, 'package.json'), change);
+  rewriteJson(join(root, 'package-lock.json'), ({ packages }) => {
+    change(packages['']);
+    delete packages[`node_modules/${name}`].dev;
+  });
+}
+
+function toSorted(entries) {
+  return Object.fromEntries(Object.entries(entries).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** Returns the names in a table of settings. */
@@ -132,6 +171,18 @@ function rewrite(file, change) {
   const text = readFileSync(file, 'utf8');
   const changed = change(text);
   if (changed !== text) writeFileSync(file, changed);
+}
+
+function rewriteJson(file, change) {
+  rewrite(file, (text) => {
+    const content = JSON.parse(text);
+    change(content);
+    return `${JSON.stringify(content, null, 2)}\n`;
+  });
+}
+
+function toFolder(part) {
+  return fileURLToPath(new URL(part, import.meta.url));
 }
 
 function removeEmptyFolders(folder) {

@@ -250,7 +250,7 @@ export const SETTINGS = {
   },
   SMTP_URL: {
     about:
-      'The mail server for notifications by email. Requires MAIL_FROM and MAIL_TO. smtps uses TLS from the start (port 465), smtp upgrades to TLS (587) and sends no password without it. Default: no emails.',
+      'The mail server for notifications by email, and for mail of your app. Requires MAIL_FROM. smtps uses TLS from the start (port 465), smtp upgrades to TLS (587) and sends no password without it. Default: no emails.',
     example: 'smtps://user:password@mail.example.com',
     schema: parsed(
       'is not the URL of a mail server. Use smtps://user:password@host or smtp://host:port. Write characters such as @ in a password as %40.',
@@ -265,7 +265,7 @@ export const SETTINGS = {
     }).prefault(''),
   },
   MAIL_TO: {
-    about: 'The recipients of emails, separated by commas.',
+    about: 'The recipients of notifications by email, separated by commas. Default: no notifications by email.',
     example: 'ada@example.com,grace@example.com',
     schema: parsed(
       'contains something that is not an email address. Use addresses such as ada@example.com, separated by commas.',

@@ -69,6 +69,12 @@ export const MAX_JSON_NODES = 50_000;
 /** Fields of a form body (a count). */
 export const MAX_FORM_FIELDS = 1000;
 
+// Requests to notification targets and mail servers
+
+/** How long a receiver can take to accept a connection, and to respond in total (ms). */
+export const TARGET_CONNECT_TIME = 5 * Second;
+export const TARGET_TIME = 10 * Second;
+
 // Files
 
 /** Files up to this size are kept in memory (bytes). Larger ones are read from disk for each request. */

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { addImports, addProperty, addReturned, addRoute, listRoutes } from '../../bin/new/insert.mjs';
-import { parsePagePath, parseResource, toConstName, toSingular, toTypeName } from '../../bin/new/names.mjs';
+import { addImports, addMember, addProperty, addReturned, addRoute, listRoutes } from '../../bin/new/insert.mjs';
+import { parseFields } from '../../bin/new/model/fields.mjs';
+import { toModelNames } from '../../bin/new/model/names.mjs';
+import { parsePagePath, parseResource, toConstName, toPlural, toSingular, toTypeName } from '../../bin/new/names.mjs';
 import type { OwnedApp } from '../support/owned-app.ts';
 import { changeFirstThings, createNewApp, failTests } from './new-app.ts';
 
@@ -90,6 +92,19 @@ describe('names', () => {
     expect(toSingular(many)).toBe(one);
   });
 
+  it.each([
+    ['note', 'notes'],
+    ['water-level', 'water-levels'],
+    ['box', 'boxes'],
+    ['class', 'classes'],
+    ['company', 'companies'],
+    ['day', 'days'],
+    ['person', 'people'],
+    ['status', 'statuses'],
+  ])('several of a %s are %s', (one, many) => {
+    expect(toPlural(one)).toBe(many);
+  });
+
   it('avoid reserved words and globals', () => {
     expect([toConstName('static'), toConstName('404'), toConstName('order-item')]).toEqual([
       'staticPage',
@@ -105,6 +120,46 @@ describe('names', () => {
 
   it.each(['Gauges', '/gauges', 'api/gauges', 'a b', '7', 'desk', ''])('of a resource cannot be "%s"', (name) => {
     expect(() => parseResource(name)).toThrow();
+  });
+});
+
+describe('a model', () => {
+  it('has a name in code, in URLs and in the database', () => {
+    expect(toModelNames('order-item')).toMatchObject({
+      camel: { one: 'orderItem', many: 'orderItems' },
+      sqlTable: 'order_items',
+      ids: ['order-items', 'new-order-item', 'order-item', 'edit-order-item'],
+    });
+  });
+
+  it.each(['notes', 'user', 'Note', '7', 'static', 'escape', 'class', 'style', 'map'])(
+    'cannot have the name %s',
+    (name) => {
+      expect(() => toModelNames(name)).toThrow(/name/);
+    },
+  );
+
+  it('has fields, whose columns are quoted if SQL reserves their names', () => {
+    const fields = parseFields(['title:text', 'dueDate:date', 'order:number'], { one: 'note' });
+    expect(fields.map(({ column, label, sql }) => [column, label, sql])).toEqual([
+      ['title', 'Title', 'text'],
+      ['due_date', 'Due date', 'date'],
+      ['"order"', 'Order', 'double precision'],
+    ]);
+  });
+
+  it.each([
+    [['title'], 'is not a field'],
+    [['title:words'], 'The types are text, longtext, number, boolean, date.'],
+    [['title:text:x'], 'is not a field'],
+    [['id:text'], 'cannot have the name "id"'],
+    [['class:text'], 'cannot have the name "class"'],
+    [['due-date:date'], 'cannot have the name "due-date"'],
+    [['title:text', 'title:date'], 'two fields with the name title'],
+    [['due:date'], 'needs a field of the type text'],
+    [[], 'npm run new -- model note title:text'],
+  ])('is refused with the fields %j', (fields, words) => {
+    expect(() => parseFields(fields, { one: 'note' })).toThrow(words);
   });
 });
 
@@ -128,6 +183,14 @@ export const routes = defineRoutes([
 ]);
 `;
     expect(addRoute(source, route)).toBe(source.replace('// the last one\n', `// the last one\n      ${route},\n`));
+  });
+
+  it('is added to the layout with an id', () => {
+    const source = "defineRoutes([\n  { id: 'root', children: [] },\n  { id: 'static', children: [] },\n])";
+    expect(addRoute(source, route, 'static')).toBe(
+      source.replace("'static', children: []", `'static', children: [${route}]`),
+    );
+    expect(addRoute(source, route, 'other')).toBeUndefined();
   });
 
   it.each([
@@ -163,6 +226,11 @@ it('inserts a property, an import and an item in the right places', () => {
     "const pages = {\n  'a-b': null,\n  c,\n} satisfies X;\n",
   );
   expect(addProperty('const other = {};', 'pages', 'c')).toBeUndefined();
+  expect(addProperty('const LINKS = [{ to: 1 }];', 'LINKS', '{ to: 2 }')).toBe('const LINKS = [{ to: 1 }, { to: 2 }];');
+  expect(addMember('interface Tables {\n  a: { b: 1 };\n}\n', 'Tables', 'c: 2')).toBe(
+    'interface Tables {\n  a: { b: 1 };\n  c: 2;\n}\n',
+  );
+  expect(addMember('type Tables = {};', 'Tables', 'c: 2')).toBeUndefined();
   expect(
     addImports("import {\n  a,\n} from './a.ts';\nimport './b.css';\n\nrun();\n", ["import c from './c.ts';"]),
   ).toBe("import {\n  a,\n} from './a.ts';\nimport './b.css';\nimport c from './c.ts';\n\nrun();\n");
@@ -268,14 +336,52 @@ describe('npm run new', () => {
     writeFileSync(join(root, 'src/server/product/api/index.ts'), router);
     const { code, said } = await runNew('api', 'store');
     expect(code).toBe(1);
-    expect(said).toContain('and storeApi(createStoreStore()), in the list that `createApi` returns\n');
+    expect(said).toContain(' storeApi(createStoreStore()), in the list that `createApi` returns\n');
     expect(read('src/shared/product/api/index.ts')).toContain('export const api = {...storeOperations};\n');
     expect(read('src/server/product/api/index.ts')).toBe(router);
   });
 
   it.each([
+    ['migration', 'add-notes'],
+    ['model', 'note', 'title:text'],
+  ])('refuses a %s in an app without a database', async (...args) => {
+    expect(await runNew(...args)).toEqual({
+      code: 1,
+      said: 'This app has no database. Start with `npm run own -- --with accounts`, or see docs/recipes/database.md.\n',
+    });
+  });
+
+  it('writes migrations in their order, also with the same name', async () => {
+    cpSync(join(bin, 'own/accounts/src'), join(root, 'src'), { recursive: true });
+    await runNew('migration', 'jobs');
+    expect((await runNew('migration', 'add-notes')).said).toContain('migrations/0004-add-notes.sql');
+    expect(read('src/server/product/database/migrations/0004-add-notes.sql')).toMatch(/^-- Write SQL here/);
+    const table = read('src/server/product/database/migrations/index.ts');
+    expect(table).toContain("import jobs3 from './0003-jobs.sql';\nimport addNotes from './0004-add-notes.sql';\n");
+    expect(table).toContain("  '0003-jobs': jobs3,\n  '0004-add-notes': addNotes,\n};\n");
+  });
+
+  it('writes a model once, and a static page into the layout for static pages', async () => {
+    cpSync(join(bin, 'own/accounts/src'), join(root, 'src'), { recursive: true });
+    expect((await runNew('model', 'note', 'title:text', 'due:date')).code).toBe(0);
+    expect(read('src/server/product/database/migrations/0003-notes.sql')).toContain('  due date NOT NULL,\n');
+    expect(read('src/server/product/api/index.ts')).toContain('[accountApi(services.db), notesApi(services.db)]');
+    expect(await runNew('model', 'note', 'title:text')).toEqual({
+      code: 1,
+      said: 'The table notes already exists, in src/server/product/database/tables.ts.\n',
+    });
+    await runNew('page', '/about', '--static');
+    expect(read('src/shared/product/routes.tsx')).toContain(
+      "children: [{ id: 'about', path: '/about', mode: 'static',",
+    );
+  });
+
+  it.each([
     [],
     ['page'],
+    ['page', '/about', 'title:text'],
+    ['migration'],
+    ['model'],
     ['pages', '/about'],
     ['page', '/about', '--name', 'x'],
     ['api', 'gauges', '--id', 'x'],

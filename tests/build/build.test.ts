@@ -72,7 +72,7 @@ const app = {
     console.log(name, typeof renderToPipeableStream, process.env.NODE_ENV, typeof createElement(Home), part);`,
   'src/server/sentry/sentry.ts': `export const part = 'a part of its own';`,
   'src/server/desk/worker/main.ts': '',
-  'src/server/desk/notifications/send-mail.ts': '',
+  'src/server/engine/outgoing/send-mail.ts': '',
   'src/server/desk/api/mcp.ts': '',
   'src/server/terminal.ts': `console.log('the command');`,
   'src/server/doctor.ts': `console.log('the doctor');`,

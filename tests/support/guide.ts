@@ -41,20 +41,20 @@ export function createEmptyApp(options?: OwnedAppOptions): OwnedApp {
 export function createGuideApp(options?: OwnedAppOptions): OwnedApp {
   const app = createEmptyApp(options);
   const pages = readdirSync(join(project, 'docs/guide')).filter((name) => /^\d\d-.*\.md$/.test(name));
-  for (const name of pages.sort()) followPage(app, readFileSync(join(project, 'docs/guide', name), 'utf8'));
+  for (const name of pages.sort()) followPage(app.folder, readFileSync(join(project, 'docs/guide', name), 'utf8'));
   return app;
 }
 
 /** Follows a page of the guide from top to bottom: writes its code blocks and runs its `npm run new` commands. */
-function followPage(app: OwnedApp, text: string): void {
+export function followPage(folder: string, text: string): void {
   const page = text.replaceAll('```svg\n', '```css\n'); // also a whole file
   let done = 0;
   for (const { index, 0: block, 1: commands = '' } of page.matchAll(SHELL)) {
-    applyBlocks(app.folder, listBlocks(page.slice(done, index)));
+    applyBlocks(folder, listBlocks(page.slice(done, index)));
     done = index + block.length;
     for (const [, words = ''] of commands.matchAll(NEW)) {
-      createNew(words.split(' '), { root: app.folder, log: () => undefined });
+      createNew(words.split(' '), { root: folder, log: () => undefined });
     }
   }
-  applyBlocks(app.folder, listBlocks(page.slice(done)));
+  applyBlocks(folder, listBlocks(page.slice(done)));
 }

@@ -87,7 +87,10 @@ export function createProductApp<Settings, Services, Own extends object>({
         ? await openServices(product.services, settings, {
             log,
             scrubber: noScrubber,
-            fail: (error) => void funnel.fail(error, { origin: 'process' }),
+            report(error) {
+              const disposition = funnel.fail(error, { origin: 'service' });
+              return disposition.kind === 'error' ? disposition.error.digest : undefined;
+            },
           })
         : { services: given, close: () => Promise.resolve() };
     const parts = { settings, services: opened.services };

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { Second } from '../../shared/units.ts';
 import type { Scrubber } from '../engine/errors/scrub.ts';
-import type { ProductServices } from '../engine/product.ts';
+import type { ProductServices, ServiceTools } from '../engine/product.ts';
 
 /** How long services can take to close (ms). It is less than the process has left. */
 const CLOSE_TIME = 3 * Second;
@@ -17,10 +17,7 @@ export interface OpenedServices<Services> {
   readonly close: () => Promise<void>;
 }
 
-export interface ServicesOptions {
-  readonly log: { error(fields: object, message: string): void };
-  /** Reports an error while they close. */
-  readonly fail: (error: unknown) => void;
+export interface ServicesOptions extends ServiceTools {
   readonly scrubber: Pick<Scrubber, 'text'>;
 }
 
@@ -32,11 +29,11 @@ export interface ServicesOptions {
 export async function openServices<Settings, Services>(
   product: ProductServices<Settings, Services> | undefined,
   settings: Settings,
-  { fail, scrubber, log }: ServicesOptions,
+  { report, scrubber, log }: ServicesOptions,
 ): Promise<OpenedServices<Services>> {
   let services: Services;
   try {
-    services = (await product?.open(settings)) as Services; // without services, the type is undefined
+    services = (await product?.open(settings, { log, report })) as Services; // without services, the type is undefined
   } catch (error) {
     const thrown = scrubber.text(inspect(error));
     throw new ServicesError(`The product's services cannot be opened, so the server does not start:\n${thrown}`);
@@ -53,7 +50,7 @@ export async function openServices<Settings, Services>(
       try {
         await Promise.race([product?.close?.(services), late.promise]);
       } catch (error) {
-        fail(error);
+        report(error);
       } finally {
         clearTimeout(timer);
       }

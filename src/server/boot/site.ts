@@ -75,7 +75,10 @@ export async function startSite<Settings, Services, Own extends object>({
   const { services, close: closeServices } = await openServices(product.services, settings, {
     scrubber,
     log,
-    fail: (error) => void funnel.fail(error, { origin: 'process' }),
+    report(error) {
+      const disposition = funnel.fail(error, { origin: 'service' });
+      return disposition.kind === 'error' ? disposition.error.digest : undefined;
+    },
   });
   const parts = { settings, services };
   const steps = product.steps?.(parts) ?? [];

@@ -176,9 +176,6 @@ export const NOTICE_PATIENCE = 1 * Day;
 export const NOTICE_AGE = 30 * Day;
 /** How often due notifications are looked for (ms). */
 export const NOTICE_INTERVAL = 5 * Second;
-/** How long a target can take to accept a connection, and to respond in total (ms). */
-export const TARGET_CONNECT_TIME = 5 * Second;
-export const TARGET_TIME = 10 * Second;
 /** How much of a target's response is read before the connection is closed (bytes). Its text is not used. */
 export const MAX_TARGET_REPLY_BYTES = 16 * KiB;
 /** How often `HEARTBEAT_URL` is called (ms, SPEC section 8). */

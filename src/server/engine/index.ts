@@ -15,6 +15,8 @@ export { addBreadcrumb } from './errors/breadcrumb.ts';
 export { HttpError, notFoundHere } from './errors/http-error.ts';
 export { PROBLEM_TYPE } from './errors/problem.ts';
 export type { ExistingApp } from './existing-app.ts';
+export { createMailer } from './outgoing/mailer.ts';
+export type { Mail, SendMail } from './outgoing/send-mail.ts';
 export { formAction } from './pages/actions/form-action.ts';
 export { oncePerRequest } from './pages/once-per-request.ts';
 export {
@@ -32,8 +34,10 @@ export {
   type ProductContext,
   type ProductParts,
   type ProductReporting,
+  type ServiceTools,
   type SettingsOf,
 } from './product.ts';
 export type { ContentSources } from './protection/content-policy.ts';
 export { requestInfo } from './request/request-info.ts';
+export { toSender } from './request/to-sender.ts';
 export { parsed, toggle } from './settings.ts';

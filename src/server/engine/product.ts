@@ -38,9 +38,26 @@ export interface ProductSettings<Settings> {
 /** The type of the settings that `defineSettings` describes. */
 export type SettingsOf<Defined> = Defined extends ProductSettings<infer Settings> ? Settings : never;
 
+/** What services get besides the settings. */
+export interface ServiceTools {
+  /** Pino's log. */
+  readonly log: ServiceLog;
+  /**
+   * Reports an error outside of requests, such as that of a background job, and returns its address. Until the server
+   * listens, failures are only logged.
+   */
+  readonly report: (error: unknown) => string | undefined;
+}
+
+export interface ServiceLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
 export interface ProductServices<Settings, Services> {
   /** Runs once, before the server listens. If it fails, the server does not start, and its message says why. */
-  readonly open: (settings: Settings) => Services | Promise<Services>;
+  readonly open: (settings: Settings, tools: ServiceTools) => Services | Promise<Services>;
   /** Runs once, after the last request is answered. It has 3 s. */
   readonly close?: (services: Services) => void | Promise<void>;
 }

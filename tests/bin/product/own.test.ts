@@ -1,90 +1,20 @@
-import { exec, execFileSync, spawn } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CHANGED, type Clone, createClone, hasGit, project } from './clone.ts';
 
-/** Removes the tour from a copy. This test is in a `product` folder, because it is removed with the tour. */
-const project = fileURLToPath(new URL('../../..', import.meta.url));
-const LEFT_OUT = new Set(['.git', 'node_modules', 'dist', 'data', 'coverage']);
-const LISTENING = /Listening on (http:\/\/[^\s"]+)/;
-
-/** The environment of an ordinary shell, without variables of this test run. */
-const env = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => name !== 'NODE_ENV' && !/^(?:VITEST|npm_)/.test(name)),
-);
-
-const hasGit = (() => {
-  try {
-    return execFileSync('git', ['--version']).length > 0;
-  } catch {
-    return false;
-  }
-})();
-
+let clone: Clone;
 let copy: string;
 beforeAll(() => {
-  copy = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-own-')));
-  cpSync(project, copy, { recursive: true, filter: (path) => !LEFT_OUT.has(basename(path)) });
-  symlinkSync(join(project, 'node_modules'), join(copy, 'node_modules'), 'junction');
+  clone = createClone();
+  copy = clone.folder;
 });
-afterAll(() => rmSync(copy, { recursive: true, force: true }));
+afterAll(() => clone?.remove());
 
-/** Runs a command in the copy and returns its output, or throws the output if it fails. */
-async function run(command: string): Promise<string> {
-  try {
-    const { stdout, stderr } = await promisify(exec)(command, { cwd: copy, env, maxBuffer: 2 ** 26 });
-    return stdout + stderr;
-  } catch (error) {
-    const { stdout, stderr } = error as { stdout: string; stderr: string };
-    throw new Error(`\`${command}\` failed:\n${stdout}${stderr}`);
-  }
-}
-
-/** Starts the copy's server on a free port, until the test ends. */
-async function start(): Promise<string> {
-  const child = spawn(process.execPath, ['bin/start.mjs'], {
-    cwd: copy,
-    env: { ...env, HOST: '127.0.0.1', PORT: '0', DRAIN_LAG: '0' },
-  });
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  onTestFinished(async () => {
-    child.kill('SIGTERM');
-    await ended;
-  });
-  return new Promise((resolve, reject) => {
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk: Buffer) => {
-        output += chunk.toString();
-        const url = LISTENING.exec(output)?.[1];
-        if (url) resolve(url);
-      });
-    }
-    child.once('exit', () => reject(new Error(`The server exited before it listened:\n${output}`)));
-  });
-}
-
-const read = (path: string) => readFileSync(join(copy, path), 'utf8');
+const run = (command: string) => clone.run(command);
+const read = (path: string) => clone.read(path);
 
 const RELEASED = 'src/shared/product/api/released.json';
-
-/** The folders that the command changes. The others were linted before. */
-const CHANGED = [
-  ...['shared', 'server', 'client'].map((tree) => `src/${tree}/product`),
-  ...['shared', 'server', 'e2e', 'support'].map((tree) => `tests/${tree}/product`),
-];
 
 describe('npm run own', () => {
   test.skipIf(!hasGit)('refuses if there are uncommitted changes, and removes nothing', async () => {
@@ -185,7 +115,7 @@ describe('the app that both leave', () => {
 
   test('serves its pages, with settings from `.env` unless the environment sets them', async () => {
     writeFileSync(join(copy, '.env'), 'PORT=1\nDATA_DIR=./data-of-env\n');
-    const url = await start();
+    const url = await clone.start();
     expect(existsSync(join(copy, 'data-of-env/desk-token'))).toBe(true);
     const home = await fetch(url);
     expect([home.status, await home.text()]).toEqual([200, expect.stringContaining('npm run new -- page /about')]);

@@ -8,9 +8,9 @@ const settings = { database: 'postgres://app:correct-horse@db.example/app' };
 function open<Services>(product: ProductServices<typeof settings, Services> | undefined) {
   const failed: unknown[] = [];
   const { log, lines } = createTestLog();
-  const fail = (error: unknown) => void failed.push(error);
+  const report = (error: unknown) => `address ${failed.push(error)}`;
   const scrubber = { text: (text: string) => text.replaceAll('correct-horse', '[redacted]') };
-  return { opened: openServices(product, settings, { fail, scrubber, log }), failed, lines };
+  return { opened: openServices(product, settings, { report, scrubber, log }), failed, lines };
 }
 
 afterEach(() => void vi.useRealTimers());
@@ -24,6 +24,19 @@ describe('services', () => {
     expect(close).not.toHaveBeenCalled();
     await closeAll();
     expect(close).toHaveBeenCalledExactlyOnceWith(settings);
+  });
+
+  it('can log, and report the failures of background work', async () => {
+    const broken = new Error('the queue is broken');
+    const { opened, failed, lines } = open({
+      open(_settings, { log, report }) {
+        log.info({ jobs: 2 }, 'Jobs are waiting.');
+        return report(broken);
+      },
+    });
+    expect((await opened).services).toBe('address 1');
+    expect(failed).toEqual([broken]);
+    expect(lines).toMatchObject([{ level: 'info', message: 'Jobs are waiting.', fields: { jobs: 2 } }]);
   });
 
   it('are optional', async () => {

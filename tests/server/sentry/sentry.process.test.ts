@@ -226,6 +226,7 @@ describe('the event', () => {
 
   it.each([
     [{ origin: 'process' }, 'fatal'],
+    [{ origin: 'service' }, 'error'],
     [{ kind: 'blocked-loop', origin: 'process' }, 'warning'],
     [{ kind: 'csp', side: 'browser', origin: 'browser' }, 'warning'],
     [{}, 'error'],

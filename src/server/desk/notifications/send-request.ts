@@ -1,9 +1,10 @@
 import { type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { MAX_TARGET_REPLY_BYTES, TARGET_CONNECT_TIME, TARGET_TIME } from '../limits.ts';
-import type { AddressFinder, CheckedAddress } from './find-address.ts';
-import { LateTargetError } from './within-time.ts';
+import type { AddressFinder, CheckedAddress } from '../../engine/outgoing/find-address.ts';
+import { LateTargetError } from '../../engine/outgoing/within-time.ts';
+import { TARGET_CONNECT_TIME, TARGET_TIME } from '../../limits.ts';
+import { MAX_TARGET_REPLY_BYTES } from '../limits.ts';
 
 export interface Reply {
   readonly status: number;

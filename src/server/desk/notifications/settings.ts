@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
-import { toNetwork } from './special-addresses.ts';
+import { readLogin } from '../../engine/outgoing/read-login.ts';
+import type { MailServer } from '../../engine/outgoing/send-mail.ts';
+import { toNetwork } from '../../engine/outgoing/special-addresses.ts';
 
 export type WebhookFormat = 'json' | 'slack';
 
@@ -22,10 +24,7 @@ export interface NotifySettings {
   readonly environment: string;
 }
 
-export interface MailSettings {
-  /** `smtp://` or `smtps://`, with the credentials. */
-  readonly smtpUrl: string;
-  readonly from: string;
+export interface MailSettings extends MailServer {
   readonly to: readonly string[];
 }
 
@@ -55,15 +54,6 @@ export function parseSmtpUrl(text: string): string | undefined {
   const isSmtp = url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
   const isPlain = isSmtp && /^\/?$/.test(url.pathname) && url.search === '' && url.hash === '';
   return isPlain && (url.password === '' || url.username !== '') && readLogin(url) ? text : undefined;
-}
-
-/** Decodes the credentials of a URL. @returns undefined if they are malformed */
-export function readLogin({ username, password }: URL): { readonly user: string; readonly pass: string } | undefined {
-  try {
-    return { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
-  } catch {
-    return undefined;
-  }
 }
 
 const ADDRESS = /^[^\s@,;:<>()[\]\\"']{1,64}@[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?$/i;

@@ -1,16 +1,21 @@
 import { toRetryAfterMs } from '../../../shared/engine/retry.ts';
+import {
+  type AddressFinder,
+  createAddressFinder,
+  ForbiddenTargetError,
+  type Lookup,
+} from '../../engine/outgoing/find-address.ts';
+import { loadSendMail } from '../../engine/outgoing/mailer.ts';
+import { LateTargetError } from '../../engine/outgoing/within-time.ts';
 import type { NotificationResult } from '../store/notifications/claim-notification.ts';
 import type { NotificationTarget } from '../store/notifications/notification-rules.ts';
-import { type AddressFinder, createAddressFinder, ForbiddenTargetError, type Lookup } from './find-address.ts';
 import { listTargets, toFormat } from './list-targets.ts';
 import type { Message } from './message.ts';
-import type { SendMail } from './send-mail.ts';
 import { createSendRequest, type Reply, type SendRequest } from './send-request.ts';
 import type { MailSettings, NotifySettings } from './settings.ts';
 import { ID_HEADER, sign } from './sign.ts';
 import { toMail } from './to-mail.ts';
 import { toJsonBody, toSlackBody } from './to-webhook.ts';
-import { LateTargetError } from './within-time.ts';
 
 /** A recipient of notifications. */
 export interface Target extends NotificationTarget {
@@ -38,11 +43,10 @@ export function createTargets({ settings, resolve }: TargetsOptions): readonly T
 }
 
 function createMailing(mail: MailSettings, addresses: AddressFinder): Target['send'] {
-  let sendMail: Promise<SendMail> | undefined;
+  const sendMail = loadSendMail(mail, addresses);
   return async (message) => {
     try {
-      sendMail ??= import('./send-mail.ts').then(({ createSendMail }) => createSendMail(mail, addresses));
-      await (await sendMail)({ uid: message.uid, ...toMail(message) });
+      await sendMail({ uid: message.uid, to: mail.to, ...toMail(message) });
       return { ok: true, words: 'The mail server accepted it.' };
     } catch (error) {
       return toMailFailure(error);

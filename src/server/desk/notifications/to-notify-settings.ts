@@ -26,12 +26,12 @@ export function toNotifySettings(config: Config): NotifySettings | undefined {
 }
 
 function toMailSettings({ smtpUrl, mailFrom, mailTo }: Config): NotifySettings['mail'] {
-  if (smtpUrl === undefined && mailFrom === undefined && mailTo.length === 0) return undefined;
-  if (smtpUrl !== undefined && mailFrom !== undefined && mailTo.length > 0) {
-    return { smtpUrl, from: mailFrom, to: mailTo };
+  if (smtpUrl !== undefined && mailFrom !== undefined) {
+    return mailTo.length > 0 ? { smtpUrl, from: mailFrom, to: mailTo } : undefined;
   }
+  if (smtpUrl === undefined && mailFrom === undefined && mailTo.length === 0) return undefined;
   throw new ConfigError([
-    'Only some of the settings SMTP_URL, MAIL_FROM and MAIL_TO are set. Set all three to send mail, or none of them.',
+    'SMTP_URL and MAIL_FROM are not both set. Set both to send mail, and MAIL_TO for notifications by email, or none of the three.',
   ]);
 }
 

@@ -38,6 +38,7 @@ const ORIGIN_WORDS: Readonly<Record<FailureOrigin, string>> = {
   step: 'in a server step',
   request: 'while the request was read',
   process: 'outside of any request',
+  service: 'in a service, such as a background job',
   browser: 'in the browser',
 };
 

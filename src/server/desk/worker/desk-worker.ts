@@ -3,6 +3,7 @@ import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
 import type { DeskRetention } from '../../config.ts';
 import type { StackFrame } from '../../engine/errors/failure.ts';
 import type { Count } from '../../engine/monitoring/count.ts';
+import { createAddressFinder } from '../../engine/outgoing/find-address.ts';
 import { parseAddress } from '../address.ts';
 import type { DeskLog } from '../desk-log.ts';
 import {
@@ -17,7 +18,6 @@ import {
   SETTLE_PATIENCE,
   SIZE_CHECK_INTERVAL,
 } from '../limits.ts';
-import { createAddressFinder } from '../notifications/find-address.ts';
 import { startHeartbeat } from '../notifications/heartbeat.ts';
 import type { MessageFacts } from '../notifications/message.ts';
 import { createNotifier } from '../notifications/notifier.ts';

@@ -1,5 +1,5 @@
-import { isSpecialAddress } from '../../desk/notifications/special-addresses.ts';
 import { DOCTOR_SEEN, type Seen } from '../../engine/monitoring/doctor-protocol.ts';
+import { isSpecialAddress } from '../../engine/outgoing/special-addresses.ts';
 import { type Checks, type Finding, judge, ok, toFinding, unknown, type Verdict, warning, wrong } from '../finding.ts';
 import { type Answer, type Ask, readJson } from './ask.ts';
 import { REMEDIES } from './remedies.ts';

@@ -1,5 +1,5 @@
-import { isSpecialAddress } from '../../desk/notifications/special-addresses.ts';
 import { DOCTOR_SEEN } from '../../engine/monitoring/doctor-protocol.ts';
+import { isSpecialAddress } from '../../engine/outgoing/special-addresses.ts';
 import { type Finding, type FindingGroup, judge, toFinding, unknown } from '../finding.ts';
 import { type Answer, createAsk, NoAnswerError } from './ask.ts';
 import { checkBytes } from './check-bytes.ts';

@@ -9,6 +9,8 @@ export type FailureOrigin =
   | 'step'
   | 'request'
   | 'process'
+  /** Reported by a service of the product, such as a failed background job. */
+  | 'service'
   | 'browser';
 
 /** The kind of an incident. All but `exception` have separate keys (`digest/special.ts`). */

@@ -65,7 +65,8 @@ export function createFunnel(options: FunnelOptions): Funnel {
     retries.add(address);
     const kept = reporters.map((reporter) => report(reporter, failure, event.error));
     const isKept = kept.length === 0 || kept[0] === true;
-    writeLine(log, toLogLine(failure, event.error, isKept, scrubber));
+    const words = failure.origin === 'service' ? 'A service failed.' : 'A request failed.';
+    writeLine(log, toLogLine(failure, event.error, isKept, scrubber), words);
     options.onFailure?.(address, event.error, context);
     return address;
   }
@@ -225,7 +226,7 @@ function toLogLine(failure: Failure, error: unknown, isKept: boolean, scrubber: 
 }
 
 /** Catches errors of the log, so that one failure does not turn into another. */
-function writeLine(log: Logger, line: object, words = 'A request failed.'): void {
+function writeLine(log: Logger, line: object, words: string): void {
   try {
     log.error(line, words);
   } catch (cause) {

@@ -1,8 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { createAddressFinder, type Lookup } from '../../../../src/server/desk/notifications/find-address.ts';
 import { createSendRequest } from '../../../../src/server/desk/notifications/send-request.ts';
+import { createAddressFinder, type Lookup } from '../../../../src/server/engine/outgoing/find-address.ts';
 
 async function serve(listener: RequestListener, host = '127.0.0.1') {
   const server = createServer(listener);

@@ -13,9 +13,14 @@ it('are undefined without a target', () => {
   expect(read({ NOTIFY_AFTER: '3', WEBHOOK_SECRET: 'x'.repeat(20) })).toBeUndefined();
 });
 
-it.each(['SMTP_URL', 'MAIL_FROM', 'MAIL_TO'] as const)('need %s for mail', (name) => {
+it.each(['SMTP_URL', 'MAIL_FROM'] as const)('need %s for mail', (name) => {
   expect(() => read({ ...MAIL, [name]: '' })).toThrow(ConfigError);
-  expect(() => read({ ...MAIL, [name]: '' })).toThrow('Set all three to send mail');
+  expect(() => read({ ...MAIL, [name]: '' })).toThrow('Set both to send mail');
+});
+
+it('send no mail without MAIL_TO, because only the app does', () => {
+  expect(read({ ...MAIL, MAIL_TO: '' })).toBeUndefined();
+  expect(read({ ...MAIL, ...WEBHOOK, MAIL_TO: '' })?.mail).toBeUndefined();
 });
 
 describe('the origin of links', () => {

@@ -256,6 +256,15 @@ describe('a failure', () => {
     ]);
   });
 
+  it('says in the log that a service failed, outside of a request', () => {
+    const { log, lines } = spyOnLog();
+    const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
+    funnel.fail(new Error('The queue is broken.'), { origin: 'service' });
+    expect(lines).toMatchObject([
+      { msg: 'A service failed.', origin: 'service', title: 'Error: The queue is broken.' },
+    ]);
+  });
+
   it('without a thrown error also has an address', () => {
     const { log, lines } = spyOnLog();
     const funnel = createFunnel({ scrubber: noScrubber, log, build: 'b1' });

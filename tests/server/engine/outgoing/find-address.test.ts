@@ -3,8 +3,8 @@ import {
   createAddressFinder,
   ForbiddenTargetError,
   type Lookup,
-} from '../../../../src/server/desk/notifications/find-address.ts';
-import { isSpecialAddress } from '../../../../src/server/desk/notifications/special-addresses.ts';
+} from '../../../../src/server/engine/outgoing/find-address.ts';
+import { isSpecialAddress } from '../../../../src/server/engine/outgoing/special-addresses.ts';
 
 describe('a special address', () => {
   it.each([

@@ -1,23 +1,38 @@
 import { connect, type Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
-import { TARGET_CONNECT_TIME, TARGET_TIME } from '../limits.ts';
+import { TARGET_CONNECT_TIME, TARGET_TIME } from '../../limits.ts';
 import type { AddressFinder, CheckedAddress } from './find-address.ts';
-import { type MailSettings, readLogin } from './settings.ts';
-import type { MailText } from './to-mail.ts';
+import { readLogin } from './read-login.ts';
 import { LateTargetError, withinTime } from './within-time.ts';
 
+/** One mail, as text and if you like as HTML too. */
+export interface Mail {
+  /** The same in each attempt, because many mailboxes drop duplicates. */
+  readonly uid: string;
+  readonly to: readonly string[];
+  readonly subject: string;
+  readonly text: string;
+  readonly html?: string;
+}
+
 /** Rejects if the mail server did not accept the mail, with nodemailer's `responseCode` if it gave a reason. */
-export type SendMail = (mail: MailText & { readonly uid: string }) => Promise<void>;
+export type SendMail = (mail: Mail) => Promise<void>;
+
+export interface MailServer {
+  /** `smtp://` or `smtps://`, with the credentials. */
+  readonly smtpUrl: string;
+  readonly from: string;
+}
 
 /** The only file that imports nodemailer. It is a separate bundle, which is loaded only if mail is configured. */
-export function createSendMail({ smtpUrl, from, to }: MailSettings, addresses: AddressFinder): SendMail {
+export function createSendMail({ smtpUrl, from }: MailServer, addresses: AddressFinder): SendMail {
   const url = new URL(smtpUrl);
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const secure = url.protocol === 'smtps:';
   const auth = url.username ? readLogin(url) : undefined;
   const port = Number(url.port) || (secure ? 465 : 587);
 
-  return async ({ uid, subject, text, html }) => {
+  return async ({ uid, to, ...content }) => {
     const [found] = await withinTime(TARGET_CONNECT_TIME, addresses.find(host));
     const socket = await open(found, port);
     const timer = setTimeout(() => socket.destroy(), MAIL_TIME);
@@ -38,10 +53,7 @@ export function createSendMail({ smtpUrl, from, to }: MailSettings, addresses: A
       await transport.sendMail({
         from,
         to: [...to],
-        subject,
-        text,
-        html,
-        // The same in each try, because many mailboxes drop duplicates.
+        ...content,
         messageId: `<${uid}@${from.slice(from.indexOf('@') + 1)}>`,
         headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
       });

@@ -1,0 +1,30 @@
+import { defineRoutes } from '#engine';
+
+/**
+ * All pages. `src/server/product/pages/index.ts` adds loaders, guards and actions by route id. A missing or misspelt id
+ * does not compile.
+ */
+export const routes = defineRoutes([
+  {
+    id: 'root',
+    page: () => import('./pages/root/root.tsx'),
+    children: [
+      { id: 'home', path: '/', page: () => import('./pages/home/home.tsx') },
+      { id: 'sign-in', path: '/sign-in', page: () => import('./pages/sign-in/sign-in.tsx') },
+      { id: 'sign-up', path: '/sign-up', page: () => import('./pages/sign-up/sign-up.tsx') },
+      {
+        id: 'forgot-password',
+        path: '/forgot-password',
+        page: () => import('./pages/forgot-password/forgot-password.tsx'),
+      },
+      {
+        id: 'choose-password',
+        path: '/choose-password/:token',
+        page: () => import('./pages/choose-password/choose-password.tsx'),
+      },
+      { id: 'account', path: '/account', page: () => import('./pages/account/account.tsx') },
+    ],
+  },
+  // Static pages are the same for everyone, so their layout does not show the signed-in user.
+  { id: 'static', page: () => import('./pages/root/static.tsx'), children: [] },
+]);

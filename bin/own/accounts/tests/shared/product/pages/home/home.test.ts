@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { renderPage } from '../../../../support/product/render-page.ts';
+
+it('has a title, one heading and the first steps', async () => {
+  const { status, html } = await renderPage('/', { layouts: { root: { email: undefined } } });
+  expect(status).toBe(200);
+  expect(html).toMatch(/<title>[^<]+<\/title>/);
+  expect(html.match(/<h1/g)).toHaveLength(1);
+  expect(html).toContain('npm run new -- page /about');
+  expect(html).toContain('docs/guide/accounts.md');
+});
