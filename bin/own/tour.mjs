@@ -80,7 +80,7 @@ export function planRemoval(root, part) {
  * @param {ReturnType<typeof planRemoval>} plan
  * @param {string | undefined} upstream the git URL of Spillway's repository
  */
-export function removeTour(root, { removed, written, sources, part }, upstream) {
+export function removeTour(root, { removed, sources, part }, upstream) {
   const settings = listSettings(readFileSync(join(root, settingsFile), 'utf8'));
   for (const { path } of removed) rmSync(join(root, path));
   for (const folder of new Set(removed.map(({ folder }) => folder))) removeEmptyFolders(join(root, folder));
