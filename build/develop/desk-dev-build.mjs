@@ -5,7 +5,7 @@ import { browserTarget, clientOptions } from '../bundles.mjs';
 import { listClientFiles } from '../client-app.mjs';
 import { readRouteModules } from '../route-modules.mjs';
 import { bundledOnce } from './bundled-once.mjs';
-import { isProductFile } from './refresh.mjs';
+import { isProductFile } from './client-modules.mjs';
 
 /** Follows the builds, then imports `desk.entry`. */
 const devEntry = 'src/client/desk/develop.ts';

@@ -119,7 +119,7 @@ export async function startSite<Settings, Services, Own extends object>({
   // A new development server waits here until the previous one has released the store. If anything above fails, the
   // previous one continues.
   const development = process.env.SPILLWAY_DEV
-    ? await (await import('../engine/develop/development.ts')).createDevelopment({ dist, readiness })
+    ? await (await import('../engine/develop/development.ts')).createDevelopment({ dist })
     : undefined;
   const side = await openDeskSide(boot, failures, { beats: true });
   const { desk, visitors, mayRead } = side;
@@ -231,7 +231,11 @@ export async function startSite<Settings, Services, Own extends object>({
       metricsPage: readMetrics,
       tunnel: toTunnel(deskOrigins),
     });
-  const ending = { lag: config.drainLag, deadline: config.drainDeadline, onStop: deskPages.endStreams };
+  const onStop = (): void => {
+    deskPages.endStreams();
+    development?.endStreams();
+  };
+  const ending = { lag: config.drainLag, deadline: config.drainDeadline, onStop };
   const drain = joinDrains([
     createDrain({ server, connections, upgraded, ...ending }),
     ...(deskServer ? [createDrain({ ...deskServer, ...ending })] : []),
