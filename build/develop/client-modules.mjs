@@ -24,7 +24,7 @@ export function isProductFile(path) {
  * @property {import('./module-code.mjs').ModuleCode} code
  * @property {string} map empty if it cannot be exchanged
  * @property {import('esbuild').OutputFile[]} assets
- * @property {string[]} files relative to the root; the module changes with them, or at any time if there are none
+ * @property {string[]} files and folders, relative to the root; it can change with these, or at any time without any
  * @property {Target[]} targets of the imports in `code`
  */
 
@@ -311,7 +311,8 @@ function isIn(files, path) {
 
 /** A plugin can make a module of anything, if it does not name its files. */
 function isMadeOf(module, files) {
-  return module.files.length === 0 || module.files.some((file) => isIn(files, file));
+  const { length } = module.files;
+  return length === 0 || module.files.some((file) => isIn(files, file) || files.some((other) => isIn([file], other)));
 }
 
 /** Waits for all, and reports the errors of all. */

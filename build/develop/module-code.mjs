@@ -66,8 +66,10 @@ export function readModule(code) {
   const imports = [
     ...staticImports.map((statement) => toImport(statement, statement.entries)),
     ...staticExports.flatMap(({ start, end, entries }) => {
-      const moduleRequest = entries[0]?.moduleRequest;
-      return moduleRequest ? [toImport({ start, end, moduleRequest }, entries)] : [];
+      const [first] = entries;
+      // Of a name that is imported and then exported, this is the import.
+      if (!first?.moduleRequest || first.start > first.moduleRequest.start) return [];
+      return [toImport({ start, end, moduleRequest: first.moduleRequest }, entries)];
     }),
     ...dynamicImports.flatMap(({ start, end, moduleRequest }) => {
       const text = code.slice(moduleRequest.start, moduleRequest.end);

@@ -18,7 +18,7 @@ import { compileModule, readModule } from './module-code.mjs';
  * @typedef {object} Loaded
  * @property {import('./module-code.mjs').ModuleCode} code
  * @property {import('esbuild').OutputFile[]} assets
- * @property {string[]} files absolute: files from which it was made
+ * @property {string[]} files absolute: the files and folders from which it was made
  */
 
 const namespace = 'request';
@@ -165,7 +165,7 @@ export function createModuleLoader(root, base, owners) {
           const { errors, warnings, path, namespace: of, suffix, pluginData } = entry;
           return { errors, warnings, path, namespace: of, suffix, pluginData };
         },
-        (args, result) => {
+        (_args, result) => {
           files.push(...(result.watchFiles ?? []), ...(result.watchDirs ?? []));
           if (result.contents === undefined || !codeLoaders.has(result.loader ?? 'js')) return result;
           loaded = { source: Buffer.from(result.contents).toString(), lang: result.loader ?? 'js' };
