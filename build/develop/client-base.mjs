@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path';
-import * as esbuild from 'esbuild';
 import { readFormat } from './dependencies-once.mjs';
+import { createKeptContext } from './kept-context.mjs';
 
 const namespace = 'base-entry';
 
@@ -9,9 +9,10 @@ const namespace = 'base-entry';
  *
  * @param {string} root
  * @param {import('esbuild').BuildOptions} options the client's
- * @param {{ entry: string, wiring: string, wiringUrl: string }} files `wiring` connects engine and product
+ * @param {{ entry: string, wiring: string, wiringUrl: string, owner: import('../owner.mjs').OwnersBuild }} parts
+ *   `wiring` connects engine and product
  */
-export function createClientBase(root, options, { entry, wiring, wiringUrl }) {
+export function createClientBase(root, options, { entry, wiring, wiringUrl, owner }) {
   /** The format of each file that the product imports. */
   const formats = new Map();
   let key;
@@ -49,7 +50,7 @@ export function createClientBase(root, options, { entry, wiring, wiringUrl }) {
      * @param {readonly string[]} files that the product imports, relative to the root
      * @param {(metafile: import('esbuild').Metafile) => boolean} isChanged
      * @returns the build, the URL of each file, and the names that each exports
-     * @throws {esbuild.BuildFailure}
+     * @throws {import('esbuild').BuildFailure}
      */
     async build(files, isChanged) {
       // One that is no longer imported stays, because open pages would reload without it.
@@ -60,14 +61,15 @@ export function createClientBase(root, options, { entry, wiring, wiringUrl }) {
       const entries = [...formats.keys()].sort();
       if (entries.join('\n') !== key) {
         await context?.dispose();
-        context = await esbuild.context({
+        const bundle = {
           ...options,
           entryPoints: [entry, ...entries].map((file) => ({ in: file, out: toName(file) })),
           entryNames: 'assets/[name]-[hash]',
-          sourcemap: 'linked',
+          sourcemap: /** @type {const} */ ('linked'),
           sourceRoot: undefined,
           plugins: [plugin, ...(options.plugins ?? [])],
-        });
+        };
+        context = createKeptContext('client-base', bundle, { root, owner });
         key = entries.join('\n');
       }
       const { metafile, outputFiles } = await context.rebuild();

@@ -23,8 +23,8 @@ const importing = new Set(['import-statement', 'dynamic-import', 'require-call']
 export function dependenciesOnce(root) {
   /** By specifier. */
   const kinds = new Map();
-  /** What each of the builds with the plugin imports. */
-  const wantedByBuild = [];
+  /** What each of the builds with the plugin imports; first, those of a build that was reused. */
+  const wantedByBuild = [new Set()];
   let built = new Set();
   let outputFiles = [];
 
@@ -84,23 +84,35 @@ export function dependenciesOnce(root) {
   return {
     plugin,
 
+    /** Dependencies of all builds, to keep with one. */
+    list: () => ({ dependencies: [...kinds] }),
+
+    /** Adds those of a build that was kept. @param {ReturnType<typeof this.list>} kept */
+    add({ dependencies }) {
+      for (const [specifier, kind] of dependencies) {
+        kinds.set(specifier, kind);
+        wantedByBuild[0].add(specifier);
+      }
+    },
+
     /**
      * Builds the dependencies of the last builds that are not built yet. An update of a dependency takes effect with the
      * next `npm run dev`.
      *
      * @param {import('esbuild').BuildOptions} options the server's
+     * @param {(options: esbuild.BuildOptions) => Promise<Pick<esbuild.BuildResult<{ write: false }>, 'outputFiles'>>} [bundle]
      * @returns {Promise<import('esbuild').OutputFile[]>}
      * @throws {esbuild.BuildFailure}
      */
-    async build(options) {
+    async build(options, bundle = esbuild.build) {
       const wanted = new Set(wantedByBuild.flatMap((specifiers) => [...specifiers]));
       if (wanted.isSubsetOf(built)) return outputFiles;
       const specifiers = built.union(wanted);
-      const made = await esbuild.build({
+      const made = await bundle({
         ...options,
         // It would also prefix the names of chunks, which are not URLs.
         publicPath: undefined,
-        entryPoints: [...specifiers].map((specifier) => ({ in: specifier, out: toName(specifier) })),
+        entryPoints: [...specifiers].sort().map((specifier) => ({ in: specifier, out: toName(specifier) })),
         plugins: [entries, ...options.plugins.filter((other) => other !== plugin)],
         splitting: true,
         chunkNames: `${folder}/[name]-[hash]`,
@@ -128,7 +140,7 @@ export async function readFormat(file) {
 /**
  * Replaces paths of assets in bundles with their URLs, for a build without `publicPath`.
  *
- * @param {import('esbuild').OutputFile[]} files
+ * @param {{ path: string, contents: Uint8Array }[]} files
  * @param {string} publicPath
  */
 export function withAssetUrls(files, publicPath) {
@@ -137,7 +149,12 @@ export function withAssetUrls(files, publicPath) {
   if (assets.length === 0) return files;
   const pattern = new RegExp(`"(?:\\.{1,2}/)+(assets/(?:${assets.map(RegExp.escape).join('|')}))"`, 'g');
   return files.map((file) =>
-    isModule(file) ? { path: file.path, contents: Buffer.from(file.text.replace(pattern, `"${publicPath}$1"`)) } : file,
+    isModule(file)
+      ? {
+          path: file.path,
+          contents: Buffer.from(Buffer.from(file.contents).toString().replace(pattern, `"${publicPath}$1"`)),
+        }
+      : file,
   );
 }
 

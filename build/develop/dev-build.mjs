@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import * as esbuild from 'esbuild';
 import { product } from '../apps.mjs';
 import { browserTarget, clientOptions, serverOptions, serverParts } from '../bundles.mjs';
 import { listClientFiles } from '../client-app.mjs';
@@ -14,6 +13,7 @@ import { createStyles } from '../styles.mjs';
 import { createClientBase } from './client-base.mjs';
 import { createClientModules } from './client-modules.mjs';
 import { createDeskDevBuild } from './desk-dev-build.mjs';
+import { createKeptContext } from './kept-context.mjs';
 import { createModuleLoader } from './module-loader.mjs';
 import { createServerLayers } from './server-layers.mjs';
 
@@ -77,10 +77,14 @@ export function createDevBuild(root) {
     const loader = createModuleLoader(root, client, owner.plugins);
     await loader.open();
     modules = createClientModules(root, loader, { wiring, table: product.table });
-    base = createClientBase(root, client, { entry: devEntry, wiring, wiringUrl: modules.wiringUrl });
+    base = createClientBase(root, client, { entry: devEntry, wiring, wiringUrl: modules.wiringUrl, owner });
     server = createServerLayers(options);
     const serverBase = serverOptions({ ...options, outdir: 'dist/server', warn: () => {} });
-    parts = await esbuild.context({ ...serverBase, sourceRoot: undefined, entryPoints: serverParts });
+    parts = createKeptContext(
+      'parts',
+      { ...serverBase, sourceRoot: undefined, entryPoints: serverParts },
+      { root, owner },
+    );
     await desk.open({ owner });
   }
 
@@ -133,7 +137,7 @@ export function createDevBuild(root) {
     /**
      * @param {readonly string[]} files that changed, relative to the root
      * @returns {Promise<ClientState>}
-     * @throws {esbuild.BuildFailure | Error}
+     * @throws {import('esbuild').BuildFailure | Error}
      */
     async buildClient(files) {
       await open();
@@ -205,7 +209,7 @@ export function createDevBuild(root) {
      *
      * @returns {Promise<{ name: string, lasting: string }>} hashes of the server, and of what one can load ahead of the
      *   next edit of the product
-     * @throws {esbuild.BuildFailure}
+     * @throws {import('esbuild').BuildFailure}
      */
     async buildServer() {
       await open();

@@ -1,7 +1,9 @@
 import { relative } from 'node:path';
 import * as esbuild from 'esbuild';
 import { serverOptions } from '../bundles.mjs';
+import { reuse } from '../reuse.mjs';
 import { dependenciesOnce, resolving, withAssetUrls } from './dependencies-once.mjs';
+import { createKeptContext } from './kept-context.mjs';
 
 /** Waits with the engine loaded, then imports `main.ts`. */
 const entry = 'src/server/boot/develop.ts';
@@ -32,6 +34,8 @@ export function createServerLayers({ root, owner, styles }) {
     ...serverOptions({ root, dev: true, owner, styles, outdir: 'dist/server', warn: () => {} }),
     sourceRoot: undefined,
   };
+  const bundleDependencies = (options) =>
+    reuse('dependencies', { root, dev: true, owner, entries: options.entryPoints }, () => esbuild.build(options));
   /** What other layers import. */
   const entries = {
     product: new Set(['src/server/main.ts']),
@@ -76,7 +80,7 @@ export function createServerLayers({ root, owner, styles }) {
         built = undefined;
         if (!isSame) {
           await context?.dispose();
-          context = await esbuild.context({
+          const layer = {
             ...base,
             // It would also prefix the names of chunks, which are not URLs.
             publicPath: undefined,
@@ -84,10 +88,15 @@ export function createServerLayers({ root, owner, styles }) {
             splitting: true,
             chunkNames: `${name}-[hash]`,
             plugins: [toOthers(name), dependencies.plugin, ...base.plugins.filter((plugin) => !isFrontDoor(plugin))],
-          });
+          };
+          context =
+            name === 'engine'
+              ? createKeptContext(name, layer, { root, owner, toExtra: dependencies.list })
+              : await esbuild.context(layer);
           key = files.join('\n');
         }
-        const { metafile, outputFiles } = await context.rebuild();
+        const { metafile, outputFiles, ...kept } = await context.rebuild();
+        if (name === 'engine') dependencies.add(kept);
         built = { metafile, outputFiles: withAssetUrls(outputFiles, base.publicPath) };
         return built;
       },
@@ -106,7 +115,7 @@ export function createServerLayers({ root, owner, styles }) {
       const others = await Promise.all([shared.build(isChanged), engine.build(isChanged)]);
       // A layer can import more of the engine than before.
       const last = await engine.build(() => false);
-      const lasting = [...last.outputFiles, ...(await dependencies.build(base))];
+      const lasting = [...last.outputFiles, ...(await dependencies.build(base, bundleDependencies))];
       return { outputFiles: [...built.outputFiles, ...others[0].outputFiles, ...lasting], lasting };
     },
   };
@@ -117,7 +126,6 @@ function toName(file) {
   if (file === 'src/server/main.ts') return 'main';
   if (file === entry) return 'develop';
   return file
-    .replace(/\.\w+$/, '')
     .replace(/^src\//, '')
     .replaceAll('../', '')
     .replaceAll('/', '~');

@@ -73,6 +73,7 @@ async function open(owners: Plugin[] = []): Promise<void> {
     entry: 'src/client/engine/develop/entry.ts',
     wiring: 'src/client/main.tsx',
     wiringUrl: modules.wiringUrl,
+    owner: { plugins: owners, alias: {}, helpers: [], moves: [] },
   });
 }
 

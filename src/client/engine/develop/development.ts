@@ -58,6 +58,8 @@ let page: LivePage | undefined;
 let applying = Promise.resolve();
 /** Why the page has to be reloaded, once there is a server to load it from. */
 let reloadBecause: string | undefined;
+/** Style sheets of earlier builds. React can add one late, when it ends a render that began before an edit. */
+const staleSheets = new Set<string>();
 /** The page still receives builds until it is gone. */
 let isReloading = false;
 
@@ -75,6 +77,7 @@ export async function startDevelopment(shows: typeof pagesOf = 'product'): Promi
     evaluated: new Set(),
     load: (file) => importModule(toUrl(file)),
   };
+  new MutationObserver(removeStaleSheets).observe(document.head, { childList: true });
   follow();
 }
 
@@ -240,14 +243,13 @@ async function exchangeStyles(
   next: Readonly<Record<string, readonly string[]>>,
 ): Promise<void> {
   for (const [id, hrefs] of Object.entries(next)) page?.replaceStyles(id, hrefs);
-  const stale: Element[] = [];
+  const current = new Set(Object.values(next).flat());
   const loading: Promise<void>[] = [];
   for (const [id, hrefs] of Object.entries(before)) {
     hrefs.forEach((href, index) => {
       const old = document.querySelector(`link[rel="stylesheet"][href="${href}"]`);
       const wanted = next[id]?.[index];
       if (!old || wanted === href || next[id]?.includes(href)) return;
-      stale.push(old);
       if (wanted === undefined || document.querySelector(`link[rel="stylesheet"][href="${wanted}"]`)) return;
       const link = old.cloneNode() as HTMLLinkElement;
       link.href = wanted;
@@ -261,7 +263,15 @@ async function exchangeStyles(
     });
   }
   await Promise.all(loading);
-  for (const old of stale) old.remove();
+  for (const href of Object.values(before).flat()) staleSheets.add(href);
+  for (const href of current) staleSheets.delete(href);
+  removeStaleSheets();
+}
+
+function removeStaleSheets(): void {
+  for (const link of document.querySelectorAll('link[rel="stylesheet"]')) {
+    if (staleSheets.has(link.getAttribute('href') ?? '')) link.remove();
+  }
 }
 
 /** Waits for the server of the last build. An earlier one would send an older page, hydrated by newer modules. */

@@ -70,6 +70,12 @@ export async function createDevelopment({ dist }: { dist: string }): Promise<Dev
     stream.write(`data: ${JSON.stringify(state)}\n\n`);
   }
 
+  let isEnding = false;
+  function endStreams(): void {
+    isEnding = true;
+    for (const stream of streams) stream.end(`retry: ${RECONNECT_AFTER.end}\n\n`);
+  }
+
   const failures = new Map(turn.failures);
 
   function onFailure(address: string, error: unknown, context: FailureContext): void {
@@ -104,6 +110,7 @@ export async function createDevelopment({ dist }: { dist: string }): Promise<Dev
     send(res);
     streams.add(res);
     onClose(res, () => streams.delete(res));
+    if (isEnding) endStreams();
   });
 
   return {
@@ -111,9 +118,7 @@ export async function createDevelopment({ dist }: { dist: string }): Promise<Dev
     routes,
     onFailure,
     files: new FilesOnDemand(join(dist, 'client')),
-    endStreams() {
-      for (const stream of streams) stream.end(`retry: ${RECONNECT_AFTER.end}\n\n`);
-    },
+    endStreams,
     listen: (server, where) => listenOnShared(server, where),
   };
 }
