@@ -33,7 +33,7 @@ export async function reuse(name, { root, dev, owner, entries = [] }, bundle) {
   if (!holdsProduct(made)) {
     const packages = toPackageTimes(root, made);
     const writing = cache.write(key, serialize({ bundle: withRelativePaths(root, made), packages })).then(cache.prune);
-    // Development goes on with it.
+    // `npm run dev` does not end before it is written.
     if (!dev) await writing;
   }
   return made;

@@ -23,7 +23,7 @@ const importing = new Set(['import-statement', 'dynamic-import', 'require-call']
 export function dependenciesOnce(root) {
   /** By specifier. */
   const kinds = new Map();
-  /** What each of the builds with the plugin imports; first, those of a build that was reused. */
+  /** What each of the builds with the plugin imports. The first set is for reused builds. */
   const wantedByBuild = [new Set()];
   let built = new Set();
   let outputFiles = [];
@@ -87,7 +87,7 @@ export function dependenciesOnce(root) {
     /** Dependencies of all builds, to keep with one. */
     list: () => ({ dependencies: [...kinds] }),
 
-    /** Adds those of a build that was kept. @param {ReturnType<typeof this.list>} kept */
+    /** Adds the dependencies of a reused build. @param {ReturnType<typeof this.list>} kept */
     add({ dependencies }) {
       for (const [specifier, kind] of dependencies) {
         kinds.set(specifier, kind);

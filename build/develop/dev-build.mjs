@@ -89,7 +89,10 @@ export function createDevBuild(root) {
   }
 
   function open() {
-    opening ??= openOnce();
+    opening ??= openOnce().catch((error) => {
+      opening = undefined;
+      throw error;
+    });
     return opening;
   }
 
