@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { getSystemErrorName } from 'node:util';
+import { isProductFile } from '../build/develop/client-modules.mjs';
 import { createDevBuild } from '../build/develop/dev-build.mjs';
 import { toDevError } from '../build/develop/dev-error.mjs';
 import { listExistingApp } from '../build/existing-app.mjs';
@@ -23,8 +24,8 @@ const drainMs = 3000;
 const keptFailures = 50;
 /** How long to wait for the last output of a server that did not start (ms). */
 const lastWordsMs = 1000;
-/** After this long (ms), the next server loads what edits of the product do not change. Before, pages need the time. */
-const spareAfterMs = 400;
+/** When the next server loads what edits do not change (ms after the start of one). Before, pages wait for that one. */
+const spareAfterMs = 800;
 
 const dev = createDevBuild(root);
 /** State for open pages. */
@@ -136,13 +137,16 @@ async function serve() {
     const ms = Math.round(performance.now() - started);
     console.error(files.length > 0 ? `${[...new Set(files)].join(', ')}: built in ${ms} ms.` : `Built in ${ms} ms.`);
     const isInSource = files.every((file) => file.startsWith('src/'));
-    if (name !== servedBuild || !isInSource || !isAlive(current)) await exchange(name, lasting, build);
-    else {
+    if (name !== servedBuild || !isInSource || !isAlive(current)) {
+      const next = takeSpare(lasting);
+      // Pages already show an edit of a component, so the next edit can come before this server listens.
+      const areServers = files.length === 0 || files.some((file) => !isProductFile(file));
+      spareTimer = setTimeout(prepareSpare, areServers ? spareAfterMs : 0, lasting);
+      await exchange(next, name, build);
+    } else {
       state = { ...state, served: build };
       tell();
     }
-    clearTimeout(spareTimer);
-    spareTimer = setTimeout(prepareSpare, spareAfterMs, lasting);
   } catch (error) {
     await report(error);
   }
@@ -190,13 +194,18 @@ function prepareSpare(lasting) {
   spare = Object.assign(startServer(), { lasting });
 }
 
-/** Starts the new server, stops the old one once the new one has loaded, then lets the new one open its resources. */
-async function exchange(name, lasting, build) {
-  if (leaving) return;
+function takeSpare(lasting) {
+  clearTimeout(spareTimer);
   prepareSpare(lasting);
   const server = spare;
-  const next = server.child;
   spare = undefined;
+  return server;
+}
+
+/** Starts the new server, stops the old one once the new one has loaded, then lets the new one open its resources. */
+async function exchange(server, name, build) {
+  if (leaving) return;
+  const next = server.child;
   const ended = new Promise((resolve) => next.once('exit', resolve));
   const silent = new Promise((resolve) => next.once('close', resolve));
   next.send({ type: 'load' });

@@ -210,9 +210,11 @@ export function createClientModules(root, loader, { wiring, table }) {
         [wiring, ...pages],
         (module) => isMadeOf(module, changed) || module.targets.some(({ key = '' }) => isIn(gone, key)),
       );
-      const toIdentity = (module) =>
-        module && [module.code.code, ...module.targets.map(({ key, file }) => key ?? file)].join('\n');
-      const changedKeys = [...next.keys()].filter((key) => toIdentity(next.get(key)) !== toIdentity(modules.get(key)));
+      const toIdentity = ({ code, targets }) => [code.code, ...targets.map(({ key, file }) => key ?? file)].join('\n');
+      const changedKeys = [...next].flatMap(([key, module]) => {
+        const known = modules.get(key);
+        return known && (known === module || toIdentity(known) === toIdentity(module)) ? [] : [key];
+      });
       const isNew = new Set(changedKeys);
       await requireNames(next, ({ key: imported }, key) =>
         imported !== undefined && (isNew.has(key) || isNew.has(imported)) ? listExports(imported, next) : undefined,
