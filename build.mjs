@@ -1,6 +1,6 @@
 // Must be first, so that an outdated Node reports its version before anything else is evaluated.
 import './bin/require-node.mjs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as esbuild from 'esbuild';
 import { hasRequiredNode } from './bin/require-node.mjs';
@@ -17,6 +17,7 @@ import { listPackages } from './build/packages.mjs';
 import { packMaps, precompress } from './build/precompress.mjs';
 import { readRelease } from './build/release.mjs';
 import { reuse } from './build/reuse.mjs';
+import { openSourceIndex } from './build/sites/source-index-cache.mjs';
 import { createLocations } from './build/sites.mjs';
 import { commands, toStamp } from './build/stamp.mjs';
 import { createStyles } from './build/styles.mjs';
@@ -54,7 +55,9 @@ export async function build({
     reuse('desk', options, () => buildClientApp(desk, { ...options, outdir: clientFolder })),
     bundleServer({ ...serverSide, entryPoints: { main: serverEntry } }),
     reuse('parts', options, () => bundleServer({ ...serverSide, entryPoints: serverParts })),
-    Promise.all(commands.map((command) => bundleCommand(root, command, owner))),
+    Promise.all(
+      commands.map((command) => reuse(`${command} command`, options, () => bundleCommand(root, command, owner))),
+    ),
     readFiles(join(root, publicFolder)),
   ]).catch(throwReadable);
 
@@ -75,13 +78,15 @@ export async function build({
   const existing = mapExistingApp(root);
   const maps = [...bundled.unserved.filter(isMap), ...existing];
   const compressing = dev ? [[], []] : Promise.all([precompress(served), packMaps(maps)]);
-  const sites = createLocations(root, maps, owner);
+  const sources = await openSourceIndex(owner);
+  const sites = createLocations(root, maps, { ...owner, index: sources.index });
   const [compressed, packedMaps] = await compressing;
+  await sources.save();
   const files = [
     ...bundled.unserved,
     ...existing,
     ...packedMaps,
-    ...terminal.flat(),
+    ...toDistFiles(root, terminal),
     ...[...served, ...compressed].map((file) => ({ ...file, path: `client/${file.path}` })),
     { path: 'manifest.json', contents: `${JSON.stringify(manifest, null, 2)}\n` },
     { path: 'sites.json', contents: sites },
@@ -89,6 +94,15 @@ export async function build({
   ];
   await writeBuild(join(root, 'dist'), files, { dev, stamp });
   log(`Built ${manifest.buildId} in ${Math.round(performance.now() - started)} ms.`);
+}
+
+/** @returns {{ path: string, contents: Uint8Array }[]} with paths within `dist` */
+function toDistFiles(root, bundles) {
+  const toFile = ({ path, contents }) => ({
+    path: relative(join(root, 'dist'), path).replaceAll('\\', '/'),
+    contents,
+  });
+  return bundles.flatMap(({ outputFiles }) => outputFiles.map(toFile));
 }
 
 const isMap = ({ path }) => path.endsWith('.map');

@@ -18,10 +18,10 @@ const flags = { errorClass: 1, helper: 2, thrown: 4, call: 8 };
  *
  * @param {string} root
  * @param {{ path: string, contents: Uint8Array | string }[]} maps of all bundles, with paths as in `dist/maps`
- * @param {Partial<Pick<import('./owner.mjs').OwnersBuild, 'helpers' | 'moves'>>} [owner]
+ * @param {Partial<Pick<import('./owner.mjs').OwnersBuild, 'helpers' | 'moves'>> & { index?: typeof indexSource }} [options]
  * @returns {string} JSON
  */
-export function createLocations(root, maps, { helpers = [], moves } = {}) {
+export function createLocations(root, maps, { helpers = [], moves, index: toIndex = indexSource } = {}) {
   const strings = createNumbering((text) => text, ['']);
   const sites = createNumbering(JSON.stringify, [[0, 0, 0, 0, 0]]);
   const toFirstNames = createFirstNames(readMoves(root, { moves }));
@@ -34,7 +34,7 @@ export function createLocations(root, maps, { helpers = [], moves } = {}) {
   function indexOf(path, text) {
     const known = indexes.get(path);
     if (known?.text === text) return known;
-    const { starts, sites: found, properties: names } = indexSource(path, text, { helpers });
+    const { starts, sites: found, properties: names } = toIndex(path, text, { helpers });
     const lines = toLineStarts(text);
     properties[path] = [...new Set([...(properties[path] ?? []), ...names])].sort();
     const numbers = found.map((site) => {

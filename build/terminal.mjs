@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { dirname } from 'node:path';
 import * as esbuild from 'esbuild';
 import { requireBanner, serverTarget } from './bundles.mjs';
 import { engineByName } from './front-doors.mjs';
@@ -32,7 +32,7 @@ const common = {
  * @param {string} root
  * @param {'desk' | 'doctor'} command
  * @param {{ plugins: esbuild.Plugin[], alias: Record<string, string> }} [owner] for the product's settings
- * @returns {Promise<{ path: string, contents: Uint8Array }[]>} paths within `dist`
+ * @returns {Promise<{ outputFiles: esbuild.OutputFile[], metafile: Pick<esbuild.Metafile, 'inputs'> }>}
  */
 export async function bundleCommand(root, command, owner) {
   const [doorFile, commandFile] = toCommandFiles(command);
@@ -46,6 +46,7 @@ export async function bundleCommand(root, command, owner) {
       external: ['pg-native'],
       banner: { js: requireBanner },
       define: { 'process.env.NODE_ENV': '"production"' },
+      metafile: true,
       ...(owner &&
         loadsProduct(command) && {
           // The settings import `#engine/server`, which would bring all of the engine.
@@ -63,11 +64,7 @@ export async function bundleCommand(root, command, owner) {
       target: 'node14',
     }),
   ]);
-  const dist = join(root, 'dist');
-  return [...behind.outputFiles, ...door.outputFiles].map(({ path, contents }) => ({
-    path: relative(dist, path).replaceAll('\\', '/'),
-    contents,
-  }));
+  return { outputFiles: [...behind.outputFiles, ...door.outputFiles], metafile: behind.metafile };
 }
 
 /**
@@ -78,10 +75,10 @@ export async function bundleCommand(root, command, owner) {
  */
 export async function buildCommand(root, command) {
   const owner = loadsProduct(command) ? await readOwnersBuild(root) : undefined;
-  for (const { path, contents } of await bundleCommand(root, command, owner)) {
-    const file = join(root, 'dist', path);
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, contents);
+  const { outputFiles } = await bundleCommand(root, command, owner);
+  for (const { path, contents } of outputFiles) {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, contents);
   }
   await esbuild.stop();
 }

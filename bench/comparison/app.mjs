@@ -142,7 +142,7 @@ export function toLoader(text) {
   return `export const parts = { loader: () => ({ text: '${text}' }) };\n`;
 }
 
-function insert(file, before, text) {
+export function insert(file, before, text) {
   const source = readFileSync(file, 'utf8');
   if (!source.includes(before)) throw new Error(`${file} does not contain "${before}".`);
   writeFileSync(

@@ -92,6 +92,7 @@ describe('visitPage', () => {
   function createVisit(halves: Record<string, ServerPage<unknown, EngineContext>>) {
     const toArgs = ({ url, params }: { url: string; params: LoaderArgs['params'] }): LoaderArgs => ({
       request: new Request(new URL(url, 'http://weir.example')),
+      url: new URL(url, 'http://weir.example'),
       params,
       context: { fetch },
       signal: new AbortController().signal,

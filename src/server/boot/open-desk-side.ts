@@ -1,3 +1,5 @@
+import { flushCompileCache } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { toMayRead } from '../desk/access/bearer.ts';
 import { openSignIn } from '../desk/access/open-sign-in.ts';
 import { toProxySignIn } from '../desk/access/proxy-operator.ts';
@@ -14,6 +16,9 @@ import type { Failures } from './open-failures.ts';
 
 /** The store of failures and the access of operators. The pages are created later, with the site's. */
 export type DeskSide = Awaited<ReturnType<typeof openDeskSide>>;
+
+/** Between the start of the server and that of the desk's thread (ms). */
+const SETTLE_AFTER = 500;
 
 export interface DeskSideOptions {
   /** Whether heartbeats are sent to HEARTBEAT_URL. */
@@ -61,5 +66,11 @@ export async function openDeskSide(boot: Bootstrap, failures: Failures, { beats 
     api: createDeskApi({ desk, facts, checkToken }),
     /** For endpoints that programs read, such as the metrics. */
     mayRead: toMayRead(checkToken),
+    /** Waits for a moment, then does what the first answers do not need. Call it once the server listens. */
+    async settleIn() {
+      await sleep(SETTLE_AFTER, undefined, { ref: false });
+      visitors.refresh();
+      flushCompileCache(); // so that a process that is killed also makes the next start faster
+    },
   };
 }

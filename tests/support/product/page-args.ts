@@ -16,14 +16,16 @@ export interface PageArgsOptions {
 
 /** Arguments for a loader or guard, to test a server half without a server. */
 export function loaderArgs(options: PageArgsOptions = {}): LoaderArgs<AppContext> {
-  const { url = '/', params = {}, context, headers = {}, signal = new AbortController().signal } = options;
+  const { params = {}, context, headers = {}, signal = new AbortController().signal } = options;
+  const url = new URL(options.url ?? '/', 'http://app.example');
   // If your context has more parts, add them here, or pass them as `context` in each test that needs them.
   const usual: Partial<AppContext> = {
     fetch,
     settings: settings.read({}, readConfig({})),
   };
   return {
-    request: new Request(new URL(url, 'http://app.example'), { headers, signal }),
+    request: new Request(url, { headers, signal }),
+    url,
     params,
     context: { ...usual, ...context } as AppContext,
     signal,

@@ -68,24 +68,24 @@ export const incident = {
     },
 
     async merge(args) {
-      const { form, request, context } = args;
+      const { form, url, context } = args;
       const into = parseAddress(readText(form, 'into'));
       if (!into)
         return invalid({
           errors: { into: 'This is not a digest. A digest has 8 letters and digits, such as 7K3QM2XA.' },
         });
       const author = operatorOf(context).name;
-      const intoKey = toCallKey(into.digest, toEnvironment(request, context));
+      const intoKey = toCallKey(into.digest, toEnvironment(url, context));
       const merged = await unlessAway(context.ask('mergeIncidents', toKey(args), intoKey, { author }));
       if (merged.outcome === 'unknown') return invalid({ errors: { into: 'No incident has this digest.' } });
       if (merged.outcome === 'nothing-to-do')
         return invalid({ errors: { into: 'Both are the same incident already.' } });
-      redirect(toIncidentHref(merged.incident.digest, undefined, readScope(request)));
+      redirect(toIncidentHref(merged.incident.digest, undefined, readScope(url)));
     },
 
-    async separate({ form, request, context }) {
+    async separate({ form, url, context }) {
       const digest = parseAddress(readText(form, 'digest'))?.digest ?? notFound();
-      const key = toCallKey(digest, toEnvironment(request, context));
+      const key = toCallKey(digest, toEnvironment(url, context));
       const apart = await unlessAway(context.ask('unmerge', key, { author: operatorOf(context).name }));
       return apart.outcome === 'unknown' ? notFound() : { words: `${digest} is a separate incident again.` };
     },
@@ -98,28 +98,28 @@ export const incident = {
     },
 
     async removeOccurrence(args) {
-      const { form, request, params, context } = args;
+      const { form, url, params, context } = args;
       const { digest } = toAddress(params);
       const { occurrence } = parseAddress(digest + readText(form, 'occurrence')) ?? {};
       if (occurrence === undefined) notFound();
       await unlessAway(context.ask('deleteOccurrence', toKey(args), occurrence, operatorOf(context).name));
-      redirect(toIncidentHref(digest, undefined, readScope(request)));
+      redirect(toIncidentHref(digest, undefined, readScope(url)));
     },
 
     async remove(args) {
       const { name: author } = operatorOf(args.context);
       await unlessAway(args.context.ask('deleteIncident', toKey(args), { author }));
-      redirect(toListHref(USUAL_VIEW, { environment: readScope(args.request) }));
+      redirect(toListHref(USUAL_VIEW, { environment: readScope(args.url) }));
     },
   },
 } satisfies LoadingPage<'incident', IncidentData, DeskContext> &
   ActingPage<'incident', DeskActions['incident'], DeskContext>;
 
-async function load({ request, params, context }: LoaderArgs<DeskContext>): Promise<IncidentData> {
+async function load({ url, params, context }: LoaderArgs<DeskContext>): Promise<IncidentData> {
   const { ask, facts } = context;
   const { sourceLink, environment } = facts;
   const { name, role } = operatorOf(context);
-  const shown = await findShown(toAddress(params), { params, scope: readScope(request), own: environment, ask });
+  const shown = await findShown(toAddress(params), { params, scope: readScope(url), own: environment, ask });
   return {
     operator: { name, canChange: role === 'operator' },
     ...(await readIncident(shown, { ask, sourceLink, environment, now: Date.now() })),
@@ -132,12 +132,12 @@ function toAddress({ digest = '', occurrence = '' }: LoaderArgs['params']): Addr
 }
 
 /** Returns the key of the page's incident. The URL names the environment if it is not the server's. */
-function toKey({ request, params, context }: LoaderArgs<DeskContext>): CallKey {
-  return toCallKey(toAddress(params).digest, toEnvironment(request, context));
+function toKey({ url, params, context }: LoaderArgs<DeskContext>): CallKey {
+  return toCallKey(toAddress(params).digest, toEnvironment(url, context));
 }
 
-function toEnvironment(request: Request, { facts }: DeskContext): string {
-  return readScope(request) || facts.environment;
+function toEnvironment(url: URL, { facts }: DeskContext): string {
+  return readScope(url) || facts.environment;
 }
 
 /** Returns an empty text if the form has no such field. */

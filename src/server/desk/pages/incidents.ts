@@ -29,7 +29,7 @@ const MAX_TICKED = ROWS;
 const MAX_CHOICES = 100;
 
 export const incidents = {
-  loader: ({ request, context }) => unlessAway(load(new URL(request.url).searchParams, context)),
+  loader: ({ url, context }) => unlessAway(load(url.searchParams, context)),
 
   version: ({ context }) => unlessAway(readVersion(context)),
 
@@ -111,7 +111,7 @@ function isUnfiltered(view: ViewShape): boolean {
 }
 
 async function changeTicked(
-  { form, request, context }: ActionArgs<DeskContext>,
+  { form, url, context }: ActionArgs<DeskContext>,
   to: StateChange,
   done: string,
 ): Promise<Changed | Refusal> {
@@ -120,7 +120,7 @@ async function changeTicked(
     .flatMap((value) => (typeof value === 'string' ? (parseAddress(value) ?? []) : []));
   if (ticked.length === 0) return invalid({ errors: { '': 'Select an incident first.' } });
   const author = operatorOf(context).name;
-  const environment = readScope(request) || context.facts.environment;
+  const environment = readScope(url) || context.facts.environment;
   const keys = [...new Set(ticked.map(({ digest }) => toCallKey(digest, environment)))];
   return unlessAway(changeAll(keys, to, done, { author, ask: context.ask }));
 }

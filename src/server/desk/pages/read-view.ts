@@ -26,8 +26,8 @@ export function readView(search: URLSearchParams): ViewShape {
 }
 
 /** Returns the environment that a URL of the desk names; empty for the server's environment. */
-export function readScope(request: Request): string {
-  return readView(new URL(request.url).searchParams).environment;
+export function readScope(url: URL): string {
+  return readView(url.searchParams).environment;
 }
 
 function pick<Value extends string>(text: string, known: readonly string[], usual: Value): Value {

@@ -29,6 +29,8 @@ interface WorkerThreadOptions {
 }
 
 export interface WorkerThreadLimits {
+  /** When the worker starts, if nothing needs it before (ms). */
+  readonly startWithin: number;
   /** The first and longest wait before a crashed worker is restarted (ms). */
   readonly restartFirst: number;
   readonly restartLongest: number;
@@ -43,6 +45,8 @@ export interface WorkerThreadLimits {
 }
 
 const LIMITS: WorkerThreadLimits = {
+  // The first answers of the site do not need the thread, and its start would delay them by a third.
+  startWithin: 5 * Second,
   restartFirst: 1 * Second,
   restartLongest: 60 * Second,
   steadyAfter: 60 * Second,
@@ -74,10 +78,13 @@ interface Question {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Starts the desk worker and restarts it after a crash. It continues from the journal and the store. */
+/**
+ * Starts the desk worker soon, or at once when it is needed, and restarts it after a crash. It continues from the
+ * journal and the store.
+ */
 export function createWorkerThread(options: WorkerThreadOptions) {
   const { file, start, log, count, onBlocked, onRetained } = options;
-  const { restartFirst, restartLongest, steadyAfter, answerWithin, maxQuestions, silentAfter } = {
+  const { startWithin, restartFirst, restartLongest, steadyAfter, answerWithin, maxQuestions, silentAfter } = {
     ...LIMITS,
     ...options.limits,
   };
@@ -93,8 +100,19 @@ export function createWorkerThread(options: WorkerThreadOptions) {
   let isClosing = false;
   let unreadBeatAt: number | undefined;
   let retained: RetentionReport | undefined;
-  /** Undefined from a crash until the restart. */
-  let worker: Worker | undefined = run();
+  /** Undefined before the start, and from a crash until the restart. */
+  let worker: Worker | undefined;
+  /** The last heartbeat before the start. */
+  let early: Heartbeat | undefined;
+  let starting: NodeJS.Timeout | undefined = setTimeout(startNow, startWithin).unref();
+
+  function startNow(): void {
+    if (!starting) return;
+    clearTimeout(starting);
+    starting = undefined;
+    worker = run();
+    if (early) sendBeat(early);
+  }
 
   function run(): Worker {
     const thread = new Worker(file, { workerData: start, name: 'desk worker', resourceLimits: RESOURCE_LIMITS });
@@ -193,6 +211,11 @@ export function createWorkerThread(options: WorkerThreadOptions) {
     onRetained(report);
   }
 
+  function sendBeat(beat: Heartbeat): void {
+    unreadBeatAt = performance.now();
+    say({ say: 'beat', beat });
+  }
+
   function say(message: ToWorker): void {
     worker?.postMessage(message);
   }
@@ -209,14 +232,16 @@ export function createWorkerThread(options: WorkerThreadOptions) {
     get retained() {
       return retained;
     },
-    wake: () => say({ say: 'wake' }),
+    wake() {
+      startNow();
+      say({ say: 'wake' });
+    },
     /** Sends a heartbeat, unless the worker has not read the last one yet. Call it regularly. */
     beat(beat: Heartbeat) {
+      if (starting) early = beat;
       if (!worker) return;
-      if (unreadBeatAt === undefined) {
-        unreadBeatAt = performance.now();
-        say({ say: 'beat', beat });
-      } else if (state === 'running' && performance.now() - unreadBeatAt > silentAfter) state = 'silent';
+      if (unreadBeatAt === undefined) sendBeat(beat);
+      else if (state === 'running' && performance.now() - unreadBeatAt > silentAfter) state = 'silent';
     },
     /**
      * Calls a handler of the worker.
@@ -226,6 +251,7 @@ export function createWorkerThread(options: WorkerThreadOptions) {
      */
     ask<Name extends CallName>(name: Name, ...args: CallArguments<Name>) {
       return new Promise<CallAnswer<Name>>((resolve, reject) => {
+        startNow();
         if (!worker) return reject(refuse('gone', GONE));
         if (state === 'silent' && PATIENCE[name] === undefined) return reject(refuse('late', LATE));
         if (questions.size >= maxQuestions) return reject(refuse('full', FULL));
@@ -244,6 +270,8 @@ export function createWorkerThread(options: WorkerThreadOptions) {
     /** Ends the thread immediately. */
     async end() {
       state = 'ended';
+      clearTimeout(starting);
+      starting = undefined;
       await worker?.terminate();
     },
   };

@@ -155,23 +155,20 @@ function checkReply(name: string, facts: OperationFacts, reply: AnyReply): AnyRe
   if (!described) throw new Error(`The operation ${name} answered ${reply.status}, which its replies do not have.`);
   if (described.body) {
     const read = readValue(described.body, reply.body);
-    return read instanceof Promise ? read.then((later) => withBody(later)) : withBody(read);
+    const withBody = (done: Read): AnyReply => ({ ...reply, body: toValue(name, done) });
+    return read instanceof Promise ? read.then(withBody) : withBody(read);
   }
-  return described.lines && reply.lines ? { ...reply, lines: checkLines(described.lines, reply.lines) } : reply;
+  return described.lines && reply.lines ? { ...reply, lines: checkLines(name, described.lines, reply.lines) } : reply;
+}
 
-  function withBody(read: Read): AnyReply {
-    return { ...reply, body: toValue(read) };
-  }
+async function* checkLines(name: string, schema: ApiSchema, lines: AsyncIterable<unknown>): AsyncGenerator<unknown> {
+  for await (const line of lines) yield toValue(name, await readValue(schema, line));
+}
 
-  async function* checkLines(schema: ApiSchema, lines: AsyncIterable<unknown>): AsyncGenerator<unknown> {
-    for await (const line of lines) yield toValue(await readValue(schema, line));
-  }
-
-  function toValue(read: Read): unknown {
-    if (!('errors' in read)) return read.value;
-    const [field = '', message = ''] = Object.entries(read.errors)[0] ?? [];
-    throw new Error(`The reply of the operation ${name} is not what its schema describes. ${field}: ${message}`);
-  }
+function toValue(name: string, read: Read): unknown {
+  if (!('errors' in read)) return read.value;
+  const [field = '', message = ''] = Object.entries(read.errors)[0] ?? [];
+  throw new Error(`The reply of the operation ${name} is not what its schema describes. ${field}: ${message}`);
 }
 
 interface Route {

@@ -215,15 +215,21 @@ export class SharedPageRequest extends Ending implements PageRequest {
 const MADE = Symbol('made on demand');
 
 /**
- * A web `Request` costs about 20 microseconds, and most loaders only read the parameters. So the request and the signal
- * are created on demand. They are properties of the object itself, so that `{ ...args, user }` works.
+ * A web `Request` costs about 20 microseconds, and most loaders only read the parameters or the URL. So the request, the
+ * URL and the signal are created on demand. They are properties of the object itself, so that `{ ...args, user }` works.
  */
 export class RequestArgs implements LoaderArgs {
   declare readonly request: Request;
+  declare readonly url: URL;
   declare readonly signal: AbortSignal;
   readonly params: Params;
   readonly context: EngineContext;
-  readonly [MADE]: { readonly pageRequest: PageRequest; readonly toRequest: () => Request; request?: Request };
+  readonly [MADE]: {
+    readonly pageRequest: PageRequest;
+    readonly toRequest: () => Request;
+    request?: Request;
+    url?: URL;
+  };
 
   constructor(pageRequest: PageRequest, toRequest: () => Request, context: EngineContext) {
     this.params = pageRequest.match.params;
@@ -242,6 +248,14 @@ const ON_DEMAND: PropertyDescriptorMap & ThisType<RequestArgs> = {
       const made = this[MADE];
       made.request ??= made.toRequest();
       return made.request;
+    },
+  },
+  url: {
+    enumerable: true,
+    get() {
+      const made = this[MADE];
+      made.url ??= new URL(toHref(made.pageRequest));
+      return made.url;
     },
   },
   signal: {
@@ -268,8 +282,9 @@ function toWebRequest(request: ExpressRequest, pageRequest: PageRequest): Reques
     for (const item of value ?? []) headers.append(name, item);
   }
   // Loaders only read. The body of a post belongs to its action, which gets it parsed.
-  return new Request(pageRequest.info.origin + pageRequest.path + pageRequest.search, {
-    headers,
-    signal: pageRequest.signal,
-  });
+  return new Request(toHref(pageRequest), { headers, signal: pageRequest.signal });
+}
+
+function toHref({ info, path, search }: PageRequest): string {
+  return info.origin + path + search;
 }

@@ -14,6 +14,8 @@ export interface EngineContext {
 export interface LoaderArgs<Context = EngineContext> {
   /** A web `Request`. Its URL is normalized, and its origin is one of `PUBLIC_ORIGINS`. */
   readonly request: Request;
+  /** The URL of `request`. Costs much less to read, because it does not make a `Request`. */
+  readonly url: URL;
   readonly params: Params;
   readonly context: Context;
   /** Aborted when the visitor leaves. */

@@ -97,11 +97,10 @@ const VIEWS: Readonly<Record<string, new (buffer: ArrayBuffer) => ArrayBufferVie
  * without `toJSON`. In a deferred value, this becomes a rejection instead.
  */
 export function encode(value: unknown, options: EncodeOptions): Encoded {
-  if (isPlain(value, 0)) return { head: `{"d":${JSON.stringify(value)}}`, late: undefined };
-  const late = createLateLines(options);
+  const late = new LateLines(options);
   try {
     const head = toFrame(value, [], late);
-    return { head, late: late.isUsed() ? late.lines() : undefined };
+    return { head, late: late.isUsed ? late.lines() : undefined };
   } catch (error) {
     holdRejections(value);
     throw error;
@@ -123,7 +122,10 @@ export function holdRejections(value: unknown): void {
     else if (item instanceof Map) queue.push(...item.keys(), ...item.values());
     else if (item instanceof Set) queue.push(...item);
     else if (Array.isArray(item) || isPlainObject(item)) {
-      for (const key of Object.keys(item)) queue.push((item as unknown as Fields)[key]);
+      for (const key of Object.keys(item)) {
+        const field = (item as unknown as Fields)[key];
+        if (typeof field === 'object') queue.push(field);
+      }
     }
   }
 }
@@ -172,95 +174,101 @@ function isThenable(value: object): value is PromiseLike<unknown> {
   return 'then' in value && typeof value.then === 'function';
 }
 
-type LateLines = ReturnType<typeof createLateLines>;
+/**
+ * The deferred values of one encoded value. A class, because a generator function that is made for each request gets a
+ * new shape each time it is called. Only a full collection frees shapes, together with all that their function holds.
+ */
+class LateLines {
+  readonly #options: EncodeOptions;
+  readonly #ids = new Map<PromiseLike<unknown>, number>();
+  readonly #pending = new Set<number>();
+  readonly #ready: string[] = [];
+  #wake = noop;
 
-function createLateLines({ toError, signal: toSignal }: EncodeOptions) {
-  const ids = new Map<PromiseLike<unknown>, number>();
-  const pending = new Set<number>();
-  const ready: string[] = [];
-  let wake = noop;
+  constructor(options: EncodeOptions) {
+    this.#options = options;
+  }
+
+  get isUsed(): boolean {
+    return this.#ids.size > 0;
+  }
 
   /** A failed report must not cost the page its deferred values. */
-  function presentError(error: unknown): PageError {
+  presentError(error: unknown): PageError {
     try {
-      return toError(error);
+      return this.#options.toError(error);
     } catch {
       return { kind: 'failure', status: 500 };
     }
   }
 
-  function add(id: number, line: string): void {
-    if (!pending.delete(id)) return; // already given up
-    ready.push(line);
-    wake();
+  /** Returns the id of a promise, which is stable. `path` is for error messages. */
+  idOf(promise: PromiseLike<unknown>, path: readonly Segment[]): number {
+    const known = this.#ids.get(promise);
+    if (known !== undefined) return known;
+    const id = this.#ids.size;
+    this.#ids.set(promise, id);
+    this.#pending.add(id);
+    Promise.resolve(promise).then(
+      (value) => this.#addResolved(id, value, path),
+      (error) => this.#addRejected(id, error),
+    );
+    return id;
   }
 
-  function addRejected(id: number, error: unknown): void {
-    add(id, `[${id},1,{"d":${JSON.stringify(presentError(error))}}]`);
+  async *lines(): AsyncGenerator<string, void, undefined> {
+    const signal = this.#options.signal?.();
+    const giveUp = () => {
+      for (const id of this.#pending) this.#addRejected(id, signal?.reason);
+    };
+    signal?.addEventListener('abort', giveUp);
+    try {
+      if (signal?.aborted) {
+        await undefined; // send what has already settled first
+        giveUp();
+      }
+      while (this.#ready.length > 0 || this.#pending.size > 0) {
+        const line = this.#ready.shift();
+        if (line !== undefined) yield line;
+        else
+          await new Promise<void>((resolve) => {
+            this.#wake = resolve;
+          });
+      }
+    } finally {
+      signal?.removeEventListener('abort', giveUp);
+    }
   }
 
-  function addResolved(id: number, value: unknown, path: readonly Segment[]): void {
-    if (!pending.has(id)) {
+  #add(id: number, line: string): void {
+    if (!this.#pending.delete(id)) return; // already given up
+    this.#ready.push(line);
+    this.#wake();
+  }
+
+  #addRejected(id: number, error: unknown): void {
+    this.#add(id, `[${id},1,{"d":${JSON.stringify(this.presentError(error))}}]`);
+  }
+
+  #addResolved(id: number, value: unknown, path: readonly Segment[]): void {
+    if (!this.#pending.has(id)) {
       holdRejections(value);
       return;
     }
     try {
-      add(id, `[${id},0,${toFrame(value, path, late)}]`);
+      this.#add(id, `[${id},0,${toFrame(value, path, this)}]`);
     } catch (error) {
       holdRejections(value);
-      addRejected(id, error);
+      this.#addRejected(id, error);
     }
   }
-
-  const late = {
-    presentError,
-    isUsed: () => ids.size > 0,
-
-    /** Returns the id of a promise, which is stable. `path` is for error messages. */
-    idOf(promise: PromiseLike<unknown>, path: readonly Segment[]): number {
-      const known = ids.get(promise);
-      if (known !== undefined) return known;
-      const id = ids.size;
-      ids.set(promise, id);
-      pending.add(id);
-      Promise.resolve(promise).then(
-        (value) => addResolved(id, value, path),
-        (error) => addRejected(id, error),
-      );
-      return id;
-    },
-
-    async *lines(): AsyncGenerator<string, void, undefined> {
-      const signal = toSignal?.();
-      const giveUp = () => {
-        for (const id of pending) addRejected(id, signal?.reason);
-      };
-      signal?.addEventListener('abort', giveUp);
-      try {
-        if (signal?.aborted) {
-          await undefined; // send what has already settled first
-          giveUp();
-        }
-        while (ready.length > 0 || pending.size > 0) {
-          const line = ready.shift();
-          if (line !== undefined) yield line;
-          else
-            await new Promise<void>((resolve) => {
-              wake = resolve;
-            });
-        }
-      } finally {
-        signal?.removeEventListener('abort', giveUp);
-      }
-    },
-  };
-  return late;
 }
 
 /** @param base path of the value, for error messages: a deferred value is nested in another value */
 function toFrame(root: unknown, base: readonly Segment[], late: LateLines): string {
+  if (isPlain(root, 0)) return `{"d":${JSON.stringify(root)}}`;
   const path: Segment[] = [];
-  const ancestors = new Set<object>();
+  const ancestors: object[] = [];
   const patches: Patch[] = [];
   let patched: readonly Segment[] = [];
 
@@ -302,17 +310,23 @@ function toFrame(root: unknown, base: readonly Segment[], late: LateLines): stri
   }
 
   function visitObject(value: object): unknown {
+    if (Object.getPrototypeOf(value) === Object.prototype || Array.isArray(value)) return visitNested(value);
     if (value instanceof Date) return patch('date', Number.isNaN(value.getTime()) ? null : value.getTime());
     if (value instanceof Error) return patch('error', late.presentError(value));
     if (value instanceof URL) return patch('url', value.href);
     if (value instanceof ArrayBuffer) return patch('ArrayBuffer', toBase64(new Uint8Array(value)));
     if (ArrayBuffer.isView(value)) return visitView(value);
+    return visitNested(value);
+  }
+
+  function visitNested(value: object): unknown {
     if (isThenable(value)) return patch('promise', late.idOf(value, [...base, ...path]));
-    if (ancestors.has(value)) refuse('part of itself', 'Return data without cycles: an id in place of the object.');
-    if (ancestors.size >= MAX_DEPTH) refuse(`more than ${MAX_DEPTH} levels deep`, 'Return flatter data.');
-    ancestors.add(value);
+    if (ancestors.includes(value))
+      refuse('part of itself', 'Return data without cycles: an id in place of the object.');
+    if (ancestors.length >= MAX_DEPTH) refuse(`more than ${MAX_DEPTH} levels deep`, 'Return flatter data.');
+    ancestors.push(value);
     const standIn = visitContainer(value);
-    ancestors.delete(value);
+    ancestors.pop();
     return standIn;
   }
 
@@ -345,6 +359,7 @@ function toFrame(root: unknown, base: readonly Segment[], late: LateLines): stri
     }
     for (let i = 0; i < items.length; i++) {
       const item = items[i];
+      if (typeof item === 'string') continue;
       const standIn = visitAt(i, item);
       if (standIn === item) continue;
       copy ??= Array.from(items);
@@ -368,6 +383,7 @@ function toFrame(root: unknown, base: readonly Segment[], late: LateLines): stri
     let copy: Fields | undefined;
     for (const key of Object.keys(fields)) {
       const field = fields[key];
+      if (typeof field === 'string') continue;
       const standIn = visitAt(key, field);
       if (standIn === field) continue;
       // A spread makes every key an own property, even `__proto__`, so that assigning to it is then harmless.

@@ -67,6 +67,7 @@ it('tries again after it threw', () => {
   });
   const args: LoaderArgs = {
     request: new Request('http://weir.example/'),
+    url: new URL('http://weir.example/'),
     params: {},
     context: { fetch } satisfies EngineContext,
     signal: AbortSignal.abort(),

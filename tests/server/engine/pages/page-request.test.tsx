@@ -311,12 +311,13 @@ describe('the arguments of a loader', () => {
     expect(first?.request.url).toBe('http://weir.example/b/7?c=1');
     for (const args of seen) {
       expect(args.request).toBe(first?.request);
+      expect(args.url.href).toBe('http://weir.example/b/7?c=1');
       expect(args.signal).toBe(first?.signal);
       expect(args.context).toBe(first?.context);
       expect(args.params).toEqual({ id: '7' });
     }
-    expect(Object.keys(seen[0] ?? {}).sort()).toEqual(['context', 'params', 'request', 'signal']);
-    expect(Object.keys(seen[1] ?? {}).sort()).toEqual(['context', 'params', 'request', 'signal', 'user']);
+    expect(Object.keys(seen[0] ?? {}).sort()).toEqual(['context', 'params', 'request', 'signal', 'url']);
+    expect(Object.keys(seen[1] ?? {}).sort()).toEqual(['context', 'params', 'request', 'signal', 'url', 'user']);
   });
 
   it('contain a request whose signal is aborted when the visitor leaves', async () => {

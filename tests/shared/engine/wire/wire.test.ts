@@ -1,4 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { PageError } from '../../../../src/shared/engine/wire/payload.ts';
@@ -459,6 +461,23 @@ describe('promises', () => {
     await tick(5);
     process.off('unhandledRejection', onUnhandled);
     expect(onUnhandled).not.toHaveBeenCalled();
+  });
+
+  it('are freed with their request by a collection of young objects', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void;
+    const requests: WeakRef<object>[] = [];
+    for (let i = 0; i < 50; i += 1) {
+      const request = { toError: () => FAILURE, body: new Array(100).fill(i) };
+      requests.push(new WeakRef(request));
+      await toLines(encode({ late: Promise.resolve(i) }, { toError: () => request.toError() }).late);
+    }
+    for (let i = 0; i < 3; i += 1) {
+      await tick();
+      collect({ type: 'minor' });
+    }
+    const held = requests.filter((request) => request.deref() !== undefined);
+    expect(held.length).toBeLessThan(5);
   });
 });
 

@@ -2,7 +2,7 @@ import type { LoaderArgs, ServerPages } from '#engine/server';
 import type { routes } from '../../shared/product/routes.tsx';
 import { readCards, readFeed, readFrame, readOrders, readProduct, readShop } from './data.ts';
 
-const searchOf = ({ request }: LoaderArgs) => new URL(request.url).searchParams.get('q') ?? '';
+const searchOf = ({ url }: LoaderArgs) => url.searchParams.get('q') ?? '';
 
 export const pages = {
   root: { loader: readFrame },

@@ -38,8 +38,6 @@ export function createKnownBuilds({ own, list, now = () => performance.now() }: 
     asking ??= ask();
     return asking;
   }
-  void refresh();
-
   return async function findBuild(named: string): Promise<KnownBuild | undefined> {
     if (!known.has(named) && (asking || now() - knownSince >= REFRESH_INTERVAL)) await refresh();
     return known.get(named);

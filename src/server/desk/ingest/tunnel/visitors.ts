@@ -104,8 +104,8 @@ export function createVisitors({ readSalts, keepSalt, now = Date.now }: Visitors
   };
 }
 
-/** Uses the salts of the desk's store, and reads them regularly while the process runs. */
-export function openVisitors(desk: Pick<Desk, 'ask' | 'journalSalt'>): Visitors {
+/** Uses the salts of the desk's store, and reads them every few seconds if that is due. `refresh` does it at once. */
+export function openVisitors(desk: Pick<Desk, 'ask' | 'journalSalt'>) {
   const visitors = createVisitors({
     readSalts: (offers) => desk.ask('readSalts', offers),
     keepSalt: (salt) => desk.journalSalt(salt),
@@ -119,9 +119,8 @@ export function openVisitors(desk: Pick<Desk, 'ask' | 'journalSalt'>): Visitors 
       askedAt = 0;
     });
   }
-  refreshIfDue();
   setInterval(refreshIfDue, RETRY_INTERVAL).unref();
-  return visitors;
+  return { ...visitors, refresh: refreshIfDue };
 }
 
 /** Returns the day (days since 1970, UTC). @param at milliseconds since 1970 */

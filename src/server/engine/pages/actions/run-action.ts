@@ -53,8 +53,8 @@ export async function runAction({ services, pageRequest, form }: RunOptions): Pr
 
 /** The arguments of an action and of the guards before it: their request is a POST. */
 async function toPostArgs(pageRequest: PageRequest): Promise<LoaderArgs> {
-  const { request, params, context, signal } = await pageRequest.toArgs();
-  return { request: new Request(request, { method: 'POST' }), params, context, signal };
+  const { request, url, params, context, signal } = await pageRequest.toArgs();
+  return { request: new Request(request, { method: 'POST' }), url, params, context, signal };
 }
 
 async function runFound(found: FoundAction, args: LoaderArgs, form: FormData): Promise<unknown> {

@@ -59,6 +59,7 @@ export class PageSink {
   #lead: string;
   #tail: string;
   #atBoundary = false;
+  #willSend = false;
   /** The target has asked to wait. */
   #isFull = false;
   #streaming = false;
@@ -96,7 +97,7 @@ export class PageSink {
   /** Adds markup after what was sent so far, such as `noindex`. */
   inject(markup: string): void {
     this.#queued += markup;
-    if (this.#atBoundary) this.#send();
+    if (this.#atBoundary) this.#sendSoon();
   }
 
   write(chunk: string | Uint8Array): boolean {
@@ -158,6 +159,16 @@ export class PageSink {
     }
     this.#lateEnded = true;
     if (this.#reactEnded) this.#close();
+  }
+
+  /** When a deferred value settles, React writes its content in an immediate of this turn. One write takes both. */
+  #sendSoon(): void {
+    if (this.#willSend) return;
+    this.#willSend = true;
+    setImmediate(() => {
+      this.#willSend = false;
+      if (this.#atBoundary) this.#send();
+    });
   }
 
   #send(): void {

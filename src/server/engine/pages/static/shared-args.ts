@@ -30,7 +30,7 @@ export function toSharedArgs(
       },
     },
   );
-  return { request, params, context, signal };
+  return { request, url: new URL(url), params, context, signal };
 }
 
 /** A static page is cached for all hosts, so its host would differ from the browser's when it hydrates. */

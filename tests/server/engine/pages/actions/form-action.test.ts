@@ -12,7 +12,8 @@ function post(...fields: [string, string | File][]): ActionArgs<TestContext> {
   const form = new FormData();
   for (const [name, value] of fields) form.append(name, value);
   const { signal } = new AbortController();
-  return { form, signal, params: {}, request: new Request('http://x.example'), context: { fetch, user: 'Ada' } };
+  const url = new URL('http://x.example');
+  return { form, signal, params: {}, request: new Request(url), url, context: { fetch, user: 'Ada' } };
 }
 
 const Person = z.object({

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { PageSink, type PageTarget } from '../../../../../src/server/engine/pages/render/page-sink.ts';
@@ -279,7 +279,7 @@ describe('PageSink', () => {
     expect(target.parts).toEqual(['<html><body><p>a</p>[tail]</body></html>']);
   });
 
-  it("holds injected HTML back until React's output is between two tags", () => {
+  it("holds injected HTML back until React's output is between two tags", async () => {
     const { sink, target } = open();
     sink.write('<html><body>');
     sink.flush();
@@ -290,6 +290,7 @@ describe('PageSink', () => {
     sink.flush();
     expect(target.text).toBe('<html><body>[tail]<p title="x">y</p>[late]');
     sink.inject('[now]');
+    await immediate();
     expect(target.text).toMatch(/\[late\]\[now\]$/);
   });
 

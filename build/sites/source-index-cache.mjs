@@ -1,0 +1,50 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { deserialize, serialize } from 'node:v8';
+import { createCache } from '../cache.mjs';
+import { indexSource } from './index-source.mjs';
+
+/** One file for each version of the code below, and for each set of helpers. */
+const cache = createCache('sources', { maxFiles: 3 });
+
+/** What the index of a source depends on, besides the source. */
+const code = [
+  ...['index-source.mjs', '../tokens.mjs'].map((file) => readFileSync(new URL(file, import.meta.url), 'utf8')),
+  createRequire(import.meta.url)('oxc-parser/package.json').version,
+];
+
+/**
+ * Keeps the index of each source for the next build, because most sources stay the same, and parsing them all takes
+ * longer than bundling them.
+ *
+ * @param {{ helpers?: readonly string[] }} owner
+ */
+export async function openSourceIndex({ helpers = [] }) {
+  const key = hash('sha256', JSON.stringify([process.version, code, helpers]));
+  const known = read(await cache.read(key));
+  const used = new Map();
+  return {
+    /** @type {typeof indexSource} */
+    index(path, text, options) {
+      const source = hash('sha256', `${path}\0${text}`, 'base64url');
+      const index = used.get(source) ?? known.get(source) ?? indexSource(path, text, options);
+      used.set(source, index);
+      return index;
+    },
+    async save() {
+      if (used.size === known.size && [...used.keys()].every((source) => known.has(source))) return;
+      await cache.write(key, serialize(used));
+      await cache.prune();
+    },
+  };
+}
+
+/** @returns {Map<string, import('./index-source.mjs').SourceIndex>} */
+function read(contents) {
+  try {
+    return contents ? deserialize(contents) : new Map();
+  } catch {
+    return new Map(); // written by another version of Node
+  }
+}
