@@ -264,7 +264,7 @@ export async function startSite<Settings, Services, Own extends object>({
   if (deskUrl !== undefined) log.info(`The desk is on ${deskUrl}/desk`);
   if (development?.isFirst !== false) logAdvice(config, log);
   if (!development) warnOfNode(log);
-  await side.settleIn();
+  await side.settleIn({ isEdited: development?.isFirst === false });
   if (linkFor !== undefined && development?.isFirst !== false) {
     await printSignInLink(side.signIn.makeLink(deskUrl ?? config.publicOrigins[0] ?? url, linkFor), log);
   }
