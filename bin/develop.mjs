@@ -30,6 +30,8 @@ const spareAfterMs = 800;
 const dev = createDevBuild(root);
 /** State for open pages. */
 let state = { build: 0, served: 0, modules: {}, routes: {}, styles: {}, desk: '', base: '', server: '', reason: '' };
+/** Errors of the last build of each side, or of the start of its server. Pages show the first. */
+const problems = { client: undefined, server: undefined };
 /** The server process that accepts connections. */
 let current;
 /** All running servers, including those that start or stop. */
@@ -113,11 +115,11 @@ async function take(files) {
   const started = performance.now();
   try {
     const client = await dev.buildClient(files);
-    const { build, served, server } = state;
-    state = { ...client, build: build + 1, served, server, reason: files.join(', ') };
-    tell();
+    problems.client = undefined;
+    problems.server = undefined; // until its next build
+    tell({ ...client, build: state.build + 1, reason: files.join(', ') });
   } catch (error) {
-    await report(error);
+    await report('client', error);
     return;
   }
   if (unserved) unserved.files.push(...files);
@@ -144,24 +146,29 @@ async function serve() {
       spareTimer = setTimeout(prepareSpare, areServers ? spareAfterMs : 0, lasting);
       await exchange(next, name, build);
     } else {
-      state = { ...state, served: build };
-      tell();
+      problems.server = undefined;
+      tell({ served: build });
     }
   } catch (error) {
-    await report(error);
+    await report('server', error);
   }
 }
 
 /** The running server continues to serve the last good build. */
-async function report(error) {
+async function report(side, error) {
   const problem = await toDevError(error, root);
   console.error(problem.text);
-  state = { ...state, error: problem.error };
+  problems[side] = problem.error;
   tell();
   if (!isAlive(current)) console.error('Nothing is served yet. Waiting for changes…');
 }
 
-function tell() {
+function change(changes) {
+  state = { ...state, ...changes, error: problems.client ?? problems.server };
+}
+
+function tell(changes) {
+  change(changes);
   if (isAlive(current) && current.connected) current.send({ type: 'state', state });
 }
 
@@ -214,14 +221,15 @@ async function exchange(server, name, build) {
   if (!loaded) {
     await Promise.race([silent, sleep(lastWordsMs)]);
     console.error('The new server did not start. The previous one keeps running. Waiting for changes…');
-    state = { ...state, error: { title: 'The server did not start', problems: [{ text: server.said.trim() }] } };
+    problems.server = { title: 'The server did not start', problems: [{ text: server.said.trim() }] };
     tell();
     return;
   }
   if (current) await end(current);
   current = next;
   servedBuild = name;
-  state = { ...state, server: name, served: build };
+  problems.server = undefined;
+  change({ server: name, served: build });
   next.send({ type: 'turn', state, isFirst: socket === undefined, failures });
   const where = await Promise.race([ask(next, 'listen'), ended]);
   if (typeof where !== 'object') return;
