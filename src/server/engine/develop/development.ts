@@ -46,8 +46,8 @@ export interface Development {
   listen(server: Server, where: { host: string; port: number }): Promise<void>;
 }
 
-/** How long a page waits before it connects again (ms): after a planned end, and otherwise. */
-const RECONNECT_AFTER = { end: 1 * Millisecond, failure: 50 * Millisecond };
+/** How long a page waits before it connects again (ms): after a planned end, and after any other. */
+const RECONNECT_AFTER = { end: 20 * Millisecond, failure: 50 * Millisecond };
 
 /**
  * The server's side of `npm run dev`. Resolves when the process before this one has ended, so that everything that
@@ -106,6 +106,8 @@ export async function createDevelopment({ dist }: { dist: string }): Promise<Dev
     res.setHeader('Content-Type', 'text/event-stream');
     res.setHeader('Cache-Control', 'no-store, no-transform');
     res.setHeader('X-Accel-Buffering', 'no');
+    // Otherwise, a proxy can send the next request on this connection while the server that ended the stream closes it.
+    res.setHeader('Connection', 'close');
     res.write(`retry: ${RECONNECT_AFTER.failure}\n\n`);
     send(res);
     streams.add(res);
