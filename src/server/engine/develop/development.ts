@@ -106,7 +106,7 @@ export async function createDevelopment({ dist }: { dist: string }): Promise<Dev
     res.setHeader('Content-Type', 'text/event-stream');
     res.setHeader('Cache-Control', 'no-store, no-transform');
     res.setHeader('X-Accel-Buffering', 'no');
-    // Otherwise, a proxy can send the next request on this connection while the server that ended the stream closes it.
+    // If it stayed open, a proxy could send the next request on it while the server closes it.
     res.setHeader('Connection', 'close');
     res.write(`retry: ${RECONNECT_AFTER.failure}\n\n`);
     send(res);
