@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { getSystemErrorName } from 'node:util';
+import { isProductFile } from '../build/develop/client-modules.mjs';
 import { createDevBuild } from '../build/develop/dev-build.mjs';
 import { toDevError } from '../build/develop/dev-error.mjs';
 import { listExistingApp } from '../build/existing-app.mjs';
@@ -23,10 +24,14 @@ const drainMs = 3000;
 const keptFailures = 50;
 /** How long to wait for the last output of a server that did not start (ms). */
 const lastWordsMs = 1000;
+/** When the next server loads what edits do not change (ms after the start of one). Before, pages wait for that one. */
+const spareAfterMs = 800;
 
 const dev = createDevBuild(root);
 /** State for open pages. */
 let state = { build: 0, served: 0, modules: {}, routes: {}, styles: {}, desk: '', base: '', server: '', reason: '' };
+/** Errors of the last build of each side, or of the start of its server. Pages show the first. */
+const problems = { client: undefined, server: undefined };
 /** The server process that accepts connections. */
 let current;
 /** All running servers, including those that start or stop. */
@@ -35,11 +40,18 @@ const servers = new Set();
 let failures = [];
 /** Hash of its build. */
 let servedBuild = '';
+/** A server that has loaded everything but the product, and the hash of what it has loaded. */
+let spare;
+let spareTimer;
 /** The listening socket. It outlives the servers: connections that arrive between two servers wait in its queue. */
 let socket;
 let changed = new Set();
 let timer;
 let working = false;
+/** Changes that no server has yet: the time of the first, and its files. */
+let unserved;
+/** Resolves when the last server is exchanged. */
+let serving = Promise.resolve();
 let leaving = false;
 
 /** Builds and serves, and repeats on each change in `src` only the work that the change requires. */
@@ -53,6 +65,8 @@ export async function develop() {
   for (const path of ['build.mjs', 'build', 'package.json']) {
     watch(`${root}/${path}`, () => tellToRestart(path));
   }
+  // A first build of the server takes as long as that of the client.
+  serving = dev.buildServer().then(({ lasting }) => prepareSpare(lasting), ignore);
   await work();
 }
 
@@ -101,66 +115,121 @@ async function take(files) {
   const started = performance.now();
   try {
     const client = await dev.buildClient(files);
-    const { build, served, server: serving } = state;
-    state = { ...client, build: build + 1, served, server: serving, reason: files.join(', ') };
-    tell();
-    const server = await dev.buildServer();
-    const ms = Math.round(performance.now() - started);
-    console.error(files.length > 0 ? `${files.join(', ')}: built in ${ms} ms.` : `Built in ${ms} ms.`);
-    const isInSource = files.every((file) => file.startsWith('src/'));
-    if (server !== servedBuild || !isInSource || !isAlive(current)) await exchange(server);
-    else {
-      state = { ...state, served: state.build };
-      tell();
-    }
+    problems.client = undefined;
+    problems.server = undefined; // until its next build
+    tell({ ...client, build: state.build + 1, reason: files.join(', ') });
   } catch (error) {
-    // The running server continues to serve the last good build.
-    const problem = await toDevError(error, root);
-    console.error(problem.text);
-    state = { ...state, error: problem.error };
-    tell();
-    if (!isAlive(current)) console.error('Nothing is served yet. Waiting for changes…');
+    await report('client', error);
+    return;
+  }
+  if (unserved) unserved.files.push(...files);
+  else {
+    unserved = { started, files };
+    serving = serving.then(serve);
   }
 }
 
-function tell() {
+/** Pages show a change of the client meanwhile. */
+async function serve() {
+  const { started, files } = unserved;
+  unserved = undefined;
+  const { build } = state;
+  try {
+    const { name, lasting } = await dev.buildServer();
+    const ms = Math.round(performance.now() - started);
+    console.error(files.length > 0 ? `${[...new Set(files)].join(', ')}: built in ${ms} ms.` : `Built in ${ms} ms.`);
+    const isInSource = files.every((file) => file.startsWith('src/'));
+    if (name !== servedBuild || !isInSource || !isAlive(current)) {
+      const next = takeSpare(lasting);
+      // Pages already show an edit of a component, so the next edit can come before this server listens.
+      const areServers = files.length === 0 || files.some((file) => !isProductFile(file));
+      spareTimer = setTimeout(prepareSpare, areServers ? spareAfterMs : 0, lasting);
+      await exchange(next, name, build);
+    } else {
+      problems.server = undefined;
+      tell({ served: build });
+    }
+  } catch (error) {
+    await report('server', error);
+  }
+}
+
+/** The running server continues to serve the last good build. */
+async function report(side, error) {
+  const problem = await toDevError(error, root);
+  console.error(problem.text);
+  problems[side] = problem.error;
+  tell();
+  if (!isAlive(current)) console.error('Nothing is served yet. Waiting for changes…');
+}
+
+function change(changes) {
+  state = { ...state, ...changes, error: problems.client ?? problems.server };
+}
+
+function tell(changes) {
+  change(changes);
   if (isAlive(current) && current.connected) current.send({ type: 'state', state });
 }
 
-/** Starts the new server, stops the old one once the new one has loaded, then lets the new one open its resources. */
-async function exchange(server) {
-  if (leaving) return;
-  const next = spawn(process.execPath, ['--enable-source-maps', `${root}/dist/server/main.js`], {
+function ignore() {}
+
+/** Starts a server that waits for its product. */
+function startServer() {
+  const child = spawn(process.execPath, ['--enable-source-maps', `${root}/dist/server/develop.js`], {
     cwd: root,
     stdio: ['inherit', 'inherit', 'pipe', 'ipc'],
     // Unchanged code is not compiled again.
     env: { NODE_COMPILE_CACHE: join(root, 'dist/compile-cache'), ...process.env, ...drain, SPILLWAY_DEV: '1' },
   });
-  servers.add(next);
-  next.on('message', (message) => {
+  servers.add(child);
+  const server = { child, said: '' };
+  child.on('message', (message) => {
     if (message?.type === 'failure') failures = [...failures, message.failure].slice(-keptFailures);
   });
-  next.once('exit', () => servers.delete(next));
-  let said = '';
-  next.stderr.on('data', (text) => {
+  child.once('exit', () => servers.delete(child));
+  child.stderr.on('data', (text) => {
     process.stderr.write(text);
-    said = `${said}${text}`.slice(-4000);
+    server.said = `${server.said}${text}`.slice(-4000);
   });
+  return server;
+}
+
+function prepareSpare(lasting) {
+  if (leaving || (spare?.lasting === lasting && isAlive(spare.child))) return;
+  if (spare) void end(spare.child);
+  spare = Object.assign(startServer(), { lasting });
+}
+
+function takeSpare(lasting) {
+  clearTimeout(spareTimer);
+  prepareSpare(lasting);
+  const server = spare;
+  spare = undefined;
+  return server;
+}
+
+/** Starts the new server, stops the old one once the new one has loaded, then lets the new one open its resources. */
+async function exchange(server, name, build) {
+  if (leaving) return;
+  const next = server.child;
   const ended = new Promise((resolve) => next.once('exit', resolve));
   const silent = new Promise((resolve) => next.once('close', resolve));
+  next.send({ type: 'load' });
   const loaded = await Promise.race([ask(next, 'loaded').then(() => true), ended.then(() => false)]);
   if (leaving) return;
   if (!loaded) {
     await Promise.race([silent, sleep(lastWordsMs)]);
     console.error('The new server did not start. The previous one keeps running. Waiting for changes…');
-    state = { ...state, error: { title: 'The server did not start', problems: [{ text: said.trim() }] } };
+    problems.server = { title: 'The server did not start', problems: [{ text: server.said.trim() }] };
     tell();
     return;
   }
   if (current) await end(current);
   current = next;
-  servedBuild = server;
-  state = { ...state, server, served: state.build };
+  servedBuild = name;
+  problems.server = undefined;
+  change({ server: name, served: build });
   next.send({ type: 'turn', state, isFirst: socket === undefined, failures });
   const where = await Promise.race([ask(next, 'listen'), ended]);
   if (typeof where !== 'object') return;

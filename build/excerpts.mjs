@@ -35,7 +35,10 @@ export function excerpts(root) {
           return { errors: [{ text: error.message }] };
         }
       });
-      build.onLoad({ filter: /.*/, namespace: 'excerpt' }, ({ pluginData }) => ({ contents: toModule(pluginData) }));
+      build.onLoad({ filter: /.*/, namespace: 'excerpt' }, ({ pluginData }) => ({
+        contents: toModule(pluginData),
+        watchFiles: [join(root, pluginData.file)],
+      }));
     },
   };
 }

@@ -1,38 +1,52 @@
 import { createHash } from 'node:crypto';
-import { relative, resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { createCache } from './cache.mjs';
 import { toEngineStamp } from './stamp.mjs';
 
 /** Each file has a few megabytes. */
-const cache = createCache('bundles', { maxFiles: 12 });
+const cache = createCache('bundles', { maxFiles: 16 });
 
 /**
  * Reuses a bundle of an earlier build. A bundle without product code stays the same until a file outside of the product
- * changes.
+ * or an installed package changes.
  *
  * @template {{ metafile?: import('esbuild').Metafile, outputFiles: { path: string, contents: Uint8Array }[] }} Bundle
  * @param {string} name
- * @param {{ root: string, dev: boolean, owner: import('./owner.mjs').OwnersBuild }} options
+ * @param {{ root: string, dev: boolean, owner: import('./owner.mjs').OwnersBuild, entries?: unknown }} options
+ *   `entries` are the entry points, if the product decides on them
  * @param {() => Promise<Bundle>} bundle
  * @returns {Promise<Bundle>}
  */
-export async function reuse(name, { root, dev, owner }, bundle) {
+export async function reuse(name, { root, dev, owner, entries = [] }, bundle) {
   // The product's plugins and aliases can change any bundle in ways that the input files do not show.
-  if (dev || owner.plugins.length > 0 || Object.keys(owner.alias).length > 0) return bundle();
-  const key = createHash('sha256').update(`${name}\0${process.version}\0`).update(toEngineStamp(root)).digest('hex');
-  const known = toBundle(await cache.read(key));
-  if (known)
-    return {
-      ...known,
-      outputFiles: known.outputFiles.map((output) => ({ ...output, path: resolve(root, output.path) })),
-    };
+  if (owner.plugins.length > 0 || Object.keys(owner.alias).length > 0) return bundle();
+  const about = JSON.stringify([name, dev, entries, process.version]);
+  const key = createHash('sha256').update(about).update(toEngineStamp(root)).digest('hex');
+  const known = toKnown(await cache.read(key));
+  if (known && known.packages === toPackageTimes(root, known.bundle)) {
+    const toAbsolute = (output) => ({ ...output, path: resolve(root, output.path) });
+    return { ...known.bundle, outputFiles: known.bundle.outputFiles.map(toAbsolute) };
+  }
   const made = await bundle();
   if (!holdsProduct(made)) {
-    await cache.write(key, serialize(withRelativePaths(root, made)));
-    await cache.prune();
+    const packages = toPackageTimes(root, made);
+    const writing = cache.write(key, serialize({ bundle: withRelativePaths(root, made), packages })).then(cache.prune);
+    // `npm run dev` does not end before it is written.
+    if (!dev) await writing;
   }
   return made;
+}
+
+/** Not all changes of packages are in the lockfile: people patch and link them. */
+function toPackageTimes(root, { metafile }) {
+  const files = Object.keys(metafile.inputs).filter((path) => !path.startsWith('src/') && !path.includes(':'));
+  const times = files.map((path) => {
+    const found = statSync(join(root, path), { throwIfNoEntry: false });
+    return `${path} ${found?.mtimeMs} ${found?.size}\n`;
+  });
+  return createHash('sha256').update(times.join('')).digest('hex');
 }
 
 function holdsProduct({ metafile }) {
@@ -45,7 +59,7 @@ function withRelativePaths(root, { outputFiles, ...rest }) {
 }
 
 /** A bundle from another Node version is not always readable. */
-function toBundle(contents) {
+function toKnown(contents) {
   try {
     return contents && deserialize(contents);
   } catch {

@@ -239,7 +239,7 @@ const RELIANCES: readonly Reliance[] = [
   {
     on: 'react-refresh',
     what: 'has the functions of its runtime that bundlers use',
-    by: 'build/develop/refresh.mjs',
+    by: 'build/develop/module-code.mjs',
     harm: 'In development, no component would be refreshed.',
     missing() {
       const source = readPackageFile('react-refresh', 'cjs/react-refresh-runtime.development.js');

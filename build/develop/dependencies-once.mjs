@@ -5,6 +5,8 @@ import * as esbuild from 'esbuild';
 /** Folder next to the server's bundle. Code that separates the app's frames from others recognizes its name. */
 const folder = 'node_modules';
 const namespace = 'dependency';
+/** Plugin data of requests that the plugins of the server's bundles make. They leave those to esbuild. */
+export const resolving = 'dependency';
 const entryNamespace = 'dependency-entry';
 const importing = new Set(['import-statement', 'dynamic-import', 'require-call']);
 
@@ -21,21 +23,19 @@ const importing = new Set(['import-statement', 'dynamic-import', 'require-call']
 export function dependenciesOnce(root) {
   /** By specifier. */
   const kinds = new Map();
-  const wanted = new Set();
+  /** What each of the builds with the plugin imports. The first set is for reused builds. */
+  const wantedByBuild = [new Set()];
   let built = new Set();
   let outputFiles = [];
 
   /** @returns {Promise<{ isModule: boolean, hasDefault: boolean } | undefined>} undefined for a module of the app, or a file that is not code */
   async function judge(build, specifier, where) {
-    const found = await build.resolve(specifier, { ...where, pluginData: namespace });
+    const found = await build.resolve(specifier, { ...where, pluginData: resolving });
     const { path } = found;
     if (found.errors.length > 0 || found.external || found.namespace !== 'file') return undefined;
     const isOthers = relative(root, path).includes('node_modules');
     if (!isOthers || !/\.[cm]?js$/.test(path)) return undefined;
-    const { metafile } = await esbuild.build({ entryPoints: [path], write: false, metafile: true, logLevel: 'silent' });
-    const [input] = Object.values(metafile.inputs);
-    const [output] = Object.values(metafile.outputs);
-    return { isModule: input?.format === 'esm', hasDefault: output?.exports.includes('default') ?? false };
+    return readFormat(path);
   }
 
   /** @type {import('esbuild').Plugin} */
@@ -43,9 +43,11 @@ export function dependenciesOnce(root) {
     name: namespace,
     setup(build) {
       const { external = [] } = build.initialOptions;
+      const wanted = new Set();
+      wantedByBuild.push(wanted);
       build.onStart(() => wanted.clear());
       build.onResolve({ filter: /^[^./]/ }, async ({ path: specifier, kind, importer, resolveDir, pluginData }) => {
-        if (pluginData === namespace || !importing.has(kind)) return undefined;
+        if (pluginData === resolving || !importing.has(kind)) return undefined;
         if (isBuiltin(specifier) || external.includes(specifier)) return undefined;
         const judged = kinds.get(specifier) ?? (await judge(build, specifier, { kind, importer, resolveDir }));
         if (!judged) return undefined; // not cached, because it can be installed later
@@ -82,22 +84,35 @@ export function dependenciesOnce(root) {
   return {
     plugin,
 
+    /** Dependencies of all builds, to keep with one. */
+    list: () => ({ dependencies: [...kinds] }),
+
+    /** Adds the dependencies of a reused build. @param {ReturnType<typeof this.list>} kept */
+    add({ dependencies }) {
+      for (const [specifier, kind] of dependencies) {
+        kinds.set(specifier, kind);
+        wantedByBuild[0].add(specifier);
+      }
+    },
+
     /**
-     * Builds the dependencies of the last build that are not built yet. An update of a dependency takes effect with the
+     * Builds the dependencies of the last builds that are not built yet. An update of a dependency takes effect with the
      * next `npm run dev`.
      *
      * @param {import('esbuild').BuildOptions} options the server's
+     * @param {(options: esbuild.BuildOptions) => Promise<Pick<esbuild.BuildResult<{ write: false }>, 'outputFiles'>>} [bundle]
      * @returns {Promise<import('esbuild').OutputFile[]>}
      * @throws {esbuild.BuildFailure}
      */
-    async build(options) {
+    async build(options, bundle = esbuild.build) {
+      const wanted = new Set(wantedByBuild.flatMap((specifiers) => [...specifiers]));
       if (wanted.isSubsetOf(built)) return outputFiles;
       const specifiers = built.union(wanted);
-      const made = await esbuild.build({
+      const made = await bundle({
         ...options,
         // It would also prefix the names of chunks, which are not URLs.
         publicPath: undefined,
-        entryPoints: [...specifiers].map((specifier) => ({ in: specifier, out: toName(specifier) })),
+        entryPoints: [...specifiers].sort().map((specifier) => ({ in: specifier, out: toName(specifier) })),
         plugins: [entries, ...options.plugins.filter((other) => other !== plugin)],
         splitting: true,
         chunkNames: `${folder}/[name]-[hash]`,
@@ -111,14 +126,35 @@ export function dependenciesOnce(root) {
   };
 }
 
-/** Replaces paths of assets in dependencies with their URLs. */
-function withAssetUrls(files, publicPath) {
-  const isModule = ({ path }) => path.endsWith('.mjs');
-  const assets = files.filter((file) => !isModule(file)).map(({ path }) => basename(path));
+/**
+ * @param {string} file of code
+ * @returns {Promise<{ isModule: boolean, hasDefault: boolean }>}
+ */
+export async function readFormat(file) {
+  const { metafile } = await esbuild.build({ entryPoints: [file], write: false, metafile: true, logLevel: 'silent' });
+  const [input] = Object.values(metafile.inputs);
+  const [output] = Object.values(metafile.outputs);
+  return { isModule: input?.format === 'esm', hasDefault: output?.exports.includes('default') ?? false };
+}
+
+/**
+ * Replaces paths of assets in bundles with their URLs, for a build without `publicPath`.
+ *
+ * @param {{ path: string, contents: Uint8Array }[]} files
+ * @param {string} publicPath
+ */
+export function withAssetUrls(files, publicPath) {
+  const isModule = ({ path }) => /\.m?js$/.test(path);
+  const assets = files.filter(({ path }) => /[\\/]assets[\\/]/.test(path)).map(({ path }) => basename(path));
   if (assets.length === 0) return files;
   const pattern = new RegExp(`"(?:\\.{1,2}/)+(assets/(?:${assets.map(RegExp.escape).join('|')}))"`, 'g');
   return files.map((file) =>
-    isModule(file) ? { path: file.path, contents: Buffer.from(file.text.replace(pattern, `"${publicPath}$1"`)) } : file,
+    isModule(file)
+      ? {
+          path: file.path,
+          contents: Buffer.from(Buffer.from(file.contents).toString().replace(pattern, `"${publicPath}$1"`)),
+        }
+      : file,
   );
 }
 

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
-import * as esbuild from 'esbuild';
 import { desk } from '../apps.mjs';
 import { browserTarget, clientOptions } from '../bundles.mjs';
 import { listClientFiles } from '../client-app.mjs';
 import { readRouteModules } from '../route-modules.mjs';
 import { bundledOnce } from './bundled-once.mjs';
-import { isProductFile } from './refresh.mjs';
+import { isProductFile } from './client-modules.mjs';
+import { createKeptContext } from './kept-context.mjs';
 
 /** Follows the builds, then imports `desk.entry`. */
 const devEntry = 'src/client/desk/develop.ts';
@@ -46,12 +46,13 @@ export function createDeskDevBuild(root, { outdir, styles }) {
     async open({ owner }) {
       const base = clientOptions({ root, name: desk.name, entry: devEntry, outdir, dev: true, owner, styles });
       built = undefined;
-      context = await esbuild.context({
+      const options = {
         ...base,
-        sourcemap: 'linked',
+        sourcemap: /** @type {const} */ ('linked'),
         sourceRoot: undefined,
         plugins: [bundledOnce(root, browserTarget), ...base.plugins],
-      });
+      };
+      context = createKeptContext(desk.name, options, { root, owner });
     },
 
     async dispose() {

@@ -47,12 +47,34 @@ it.each([
   ['contains files of the product', 'src/shared/product/a.ts', {}],
   ['uses a plugin of the product', undefined, { owner: { ...owner, plugins: [{ name: 'own', setup() {} }] } }],
   ['uses an alias of the product', undefined, { owner: { ...owner, alias: { a: 'b' } } }],
-  ['is for development', undefined, { dev: true }],
 ])('does not reuse a bundle that %s', async (_, input, change) => {
   const { root } = createProject();
   const bundle = createBundler(root, input);
   const options = { root, dev: false, owner, ...change };
   await reuse('x', options, bundle);
+  await reuse('x', options, bundle);
+  expect(bundle).toHaveBeenCalledTimes(2);
+});
+
+it('keeps the bundles of development and of other entry points apart', async () => {
+  const { root } = createProject();
+  const bundle = createBundler(root);
+  const options = { root, dev: false, owner };
+  for (const other of [options, { ...options, dev: true }, { ...options, entries: ['a'] }]) {
+    await reuse('x', other, bundle);
+  }
+  expect(bundle).toHaveBeenCalledTimes(3);
+});
+
+it('does not reuse a bundle if a file of a package was changed', async () => {
+  const { root, write } = createProject();
+  write('node_modules/a/index.js', 'first');
+  const bundle = createBundler(root, 'node_modules/a/index.js');
+  const options = { root, dev: false, owner };
+  await reuse('x', options, bundle);
+  await reuse('x', options, bundle);
+  expect(bundle).toHaveBeenCalledOnce();
+  write('node_modules/a/index.js', 'patched');
   await reuse('x', options, bundle);
   expect(bundle).toHaveBeenCalledTimes(2);
 });

@@ -165,7 +165,7 @@ function findServersIn(folder: string): string[] {
       return (
         /^\d+$/.test(id) &&
         readlinkSync(`/proc/${id}/cwd`) === folder &&
-        readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('dist/server/main.js')
+        readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('dist/server/develop.js')
       );
     } catch {
       return false; // The process has ended, or belongs to another user.

@@ -1,5 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Millisecond, Second } from '../../shared/units.ts';
 import { toMayRead } from '../desk/access/bearer.ts';
 import { openSignIn } from '../desk/access/open-sign-in.ts';
 import { toProxySignIn } from '../desk/access/proxy-operator.ts';
@@ -18,7 +19,9 @@ import type { Failures } from './open-failures.ts';
 export type DeskSide = Awaited<ReturnType<typeof openDeskSide>>;
 
 /** Between the start of the server and that of the desk's thread (ms). */
-const SETTLE_AFTER = 500;
+const SETTLE_AFTER = 500 * Millisecond;
+/** The same in development, where the next edit often ends the server before. Its end would wait for the thread. */
+const SETTLE_AFTER_EDIT = 5 * Second;
 
 export interface DeskSideOptions {
   /** Whether heartbeats are sent to HEARTBEAT_URL. */
@@ -67,8 +70,8 @@ export async function openDeskSide(boot: Bootstrap, failures: Failures, { beats 
     /** For endpoints that programs read, such as the metrics. */
     mayRead: toMayRead(checkToken),
     /** Waits for a moment, then does what the first answers do not need. Call it once the server listens. */
-    async settleIn() {
-      await sleep(SETTLE_AFTER, undefined, { ref: false });
+    async settleIn({ isEdited = false } = {}) {
+      await sleep(isEdited ? SETTLE_AFTER_EDIT : SETTLE_AFTER, undefined, { ref: false });
       visitors.refresh();
       flushCompileCache(); // so that a process that is killed also makes the next start faster
     },

@@ -122,7 +122,7 @@ export async function startSite<Settings, Services, Own extends object>({
   // A new development server waits here until the previous one has released the store. If anything above fails, the
   // previous one continues.
   const development = process.env.SPILLWAY_DEV
-    ? await (await import('../engine/develop/development.ts')).createDevelopment({ dist, readiness })
+    ? await (await import('../engine/develop/development.ts')).createDevelopment({ dist })
     : undefined;
   const side = await openDeskSide(boot, failures, { beats: true });
   const { desk, visitors, mayRead } = side;
@@ -234,7 +234,11 @@ export async function startSite<Settings, Services, Own extends object>({
       metricsPage: readMetrics,
       tunnel: toTunnel(deskOrigins),
     });
-  const ending = { lag: config.drainLag, deadline: config.drainDeadline, onStop: deskPages.endStreams };
+  const onStop = (): void => {
+    deskPages.endStreams();
+    development?.endStreams();
+  };
+  const ending = { lag: config.drainLag, deadline: config.drainDeadline, onStop };
   const drain = joinDrains([
     createDrain({ server, connections, upgraded, ...ending }),
     ...(deskServer ? [createDrain({ ...deskServer, ...ending })] : []),
@@ -263,7 +267,7 @@ export async function startSite<Settings, Services, Own extends object>({
   if (deskUrl !== undefined) log.info(`The desk is on ${deskUrl}/desk`);
   if (development?.isFirst !== false) logAdvice(config, log);
   if (!development) warnOfNode(log);
-  await side.settleIn();
+  await side.settleIn({ isEdited: development?.isFirst === false });
   if (linkFor !== undefined && development?.isFirst !== false) {
     await printSignInLink(side.signIn.makeLink(deskUrl ?? config.publicOrigins[0] ?? url, linkFor), log);
   }

@@ -217,7 +217,7 @@ describe('the server', () => {
   });
 
   test('gets another request for a module if one was cut off', async () => {
-    const countRequests = await cutFirst('**/assets/home-*.js');
+    const countRequests = await cutFirst('**/pages/home.tsx.js?v=*');
     app.edit(HOME, 'First words', 'Second words');
     await page.getByRole('heading', { name: 'Second words' }).waitFor();
     expect(countRequests()).toBeGreaterThan(1);

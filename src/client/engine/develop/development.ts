@@ -11,7 +11,7 @@ import type { PageModule } from '../../../shared/engine/routing/routes.ts';
 import type { PageError } from '../../../shared/engine/wire/payload.ts';
 import { Millisecond } from '../../../shared/units.ts';
 import type { RootHooks } from '../reporting/reporting.ts';
-import { importModule, repeatCutRequests, untilAnswered } from './cut-requests.ts';
+import { importModule, repeatCutRequests } from './cut-requests.ts';
 import { hideOverlay, showProblems } from './overlay.ts';
 import { keepPlace, restorePlace } from './place.ts';
 
@@ -32,6 +32,9 @@ interface DevGlobals {
   /** Modules of the product that this page has evaluated, in any version, by file. */
   readonly evaluated: Set<string>;
   load(file: string): Promise<unknown>;
+  /** Of Fast Refresh (`refresh-hook.ts`), for the product's modules. */
+  register?(type: unknown, id: string): void;
+  createSignature?(): unknown;
 }
 
 declare global {
@@ -41,16 +44,22 @@ declare global {
 let state: DevState;
 /** The last build failed. */
 let buildProblem: DevError | undefined;
-/** The page failed. This remains until a part of the page changes. */
-let pageProblem: DevError | undefined;
+/** What an edit can mend: the modules of the page, or its data. */
+type Side = 'modules' | 'data';
+/** The page failed. This remains until that side changes. */
+let pageProblem: { readonly side: Side; readonly error: DevError } | undefined;
 let shown: DevError | undefined;
 /** Counts exchanges: an answer about the page before an exchange is too late. */
-let exchanges = 0;
+const exchanges: Record<Side, number> = { modules: 0, data: 0 };
+/** The last build whose modules this page has. Its server follows, and mends nothing that those modules throw. */
+let exchangedBuild = 0;
 let pagesOf: 'product' | 'desk' = 'product';
 let page: LivePage | undefined;
 let applying = Promise.resolve();
 /** Why the page has to be reloaded, once there is a server to load it from. */
 let reloadBecause: string | undefined;
+/** Style sheets of earlier builds. React can add one late, when it ends a render that began before an edit. */
+const staleSheets = new Set<string>();
 /** The page still receives builds until it is gone. */
 let isReloading = false;
 
@@ -68,6 +77,7 @@ export async function startDevelopment(shows: typeof pagesOf = 'product'): Promi
     evaluated: new Set(),
     load: (file) => importModule(toUrl(file)),
   };
+  new MutationObserver(removeStaleSheets).observe(document.head, { childList: true });
   follow();
 }
 
@@ -79,7 +89,7 @@ export function attachPage(live: LivePage): void {
 /** Called when an error page is shown: the overlay adds what the page does not say. */
 export function onShownError({ digest }: PageError): void {
   if (digest === undefined) return; // deliberate, or thrown in the browser, which React reports below
-  ask(fetch(`${DEV_FAILURES}/${digest}`));
+  ask('data', fetch(`${DEV_FAILURES}/${digest}`));
 }
 
 /** React's output on the console remains: `reportError` and `console.error`, as without these hooks. */
@@ -123,25 +133,25 @@ function showThrown(title: string, error: unknown, componentStack: string | unde
   const thrown: ThrownInBrowser = { title, message, stack, componentStack };
   const body = JSON.stringify(thrown);
   const headers = { 'Content-Type': 'application/json' };
-  ask(fetch(DEV_FRAMES, { method: 'POST', body, headers }));
+  ask('modules', fetch(DEV_FRAMES, { method: 'POST', body, headers }));
 }
 
 /** Shows the server's answer about a failure of the page. */
-function ask(answer: Promise<Response>): void {
-  const of = exchanges;
+function ask(side: Side, answer: Promise<Response>): void {
+  const of = exchanges[side];
   void answer
     .then(async (response) => {
       if (!response.ok) return;
-      const problem = (await response.json()) as DevError;
-      if (of !== exchanges) return;
-      pageProblem = problem;
+      const error = (await response.json()) as DevError;
+      if (of !== exchanges[side]) return;
+      pageProblem = { side, error };
       showProblem();
     })
     .catch(() => undefined);
 }
 
 function showProblem(): void {
-  const problem = buildProblem ?? pageProblem;
+  const problem = buildProblem ?? pageProblem?.error;
   if (problem === shown) return;
   shown = problem;
   if (problem) showProblems(problem);
@@ -165,10 +175,7 @@ function follow(): void {
 async function apply(next: DevState): Promise<void> {
   const before = state;
   buildProblem = next.error;
-  if (!next.error && isOther(before, next)) {
-    exchanges += 1;
-    pageProblem = undefined;
-  }
+  if (!next.error) noteExchange(before, next);
   showProblem();
   if (next.error) return;
   state = next;
@@ -176,17 +183,22 @@ async function apply(next: DevState): Promise<void> {
   if (isOtherBase) reloadBecause ??= `${next.reason || 'something outside the product folders'} changed`;
   if (reloadBecause !== undefined) return reload(reloadBecause);
   if (pagesOf === 'product' && !(await exchangeProduct(before, next))) return;
-  if (next.server !== before.server) {
-    await untilAnswered();
-    await page?.revalidate();
-  }
+  if (next.server !== before.server) await page?.revalidate();
 }
 
 /** Builds are sent again with each connection, and many change nothing on a page. */
-function isOther(before: DevState, next: DevState): boolean {
-  const toText = ({ modules, styles, base, desk, server }: DevState) =>
-    JSON.stringify([modules, styles, base, desk, server]);
-  return toText(before) !== toText(next);
+function noteExchange(before: DevState, next: DevState): void {
+  const toText = ({ modules, styles, base, desk }: DevState) => JSON.stringify([modules, styles, base, desk]);
+  const isOtherPage = toText(before) !== toText(next);
+  const isOtherServer = next.server !== before.server;
+  if (isOtherPage) exchangedBuild = next.build;
+  if (isOtherPage || isOtherServer) mend('data');
+  if (isOtherPage || (isOtherServer && next.served > exchangedBuild)) mend('modules');
+}
+
+function mend(side: Side): void {
+  exchanges[side] += 1;
+  if (pageProblem?.side === side) pageProblem = undefined;
 }
 
 /** @returns whether the page could be kept */
@@ -201,8 +213,9 @@ async function exchangeProduct(before: DevState, next: DevState): Promise<boolea
 
 /** @returns whether the page could be kept */
 async function refresh(files: readonly string[]): Promise<boolean> {
-  for (const file of files) {
-    const module = (await importModule(toUrl(file))) as Record<string, unknown>;
+  const modules = await Promise.all(files.map((file) => importModule(toUrl(file))));
+  for (const [index, file] of files.entries()) {
+    const module = modules[index] as Record<string, unknown>;
     const other = Object.keys(module).find((name) => !isExchangeable(module[name]));
     if (other !== undefined) {
       reload(`${file} exports \`${other}\`, which is neither a component nor a function`);
@@ -219,8 +232,7 @@ async function refresh(files: readonly string[]): Promise<boolean> {
 
 /** A function has no state, and its callers are evaluated again with it. A context would be a different object. */
 function isExchangeable(value: unknown): boolean {
-  if (typeof value === 'function') return true;
-  if (typeof value !== 'object' || value === null) return false;
+  if (typeof value !== 'object' || value === null) return true;
   const kind = '$$typeof' in value ? String(value.$$typeof) : '';
   return kind === 'Symbol(react.memo)' || kind === 'Symbol(react.forward_ref)' || kind === 'Symbol(react.lazy)';
 }
@@ -231,14 +243,13 @@ async function exchangeStyles(
   next: Readonly<Record<string, readonly string[]>>,
 ): Promise<void> {
   for (const [id, hrefs] of Object.entries(next)) page?.replaceStyles(id, hrefs);
-  const stale: Element[] = [];
+  const current = new Set(Object.values(next).flat());
   const loading: Promise<void>[] = [];
   for (const [id, hrefs] of Object.entries(before)) {
     hrefs.forEach((href, index) => {
       const old = document.querySelector(`link[rel="stylesheet"][href="${href}"]`);
       const wanted = next[id]?.[index];
       if (!old || wanted === href || next[id]?.includes(href)) return;
-      stale.push(old);
       if (wanted === undefined || document.querySelector(`link[rel="stylesheet"][href="${wanted}"]`)) return;
       const link = old.cloneNode() as HTMLLinkElement;
       link.href = wanted;
@@ -252,7 +263,15 @@ async function exchangeStyles(
     });
   }
   await Promise.all(loading);
-  for (const old of stale) old.remove();
+  for (const href of Object.values(before).flat()) staleSheets.add(href);
+  for (const href of current) staleSheets.delete(href);
+  removeStaleSheets();
+}
+
+function removeStaleSheets(): void {
+  for (const link of document.querySelectorAll('link[rel="stylesheet"]')) {
+    if (staleSheets.has(link.getAttribute('href') ?? '')) link.remove();
+  }
 }
 
 /** Waits for the server of the last build. An earlier one would send an older page, hydrated by newer modules. */

@@ -1,5 +1,9 @@
-import { injectIntoGlobalHook } from 'react-refresh/runtime';
+import { createSignatureFunctionForTransform, injectIntoGlobalHook, register } from 'react-refresh/runtime';
 
 export { performReactRefresh } from 'react-refresh/runtime';
 
 injectIntoGlobalHook(window);
+if (globalThis.__spillway) {
+  globalThis.__spillway.register = register;
+  globalThis.__spillway.createSignature = createSignatureFunctionForTransform;
+}

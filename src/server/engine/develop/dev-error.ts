@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
-import { basename, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { DevError, DevProblem, ThrownInBrowser } from '../../../shared/engine/develop-protocol.ts';
 import { parseStack } from '../errors/digest/parse-stack.ts';
 import { readErrors } from '../errors/digest/read-error.ts';
@@ -106,14 +106,15 @@ function readRows(file: string): string[] {
 
 /** Replaces positions in the served scripts by positions in the source, with their source maps. */
 function mapAssets(stack: string, root: string): string {
-  const assets = join(root, 'dist/client/assets');
+  const client = join(root, 'dist/client');
   const maps = new Map<string, SourceMap | undefined>();
-  return stack.replace(/https?:\/\/[^\s)]+?\/assets\/([^\s):?]+\.js):(\d+):(\d+)/g, (place, name, line, column) => {
-    const file = join(assets, basename(name));
-    if (!maps.has(file)) maps.set(file, readMap(file));
+  const script = /https?:\/\/[^\s)/]+(\/(?:assets|_dev\/modules)\/[^\s):?]+\.js)(?:\?v=\d+)?:(\d+):(\d+)/g;
+  return stack.replace(script, (place, path, line, column) => {
+    const file = join(client, path);
+    if (!maps.has(file)) maps.set(file, file.startsWith(client) ? readMap(file) : undefined);
     const entry = maps.get(file)?.findEntry(Number(line) - 1, Number(column) - 1);
     if (!entry || !('originalSource' in entry)) return place;
-    return `${resolve(assets, String(entry.originalSource))}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
+    return `${resolve(dirname(file), String(entry.originalSource))}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
   });
 }
 

@@ -14,7 +14,6 @@ import { Millisecond } from '../../../shared/units.ts';
 import { type PublicFile, readPublicFile } from '../assets/public-files.ts';
 import { toListenError } from '../connection/listen.ts';
 import type { FailureContext, FunnelOptions } from '../errors/funnel.ts';
-import type { Readiness } from '../monitoring/fixed-paths.ts';
 import { onClose } from '../request/on-close.ts';
 import { toBrowserError, toDevError, withPlaces } from './dev-error.ts';
 
@@ -41,24 +40,20 @@ export interface Development {
   readonly onFailure: FunnelOptions['onFailure'];
   /** The client's files, looked up on request: a build adds some while the server runs. */
   readonly files: ReadonlyMap<string, PublicFile>;
+  /** Ends the streams of builds, so that pages connect to the next server. */
+  endStreams(): void;
   /** Listens on the socket that the supervisor holds, so that no request is refused while servers are exchanged. */
   listen(server: Server, where: { host: string; port: number }): Promise<void>;
 }
 
-/** How often an open stream checks that the server is not stopping (ms). */
-const LOOK_INTERVAL = 20 * Millisecond;
+/** How long a page waits before it connects again (ms): after a planned end, and after any other. */
+const RECONNECT_AFTER = { end: 20 * Millisecond, failure: 50 * Millisecond };
 
 /**
  * The server's side of `npm run dev`. Resolves when the process before this one has ended, so that everything that
  * only one process can open is free.
  */
-export async function createDevelopment({
-  dist,
-  readiness,
-}: {
-  dist: string;
-  readiness: Readiness;
-}): Promise<Development> {
+export async function createDevelopment({ dist }: { dist: string }): Promise<Development> {
   const streams = new Set<Response>();
   const projectRoot = join(dist, '..');
   const turn = await takeTurn();
@@ -73,6 +68,12 @@ export async function createDevelopment({
 
   function send(stream: Response): void {
     stream.write(`data: ${JSON.stringify(state)}\n\n`);
+  }
+
+  let isEnding = false;
+  function endStreams(): void {
+    isEnding = true;
+    for (const stream of streams) stream.end(`retry: ${RECONNECT_AFTER.end}\n\n`);
   }
 
   const failures = new Map(turn.failures);
@@ -105,16 +106,13 @@ export async function createDevelopment({
     res.setHeader('Content-Type', 'text/event-stream');
     res.setHeader('Cache-Control', 'no-store, no-transform');
     res.setHeader('X-Accel-Buffering', 'no');
-    res.write('retry: 50\n\n');
+    // If it stayed open, a proxy could send the next request on it while the server closes it.
+    res.setHeader('Connection', 'close');
+    res.write(`retry: ${RECONNECT_AFTER.failure}\n\n`);
     send(res);
     streams.add(res);
-    const timer = setInterval(() => {
-      if (readiness.draining) res.end();
-    }, LOOK_INTERVAL);
-    onClose(res, () => {
-      clearInterval(timer);
-      streams.delete(res);
-    });
+    onClose(res, () => streams.delete(res));
+    if (isEnding) endStreams();
   });
 
   return {
@@ -122,6 +120,7 @@ export async function createDevelopment({
     routes,
     onFailure,
     files: new FilesOnDemand(join(dist, 'client')),
+    endStreams,
     listen: (server, where) => listenOnShared(server, where),
   };
 }

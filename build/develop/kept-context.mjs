@@ -1,0 +1,31 @@
+import * as esbuild from 'esbuild';
+import { reuse } from '../reuse.mjs';
+
+/**
+ * Creates an incremental build of code that is not the product's. The first build is reused from an earlier
+ * `npm run dev`, if it would be the same.
+ *
+ * @template {object} Extra
+ * @param {string} name
+ * @param {esbuild.BuildOptions} options
+ * @param {{ root: string, owner: import('../owner.mjs').OwnersBuild, toExtra?: () => Extra }} about `toExtra` returns
+ *   what else to keep of a build
+ */
+export function createKeptContext(name, options, { root, owner, toExtra }) {
+  let context;
+  let isFirst = true;
+
+  async function rebuild() {
+    context ??= await esbuild.context(options);
+    return { ...(await context.rebuild()), ...toExtra?.() };
+  }
+
+  return {
+    dispose: () => context?.dispose(),
+    rebuild() {
+      if (!isFirst) return rebuild();
+      isFirst = false;
+      return reuse(name, { root, dev: true, owner, entries: options.entryPoints }, rebuild);
+    },
+  };
+}

@@ -1,0 +1,297 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type BuildOptions, build, type Loader, type Plugin } from 'esbuild';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createClientBase } from '../../build/develop/client-base.mjs';
+import { createClientModules } from '../../build/develop/client-modules.mjs';
+import { createModuleLoader } from '../../build/develop/module-loader.mjs';
+import { excerpts } from '../../build/excerpts.mjs';
+import { assetLoaders, createStyles } from '../../build/styles.mjs';
+
+const PRODUCT = 'src/shared/product/';
+const HOME = `${PRODUCT}home.tsx`;
+
+let root: string;
+let modules: ReturnType<typeof createClientModules>;
+let base: ReturnType<typeof createClientBase>;
+let options: BuildOptions;
+
+beforeEach(async () => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-modules-')));
+  write({
+    'package.json': '{ "type": "module" }',
+    'node_modules/old/package.json': '{ "main": "main.js" }',
+    'node_modules/old/main.js': `module.exports = function old() { return 'called'; }; module.exports.named = 'named'; exports = module.exports; exports.count = 0; exports.next = () => ++exports.count;`,
+    'node_modules/new/package.json': '{ "type": "module", "exports": "./new.js" }',
+    'node_modules/new/new.js': `export { next } from 'old'; export default 'by default'; export const part = 1;`,
+    'node_modules/react/package.json': '{}',
+    'node_modules/react/jsx-dev-runtime.js': 'exports.jsxDEV = (type, props) => [type, props];',
+    'src/client/engine/develop/entry.ts': `globalThis.started = import('../../main.tsx');`,
+    'src/client/main.tsx': `import { routes } from '../shared/product/routes.tsx'; import { shown } from './product/index.ts'; export { routes, shown };`,
+    'src/client/product/index.ts': `export const shown = 1;`,
+    [`${PRODUCT}routes.tsx`]: `export const routes = [{ id: 'home', page: () => import('./home.tsx') }];`,
+    [HOME]: 'export default function Home() { return 1; }',
+  });
+  await open();
+});
+afterEach(async () => {
+  await base.dispose();
+  rmSync(root, { recursive: true, force: true });
+});
+
+async function open(owners: Plugin[] = []): Promise<void> {
+  const styles = createStyles(root, {
+    minify: false,
+    target: 'es2022',
+    outdir: join(root, 'dist/client'),
+    plugins: owners,
+  });
+  options = {
+    absWorkingDir: root,
+    outdir: 'dist/client',
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: 'esm',
+    platform: 'browser',
+    splitting: true,
+    logLevel: 'silent',
+    publicPath: '/',
+    assetNames: 'assets/[name]-[hash]',
+    chunkNames: 'assets/[name]-[hash]',
+    loader: assetLoaders as Record<string, Loader>,
+    jsx: 'automatic',
+    jsxDev: true,
+    plugins: [styles.plugin, excerpts(root), ...owners],
+  };
+  const loader = createModuleLoader(root, options, owners);
+  await loader.open();
+  modules = createClientModules(root, loader, { wiring: 'src/client/main.tsx', table: `${PRODUCT}routes.tsx` });
+  base = createClientBase(root, options, {
+    entry: 'src/client/engine/develop/entry.ts',
+    wiring: 'src/client/main.tsx',
+    wiringUrl: modules.wiringUrl,
+    owner: { plugins: owners, alias: {}, helpers: [], moves: [] },
+  });
+}
+
+function write(files: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+}
+
+/** Saves files, builds, and writes the build. @returns the files whose URL changed */
+async function save(files: Readonly<Record<string, string>> = {}): Promise<string[]> {
+  const before: Readonly<Record<string, string>> = modules.listUrls();
+  write(files);
+  await modules.update([HOME], Object.keys(files));
+  const built = await base.build(modules.listBase(), () => false);
+  const emitted = await modules.emit({ ...built, isCommonJs: base.isCommonJs });
+  const outputs = [...built.outputFiles, ...modules.listAssets()];
+  for (const { path, contents } of [
+    ...emitted.map((file) => ({ ...file, path: join(root, 'dist/client', file.path) })),
+    ...outputs,
+  ]) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, contents);
+  }
+  const after: Readonly<Record<string, string>> = modules.listUrls();
+  return Object.keys(after)
+    .filter((file) => before[file] !== after[file])
+    .map((file) => file.replace(PRODUCT, ''))
+    .sort();
+}
+
+/** Loads modules as a browser does, in a separate process, and returns what `home.tsx` exports as `seen`. */
+function see(): unknown {
+  const script = `
+    import { registerHooks } from 'node:module';
+    import { pathToFileURL } from 'node:url';
+    registerHooks({ resolve(specifier, context, next) {
+      if (!/^\\/(?:_dev|assets)\\//.test(specifier)) return next(specifier, context);
+      const [path, search] = specifier.split('?');
+      return { url: pathToFileURL(${JSON.stringify(join(root, 'dist/client'))} + path) + '?' + search, format: 'module', shortCircuit: true };
+    } });
+    const urls = ${JSON.stringify(modules.listUrls())};
+    globalThis.__spillway = { evaluated: new Set(), register() {}, createSignature: () => (type) => type, load: (file) => import(urls[file]) };
+    const { routes } = await import(${JSON.stringify(modules.wiringUrl)});
+    console.log(JSON.stringify((await routes[0].page()).seen));`;
+  return JSON.parse(execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }));
+}
+
+async function expectFailure(files: Readonly<Record<string, string>>): Promise<unknown> {
+  const error = await save(files).catch((thrown: unknown) => thrown);
+  const { errors } = error as { errors: { text: string; location: { file: string; line: number; column: number } }[] };
+  return errors.map(({ text, location }) => `${location.file}:${location.line}:${location.column} ${text}`);
+}
+
+describe('an import', () => {
+  test('of a CommonJS package has its value as default, and its names', async () => {
+    await save({
+      [HOME]: `import old, { named } from 'old';
+import * as all from 'old';
+export { next as renamed } from 'old';
+export * as again from 'old';
+import { next } from './part.ts';
+const late = await import('old');
+next();
+export const seen = [old(), named, all.count, all.default === old, late.default === old, late.named];`,
+      [`${PRODUCT}part.ts`]: `export * from 'old';`,
+    });
+    expect(see()).toEqual(['called', 'named', 0, true, true, 'named']);
+  });
+
+  test('of an ES module has its exports, and what packages share exists once', async () => {
+    await save({
+      [HOME]: `import byDefault, { next, part } from 'new';
+import old from 'old';
+next();
+export const seen = [byDefault, part, old.count];`,
+    });
+    expect(see()).toEqual(['by default', 1, 1]);
+  });
+
+  test('of JSON and of an image is resolved as in a bundle', async () => {
+    await save({
+      [HOME]: `import data, { name } from './data.json' with { type: 'json' };
+import image from './image.svg';
+export const seen = [data, name, image];`,
+      [`${PRODUCT}data.json`]: '{ "name": "value" }',
+      [`${PRODUCT}image.svg`]: '<svg/>',
+    });
+    expect(see()).toEqual([{ name: 'value' }, 'value', expect.stringMatching(/^\/assets\/image-\w+\.svg$/)]);
+  });
+
+  test('of a CSS module has the same class names as a bundle of the server', async () => {
+    const files = {
+      [HOME]: `import styles from './home.module.css';\nexport const seen = styles.title;`,
+      [`${PRODUCT}home.module.css`]: '.title { color: red }',
+    };
+    await save(files);
+    const { outputFiles } = await build({ ...options, entryPoints: [HOME], platform: 'node', splitting: false });
+    const seen = see();
+    expect(seen).toMatch(/^home_\w+_title$/);
+    expect(outputFiles?.[0]?.text).toContain(`"${seen}"`);
+  });
+
+  test('of an excerpt changes with the file that it shows', async () => {
+    await save({
+      [HOME]: `import excerpt from 'excerpt:src/server/words.ts';\nexport const seen = excerpt.spans;`,
+      'src/server/words.ts': 'first();',
+    });
+    expect(JSON.stringify(see())).toContain('first');
+    expect(await save({ 'src/server/words.ts': 'second();' })).toEqual(['home.tsx']);
+    expect(JSON.stringify(see())).toContain('second');
+  });
+});
+
+describe('an edit', () => {
+  const PART = `${PRODUCT}part.tsx`;
+  const LABEL = `${PRODUCT}label.ts`;
+
+  beforeEach(async () => {
+    await save({
+      [HOME]: `import { Part } from './part.tsx';\nexport const seen = Part();\nexport default function Home() { return Part; }`,
+      [PART]: `import { label } from './label.ts';\nexport function Part() { return label(); }`,
+      [LABEL]: `export const label = () => 'first';`,
+    });
+  });
+
+  test('of a module of components changes its URL, and pages that load it later get it', async () => {
+    expect(await save({ [PART]: `export function Part() { return 'second'; }` })).toEqual(['part.tsx']);
+    expect(see()).toBe('second');
+  });
+
+  test('of another module changes the URLs of its importers too, up to components', async () => {
+    expect(await save({ [LABEL]: `export const label = () => 'second';` })).toEqual(['label.ts', 'part.tsx']);
+    expect(see()).toBe('second');
+  });
+
+  test('that adds or removes what is not a component reaches the importers', async () => {
+    const plain = `export function Part() { return 'second'; }`;
+    expect(await save({ [PART]: `${plain}\nexport const name = 'part';` })).toEqual(['home.tsx', 'part.tsx']);
+    expect(await save({ [PART]: plain })).toEqual(['home.tsx', 'part.tsx']);
+    expect(await save({ [PART]: `${plain} // alone` })).toEqual([]);
+  });
+
+  test('that is undone has another URL, because a browser evaluates each URL once', async () => {
+    const urls = [];
+    for (const text of ['first', 'second', 'first']) {
+      await save({ [PART]: `export function Part() { return '${text}'; }` });
+      urls.push((modules.listUrls() as Record<string, string>)[PART]);
+    }
+    expect(new Set(urls).size).toBe(3);
+    expect(see()).toBe('first');
+  });
+
+  test('of what the wiring imports makes pages load again', async () => {
+    const before = modules.getWiringVersion();
+    await save({ [PART]: `export function Part() { return 'second'; }` });
+    expect(modules.getWiringVersion()).toBe(before);
+    await save({ 'src/client/product/index.ts': 'export const shown = 2;' });
+    expect(modules.getWiringVersion()).not.toBe(before);
+  });
+
+  test('with a mistake names its place, and leaves everything as it was until it is fixed', async () => {
+    const urls = modules.listUrls();
+    const part = `export function Part() { return 'mended'; }`;
+    expect(await expectFailure({ [PART]: 'export function Part() {' })).toEqual([
+      expect.stringMatching(/^src\/shared\/product\/part\.tsx:1:\d+ /),
+    ]);
+    expect(await expectFailure({ [PART]: `${part}\nimport './none.ts';` })).toEqual([
+      'src/shared/product/part.tsx:2:7 Could not resolve "./none.ts"',
+    ]);
+    expect(await expectFailure({ [PART]: `import { none } from './label.ts';\n${part}\nnone();` })).toEqual([
+      'src/shared/product/part.tsx:1:9 No matching export in "src/shared/product/label.ts" for import "none"',
+    ]);
+    expect(modules.listUrls()).toEqual(urls);
+    expect(await expectFailure({ [PART]: `import { none } from 'new';\n${part}\nnone();` })).toEqual([
+      'src/shared/product/part.tsx:1:9 No matching export in "node_modules/new/new.js" for import "none"',
+    ]);
+    await save({ [PART]: part });
+    expect(see()).toBe('mended');
+  });
+
+  test('that removes a module is reported by its importers', async () => {
+    rmSync(join(root, LABEL));
+    await expect(modules.update([HOME], [LABEL])).rejects.toMatchObject({
+      errors: [{ text: 'Could not resolve "./label.ts"', location: { file: PART, line: 1 } }],
+    });
+  });
+});
+
+describe("the product's plugins", () => {
+  test('load modules, which are then compiled for Fast Refresh, and resolve imports', async () => {
+    const shouting: Plugin = {
+      name: 'shouting',
+      setup({ onLoad, onResolve }) {
+        onLoad({ filter: /\.loud\.tsx$/ }, () => ({
+          contents: 'export function Loud() { return "LOUD"; }',
+          loader: 'tsx',
+        }));
+        onResolve({ filter: /^virtual:/ }, ({ path }) => ({ path, namespace: 'virtual', pluginData: { value: 7 } }));
+        onLoad({ filter: /.*/, namespace: 'virtual' }, ({ pluginData }) => ({
+          contents: `export const store = { value: ${pluginData.value} };`,
+          watchFiles: [join(root, 'words.txt')],
+        }));
+      },
+    };
+    await base.dispose();
+    await open([shouting]);
+    await save({
+      [HOME]: `import { Loud } from './part.loud.tsx';
+import { store } from 'virtual:store';
+import { other } from './other.ts';
+store.value += 1;
+export const seen = [Loud(), other.value];`,
+      [`${PRODUCT}part.loud.tsx`]: '',
+      [`${PRODUCT}other.ts`]: `export { store as other } from 'virtual:store';`,
+    });
+    expect(see()).toEqual(['LOUD', 8]);
+    expect(Object.keys(modules.listUrls())).toContain(`${PRODUCT}part.loud.tsx`);
+  });
+});
