@@ -3,6 +3,7 @@ import type { TestShape } from '../../../shared/desk/shapes.ts';
 import { MAX_BREADCRUMBS } from '../../../shared/engine/limits.ts';
 import { explainReactError } from '../../../shared/engine/rendering/react-errors.ts';
 import { type BodyField, type Breadcrumb, type RequestRecord, toAddress } from '../../engine/errors/failure.ts';
+import { toDigest } from '../store/incident-key.ts';
 import type { StoredFailure } from '../store/records.ts';
 import { toClean } from '../terminal/clean-text.ts';
 import { sampleOf } from './sample-values.ts';
@@ -31,7 +32,8 @@ type Missing = Set<string>;
  *
  * @returns undefined if the failure follows from no request and no page, such as the death of a process
  */
-export function presentTest(failure: StoredFailure): TestShape | undefined {
+export function presentTest(stored: StoredFailure): TestShape | undefined {
+  const failure = { ...stored, digest: toDigest(stored.digest) };
   const { side, kind, origin, digest, request } = failure;
   if (!request || !/^(?:exception|hydration|network|timeout)$/.test(kind) || origin === 'process') return undefined;
   const missing: Missing = new Set();

@@ -53,6 +53,13 @@ it('POST /api/people?from=list does not fail with 7K3QM2XA', async () => {
     expect(made?.missing).toHaveLength(2);
   });
 
+  it('has the digest without the environment, which tests do not have', () => {
+    const made = write({ digest: '7K3QM2XA@staging', request: { method: 'GET', url: '/people' } });
+    expect(made?.file).toBe('tests/product/failures/7K3QM2XA.test.ts');
+    expect(made?.text).toContain('does not fail with 7K3QM2XA');
+    expect(made?.text).not.toContain('@');
+  });
+
   it('posts forms as forms, with files', () => {
     const form = (type: string) =>
       write({
