@@ -48,6 +48,7 @@ export async function openDeskSide(boot: Bootstrap, failures: Failures, { beats 
     onBlockedLoop: (report) => recordBlockedLoop(failures.funnel, report),
     count: metrics.count,
     log,
+    startWithin: process.env.SPILLWAY_DEV ? SETTLE_AFTER_EDIT : 0,
   });
   const visitors = openVisitors(desk);
   failures.keepIn(desk, visitors.toVisitor);

@@ -45,8 +45,8 @@ export interface WorkerThreadLimits {
 }
 
 const LIMITS: WorkerThreadLimits = {
-  // The first answers of the site do not need the thread, and its start would delay them by a third.
-  startWithin: 5 * Second,
+  // At once: commands in a terminal find the running server by what the thread writes.
+  startWithin: 0,
   restartFirst: 1 * Second,
   restartLongest: 60 * Second,
   steadyAfter: 60 * Second,
