@@ -75,6 +75,6 @@ export async function startDesk(dist: string): Promise<void> {
   const url = await orClose(desk, listen(server, where));
   announce(url, log);
   log.warn('DESK_ONLY is set, so only the desk is served. Unset it to serve the site again.');
-  await side.settleIn();
   if (linkFor !== undefined) await printSignInLink(signIn.makeLink(url, linkFor), log);
+  await side.settleIn();
 }

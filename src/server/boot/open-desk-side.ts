@@ -18,7 +18,7 @@ import type { Failures } from './open-failures.ts';
 /** The store of failures and the access of operators. The pages are created later, with the site's. */
 export type DeskSide = Awaited<ReturnType<typeof openDeskSide>>;
 
-/** Between the start of the server and that of the desk's thread (ms). */
+/** From the start of the server until it does what the first answers do not need (ms). */
 const SETTLE_AFTER = 500 * Millisecond;
 /** The same in development, where the next edit often ends the server before. Its end would wait for the thread. */
 const SETTLE_AFTER_EDIT = 5 * Second;
@@ -48,7 +48,7 @@ export async function openDeskSide(boot: Bootstrap, failures: Failures, { beats 
     onBlockedLoop: (report) => recordBlockedLoop(failures.funnel, report),
     count: metrics.count,
     log,
-    startWithin: process.env.SPILLWAY_DEV ? SETTLE_AFTER_EDIT : 0,
+    startWithin: process.env.SPILLWAY_DEV ? SETTLE_AFTER_EDIT : undefined,
   });
   const visitors = openVisitors(desk);
   failures.keepIn(desk, visitors.toVisitor);

@@ -267,10 +267,10 @@ export async function startSite<Settings, Services, Own extends object>({
   if (deskUrl !== undefined) log.info(`The desk is on ${deskUrl}/desk`);
   if (development?.isFirst !== false) logAdvice(config, log);
   if (!development) warnOfNode(log);
-  await side.settleIn({ isEdited: development?.isFirst === false });
   if (linkFor !== undefined && development?.isFirst !== false) {
     await printSignInLink(side.signIn.makeLink(deskUrl ?? config.publicOrigins[0] ?? url, linkFor), log);
   }
+  await side.settleIn({ isEdited: development?.isFirst === false });
 }
 
 function warnOfNode(log: ServerLog['log']): void {

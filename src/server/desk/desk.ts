@@ -95,8 +95,8 @@ export interface DeskOptions {
   readonly count?: Count;
   /** The first wait before an unavailable store, or a refused batch, is tried again (ms). For tests. */
   readonly retryFirst?: number;
-  /** How long the desk worker can start later, if nothing needs it (ms). Default: 0. */
-  readonly startWithin?: number;
+  /** Starts the desk worker so much later, or when something needs it (ms). */
+  readonly startWithin?: number | undefined;
   /** Another entry file for the desk worker, for tests. */
   readonly workerFile?: string;
 }
@@ -147,7 +147,7 @@ export async function openDesk(options: DeskOptions): Promise<Desk> {
     log,
     count: options.count,
     onBlocked: options.onBlockedLoop,
-    limits: { startWithin: options.startWithin ?? 0 },
+    startWithin: options.startWithin,
     onRetained: ({ deleted }) => {
       for (const { table, reason, rows } of deleted) {
         options.count?.('spillway_desk_deleted_rows_total', { table, reason }, rows);

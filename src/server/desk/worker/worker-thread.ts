@@ -21,6 +21,8 @@ interface WorkerThreadOptions {
   /** `dist/server/desk-worker.js`. */
   readonly file: string;
   readonly start: WorkerStart;
+  /** Starts the worker so much later, or when something needs it (ms). */
+  readonly startWithin?: number | undefined;
   readonly log: DeskLog;
   readonly count?: Count | undefined;
   readonly onBlocked: (report: BlockedLoop) => void;
@@ -29,8 +31,6 @@ interface WorkerThreadOptions {
 }
 
 export interface WorkerThreadLimits {
-  /** When the worker starts, if nothing needs it before (ms). */
-  readonly startWithin: number;
   /** The first and longest wait before a crashed worker is restarted (ms). */
   readonly restartFirst: number;
   readonly restartLongest: number;
@@ -45,8 +45,6 @@ export interface WorkerThreadLimits {
 }
 
 const LIMITS: WorkerThreadLimits = {
-  // At once: commands in a terminal find the running server by what the thread writes.
-  startWithin: 0,
   restartFirst: 1 * Second,
   restartLongest: 60 * Second,
   steadyAfter: 60 * Second,
@@ -78,13 +76,10 @@ interface Question {
   readonly timer: NodeJS.Timeout;
 }
 
-/**
- * Starts the desk worker soon, or at once when it is needed, and restarts it after a crash. It continues from the
- * journal and the store.
- */
+/** Starts the desk worker and restarts it after a crash. It continues from the journal and the store. */
 export function createWorkerThread(options: WorkerThreadOptions) {
-  const { file, start, log, count, onBlocked, onRetained } = options;
-  const { startWithin, restartFirst, restartLongest, steadyAfter, answerWithin, maxQuestions, silentAfter } = {
+  const { file, start, startWithin, log, count, onBlocked, onRetained } = options;
+  const { restartFirst, restartLongest, steadyAfter, answerWithin, maxQuestions, silentAfter } = {
     ...LIMITS,
     ...options.limits,
   };
@@ -100,11 +95,14 @@ export function createWorkerThread(options: WorkerThreadOptions) {
   let isClosing = false;
   let unreadBeatAt: number | undefined;
   let retained: RetentionReport | undefined;
-  /** Undefined before the start, and from a crash until the restart. */
-  let worker: Worker | undefined;
+  let starting: NodeJS.Timeout | undefined = startWithin ? setTimeout(startNow, startWithin).unref() : undefined;
+  /**
+   * Undefined before the start, and from a crash until the restart. A server starts it at once, because commands in a
+   * terminal find the server by what it writes.
+   */
+  let worker: Worker | undefined = starting ? undefined : run();
   /** The last heartbeat before the start. */
   let early: Heartbeat | undefined;
-  let starting: NodeJS.Timeout | undefined = setTimeout(startNow, startWithin).unref();
 
   function startNow(): void {
     if (!starting) return;

@@ -16,8 +16,8 @@ export interface ServerLog {
 }
 
 /**
- * Lines are written in batches of about this size (characters): a write for each would cost as much as the line. Less
- * than what pino writes at once (16 KiB).
+ * Lines are written in batches of this size (bytes): a write for each would cost as much as the line. Less than what pino
+ * writes at once (16 KiB).
  */
 const GATHERED = 15 * KiB;
 
@@ -35,36 +35,17 @@ export async function createLogger({ level, terminal }: LoggerOptions): Promise<
     const write = (line: string) => process.stdout.write(escapeControls(toRequestLine(line) ?? format(line)));
     return { log: pino({ level, base: null }, { write }), flush: () => undefined };
   }
-  // It begins no write for less than `minLength`: an ending process would not wait for the thread that writes.
-  const output = pino.destination({ dest: 1, sync: false, minLength: GATHERED + 1, maxLength: MAX_HELD });
-  let gathered = '';
-  let timer: NodeJS.Timeout | undefined;
-
-  function pass(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    if (gathered !== '') output.write(escapeControls(gathered));
-    gathered = '';
-  }
-
-  function passNow(): void {
-    pass();
-    output.flush();
-  }
-
-  const destination = {
-    write(line: string): void {
-      gathered += line;
-      if (gathered.length > GATHERED) pass();
-      else timer ??= setTimeout(passNow, GATHERED_FOR).unref();
-    },
-  };
-  const flush = () => {
-    pass();
-    flushQuietly(output);
-  };
-  process.once('exit', flush);
-  return { log: pino({ level, base: null, timestamp: toIsoTime }, destination), flush };
+  // Its own batches, and not ours, because it also writes what is left when the process ends.
+  const destination = pino.destination({
+    dest: 1,
+    sync: false,
+    minLength: GATHERED,
+    periodicFlush: GATHERED_FOR,
+    maxLength: MAX_HELD,
+  });
+  const hooks = { streamWrite: escapeControls };
+  const log = pino({ level, base: null, timestamp: toIsoTime, hooks }, destination);
+  return { log, flush: () => flushQuietly(destination) };
 }
 
 /**
