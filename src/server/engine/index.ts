@@ -19,6 +19,8 @@ export { createMailer } from './outgoing/mailer.ts';
 export type { Mail, SendMail } from './outgoing/send-mail.ts';
 export { formAction } from './pages/actions/form-action.ts';
 export { oncePerRequest } from './pages/once-per-request.ts';
+export { personal } from './pages/personal.ts';
+export { revalidate } from './pages/revalidate.ts';
 export {
   type ActionArgs,
   conflict,

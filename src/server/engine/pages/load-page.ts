@@ -5,6 +5,7 @@ import { VisitorGone } from '../errors/visitor-gone.ts';
 import type { PageRequest } from './page-request.ts';
 import type { PageServices, Redirect } from './page-response.ts';
 import type { LoaderArgs, PageTable, ServerPage } from './server-page.ts';
+import { loadFromShell } from './shell/load-from-shell.ts';
 import { timed } from './timings.ts';
 
 /** The result of guards and loaders. */
@@ -23,8 +24,8 @@ export interface LoadedPage {
 export interface LoadOptions {
   readonly services: Pick<PageServices, 'pages' | 'funnel'>;
   readonly pageRequest: PageRequest;
-  /** The error of an action, and the route that shows it. The loaders of that route and its children do not run. */
-  readonly failed?: { readonly routeId: string; readonly error: PageError };
+  /** The error of an action, and the route that shows it. */
+  readonly failed?: Blocked;
   /** The guards have passed already. */
   readonly guarded?: boolean;
   /** Also ask the loaders for their version. */
@@ -44,6 +45,7 @@ export async function loadPage(options: LoadOptions): Promise<Loaded> {
   if (stopped && 'kind' in stopped) return stopped;
   const blocked = stopped ?? failed;
   const reached = blocked ? ids.slice(0, ids.indexOf(blocked.routeId)) : ids;
+  if (pageRequest.findShell) return loadFromShell(pageRequest, await pageRequest.findShell(), { reached, blocked });
 
   // Before the loaders, so that a change while they run gives a different version.
   const version = options.versioned && !blocked ? await readVersion(pageRequest, pages) : undefined;
@@ -73,6 +75,20 @@ export async function loadPage(options: LoadOptions): Promise<Loaded> {
     : { kind: 'page', status: 200, data, ...(version === undefined ? {} : { version }) };
 }
 
+/** An error in place of a route. The loaders of that route and its children do not run. */
+export interface Blocked {
+  readonly routeId: string;
+  readonly error: PageError;
+}
+
+type Stopped = Blocked | Exclude<Loaded, LoadedPage>;
+
+/** Loads a page whose guards have run. @param stopped their result */
+export async function loadGuarded(options: LoadOptions, stopped: Stopped | undefined): Promise<Loaded> {
+  if (stopped && 'kind' in stopped) return stopped;
+  return loadPage({ ...options, ...(stopped && { failed: stopped }), guarded: true });
+}
+
 export interface GuardOptions {
   readonly services: Pick<PageServices, 'pages' | 'funnel'>;
   readonly pageRequest: PageRequest;
@@ -88,7 +104,7 @@ export async function runGuards({
   pageRequest,
   ids = pageRequest.match.ids,
   toArgs,
-}: GuardOptions): Promise<{ routeId: string; error: PageError } | Exclude<Loaded, LoadedPage> | undefined> {
+}: GuardOptions): Promise<Stopped | undefined> {
   for (const id of ids) {
     const page = pages[id];
     if (!page?.guard) continue;

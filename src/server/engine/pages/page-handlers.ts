@@ -7,7 +7,7 @@ import { createRouteTree } from '../../../shared/engine/routing/route-objects.ts
 import type { PageModule, RouteDefinition } from '../../../shared/engine/routing/routes.ts';
 import type { AssetManifest } from '../../../shared/engine/wire/manifest.ts';
 import type { PageError } from '../../../shared/engine/wire/payload.ts';
-import { NOT_FOUND_ROUTE } from '../../../shared/engine/wire/protocol.ts';
+import { HOLES_KEY, NOT_FOUND_ROUTE } from '../../../shared/engine/wire/protocol.ts';
 import { MiB, Second } from '../../../shared/units.ts';
 import type { BodyReader } from '../api/body-reader.ts';
 import type { Funnel } from '../errors/funnel.ts';
@@ -25,15 +25,25 @@ import { postAction } from './actions/post-action.ts';
 import { createContextFetch } from './context-fetch.ts';
 import { loadPage } from './load-page.ts';
 import { createMatcher, matchNotFound } from './match-page.ts';
-import { type PageRequest, type PageRequestOptions, SharedPageRequest, VisitorPageRequest } from './page-request.ts';
+import { createPageCache } from './page-cache.ts';
+import {
+  type PageRequest,
+  type PageRequestOptions,
+  SharedPageRequest,
+  VisitorPageRequest,
+  withoutKey,
+} from './page-request.ts';
 import { type PageExchange, type PageServices, READ_METHODS, sendRedirect, toAllowed } from './page-response.ts';
 import { toPageUrl } from './page-url.ts';
 import { sendNotPage, sendPageData } from './render/page-data.ts';
 import { sendDocument, showPage } from './render/show-page.ts';
+import { onDrop } from './revalidate.ts';
 import type { EngineContext, PageTable } from './server-page.ts';
+import { toSharedSearch } from './shared-render.ts';
+import { withFixedHead } from './shell/fixed-head.ts';
+import { getKeptShell } from './shell/kept-shell.ts';
 import { toSharedArgs } from './static/shared-args.ts';
-import { createStaticCache, type KeptPage } from './static/static-cache.ts';
-import { getKeptPage, sendKeptData, sendKeptPage, toSharedSearch } from './static/static-page.ts';
+import { getKeptPage, type KeptPage, sendKeptData, sendKeptPage } from './static/static-page.ts';
 import { requireBothHalves } from './wiring.ts';
 
 export interface PagesOptions<Own extends object = object> {
@@ -48,7 +58,7 @@ export interface PagesOptions<Own extends object = object> {
   readonly origins: Origins;
   /** Returns what the product adds to the `context` of loaders, guards and actions. */
   readonly createContext?: (request: ExpressRequest, response: ExpressResponse) => Own | Promise<Own>;
-  /** The part that is the same for everyone, such as settings. Static pages can read it. */
+  /** The part that is the same for everyone, such as settings. Static pages and shells can read it. */
   readonly sharedContext?: object;
   readonly lang?: string;
   /** Visitors can send feedback about a failure, also from the last-resort page. */
@@ -75,7 +85,7 @@ export interface PagesOptions<Own extends object = object> {
   readonly maxActionBytes?: number;
 }
 
-interface Asked extends Pick<PageRequestOptions, 'request' | 'response' | 'match' | 'path' | 'search'> {
+interface Asked extends Pick<PageRequestOptions, 'request' | 'response' | 'match' | 'path' | 'search' | 'wantsHoles'> {
   /** The request counts as a page in progress only when its form has arrived, because that can take long. */
   readonly readsForm?: boolean;
 }
@@ -102,8 +112,8 @@ export interface PageSteps {
 
 const RENDER_DEADLINE = 15 * Second;
 
-/** Static pages in memory: HTML and data together (bytes). */
-const STATIC_CACHE_BYTES = 64 * MiB;
+/** Static pages in memory, and as much again for shells: HTML and data together (bytes). */
+const CACHE_BYTES = 64 * MiB;
 
 /**
  * Loads the modules of all pages and creates the steps that serve them.
@@ -115,6 +125,10 @@ export async function createPages<Own extends object = object>(options: PagesOpt
   const pages = options.pages as PageTable; // they are called with what toContext() makes
   requireBothHalves(tree.definitions.keys(), pages, options.family);
   const { funnel, origins, base = '' } = options;
+  const caching = {
+    maxBytes: CACHE_BYTES,
+    onRefreshFailed: (error: unknown) => void funnel.fail(error, { origin: 'render' }),
+  };
   const services: PageServices = {
     tree,
     matchPage: createMatcher(tree),
@@ -126,10 +140,8 @@ export async function createPages<Own extends object = object>(options: PagesOpt
     manifest: options.manifest,
     funnel,
     policy: options.policy,
-    cache: createStaticCache({
-      maxBytes: STATIC_CACHE_BYTES,
-      onRefreshFailed: (error) => void funnel.fail(error, { origin: 'render' }),
-    }),
+    cache: createPageCache(caching),
+    shells: createPageCache(caching),
     sharedOrigin: origins.fallback,
     hasOneHost: new Set(origins.configured.map((origin) => new URL(origin).host)).size === 1,
     compresses: options.compression ?? false,
@@ -140,6 +152,10 @@ export async function createPages<Own extends object = object>(options: PagesOpt
     bodies: options.bodies,
     maxActionBytes: options.maxActionBytes ?? MAX_ACTION_BYTES,
   };
+  onDrop((path) => {
+    services.cache.drop(path);
+    services.shells.drop(path);
+  });
   const notFoundMatch = matchNotFound(tree);
   const { traceTargets, createContext } = options;
   const traceHeaders = createTraceHeaders(options.traced ?? {});
@@ -153,7 +169,11 @@ export async function createPages<Own extends object = object>(options: PagesOpt
     const { request, response, readsForm = false } = asked;
     if (response.closed) return;
     const { deadlineMs, limiter } = services;
-    const pageRequest = new VisitorPageRequest({ ...asked, deadlineMs, limiter, createContext: toContext });
+    const hasShell = asked.match.mode === 'shell';
+    const findShell = hasShell
+      ? (pageRequest: PageRequest) => getKeptShell(services, toShared(pageRequest))
+      : undefined;
+    const pageRequest = new VisitorPageRequest({ ...asked, deadlineMs, limiter, createContext: toContext, findShell });
     try {
       if (!readsForm) pageRequest.enter();
       await answer({ services, pageRequest, response });
@@ -162,7 +182,10 @@ export async function createPages<Own extends object = object>(options: PagesOpt
     }
 
     async function toContext(): Promise<EngineContext> {
-      const own = await createContext?.(request, response);
+      const own = await createContext?.(
+        request,
+        hasShell ? withFixedHead(response, () => pageRequest.isHeadFixed) : response,
+      );
       const contextFetch = createContextFetch({
         signal: () => pageRequest.signal,
         trace: () => pageRequest.info.trace,
@@ -211,13 +234,9 @@ export async function createPages<Own extends object = object>(options: PagesOpt
           traceTargets,
           traceHeaders,
         });
-        return toSharedArgs(
-          services.sharedOrigin + path + search,
-          match.params,
-          signal,
-          contextFetch,
-          options.sharedContext,
-        );
+        const url = services.sharedOrigin + path + search;
+        const { mode, params } = match;
+        return toSharedArgs({ mode, url, params, signal, contextFetch, shared: options.sharedContext });
       },
     });
   }
@@ -240,8 +259,9 @@ export async function createPages<Own extends object = object>(options: PagesOpt
       if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(READ_METHODS);
       const match = services.matchPage(path);
       if (!match) return sendNotPage({ services, response });
-      const search = info.target.slice(info.path.length);
-      await serve({ request, response, match, path, search }, (exchange) =>
+      const asked = info.target.slice(info.path.length);
+      const search = withoutKey(asked, HOLES_KEY);
+      await serve({ request, response, match, path, search, wantsHoles: search !== asked }, (exchange) =>
         answerGet(exchange, sendPageData, sendKeptData),
       );
     },

@@ -9,6 +9,7 @@ import { type RequestInfo, requestInfo } from '../request/request-info.ts';
 import { isCrawler } from './crawler.ts';
 import type { PageMatch } from './match-page.ts';
 import type { EngineContext, LoaderArgs } from './server-page.ts';
+import type { KeptShell } from './shell/kept-shell.ts';
 import { Timings } from './timings.ts';
 
 /** One request for a page, its data or one of its actions, with everything that the stages need. */
@@ -42,6 +43,12 @@ export interface PageRequest {
   describe(origin: FailureContext['origin'], routeId?: string): FailureContext;
   /** The form that was posted, once it was read. */
   form?: FormData;
+  /** Set for a visitor of a page with `mode: 'shell'`. Returns the same shell each time. */
+  readonly findShell?: (() => Promise<KeptShell>) | undefined;
+  /** The request is for the holes of such a page only. */
+  readonly wantsHoles?: boolean | undefined;
+  /** Personal values have begun, so status and headers cannot change. */
+  isHeadFixed?: boolean;
 }
 
 export interface PageRequestOptions {
@@ -55,6 +62,8 @@ export interface PageRequestOptions {
   readonly createContext: () => Promise<EngineContext>;
   readonly deadlineMs: number;
   readonly limiter: Pick<RenderLimiter, 'enter'> | undefined;
+  readonly findShell?: ((pageRequest: PageRequest) => Promise<KeptShell>) | undefined;
+  readonly wantsHoles?: boolean;
 }
 
 /** A page waited for something longer than a visitor would. This is a failure, with a digest. */
@@ -111,6 +120,9 @@ export class VisitorPageRequest extends Ending implements PageRequest {
   readonly deadlineMs: number;
   readonly timings: Timings | undefined;
   declare form?: FormData;
+  isHeadFixed = false;
+  readonly findShell: (() => Promise<KeptShell>) | undefined;
+  readonly wantsHoles: boolean | undefined;
   readonly #options: PageRequestOptions;
   #args: Promise<LoaderArgs> | undefined;
   #leave: (() => void) | undefined;
@@ -126,6 +138,8 @@ export class VisitorPageRequest extends Ending implements PageRequest {
     this.path = options.path;
     this.search = withoutKey(options.search, WHOLE_KEY);
     this.deadlineMs = deadlineMs;
+    this.findShell = options.findShell && once(options.findShell, this);
+    this.wantsHoles = options.wantsHoles;
     this.timings = this.info.showsTimings ? new Timings() : undefined;
     // A document that answers a form was requested without JavaScript.
     this.whole =
@@ -278,8 +292,20 @@ const ON_DEMAND: PropertyDescriptorMap & ThisType<RequestArgs> = {
   },
 };
 
+/** A shell that failed is in no cache, so it must not be asked for twice. */
+function once(
+  findShell: NonNullable<PageRequestOptions['findShell']>,
+  pageRequest: PageRequest,
+): NonNullable<PageRequest['findShell']> {
+  let found: Promise<KeptShell> | undefined;
+  return () => {
+    found ??= findShell(pageRequest);
+    return found;
+  };
+}
+
 /** Removes a key and leaves the others as the visitor wrote them. */
-function withoutKey(search: string, key: string): string {
+export function withoutKey(search: string, key: string): string {
   if (!search.includes(key)) return search;
   const rest = search
     .slice(1)

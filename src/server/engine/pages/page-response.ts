@@ -15,9 +15,11 @@ import type { ContentPolicy } from '../protection/content-policy.ts';
 import type { RenderLimiter } from '../protection/render-limiter.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { MatchPage, PageMatch } from './match-page.ts';
+import type { PageCache } from './page-cache.ts';
 import type { PageRequest } from './page-request.ts';
 import type { PageTable } from './server-page.ts';
-import type { StaticCache } from './static/static-cache.ts';
+import type { KeptShell } from './shell/kept-shell.ts';
+import type { KeptPage } from './static/static-page.ts';
 
 /** One request that is answered with a page, its data or the result of an action. */
 export interface PageExchange {
@@ -38,7 +40,8 @@ export interface PageServices {
   readonly manifest: AssetManifest;
   readonly funnel: Funnel;
   readonly policy: ContentPolicy;
-  readonly cache: StaticCache;
+  readonly cache: PageCache<KeptPage>;
+  readonly shells: PageCache<KeptShell>;
   /** The origin of a static page's URL, which belongs to no request. */
   readonly sharedOrigin: string;
   /** All visitors use the host of `sharedOrigin`, so a static page can contain it. */

@@ -1,7 +1,10 @@
 import type { ComponentType, ReactNode } from 'react';
 
-/** When a page is rendered: *dynamic* for each request; *static* once, then cached and refreshed in the background. */
-export type RenderMode = 'dynamic' | 'static';
+/**
+ * When a page is rendered: *dynamic* for each request; *static* once, then cached and refreshed in the background;
+ * *shell* like a static page, but with holes, the values made by `personal()`, which are rendered for each visitor.
+ */
+export type RenderMode = 'dynamic' | 'static' | 'shell';
 
 /**
  * Props of a page or layout: `function Order({ data }: PageProps<OrderData>)`. If its loader does not return this data,
@@ -30,7 +33,7 @@ export interface RouteDefinition {
   readonly page: () => Promise<PageModule>;
   /** The mode of the innermost route applies to its layouts too. */
   readonly mode?: RenderMode;
-  /** For static pages: the search keys that select a variant of the page. All others are dropped. */
+  /** For static and shell pages: the search keys that select a variant of the page. All others are dropped. */
   readonly searchKeys?: readonly string[];
   readonly children?: readonly RouteDefinition[];
 }

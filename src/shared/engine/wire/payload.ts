@@ -13,6 +13,8 @@ export interface PagePayload {
   readonly styles: Readonly<Record<string, readonly string[]>>;
   /** The page is static: its data can be reused for `STATIC_STALE_TIME`. */
   readonly static?: true;
+  /** The page has `mode: 'shell'`: the same, but its holes are fetched for each navigation. */
+  readonly shell?: true;
 }
 
 /** A redirect from page data or an action. Its status is 200, because `fetch` would follow a 3xx. */

@@ -49,5 +49,8 @@ export const ASSET_PREFIX = '/assets/';
 export const FRAME_ROUTE = '@frame';
 export const NOT_FOUND_ROUTE = '@not-found';
 
+/** Search key of page data that requests the holes of a shell page. Hidden from pages. */
+export const HOLES_KEY = '_holes';
+
 /** Search key that requests the page in one piece, for visitors without scripts. Hidden from pages. */
 export const WHOLE_KEY = '_whole';

@@ -13,7 +13,8 @@ import type { PageError } from './payload.ts';
  * `segments`. Inner patches precede outer ones, so a path always leads through stand-ins.
  *
  * Each promise has an id. The first line is a frame, the head. Each promise that settles adds a line: `[id,0,<frame>]`,
- * or `[id,1,<frame of a PageError>]` if it was rejected.
+ * or `[id,1,<frame of a PageError>]` if it was rejected. The id of a hole is its path, so that lines of `encodeHoles` fit
+ * every head of the same page.
  */
 export interface Encoded {
   /** One line, without its line break. */
@@ -27,7 +28,12 @@ export interface EncodeOptions {
   readonly toError: (error: unknown) => PageError;
   /** Returns the signal that ends `late`, rejecting pending promises with its reason. Called if there are promises. */
   readonly signal?: () => AbortSignal;
+  /** Returns the id of a hole, which gets no line here; undefined for any other promise. */
+  readonly takeHole?: (promise: PromiseLike<unknown>, path: Path) => string | undefined;
 }
+
+/** Keys and indexes from the encoded value to one inside it. */
+export type Path = readonly Segment[];
 
 /** A promise with the fields from which React's `use()` reads a settled value without suspending. */
 export interface LatePromise extends Promise<unknown> {
@@ -66,6 +72,8 @@ export class WireFailure extends Error {
 }
 
 type Segment = string | number;
+/** A hole's is its path. */
+type Id = string | number;
 type Patch = readonly [type: string, keep: number, ...segments: Segment[]];
 type Fields = Record<string, unknown>;
 
@@ -105,6 +113,16 @@ export function encode(value: unknown, options: EncodeOptions): Encoded {
     holdRejections(value);
     throw error;
   }
+}
+
+/** Returns a line for each hole when it settles, and for each promise in its value. */
+export function encodeHoles(
+  holes: ReadonlyMap<string, PromiseLike<unknown>>,
+  options: EncodeOptions,
+): AsyncIterable<string> {
+  const late = new LateLines(options, '~'); // the head has its own numbers
+  for (const [id, promise] of holes) late.add(id, promise, [id]);
+  return late.lines();
 }
 
 /**
@@ -180,13 +198,15 @@ function isThenable(value: object): value is PromiseLike<unknown> {
  */
 class LateLines {
   readonly #options: EncodeOptions;
-  readonly #ids = new Map<PromiseLike<unknown>, number>();
-  readonly #pending = new Set<number>();
+  readonly #prefix: string;
+  readonly #ids = new Map<PromiseLike<unknown>, Id>();
+  readonly #pending = new Set<Id>();
   readonly #ready: string[] = [];
   #wake = noop;
 
-  constructor(options: EncodeOptions) {
+  constructor(options: EncodeOptions, prefix = '') {
     this.#options = options;
+    this.#prefix = prefix;
   }
 
   get isUsed(): boolean {
@@ -203,17 +223,23 @@ class LateLines {
   }
 
   /** Returns the id of a promise, which is stable. `path` is for error messages. */
-  idOf(promise: PromiseLike<unknown>, path: readonly Segment[]): number {
+  idOf(promise: PromiseLike<unknown>, path: Path): Id {
     const known = this.#ids.get(promise);
     if (known !== undefined) return known;
-    const id = this.#ids.size;
+    const hole = this.#options.takeHole?.(promise, path);
+    if (hole !== undefined) return hole;
+    const id = this.#prefix ? `${this.#prefix}${this.#ids.size}` : this.#ids.size;
+    this.add(id, promise, path);
+    return id;
+  }
+
+  add(id: Id, promise: PromiseLike<unknown>, path: Path): void {
     this.#ids.set(promise, id);
     this.#pending.add(id);
     Promise.resolve(promise).then(
       (value) => this.#addResolved(id, value, path),
       (error) => this.#addRejected(id, error),
     );
-    return id;
   }
 
   async *lines(): AsyncGenerator<string, void, undefined> {
@@ -240,23 +266,23 @@ class LateLines {
     }
   }
 
-  #add(id: number, line: string): void {
+  #addLine(id: Id, line: string): void {
     if (!this.#pending.delete(id)) return; // already given up
     this.#ready.push(line);
     this.#wake();
   }
 
-  #addRejected(id: number, error: unknown): void {
-    this.#add(id, `[${id},1,{"d":${JSON.stringify(this.presentError(error))}}]`);
+  #addRejected(id: Id, error: unknown): void {
+    this.#addLine(id, `[${JSON.stringify(id)},1,{"d":${JSON.stringify(this.presentError(error))}}]`);
   }
 
-  #addResolved(id: number, value: unknown, path: readonly Segment[]): void {
+  #addResolved(id: Id, value: unknown, path: Path): void {
     if (!this.#pending.has(id)) {
       holdRejections(value);
       return;
     }
     try {
-      this.#add(id, `[${id},0,${toFrame(value, path, this)}]`);
+      this.#addLine(id, `[${JSON.stringify(id)},0,${toFrame(value, path, this)}]`);
     } catch (error) {
       holdRejections(value);
       this.#addRejected(id, error);
@@ -265,12 +291,12 @@ class LateLines {
 }
 
 /** @param base path of the value, for error messages: a deferred value is nested in another value */
-function toFrame(root: unknown, base: readonly Segment[], late: LateLines): string {
+function toFrame(root: unknown, base: Path, late: LateLines): string {
   if (isPlain(root, 0)) return `{"d":${JSON.stringify(root)}}`;
   const path: Segment[] = [];
   const ancestors: object[] = [];
   const patches: Patch[] = [];
-  let patched: readonly Segment[] = [];
+  let patched: Path = [];
 
   function patch<StandIn>(type: string, standIn: StandIn): StandIn {
     let keep = 0;
@@ -397,7 +423,8 @@ function toFrame(root: unknown, base: readonly Segment[], late: LateLines): stri
   return patches.length > 0 ? `{"d":${data},"p":${JSON.stringify(patches)}}` : `{"d":${data}}`;
 }
 
-function toPathText(path: readonly Segment[]): string {
+/** Writes a path as in code: `data.cart.items[0]`. */
+export function toPathText(path: Path): string {
   const text = path.map((part) => {
     if (typeof part === 'number') return `[${part}]`;
     return /^[\w$@-]+$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`;
@@ -417,12 +444,12 @@ interface Deferred {
  * `head` and `late` throw an `Error` for a truncated or invalid line: call `abort` then.
  */
 export function createDecoder(): Decoder {
-  const deferreds = new Map<number, Deferred>();
+  const deferreds = new Map<Id, Deferred>();
   let aborted: { readonly error: unknown } | undefined;
 
   const listPending = () => [...deferreds.values()].filter(({ promise }) => promise.status === 'pending');
 
-  function toPromise(id: number): LatePromise {
+  function toPromise(id: Id): LatePromise {
     const known = deferreds.get(id);
     if (known) return known.promise;
     const deferred = createDeferred();
@@ -432,7 +459,7 @@ export function createDecoder(): Decoder {
   }
 
   function readLate(line: string): void {
-    const [id, failed, frame] = JSON.parse(line) as [number, 0 | 1, Frame];
+    const [id, failed, frame] = JSON.parse(line) as [Id, 0 | 1, Frame];
     const deferred = deferreds.get(id);
     if (!deferred || (failed !== 0 && failed !== 1)) throw new Error(`unknown promise ${id}`);
     const value = toValue(frame, toPromise);
@@ -481,7 +508,7 @@ function createDeferred(): Deferred {
   };
 }
 
-type ToPromise = (id: number) => LatePromise;
+type ToPromise = (id: Id) => LatePromise;
 
 function toValue(frame: Frame, toPromise: ToPromise): unknown {
   if (!Object.hasOwn(frame, 'd')) throw new Error('no data');
@@ -528,7 +555,7 @@ function revive(type: string, standIn: unknown, toPromise: ToPromise): unknown {
     case 'error':
       return new WireFailure(toPageError(standIn));
     case 'promise':
-      return toPromise(standIn as number);
+      return toPromise(standIn as Id);
     case 'ArrayBuffer':
       return fromBase64(standIn as string).buffer;
     default: {

@@ -3,7 +3,7 @@ import type { AssetManifest } from '../../../../shared/engine/wire/manifest.ts';
 import type { ActionResult, PageError, PagePayload } from '../../../../shared/engine/wire/payload.ts';
 import { type Encoded, type EncodeOptions, encode, WireError } from '../../../../shared/engine/wire/wire.ts';
 import type { LoadedPage } from '../load-page.ts';
-import type { PageRequest } from '../page-request.ts';
+import { type PageRequest, SharedPageRequest } from '../page-request.ts';
 import type { PageExchange, PageServices } from '../page-response.ts';
 
 /** A loaded page in the wire format. */
@@ -25,8 +25,13 @@ interface ErrorSource {
  * Encodes a page before it is rendered. Data that cannot be sent, such as a function or a class instance, is a failure
  * of its loader.
  */
-export function encodePage(encoding: Encoding, loaded: LoadedPage, action?: ActionResult): EncodedPage {
-  const options = toEncodeOptions(encoding);
+export function encodePage(
+  encoding: Encoding,
+  loaded: LoadedPage,
+  action?: ActionResult,
+  takeHole?: EncodeOptions['takeHole'],
+): EncodedPage {
+  const options = { ...toEncodeOptions(encoding), takeHole };
   const payload = createPayload(encoding, loaded, action);
   try {
     return { loaded, payload, encoded: encode(payload, options) };
@@ -68,7 +73,8 @@ function findUnsendable(loaded: LoadedPage, options: EncodeOptions): string | un
   });
 }
 
-function withFailure(
+/** Returns the page with a failure in place of a route. */
+export function withFailure(
   { services, pageRequest }: Encoding,
   loaded: LoadedPage,
   { routeId, thrown }: { routeId: string; thrown: unknown },
@@ -92,6 +98,7 @@ function createPayload({ services, pageRequest }: Encoding, loaded: LoadedPage, 
     ...(action ? { action } : {}),
     styles: stylesOf(manifest, ids),
     ...(mode === 'static' ? { static: true } : {}),
+    ...(mode === 'shell' && pageRequest instanceof SharedPageRequest ? { shell: true } : {}),
   };
 }
 

@@ -4,22 +4,21 @@ import { WIRE_TYPE } from '../../../../shared/engine/wire/protocol.ts';
 import type { Encoded } from '../../../../shared/engine/wire/wire.ts';
 import { VisitorGone } from '../../errors/visitor-gone.ts';
 import { matchesEtag } from '../../request/etag.ts';
-import { type Loaded, type LoadedPage, loadPage, readVersion, runGuards } from '../load-page.ts';
+import { type Loaded, type LoadedPage, loadGuarded, readVersion, runGuards } from '../load-page.ts';
 import { digestOf, isAbsolute, type PageExchange, setPageHeaders, setStatus } from '../page-response.ts';
+import { sendShellData } from '../shell/send-shell.ts';
 import { encodePage, toEtag, toStatus } from './encode-page.ts';
 
 /** Caching of data without deferred values: only in the browser, and only for conditional requests. */
-const KEEP_AND_ASK = 'private, no-cache';
+export const KEEP_AND_ASK = 'private, no-cache';
 
 /** Answers GET and HEAD of `/_data…`, with the same guards and loaders as the document. */
 export async function sendPageData(exchange: PageExchange): Promise<void> {
   const { services, pageRequest, response } = exchange;
   const loading = { services, pageRequest };
   const stopped = await runGuards(loading);
-  if (stopped) {
-    const isOver = 'kind' in stopped;
-    return sendLoaded(exchange, isOver ? stopped : await loadPage({ ...loading, failed: stopped, guarded: true }));
-  }
+  if (stopped) return sendLoaded(exchange, await loadGuarded(loading, stopped));
+  if (pageRequest.findShell && (await sendShellData(exchange))) return;
   const version = await readVersion(pageRequest, services.pages);
   const etag = version === undefined ? undefined : toEtag(services.manifest, version);
   if (etag && (pageRequest.method === 'HEAD' || isKnown(response, etag))) {
@@ -30,7 +29,7 @@ export async function sendPageData(exchange: PageExchange): Promise<void> {
     response.end();
     return;
   }
-  return sendLoaded(exchange, await loadPage({ ...loading, guarded: true }), etag);
+  return sendLoaded(exchange, await loadGuarded(loading, undefined), etag);
 }
 
 async function sendLoaded(exchange: PageExchange, loaded: Loaded, version?: string): Promise<void> {
@@ -52,7 +51,7 @@ async function sendLoaded(exchange: PageExchange, loaded: Loaded, version?: stri
   await sendLines(exchange, page.encoded);
 }
 
-function isKnown({ req }: ExpressResponse, etag: string): boolean {
+export function isKnown({ req }: ExpressResponse, etag: string): boolean {
   return matchesEtag(req.headers['if-none-match'], etag);
 }
 
@@ -89,7 +88,11 @@ export function sendNotPage(answer: Pick<PageExchange, 'services' | 'response'>)
   response.end('{"notPage":true}');
 }
 
-async function sendLines({ pageRequest, response }: PageExchange, { head, late }: Encoded): Promise<void> {
+/** @param encoded without a head, only lines of deferred values are sent */
+export async function sendLines(
+  { pageRequest, response }: PageExchange,
+  { head, late }: Pick<Encoded, 'late'> & Partial<Encoded>,
+): Promise<void> {
   response.setHeader('Content-Type', WIRE_TYPE);
   if (pageRequest.method === 'HEAD') {
     response.end();
@@ -103,7 +106,8 @@ async function sendLines({ pageRequest, response }: PageExchange, { head, late }
   pageRequest.leave();
   response.setHeader('X-Accel-Buffering', 'no');
   const drained = watchDrain(response);
-  response.write(`${head}\n`);
+  if (head === undefined) response.flushHeaders();
+  else response.write(`${head}\n`);
   for await (const line of late) {
     if (response.destroyed) return;
     if (!response.write(`${line}\n`)) await drained();

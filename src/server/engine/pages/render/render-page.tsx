@@ -1,5 +1,6 @@
 import type { ErrorInfo, ReactNode } from 'react';
-import { type PipeableStream, renderToPipeableStream } from 'react-dom/server';
+import { type PipeableStream, renderToPipeableStream, resumeToPipeableStream } from 'react-dom/server';
+import type { PostponedState } from 'react-dom/static';
 import { type Engine, EngineContext } from '../../../../shared/engine/rendering/engine-context.ts';
 import FailureHelpView from '../../../../shared/engine/rendering/failure-help-view.tsx';
 import { RouterView } from '../../../../shared/engine/routing/router-view.tsx';
@@ -11,9 +12,10 @@ import type { Disposition } from '../../errors/funnel.ts';
 import { VisitorGone } from '../../errors/visitor-gone.ts';
 import { type PageRequest, SharedPageRequest } from '../page-request.ts';
 import type { PageServices, Redirect } from '../page-response.ts';
-import { HOST_REFUSAL } from '../static/shared-args.ts';
+import { toHostRefusal } from '../static/shared-args.ts';
 import { preloadsOf, toPageErrorOf } from './encode-page.ts';
 import { PageSink, type PageSinkOptions } from './page-sink.ts';
+import { Prerender } from './prerender.ts';
 
 /** The input of a render. */
 export interface RenderOptions {
@@ -25,6 +27,10 @@ export interface RenderOptions {
   readonly payload: PagePayload;
   /** Absent for a static page. */
   readonly nonce?: string | undefined;
+  /** Render a shell, and postpone its holes. */
+  readonly isShell?: boolean;
+  /** React's state of a shell that was sent already (JSON): render only its holes. */
+  readonly postponed?: string;
 }
 
 export type Rendered =
@@ -43,6 +49,11 @@ export interface RenderedPage {
   readonly error: PageError | undefined;
   readonly render: Render;
 }
+
+/** React's type says that it returns a promise, but it returns the stream. */
+const resume = resumeToPipeableStream as unknown as (
+  ...args: Parameters<typeof resumeToPipeableStream>
+) => PipeableStream;
 
 /** The reason to abort a render that another response replaces. */
 class RenderReplaced extends Error {}
@@ -95,7 +106,7 @@ function toEngine({ services, pageRequest, payload, nonce }: RenderOptions, rend
 function toHost(services: RenderOptions['services'], pageRequest: PageRequest): Pick<Engine, 'host' | 'hostRefusal'> {
   if (!(pageRequest instanceof SharedPageRequest)) return { host: pageRequest.info.host };
   const { host } = new URL(services.sharedOrigin);
-  return services.hasOneHost ? { host } : { host, hostRefusal: HOST_REFUSAL };
+  return services.hasOneHost ? { host } : { host, hostRefusal: toHostRefusal(pageRequest.match.mode) };
 }
 
 function toAttempt(disposition: Disposition, routeId: string): Attempt {
@@ -131,20 +142,36 @@ export class Render {
     this.shell = new Promise((resolve) => {
       this.#resolve = resolve;
     });
-    const { pageRequest, nonce } = options;
-    const { whole, endedBy } = pageRequest;
-    this.#stream = renderToPipeableStream(<Page {...options} engine={toEngine(options, this)} />, {
-      nonce,
-      progressiveChunkSize: whole ? Number.POSITIVE_INFINITY : undefined,
-      onError: this.#onError,
-      onShellReady: whole ? undefined : this.#onReady,
-      onAllReady: whole ? this.#onReady : undefined,
-      onShellError: this.#onShellError,
-    });
+    const { pageRequest } = options;
+    const { endedBy } = pageRequest;
+    this.#stream = this.#start(options);
     const abort = (reason: Error): void => this.#stream.abort(reason);
     pageRequest.onAbort(abort);
     // After a timeout the error page still has to be rendered, and has the same time again.
     if (endedBy) this.#timer = setTimeout(abort, endedBy instanceof VisitorGone ? 0 : pageRequest.deadlineMs, endedBy);
+  }
+
+  #start(options: RenderOptions): PipeableStream {
+    const { nonce, isShell, postponed } = options;
+    const { whole } = options.pageRequest;
+    const page = <Page {...options} engine={toEngine(options, this)} />;
+    const onError = this.#onError;
+    if (isShell) return new Prerender(page, { onError, onReady: this.#onReady, onFailed: this.#onShellError });
+    // React changes the state, so each visitor needs a new one.
+    if (postponed !== undefined) return resume(page, JSON.parse(postponed) as PostponedState, { nonce, onError });
+    return renderToPipeableStream(page, {
+      nonce,
+      progressiveChunkSize: whole ? Number.POSITIVE_INFINITY : undefined,
+      onError,
+      onShellReady: whole ? undefined : this.#onReady,
+      onAllReady: whole ? this.#onReady : undefined,
+      onShellError: this.#onShellError,
+    });
+  }
+
+  /** What React has prerendered, if it was asked to. */
+  get prerendered(): Prerender['result'] {
+    return this.#stream instanceof Prerender ? this.#stream.result : undefined;
   }
 
   /**

@@ -1,34 +1,26 @@
-import type { ActionResult, PagePayload } from '../../../../shared/engine/wire/payload.ts';
-import { ASSET_PREFIX, PAYLOAD_ID, WHOLE_KEY } from '../../../../shared/engine/wire/protocol.ts';
+import type { ActionResult } from '../../../../shared/engine/wire/payload.ts';
+import { ASSET_PREFIX, PAYLOAD_ID } from '../../../../shared/engine/wire/protocol.ts';
 import { encode, toScriptText } from '../../../../shared/engine/wire/wire.ts';
 import { sendLastResort } from '../../errors/error-handler.ts';
 import { escapeHtml } from '../../errors/escape-html.ts';
 import { VisitorGone } from '../../errors/visitor-gone.ts';
 import { sendBusy } from '../../protection/busy-page.ts';
 import { BOOT_ID } from '../../protection/content-policy.ts';
-import { drawRandom } from '../../request/random.ts';
-import type { Trace } from '../../request/request-info.ts';
-import { type LoadedPage, loadPage } from '../load-page.ts';
+import { type LoadedPage, loadGuarded, runGuards } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
-import {
-  digestOf,
-  type PageExchange,
-  type PageServices,
-  sendRedirect,
-  setPageHeaders,
-  setStatus,
-} from '../page-response.ts';
+import { type PageExchange, type PageServices, sendRedirect } from '../page-response.ts';
+import { sendShell } from '../shell/send-shell.ts';
+import { askForWhole, drawNonce, setDocumentHeaders, toTraceMeta } from './document-head.ts';
 import { type EncodedPage, encodePage, toEncodeOptions, toEtag, toStatus } from './encode-page.ts';
 import type { PageTarget } from './page-sink.ts';
 import { type RenderedPage, renderPage } from './render-page.tsx';
 
-/** 128 bits, as CSP recommends (https://www.w3.org/TR/CSP3/#security-nonces). */
-const NONCE_BYTES = 16;
-
 /** Runs guards and loaders, then sends the document. HEAD stops before the render. */
 export async function showPage(exchange: PageExchange): Promise<void> {
   const { services, pageRequest } = exchange;
-  const loaded = await loadPage({ services, pageRequest, versioned: pageRequest.method !== 'HEAD' });
+  const stopped = await runGuards({ services, pageRequest });
+  if (!stopped && pageRequest.findShell && (await sendShell(exchange))) return;
+  const loaded = await loadGuarded({ services, pageRequest, versioned: pageRequest.method !== 'HEAD' }, stopped);
   if (loaded.kind === 'redirect') sendRedirect(exchange, loaded);
   else if (loaded.kind === 'page') await sendDocument(exchange, loaded);
 }
@@ -38,7 +30,7 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
   const { services, pageRequest, response } = exchange;
   const page = encodePage(exchange, loaded, action);
   const status = toStatus(page.loaded, action);
-  const nonce = drawRandom(NONCE_BYTES, 'base64');
+  const nonce = drawNonce();
   if (pageRequest.method === 'HEAD') {
     setDocumentHeaders(exchange, { payload: page.payload, status, nonce });
     response.end();
@@ -75,32 +67,16 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
   }
 }
 
-interface DocumentHead {
-  readonly payload: PagePayload;
-  readonly status: number;
-  readonly nonce: string;
-}
-
-function setDocumentHeaders(exchange: PageExchange, { payload, status, nonce }: DocumentHead): void {
-  const { services, pageRequest, response } = exchange;
-  // A page with a nonce must not be reused for another response: no ETag, and never a 304.
-  const mayKeep = status < 400 && pageRequest.method !== 'POST';
-  setPageHeaders(exchange, mayKeep ? 'private, no-cache' : 'no-store');
-  setStatus(exchange, status, digestOf(payload.errors));
-  response.setHeader('Content-Type', 'text/html; charset=utf-8');
-  response.setHeader('Content-Security-Policy', services.policy.forNonce(nonce));
-  response.setHeader('Content-Security-Policy-Report-Only', services.policy.reportOnly());
-  response.setHeader('X-Accel-Buffering', 'no');
-}
-
 export interface WrittenDocument {
   readonly services: PageServices;
   readonly pageRequest: PageRequest;
   readonly page: EncodedPage;
   readonly rendered: RenderedPage;
   readonly target: PageTarget;
-  /** Absent for a cached page, which starts with the hashed boot script instead. */
+  /** Absent for a static page, which starts with the hashed boot script instead. */
   readonly nonce?: string;
+  /** Stands in for what differs for each request, if the page is cached nevertheless. */
+  readonly trace?: string;
   /** Receives each line of the page's data as it is written. */
   readonly lines?: string[];
 }
@@ -109,7 +85,7 @@ export interface WrittenDocument {
  * Writes a rendered page with its payload. The promise resolves when it was written or abandoned, and never rejects.
  */
 export function writeDocument(document: WrittenDocument): Promise<void> {
-  const { services, pageRequest, page, rendered, target, nonce, lines } = document;
+  const { services, pageRequest, page, rendered, target, nonce, trace, lines } = document;
   // A failed render does not show the loaded page.
   const isAsLoaded = rendered.payload === page.payload;
   const { head, late } = isAsLoaded ? page.encoded : encode(rendered.payload, toEncodeOptions(document));
@@ -118,7 +94,7 @@ export function writeDocument(document: WrittenDocument): Promise<void> {
   const etag = mayKeep ? ` data-etag="${escapeHtml(toEtag(services.manifest, page.loaded.version ?? head))}"` : '';
   return rendered.render.send({
     target,
-    lead: toEarlyScript(services, nonce) + (nonce === undefined ? '' : toTraceMeta(pageRequest.info.trace)),
+    lead: toEarlyScript(services, nonce) + (nonce === undefined ? '' : (trace ?? toTraceMeta(pageRequest.info.trace))),
     tail:
       `<script type="application/json" id="${PAYLOAD_ID}"${etag}>${toScriptText(head)}</script>` +
       entryScripts(services, nonce),
@@ -134,29 +110,9 @@ async function* keepLines(late: AsyncIterable<string>, lines: string[]): AsyncGe
   }
 }
 
-/**
- * A script moves deferred content to its place. Browsers without scripts follow this `<noscript>` to the same page with
- * all of its content.
- */
-function askForWhole({ path, search }: PageRequest): string {
-  const url = `${path}${search ? `${search}&` : '?'}${WHOLE_KEY}=1`;
-  return `<noscript><meta http-equiv="refresh" content="0;url=${escapeHtml(url)}"></noscript>`;
-}
-
 function toEarlyScript({ policy }: PageServices, nonce: string | undefined): string {
   if (policy.earlyScript === '') return '';
   return `<script${nonce === undefined ? '' : ` nonce="${nonce}"`}>${policy.earlyScript}</script>`;
-}
-
-/** Lets the browser continue the trace of the request for its document (F8). A cached page has no trace. */
-function toTraceMeta({ traceId, parentId, sampled }: Trace): string {
-  const spanId = drawRandom(8, 'hex');
-  // Nothing is recorded here, so a trace that begins here has no sampling decision yet.
-  const [decision, entry] = parentId === undefined ? ['', ''] : [`-${sampled ? 1 : 0}`, `,sentry-sampled=${sampled}`];
-  return (
-    `<meta name="sentry-trace" content="${traceId}-${spanId}${decision}"/>` +
-    `<meta name="baggage" content="sentry-trace_id=${traceId}${entry}"/>`
-  );
 }
 
 function entryScripts(services: PageServices, nonce: string | undefined): string {

@@ -1,15 +1,19 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createStaticCache, type KeptPage } from '../../../../../src/server/engine/pages/static/static-cache.ts';
-import { Second } from '../../../../../src/shared/units.ts';
+import { type CachedPage, createPageCache } from '../../../../src/server/engine/pages/page-cache.ts';
+import { Second } from '../../../../src/shared/units.ts';
 
-function toPage(text: string): KeptPage {
-  return { route: '/a', html: Buffer.from(text), etag: `"${text}"`, data: '', dataEtag: '' };
+interface TextPage extends CachedPage {
+  readonly text: string;
+}
+
+function toPage(text: string): TextPage {
+  return { text, bytes: text.length };
 }
 
 function createCache({ maxBytes = 1000 } = {}) {
   let at = 0;
   const onRefreshFailed = vi.fn();
-  const cache = createStaticCache({ maxBytes, onRefreshFailed, now: () => at });
+  const cache = createPageCache<TextPage>({ maxBytes, onRefreshFailed, now: () => at });
   let renders = 0;
   const render = vi.fn(async () => toPage(`render ${++renders}`));
   return {
@@ -19,12 +23,11 @@ function createCache({ maxBytes = 1000 } = {}) {
     pass(ms: number) {
       at += ms;
     },
-    ask: async (key = '/a', make: () => Promise<KeptPage | undefined> = render) =>
-      (await cache.get(key, make))?.html.toString(),
+    ask: async (key = '/a', make: () => Promise<TextPage | undefined> = render) => (await cache.get(key, make))?.text,
   };
 }
 
-describe('createStaticCache', () => {
+describe('createPageCache', () => {
   it('renders once for all simultaneous requests', async () => {
     const { ask, render } = createCache();
     expect(await Promise.all(Array.from({ length: 20 }, () => ask()))).toEqual(Array(20).fill('render 1'));
@@ -42,7 +45,7 @@ describe('createStaticCache', () => {
   it('serves an older page once more, and renders it again in the background', async () => {
     const { ask, render, pass, cache } = createCache();
     await ask();
-    expect(cache.getFresh('/a')?.html.toString()).toBe('render 1');
+    expect(cache.getFresh('/a')?.text).toBe('render 1');
     pass(300 * Second + 1);
     expect(cache.getFresh('/a')).toBeUndefined();
     expect(await Promise.all([ask(), ask()])).toEqual(['render 1', 'render 1']);
@@ -96,6 +99,39 @@ describe('createStaticCache', () => {
     expect(await ask('/b', async () => toPage('b'.repeat(21)))).toHaveLength(21);
     expect(await ask('/b', async () => toPage('b2'))).toBe('b2');
     expect(await ask('/a', async () => toPage('a2'))).toBe('a1');
+  });
+
+  it.each([
+    ['/a', ['/a', '/a?page=2', '/a build'], ['/ab', '/a/b', '/b']],
+    ['/b', ['/b'], ['/a', '/a?page=2', '/a build', '/ab', '/a/b']],
+    ['/c', [], ['/a', '/b']],
+  ])('forgets all variants of %s when it is dropped', async (path, dropped, kept) => {
+    const { cache, ask } = createCache();
+    for (const key of [...dropped, ...kept]) await ask(key, async () => toPage(key));
+    cache.drop(path);
+    for (const key of dropped) expect(cache.getFresh(key)).toBeUndefined();
+    for (const key of kept) expect(cache.getFresh(key)?.text).toBe(key);
+  });
+
+  it('does not keep what was rendered before the page was dropped, and does not wait for it', async () => {
+    const { cache, ask } = createCache();
+    const before = Promise.withResolvers<TextPage>();
+    const first = ask('/a', () => before.promise);
+    cache.drop('/a');
+    expect(await ask('/a', async () => toPage('after'))).toBe('after');
+    before.resolve(toPage('before'));
+    expect(await first).toBe('before');
+    expect(await ask('/a')).toBe('after');
+  });
+
+  it('has room again for what was dropped', async () => {
+    const { cache, ask } = createCache({ maxBytes: 20 });
+    const ten = (text: string) => async () => toPage(text.padEnd(10));
+    await ask('/a', ten('a'));
+    await ask('/b', ten('b'));
+    cache.drop('/a');
+    await ask('/c', ten('c'));
+    expect([cache.getFresh('/b')?.text, cache.getFresh('/c')?.text].map((text) => text?.trim())).toEqual(['b', 'c']);
   });
 
   it('forgets everything when it is cleared', async () => {

@@ -1,0 +1,54 @@
+import type { EngineContext, LoaderArgs } from './server-page.ts';
+
+/** Makes the value of one visitor, from their `LoaderArgs`. */
+export type LoadPersonal = (args: never) => unknown;
+
+type TakePersonal = (load: LoadPersonal) => Promise<unknown>;
+
+/** For loaders that run for everyone, keyed by their context. */
+const takers = new WeakMap<object, TakePersonal>();
+
+/**
+ * Marks a value of a loader as personal: `cart: personal(args, ({ context }) => findCart(context.user))`. A page with
+ * `mode: 'shell'` shows it in an `<Await>`, and calls `load` for each request, with the visitor's own arguments. On a
+ * dynamic page, it is a deferred value like any other.
+ *
+ * @param args the arguments of the loader
+ * @throws Error on a static page
+ */
+export function personal<Context extends EngineContext, Value>(
+  args: LoaderArgs<Context>,
+  load: (args: LoaderArgs<Context>) => Value | Promise<Value>,
+): Promise<Value> {
+  const take = takers.get(args.context);
+  // The place of its result is never read: each visitor gets a promise of `load` there.
+  return take ? (take(load) as Promise<Value>) : toPromise(load, args);
+}
+
+async function toPromise<Args, Value>(load: (args: Args) => Value | Promise<Value>, args: Args): Promise<Value> {
+  return load(args);
+}
+
+/** Refuses personal values in loaders with this context. */
+export function refusePersonal(context: EngineContext): void {
+  takers.set(context, () => {
+    throw new Error(
+      "A static page called personal(). It is rendered once for everyone, so it has no visitor. Give the route mode: 'shell', which renders personal values for each request.",
+    );
+  });
+}
+
+/**
+ * Collects the personal values of loaders with this context, and does not load them.
+ *
+ * @returns what loads each value, by the promise in its place. These promises never settle
+ */
+export function collectPersonal(context: EngineContext): ReadonlyMap<PromiseLike<unknown>, LoadPersonal> {
+  const collected = new Map<PromiseLike<unknown>, LoadPersonal>();
+  takers.set(context, (load) => {
+    const place = new Promise<never>(() => {});
+    collected.set(place, load);
+    return place;
+  });
+  return collected;
+}

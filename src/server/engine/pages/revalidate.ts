@@ -1,0 +1,39 @@
+import { spellPath } from '../protection/path-spelling.ts';
+
+type Listener = (path: string) => void;
+
+/** Module state, because code anywhere in the product can know that a page has changed. */
+const caches = new Set<Listener>();
+let sharing: Listener | undefined;
+
+/**
+ * Renders a static or shell page again at its next request, in all its variants and on every replica: within a second on
+ * those that share `DESK_DATABASE_URL`. Call it once the change is stored: `revalidate('/articles/7')`.
+ *
+ * @param path the path of a page, as `createHref()` returns it; a query is ignored
+ * @throws TypeError if it is not a path
+ */
+export function revalidate(path: string): void {
+  const spelling = URL.canParse(path, BASE) ? spellPath(new URL(path, BASE).pathname) : undefined;
+  if (!path.startsWith('/') || !spelling || !('path' in spelling))
+    throw new TypeError(`revalidate() was given ${JSON.stringify(path)}. Give it the path of a page: "/articles/7".`);
+  dropKept(spelling.path);
+  sharing?.(spelling.path);
+}
+
+const BASE = 'http://localhost';
+
+/** Drops a page from the caches of this process. @param path normalized */
+export function dropKept(path: string): void {
+  for (const drop of caches) drop(path);
+}
+
+/** Calls the listener with the normalized path of each page to drop. */
+export function onDrop(listener: Listener): void {
+  caches.add(listener);
+}
+
+/** Sets what tells other replicas. */
+export function shareRevalidations(listener: Listener | undefined): void {
+  sharing = listener;
+}

@@ -1,0 +1,42 @@
+import type { Path } from '../../../../shared/engine/wire/wire.ts';
+import type { PageRequest } from '../page-request.ts';
+import type { Hole } from './kept-shell.ts';
+
+type Data = Record<string, unknown>;
+
+export interface Filled {
+  /** The data with this visitor's promises in the holes. The data for everyone is unchanged. */
+  readonly data: Data;
+  /** These promises, by the id of their hole. */
+  readonly promises: ReadonlyMap<string, Promise<unknown>>;
+}
+
+/** Begins to load the personal values of one visitor. From here on, status and headers cannot change. */
+export function fillHoles(data: Data, holes: readonly Hole[], pageRequest: PageRequest): Filled {
+  pageRequest.isHeadFixed = true;
+  const begun = new Map<PromiseLike<unknown>, Promise<unknown>>();
+  const promises = new Map<string, Promise<unknown>>();
+  let filled: unknown = data;
+  for (const { id, path, place, load } of holes) {
+    const promise = begun.get(place) ?? begin(pageRequest, load);
+    begun.set(place, promise);
+    promises.set(id, promise);
+    filled = putAt(filled, path.slice(1), promise);
+  }
+  return { data: filled as Data, promises }; // a copy of `data`
+}
+
+function begin(pageRequest: PageRequest, load: Hole['load']): Promise<unknown> {
+  const promise = pageRequest.toArgs().then((args) => load(args as never));
+  promise.catch(() => {}); // it can reject before it is rendered
+  return promise;
+}
+
+/** Copies everything on the path. */
+function putAt(value: unknown, [key, ...rest]: Path, promise: Promise<unknown>): unknown {
+  if (key === undefined) return promise;
+  // `leadsTo` has checked the path. The copy has the key as its own property, even if it is `__proto__`.
+  const copy = (Array.isArray(value) ? [...value] : { ...(value as Data) }) as Data;
+  copy[key] = putAt(copy[key], rest, promise);
+  return copy;
+}

@@ -1,0 +1,161 @@
+import type { PageError, PagePayload } from '../../../../shared/engine/wire/payload.ts';
+import { FRAME_ROUTE } from '../../../../shared/engine/wire/protocol.ts';
+import { type Path, toPathText, WireError } from '../../../../shared/engine/wire/wire.ts';
+import { drawRandom } from '../../request/random.ts';
+import { type Loaded, type LoadedPage, loadPage } from '../load-page.ts';
+import type { CachedPage } from '../page-cache.ts';
+import type { PageRequest } from '../page-request.ts';
+import type { PageServices } from '../page-response.ts';
+import { collectPersonal, type LoadPersonal } from '../personal.ts';
+import { encodePage, toEtag, withFailure } from '../render/encode-page.ts';
+import { CLOSING } from '../render/page-sink.ts';
+import { renderPage } from '../render/render-page.tsx';
+import { writeDocument } from '../render/show-page.ts';
+import { MemoryTarget, renderForEveryone } from '../shared-render.ts';
+
+/** The place of a personal value in the data of a page. */
+export interface Hole {
+  /** The name that browser and server give it. */
+  readonly id: string;
+  readonly path: Path;
+  /** The same value can be in several places. */
+  readonly place: PromiseLike<unknown>;
+  readonly load: LoadPersonal;
+}
+
+/** A page with `mode: 'shell'` in memory, with what each visitor's response needs. */
+export interface KeptShell extends CachedPage {
+  /** The data for everyone, with holes, or what the page answers everyone instead, such as a redirect. */
+  readonly loaded: Loaded;
+  readonly holes: readonly Hole[];
+  /** Absent if the page failed. */
+  readonly page?: KeptShellPage;
+}
+
+export interface KeptShellPage {
+  readonly payload: PagePayload;
+  /** The data for everyone in the wire format, and its tag. */
+  readonly data: string;
+  readonly etag: string;
+  /** Absent if the page waits for a hole outside of every `<Await>`: then it is rendered for each request. */
+  readonly document?: ShellDocument;
+}
+
+export interface ShellDocument {
+  /** The document without its end, cut where each request has its trace or its nonce. */
+  readonly parts: readonly (Buffer | 'trace' | 'nonce')[];
+  /** React's state (JSON). Undefined if no hole is rendered. */
+  readonly postponed: string | undefined;
+}
+
+/** The text of the data is in memory as a string, as objects, and in the document. */
+const DATA_COPIES = 3;
+
+/** Returns the page's shell from memory, or renders it for everyone who waits for it. */
+export function getKeptShell(services: PageServices, pageRequest: PageRequest): Promise<KeptShell> {
+  const { path, search } = pageRequest;
+  const key = `${path}${search} ${services.manifest.buildId}`;
+  return services.shells.get(key, () =>
+    renderForEveryone(services, pageRequest, (watched, hasFailed) => renderShell(watched, pageRequest, hasFailed)),
+  );
+}
+
+async function renderShell(
+  services: PageServices,
+  pageRequest: PageRequest,
+  hasFailed: () => boolean,
+): Promise<KeptShell> {
+  const { context } = await pageRequest.toArgs();
+  const personal = collectPersonal(context);
+  const loaded = await loadPage({ services, pageRequest, guarded: true });
+  if (loaded.kind !== 'page' || loaded.errors) return toFailed(loaded);
+  const holes = new Map<string, Hole>();
+  let misplaced: WireError | undefined;
+  const encoded = encodePage({ services, pageRequest }, loaded, undefined, function takeHole(place, path) {
+    const load = personal.get(place);
+    if (!load) return undefined;
+    const id = toPathText(path);
+    if (!leadsTo(place, loaded.data, path)) misplaced ??= toMisplaced(id);
+    holes.set(id, { id, path, place, load });
+    return id;
+  });
+  if (encoded.loaded.errors) return toFailed(encoded.loaded);
+  const { payload } = encoded;
+  const { head, late = [] } = encoded.encoded;
+  const lines: string[] = [];
+  for await (const line of late) lines.push(line);
+  if (misplaced) {
+    const routeId = payload.routes.at(-1) ?? '';
+    return toFailed(withFailure({ services, pageRequest }, loaded, { routeId, thrown: misplaced }));
+  }
+
+  const nonce = drawRandom(16, 'hex');
+  const trace = drawRandom(16, 'hex');
+  const rendered = await renderPage({ services, pageRequest, payload, nonce, isShell: true });
+  if (rendered.kind === 'last-resort') return toFailed(withError(loaded, { [FRAME_ROUTE]: rendered.error }));
+  if (rendered.kind !== 'page') return toFailed(rendered);
+  if (rendered.payload.errors) return toFailed(withError(loaded, rendered.payload.errors));
+  const { text, postponed } = rendered.render.prerendered ?? { text: '', postponed: undefined };
+  const target = new MemoryTarget();
+  const page = { ...encoded, encoded: { head, late: each(lines) } };
+  await writeDocument({ services, pageRequest, page, rendered, target, nonce, trace });
+  const html = target.bytes.toString().slice(0, -CLOSING.length);
+  const data = [head, ...lines].join('\n');
+  return {
+    bytes: html.length + (postponed?.length ?? 0) + DATA_COPIES * data.length,
+    loaded,
+    holes: [...holes.values()],
+    page: {
+      payload,
+      data,
+      etag: toEtag(services.manifest, data),
+      ...(text === '' ? {} : { document: { parts: cut(addNonce(html, nonce), { nonce, trace }), postponed } }),
+    },
+    ...(hasFailed() ? { failed: {} } : {}),
+  };
+}
+
+function toFailed(loaded: Loaded): KeptShell {
+  return { bytes: 0, loaded, holes: [], failed: {} };
+}
+
+function withError(loaded: LoadedPage, errors: Record<string, PageError>): LoadedPage {
+  const [error] = Object.values(errors);
+  return { ...loaded, status: error?.status ?? 500, errors };
+}
+
+function toMisplaced(id: string): WireError {
+  return new WireError(
+    `${id} is a personal value, but not directly in the loader's data. Return it in plain objects and arrays, outside of other promises.`,
+  );
+}
+
+/** Whether the path leads to the place through objects that can be copied for each visitor. */
+function leadsTo(place: PromiseLike<unknown>, data: unknown, [, ...path]: Path): boolean {
+  const found = path.reduce((at, key) => (isCopied(at) ? at[key as keyof typeof at] : undefined), data);
+  return found === place;
+}
+
+function isCopied(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
+}
+
+async function* each(lines: readonly string[]): AsyncGenerator<string, void> {
+  yield* lines;
+}
+
+/** The one script of React in a shell. A prerender has no nonce. */
+const REACT_SCRIPT =
+  /<script(?: id="[^"]*")?>requestAnimationFrame\(function\(\)\{\$RT=performance\.now\(\)\}\);<\/script>/g;
+
+function addNonce(html: string, nonce: string): string {
+  return html.replace(REACT_SCRIPT, (script) => script.replace('<script', `<script nonce="${nonce}"`));
+}
+
+function cut(html: string, { nonce, trace }: { nonce: string; trace: string }): ShellDocument['parts'] {
+  return html.split(new RegExp(`(${nonce}|${trace})`)).map((text) => {
+    if (text === nonce) return 'nonce';
+    return text === trace ? 'trace' : Buffer.from(text);
+  });
+}
