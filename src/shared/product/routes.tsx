@@ -35,6 +35,7 @@ export const routes = defineRoutes([
         mode: 'static',
         page: () => import('./pages/static/static.tsx'),
       },
+      { id: 'shell', path: '/tour/shell', mode: 'shell', page: () => import('./pages/shell/shell.tsx') },
       { id: 'cards', path: '/tour/cards', page: () => import('./pages/cards/cards.tsx') },
       { id: 'api', path: '/tour/api', page: () => import('./pages/api/api.tsx') },
       {

@@ -56,6 +56,8 @@ export function createNavigator({ tree, base, payload, etag, shown, loader, onFa
       build: payload.build,
       store,
       loader,
+      isShell: (id) => tree.definitions.get(id)?.mode === 'shell',
+      onRefused: (url) => whenIdle(() => void update(url).catch(() => {})),
       onRecall: (url) => void update(url).catch(() => {}),
       onFailure,
       onAnswer: posted.onAnswer,
@@ -76,6 +78,18 @@ export function createNavigator({ tree, base, payload, etag, shown, loader, onFa
     if (toPath(router.state.location) !== path) return false;
     if (answer === 'changed') await router.revalidate();
     return answer !== 'failed';
+  }
+
+  /** The page that a navigation leads to cannot be loaded again before it is shown. */
+  function whenIdle(run: () => void): void {
+    const stop = router.subscribe(({ navigation }) => {
+      if (navigation.state === 'idle') done();
+    });
+    function done(): void {
+      stop();
+      run();
+    }
+    if (router.state.navigation.state === 'idle') done();
   }
 
   async function refresh(): Promise<boolean> {

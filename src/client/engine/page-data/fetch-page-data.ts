@@ -1,6 +1,6 @@
 import { fetchWithRetry } from '../../../shared/engine/retry.ts';
 import type { PagePayload, RedirectPayload } from '../../../shared/engine/wire/payload.ts';
-import { BUILD_HEADER, DIGEST_HEADER, toDataUrl, WIRE_TYPE } from '../../../shared/engine/wire/protocol.ts';
+import { BUILD_HEADER, DIGEST_HEADER, HOLES_KEY, toDataUrl, WIRE_TYPE } from '../../../shared/engine/wire/protocol.ts';
 import { createDecoder, type Decoder, WireFailure } from '../../../shared/engine/wire/wire.ts';
 import { Second } from '../../../shared/units.ts';
 
@@ -12,6 +12,8 @@ export interface PageResult {
   readonly etag: string | undefined;
   /** Settles with the last deferred value; rejects if the connection is lost before. */
   readonly done: Promise<void>;
+  /** The lines of a page with `mode: 'shell'`. Its holes are not in them, and need new promises each time. */
+  readonly lines?: readonly string[];
 }
 
 export type PageDataResult =
@@ -56,6 +58,44 @@ export async function fetchPageData(url: string, options: FetchPageDataOptions):
     options.signal?.throwIfAborted();
     return { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) };
   }
+}
+
+/** Requests the holes of a page with `mode: 'shell'`. */
+export function fetchHoles(url: string, options: FetchPageDataOptions): Promise<Response> {
+  return request(`${url}${url.includes('?') ? '&' : '?'}${HOLES_KEY}=`, 'GET', options);
+}
+
+/**
+ * Returns the page with new promises for its holes.
+ *
+ * @param holes the response of `fetchHoles`
+ * @param isRefused if it returns true, the page is loaded again, and the promises stay pending
+ */
+export async function fillShell(
+  shell: PageResult,
+  holes: Promise<Response>,
+  isRefused: (response: Response) => boolean,
+  signal?: AbortSignal,
+): Promise<PageResult> {
+  await shell.done;
+  const decoder = createDecoder();
+  const [head = '', ...late] = shell.lines ?? [];
+  const payload = decoder.head(head) as PagePayload;
+  for (const line of late) decoder.late(line);
+  const done = readHoles(holes, decoder, isRefused, signal);
+  done.catch(() => {});
+  return { ...shell, payload, done };
+}
+
+async function readHoles(
+  holes: Promise<Response>,
+  decoder: Decoder,
+  isRefused: (response: Response) => boolean,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const response = await holes.catch((error: unknown) => decoder.abort(error));
+  if (!response) return;
+  if (!isRefused(response)) await readDeferred(readLines(response), decoder, signal);
 }
 
 /** Asks for a page's version only. Returns undefined if the server cannot say. Never throws. */
@@ -120,15 +160,26 @@ async function readFirst(response: Response, lines: Lines, signal: AbortSignal |
   const payload = Object(decoder.head(first)) as Partial<PagePayload & RedirectPayload>;
   if (typeof payload.redirect === 'string') return { kind: 'redirect', payload: payload as RedirectPayload };
   if (!Array.isArray(payload.routes)) throw new Error('The first line of the page data is not a page.');
-  const done = readDeferred(lines, decoder, signal);
+  const kept = payload.shell && [first];
+  const done = readDeferred(lines, decoder, signal, kept);
   done.catch(() => {}); // each deferred value has its own rejection
-  return { kind: 'page', payload: payload as PagePayload, status, etag: headers.get('ETag') ?? undefined, done };
+  const etag = headers.get('ETag') ?? undefined;
+  return { kind: 'page', payload: payload as PagePayload, status, etag, done, ...(kept && { lines: kept }) };
 }
 
-async function readDeferred(lines: Lines, decoder: Decoder, signal: AbortSignal | undefined): Promise<void> {
+/** @param kept receives the lines of a shell, whose holes have no lines */
+async function readDeferred(
+  lines: Lines,
+  decoder: Decoder,
+  signal: AbortSignal | undefined,
+  kept?: string[],
+): Promise<void> {
   try {
-    for await (const line of lines) decoder.late(line);
-    if (decoder.pending > 0) throw new Error('The connection ended before all of the page was there.');
+    for await (const line of lines) {
+      decoder.late(line);
+      kept?.push(line);
+    }
+    if (decoder.pending > 0 && !kept) throw new Error('The connection ended before all of the page was there.');
   } catch (cause) {
     const error = signal?.aborted ? signal.reason : cause;
     decoder.abort(error);

@@ -5,7 +5,8 @@ import {
   STATIC_STALE_TIME,
 } from '../../../shared/engine/limits.ts';
 import type { PagePayload } from '../../../shared/engine/wire/payload.ts';
-import { fetchPageData, fetchPageVersion, type PageDataResult } from './fetch-page-data.ts';
+import { BUILD_HEADER, HOLES_HEADER } from '../../../shared/engine/wire/protocol.ts';
+import { fetchHoles, fetchPageData, fetchPageVersion, fillShell, type PageDataResult } from './fetch-page-data.ts';
 
 export type PrefetchPriority = 'intent' | 'viewport' | 'render';
 
@@ -43,6 +44,13 @@ export interface PageDataStore {
    * @throws the reason of `signal` if it is aborted
    */
   load(url: string, signal?: AbortSignal): Promise<PageDataResult>;
+  /**
+   * The same for a page with `mode: 'shell'`: what all visitors share as for a static page, and its holes by a GET.
+   *
+   * @param onRefused called if a shell from memory got no holes, because the visitor was signed out or the build is
+   *   another: load the page again
+   */
+  loadShell(url: string, onRefused: () => void, signal?: AbortSignal): Promise<PageDataResult>;
   /** Compares the remembered page with the server's by HEAD. */
   revalidate(url: string): Promise<Revalidation>;
   remember(url: string, page: VisitedPage): void;
@@ -86,7 +94,7 @@ interface Entry {
  * Prefetches wait for one of a few slots. A navigation does not wait, and takes no slot. A request without waiters is
  * aborted.
  *
- * A static page's response is kept for 300 s, any other's for one navigation within 30 s.
+ * The response of a static or shell page is kept for 300 s, any other's for one navigation within 30 s.
  */
 export function createPageDataStore({ base, build, isServerRendered, onPage }: PageDataStoreOptions): PageDataStore {
   const entries = new Map<string, Entry>();
@@ -208,6 +216,28 @@ export function createPageDataStore({ base, build, isServerRendered, onPage }: P
     return isRefused ? load(url, signal) : result;
   }
 
+  async function loadShell(fullUrl: string, onRefused: () => void, signal?: AbortSignal): Promise<PageDataResult> {
+    const url = toKey(fullUrl);
+    const isKept = find(url)?.isOver;
+    const unwanted = new AbortController();
+    const holes = fetchHoles(url, {
+      ...toOptions(),
+      signal: signal ? AbortSignal.any([signal, unwanted.signal]) : unwanted.signal,
+    });
+    holes.catch(() => {}); // `fillShell` reads it once the shell is there
+    function isRefused({ headers }: Response): boolean {
+      const isOfBuild = !noteBuild(headers.get(BUILD_HEADER) ?? undefined);
+      if (!isKept || (isOfBuild && headers.has(HOLES_HEADER))) return false;
+      entries.delete(url);
+      onRefused();
+      return true;
+    }
+    const shell = await load(fullUrl, signal);
+    if (shell.kind === 'page' && shell.lines) return fillShell(shell, holes, isRefused, signal);
+    unwanted.abort();
+    return shell;
+  }
+
   function recall(fullUrl: string) {
     const url = toKey(fullUrl);
     const page = pages.get(url);
@@ -226,6 +256,7 @@ export function createPageDataStore({ base, build, isServerRendered, onPage }: P
 
   return {
     load,
+    loadShell,
     recall,
     dropPrefetches,
     isSkewed: () => skewed,
@@ -240,7 +271,7 @@ export function createPageDataStore({ base, build, isServerRendered, onPage }: P
     async revalidate(fullUrl) {
       const page = recall(fullUrl);
       if (page?.payload.static && performance.now() - page.at < STATIC_STALE_TIME) return 'unchanged';
-      if (!page?.etag) return 'changed';
+      if (!page?.etag || page.payload.shell) return 'changed';
       const url = toKey(fullUrl);
       const version = await fetchPageVersion(url, toOptions());
       if (!version) return 'failed';
@@ -284,7 +315,8 @@ function isNavigation(entry: Entry): boolean {
 }
 
 function isStatic({ result }: Entry): boolean {
-  return result?.kind === 'page' && result.status === 200 && result.payload.static === true;
+  if (result?.kind !== 'page' || result.status !== 200) return false;
+  return Boolean(result.payload.static || result.payload.shell);
 }
 
 /** A failure is not kept, because it can be over by the time of the click. */

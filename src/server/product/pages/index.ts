@@ -16,6 +16,7 @@ import { lateRedirect } from './late-redirect.ts';
 import { layout } from './layout.ts';
 import { layoutTab } from './layout-tab.ts';
 import { root } from './root.ts';
+import { shell } from './shell.ts';
 import { staticPage } from './static.ts';
 import { streaming } from './streaming.ts';
 
@@ -29,6 +30,7 @@ export const pages = {
   navigation: null,
   forms,
   static: staticPage,
+  shell,
   cards,
   api: null,
   'late-not-found': lateNotFound,

@@ -52,5 +52,8 @@ export const NOT_FOUND_ROUTE = '@not-found';
 /** Search key of page data that requests the holes of a shell page. Hidden from pages. */
 export const HOLES_KEY = '_holes';
 
+/** Header of the response with them, because its lines have no head. */
+export const HOLES_HEADER = 'X-Holes';
+
 /** Search key that requests the page in one piece, for visitors without scripts. Hidden from pages. */
 export const WHOLE_KEY = '_whole';

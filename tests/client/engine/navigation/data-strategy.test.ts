@@ -36,6 +36,8 @@ function createStrategy(answer: object) {
       loadStyles: async () => {},
       prepare: async () => {},
     },
+    isShell: () => false,
+    onRefused: () => {},
     onRecall: () => {},
     onFailure: () => {},
     onAnswer: (isTaken) => void answers.push(isTaken),

@@ -1,4 +1,4 @@
-import { WIRE_TYPE } from '../../../../shared/engine/wire/protocol.ts';
+import { HOLES_HEADER, WIRE_TYPE } from '../../../../shared/engine/wire/protocol.ts';
 import { encodeHoles } from '../../../../shared/engine/wire/wire.ts';
 import { type PageExchange, setPageHeaders } from '../page-response.ts';
 import { askForWhole, drawNonce, setDocumentHeaders, toTraceMeta } from '../render/document-head.ts';
@@ -62,6 +62,7 @@ export async function sendShellData(exchange: PageExchange): Promise<boolean> {
   const { page, holes } = shell;
   if (pageRequest.wantsHoles && pageRequest.method === 'GET') {
     setPageHeaders(exchange, 'no-store');
+    response.setHeader(HOLES_HEADER, '1');
     const { promises } = fillHoles(page.payload.data, holes, pageRequest);
     await sendLines(exchange, { late: encodeHoles(promises, toEncodeOptions(exchange)) });
     return true;

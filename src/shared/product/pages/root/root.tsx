@@ -10,6 +10,7 @@ const SECTIONS = [
   { to: '/tour/navigation', text: 'Navigation' },
   { to: '/tour/forms', text: 'Forms' },
   { to: '/tour/static', text: 'Static' },
+  { to: '/tour/shell', text: 'Shell' },
   { to: '/tour/cards', text: 'Cards' },
   { to: '/tour/api', text: 'API' },
   { to: '/tour/failures', text: 'Failures' },

@@ -3,8 +3,8 @@ import gauges from 'excerpt:src/shared/product/pages/streaming/gauges.tsx#Gauges
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
+import { StreamClock } from '../../ui/stream-clock.tsx';
 import { Gauges } from './gauges.tsx';
-import { StreamClock } from './stream-clock.tsx';
 
 export interface Reading {
   gauge: string;
@@ -35,7 +35,7 @@ export default function Streaming() {
         }
       >
         <Gauges />
-        <StreamClock />
+        <StreamClock path="/tour/streaming" />
       </Exhibit>
     </Page>
   );

@@ -1,22 +1,21 @@
-import { useEffect, useState } from 'react';
-import { isDocumentOpen, useTimings } from '../../ui/use-timings.ts';
+import { useCallback, useEffect, useState } from 'react';
 import styles from './stream-clock.module.css';
+import { isDocumentOpen, useTimings } from './use-timings.ts';
 
 /** Counts while the response is open, then shows what the browser measured. */
-export function StreamClock() {
+export function StreamClock({ path }: { path: string }) {
+  const isThisPage = useCallback((requested: string) => requested.endsWith(path), [path]);
   const response = useTimings(isThisPage).at(-1);
   return (
     <div className={styles.clock}>
       <p>{response ? <Measured response={response} /> : <Running />}</p>
       {/* A plain anchor, because a Link would fetch only the data. */}
       <p>
-        <a href="/tour/streaming">Reload the page</a>
+        <a href={path}>Reload the page</a>
       </p>
     </div>
   );
 }
-
-const isThisPage = (path: string) => path.endsWith('/tour/streaming');
 
 function Measured({ response }: { response: PerformanceResourceTiming }) {
   const { requestStart, responseStart, responseEnd } = response;

@@ -1,0 +1,66 @@
+import server from 'excerpt:src/server/product/pages/shell.ts#shell';
+import visit from 'excerpt:src/shared/product/pages/shell/visit.tsx#Visit';
+import route from 'excerpt:src/shared/product/routes.tsx#shell';
+import { useData } from '#engine';
+import { Form } from '../../actions.ts';
+import { Excerpt } from '../../ui/excerpt.tsx';
+import { Exhibit } from '../../ui/exhibit.tsx';
+import { Page } from '../../ui/page.tsx';
+import { StreamClock } from '../../ui/stream-clock.tsx';
+import { usePending } from '../../ui/use-pending.ts';
+import styles from './shell.module.css';
+import { Visit } from './visit.tsx';
+
+export interface VisitData {
+  /** What the browser sent. */
+  languages: string;
+  /** Since the server started. */
+  visits: number;
+  shells: number;
+}
+
+export interface ShellData {
+  renderedAt: Date;
+  visit: Promise<VisitData>;
+}
+
+export interface ShellActions {
+  renderAgain(): void;
+}
+
+export default function Shell() {
+  const { renderedAt } = useData<ShellData>();
+  const pending = usePending('shell.renderAgain');
+  return (
+    <Page
+      title="Shell"
+      lead="This page is rendered once for everyone, except for a hole. Each visitor gets the stored page immediately, and what is personal follows in the same response."
+    >
+      <Exhibit
+        code={
+          <>
+            <Excerpt of={route} />
+            <Excerpt of={server} />
+            <Excerpt of={visit} />
+          </>
+        }
+      >
+        <p className={styles.rendered}>
+          For everyone: rendered at{' '}
+          <time id="rendered-at" dateTime={renderedAt.toISOString()}>
+            {renderedAt.toISOString()}
+          </time>
+        </p>
+        <Visit />
+        <StreamClock path="/tour/shell" />
+        <Form action="shell.renderAgain">
+          <p>
+            <button type="submit" disabled={pending}>
+              Render the shell again
+            </button>
+          </p>
+        </Form>
+      </Exhibit>
+    </Page>
+  );
+}
