@@ -1,6 +1,5 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import type { SeenRequest } from '../../support/browser.ts';
 import { exchanged, heading, isSameDocument, markDocument, useSite } from '../site.ts';
 
 const site = useSite();
@@ -10,7 +9,7 @@ const HOLES = '/_data/tour/shell?_holes=';
 
 const waiting = (page: Page) => page.locator('#visit').getByText('Looking at your request');
 const hole = (page: Page) => page.locator('#visit').getByText('your browser asks for').innerText();
-const pathsOf = (data: readonly SeenRequest[]) =>
+const pathsOf = (data: readonly { path: string; isPrefetch: boolean }[]) =>
   data.map(({ path, isPrefetch }) => (isPrefetch ? `prefetch ${path}` : path)).filter((path) => path.includes('shell'));
 
 describe('a shell page', () => {

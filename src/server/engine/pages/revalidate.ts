@@ -14,14 +14,13 @@ let sharing: Listener | undefined;
  * @throws TypeError if it is not a path
  */
 export function revalidate(path: string): void {
-  const spelling = URL.canParse(path, BASE) ? spellPath(new URL(path, BASE).pathname) : undefined;
-  if (!path.startsWith('/') || !spelling || !('path' in spelling))
+  const spelling = spellPath(encodeURI(path.replace(/[?#].*$/s, '')).replaceAll('%25', '%'));
+  if ('refusal' in spelling) {
     throw new TypeError(`revalidate() was given ${JSON.stringify(path)}. Give it the path of a page: "/articles/7".`);
+  }
   dropKept(spelling.path);
   sharing?.(spelling.path);
 }
-
-const BASE = 'http://localhost';
 
 /** Drops a page from the caches of this process. @param path normalized */
 export function dropKept(path: string): void {

@@ -67,15 +67,21 @@ async function renderShell(
 ): Promise<KeptShell> {
   const { context } = await pageRequest.toArgs();
   const personal = collectPersonal(context);
-  const loaded = await loadPage({ services, pageRequest, guarded: true });
-  if (loaded.kind !== 'page' || loaded.errors) return toFailed(loaded);
   const holes = new Map<string, Hole>();
-  let misplaced: WireError | undefined;
+  const toFailed = (failed: Loaded): KeptShell => ({
+    bytes: 0,
+    loaded: failed,
+    holes: [...holes.values()],
+    failed: {},
+  });
+  const loaded = await loadPage({ services, pageRequest, guarded: true });
+  if (loaded.kind !== 'page') return toFailed(loaded);
+  const misplaced: { readonly routeId: string; readonly thrown: WireError }[] = [];
   const encoded = encodePage({ services, pageRequest }, loaded, undefined, function takeHole(place, path) {
     const load = personal.get(place);
     if (!load) return undefined;
     const id = toPathText(path);
-    if (!leadsTo(place, loaded.data, path)) misplaced ??= toMisplaced(id);
+    if (!leadsTo(place, loaded.data, path)) misplaced.push({ routeId: String(path[1]), thrown: toMisplaced(id) });
     holes.set(id, { id, path, place, load });
     return id;
   });
@@ -84,10 +90,7 @@ async function renderShell(
   const { head, late = [] } = encoded.encoded;
   const lines: string[] = [];
   for await (const line of late) lines.push(line);
-  if (misplaced) {
-    const routeId = payload.routes.at(-1) ?? '';
-    return toFailed(withFailure({ services, pageRequest }, loaded, { routeId, thrown: misplaced }));
-  }
+  if (misplaced[0]) return toFailed(withFailure({ services, pageRequest }, loaded, misplaced[0]));
 
   const nonce = drawRandom(16, 'hex');
   const trace = drawRandom(16, 'hex');
@@ -113,10 +116,6 @@ async function renderShell(
     },
     ...(hasFailed() ? { failed: {} } : {}),
   };
-}
-
-function toFailed(loaded: Loaded): KeptShell {
-  return { bytes: 0, loaded, holes: [], failed: {} };
 }
 
 function withError(loaded: LoadedPage, errors: Record<string, PageError>): LoadedPage {
