@@ -7,6 +7,7 @@ import { measureDevelop } from './comparison/develop.mjs';
 import { measureBuild, measureCold, measureLoad, measureStart } from './comparison/measure.mjs';
 import { measurePage } from './comparison/page.mjs';
 import { isIdle, isMet, toPageTable, toShare, toTable } from './comparison/report.mjs';
+import { measureShell } from './comparison/shell.mjs';
 import { canReadCpu, isPinned, makeFolder } from './comparison/sides.mjs';
 import { measureSizes } from './comparison/sizes.mjs';
 import { LOADS } from './comparison/works.mjs';
@@ -14,7 +15,7 @@ import { LOADS } from './comparison/works.mjs';
 // Compares Spillway with bare `node:http` and plain Express, which serve the same pages and answers. docs/performance.md
 // explains the table.
 
-const NAMES = [...LOADS.map(({ name }) => name), 'cold', 'start', 'build', 'sizes', 'develop'];
+const NAMES = [...LOADS.map(({ name }) => name), 'shell', 'cold', 'start', 'build', 'sizes', 'develop'];
 const USAGE = `Usage: npm run bench -- [options]
 
   --only api,static  measures only these of: ${NAMES.join(', ')}
@@ -54,6 +55,7 @@ async function compare({ only, rounds, seconds, connections, json }) {
   const load = { sides, rounds, seconds, connections };
   const works = {
     ...Object.fromEntries(LOADS.map((work) => [work.name, () => measureLoad(work, load)])),
+    shell: () => measureShell(load),
     cold: () => measureCold({ ...load, rounds: Math.ceil(rounds / 3) }),
     start: () => measureStart({ sides, rounds: Math.min(rounds, 5) }),
     build: async () => build,

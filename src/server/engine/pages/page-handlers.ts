@@ -42,6 +42,7 @@ import type { EngineContext, PageTable } from './server-page.ts';
 import { toSharedSearch } from './shared-render.ts';
 import { withFixedHead } from './shell/fixed-head.ts';
 import { getKeptShell } from './shell/kept-shell.ts';
+import { beginShell, findBegun } from './shell/send-shell.ts';
 import { toSharedArgs } from './static/shared-args.ts';
 import { getKeptPage, type KeptPage, sendKeptData, sendKeptPage } from './static/static-page.ts';
 import { requireBothHalves } from './wiring.ts';
@@ -92,7 +93,10 @@ interface Asked extends Pick<PageRequestOptions, 'request' | 'response' | 'match
 
 /** The page steps of an app, in their order. */
 export interface PageSteps {
-  /** Answers with static pages in memory. It needs nothing of Express, and runs if no step of the product could refuse. */
+  /**
+   * Answers with static pages in memory, and begins the response of shell pages. It needs nothing of Express, and runs if
+   * no step of the product could refuse.
+   */
   readonly kept: Step;
   /** GET and HEAD of `/_data…`. */
   readonly data: RequestHandler;
@@ -171,7 +175,7 @@ export async function createPages<Own extends object = object>(options: PagesOpt
     const { deadlineMs, limiter } = services;
     const hasShell = asked.match.mode === 'shell';
     const findShell = hasShell
-      ? (pageRequest: PageRequest) => getKeptShell(services, toShared(pageRequest))
+      ? async (pageRequest: PageRequest) => findBegun(response) ?? getKeptShell(services, toShared(pageRequest))
       : undefined;
     const pageRequest = new VisitorPageRequest({ ...asked, deadlineMs, limiter, createContext: toContext, findShell });
     try {
@@ -246,7 +250,10 @@ export async function createPages<Own extends object = object>(options: PagesOpt
       const info = requestInfo(req);
       const isRead = req.method === 'GET' || req.method === 'HEAD';
       const page = isRead && !info.showsTimings ? services.cache.getFresh(info.target) : undefined;
-      if (!page) return next();
+      if (!page) {
+        beginShell({ services, response: res });
+        return next();
+      }
       info.route = page.route;
       sendKeptPage({ services, response: res }, page);
     },

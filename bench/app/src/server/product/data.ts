@@ -51,6 +51,17 @@ export function readCards(search: string): CardsData {
   };
 }
 
+/** @param times 50 cards each */
+export function readShelf(times: number): CardsData {
+  const { cards } = readCards('all');
+  const copies = list(times, (copy) => cards.map((card) => ({ ...card, id: card.id + copy * cards.length })));
+  return { search: 'all', cards: copies.flat() };
+}
+
+export function readCart(visitor: string): { visitor: string; items: number } {
+  return { visitor, items: visitor.length };
+}
+
 export function readShop(): ShopData {
   return { name: 'Café Ærø', totals: STATES.map((label, index) => ({ label, value: 12 + index * 7 })) };
 }

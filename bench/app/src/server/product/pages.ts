@@ -1,6 +1,14 @@
-import type { LoaderArgs, ServerPages } from '#engine/server';
+import { type LoaderArgs, personal, type ServerPages } from '#engine/server';
 import type { routes } from '../../shared/product/routes.tsx';
-import { readCards, readFeed, readFrame, readOrders, readProduct, readShop } from './data.ts';
+import { readCards, readCart, readFeed, readFrame, readOrders, readProduct, readShelf, readShop } from './data.ts';
+
+const timesOf = ({ params }: LoaderArgs) => Number(params.times);
+const shelf = {
+  loader: (args: LoaderArgs) => ({
+    shelf: readShelf(timesOf(args)),
+    cart: personal(args, ({ url }) => readCart(url.searchParams.get('q') ?? '')),
+  }),
+};
 
 const searchOf = ({ url }: LoaderArgs) => url.searchParams.get('q') ?? '';
 
@@ -11,6 +19,9 @@ export const pages = {
   tree: null,
   product: { loader: (args) => readProduct(searchOf(args)) },
   feed: { loader: (args) => readFeed(searchOf(args)) },
+  shelf,
+  shell: shelf,
+  kept: { loader: (args) => ({ shelf: readShelf(timesOf(args)), cart: readCart('everyone') }) },
   shop: { loader: readShop },
   orders: { loader: (args) => readOrders(searchOf(args)) },
   prose: null,

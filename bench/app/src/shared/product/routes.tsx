@@ -10,6 +10,9 @@ export const routes = defineRoutes([
       { id: 'tree', path: '/tree', page: () => import('./pages/tree.tsx') },
       { id: 'product', path: '/product', page: () => import('./pages/product.tsx') },
       { id: 'feed', path: '/feed', page: () => import('./pages/feed.tsx') },
+      { id: 'shelf', path: '/shelf/:times', page: () => import('./pages/shelf.tsx') },
+      { id: 'shell', path: '/shell/:times', mode: 'shell', page: () => import('./pages/shelf.tsx') },
+      { id: 'kept', path: '/kept/:times', mode: 'static', page: () => import('./pages/shelf.tsx') },
       {
         id: 'shop',
         page: () => import('./pages/shop-layout.tsx'),

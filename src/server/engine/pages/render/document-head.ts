@@ -4,7 +4,7 @@ import { escapeHtml } from '../../errors/escape-html.ts';
 import { drawRandom } from '../../request/random.ts';
 import type { Trace } from '../../request/request-info.ts';
 import type { PageRequest } from '../page-request.ts';
-import { digestOf, type PageExchange, setPageHeaders, setStatus } from '../page-response.ts';
+import { type Answer, digestOf, setPageHeaders, setStatus } from '../page-response.ts';
 
 /** 128 bits, as CSP recommends (https://www.w3.org/TR/CSP3/#security-nonces). */
 const NONCE_BYTES = 16;
@@ -20,12 +20,12 @@ interface DocumentHead {
 }
 
 /** Sets status and headers of a document that is made for one request. */
-export function setDocumentHeaders(exchange: PageExchange, { payload, status, nonce }: DocumentHead): void {
-  const { services, pageRequest, response } = exchange;
+export function setDocumentHeaders(answer: Answer, { payload, status, nonce }: DocumentHead): void {
+  const { services, response } = answer;
   // A page with a nonce must not be reused for another response: no ETag, and never a 304.
-  const mayKeep = status < 400 && pageRequest.method !== 'POST';
-  setPageHeaders(exchange, mayKeep ? 'private, no-cache' : 'no-store');
-  setStatus(exchange, status, digestOf(payload.errors));
+  const mayKeep = status < 400 && response.req.method !== 'POST';
+  setPageHeaders(answer, mayKeep ? 'private, no-cache' : 'no-store');
+  setStatus(answer, status, digestOf(payload.errors));
   response.setHeader('Content-Type', 'text/html; charset=utf-8');
   response.setHeader('Content-Security-Policy', services.policy.forNonce(nonce));
   response.setHeader('Content-Security-Policy-Report-Only', services.policy.reportOnly());
@@ -36,7 +36,7 @@ export function setDocumentHeaders(exchange: PageExchange, { payload, status, no
  * A script moves deferred content to its place. Browsers without scripts follow this `<noscript>` to the same page with
  * all of its content.
  */
-export function askForWhole({ path, search }: PageRequest): string {
+export function askForWhole({ path, search }: Pick<PageRequest, 'path' | 'search'>): string {
   const url = `${path}${search ? `${search}&` : '?'}${WHOLE_KEY}=1`;
   return `<noscript><meta http-equiv="refresh" content="0;url=${escapeHtml(url)}"></noscript>`;
 }

@@ -51,7 +51,8 @@ export class PageSink {
   readonly #target: PageTarget;
   readonly #whenStreaming: string;
   #onEnd: (() => void) | undefined;
-  readonly #decoder = new TextDecoder();
+  /** Only the plain build of React needs it. */
+  #decoder: TextDecoder | undefined;
   /** The text before `#text`. Separate, because joined strings are copied when they are read. */
   #front = '';
   #text = '';
@@ -103,7 +104,7 @@ export class PageSink {
   write(chunk: string | Uint8Array): boolean {
     this.#atBoundary = false;
     // The joined build of React writes strings, the plain one bytes.
-    this.#text += typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true });
+    this.#text += typeof chunk === 'string' ? chunk : this.#decode(chunk);
     if (this.#finished) return true;
     if (this.#text.length <= GATHER) return !this.#isFull;
     this.#putLead();
@@ -112,6 +113,11 @@ export class PageSink {
     this.#text = this.#text.slice(cut);
     this.#isFull = !this.#asVisitor(() => this.#target.write(ready));
     return !this.#isFull;
+  }
+
+  #decode(chunk: Uint8Array): string {
+    this.#decoder ??= new TextDecoder();
+    return this.#decoder.decode(chunk, { stream: true });
   }
 
   flush(): void {
@@ -128,7 +134,8 @@ export class PageSink {
       return;
     }
     this.#beginStreaming();
-    this.#send();
+    this.#atBoundary = true;
+    this.#sendSoon(); // the value that React has rendered last has its line in this turn
   }
 
   destroy(error?: Error): this {

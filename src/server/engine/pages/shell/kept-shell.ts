@@ -28,22 +28,22 @@ export interface KeptShell extends CachedPage {
   /** The data for everyone, with holes, or what the page answers everyone instead, such as a redirect. */
   readonly loaded: Loaded;
   readonly holes: readonly Hole[];
+  /** Visitors must not see anything of it before their guards have passed. */
+  readonly hasGuards: boolean;
   /** Absent if the page failed. */
-  readonly page?: KeptShellPage;
+  readonly page?: ShellPage;
 }
 
-export interface KeptShellPage {
+export interface ShellPage {
   readonly payload: PagePayload;
   /** The data for everyone in the wire format, and its tag. */
   readonly data: string;
   readonly etag: string;
-  /** Absent if the page waits for a hole outside of every `<Await>`: then it is rendered for each request. */
-  readonly document?: ShellDocument;
-}
-
-export interface ShellDocument {
-  /** The document without its end, cut where each request has its trace or its nonce. */
-  readonly parts: readonly (Buffer | 'trace' | 'nonce')[];
+  /**
+   * The document without its end, cut where each request has its trace or its nonce. Absent if the page waits for a hole
+   * outside of every `<Await>`: then it is rendered for each request.
+   */
+  readonly parts?: readonly (Buffer | 'trace' | 'nonce')[];
   /** React's state (JSON). Undefined if no hole is rendered. */
   readonly postponed: string | undefined;
 }
@@ -51,11 +51,14 @@ export interface ShellDocument {
 /** The text of the data is in memory as a string, as objects, and in the document. */
 const DATA_COPIES = 3;
 
+/** React's state fits only the components of its own build. @param target path and search */
+export function toShellKey({ manifest }: Pick<PageServices, 'manifest'>, target: string): string {
+  return `${target} ${manifest.buildId}`;
+}
+
 /** Returns the page's shell from memory, or renders it for everyone who waits for it. */
 export function getKeptShell(services: PageServices, pageRequest: PageRequest): Promise<KeptShell> {
-  const { path, search } = pageRequest;
-  const key = `${path}${search} ${services.manifest.buildId}`;
-  return services.shells.get(key, () =>
+  return services.shells.get(toShellKey(services, pageRequest.path + pageRequest.search), () =>
     renderForEveryone(services, pageRequest, (watched, hasFailed) => renderShell(watched, pageRequest, hasFailed)),
   );
 }
@@ -68,12 +71,10 @@ async function renderShell(
   const { context } = await pageRequest.toArgs();
   const personal = collectPersonal(context);
   const holes = new Map<string, Hole>();
-  const toFailed = (failed: Loaded): KeptShell => ({
-    bytes: 0,
-    loaded: failed,
-    holes: [...holes.values()],
-    failed: {},
-  });
+  const hasGuards = pageRequest.match.ids.some((id) => services.pages[id]?.guard !== undefined);
+  function toFailed(failed: Loaded): KeptShell {
+    return { bytes: 0, loaded: failed, holes: [...holes.values()], hasGuards, failed: {} };
+  }
   const loaded = await loadPage({ services, pageRequest, guarded: true });
   if (loaded.kind !== 'page') return toFailed(loaded);
   const misplaced: { readonly routeId: string; readonly thrown: WireError }[] = [];
@@ -108,11 +109,13 @@ async function renderShell(
     bytes: html.length + (postponed?.length ?? 0) + DATA_COPIES * data.length,
     loaded,
     holes: [...holes.values()],
+    hasGuards,
     page: {
       payload,
       data,
       etag: toEtag(services.manifest, data),
-      ...(text === '' ? {} : { document: { parts: cut(addNonce(html, nonce), { nonce, trace }), postponed } }),
+      ...(text === '' ? {} : { parts: cut(addNonce(html, nonce), { nonce, trace }) }),
+      postponed,
     },
     ...(hasFailed() ? { failed: {} } : {}),
   };
@@ -152,7 +155,7 @@ function addNonce(html: string, nonce: string): string {
   return html.replace(REACT_SCRIPT, (script) => script.replace('<script', `<script nonce="${nonce}"`));
 }
 
-function cut(html: string, { nonce, trace }: { nonce: string; trace: string }): ShellDocument['parts'] {
+function cut(html: string, { nonce, trace }: { nonce: string; trace: string }): ShellPage['parts'] {
   return html.split(new RegExp(`(${nonce}|${trace})`)).map((text) => {
     if (text === nonce) return 'nonce';
     return text === trace ? 'trace' : Buffer.from(text);

@@ -1,13 +1,68 @@
+import type { ServerResponse } from 'node:http';
 import { HOLES_HEADER, WIRE_TYPE } from '../../../../shared/engine/wire/protocol.ts';
 import { encodeHoles } from '../../../../shared/engine/wire/wire.ts';
-import { type PageExchange, setPageHeaders } from '../page-response.ts';
+import { KiB } from '../../../../shared/units.ts';
+import { VisitorGone } from '../../errors/visitor-gone.ts';
+import { requestInfo } from '../../request/request-info.ts';
+import { isCrawler } from '../crawler.ts';
+import type { PageRequest } from '../page-request.ts';
+import { type Answer, type PageExchange, setPageHeaders } from '../page-response.ts';
 import { askForWhole, drawNonce, setDocumentHeaders, toTraceMeta } from '../render/document-head.ts';
 import { toEncodeOptions } from '../render/encode-page.ts';
 import { isKnown, KEEP_AND_ASK, sendLines } from '../render/page-data.ts';
 import { PageSink } from '../render/page-sink.ts';
 import { Render } from '../render/render-page.tsx';
 import { fillHoles } from './fill-holes.ts';
-import type { ShellDocument } from './kept-shell.ts';
+import { type KeptShell, type ShellPage, toShellKey } from './kept-shell.ts';
+
+/** Smaller parts of a shell are copied, because each write has a cost of its own (bytes). */
+const COPIED = 8 * KiB;
+
+/** A shell whose holes are still to be sent. */
+interface Begun {
+  readonly shell: KeptShell;
+  readonly nonce: string;
+}
+
+const begunFor = new WeakMap<ServerResponse, Begun>();
+
+/**
+ * Sends the shell of a document if it is in memory and no guard has to be asked. Express, the context and the holes need
+ * more time than all of this. `sendShell` sends the rest.
+ */
+export function beginShell({ services, response }: Answer): void {
+  const { req } = response;
+  const info = requestInfo(req);
+  if (req.method !== 'GET' || info.showsTimings || isCrawler(req.headers['user-agent'])) return;
+  const shell = services.shells.getFresh(toShellKey(services, info.target));
+  if (!shell?.page?.parts || shell.hasGuards) return;
+  const search = info.target.slice(info.path.length);
+  const nonce = writeShell({ services, response }, shell.page, { path: info.path, search });
+  begunFor.set(response, { shell, nonce });
+}
+
+/** Returns the shell that `beginShell` has sent. */
+export function findBegun(response: ServerResponse): KeptShell | undefined {
+  return begunFor.get(response)?.shell;
+}
+
+/** @returns the nonce of this response */
+function writeShell(
+  answer: Answer,
+  { payload, parts = [], postponed }: ShellPage,
+  url: Pick<PageRequest, 'path' | 'search'>,
+): string {
+  const { response } = answer;
+  const nonce = drawNonce();
+  setDocumentHeaders(answer, { payload, status: 200, nonce });
+  const trace = toTraceMeta(requestInfo(response.req).trace);
+  const refresh = postponed === undefined ? '' : askForWhole(url);
+  // By itself, Node would wait until this tick is over, and then React would already have begun to render.
+  response.socket?.cork();
+  for (const bytes of toChunks(parts, { nonce, trace, refresh })) response.write(bytes);
+  response.socket?.uncork();
+  return nonce;
+}
 
 /**
  * Sends the shell of a document, then renders and streams its holes. The guards have passed.
@@ -17,19 +72,17 @@ import type { ShellDocument } from './kept-shell.ts';
 export async function sendShell(exchange: PageExchange): Promise<boolean> {
   const { services, pageRequest, response } = exchange;
   const shell = await pageRequest.findShell?.();
-  if (!shell?.page?.document || pageRequest.whole || pageRequest.endedBy) return false;
-  const { holes } = shell;
-  const { document, payload } = shell.page;
-  const nonce = drawNonce();
-  pageRequest.timings?.write(response);
-  setDocumentHeaders(exchange, { payload, status: 200, nonce });
+  if (!shell?.page?.parts || pageRequest.whole) return false;
+  if (pageRequest.endedBy instanceof VisitorGone) return true;
+  const { page, holes } = shell;
+  const { payload, postponed } = page;
   if (pageRequest.method === 'HEAD') {
+    setDocumentHeaders(exchange, { payload, status: 200, nonce: drawNonce() });
     response.end();
     return true;
   }
-  const { postponed } = document;
-  const refresh = postponed === undefined ? '' : askForWhole(pageRequest);
-  response.write(toBytes(document, { nonce, trace: toTraceMeta(pageRequest.info.trace), refresh }));
+  pageRequest.timings?.write(response);
+  const nonce = begunFor.get(response)?.nonce ?? writeShell(exchange, page, pageRequest);
   pageRequest.leave();
 
   const { data, promises } = fillHoles(payload.data, holes, pageRequest);
@@ -43,11 +96,23 @@ export async function sendShell(exchange: PageExchange): Promise<boolean> {
   return true;
 }
 
-function toBytes({ parts }: ShellDocument, own: { nonce: string; trace: string; refresh: string }): Buffer {
-  const nonce = Buffer.from(own.nonce);
-  const trace = Buffer.from(own.trace);
-  const bytes = parts.map((part) => (part === 'nonce' ? nonce : part === 'trace' ? trace : part));
-  return Buffer.concat([...bytes, Buffer.from(own.refresh)]);
+/** Joins small parts, and does not copy large ones. */
+function* toChunks(
+  parts: NonNullable<ShellPage['parts']>,
+  own: { nonce: string; trace: string; refresh: string },
+): Generator<Buffer, void> {
+  let small: Buffer[] = [];
+  for (const part of parts) {
+    const bytes = typeof part === 'string' ? Buffer.from(own[part]) : part;
+    if (bytes.length < COPIED) {
+      small.push(bytes);
+      continue;
+    }
+    yield Buffer.concat(small);
+    yield bytes;
+    small = [];
+  }
+  yield Buffer.concat([...small, Buffer.from(own.refresh)]);
 }
 
 /**
