@@ -1,6 +1,7 @@
 import type { PageError, PagePayload } from '../../../../shared/engine/wire/payload.ts';
 import { FRAME_ROUTE } from '../../../../shared/engine/wire/protocol.ts';
 import { type Path, toPathText, WireError } from '../../../../shared/engine/wire/wire.ts';
+import { KiB } from '../../../../shared/units.ts';
 import { drawRandom } from '../../request/random.ts';
 import { type Loaded, type LoadedPage, loadPage } from '../load-page.ts';
 import type { CachedPage } from '../page-cache.ts';
@@ -34,19 +35,29 @@ export interface KeptShell extends CachedPage {
   readonly page?: ShellPage;
 }
 
+interface ShellMarks {
+  readonly nonce: string;
+  readonly trace: string;
+}
+
 export interface ShellPage {
   readonly payload: PagePayload;
   /** The data for everyone in the wire format, and its tag. */
   readonly data: string;
   readonly etag: string;
   /**
-   * The document without its end, cut where each request has its trace or its nonce. Absent if the page waits for a hole
-   * outside of every `<Await>`: then it is rendered for each request.
+   * The document without its end. Only texts contain marks. Absent if the page waits for a hole outside of every
+   * `<Await>`: then it is rendered for each request.
    */
-  readonly parts?: readonly (Buffer | 'trace' | 'nonce')[];
+  readonly parts?: readonly (string | Buffer)[];
+  /** Random texts in place of what each request has its own of. */
+  readonly marks: ShellMarks;
   /** React's state (JSON). Undefined if no hole is rendered. */
   readonly postponed: string | undefined;
 }
+
+/** A text without marks that is larger is sent as it is (UTF-16 code units). */
+const UNTOUCHED = 8 * KiB;
 
 /** The text of the data is in memory as a string, as objects, and in the document. */
 const DATA_COPIES = 3;
@@ -93,16 +104,15 @@ async function renderShell(
   for await (const line of late) lines.push(line);
   if (misplaced[0]) return toFailed(withFailure({ services, pageRequest }, loaded, misplaced[0]));
 
-  const nonce = drawRandom(16, 'hex');
-  const trace = drawRandom(16, 'hex');
-  const rendered = await renderPage({ services, pageRequest, payload, nonce, isShell: true });
+  const marks = { nonce: drawRandom(16, 'hex'), trace: drawRandom(16, 'hex') };
+  const rendered = await renderPage({ services, pageRequest, payload, nonce: marks.nonce, isShell: true });
   if (rendered.kind === 'last-resort') return toFailed(withError(loaded, { [FRAME_ROUTE]: rendered.error }));
   if (rendered.kind !== 'page') return toFailed(rendered);
   if (rendered.payload.errors) return toFailed(withError(loaded, rendered.payload.errors));
   const { text, postponed } = rendered.render.prerendered ?? { text: '', postponed: undefined };
   const target = new MemoryTarget();
   const page = { ...encoded, encoded: { head, late: each(lines) } };
-  await writeDocument({ services, pageRequest, page, rendered, target, nonce, trace });
+  await writeDocument({ services, pageRequest, page, rendered, target, ...marks });
   const html = target.bytes.toString().slice(0, -CLOSING.length);
   const data = [head, ...lines].join('\n');
   return {
@@ -114,7 +124,8 @@ async function renderShell(
       payload,
       data,
       etag: toEtag(services.manifest, data),
-      ...(text === '' ? {} : { parts: cut(addNonce(html, nonce), { nonce, trace }) }),
+      ...(text === '' ? {} : { parts: cut(addNonce(html, marks.nonce), marks) }),
+      marks,
       postponed,
     },
     ...(hasFailed() ? { failed: {} } : {}),
@@ -155,9 +166,16 @@ function addNonce(html: string, nonce: string): string {
   return html.replace(REACT_SCRIPT, (script) => script.replace('<script', `<script nonce="${nonce}"`));
 }
 
-function cut(html: string, { nonce, trace }: { nonce: string; trace: string }): ShellPage['parts'] {
-  return html.split(new RegExp(`(${nonce}|${trace})`)).map((text) => {
-    if (text === nonce) return 'nonce';
-    return text === trace ? 'trace' : Buffer.from(text);
-  });
+function cut(html: string, { nonce, trace }: ShellMarks): (string | Buffer)[] {
+  const parts: (string | Buffer)[] = [];
+  let small = '';
+  for (const text of html.split(new RegExp(`(${nonce}|${trace})`))) {
+    if (text.length < UNTOUCHED) {
+      small += text;
+      continue;
+    }
+    parts.push(small, Buffer.from(text));
+    small = '';
+  }
+  return [...parts, small];
 }

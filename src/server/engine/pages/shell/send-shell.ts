@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { HOLES_HEADER, WIRE_TYPE } from '../../../../shared/engine/wire/protocol.ts';
 import { encodeHoles } from '../../../../shared/engine/wire/wire.ts';
-import { KiB } from '../../../../shared/units.ts';
 import { VisitorGone } from '../../errors/visitor-gone.ts';
 import { requestInfo } from '../../request/request-info.ts';
 import { isCrawler } from '../crawler.ts';
@@ -14,9 +13,6 @@ import { PageSink } from '../render/page-sink.ts';
 import { Render } from '../render/render-page.tsx';
 import { fillHoles } from './fill-holes.ts';
 import { type KeptShell, type ShellPage, toShellKey } from './kept-shell.ts';
-
-/** Smaller parts of a shell are copied, because each write has a cost of its own (bytes). */
-const COPIED = 8 * KiB;
 
 /** A shell whose holes are still to be sent. */
 interface Begun {
@@ -49,18 +45,22 @@ export function findBegun(response: ServerResponse): KeptShell | undefined {
 /** @returns the nonce of this response */
 function writeShell(
   answer: Answer,
-  { payload, parts = [], postponed }: ShellPage,
+  { payload, parts = [], marks, postponed }: ShellPage,
   url: Pick<PageRequest, 'path' | 'search'>,
 ): string {
   const { response } = answer;
   const nonce = drawNonce();
   setDocumentHeaders(answer, { payload, status: 200, nonce });
   const trace = toTraceMeta(requestInfo(response.req).trace);
-  const refresh = postponed === undefined ? '' : askForWhole(url);
+  const fill = (part: string | Buffer) =>
+    typeof part === 'string' ? part.replaceAll(marks.nonce, nonce).replace(marks.trace, trace) : part;
+  const [first = '', ...rest] = parts;
   // By itself, Node would wait until this tick is over, and then React would already have begun to render.
   response.socket?.cork();
-  for (const bytes of toChunks(parts, { nonce, trace, refresh })) response.write(bytes);
+  response.write(fill(first));
   response.socket?.uncork();
+  for (const part of rest) response.write(fill(part));
+  if (postponed !== undefined) response.write(askForWhole(url));
   return nonce;
 }
 
@@ -94,25 +94,6 @@ export async function sendShell(exchange: PageExchange): Promise<boolean> {
   // Not awaited: see `sendDocument`.
   else void new Render({ services, pageRequest, payload: { ...payload, data }, nonce, postponed }).send(parts);
   return true;
-}
-
-/** Joins small parts, and does not copy large ones. */
-function* toChunks(
-  parts: NonNullable<ShellPage['parts']>,
-  own: { nonce: string; trace: string; refresh: string },
-): Generator<Buffer, void> {
-  let small: Buffer[] = [];
-  for (const part of parts) {
-    const bytes = typeof part === 'string' ? Buffer.from(own[part]) : part;
-    if (bytes.length < COPIED) {
-      small.push(bytes);
-      continue;
-    }
-    yield Buffer.concat(small);
-    yield bytes;
-    small = [];
-  }
-  yield Buffer.concat([...small, Buffer.from(own.refresh)]);
 }
 
 /**
