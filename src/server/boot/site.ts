@@ -40,6 +40,7 @@ import { openDeskSide } from './open-desk-side.ts';
 import { openFailures } from './open-failures.ts';
 import { announce, serveUntilStopped } from './serve-until-stopped.ts';
 import { openServices } from './services.ts';
+import { startRevalidations } from './share-revalidations.ts';
 import { watchServer } from './watch-server.ts';
 
 /** Everything of the product that a server needs. */
@@ -126,6 +127,7 @@ export async function startSite<Settings, Services, Own extends object>({
     : undefined;
   const side = await openDeskSide(boot, failures, { beats: true });
   const { desk, visitors, mayRead } = side;
+  const endRevalidations = config.deskDatabaseUrl && startRevalidations({ desk, log });
   const { takeCredentials } = side.signIn;
   const deskAt = config.deskPort === undefined ? undefined : { host: config.host, port: config.deskPort };
   const deskOrigins = deskAt && createDeskOrigins(toHttpUrl(deskAt.host, deskAt.port));
@@ -251,6 +253,7 @@ export async function startSite<Settings, Services, Own extends object>({
     funnel,
     async close() {
       await closeServices();
+      if (endRevalidations) endRevalidations();
       await desk.close();
       await upstream.close();
       log.info(await metrics.listCounts(), 'Counts since the start.');

@@ -349,6 +349,13 @@ const migrations: readonly Migration[] = [
       'CREATE INDEX desk_incidents_first_at ON desk_incidents (first_at)',
     ],
   },
+  {
+    version: 12,
+    statements: ({ keyed }) => [
+      // Pages that replicas have to render again.
+      `CREATE TABLE desk_revalidations (path TEXT PRIMARY KEY, at BIGINT NOT NULL) ${keyed}`,
+    ],
+  },
 ];
 
 /** The newest schema that this release knows. */

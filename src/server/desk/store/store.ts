@@ -22,6 +22,7 @@ import * as retention from './retention/retention.ts';
 import * as builds from './servers/build-table.ts';
 import * as environments from './servers/environment-table.ts';
 import * as runs from './servers/process-table.ts';
+import * as revalidations from './servers/revalidation-table.ts';
 import * as sessions from './servers/session-table.ts';
 import { QueryFailedError, type SqlDriver, StoreAwayError } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
@@ -53,6 +54,7 @@ export const deskQueries = {
     ...sessions.queries,
     ...builds.queries,
     ...runs.queries,
+    ...revalidations.queries,
     ...notifications.queries,
     ...secrets.queries,
   },

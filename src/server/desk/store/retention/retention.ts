@@ -4,6 +4,7 @@ import { lockIncident } from '../incidents/incident-table.ts';
 import { dropOldNotifications } from '../notifications/notification-table.ts';
 import { assignFeedback } from '../occurrences/feedback-table.ts';
 import { dropOldBuilds } from '../servers/build-table.ts';
+import { dropOldRevalidations } from '../servers/revalidation-table.ts';
 import { dropOldSessions } from '../servers/session-table.ts';
 import { placeholders, readClock, type SqlDriver, type SqlValue } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
@@ -57,6 +58,7 @@ export async function retain({ driver }: StoreContext, options: RetentionOptions
   await dropOldSalts(driver);
   await dropOldSecrets(driver, options.maxAge);
   await dropOldSessions(driver);
+  await dropOldRevalidations(driver);
   await dropOldNotifications(driver);
   await dropOld(deletions, storeNow, options.maxAge);
   await dropOrphans(driver, deletions, storeNow - options.maxAge);
