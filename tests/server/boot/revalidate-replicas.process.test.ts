@@ -17,7 +17,7 @@ it('revalidate() renders a page again on every replica', async () => {
     );
   const before = await times();
   expect(await times()).toEqual(before);
-  const [{ url }] = replicas as [{ url: string }];
+  const [{ url }] = replicas;
   const body = new URLSearchParams({ _action: 'shell.renderAgain' });
   const posted = await fetch(`${url}/tour/shell`, {
     method: 'POST',
