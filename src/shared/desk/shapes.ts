@@ -266,6 +266,7 @@ export interface OccurrenceShape {
 export interface WholeShape {
   /** What was running: `while a loader ran`. */
   readonly origin: string;
+  readonly level: 'error' | 'warning';
   readonly traceId?: string;
   readonly spanId?: string;
   /** Outermost first. */

@@ -236,6 +236,7 @@ export const Test = z
 const Whole = z
   .strictObject({
     origin: text('Where the failure was caught, as text.'),
+    level: z.enum(['error', 'warning']),
     traceId: z.string().optional(),
     spanId: z.string().optional(),
     errors: z.array(ErrorRecord).describe('Outermost first.'),

@@ -2,18 +2,28 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
+import type { ReportOptions, Tags } from '../../../shared/engine/reporting/browser-report.ts';
+import { formatLines } from '../monitoring/app-log.ts';
 import type { RequestInfo } from '../request/request-info.ts';
 import { readBodyFields } from './body-fields.ts';
 import { createDigest } from './digest/create-digest.ts';
 import type { FramePaths } from './digest/frame-file.ts';
 import { emptyLocationTable, type LocationTable } from './digest/location-table.ts';
 import { readErrors } from './digest/read-error.ts';
-import type { ErrorRecord, Failure, FailureKind, FailureOrigin, RequestRecord } from './failure.ts';
+import type { Breadcrumb, ErrorRecord, Failure, FailureKind, FailureOrigin, RequestRecord } from './failure.ts';
 import { hidePathSecrets } from './scrub/secret-path.ts';
 import { listBodySecrets, listRequestSecrets } from './scrub/secret-values.ts';
 import type { Scrubber } from './scrub.ts';
 import { scrubFailure } from './scrub-failure.ts';
 import { trimFailure } from './trim.ts';
+
+/** The options of a report on the server. */
+export interface ServerReportOptions extends ReportOptions {
+  /** Your own stable id of the affected visitor. Only a hash of it is stored. By default, the visitor of the request. */
+  readonly user?: string;
+  /** Makes the digest, in place of the source that failed: errors with the same words are one incident. */
+  readonly fingerprint?: readonly string[];
+}
 
 /** The circumstances of a failure, which the incident shows. */
 export interface FailureContext {
@@ -37,6 +47,8 @@ export interface FailureContext {
   readonly isShared?: boolean;
   /** React's component stack of a failed render, innermost first. */
   readonly componentStack?: string;
+  /** The product handled the error, and reported it with these options. */
+  readonly reported?: ServerReportOptions;
 }
 
 /** The input of a record: a thrown error, or the observation of a watcher. */
@@ -98,12 +110,13 @@ export function createFailureRecorder(
   const { build, release = build, namespace = DEFAULT_NAMESPACE, paths = NO_BUILD } = options;
 
   return function toFailure({ error, errors = readErrors(error, paths), kind, extra }, context) {
-    const { info } = context;
+    const { info, reported = {} } = context;
+    const { level, user, fingerprint } = reported;
     const scrubber = withSecretsOf(context, options.scrubber);
     const id = randomBytes(16).toString('hex');
     const route = context.route ?? info?.route;
     const found = createDigest(
-      { kind, side: 'server', errors, route, splitBy: split(error, context) },
+      { kind, side: 'server', errors, route, splitBy: split(error, context), fingerprint },
       { namespace, table: options.table?.() ?? emptyLocationTable },
     );
     const failure: Failure = {
@@ -115,6 +128,7 @@ export function createFailureRecorder(
       kind: found.kind,
       side: 'server',
       origin: context.origin,
+      ...(level === 'warning' && { level }),
       at: Date.now(),
       build,
       release,
@@ -127,12 +141,18 @@ export function createFailureRecorder(
       traceId: info?.knownTraceId,
       request: toRequestRecord(context, options, scrubber),
       componentStack: context.componentStack,
-      breadcrumbs: info?.trail,
-      extra,
-      visitor: info && options.toVisitor?.(info.address, info.readVisitorId()),
+      breadcrumbs: info && toTrail(info, scrubber),
+      tags: toTexts({ ...info?.tags, ...reported.tags }),
+      extra: extra ?? reported.extra,
+      visitor: toVisitor(info, user),
     };
     return { failure: trimFailure(scrubFailure(failure, scrubber)), scrubber };
   };
+
+  function toVisitor(info: RequestInfo | undefined, user?: string): string | undefined {
+    if (!info && user === undefined) return undefined;
+    return options.toVisitor?.(info?.address ?? '', user ?? info?.readVisitorId());
+  }
 
   function split(error: unknown, context: FailureContext): readonly string[] | undefined {
     try {
@@ -141,6 +161,18 @@ export function createFailureRecorder(
       return undefined; // the product's code can fail on hostile values; the failure itself matters more
     }
   }
+}
+
+/** Returns the breadcrumbs and the lines of the app's log in their order, or undefined for none. */
+function toTrail({ trail, lines }: RequestInfo, scrubber: Scrubber): readonly Breadcrumb[] | undefined {
+  if (!lines) return trail;
+  return [...(trail ?? []), ...formatLines(lines, scrubber)].sort((one, other) => one.at - other.at);
+}
+
+/** Returns undefined for no tags. */
+function toTexts(tags: Tags): Record<string, string> | undefined {
+  const texts = Object.entries(tags).map(([name, value]) => [name, String(value)]);
+  return texts.length > 0 ? Object.fromEntries(texts) : undefined;
 }
 
 /** Adds the secrets of the request, which messages can repeat without their names. */

@@ -9,7 +9,8 @@ export type FailureOrigin =
   | 'step'
   | 'request'
   | 'process'
-  /** Reported by a service of the product, such as a failed background job. */
+  /** Reported by the product, which handled it: within a request, or outside, as in a background job. */
+  | 'report'
   | 'service'
   | 'browser';
 
@@ -123,6 +124,8 @@ export interface Failure {
   readonly kind: FailureKind;
   readonly side: 'server' | 'browser';
   readonly origin: FailureOrigin;
+  /** Set if it was reported as one. */
+  readonly level?: 'warning';
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly build: string;

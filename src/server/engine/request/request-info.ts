@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { MAX_BREADCRUMBS } from '../../../shared/engine/limits.ts';
+import type { Tags } from '../../../shared/engine/reporting/browser-report.ts';
 import type { Breadcrumb } from '../errors/failure.ts';
 import { drawRandom } from './random.ts';
 
@@ -12,6 +13,18 @@ export interface Trace {
   readonly parentId: string | undefined;
   readonly sampled: boolean;
 }
+
+/** A line of the app's log, as it was written. It is only formatted if the request fails. */
+export interface LogLine {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly level: 'info' | 'warn' | 'error';
+  readonly fields: object;
+  readonly message: string;
+}
+
+/** Lines that are kept of a request (count). */
+const MAX_LINES = 50;
 
 interface RequestInit {
   readonly requestId: string;
@@ -44,6 +57,8 @@ export class RequestInfo {
   route: string | undefined;
   /** Set if the response shows a failure. */
   digest: string | undefined;
+  /** The product's tags for failures of this request. */
+  tags: Tags | undefined;
   /** The visitor is signed in to the desk, as the store confirmed at most 2 s ago. */
   isOperator = false;
   /**
@@ -62,6 +77,7 @@ export class RequestInfo {
   #url: URL | undefined;
   #trace: Trace | undefined;
   #trail: Breadcrumb[] | undefined;
+  #lines: LogLine[] | undefined;
 
   constructor(init: RequestInit) {
     this.requestId = init.requestId;
@@ -112,6 +128,16 @@ export class RequestInfo {
   addBreadcrumb(breadcrumb: Breadcrumb): void {
     this.#trail ??= [];
     if (this.#trail.push(breadcrumb) > MAX_BREADCRUMBS) this.#trail.shift();
+  }
+
+  /** The last lines of the app's log. */
+  get lines(): readonly LogLine[] | undefined {
+    return this.#lines;
+  }
+
+  addLine(line: LogLine): void {
+    this.#lines ??= [];
+    if (this.#lines.push(line) > MAX_LINES) this.#lines.shift();
   }
 
   /** Asks the product for the visitor's id, once. Never throws. */
