@@ -39,7 +39,7 @@ interface SentryBreadcrumb {
   readonly category: string;
   readonly message: string;
   readonly level?: Breadcrumb['level'];
-  readonly data?: Record<string, string | number | boolean>;
+  readonly data?: Readonly<Record<string, unknown>>;
 }
 
 interface SentryException {

@@ -2,15 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
-import type { ReportOptions, Tags } from '../../../shared/engine/reporting/browser-report.ts';
-import { formatLines } from '../monitoring/app-log.ts';
+import type { ReportOptions } from '../../../shared/engine/reporting/browser-report.ts';
 import type { RequestInfo } from '../request/request-info.ts';
 import { readBodyFields } from './body-fields.ts';
 import { createDigest } from './digest/create-digest.ts';
 import type { FramePaths } from './digest/frame-file.ts';
 import { emptyLocationTable, type LocationTable } from './digest/location-table.ts';
 import { readErrors } from './digest/read-error.ts';
-import type { Breadcrumb, ErrorRecord, Failure, FailureKind, FailureOrigin, RequestRecord } from './failure.ts';
+import type { ErrorRecord, Failure, FailureKind, FailureOrigin, RequestRecord } from './failure.ts';
 import { hidePathSecrets } from './scrub/secret-path.ts';
 import { listBodySecrets, listRequestSecrets } from './scrub/secret-values.ts';
 import type { Scrubber } from './scrub.ts';
@@ -112,6 +111,7 @@ export function createFailureRecorder(
   return function toFailure({ error, errors = readErrors(error, paths), kind, extra }, context) {
     const { info, reported = {} } = context;
     const { level, user, fingerprint } = reported;
+    const tags = info?.tags || reported.tags ? { ...info?.tags, ...reported.tags } : undefined;
     const scrubber = withSecretsOf(context, options.scrubber);
     const id = randomBytes(16).toString('hex');
     const route = context.route ?? info?.route;
@@ -141,18 +141,13 @@ export function createFailureRecorder(
       traceId: info?.knownTraceId,
       request: toRequestRecord(context, options, scrubber),
       componentStack: context.componentStack,
-      breadcrumbs: info && toTrail(info, scrubber),
-      tags: toTexts({ ...info?.tags, ...reported.tags }),
+      breadcrumbs: info?.trail,
+      ...(tags && { tags }),
       extra: extra ?? reported.extra,
-      visitor: toVisitor(info, user),
+      visitor: (info || user) && options.toVisitor?.(info?.address ?? '', user ?? info?.readVisitorId()),
     };
     return { failure: trimFailure(scrubFailure(failure, scrubber)), scrubber };
   };
-
-  function toVisitor(info: RequestInfo | undefined, user?: string): string | undefined {
-    if (!info && user === undefined) return undefined;
-    return options.toVisitor?.(info?.address ?? '', user ?? info?.readVisitorId());
-  }
 
   function split(error: unknown, context: FailureContext): readonly string[] | undefined {
     try {
@@ -161,18 +156,6 @@ export function createFailureRecorder(
       return undefined; // the product's code can fail on hostile values; the failure itself matters more
     }
   }
-}
-
-/** Returns the breadcrumbs and the lines of the app's log in their order, or undefined for none. */
-function toTrail({ trail, lines }: RequestInfo, scrubber: Scrubber): readonly Breadcrumb[] | undefined {
-  if (!lines) return trail;
-  return [...(trail ?? []), ...formatLines(lines, scrubber)].sort((one, other) => one.at - other.at);
-}
-
-/** Returns undefined for no tags. */
-function toTexts(tags: Tags): Record<string, string> | undefined {
-  const texts = Object.entries(tags).map(([name, value]) => [name, String(value)]);
-  return texts.length > 0 ? Object.fromEntries(texts) : undefined;
 }
 
 /** Adds the secrets of the request, which messages can repeat without their names. */

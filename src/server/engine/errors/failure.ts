@@ -77,7 +77,8 @@ export interface Breadcrumb {
   readonly category: string;
   readonly message: string;
   readonly level?: 'debug' | 'info' | 'warning' | 'error';
-  readonly data?: Readonly<Record<string, string | number | boolean>>;
+  /** Few and short values. For a line of the log, its fields. */
+  readonly data?: Readonly<Record<string, unknown>>;
 }
 
 /** The type of a posted field, with its value if `reporting.keep` lists its name. */

@@ -1,7 +1,7 @@
-import type { Tags } from '../../../shared/engine/reporting/browser-report.ts';
 import { server } from '../../../shared/engine/reporting/report.ts';
 import { currentRequest } from '../request/request-info.ts';
 import type { ServerReportOptions } from './create-failure.ts';
+import type { Failure } from './failure.ts';
 import type { Funnel } from './funnel.ts';
 
 /** One for the process, because timers and jobs report too, and nothing passes anything to them. */
@@ -30,7 +30,7 @@ export function report(error: unknown, options: ServerReportOptions = {}): strin
 }
 
 /** Adds tags to everything that fails in this request from now on. Outside a request it does nothing. */
-export function setTags(tags: Tags): void {
+export function setTags(tags: NonNullable<Failure['tags']>): void {
   const info = currentRequest();
   if (info) info.tags = { ...info.tags, ...tags };
 }

@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { MAX_BREADCRUMBS } from '../../../shared/engine/limits.ts';
-import type { Tags } from '../../../shared/engine/reporting/browser-report.ts';
-import type { Breadcrumb } from '../errors/failure.ts';
+import type { Breadcrumb, Failure } from '../errors/failure.ts';
 import { drawRandom } from './random.ts';
 
 /** W3C Trace Context, which the outgoing requests of this request continue. */
@@ -12,15 +11,6 @@ export interface Trace {
   /** 16 hexadecimal digits: the span of the caller, if it sent one. */
   readonly parentId: string | undefined;
   readonly sampled: boolean;
-}
-
-/** A line of the app's log, as it was written. It is only formatted if the request fails. */
-export interface LogLine {
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  readonly level: 'info' | 'warn' | 'error';
-  readonly fields: object;
-  readonly message: string;
 }
 
 /** Lines that are kept of a request (count). */
@@ -58,7 +48,7 @@ export class RequestInfo {
   /** Set if the response shows a failure. */
   digest: string | undefined;
   /** The product's tags for failures of this request. */
-  tags: Tags | undefined;
+  tags: Failure['tags'];
   /** The visitor is signed in to the desk, as the store confirmed at most 2 s ago. */
   isOperator = false;
   /**
@@ -77,7 +67,7 @@ export class RequestInfo {
   #url: URL | undefined;
   #trace: Trace | undefined;
   #trail: Breadcrumb[] | undefined;
-  #lines: LogLine[] | undefined;
+  #lines: Breadcrumb[] | undefined;
 
   constructor(init: RequestInit) {
     this.requestId = init.requestId;
@@ -120,9 +110,10 @@ export class RequestInfo {
     return this.#trace?.traceId ?? parseTraceparent(this.#traceparent)?.traceId;
   }
 
-  /** The breadcrumbs of this request so far, to explain a failure. The oldest are dropped. */
+  /** The breadcrumbs and log lines of this request so far, to explain a failure. The oldest are dropped. */
   get trail(): readonly Breadcrumb[] | undefined {
-    return this.#trail;
+    if (!this.#lines) return this.#trail;
+    return [...(this.#trail ?? []), ...this.#lines].sort((one, other) => one.at - other.at);
   }
 
   addBreadcrumb(breadcrumb: Breadcrumb): void {
@@ -130,12 +121,8 @@ export class RequestInfo {
     if (this.#trail.push(breadcrumb) > MAX_BREADCRUMBS) this.#trail.shift();
   }
 
-  /** The last lines of the app's log. */
-  get lines(): readonly LogLine[] | undefined {
-    return this.#lines;
-  }
-
-  addLine(line: LogLine): void {
+  /** Adds a line of the app's log. Its data is only read if the request fails. */
+  addLine(line: Breadcrumb): void {
     this.#lines ??= [];
     if (this.#lines.push(line) > MAX_LINES) this.#lines.shift();
   }

@@ -21,14 +21,12 @@ export interface BrowserReporting {
 /** Kinds of failures that are not ordinary exceptions. */
 export type BrowserFailureKind = 'hydration' | 'load' | 'network';
 
-/** Short facts to search by: at most 20, with names and values of at most 64 bytes. */
-export type Tags = Readonly<Record<string, string | number | boolean>>;
-
 /** The options of a report. */
 export interface ReportOptions {
   /** By default `error`. */
   readonly level?: 'error' | 'warning';
-  readonly tags?: Tags;
+  /** Short facts to search by: at most 20, with names and values of at most 64 bytes. */
+  readonly tags?: Readonly<Record<string, string>>;
   /** Other data, as plain JSON. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }

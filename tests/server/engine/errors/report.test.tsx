@@ -34,8 +34,8 @@ const PAGES: readonly TestPage[] = [
       return <h1>Home</h1>;
     },
     server: {
-      guard: () => setTags({ plan: 'pro', seats: 3 }),
-      loader: () => void report(handled('a loader'), { tags: { seats: 4 } }),
+      guard: () => setTags({ plan: 'pro', seats: '3' }),
+      loader: () => void report(handled('a loader'), { tags: { seats: '4' } }),
       actions: {
         save: () => void report(handled('an action')),
       },
@@ -49,7 +49,7 @@ it('reports from every place of a request, with the tags of that request, and ch
   const app = await startPages(PAGES, {
     steps: [(_req, _res, next) => [report(handled('a step')), next()]],
     routes: Router().get('/own', (_req, res) => {
-      setTags({ own: true });
+      setTags({ own: 'yes' });
       setTimeout(() => resolve(void report(handled('a timer'))));
       res.end('fine');
     }),
@@ -69,7 +69,7 @@ it('reports from every place of a request, with the tags of that request, and ch
     ['Error: handled in a step', 'report', '/', undefined],
     ['Error: handled in an action', 'report', '/', pro],
     ['Error: handled in a step', 'report', '/own', undefined],
-    ['Error: handled in a timer', 'report', '/own', { own: 'true' }],
+    ['Error: handled in a timer', 'report', '/own', { own: 'yes' }],
   ]);
   expect(new Set(failures.map(({ requestId }) => requestId)).size).toBe(3);
 });
@@ -129,7 +129,7 @@ it('works outside of requests, for a user, and returns the address', () => {
   expect(failures).toHaveLength(1);
   expect(lines).toMatchObject([{ level: 50, msg: 'A service failed.' }]);
   expect(failure).not.toHaveProperty('level');
-  setTags({ outside: true });
+  setTags({ outside: 'yes' });
 });
 
 it('logs a warning as one', () => {

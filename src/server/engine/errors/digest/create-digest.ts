@@ -68,7 +68,7 @@ export function createDigest(input: DigestInput, { namespace, table }: DigestOpt
   const key =
     special ?? (site && error ? toLocationKey(error, site, errors, table) : toWordsKey(error, errors, input, table));
   const { fingerprint, splitBy = [] } = input;
-  const words = fingerprint ? ['fingerprint', ...fingerprint] : [...Object.values(key), ...splitBy];
+  const words = fingerprint ? ['fingerprint', ...fingerprint.map(String)] : [...Object.values(key), ...splitBy];
   const isWeak = !fingerprint && special === undefined && site === undefined;
   const isUnresolved = !fingerprint && errors.some((one) => hasUnknownBundle(one, table));
   return {
