@@ -236,6 +236,7 @@ export const Test = z
 const Whole = z
   .strictObject({
     origin: text('Where the failure was caught, as text.'),
+    level: z.enum(['error', 'warning']),
     traceId: z.string().optional(),
     spanId: z.string().optional(),
     errors: z.array(ErrorRecord).describe('Outermost first.'),
@@ -399,7 +400,7 @@ export const BuildList = z
 const Notification = z
   .strictObject({
     id: z.int(),
-    label: text('`New`, `Regression`, `Storm`, `Summary` or `Test`.'),
+    label: text('`New`, `Regression`, `Storm`, `Assigned`, `Summary`, `Daily summary` or `Test`.'),
     digest: z.string().optional(),
     environment: text('From the incident, if it still exists.').optional(),
     title: text('From the incident, if it still exists.').optional(),

@@ -173,11 +173,12 @@ function toIds({ requestId, visitor, build, release }: OccurrenceShape) {
   ]);
 }
 
-function toTraceIds({ traceId, spanId, origin }: WholeShape) {
+function toTraceIds({ traceId, spanId, origin, level }: WholeShape) {
   return toTexts([
     ['Trace', traceId],
     ['Span', spanId],
     ['Failed', origin],
+    ['Level', level],
   ]);
 }
 
