@@ -8,7 +8,7 @@ import { createDeskApi } from '../desk/api/desk-api.ts';
 import { openDesk } from '../desk/desk.ts';
 import { createKeepFeedback } from '../desk/ingest/feedback/keep-feedback.ts';
 import { openVisitors } from '../desk/ingest/tunnel/visitors.ts';
-import { toNotifySettings } from '../desk/notifications/to-notify-settings.ts';
+import { toDeskOrigin, toNotifySettings } from '../desk/notifications/to-notify-settings.ts';
 import type { DeskFacts } from '../desk/pages/context.ts';
 import { presentNotify } from '../desk/views/present-notify.ts';
 import { recordBlockedLoop } from '../desk/worker/processes/blocked-loop.ts';
@@ -57,7 +57,7 @@ export async function openDeskSide(boot: Bootstrap, failures: Failures, { beats 
   const facts: DeskFacts = {
     environment: config.sentryEnvironment,
     release,
-    sourceLink: config.sourceLink,
+    links: { ...config.links, origin: toDeskOrigin(config) },
     notify: presentNotify(notify),
   };
   return {

@@ -267,6 +267,8 @@ export interface WholeShape {
   /** What was running: `while a loader ran`. */
   readonly origin: string;
   readonly traceId?: string;
+  /** Opens the trace in a tracing tool. */
+  readonly traceLink?: string;
   readonly spanId?: string;
   /** Outermost first. */
   readonly errors: readonly ErrorShape[];
@@ -282,6 +284,17 @@ export interface WholeShape {
   readonly extra: readonly (readonly [name: string, value: string])[];
   /** Names of the fields that were cut to fit the limits. */
   readonly cut: readonly string[];
+}
+
+/** The latest commit that changed a line of the failure, if it is new in the release in which the failure began. */
+export interface CommitShape {
+  readonly hash: string;
+  readonly author: string;
+  readonly at: number;
+  readonly subject: string;
+  /** The line. */
+  readonly file: string;
+  readonly line: number;
 }
 
 /** A test that fails as an occurrence did. */
@@ -360,6 +373,9 @@ export interface IncidentData {
   readonly message: string;
   readonly place: PlaceShape;
   readonly status: StatusShape;
+  readonly commit?: CommitShape;
+  /** Opens a new issue about it in an issue tracker. */
+  readonly issueLink?: string;
   /** Version of the incident. Forms send it back, so that concurrent changes are detected. */
   readonly version: string;
   readonly assignee?: string;

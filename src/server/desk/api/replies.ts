@@ -4,6 +4,7 @@ import type {
   BreadcrumbShape,
   ChangeShape,
   ChartShape,
+  CommitShape,
   ComponentShape,
   FeedbackShape,
   GrowthShape,
@@ -237,6 +238,7 @@ const Whole = z
   .strictObject({
     origin: text('Where the failure was caught, as text.'),
     traceId: z.string().optional(),
+    traceLink: text('A URL that opens the trace in a tracing tool.').optional(),
     spanId: z.string().optional(),
     errors: z.array(ErrorRecord).describe('Outermost first.'),
     stackText: text('The errors and their stacks as text.'),
@@ -357,9 +359,24 @@ const head = {
   lastAt: Time,
 };
 
+const Commit = z
+  .strictObject({
+    hash: z.string(),
+    author: z.string(),
+    at: Time,
+    subject: z.string(),
+    file: text('The file of the changed line.'),
+    line: z.int().describe('The changed line.'),
+  })
+  .meta({ id: 'Commit' }) satisfies z.core.$ZodType<CommitShape>;
+
 export const Incident = z
   .strictObject({
     ...head,
+    commit: Commit.optional().describe(
+      'The likely cause: the latest commit of the release in which it began that changed a line of the failure.',
+    ),
+    issueLink: text('A URL that opens a new issue about it in an issue tracker.').optional(),
     day: Chart.describe('The last 24 hours, by the hour.'),
     fortnight: Chart.describe('The last 14 days, in UTC.'),
     marks: z.array(Mark),

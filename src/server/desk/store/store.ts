@@ -21,6 +21,7 @@ import * as occurrences from './occurrences/occurrence-table.ts';
 import * as retention from './retention/retention.ts';
 import * as builds from './servers/build-table.ts';
 import * as environments from './servers/environment-table.ts';
+import * as commits from './servers/find-commit.ts';
 import * as runs from './servers/process-table.ts';
 import * as sessions from './servers/session-table.ts';
 import { QueryFailedError, type SqlDriver, StoreAwayError } from './sql.ts';
@@ -39,6 +40,7 @@ export const deskQueries = {
     ...changeLog.queries,
     ...notes.queries,
     ...environments.queries,
+    ...commits.queries,
   },
   /** Waits longer for the same, because these queries change incidents that such failures can belong to. */
   settled: {
