@@ -53,6 +53,8 @@ export interface DeskSiteOptions {
   readonly driver?: SqlDriver;
   /** The notification channels that the pages show. */
   readonly notify?: NotifyFacts;
+  /** Stores the requests of routes; does nothing by default. */
+  readonly flushRoutes?: () => Promise<void>;
   /** The links that the pages have; none by default. */
   readonly links?: DeskLinks;
   /** Calls that the desk worker handles without the store. */
@@ -113,7 +115,8 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
     const known = createOperatorTokens(tokens);
     const checkToken = createCheckToken({ tokens: known, sessions, now: () => now, holdMs: options.holdMs ?? 10 });
     const { notify, links = {} } = options;
-    const facts = { environment: 'test', release: 'v1', links, ...(notify && { notify }) };
+    const { flushRoutes = async () => undefined } = options;
+    const facts = { environment: 'test', release: 'v1', links, flushRoutes, ...(notify && { notify }) };
     const proxy = toProxySignIn({ authProxyHeader, authProxySecret, authProxyOperators, trustProxy });
     const credentials = { takeCredentials: takeCredentials(proxy) };
     const desk = await createDeskPages({

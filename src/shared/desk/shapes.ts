@@ -439,3 +439,49 @@ export interface NotificationsData {
   /** Latest first. */
   readonly done: readonly NotificationShape[];
 }
+
+export type RouteSort = 'requests' | 'errors' | 'p50' | 'p99' | 'route';
+
+/** The requests of a route in the last 24 hours. */
+export interface RouteShape {
+  readonly route: string;
+  readonly requests: number;
+  /** Responses with a status of 500 or more. */
+  readonly errors: number;
+  /** Durations that half and 99 % of the requests did not exceed (ms). Absent if they are above the largest bucket. */
+  readonly p50?: number;
+  readonly p99?: number;
+}
+
+/** The slowest request of an hour. */
+export interface SlowestShape {
+  /** Start of the hour. */
+  readonly hour: number;
+  readonly at: number;
+  readonly ms: number;
+  readonly method: string;
+  readonly route: string;
+  readonly path: string;
+  /** Undefined if the visitor left. */
+  readonly status?: number;
+  readonly requestId: string;
+  readonly traceId?: string;
+  readonly traceLink?: string;
+  /** The address of its failure. */
+  readonly address?: string;
+  /** The parts of a page in the order in which they ended: `loader of cart`. */
+  readonly timings: readonly (readonly [name: string, ms: number])[];
+}
+
+export interface RoutesShape {
+  readonly routes: readonly RouteShape[];
+  /** The latest hour first. */
+  readonly slowest: readonly SlowestShape[];
+}
+
+export interface RoutesData extends RoutesShape {
+  readonly now: number;
+  readonly sort: RouteSort;
+  /** The environment in URLs: empty for this server's. */
+  readonly scope: string;
+}

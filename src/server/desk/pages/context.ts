@@ -14,13 +14,15 @@ export interface DeskContext extends EngineContext {
   readonly facts: DeskFacts;
 }
 
-/** Settings of this server that the desk shows. */
+/** Facts about this server, and its settings that the desk shows. */
 export interface DeskFacts {
   readonly environment: string;
   readonly release: string;
   readonly links: DeskLinks;
   /** Undefined if there are no notifications. */
   readonly notify?: NotifyFacts;
+  /** Stores the requests of this process so far, by route. Rejects if the store is unavailable. */
+  readonly flushRoutes: () => Promise<void>;
 }
 
 /**

@@ -23,6 +23,7 @@ import * as builds from './servers/build-table.ts';
 import * as environments from './servers/environment-table.ts';
 import * as commits from './servers/find-commit.ts';
 import * as runs from './servers/process-table.ts';
+import * as routes from './servers/route-table.ts';
 import * as sessions from './servers/session-table.ts';
 import { QueryFailedError, type SqlDriver, StoreAwayError } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
@@ -57,6 +58,7 @@ export const deskQueries = {
     ...runs.queries,
     ...notifications.queries,
     ...secrets.queries,
+    ...routes.queries,
   },
 };
 
