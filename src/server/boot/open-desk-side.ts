@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Millisecond, Second } from '../../shared/units.ts';
@@ -8,10 +9,11 @@ import { createDeskApi } from '../desk/api/desk-api.ts';
 import { openDesk } from '../desk/desk.ts';
 import { createKeepFeedback } from '../desk/ingest/feedback/keep-feedback.ts';
 import { openVisitors } from '../desk/ingest/tunnel/visitors.ts';
-import { toNotifySettings } from '../desk/notifications/to-notify-settings.ts';
+import { toDeskOrigin, toNotifySettings } from '../desk/notifications/to-notify-settings.ts';
 import type { DeskFacts } from '../desk/pages/context.ts';
 import { presentNotify } from '../desk/views/present-notify.ts';
 import { recordBlockedLoop } from '../desk/worker/processes/blocked-loop.ts';
+import { createRouteHours } from '../engine/monitoring/route-hours.ts';
 import type { Bootstrap } from './bootstrap.ts';
 import type { Failures } from './open-failures.ts';
 
@@ -54,14 +56,21 @@ export async function openDeskSide(boot: Bootstrap, failures: Failures, { beats 
   failures.keepIn(desk, visitors.toVisitor);
   const signIn = openSignIn({ tokens, proxy, desk });
   const { checkToken } = signIn;
+  const run = randomUUID();
+  const routeHours = createRouteHours({
+    read: metrics.readRoutes,
+    store: (rows) => desk.ask('storeRoutes', run, rows),
+  });
   const facts: DeskFacts = {
     environment: config.sentryEnvironment,
     release,
-    sourceLink: config.sourceLink,
+    links: { ...config.links, origin: toDeskOrigin(config) },
     notify: presentNotify(notify),
+    flushRoutes: routeHours.flush,
   };
   return {
     desk,
+    routeHours,
     visitors,
     /** For all sources of feedback. */
     feedback: createKeepFeedback({ desk, environment: config.sentryEnvironment }),
@@ -70,6 +79,10 @@ export async function openDeskSide(boot: Bootstrap, failures: Failures, { beats 
     api: createDeskApi({ desk, facts, checkToken, hasMcp: config.deskMcp }),
     /** For endpoints that programs read, such as the metrics. */
     mayRead: toMayRead(checkToken),
+    async close() {
+      await routeHours.close();
+      await desk.close();
+    },
     /** Waits for a moment, then does what the first answers do not need. Call it once the server listens. */
     async settleIn({ isEdited = false } = {}) {
       await sleep(isEdited ? SETTLE_AFTER_EDIT : SETTLE_AFTER, undefined, { ref: false });

@@ -178,6 +178,7 @@ export async function startSite<Settings, Services, Own extends object>({
     scrubPath,
     takeCredentials,
     metrics,
+    routeHours: side.routeHours,
     metricsPage: deskAt ? undefined : readMetrics,
     doctorPage: doctorPage({ origins, trust, mayRead, compression: config.compression, hasSockets }),
     overload,
@@ -251,7 +252,7 @@ export async function startSite<Settings, Services, Own extends object>({
     funnel,
     async close() {
       await closeServices();
-      await desk.close();
+      await side.close();
       await upstream.close();
       log.info(await metrics.listCounts(), 'Counts since the start.');
     },

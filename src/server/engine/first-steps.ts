@@ -6,6 +6,7 @@ import type { ScrubPath } from './errors/scrub/secret-path.ts';
 import { accessLog } from './monitoring/access-log.ts';
 import { type FixedPaths, fixedPaths, health, type Readiness } from './monitoring/fixed-paths.ts';
 import type { Metrics } from './monitoring/metrics.ts';
+import type { RouteHours } from './monitoring/route-hours.ts';
 import { visitorId } from './monitoring/visitor-id.ts';
 import type { ProductReporting } from './product.ts';
 import { hostCheck } from './protection/host-check.ts';
@@ -27,6 +28,7 @@ export interface FirstStepsDeps {
   readonly inFlight?: InFlight;
   readonly scrubPath: ScrubPath;
   readonly metrics?: Pick<Metrics, 'observeRequest'>;
+  readonly routeHours?: Pick<RouteHours, 'isSlowest' | 'note'>;
   /** Answers `/metrics`, unless it is on another port. */
   readonly metricsPage?: FixedPaths | undefined;
   /** Answers `npm run doctor`. */
@@ -42,13 +44,13 @@ export interface FirstStepsDeps {
  * router reads the request line before any of its own steps.
  */
 export function firstSteps(deps: FirstStepsDeps, spelling?: NormalizeUrlOptions): Step[] {
-  const { log, origins, trust } = deps;
+  const { log, origins, trust, inFlight, scrubPath, metrics, routeHours } = deps;
   return [
     oneAtATime(),
     requestId({ origins, trust }),
     deps.takeCredentials,
     ...(deps.visitorId ? [visitorId({ visitorId: deps.visitorId, log })] : []),
-    accessLog({ log, inFlight: deps.inFlight, scrubPath: deps.scrubPath, metrics: deps.metrics }),
+    accessLog({ log, inFlight, scrubPath, metrics, routeHours }),
     securityHeaders(toSecurityHeaders(origins)),
     normalizeUrl(spelling),
     fixedPaths([health(deps.readiness), deps.metricsPage ?? {}, deps.doctorPage ?? {}]),

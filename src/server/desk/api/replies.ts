@@ -4,6 +4,7 @@ import type {
   BreadcrumbShape,
   ChangeShape,
   ChartShape,
+  CommitShape,
   ComponentShape,
   FeedbackShape,
   GrowthShape,
@@ -13,8 +14,10 @@ import type {
   PlaceShape,
   ReleaseShape,
   RequestShape,
+  RouteShape,
   SideCounts,
   SimilarShape,
+  SlowestShape,
   StatusShape,
   StoryShape,
 } from '../../../shared/desk/shapes.ts';
@@ -238,6 +241,7 @@ const Whole = z
     origin: text('Where the failure was caught, as text.'),
     level: z.enum(['error', 'warning']),
     traceId: z.string().optional(),
+    traceLink: text('A URL that opens the trace in a tracing tool.').optional(),
     spanId: z.string().optional(),
     errors: z.array(ErrorRecord).describe('Outermost first.'),
     stackText: text('The errors and their stacks as text.'),
@@ -358,9 +362,24 @@ const head = {
   lastAt: Time,
 };
 
+const Commit = z
+  .strictObject({
+    hash: z.string(),
+    author: z.string(),
+    at: Time,
+    subject: z.string(),
+    file: text('The file of the changed line.'),
+    line: z.int().describe('The changed line.'),
+  })
+  .meta({ id: 'Commit' }) satisfies z.core.$ZodType<CommitShape>;
+
 export const Incident = z
   .strictObject({
     ...head,
+    commit: Commit.optional().describe(
+      'The likely cause: the latest commit of the release in which it began that changed a line of the failure.',
+    ),
+    issueLink: text('A URL that opens a new issue about it in an issue tracker.').optional(),
     day: Chart.describe('The last 24 hours, by the hour.'),
     fortnight: Chart.describe('The last 14 days, in UTC.'),
     marks: z.array(Mark),
@@ -421,6 +440,44 @@ export const NotificationList = z
     done: z.array(Notification).describe('Newest first.'),
   })
   .meta({ id: 'NotificationList' });
+
+const ms = (about: string) => z.number().describe(about);
+
+const Route = z
+  .strictObject({
+    route: text('The pattern of the route. `unmatched` if no route answered, `other` beyond 1,000 routes.'),
+    requests: z.int(),
+    errors: count('Responses with a status of 500 or more.'),
+    p50: ms('Half of the requests took at most this long (ms). Absent above 10 s.').optional(),
+    p99: ms('99 % of the requests took at most this long (ms). Absent above 10 s.').optional(),
+  })
+  .meta({ id: 'Route' }) satisfies z.core.$ZodType<RouteShape>;
+
+const Slowest = z
+  .strictObject({
+    hour: Time.describe('When its hour began, in milliseconds since 1970.'),
+    at: Time.describe('When it ended, in milliseconds since 1970.'),
+    ms: ms('How long it took (ms).'),
+    method: z.string(),
+    route: z.string(),
+    path: z.string(),
+    status: z.int().optional().describe('Absent if the visitor left.'),
+    requestId: z.string(),
+    traceId: z.string().optional(),
+    traceLink: text('A URL that opens the trace in a tracing tool.').optional(),
+    address: text('The address of its failure.').optional(),
+    timings: z
+      .array(z.tuple([z.string(), z.number()]))
+      .describe('The parts of a page, in the order in which they ended, and how long they took (ms).'),
+  })
+  .meta({ id: 'SlowestRequest' }) satisfies z.core.$ZodType<SlowestShape>;
+
+export const RouteList = z
+  .strictObject({
+    routes: z.array(Route),
+    slowest: z.array(Slowest).describe('The slowest request of each hour, the latest hour first.'),
+  })
+  .meta({ id: 'RouteList' });
 
 export const TestResults = z
   .strictObject({ results: z.array(z.strictObject({ target: z.string(), ok: z.boolean(), words: z.string() })) })

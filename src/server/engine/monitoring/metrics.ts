@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Count } from './count.ts';
 import { COUNTERS, type CounterName, type CounterWords } from './counters.ts';
+import { type RouteTotals, UNMATCHED } from './route-hours.ts';
 
 /** A reply that has ended. */
 export interface EndedRequest {
@@ -17,6 +18,8 @@ export interface EndedRequest {
 export interface Metrics {
   readonly count: Count;
   observeRequest(request: EndedRequest): void;
+  /** Returns the requests since the start, by route. */
+  readRoutes(): Promise<ReadonlyMap<string, RouteTotals>>;
   /** Adds a gauge that is read on each scrape. If `read` throws, it is left out. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
   /** Adds a gauge with one label: `read` returns a value for each of the label's values. */
@@ -37,7 +40,7 @@ export interface MetricsOptions {
 }
 
 /** OpenTelemetry's buckets for `http.server.request.duration` (seconds). */
-const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+export const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
 /**
  * Routes that get a separate label (count). They are listed in the code, but a router that is mounted below a parameter
@@ -57,7 +60,7 @@ export function createMetrics({ build, release, process: watched = false }: Metr
   const routes = new Set<string>();
 
   function toRoute(route: string | undefined): string {
-    if (route === undefined) return 'unmatched';
+    if (route === undefined) return UNMATCHED;
     if (routes.has(route)) return route;
     if (routes.size >= MAX_ROUTES) return 'other';
     routes.add(route);
@@ -93,6 +96,20 @@ export function createMetrics({ build, release, process: watched = false }: Metr
         http_response_status_class: isGone ? 'gone' : `${Math.floor(status / 100)}xx`,
       };
       durations.observe(labels, ms / 1000);
+    },
+    async readRoutes() {
+      const routes = new Map<string, { errors: number; buckets: number[] }>();
+      const { values } = await durations.get();
+      for (const { metricName, labels, value } of values) {
+        if (!metricName?.endsWith('_bucket')) continue;
+        const { http_route: route, http_response_status_class: status, le } = labels as Record<string, unknown>;
+        const at = le === '+Inf' ? DURATION_BUCKETS.length : DURATION_BUCKETS.indexOf(Number(le));
+        const totals = routes.get(String(route)) ?? { errors: 0, buckets: Array(DURATION_BUCKETS.length + 1).fill(0) };
+        routes.set(String(route), totals);
+        totals.buckets[at] += value;
+        if (at === DURATION_BUCKETS.length && status === '5xx') totals.errors += value;
+      }
+      return routes;
     },
     gauge(name, help, read) {
       new Gauge({

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { MAX_BREADCRUMBS } from '../../../shared/engine/limits.ts';
 import type { Breadcrumb, Failure } from '../errors/failure.ts';
 import { drawRandom } from './random.ts';
+import type { Timings } from './timings.ts';
 
 /** W3C Trace Context, which the outgoing requests of this request continue. */
 export interface Trace {
@@ -61,6 +62,9 @@ export class RequestInfo {
 
   /** Asks the product for the visitor's id, if the product has such a function. */
   askVisitorId: (() => string | undefined) | undefined;
+
+  /** How long the parts of a page took. */
+  timings: Timings | undefined;
 
   readonly #traceparent: string | undefined;
   #visitorId: string | undefined;

@@ -53,18 +53,19 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
     if (!(pageRequest.endedBy instanceof VisitorGone)) sendBusy(response.req, response);
     return;
   }
-  pageRequest.timings?.add('queue', asked);
+  const { info } = pageRequest;
+  info.timings?.add('queue', asked);
   const begun = performance.now();
   const rendered = await renderPage({ services, pageRequest, payload: page.payload, nonce });
   if (rendered.kind === 'gone') return;
   if (rendered.kind === 'redirect') return sendRedirect(exchange, rendered);
   if (rendered.kind === 'last-resort') {
-    pageRequest.info.digest = rendered.error.digest;
+    info.digest = rendered.error.digest;
     return sendLastResort(response.req, response, rendered.error, services.takesFeedback);
   }
   pageRequest.leave();
-  pageRequest.timings?.add('render', begun);
-  pageRequest.timings?.write(response);
+  info.timings?.add('render', begun);
+  if (info.showsTimings) info.timings?.write(response);
   try {
     setDocumentHeaders(exchange, { payload: rendered.payload, status: rendered.error?.status ?? status, nonce });
     // Not awaited: the loaded data must not stay in memory until a slow visitor has read the page.
