@@ -21,7 +21,7 @@ export interface TestSent {
 export interface Notifier {
   /** Called when something was stored, because new notifications can be due. */
   wake(): void;
-  /** Sends a test to each target immediately, without retries, but to no single person. */
+  /** Sends a test to each target immediately, without retries. */
   sendTest(): Promise<TestSent[]>;
   /** Starts nothing more, and waits for messages that are being sent. */
   stop(): Promise<void>;
@@ -131,7 +131,7 @@ export function createNotifier({ targets, facts, holder, log, now = Date.now }: 
 
   return {
     wake,
-    sendTest: () => Promise.all(targets.filter(({ person }) => person === undefined).map(testOne)),
+    sendTest: () => Promise.all(targets.map(testOne)),
     async stop() {
       isStopped = true;
       clearInterval(timer);

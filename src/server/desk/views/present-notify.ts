@@ -24,7 +24,7 @@ export function presentNotify(notify: NotifySettings | undefined): NotifyFacts {
         ? [['Links to the desk', deskOrigin ?? 'Paths only. Set DESK_ORIGIN for full links'] as const]
         : []),
       ...(privateTargets.length > 0 ? [['Private targets', privateTargets.join(', ')] as const] : []),
-      ...(mail?.summaryAt === undefined
+      ...(!mail?.to.length || mail.summaryAt === undefined
         ? []
         : [['Daily summary', `by mail, at ${toExactTime(mail.summaryAt).slice(11, 16)} UTC`] as const]),
       ['Heartbeat', heartbeatUrl === undefined ? 'None' : `${new URL(heartbeatUrl).host}, every minute`],
