@@ -67,7 +67,7 @@ export async function build({
   const bundled = sortOutputs(join(root, 'dist'), addDebugIds(outputs));
   const served = [...bundled.served, ...client.sheets, ...deskClient.sheets, ...publicFiles];
   const manifest = {
-    buildId: toBuildId(served),
+    buildId: toBuildId(served, stamp),
     release: readRelease(root),
     debugIds: listDebugIds(bundled.unserved),
     ...client.assets,
