@@ -29,7 +29,7 @@ export function createDeskServer(boot: Bootstrap, failures: Failures, side: Desk
       inFlight,
       scrubPath,
       metrics,
-      routeHours: side.routeHours,
+      onEnd: side.noteRequest,
     }),
     { log, limits, trust: others.trust, count: metrics.count, times, headers: toSecurityHeaders(others.origins) },
   );

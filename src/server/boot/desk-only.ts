@@ -71,7 +71,7 @@ export async function startDesk(dist: string): Promise<void> {
     deadline: config.drainDeadline,
   });
   watchServer({ metrics, inFlight, connections, drain, desk });
-  serveUntilStopped({ config, drain, desk, funnel, close: side.close, log, flush });
+  serveUntilStopped({ config, drain, desk, funnel, close: () => desk.close(), log, flush });
 
   const url = await orClose(desk, listen(server, where));
   announce(url, log);

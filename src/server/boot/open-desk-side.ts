@@ -11,9 +11,10 @@ import { createKeepFeedback } from '../desk/ingest/feedback/keep-feedback.ts';
 import { openVisitors } from '../desk/ingest/tunnel/visitors.ts';
 import { toDeskOrigin, toNotifySettings } from '../desk/notifications/to-notify-settings.ts';
 import type { DeskFacts } from '../desk/pages/context.ts';
+import { createRouteHours } from '../desk/route-hours.ts';
 import { presentNotify } from '../desk/views/present-notify.ts';
 import { recordBlockedLoop } from '../desk/worker/processes/blocked-loop.ts';
-import { createRouteHours } from '../engine/monitoring/route-hours.ts';
+
 import type { Bootstrap } from './bootstrap.ts';
 import type { Failures } from './open-failures.ts';
 
@@ -58,7 +59,8 @@ export async function openDeskSide(boot: Bootstrap, failures: Failures, { beats 
   const { checkToken } = signIn;
   const run = randomUUID();
   const routeHours = createRouteHours({
-    read: metrics.readRoutes,
+    readRoutes: metrics.readRoutes,
+    scrubPath: failures.scrubPath,
     store: (rows) => desk.ask('storeRoutes', run, rows),
   });
   const facts: DeskFacts = {
@@ -70,7 +72,7 @@ export async function openDeskSide(boot: Bootstrap, failures: Failures, { beats 
   };
   return {
     desk,
-    routeHours,
+    noteRequest: routeHours.note,
     visitors,
     /** For all sources of feedback. */
     feedback: createKeepFeedback({ desk, environment: config.sentryEnvironment }),
@@ -79,10 +81,6 @@ export async function openDeskSide(boot: Bootstrap, failures: Failures, { beats 
     api: createDeskApi({ desk, facts, checkToken, hasMcp: config.deskMcp }),
     /** For endpoints that programs read, such as the metrics. */
     mayRead: toMayRead(checkToken),
-    async close() {
-      await routeHours.close();
-      await desk.close();
-    },
     /** Waits for a moment, then does what the first answers do not need. Call it once the server listens. */
     async settleIn({ isEdited = false } = {}) {
       await sleep(isEdited ? SETTLE_AFTER_EDIT : SETTLE_AFTER, undefined, { ref: false });

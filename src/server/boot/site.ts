@@ -178,7 +178,7 @@ export async function startSite<Settings, Services, Own extends object>({
     scrubPath,
     takeCredentials,
     metrics,
-    routeHours: side.routeHours,
+    onEnd: side.noteRequest,
     metricsPage: deskAt ? undefined : readMetrics,
     doctorPage: doctorPage({ origins, trust, mayRead, compression: config.compression, hasSockets }),
     overload,
@@ -252,7 +252,7 @@ export async function startSite<Settings, Services, Own extends object>({
     funnel,
     async close() {
       await closeServices();
-      await side.close();
+      await desk.close();
       await upstream.close();
       log.info(await metrics.listCounts(), 'Counts since the start.');
     },

@@ -447,7 +447,7 @@ export type RouteSort = 'requests' | 'errors' | 'p50' | 'p99' | 'route';
 export interface RouteShape {
   readonly route: string;
   readonly requests: number;
-  /** Responses with a status of 500 or more. */
+  /** The share of responses with a status of 500 or more (0 to 1). */
   readonly errors: number;
   /** Durations that half and 99 % of the requests did not exceed (ms). Absent if they are above the largest bucket. */
   readonly p50?: number;
@@ -456,18 +456,16 @@ export interface RouteShape {
 
 /** The slowest request of an hour. */
 export interface SlowestShape {
-  /** Start of the hour. */
-  readonly hour: number;
+  /** When it ended. */
   readonly at: number;
   readonly ms: number;
   readonly method: string;
   readonly route: string;
+  /** Without secrets. */
   readonly path: string;
   /** Undefined if the visitor left. */
   readonly status?: number;
   readonly requestId: string;
-  readonly traceId?: string;
-  readonly traceLink?: string;
   /** The address of its failure. */
   readonly address?: string;
   /** The parts of a page in the order in which they ended: `loader of cart`. */
@@ -481,7 +479,6 @@ export interface RoutesShape {
 }
 
 export interface RoutesData extends RoutesShape {
-  readonly now: number;
   readonly sort: RouteSort;
   /** The environment in URLs: empty for this server's. */
   readonly scope: string;

@@ -14,10 +14,9 @@ import type {
   PlaceShape,
   ReleaseShape,
   RequestShape,
-  RouteShape,
+  RoutesShape,
   SideCounts,
   SimilarShape,
-  SlowestShape,
   StatusShape,
   StoryShape,
 } from '../../../shared/desk/shapes.ts';
@@ -441,43 +440,36 @@ export const NotificationList = z
   })
   .meta({ id: 'NotificationList' });
 
-const ms = (about: string) => z.number().describe(about);
-
-const Route = z
-  .strictObject({
-    route: text('The pattern of the route. `unmatched` if no route answered, `other` beyond 1,000 routes.'),
-    requests: z.int(),
-    errors: count('Responses with a status of 500 or more.'),
-    p50: ms('Half of the requests took at most this long (ms). Absent above 10 s.').optional(),
-    p99: ms('99 % of the requests took at most this long (ms). Absent above 10 s.').optional(),
-  })
-  .meta({ id: 'Route' }) satisfies z.core.$ZodType<RouteShape>;
-
-const Slowest = z
-  .strictObject({
-    hour: Time.describe('When its hour began, in milliseconds since 1970.'),
-    at: Time.describe('When it ended, in milliseconds since 1970.'),
-    ms: ms('How long it took (ms).'),
-    method: z.string(),
-    route: z.string(),
-    path: z.string(),
-    status: z.int().optional().describe('Absent if the visitor left.'),
-    requestId: z.string(),
-    traceId: z.string().optional(),
-    traceLink: text('A URL that opens the trace in a tracing tool.').optional(),
-    address: text('The address of its failure.').optional(),
-    timings: z
-      .array(z.tuple([z.string(), z.number()]))
-      .describe('The parts of a page, in the order in which they ended, and how long they took (ms).'),
-  })
-  .meta({ id: 'SlowestRequest' }) satisfies z.core.$ZodType<SlowestShape>;
+const ms = z.number().describe('Milliseconds.');
 
 export const RouteList = z
   .strictObject({
-    routes: z.array(Route),
-    slowest: z.array(Slowest).describe('The slowest request of each hour, the latest hour first.'),
+    routes: z.array(
+      z.strictObject({
+        route: text('The pattern of the route. `unmatched` if no route answered, `other` beyond 1,000 routes.'),
+        requests: z.int(),
+        errors: z.number().describe('The share of responses with a status of 500 or more (0 to 1).'),
+        p50: ms.optional().describe('The duration of half of the requests, at most (ms). Absent above 10 s.'),
+        p99: ms.optional().describe('The duration of 99 % of the requests, at most (ms). Absent above 10 s.'),
+      }),
+    ),
+    slowest: z
+      .array(
+        z.strictObject({
+          at: Time.describe('When it ended, in milliseconds since 1970.'),
+          ms,
+          method: z.string(),
+          route: z.string(),
+          path: z.string(),
+          status: z.int().optional().describe('Absent if the visitor left.'),
+          requestId: z.string(),
+          address: text('The address of its failure.').optional(),
+          timings: z.array(z.tuple([z.string(), ms])).describe('The parts of a page, in the order of their ends.'),
+        }),
+      )
+      .describe('The slowest request of each hour, the latest hour first.'),
   })
-  .meta({ id: 'RouteList' });
+  .meta({ id: 'RouteList' }) satisfies z.core.$ZodType<RoutesShape>;
 
 export const TestResults = z
   .strictObject({ results: z.array(z.strictObject({ target: z.string(), ok: z.boolean(), words: z.string() })) })

@@ -1,6 +1,6 @@
 import { operation } from '../../../shared/engine/api/operation.ts';
 import { type ApiPart, implement } from '../../engine/api/implement.ts';
-import { presentRoutes } from '../views/present-routes.ts';
+import { readRoutes } from '../views/read-routes.ts';
 import type { ApiContext } from './context.ts';
 import { RouteList } from './replies.ts';
 import { RoutesQuery } from './requests.ts';
@@ -15,16 +15,14 @@ const operations = {
   }),
 };
 
-export function routesApi({ auth, ask, facts }: ApiContext): ApiPart {
+export function routesApi(context: ApiContext): ApiPart {
   return implement(
     operations,
     {
-      async listRoutes({ query: { environment = facts.environment, sort } }) {
-        await facts.flushRoutes();
-        const stats = await ask('readRoutes', environment);
-        return { status: 200, body: presentRoutes(stats, sort, facts.links) };
+      async listRoutes({ query: { environment = '', sort } }) {
+        return { status: 200, body: await readRoutes(context, environment, sort) };
       },
     },
-    { auth },
+    context,
   );
 }

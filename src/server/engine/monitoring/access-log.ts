@@ -1,10 +1,9 @@
 import type { Logger } from 'pino';
 import type { InFlight } from '../connection/in-flight.ts';
 import type { ScrubPath } from '../errors/scrub/secret-path.ts';
-import { requestInfo } from '../request/request-info.ts';
+import { type RequestInfo, requestInfo } from '../request/request-info.ts';
 import type { Step } from '../request/step.ts';
 import type { Metrics } from './metrics.ts';
-import type { RouteHours } from './route-hours.ts';
 
 /** Probes and scrapers call these every second. */
 const QUIET = new Set(['/livez', '/readyz', '/metrics']);
@@ -16,14 +15,15 @@ export interface AccessLogOptions {
   readonly scrubPath: ScrubPath;
   /** Receives each reply that has ended. */
   readonly metrics?: Pick<Metrics, 'observeRequest'> | undefined;
-  readonly routeHours?: Pick<RouteHours, 'isSlowest' | 'note'> | undefined;
+  /** Receives each reply that has ended and is not a stream. @param status undefined if the visitor left */
+  readonly onEnd?: ((info: RequestInfo, status: number | undefined, ms: number) => void) | undefined;
 }
 
 /**
  * Logs one line when a reply is complete or its visitor has left. The query is not logged, because it can contain
  * tokens and names.
  */
-export function accessLog({ log, inFlight, scrubPath, metrics, routeHours }: AccessLogOptions): Step {
+export function accessLog({ log, inFlight, scrubPath, metrics, onEnd }: AccessLogOptions): Step {
   return function accessLog(req, res, next) {
     // Node removes the socket from a request whose body was not read.
     const { socket } = req;
@@ -44,9 +44,7 @@ export function accessLog({ log, inFlight, scrubPath, metrics, routeHours }: Acc
         isGone,
         ms,
       });
-      if (routeHours?.isSlowest(ms) && !info.isStream) {
-        routeHours.note(info, { path: scrubPath(path, route), status: isGone ? undefined : status, ms });
-      }
+      if (!info.isStream) onEnd?.(info, isGone ? undefined : status, ms);
       const level = QUIET.has(path) ? 'debug' : 'info';
       if (!log.isLevelEnabled(level)) return;
       const line = {

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { METHODS } from '../request/request-spans.ts';
 import type { Count } from './count.ts';
 import { COUNTERS, type CounterName, type CounterWords } from './counters.ts';
-import { type RouteTotals, UNMATCHED } from './route-hours.ts';
 
 /** A reply that has ended. */
 export interface EndedRequest {
@@ -31,6 +31,17 @@ export interface Metrics {
   write(): Promise<string>;
 }
 
+/** The requests of a route. */
+export interface RouteTotals {
+  /** Responses with a status of 500 or more. */
+  readonly errors: number;
+  /** How many requests took at most as long as each of `DURATION_BUCKETS`, and last, how many there were. */
+  readonly buckets: readonly number[];
+}
+
+/** The label of requests that no route answered. */
+export const UNMATCHED = 'unmatched';
+
 export interface MetricsOptions {
   /** Names this build in `spillway_build_info`. */
   readonly build: string;
@@ -50,8 +61,6 @@ const MAX_ROUTES = 1000;
 
 /** Resolution of the event loop's delay (ms): each measurement wakes the process. */
 const LOOP_RESOLUTION = 20;
-
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Creates the registry of one process, with all counters at 0. */
 export function createMetrics({ build, release, process: watched = false }: MetricsOptions): Metrics {

@@ -1,5 +1,7 @@
+import type { SlowestShape } from '../../../../shared/desk/shapes.ts';
 import { Day } from '../../../../shared/units.ts';
-import type { RouteHour, RouteTotals, SlowRequest } from '../../../engine/monitoring/route-hours.ts';
+import type { RouteTotals } from '../../../engine/monitoring/metrics.ts';
+import type { RouteHour } from '../../route-hours.ts';
 import { insertRows } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
 
@@ -7,37 +9,29 @@ import type { StoreContext } from '../store-context.ts';
 const KEPT = 2 * Day;
 
 export interface RouteStats {
-  /** By route, over all processes. */
-  readonly routes: readonly (RouteTotals & { readonly route: string })[];
+  /** Over all processes, by route. */
+  readonly totals: ReadonlyMap<string, RouteTotals>;
   /** The slowest request of each hour, the latest hour first. */
-  readonly hours: readonly HourlySlowest[];
-}
-
-export interface HourlySlowest {
-  /** Its start (ms since 1970). */
-  readonly hour: number;
-  readonly route: string;
-  readonly slowest: SlowRequest;
+  readonly slowest: readonly SlowestShape[];
 }
 
 /** Stores the requests of one process, and deletes old ones. @param run names the process */
 export async function storeRoutes(
   { driver, environment }: StoreContext,
   run: string,
-  rows: readonly RouteHour[],
+  hours: readonly RouteHour[],
 ): Promise<void> {
+  const rows = hours.map(({ buckets, slowest, ...row }) => ({
+    ...row,
+    environment,
+    run,
+    buckets: JSON.stringify(buckets),
+    slowest: slowest ? JSON.stringify(slowest) : null,
+  }));
   await insertRows(
     driver,
     'desk_routes',
-    rows.map(({ hour, route, errors, buckets, slowest }) => ({
-      environment,
-      hour,
-      run,
-      route,
-      errors,
-      buckets: JSON.stringify(buckets),
-      slowest: slowest ? JSON.stringify(slowest) : null,
-    })),
+    rows,
     `ON CONFLICT (environment, hour, run, route)
       DO UPDATE SET errors = excluded.errors, buckets = excluded.buckets, slowest = excluded.slowest`,
   );
@@ -46,23 +40,26 @@ export async function storeRoutes(
 
 /** Adds up the requests of all processes in the current hour and the 23 before. */
 export async function readRoutes({ reader }: StoreContext, environment: string): Promise<RouteStats> {
-  const rows = await reader.all<Omit<RouteHour, 'buckets' | 'slowest'> & { buckets: string; slowest: string | null }>(
-    'SELECT hour, route, errors, buckets, slowest FROM desk_routes WHERE environment = ? AND hour > ? ORDER BY hour DESC',
+  const rows = await reader.all<{
+    hour: number;
+    route: string;
+    errors: number;
+    buckets: string;
+    slowest: string | null;
+  }>(
+    'SELECT hour, route, errors, buckets, slowest FROM desk_routes WHERE environment = ? AND hour > ? ORDER BY hour DESC, route',
     [environment, Date.now() - Day],
   );
-  const routes = new Map<string, RouteTotals>();
-  const hours = new Map<number, HourlySlowest>();
-  for (const { hour, route, errors, buckets: text, slowest: slow } of rows) {
-    const buckets = JSON.parse(text) as number[]; // as `storeRoutes` wrote them
-    const known = routes.get(route);
-    routes.set(route, {
-      errors: errors + (known?.errors ?? 0),
-      buckets: buckets.map((count, index) => count + (known?.buckets[index] ?? 0)),
-    });
-    const slowest = slow === null ? undefined : (JSON.parse(slow) as SlowRequest);
-    if (slowest && slowest.ms > (hours.get(hour)?.slowest.ms ?? 0)) hours.set(hour, { hour, route, slowest });
+  const totals = new Map<string, RouteTotals>();
+  const hours = new Map<number, SlowestShape>();
+  for (const { hour, route, errors, buckets, slowest } of rows) {
+    const known = totals.get(route) ?? { errors: 0, buckets: [] };
+    const counts = (JSON.parse(buckets) as number[]).map((count, index) => count + (known.buckets[index] ?? 0));
+    totals.set(route, { errors: errors + known.errors, buckets: counts });
+    const slow = slowest === null ? undefined : (JSON.parse(slowest) as SlowestShape); // as `storeRoutes` wrote it
+    if (slow && slow.ms > (hours.get(hour)?.ms ?? 0)) hours.set(hour, slow);
   }
-  return { routes: [...routes].map(([route, totals]) => ({ route, ...totals })), hours: [...hours.values()] };
+  return { totals, slowest: [...hours.values()] };
 }
 
 export const queries = { storeRoutes, readRoutes };

@@ -8,6 +8,7 @@ import { sendBusy } from '../../protection/busy-page.ts';
 import { BOOT_ID } from '../../protection/content-policy.ts';
 import { drawRandom } from '../../request/random.ts';
 import type { Trace } from '../../request/request-info.ts';
+import { timed } from '../../request/timings.ts';
 import { type LoadedPage, loadPage } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
 import {
@@ -55,8 +56,9 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
   }
   const { info } = pageRequest;
   info.timings?.add('queue', asked);
-  const begun = performance.now();
-  const rendered = await renderPage({ services, pageRequest, payload: page.payload, nonce });
+  const rendered = await timed(info, 'render', undefined, () => {
+    return renderPage({ services, pageRequest, payload: page.payload, nonce });
+  });
   if (rendered.kind === 'gone') return;
   if (rendered.kind === 'redirect') return sendRedirect(exchange, rendered);
   if (rendered.kind === 'last-resort') {
@@ -64,7 +66,6 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
     return sendLastResort(response.req, response, rendered.error, services.takesFeedback);
   }
   pageRequest.leave();
-  info.timings?.add('render', begun);
   if (info.showsTimings) info.timings?.write(response);
   try {
     setDocumentHeaders(exchange, { payload: rendered.payload, status: rendered.error?.status ?? status, nonce });
@@ -150,8 +151,7 @@ function toEarlyScript({ policy }: PageServices, nonce: string | undefined): str
 }
 
 /** Lets the browser continue the trace of the request for its document (F8). A cached page has no trace. */
-function toTraceMeta({ traceId, parentId, sampled }: Trace): string {
-  const spanId = drawRandom(8, 'hex');
+function toTraceMeta({ traceId, parentId, sampled, spanId = drawRandom(8, 'hex') }: Trace): string {
   // Nothing is recorded here, so a trace that begins here has no sampling decision yet.
   const [decision, entry] = parentId === undefined ? ['', ''] : [`-${sampled ? 1 : 0}`, `,sentry-sampled=${sampled}`];
   return (

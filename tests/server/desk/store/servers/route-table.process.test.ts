@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import type { RouteHour } from '../../../../../src/server/engine/monitoring/route-hours.ts';
+import type { RouteHour } from '../../../../../src/server/desk/route-hours.ts';
 import { Day, Hour } from '../../../../../src/shared/units.ts';
 import { describeStores, thisHour } from '../../../../support/stores.ts';
 
 function row(hour: number, route: string, buckets: number[], ms?: number): RouteHour {
-  const slowest = { at: hour, ms: ms ?? 0, method: 'GET', path: route, requestId: 'r1', timings: [] };
+  const slowest = { at: hour, ms: ms ?? 0, method: 'GET', route, path: route, requestId: 'r1', timings: [] };
   return { hour, route, errors: 1, buckets, ...(ms !== undefined && { slowest }) };
 }
 
@@ -15,24 +15,24 @@ describeStores('routes', (open) => {
     await store.storeRoutes('run-2', [row(thisHour, '/cart', [0, 1]), row(thisHour, '/', [4, 4], 90)]);
     // The later values of a process replace its earlier ones.
     await store.storeRoutes('run-1', [row(thisHour, '/cart', [2, 4], 85)]);
-    const { routes, hours } = await store.readRoutes('production');
-    expect(new Map(routes.map(({ route, ...totals }) => [route, totals]))).toEqual(
+    const { totals, slowest } = await store.readRoutes('production');
+    expect(totals).toEqual(
       new Map([
         ['/cart', { errors: 3, buckets: [3, 6] }],
         ['/', { errors: 1, buckets: [4, 4] }],
       ]),
     );
-    expect(hours.map(({ hour, route, slowest }) => [hour, route, slowest.ms])).toEqual([
+    expect(slowest.map(({ at, route, ms }) => [at, route, ms])).toEqual([
       [thisHour, '/', 90],
       [thisHour - Hour, '/cart', 50],
     ]);
-    expect(await store.readRoutes('staging')).toEqual({ routes: [], hours: [] });
+    expect(await store.readRoutes('staging')).toEqual({ totals: new Map(), slowest: [] });
   });
 
   it('are shown for a day, and deleted after two', async () => {
     const { store, driver } = await open();
     await store.storeRoutes('run-1', [row(thisHour - Day, '/old', [1]), row(thisHour - 3 * Day, '/oldest', [1])]);
-    expect((await store.readRoutes('production')).routes).toEqual([]);
+    expect((await store.readRoutes('production')).totals.size).toBe(0);
     expect(await driver.all('SELECT route FROM desk_routes')).toEqual([{ route: '/old' }]);
   });
 });
