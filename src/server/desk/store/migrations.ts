@@ -352,6 +352,22 @@ const migrations: readonly Migration[] = [
   {
     version: 12,
     statements: ({ keyed }) => [
+      // Each process has its own rows, so that it can replace them.
+      `CREATE TABLE desk_routes (
+        environment TEXT NOT NULL,
+        hour BIGINT NOT NULL,
+        run TEXT NOT NULL,
+        route TEXT NOT NULL,
+        errors BIGINT NOT NULL,
+        buckets TEXT NOT NULL,
+        slowest TEXT,
+        PRIMARY KEY (environment, hour, run, route)
+      ) ${keyed}`,
+    ],
+  },
+  {
+    version: 13,
+    statements: ({ keyed }) => [
       // Pages that replicas have to render again.
       `CREATE TABLE desk_revalidations (path TEXT PRIMARY KEY, at BIGINT NOT NULL) ${keyed}`,
     ],

@@ -15,14 +15,17 @@ import { hasSchema, migrate, readMeta, SCHEMA_VERSION } from './migrations.ts';
 import * as claims from './notifications/claim-notification.ts';
 import type { NotificationRules } from './notifications/notification-rules.ts';
 import * as notifications from './notifications/notification-table.ts';
+import * as days from './notifications/queue-daily.ts';
 import * as echoes from './occurrences/echo-table.ts';
 import * as feedback from './occurrences/feedback-table.ts';
 import * as occurrences from './occurrences/occurrence-table.ts';
 import * as retention from './retention/retention.ts';
 import * as builds from './servers/build-table.ts';
 import * as environments from './servers/environment-table.ts';
+import * as commits from './servers/find-commit.ts';
 import * as runs from './servers/process-table.ts';
 import * as revalidations from './servers/revalidation-table.ts';
+import * as routes from './servers/route-table.ts';
 import * as sessions from './servers/session-table.ts';
 import { QueryFailedError, type SqlDriver, StoreAwayError } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
@@ -40,6 +43,7 @@ export const deskQueries = {
     ...changeLog.queries,
     ...notes.queries,
     ...environments.queries,
+    ...commits.queries,
   },
   /** Waits longer for the same, because these queries change incidents that such failures can belong to. */
   settled: {
@@ -57,6 +61,7 @@ export const deskQueries = {
     ...revalidations.queries,
     ...notifications.queries,
     ...secrets.queries,
+    ...routes.queries,
   },
 };
 
@@ -66,6 +71,7 @@ const ownQueries = {
   ...echoes.queries,
   ...ingest.queries,
   ...claims.queries,
+  ...days.queries,
   ...settleStates.queries,
   ...forgetVisitor.queries,
   ...retention.queries,
@@ -117,7 +123,7 @@ export interface StoreOptions {
   readonly news?: NotificationRules;
 }
 
-const TOLD_TO_NOBODY: NotificationRules = { after: 1, targets: [] };
+const TOLD_TO_NOBODY: NotificationRules = { after: [{ count: 1 }], targets: [] };
 
 /** @throws StoreAwayError */
 export async function openStore(driver: SqlDriver, { rule, environment, log, news }: StoreOptions): Promise<Store> {

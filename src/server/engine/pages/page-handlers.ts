@@ -12,6 +12,7 @@ import { MiB, Second } from '../../../shared/units.ts';
 import type { BodyReader } from '../api/body-reader.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { methodNotAllowed } from '../errors/http-error.ts';
+import type { AppLog } from '../monitoring/app-log.ts';
 import type { ContentPolicy } from '../protection/content-policy.ts';
 import { isOfThisSite } from '../protection/cross-site.ts';
 import type { Origins } from '../protection/origins.ts';
@@ -55,6 +56,7 @@ export interface PagesOptions<Own extends object = object> {
   readonly errorPages: ErrorPages;
   readonly manifest: AssetManifest;
   readonly funnel: Funnel;
+  readonly log: AppLog;
   readonly policy: ContentPolicy;
   readonly origins: Origins;
   /** Returns what the product adds to the `context` of loaders, guards and actions. */
@@ -161,7 +163,7 @@ export async function createPages<Own extends object = object>(options: PagesOpt
     services.shells.drop(path);
   });
   const notFoundMatch = matchNotFound(tree);
-  const { traceTargets, createContext } = options;
+  const { traceTargets, createContext, log } = options;
   const traceHeaders = createTraceHeaders(options.traced ?? {});
 
   /**
@@ -197,7 +199,7 @@ export async function createPages<Own extends object = object>(options: PagesOpt
         traceHeaders,
         info: pageRequest.info,
       });
-      return { ...own, fetch: contextFetch };
+      return { ...own, fetch: contextFetch, log };
     }
   }
 
@@ -240,7 +242,8 @@ export async function createPages<Own extends object = object>(options: PagesOpt
         });
         const url = services.sharedOrigin + path + search;
         const { mode, params } = match;
-        return toSharedArgs({ mode, url, params, signal, contextFetch, shared: options.sharedContext });
+        const own = { fetch: contextFetch, log };
+        return toSharedArgs({ mode, url, params, signal, own, shared: options.sharedContext });
       },
     });
   }

@@ -6,6 +6,7 @@ import { escapeHtml } from '../../errors/escape-html.ts';
 import { VisitorGone } from '../../errors/visitor-gone.ts';
 import { sendBusy } from '../../protection/busy-page.ts';
 import { BOOT_ID } from '../../protection/content-policy.ts';
+import { timed } from '../../request/timings.ts';
 import { type LoadedPage, loadGuarded, runGuards } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
 import { type PageExchange, type PageServices, sendRedirect } from '../page-response.ts';
@@ -45,18 +46,19 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
     if (!(pageRequest.endedBy instanceof VisitorGone)) sendBusy(response.req, response);
     return;
   }
-  pageRequest.timings?.add('queue', asked);
-  const begun = performance.now();
-  const rendered = await renderPage({ services, pageRequest, payload: page.payload, nonce });
+  const { info } = pageRequest;
+  info.timings?.add('queue', asked);
+  const rendered = await timed(info, 'render', undefined, () => {
+    return renderPage({ services, pageRequest, payload: page.payload, nonce });
+  });
   if (rendered.kind === 'gone') return;
   if (rendered.kind === 'redirect') return sendRedirect(exchange, rendered);
   if (rendered.kind === 'last-resort') {
-    pageRequest.info.digest = rendered.error.digest;
+    info.digest = rendered.error.digest;
     return sendLastResort(response.req, response, rendered.error, services.takesFeedback);
   }
   pageRequest.leave();
-  pageRequest.timings?.add('render', begun);
-  pageRequest.timings?.write(response);
+  if (info.showsTimings) info.timings?.write(response);
   try {
     setDocumentHeaders(exchange, { payload: rendered.payload, status: rendered.error?.status ?? status, nonce });
     // Not awaited: the loaded data must not stay in memory until a slow visitor has read the page.

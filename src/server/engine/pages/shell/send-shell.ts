@@ -81,7 +81,7 @@ export async function sendShell(exchange: PageExchange): Promise<boolean> {
     response.end();
     return true;
   }
-  pageRequest.timings?.write(response);
+  if (pageRequest.info.showsTimings) pageRequest.info.timings?.write(response);
   const nonce = begunFor.get(response)?.nonce ?? writeShell(exchange, page, pageRequest);
   pageRequest.leave();
 
@@ -116,7 +116,7 @@ export async function sendShellData(exchange: PageExchange): Promise<boolean> {
   setPageHeaders(exchange, KEEP_AND_ASK);
   response.setHeader('ETag', page.etag);
   response.setHeader('Content-Type', WIRE_TYPE);
-  pageRequest.timings?.write(response);
+  if (pageRequest.info.showsTimings) pageRequest.info.timings?.write(response);
   if (isKnown(response, page.etag)) response.statusCode = 304;
   const isEmpty = response.statusCode === 304 || pageRequest.method === 'HEAD';
   response.end(isEmpty ? undefined : `${page.data}\n`);

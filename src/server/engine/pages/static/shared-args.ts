@@ -8,34 +8,32 @@ export interface SharedArgsOptions {
   readonly url: string;
   readonly params: Params;
   readonly signal: AbortSignal;
-  readonly contextFetch: typeof fetch;
+  /** The engine's part of the context. */
+  readonly own: EngineContext;
   /** What everyone's context has. */
   readonly shared?: object | undefined;
 }
 
 /**
  * The arguments of the loaders of a static page, or of the shell of a page. It is shown to everyone, so they contain
- * nothing personal. The request only has a URL, and the context only `fetch` and the parts that are the same for
+ * nothing personal. The request only has a URL, and the context only `fetch`, `log` and the parts that are the same for
  * everyone. Reading anything else throws, with the reason.
  */
-export function toSharedArgs({ mode, url, params, signal, contextFetch, shared = {} }: SharedArgsOptions): LoaderArgs {
+export function toSharedArgs({ mode, url, params, signal, own, shared = {} }: SharedArgsOptions): LoaderArgs {
   const request = new Request(url, { signal });
   Object.defineProperty(request, 'headers', {
     get() {
       throw new Error(refusal('request.headers', mode));
     },
   });
-  const context = new Proxy<EngineContext>(
-    { fetch: contextFetch },
-    {
-      get(target, key) {
-        if (key === 'fetch') return target.fetch;
-        if (Object.hasOwn(shared, key)) return Reflect.get(shared, key);
-        if (typeof key === 'symbol' || key === 'then') return undefined; // inspected or awaited, not read
-        throw new Error(refusal(`context.${key}`, mode));
-      },
+  const context = new Proxy<EngineContext>(own, {
+    get(target, key) {
+      if (Object.hasOwn(target, key)) return Reflect.get(target, key);
+      if (Object.hasOwn(shared, key)) return Reflect.get(shared, key);
+      if (typeof key === 'symbol' || key === 'then') return undefined; // inspected or awaited, not read
+      throw new Error(refusal(`context.${key}`, mode));
     },
-  );
+  });
   refusePersonal(context);
   return { request, url: new URL(url), params, context, signal };
 }
