@@ -108,6 +108,21 @@ describe('its pages', () => {
     expect((await visitor.get('/people/99')).status).toBe(404);
   });
 
+  it('can have a shell with a personal part, which is rendered again when it has changed', async () => {
+    const { visitor } = await start();
+    for (const [language, greeting] of [
+      ['de-CH', 'Guten Tag!'],
+      ['en', 'Good day!'],
+    ]) {
+      const reply = await visitor.get('/newest', { 'user-agent': BROWSER, 'accept-language': language ?? '' });
+      const html = await reply.text();
+      expect(html).toContain('<li>Ada Lovelace</li>');
+      expect(html.indexOf(`<p>${greeting}</p>`)).toBeGreaterThan(html.indexOf('Hello!'));
+    }
+    await visitor.post('/people', GRACE);
+    expect((await read(visitor, '/newest')).html).toContain('<li>Grace Hopper</li>');
+  });
+
   it('stream deferred data, and show its failures in place', async () => {
     const { visitor, log } = await start();
     const ada = await read(visitor, '/people/1');
