@@ -1,25 +1,12 @@
-import type { PageError } from '../../../shared/engine/wire/payload.ts';
 import { NOT_FOUND_ROUTE } from '../../../shared/engine/wire/protocol.ts';
 import { holdRejections } from '../../../shared/engine/wire/wire.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
 import { timed } from '../request/timings.ts';
+import type { Blocked, Loaded, LoadedPage } from './loaded.ts';
 import type { PageRequest } from './page-request.ts';
-import type { PageServices, Redirect } from './page-response.ts';
+import type { PageServices } from './page-response.ts';
 import type { LoaderArgs, PageTable, ServerPage } from './server-page.ts';
 import { loadFromShell } from './shell/load-from-shell.ts';
-
-/** The result of guards and loaders. */
-export type Loaded = Redirect | { readonly kind: 'gone' } | LoadedPage;
-
-export interface LoadedPage {
-  readonly kind: 'page';
-  readonly status: number;
-  /** By route id. Every matched route has a key. */
-  readonly data: Record<string, unknown>;
-  readonly errors?: Record<string, PageError>;
-  /** The combined version of the loaders, from before they ran. */
-  readonly version?: string;
-}
 
 export interface LoadOptions {
   readonly services: Pick<PageServices, 'pages' | 'funnel'>;
@@ -73,12 +60,6 @@ export async function loadPage(options: LoadOptions): Promise<Loaded> {
   return error
     ? { kind: 'page', status: error.error.status, data, errors: { [error.routeId]: error.error } }
     : { kind: 'page', status: 200, data, ...(version === undefined ? {} : { version }) };
-}
-
-/** An error in place of a route. The loaders of that route and its children do not run. */
-export interface Blocked {
-  readonly routeId: string;
-  readonly error: PageError;
 }
 
 type Stopped = Blocked | Exclude<Loaded, LoadedPage>;

@@ -24,6 +24,7 @@ import { createTraceHeaders, type TracedProject } from '../request/trace-headers
 import { isForm } from './actions/form-body.ts';
 import { postAction } from './actions/post-action.ts';
 import { createContextFetch } from './context-fetch.ts';
+import type { KeptPage } from './kept.ts';
 import { loadPage } from './load-page.ts';
 import { createMatcher, matchNotFound } from './match-page.ts';
 import { createPageCache } from './page-cache.ts';
@@ -45,7 +46,7 @@ import { withFixedHead } from './shell/fixed-head.ts';
 import { getKeptShell } from './shell/kept-shell.ts';
 import { beginShell, findBegun } from './shell/send-shell.ts';
 import { toSharedArgs } from './static/shared-args.ts';
-import { getKeptPage, type KeptPage, sendKeptData, sendKeptPage } from './static/static-page.ts';
+import { getKeptPage, sendKeptData, sendKeptPage } from './static/static-page.ts';
 import { requireBothHalves } from './wiring.ts';
 
 export interface PagesOptions<Own extends object = object> {

@@ -8,9 +8,9 @@ import { onClose } from '../request/on-close.ts';
 import { type RequestInfo, requestInfo } from '../request/request-info.ts';
 import { Timings } from '../request/timings.ts';
 import { isCrawler } from './crawler.ts';
+import type { KeptShell } from './kept.ts';
 import type { PageMatch } from './match-page.ts';
 import type { EngineContext, LoaderArgs } from './server-page.ts';
-import type { KeptShell } from './shell/kept-shell.ts';
 
 /** One request for a page, its data or one of its actions, with everything that the stages need. */
 export interface PageRequest {

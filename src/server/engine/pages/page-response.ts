@@ -14,12 +14,12 @@ import type { Funnel } from '../errors/funnel.ts';
 import type { ContentPolicy } from '../protection/content-policy.ts';
 import type { RenderLimiter } from '../protection/render-limiter.ts';
 import { requestInfo } from '../request/request-info.ts';
+import type { KeptPage, KeptShell } from './kept.ts';
+import type { Redirect } from './loaded.ts';
 import type { MatchPage, PageMatch } from './match-page.ts';
 import type { PageCache } from './page-cache.ts';
 import type { PageRequest } from './page-request.ts';
 import type { PageTable } from './server-page.ts';
-import type { KeptShell } from './shell/kept-shell.ts';
-import type { KeptPage } from './static/static-page.ts';
 
 /** One request that is answered with a page, its data or the result of an action. */
 export interface PageExchange {
@@ -95,13 +95,6 @@ export function setStatus({ response }: Answer, status: number, digest: string |
 export interface Answer {
   readonly services: PageServices;
   readonly response: ServerResponse;
-}
-
-/** A `redirect()` of a guard, loader, action or render. */
-export interface Redirect {
-  readonly kind: 'redirect';
-  readonly status: number;
-  readonly location: string;
 }
 
 /** Returns the address of the failure that a page shows. */

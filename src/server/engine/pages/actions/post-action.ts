@@ -1,7 +1,8 @@
 import type { ActionResult } from '../../../../shared/engine/wire/payload.ts';
 import { ACTION_ACCEPT, NOT_FOUND_ROUTE } from '../../../../shared/engine/wire/protocol.ts';
 import { loadPage } from '../load-page.ts';
-import { type PageExchange, READ_METHODS, type Redirect, sendRedirect } from '../page-response.ts';
+import type { Redirect } from '../loaded.ts';
+import { type PageExchange, READ_METHODS, sendRedirect } from '../page-response.ts';
 import { sendActionData, sendRedirectData } from '../render/page-data.ts';
 import { sendDocument } from '../render/show-page.ts';
 import { readForm } from './form-body.ts';

@@ -1,7 +1,8 @@
 import type { ActionResult, PageError } from '../../../../shared/engine/wire/payload.ts';
 import { readAction } from '../../../../shared/engine/wire/protocol.ts';
 import { timed } from '../../request/timings.ts';
-import { type Loaded, type LoadedPage, type LoadOptions, runGuards, untilEnd } from '../load-page.ts';
+import { type LoadOptions, runGuards, untilEnd } from '../load-page.ts';
+import type { Loaded, LoadedPage } from '../loaded.ts';
 import { forgetFound } from '../once-per-request.ts';
 import type { PageRequest } from '../page-request.ts';
 import { type LoaderArgs, type PageTable, Refusal, type ServerPage } from '../server-page.ts';

@@ -1,16 +1,11 @@
-import type { Response as ExpressResponse } from 'express';
 import type { ActionResult, RedirectPayload } from '../../../../shared/engine/wire/payload.ts';
 import { WIRE_TYPE } from '../../../../shared/engine/wire/protocol.ts';
-import type { Encoded } from '../../../../shared/engine/wire/wire.ts';
-import { VisitorGone } from '../../errors/visitor-gone.ts';
-import { matchesEtag } from '../../request/etag.ts';
-import { type Loaded, type LoadedPage, loadGuarded, readVersion, runGuards } from '../load-page.ts';
+import { loadGuarded, readVersion, runGuards } from '../load-page.ts';
+import type { Loaded, LoadedPage } from '../loaded.ts';
 import { digestOf, isAbsolute, type PageExchange, setPageHeaders, setStatus } from '../page-response.ts';
 import { sendShellData } from '../shell/send-shell.ts';
+import { isKnown, KEEP_AND_ASK, sendLines } from './data-lines.ts';
 import { encodePage, toEtag, toStatus } from './encode-page.ts';
-
-/** Caching of data without deferred values: only in the browser, and only for conditional requests. */
-export const KEEP_AND_ASK = 'private, no-cache';
 
 /** Answers GET and HEAD of `/_data…`, with the same guards and loaders as the document. */
 export async function sendPageData(exchange: PageExchange): Promise<void> {
@@ -51,10 +46,6 @@ async function sendLoaded(exchange: PageExchange, loaded: Loaded, version?: stri
   await sendLines(exchange, page.encoded);
 }
 
-export function isKnown({ req }: ExpressResponse, etag: string): boolean {
-  return matchesEtag(req.headers['if-none-match'], etag);
-}
-
 /** Answers a form that was posted in the background, with the action's result and the page's fresh data. */
 export async function sendActionData(exchange: PageExchange, loaded: LoadedPage, action?: ActionResult): Promise<void> {
   const page = encodePage(exchange, loaded, action);
@@ -86,41 +77,4 @@ export function sendNotPage(answer: Pick<PageExchange, 'services' | 'response'>)
   response.statusCode = 404;
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
   response.end('{"notPage":true}');
-}
-
-/** @param encoded without a head, only lines of deferred values are sent */
-export async function sendLines(
-  { pageRequest, response }: PageExchange,
-  { head, late }: Pick<Encoded, 'late'> & Partial<Encoded>,
-): Promise<void> {
-  response.setHeader('Content-Type', WIRE_TYPE);
-  if (pageRequest.method === 'HEAD') {
-    response.end();
-    if (late) pageRequest.abort(new VisitorGone()); // no one waits for deferred values
-    return;
-  }
-  if (!late) {
-    response.end(`${head}\n`);
-    return;
-  }
-  pageRequest.leave();
-  response.setHeader('X-Accel-Buffering', 'no');
-  const drained = watchDrain(response);
-  if (head === undefined) response.flushHeaders();
-  else response.write(`${head}\n`);
-  for await (const line of late) {
-    if (response.destroyed) return;
-    if (!response.write(`${line}\n`)) await drained();
-  }
-  response.end();
-}
-
-/** Listens once for all lines: the compression step passes `on('drain')` to its stream, but has no `off()`. */
-function watchDrain(response: ExpressResponse): () => Promise<void> {
-  let go: (() => void) | undefined;
-  for (const event of ['drain', 'close']) response.on(event, () => go?.());
-  return () =>
-    new Promise((resolve) => {
-      go = resolve;
-    });
 }

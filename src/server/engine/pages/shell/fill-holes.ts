@@ -1,6 +1,6 @@
 import type { Path } from '../../../../shared/engine/wire/wire.ts';
+import type { Hole } from '../kept.ts';
 import type { PageRequest } from '../page-request.ts';
-import type { Hole } from './kept-shell.ts';
 
 type Data = Record<string, unknown>;
 

@@ -1,60 +1,19 @@
-import type { PageError, PagePayload } from '../../../../shared/engine/wire/payload.ts';
+import type { PageError } from '../../../../shared/engine/wire/payload.ts';
 import { FRAME_ROUTE } from '../../../../shared/engine/wire/protocol.ts';
 import { type Path, toPathText, WireError } from '../../../../shared/engine/wire/wire.ts';
 import { KiB } from '../../../../shared/units.ts';
 import { drawRandom } from '../../request/random.ts';
-import { type Loaded, type LoadedPage, loadPage } from '../load-page.ts';
-import type { CachedPage } from '../page-cache.ts';
+import type { Hole, KeptShell, ShellMarks } from '../kept.ts';
+import { loadPage } from '../load-page.ts';
+import type { Loaded, LoadedPage } from '../loaded.ts';
 import type { PageRequest } from '../page-request.ts';
 import type { PageServices } from '../page-response.ts';
-import { collectPersonal, type LoadPersonal } from '../personal.ts';
+import { collectPersonal } from '../personal.ts';
 import { encodePage, toEtag, withFailure } from '../render/encode-page.ts';
 import { CLOSING } from '../render/page-sink.ts';
 import { renderPage } from '../render/render-page.tsx';
-import { writeDocument } from '../render/show-page.ts';
+import { writeDocument } from '../render/write-document.ts';
 import { MemoryTarget, renderForEveryone } from '../shared-render.ts';
-
-/** The place of a personal value in the data of a page. */
-export interface Hole {
-  /** The name that browser and server give it. */
-  readonly id: string;
-  readonly path: Path;
-  /** The same value can be in several places. */
-  readonly place: PromiseLike<unknown>;
-  readonly load: LoadPersonal;
-}
-
-/** A page with `mode: 'shell'` in memory, with what each visitor's response needs. */
-export interface KeptShell extends CachedPage {
-  /** The data for everyone, with holes, or what the page answers everyone instead, such as a redirect. */
-  readonly loaded: Loaded;
-  readonly holes: readonly Hole[];
-  /** Visitors must not see anything of it before their guards have passed. */
-  readonly hasGuards: boolean;
-  /** Absent if the page failed. */
-  readonly page?: ShellPage;
-}
-
-interface ShellMarks {
-  readonly nonce: string;
-  readonly trace: string;
-}
-
-export interface ShellPage {
-  readonly payload: PagePayload;
-  /** The data for everyone in the wire format, and its tag. */
-  readonly data: string;
-  readonly etag: string;
-  /**
-   * The document without its end. Only texts contain marks. Absent if the page waits for a hole outside of every
-   * `<Await>`: then it is rendered for each request.
-   */
-  readonly parts?: readonly (string | Buffer)[];
-  /** Random texts in place of what each request has its own of. */
-  readonly marks: ShellMarks;
-  /** React's state (JSON). Undefined if no hole is rendered. */
-  readonly postponed: string | undefined;
-}
 
 /** A text without marks that is larger is sent as it is (UTF-16 code units). */
 const UNTOUCHED = 8 * KiB;

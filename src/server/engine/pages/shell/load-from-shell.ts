@@ -1,8 +1,8 @@
 import { VisitorGone } from '../../errors/visitor-gone.ts';
-import type { Blocked, Loaded } from '../load-page.ts';
+import type { KeptShell } from '../kept.ts';
+import type { Blocked, Loaded } from '../loaded.ts';
 import type { PageRequest } from '../page-request.ts';
 import { fillHoles } from './fill-holes.ts';
-import type { KeptShell } from './kept-shell.ts';
 
 /**
  * Returns the data of the shell with the personal values of one visitor, for a page that is rendered for this request.

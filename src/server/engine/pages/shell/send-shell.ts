@@ -4,15 +4,16 @@ import { encodeHoles } from '../../../../shared/engine/wire/wire.ts';
 import { VisitorGone } from '../../errors/visitor-gone.ts';
 import { requestInfo } from '../../request/request-info.ts';
 import { isCrawler } from '../crawler.ts';
+import type { KeptShell, ShellPage } from '../kept.ts';
 import type { PageRequest } from '../page-request.ts';
 import { type Answer, type PageExchange, setPageHeaders } from '../page-response.ts';
+import { isKnown, KEEP_AND_ASK, sendLines } from '../render/data-lines.ts';
 import { askForWhole, drawNonce, setDocumentHeaders, toTraceMeta } from '../render/document-head.ts';
 import { toEncodeOptions } from '../render/encode-page.ts';
-import { isKnown, KEEP_AND_ASK, sendLines } from '../render/page-data.ts';
 import { PageSink } from '../render/page-sink.ts';
 import { Render } from '../render/render-page.tsx';
 import { fillHoles } from './fill-holes.ts';
-import { type KeptShell, type ShellPage, toShellKey } from './kept-shell.ts';
+import { toShellKey } from './kept-shell.ts';
 
 /** A shell whose holes are still to be sent. */
 interface Begun {

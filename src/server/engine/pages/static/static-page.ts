@@ -6,36 +6,14 @@ import { WIRE_TYPE } from '../../../../shared/engine/wire/protocol.ts';
 import { acceptsEncoding } from '../../request/accept-encoding.ts';
 import { addVary } from '../../request/add-vary.ts';
 import { matchesEtag } from '../../request/etag.ts';
+import type { CodedPage, KeptPage } from '../kept.ts';
 import { loadPage } from '../load-page.ts';
-import type { CachedPage } from '../page-cache.ts';
 import type { PageRequest } from '../page-request.ts';
 import { type Answer, type PageExchange, type PageServices, setPageHeaders, setStatus } from '../page-response.ts';
 import { encodePage, toEtag } from '../render/encode-page.ts';
 import { renderPage } from '../render/render-page.tsx';
-import { writeDocument } from '../render/show-page.ts';
+import { writeDocument } from '../render/write-document.ts';
 import { MemoryTarget, renderForEveryone } from '../shared-render.ts';
-
-export interface CodedPage {
-  /** As `Content-Encoding` and `Accept-Encoding` name it. */
-  readonly coding: 'br' | 'gzip';
-  readonly bytes: Buffer;
-  readonly etag: string;
-}
-
-/** A static page in memory, with everything for its responses. */
-export interface KeptPage extends CachedPage {
-  /** The pattern of its route, for logs. */
-  readonly route: string;
-  readonly html: Buffer;
-  /** A strong tag of these bytes. */
-  readonly etag: string;
-  /** Compressed copies, best first, each with a tag of its bytes (RFC 9110, section 8.8.3.3). */
-  readonly coded?: readonly CodedPage[];
-  /** The page's data in the wire format, and its tag. */
-  readonly data: string;
-  readonly dataEtag: string;
-  readonly failed?: { readonly status: number; readonly digest: string | undefined };
-}
 
 /** A static page is compressed every 300 s, in another thread, so this can be slow. */
 const BROTLI_QUALITY = 8;

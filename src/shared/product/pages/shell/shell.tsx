@@ -34,7 +34,7 @@ export default function Shell() {
   return (
     <Page
       title="Shell"
-      lead="This page is rendered once for everyone, except for a hole. Each visitor gets the stored page immediately, and what is personal follows in the same response."
+      lead="This page is rendered once for everyone, except for a hole. Each visitor gets the stored page immediately, and the personal part follows in the same response."
     >
       <Exhibit
         code={
