@@ -136,6 +136,41 @@ const TABLE = [
     "if (!page.failed && matchesEtag(headers['if-none-match'], etag)) {",
     "if (!page.failed && matchesEtag(headers['if-none-match'], page.dataEtag)) {",
   ],
+  [
+    'pages',
+    'visitors share the personal values of a shell',
+    `${PAGES}/shell/fill-holes.ts`,
+    '  const begun = new Map<PromiseLike<unknown>, Promise<unknown>>();\n',
+    '  const begun = ((globalThis as { begun?: Map<PromiseLike<unknown>, Promise<unknown>> }).begun ??= new Map());\n',
+  ],
+  [
+    'pages',
+    "visitors share React's state of a shell",
+    `${PAGES}/render/render-page.tsx`,
+    'resume(page, JSON.parse(postponed) as PostponedState,',
+    'resume(page, (((globalThis as { s?: unknown }).s ??= JSON.parse(postponed)) as PostponedState),',
+  ],
+  [
+    'pages',
+    'a shell is sent before its guards',
+    `${PAGES}/shell/send-shell.ts`,
+    'if (!shell?.page?.parts || shell.hasGuards) return;',
+    'if (!shell?.page?.parts) return;',
+  ],
+  [
+    'pages',
+    'a dropped shell is kept by a render that had begun',
+    `${PAGES}/page-cache.ts`,
+    'if (page && !page.failed && isCurrent()) keep(key, page);',
+    'if (page && !page.failed) keep(key, page);',
+  ],
+  [
+    'pages',
+    'a personal value can set cookies',
+    `${PAGES}/shell/fill-holes.ts`,
+    '  pageRequest.isHeadFixed = true;\n',
+    '',
+  ],
   // Navigation
   [
     'navigation',

@@ -102,6 +102,7 @@ describe('by keyboard', () => {
       'Navigation',
       'Forms',
       'Static',
+      'Shell',
       'Cards',
       'API',
       'Failures',
@@ -144,6 +145,6 @@ describe('the code on a page', () => {
         shown.set(path, (shown.get(path) ?? 0) + 1);
       }
     }
-    expect([...shown.keys()].filter((path) => path.startsWith('/tour/'))).toHaveLength(10);
+    expect([...shown.keys()].filter((path) => path.startsWith('/tour/'))).toHaveLength(11);
   });
 });

@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { PageDataResult } from '../../../../src/client/engine/page-data/fetch-page-data.ts';
 import {
   createPageDataStore,
   type PageDataStoreOptions,
   type VisitedPage,
 } from '../../../../src/client/engine/page-data/store.ts';
 import type { PagePayload } from '../../../../src/shared/engine/wire/payload.ts';
+import { Second } from '../../../../src/shared/units.ts';
 
 const WIRE = { 'Content-Type': 'application/x-ndjson', 'X-Build-Id': 'b1' };
 
@@ -493,5 +495,115 @@ describe('simultaneous requests', () => {
     await flush();
     process.off('unhandledRejection', onUnhandled);
     expect(onUnhandled).not.toHaveBeenCalled();
+  });
+});
+
+describe('the holes of a shell page', () => {
+  const SHELL = {
+    build: 'b1',
+    routes: ['home'],
+    params: {},
+    data: { home: { title: 'shop', user: 'data.home.user' } },
+    styles: {},
+    shell: true,
+  };
+  const shellLine = `${JSON.stringify({ d: SHELL, p: [['promise', 0, 'data', 'home', 'user']] })}\n`;
+  const toHoles = (user: string) => `["data.home.user",0,{"d":"${user}"}]\n`;
+  const HOLES = { ...WIRE, 'X-Holes': '1' };
+  const page = async (result: Promise<PageDataResult>) => {
+    const found = await result;
+    if (found.kind !== 'page') throw new Error(`The result is ${found.kind}.`);
+    return found.payload.data.home as { title: string; user: Promise<string> };
+  };
+
+  it('are requested together with the shell, then alone, and each navigation has its own promises', async () => {
+    const { store, calls, clock } = createTestStore();
+    const first = store.loadShell('/shop?a=1', () => {});
+    expect(calls.map(({ url }) => url)).toEqual(['/_data/shop?a=1&_holes=', '/_data/shop?a=1']);
+    calls[1]?.answer(shellLine);
+    const shown = await page(first);
+    expect(shown.title).toBe('shop');
+    calls[0]?.answer(toHoles('ada'), { headers: HOLES });
+    expect(await shown.user).toBe('ada');
+    clock.ms = 299 * Second;
+    const again = page(store.loadShell('/shop?a=1', () => {}));
+    expect(calls.slice(2).map(({ url }) => url)).toEqual(['/_data/shop?a=1&_holes=']);
+    const { user } = await again;
+    calls[2]?.answer(toHoles('grace'), { headers: HOLES });
+    expect([await user, await shown.user]).toEqual(['grace', 'ada']);
+    clock.ms = 301 * Second;
+    void store.loadShell('/shop?a=1', () => {});
+    expect(calls.slice(3)).toHaveLength(2);
+  });
+
+  it('are not requested by a prefetch', async () => {
+    const { store, calls } = createTestStore();
+    store.prefetch('/shop', 'intent');
+    calls[0]?.answer(shellLine);
+    await vi.waitFor(() => expect(calls).toHaveLength(1));
+    const { user } = await page(store.loadShell('/shop', () => {}));
+    expect(calls.map(({ url, isPrefetch }) => [url, isPrefetch])).toEqual([
+      ['/_data/shop', true],
+      ['/_data/shop?_holes=', false],
+    ]);
+    calls[1]?.answer(toHoles('ada'), { headers: HOLES });
+    expect(await user).toBe('ada');
+  });
+
+  it.each([
+    ['a redirect', `{"d":{"build":"b1","redirect":"/sign-in"}}\n`, WIRE],
+    ['another build', toHoles('ada'), { ...HOLES, 'X-Build-Id': 'b2' }],
+  ])('cause the page to be loaded again if %s answers for a shell in memory', async (_what, body, headers) => {
+    const { store, calls } = createTestStore();
+    const first = store.loadShell('/shop', () => {});
+    calls[1]?.answer(shellLine);
+    calls[0]?.answer(toHoles('ada'), { headers: HOLES });
+    await (await page(first)).user;
+    const onRefused = vi.fn();
+    await page(store.loadShell('/shop', onRefused));
+    calls[2]?.answer(body, { headers });
+    await vi.waitFor(() => expect(onRefused).toHaveBeenCalledTimes(1));
+    expect(store.isSkewed()).toBe(headers['X-Build-Id'] === 'b2');
+    void store.loadShell('/shop', onRefused);
+    expect(calls.slice(3)).toHaveLength(2);
+  });
+
+  it.each([
+    ['is refused', (calls: readonly Call[]) => calls[0]?.answer('{"busy":true}', { status: 503, headers: WIRE })],
+    ['ends early', (calls: readonly Call[]) => calls[0]?.answer('', { headers: HOLES })],
+    [
+      'fails',
+      (calls: readonly Call[]) =>
+        calls[0]?.answer(`["data.home.user",1,{"d":{"kind":"failure","status":500}}]\n`, { headers: HOLES }),
+    ],
+  ])('are rejected in their place if the request %s', async (_what, fail) => {
+    const { store, calls } = createTestStore();
+    const onRefused = vi.fn();
+    const loading = store.loadShell('/shop', onRefused);
+    calls[1]?.answer(shellLine);
+    fail(calls);
+    const { title, user } = await page(loading);
+    expect(title).toBe('shop');
+    await expect(user).rejects.toThrow();
+    expect(onRefused).not.toHaveBeenCalled();
+  });
+
+  it('are not awaited if the page leads elsewhere, and are aborted with their navigation', async () => {
+    const { store, calls } = createTestStore();
+    const redirected = store.loadShell('/shop', () => {});
+    calls[1]?.answer(`{"d":{"build":"b1","redirect":"/sign-in"}}\n`);
+    expect((await redirected).kind).toBe('redirect');
+    expect(calls[0]?.signal.aborted).toBe(true);
+    const controller = new AbortController();
+    const left = store.loadShell('/shop', () => {}, controller.signal);
+    controller.abort();
+    await expect(left).rejects.toThrow();
+    expect(calls[2]?.signal.aborted).toBe(true);
+  });
+
+  it('make Back ask again, even if the shell has not changed', async () => {
+    const { store } = createTestStore();
+    store.remember('/shop', { payload: { ...makePage('/shop'), shell: true }, etag: 'W/"b1-1"' });
+    expect(await store.revalidate('/shop')).toBe('changed');
   });
 });
