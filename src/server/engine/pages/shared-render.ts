@@ -1,5 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Funnel } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
+import { runForRequest } from '../request/request-info.ts';
 import type { PageMatch } from './match-page.ts';
 import { type PageRequest, PageTimeout } from './page-request.ts';
 import type { PageServices } from './page-response.ts';
@@ -17,6 +19,9 @@ export function toSharedSearch(match: PageMatch, search: string): string {
   return text && `?${text}`;
 }
 
+/** What the product keeps of a visitor in an `AsyncLocalStorage`, such as a session, must not reach the others. */
+const asNobody = AsyncLocalStorage.snapshot();
+
 /**
  * Runs a render for all visitors who wait for it. It does not end when they leave. So its deadline begins here, and it
  * counts as a page in progress itself, even if everyone has left.
@@ -33,11 +38,13 @@ export async function renderForEveryone<Page>(
   const watch = watchFunnel(services.funnel);
   const leave = services.limiter?.enter();
   const timer = setTimeout(() => pageRequest.abort(new PageTimeout(deadlineMs)), deadlineMs);
+  const watched = { ...services, funnel: watch.funnel };
+  const { promise: page, resolve } = Promise.withResolvers<Page>();
+  asNobody(runForRequest, pageRequest.info, () =>
+    resolve(render(watched, () => watch.hasFailed() || pageRequest.endedBy !== undefined)),
+  );
   try {
-    return await render(
-      { ...services, funnel: watch.funnel },
-      () => watch.hasFailed() || pageRequest.endedBy !== undefined,
-    );
+    return await page;
   } finally {
     clearTimeout(timer);
     leave?.();

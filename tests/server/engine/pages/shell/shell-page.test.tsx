@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { type ReactNode, Suspense, use, useId } from 'react';
 import { Outlet } from 'react-router';
 import { describe, expect, it, vi } from 'vitest';
@@ -480,6 +481,46 @@ describe('the shell of a page', () => {
       expect(() => revalidate(path)).toThrow(/Give it the path of a page/);
     },
   );
+
+  it('does not know what the product keeps of the first visitor in its async context, and a hole does', async () => {
+    const session = new AsyncLocalStorage<string>();
+    const app = await startPages(
+      [
+        ...shellPage({
+          loader: (args: Args) => ({
+            title: String(session.getStore()),
+            user: personal(args, () => String(session.getStore())),
+          }),
+        }),
+        { id: 'static', path: '/static', mode: 'static', view: Shop, server: { loader: () => session.getStore() } },
+      ],
+      { steps: [(req, _res, next) => session.run(String(req.headers.cookie), next)] },
+    );
+    for (const user of ['ada', 'grace']) {
+      const { text } = await app.ask('/page', as(user));
+      expect(text).toContain('<h1>undefined</h1>');
+      expect(text).toContain(`>${user}</b>`);
+      expect((await app.ask('/_data/static', as(user))).text).not.toContain(user);
+    }
+  });
+
+  it('is rendered again behind the visitor after 300 s, once', async () => {
+    let loads = 0;
+    const app = await startShell({ loader: (args: Args) => ({ ...shop.loader(args), title: `load ${++loads}` }) });
+    const titleFor = async (user: string) => {
+      const { text } = await app.ask('/page', as(user));
+      expect(text).toContain(`>${user}</b>`);
+      return /load \d/.exec(text)?.[0];
+    };
+    expect(await titleFor('ada')).toBe('load 1');
+    const start = performance.now();
+    vi.spyOn(performance, 'now').mockImplementation(() => start + 301_000);
+    expect(await Promise.all(['ada', 'grace', 'emmy'].map(titleFor))).toEqual(['load 1', 'load 1', 'load 1']);
+    await vi.waitFor(() => expect(loads).toBe(2));
+    await expect.poll(() => titleFor('ada')).toBe('load 2');
+    expect(loads).toBe(2);
+    vi.restoreAllMocks();
+  });
 
   it('belongs to its build', async () => {
     const app = await startShell();
