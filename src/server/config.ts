@@ -5,11 +5,15 @@ import { Day, MiB, Second } from '../shared/units.ts';
 import { ONLY_OPERATOR, ONLY_VIEWER, parseTokens, TOKEN_SENTENCE } from './desk/access/operator-tokens.ts';
 import { ISSUE_FIELDS, parseIssueLink, parseSourceLink, parseTraceLink } from './desk/links.ts';
 import {
+  listInEnvironment,
   parseHttpUrls,
   parseMailAddress,
   parseMailAddresses,
+  parsePeople,
   parsePrivateTargets,
   parseSmtpUrl,
+  parseThresholds,
+  parseTimeOfDay,
 } from './desk/notifications/settings.ts';
 import {
   parseScrubKeys,
@@ -225,7 +229,7 @@ export const SETTINGS = {
   },
   WEBHOOK_URL: {
     about:
-      'The URLs that notifications of new incidents, regressions and storms are posted to, separated by commas. Default: none.',
+      'The URLs that notifications of new incidents, regressions and storms are posted to, separated by commas. staging:https://… is only used in that environment (SENTRY_ENVIRONMENT). Default: none.',
     example: 'https://hooks.example.com/spillway',
     schema: parsed(
       'contains something that is not a URL to post to. Use http(s) URLs without user and password, separated by commas.',
@@ -265,19 +269,36 @@ export const SETTINGS = {
     }).prefault(''),
   },
   MAIL_TO: {
-    about: 'The recipients of notifications by email, separated by commas. Default: no notifications by email.',
+    about:
+      'The recipients of notifications by email, separated by commas. staging:ada@example.com is only used in that environment. Default: no notifications by email.',
     example: 'ada@example.com,grace@example.com',
     schema: parsed(
       'contains something that is not an email address. Use addresses such as ada@example.com, separated by commas.',
       parseMailAddresses,
     ).prefault(''),
   },
+  MAIL_PEOPLE: {
+    about:
+      'The email addresses of operators, as name:address separated by commas. An incident that is assigned to one of them is announced only to them. Default: to WEBHOOK_URL and MAIL_TO.',
+    example: 'ada:ada@example.com,grace:grace@example.com',
+    schema: parsed(
+      'contains something that is not name:address. Use pairs such as ada:ada@example.com, separated by commas.',
+      parsePeople,
+    ).prefault(''),
+  },
+  MAIL_SUMMARY: {
+    about: 'The time of day, in UTC, at which MAIL_TO gets a summary of the last 24 hours. Default: no summary.',
+    example: '07:30',
+    schema: parsed('is not a time of day. Use hours and minutes, such as 07:30.', parseTimeOfDay).optional(),
+  },
   NOTIFY_AFTER: {
-    about: 'How many times an incident must happen before a notification is sent.',
-    example: '1',
-    schema: parsed('is not a count. Use a whole number from 1 to 1000000.', (text) => {
-      return /^[1-9]\d{0,6}$/.test(text) && Number(text) <= 1e6 ? Number(text) : undefined;
-    }).prefault('1'),
+    about:
+      'When a notification of an incident is sent: after a number of occurrences (3), of occurrences within minutes (10 in 5m) or of visitors (20 visitors). Of several, separated by commas, the first that is reached counts.',
+    example: '10 in 5m,20 visitors',
+    schema: parsed(
+      'is not a threshold. Use a whole number from 1 to 1000000, such as 3 or 20 visitors, or up to 1000 occurrences in up to 60 minutes, such as 10 in 5m. Separate several with commas.',
+      parseThresholds,
+    ).prefault('1'),
   },
   NOTIFY_PRIVATE_TARGETS: {
     about:
@@ -445,17 +466,21 @@ export function readConfig(env: Environment, { terminal = false } = {}) {
     deskMcp: values.DESK_MCP,
     /** Undefined: it follows from other settings. */
     deskOrigin: values.DESK_ORIGIN || undefined,
-    webhookUrls: values.WEBHOOK_URL,
+    webhookUrls: listInEnvironment(values.WEBHOOK_URL, values.SENTRY_ENVIRONMENT),
     /** Undefined: it depends on the host. */
     webhookFormat: values.WEBHOOK_FORMAT,
     webhookSecret: values.WEBHOOK_SECRET || undefined,
     smtpUrl: values.SMTP_URL || undefined,
     mailFrom: values.MAIL_FROM || undefined,
-    mailTo: values.MAIL_TO,
+    mailTo: listInEnvironment(values.MAIL_TO, values.SENTRY_ENVIRONMENT),
+    /** Addresses by name. */
+    mailPeople: values.MAIL_PEOPLE,
+    /** Milliseconds since midnight, UTC. */
+    mailSummary: values.MAIL_SUMMARY,
     notifyAfter: values.NOTIFY_AFTER,
     /** Names, addresses and networks. */
     notifyPrivateTargets: values.NOTIFY_PRIVATE_TARGETS,
-    heartbeatUrl: values.HEARTBEAT_URL || undefined,
+    heartbeatUrl: listInEnvironment([values.HEARTBEAT_URL], values.SENTRY_ENVIRONMENT)[0] || undefined,
     sentryDsn: values.SENTRY_DSN,
     sentryEnvironment: values.SENTRY_ENVIRONMENT,
     /** URLs with placeholders such as `{file}`. */

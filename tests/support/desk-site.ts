@@ -125,6 +125,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       facts,
       manifest: MANIFEST,
       funnel,
+      log,
       origins,
       bodies: createBodyReader(),
       ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),

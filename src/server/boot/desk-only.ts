@@ -45,6 +45,7 @@ export async function startDesk(dist: string): Promise<void> {
     facts,
     manifest,
     funnel,
+    log,
     origins,
     bodies: createBodyReader(),
   });

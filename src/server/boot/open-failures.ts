@@ -6,6 +6,7 @@ import { createTableLoader } from '../engine/errors/digest/load-location-table.t
 import type { LocationTable } from '../engine/errors/digest/location-table.ts';
 import type { Reporter } from '../engine/errors/failure.ts';
 import { createFunnel, type Funnel, type FunnelOptions } from '../engine/errors/funnel.ts';
+import { reportTo } from '../engine/errors/report.ts';
 import { createPathScrubber, type ScrubPath } from '../engine/errors/scrub/secret-path.ts';
 import type { Scrubber } from '../engine/errors/scrub.ts';
 import type { Bootstrap } from './bootstrap.ts';
@@ -52,6 +53,7 @@ export function openFailures(boot: Bootstrap, options: FailuresOptions): Failure
     toVisitor: (address, id) => kept?.toVisitor(address, id),
     onFailure,
   });
+  reportTo(funnel);
   return {
     funnel,
     scrubber,

@@ -266,6 +266,7 @@ export interface OccurrenceShape {
 export interface WholeShape {
   /** What was running: `while a loader ran`. */
   readonly origin: string;
+  readonly level: 'error' | 'warning';
   readonly traceId?: string;
   /** Opens the trace in a tracing tool. */
   readonly traceLink?: string;
@@ -407,7 +408,7 @@ export interface IncidentData {
 /** A notification. */
 export interface NotificationShape {
   readonly id: number;
-  /** `New`, `Regression`, `Storm`, `Summary`, `Test` */
+  /** `New`, `Regression`, `Storm`, `Assigned`, `Summary`, `Daily summary`, `Test` */
   readonly label: string;
   readonly digest?: string;
   /** Environment of the incident, until the incident is deleted. */

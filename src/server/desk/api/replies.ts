@@ -238,6 +238,7 @@ export const Test = z
 const Whole = z
   .strictObject({
     origin: text('Where the failure was caught, as text.'),
+    level: z.enum(['error', 'warning']),
     traceId: z.string().optional(),
     traceLink: text('A URL that opens the trace in a tracing tool.').optional(),
     spanId: z.string().optional(),
@@ -417,7 +418,7 @@ export const BuildList = z
 const Notification = z
   .strictObject({
     id: z.int(),
-    label: text('`New`, `Regression`, `Storm`, `Summary` or `Test`.'),
+    label: text('`New`, `Regression`, `Storm`, `Assigned`, `Summary`, `Daily summary` or `Test`.'),
     digest: z.string().optional(),
     environment: text('From the incident, if it still exists.').optional(),
     title: text('From the incident, if it still exists.').optional(),

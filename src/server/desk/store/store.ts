@@ -15,6 +15,7 @@ import { hasSchema, migrate, readMeta, SCHEMA_VERSION } from './migrations.ts';
 import * as claims from './notifications/claim-notification.ts';
 import type { NotificationRules } from './notifications/notification-rules.ts';
 import * as notifications from './notifications/notification-table.ts';
+import * as days from './notifications/queue-daily.ts';
 import * as echoes from './occurrences/echo-table.ts';
 import * as feedback from './occurrences/feedback-table.ts';
 import * as occurrences from './occurrences/occurrence-table.ts';
@@ -68,6 +69,7 @@ const ownQueries = {
   ...echoes.queries,
   ...ingest.queries,
   ...claims.queries,
+  ...days.queries,
   ...settleStates.queries,
   ...forgetVisitor.queries,
   ...retention.queries,
@@ -119,7 +121,7 @@ export interface StoreOptions {
   readonly news?: NotificationRules;
 }
 
-const TOLD_TO_NOBODY: NotificationRules = { after: 1, targets: [] };
+const TOLD_TO_NOBODY: NotificationRules = { after: [{ count: 1 }], targets: [] };
 
 /** @throws StoreAwayError */
 export async function openStore(driver: SqlDriver, { rule, environment, log, news }: StoreOptions): Promise<Store> {

@@ -66,10 +66,18 @@ export function drawIncident(data: IncidentToDraw): Line[] {
 }
 
 function drawHead(data: IncidentToDraw): Line[] {
-  const { digest, kind, title, message, place, status, assignee, merged, commit, now } = data;
+  const { digest, kind, title, message, place, status, assignee, merged, commit, now, shown } = data;
   const where = place.file === undefined ? '' : place.line === undefined ? place.file : `${place.file}:${place.line}`;
   return [
-    flow([['address', digest], '  ', ...drawStatus(status, now), ['quiet', `  ${KIND_WORDS[kind]}`]], 2),
+    flow(
+      [
+        ['address', digest],
+        '  ',
+        ...drawStatus(status, now),
+        ['quiet', `  ${shown?.whole?.level === 'warning' ? 'Warning' : KIND_WORDS[kind]}`],
+      ],
+      2,
+    ),
     flow([['title', title]]),
     // The title often has one line of the message.
     ...(title.includes(message) ? [] : toCleanLines(message).map((line) => flow([line]))),
@@ -145,6 +153,7 @@ function drawIds({ requestId, visitor, build }: OccurrenceShape, whole?: WholeSh
       ['Trace link', whole?.traceLink ?? ''] as const,
       ['Span', whole?.spanId ?? ''] as const,
       ['Failed', whole?.origin ?? ''] as const,
+      ['Level', whole?.level ?? ''] as const,
       ['Build', build] as const,
       ['Visitor', visitor ?? ''] as const,
       ...(whole?.tags ?? []),

@@ -34,17 +34,19 @@ const ORIGIN_WORDS: Readonly<Record<FailureOrigin, string>> = {
   step: 'in a server step',
   request: 'while the request was read',
   process: 'outside of any request',
+  report: 'reported by your code, which handled it',
   service: 'in a service, such as a background job',
-  browser: 'in the browser',
+  browser: 'in the browser (unverified)',
 };
 
 function presentWhole(failure: StoredFailure, links: DeskLinks): WholeShape {
-  const { origin, traceId, spanId, tags = {}, cut = [] } = failure;
+  const { origin, level = 'error', traceId, spanId, tags = {}, cut = [] } = failure;
   const story = presentStory(failure);
   const request = failure.request && presentRequest(failure.request);
   const test = presentTest(failure);
   return {
     origin: ORIGIN_WORDS[origin],
+    level,
     ...(traceId !== undefined && { traceId }),
     ...(traceId !== undefined && links.trace && { traceLink: fillLink(links.trace, { traceId }) }),
     ...(spanId !== undefined && { spanId }),

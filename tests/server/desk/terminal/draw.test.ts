@@ -39,6 +39,17 @@ function widest(text: string): number {
   return Math.max(...text.split('\n').map((line) => toWidth(stripVTControlCharacters(line))));
 }
 
+describe('a warning', () => {
+  it('is called one, with its tags', () => {
+    const whole = wholeShape({ level: 'warning', tags: [['plan', 'pro']] });
+    const text = print(drawIncident(incidentData({ shown: occurrenceShape({ whole }) })));
+    expect(text.split('\n')[0]).toMatch(/ Warning$/);
+    expect(text).toMatch(/^ *Level +warning$/m);
+    expect(text).toMatch(/^ *plan +pro$/m);
+    expect(print(drawIncident(incidentData()))).not.toMatch(/warning/i);
+  });
+});
+
 describe('the list', () => {
   it('is a table that fits', () => {
     expect(list(100)).toBe(

@@ -19,7 +19,7 @@ export function Head({ of: data }: { readonly of: IncidentData }) {
         <Link to={toListHref(USUAL_VIEW, { environment: data.scope })}>Incidents</Link>
         <span aria-hidden="true">/</span>
         <code className={styles.digest}>{data.digest}</code>
-        <KindBadge kind={data.kind} />
+        <KindBadge kind={data.kind} level={data.shown?.whole?.level} />
         <StateBadge status={status} />
         {(detail || status.changedAt !== undefined) && (
           <span className={styles.detail}>

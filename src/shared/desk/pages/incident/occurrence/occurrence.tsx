@@ -174,11 +174,12 @@ function toIds({ requestId, visitor, build, release }: OccurrenceShape) {
   ]);
 }
 
-function toTraceIds({ traceId, traceLink, spanId, origin }: WholeShape) {
+function toTraceIds({ traceId, traceLink, spanId, origin, level }: WholeShape) {
   return toTexts([
     ['Trace', traceLink ? <a href={traceLink}>{traceId}</a> : traceId],
     ['Span', spanId],
     ['Failed', origin],
+    ['Level', level],
   ]);
 }
 
