@@ -4,6 +4,8 @@ import { type Span, SpanKind, type SpanOptions, SpanStatusCode, type Tracer, tra
 interface SpanFailure {
   readonly digest: string;
   readonly occurrence: string;
+  /** `report` if the product handled the error. */
+  readonly origin: string;
   readonly title: string;
   readonly errors: readonly { readonly class: string }[];
 }
@@ -69,11 +71,11 @@ export class RequestSpans {
   }
 
   /** Adds the address of a failure to the spans that it failed, and to that of the request. */
-  fail(error: unknown, { digest, occurrence, title, errors: [thrown] }: SpanFailure): void {
+  fail(error: unknown, { digest, occurrence, origin, title, errors: [thrown] }: SpanFailure): void {
     const failed = [...this.#open].filter(([, { error: thrown }]) => thrown === error).map(([span]) => span);
     const inner = failed.length > 0 ? failed : [trace.getActiveSpan() ?? this.#span];
     // The title is scrubbed, unlike the error itself.
-    for (const span of inner) setFailed(span, thrown?.class ?? '_OTHER', title);
+    if (origin !== 'report') for (const span of inner) setFailed(span, thrown?.class ?? '_OTHER', title);
     for (const span of [...inner, this.#span]) {
       span.setAttributes({ 'spillway.digest': digest, 'spillway.address': `${digest}-${occurrence}` });
     }
