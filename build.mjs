@@ -7,6 +7,7 @@ import { hasRequiredNode } from './bin/require-node.mjs';
 import { desk, product } from './build/apps.mjs';
 import { browserTarget, bundleServer, serverParts, throwReadable } from './build/bundles.mjs';
 import { buildClientApp } from './build/client-app.mjs';
+import { readCommits } from './build/commits.mjs';
 import { addDebugIds, listDebugIds } from './build/debug-ids.mjs';
 import { mapExistingApp } from './build/existing-app.mjs';
 import { readFiles } from './build/files.mjs';
@@ -50,7 +51,7 @@ export async function build({
 
   const options = { root, dev, owner, styles };
   const serverSide = { ...options, outdir: 'dist/server', warn: log };
-  const [client, deskClient, server, parts, terminal, publicFiles] = await Promise.all([
+  const [client, deskClient, server, parts, terminal, publicFiles, commits] = await Promise.all([
     buildClientApp(product, { ...options, outdir: clientFolder }),
     reuse('desk', options, () => buildClientApp(desk, { ...options, outdir: clientFolder })),
     bundleServer({ ...serverSide, entryPoints: { main: serverEntry } }),
@@ -59,6 +60,7 @@ export async function build({
       commands.map((command) => reuse(`${command} command`, options, () => bundleCommand(root, command, owner))),
     ),
     readFiles(join(root, publicFolder)),
+    dev ? [] : readCommits(root),
   ]).catch(throwReadable);
 
   const outputs = [client, deskClient, server, parts].flatMap(({ outputFiles }) => outputFiles);
@@ -90,6 +92,7 @@ export async function build({
     ...[...served, ...compressed].map((file) => ({ ...file, path: `client/${file.path}` })),
     { path: 'manifest.json', contents: `${JSON.stringify(manifest, null, 2)}\n` },
     { path: 'sites.json', contents: sites },
+    { path: 'commits.json', contents: JSON.stringify(commits) },
     { path: 'packages.json', contents: `${JSON.stringify(packages, null, 2)}\n` },
   ];
   await writeBuild(join(root, 'dist'), files, { dev, stamp });

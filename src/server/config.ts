@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { ASSET_PREFIX } from '../shared/engine/wire/protocol.ts';
 import { Day, MiB, Second } from '../shared/units.ts';
 import { ONLY_OPERATOR, ONLY_VIEWER, parseTokens, TOKEN_SENTENCE } from './desk/access/operator-tokens.ts';
+import { ISSUE_FIELDS, parseIssueLink, parseSourceLink, parseTraceLink } from './desk/links.ts';
 import {
   listInEnvironment,
   parseHttpUrls,
@@ -14,7 +15,6 @@ import {
   parseThresholds,
   parseTimeOfDay,
 } from './desk/notifications/settings.ts';
-import { parseSourceLink } from './desk/source-link.ts';
 import {
   parseScrubKeys,
   parseScrubPatterns,
@@ -343,6 +343,23 @@ export const SETTINGS = {
       parseSourceLink,
     ).optional(),
   },
+  ISSUE_LINK: {
+    about: `The URL that "Create an issue" opens on an incident, so that your issue tracker fills its form. It contains {digest} or {url}. All placeholders: ${ISSUE_FIELDS.map((name) => `{${name}}`).join(', ')}. Default: no link.`,
+    example: 'https://github.com/acme/shop/issues/new?title={title}&body={url}',
+    schema: parsed(
+      'is not an http(s) URL that contains {digest} or {url}, or it has an unknown placeholder. Use one such as https://github.com/acme/shop/issues/new?title={title}&body={url}.',
+      parseIssueLink,
+    ).optional(),
+  },
+  TRACE_LINK: {
+    about:
+      'The URL that the desk opens for the trace of a failure, in your tracing tool. It contains {traceId}. Default: no link.',
+    example: 'https://jaeger.example.com/trace/{traceId}',
+    schema: parsed(
+      'is not an http(s) URL that contains {traceId} and no other placeholder. Use one such as https://jaeger.example.com/trace/{traceId}.',
+      parseTraceLink,
+    ).optional(),
+  },
   TUNNEL_PATH: {
     about: 'The path that browsers send reports to. Avoid words such as error or sentry, which ad blockers match.',
     example: '/_report',
@@ -466,8 +483,8 @@ export function readConfig(env: Environment, { terminal = false } = {}) {
     heartbeatUrl: listInEnvironment([values.HEARTBEAT_URL], values.SENTRY_ENVIRONMENT)[0] || undefined,
     sentryDsn: values.SENTRY_DSN,
     sentryEnvironment: values.SENTRY_ENVIRONMENT,
-    /** A URL with placeholders such as `{file}`. */
-    sourceLink: values.SOURCE_LINK,
+    /** URLs with placeholders such as `{file}`. */
+    links: { source: values.SOURCE_LINK, issue: values.ISSUE_LINK, trace: values.TRACE_LINK },
     tunnelPath: values.TUNNEL_PATH,
     scrubKeys: values.SCRUB_KEYS,
     scrubPatterns: values.SCRUB_PATTERNS,

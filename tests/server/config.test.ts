@@ -52,7 +52,7 @@ it('has a default for everything', () => {
     heartbeatUrl: undefined,
     sentryDsn: undefined,
     sentryEnvironment: 'production',
-    sourceLink: undefined,
+    links: { source: undefined, issue: undefined, trace: undefined },
     tunnelPath: '/_report',
     scrubKeys: [],
     scrubPatterns: [],

@@ -178,6 +178,7 @@ export async function startSite<Settings, Services, Own extends object>({
     scrubPath,
     takeCredentials,
     metrics,
+    onEnd: side.noteRequest,
     metricsPage: deskAt ? undefined : readMetrics,
     doctorPage: doctorPage({ origins, trust, mayRead, compression: config.compression, hasSockets }),
     overload,

@@ -43,7 +43,7 @@ function toMailSettings({
 }
 
 /** Undefined if the origin is unknown: the system chooses the port, or the host is a wildcard address. */
-function toDeskOrigin({ deskOrigin, publicOrigins, host, port, deskPort }: Config): string | undefined {
+export function toDeskOrigin({ deskOrigin, publicOrigins, host, port, deskPort }: Config): string | undefined {
   if (deskOrigin !== undefined) return deskOrigin;
   if (deskPort === undefined && publicOrigins[0] !== undefined) return publicOrigins[0];
   const at = deskPort ?? port;

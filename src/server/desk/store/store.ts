@@ -22,7 +22,9 @@ import * as occurrences from './occurrences/occurrence-table.ts';
 import * as retention from './retention/retention.ts';
 import * as builds from './servers/build-table.ts';
 import * as environments from './servers/environment-table.ts';
+import * as commits from './servers/find-commit.ts';
 import * as runs from './servers/process-table.ts';
+import * as routes from './servers/route-table.ts';
 import * as sessions from './servers/session-table.ts';
 import { QueryFailedError, type SqlDriver, StoreAwayError } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
@@ -40,6 +42,7 @@ export const deskQueries = {
     ...changeLog.queries,
     ...notes.queries,
     ...environments.queries,
+    ...commits.queries,
   },
   /** Waits longer for the same, because these queries change incidents that such failures can belong to. */
   settled: {
@@ -56,6 +59,7 @@ export const deskQueries = {
     ...runs.queries,
     ...notifications.queries,
     ...secrets.queries,
+    ...routes.queries,
   },
 };
 

@@ -1,6 +1,7 @@
 import type {
   BreadcrumbShape,
   ChangeShape,
+  CommitShape,
   ErrorShape,
   FeedbackShape,
   IncidentData,
@@ -65,7 +66,7 @@ export function drawIncident(data: IncidentToDraw): Line[] {
 }
 
 function drawHead(data: IncidentToDraw): Line[] {
-  const { digest, kind, title, message, place, status, assignee, merged, now, shown } = data;
+  const { digest, kind, title, message, place, status, assignee, merged, commit, now, shown } = data;
   const where = place.file === undefined ? '' : place.line === undefined ? place.file : `${place.file}:${place.line}`;
   return [
     flow(
@@ -84,11 +85,16 @@ function drawHead(data: IncidentToDraw): Line[] {
       [
         ['Where', [where, place.function ?? ''].filter(Boolean).join('  ')] as const,
         ['Route', place.route ?? ''] as const,
+        ['Likely commit', commit ? toCommitWords(commit, now) : ''] as const,
         ['Assigned to', assignee ?? ''] as const,
         ['Merged digests', merged.join(', ')] as const,
       ].filter(([, value]) => value !== ''),
     ),
   ];
+}
+
+function toCommitWords({ hash, subject, author, at, file, line }: CommitShape, now: number): string {
+  return `${hash.slice(0, 9)} “${subject}” by ${author}, ${toAgo(at, now)}, which changed ${file}:${line}`;
 }
 
 const STATE_STYLES: Readonly<Record<StatusShape['state'], Style>> = { open: 'bad', resolved: 'good', ignored: 'quiet' };
@@ -144,6 +150,7 @@ function drawIds({ requestId, visitor, build }: OccurrenceShape, whole?: WholeSh
     [
       ['Request', requestId ?? ''] as const,
       ['Trace', whole?.traceId ?? ''] as const,
+      ['Trace link', whole?.traceLink ?? ''] as const,
       ['Span', whole?.spanId ?? ''] as const,
       ['Failed', whole?.origin ?? ''] as const,
       ['Level', whole?.level ?? ''] as const,

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { Day } from '../../../shared/units.ts';
 import { SETTINGS } from '../../config.ts';
 import { ConfigError, type Environment, readSettings } from '../../engine/settings.ts';
+import type { DeskLinks } from '../links.ts';
 import { listTargets } from '../notifications/list-targets.ts';
 import { listInEnvironment } from '../notifications/settings.ts';
 import type { NotificationRules } from '../store/notifications/notification-rules.ts';
@@ -17,16 +18,17 @@ export interface TerminalSettings {
   readonly environment: string;
   /** How long occurrences are kept (ms). */
   readonly maxAge: number;
-  readonly sourceLink: string | undefined;
+  readonly links: DeskLinks;
   /** The notifications that storing a journal causes. The next server that runs sends them. */
   readonly news: NotificationRules;
 }
 
 /** @throws ConfigError with a sentence for each invalid value */
 export function readTerminalSettings(env: Environment): TerminalSettings {
-  const { DATA_DIR, DESK_DATABASE_URL, DESK_RETENTION_DAYS, DIGEST_NAMESPACE, SENTRY_ENVIRONMENT, SOURCE_LINK } =
-    SETTINGS;
-  const table = { DATA_DIR, DESK_DATABASE_URL, DESK_RETENTION_DAYS, DIGEST_NAMESPACE, SENTRY_ENVIRONMENT, SOURCE_LINK };
+  const { DATA_DIR, DESK_DATABASE_URL, DESK_RETENTION_DAYS, DIGEST_NAMESPACE } = SETTINGS;
+  const { SENTRY_ENVIRONMENT, SOURCE_LINK, TRACE_LINK } = SETTINGS;
+  const places = { DATA_DIR, DESK_DATABASE_URL, DESK_RETENTION_DAYS, DIGEST_NAMESPACE };
+  const table = { ...places, SENTRY_ENVIRONMENT, SOURCE_LINK, TRACE_LINK };
   const values = readSettings(table, env);
   return {
     dataDir: resolve(values.DATA_DIR),
@@ -34,7 +36,7 @@ export function readTerminalSettings(env: Environment): TerminalSettings {
     namespace: values.DIGEST_NAMESPACE,
     environment: values.SENTRY_ENVIRONMENT,
     maxAge: values.DESK_RETENTION_DAYS * Day,
-    sourceLink: values.SOURCE_LINK,
+    links: { source: values.SOURCE_LINK, trace: values.TRACE_LINK },
     news: readNews(env),
   };
 }

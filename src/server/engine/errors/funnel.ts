@@ -63,6 +63,7 @@ export function createFunnel(options: FunnelOptions): Funnel {
     if (first !== undefined) return first;
     const address = toAddress(failure);
     retries.add(address);
+    context.info?.spans?.fail(event.error, failure);
     const kept = reporters.map((reporter) => report(reporter, failure, event.error));
     const isKept = kept.length === 0 || kept[0] === true;
     const words = WORDS[failure.origin] ?? 'A request failed.';

@@ -3,6 +3,8 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { MAX_BREADCRUMBS } from '../../../shared/engine/limits.ts';
 import type { Breadcrumb, Failure } from '../errors/failure.ts';
 import { drawRandom } from './random.ts';
+import type { RequestSpans } from './request-spans.ts';
+import type { Timings } from './timings.ts';
 
 /** W3C Trace Context, which the outgoing requests of this request continue. */
 export interface Trace {
@@ -11,6 +13,8 @@ export interface Trace {
   /** 16 hexadecimal digits: the span of the caller, if it sent one. */
   readonly parentId: string | undefined;
   readonly sampled: boolean;
+  /** 16 hexadecimal digits: the span that outgoing requests belong to, if spans are recorded. */
+  readonly spanId?: string;
 }
 
 /** Lines that are kept of a request (count). */
@@ -62,6 +66,11 @@ export class RequestInfo {
   /** Asks the product for the visitor's id, if the product has such a function. */
   askVisitorId: (() => string | undefined) | undefined;
 
+  /** How long the parts of a page took. */
+  timings: Timings | undefined;
+  /** Set if an OpenTelemetry SDK is loaded. */
+  spans: RequestSpans | undefined;
+
   readonly #traceparent: string | undefined;
   #visitorId: string | undefined;
   #url: URL | undefined;
@@ -103,6 +112,11 @@ export class RequestInfo {
       sampled: true,
     };
     return this.#trace;
+  }
+
+  /** @param trace of recorded spans */
+  set trace(trace: Trace) {
+    this.#trace = trace;
   }
 
   /** For logs: the trace if it was received or used, so that none is made up for a log line. */

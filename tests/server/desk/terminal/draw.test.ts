@@ -114,6 +114,23 @@ describe('the incident', () => {
     ]);
   });
 
+  it('names the likely commit, and the link to the trace', () => {
+    const file = 'src/server/product/pages/cart.ts';
+    const commit = {
+      hash: '3f2a9c1d0b'.repeat(4),
+      author: 'Ada',
+      at: NOW - Minute,
+      subject: 'Round it',
+      file,
+      line: 24,
+    };
+    const traceLink = 'https://traces.example/0af7651916cd43dd8448eb211c80319c';
+    const shown = occurrenceShape({ whole: wholeShape({ traceLink }) });
+    const text = print(drawIncident(incidentData({ commit, shown })), 200);
+    expect(text).toContain(`Likely commit  3f2a9c1d0 “Round it” by Ada, 1 min ago, which changed ${file}:24\n`);
+    expect(text).toContain(traceLink);
+  });
+
   it('shows the source around product frames, and summarizes other frames in one line', () => {
     const text = print(drawIncident(incidentData()));
     expect(text).toContain('    > 24 │   return { total: cart.order.total * 1.19, currency };');

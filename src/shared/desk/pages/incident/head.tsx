@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from '../../../engine/routing/link.tsx';
 import { toIncidentHref, toListHref, USUAL_VIEW } from '../../href.ts';
-import type { IncidentData, PlaceShape } from '../../shapes.ts';
+import type { CommitShape, IncidentData, PlaceShape } from '../../shapes.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { KindBadge, Sides, StateBadge, toStateDetail } from '../../ui/badges.tsx';
 import { FilePlace } from '../../ui/file-place.tsx';
@@ -39,6 +39,7 @@ export function Head({ of: data }: { readonly of: IncidentData }) {
         <pre className={styles.message}>{data.message}</pre>
       )}
       <Place of={data.place} />
+      {data.commit && <Commit of={data.commit} now={now} />}
       {hint && <p className={styles.hint}>{hint}</p>}
       <dl className={styles.facts}>
         <Fact name="Happened">
@@ -72,6 +73,11 @@ export function Head({ of: data }: { readonly of: IncidentData }) {
           </Fact>
         )}
       </dl>
+      {data.issueLink && (
+        <p>
+          <a href={data.issueLink}>Create an issue</a>
+        </p>
+      )}
     </header>
   );
 }
@@ -108,6 +114,20 @@ function Place({ of: { file, line, function: name, route } }: { readonly of: Pla
           <code>{route}</code>
         </>
       )}
+    </p>
+  );
+}
+
+/** The commit that probably caused it. */
+function Commit({ of: commit, now }: { readonly of: CommitShape; readonly now: number }) {
+  return (
+    <p className={styles.place}>
+      {'Likely caused by '}
+      <code title={commit.hash}>{commit.hash.slice(0, 9)}</code>
+      {` “${commit.subject}” by ${commit.author}, `}
+      <Ago at={commit.at} now={now} />
+      {', which changed '}
+      <FilePlace file={commit.file} line={commit.line} />
     </p>
   );
 }

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { Link } from '../../../../engine/routing/link.tsx';
 import { toIncidentHref } from '../../../href.ts';
 import type { IncidentData, MissedShape, OccurrenceShape, TestShape, WholeShape } from '../../../shapes.ts';
@@ -173,15 +174,15 @@ function toIds({ requestId, visitor, build, release }: OccurrenceShape) {
   ]);
 }
 
-function toTraceIds({ traceId, spanId, origin, level }: WholeShape) {
+function toTraceIds({ traceId, traceLink, spanId, origin, level }: WholeShape) {
   return toTexts([
-    ['Trace', traceId],
+    ['Trace', traceLink ? <a href={traceLink}>{traceId}</a> : traceId],
     ['Span', spanId],
     ['Failed', origin],
     ['Level', level],
   ]);
 }
 
-function toTexts(pairs: readonly (readonly [name: string, value: string | undefined])[]) {
+function toTexts(pairs: readonly (readonly [name: string, value: ReactNode])[]) {
   return pairs.flatMap(([name, value]) => (value ? [[name, <code key={name}>{value}</code>] as const] : []));
 }
