@@ -1,7 +1,7 @@
 import { NOT_FOUND_ROUTE } from '../../../shared/engine/wire/protocol.ts';
 import { holdRejections } from '../../../shared/engine/wire/wire.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
-import { timed } from '../request/timings.ts';
+import { inSpan } from '../request/timings.ts';
 import type { Blocked, Loaded, LoadedPage } from './loaded.ts';
 import type { PageRequest } from './page-request.ts';
 import type { PageServices } from './page-response.ts';
@@ -89,8 +89,9 @@ export async function runGuards({
   for (const id of ids) {
     const page = pages[id];
     if (!page?.guard) continue;
+    const since = performance.now();
     try {
-      await timed(pageRequest.info, 'guard', id, () =>
+      await inSpan(pageRequest.info, 'guard', id, () =>
         untilEnd(pageRequest, () => runGuard(page, pageRequest, toArgs)),
       );
     } catch (error) {
@@ -98,6 +99,8 @@ export async function runGuards({
       if (disposition.kind === 'visitor-gone') return { kind: 'gone' };
       if (disposition.kind === 'redirect') return disposition;
       return { routeId: id, error: disposition.error };
+    } finally {
+      pageRequest.info.timings?.add('guard', since, id);
     }
   }
   return undefined;
@@ -145,13 +148,16 @@ async function runLoaders(ids: readonly string[], pageRequest: PageRequest, page
 async function runLoader(id: string, pageRequest: PageRequest, pages: PageTable): Promise<LoaderResult> {
   const page = pages[id];
   if (!page?.loader) return { id, ok: true, value: null };
+  const since = performance.now();
   try {
     const args = await pageRequest.toArgs();
-    const value = (await timed(pageRequest.info, 'loader', id, () => page.loader?.(args))) ?? null;
+    const value = (await inSpan(pageRequest.info, 'loader', id, () => page.loader?.(args))) ?? null;
     holdRejections(value); // a promise in it can reject while another loader is still running
     return { id, ok: true, value };
   } catch (error) {
     return { id, ok: false, error };
+  } finally {
+    pageRequest.info.timings?.add('loader', since, id);
   }
 }
 

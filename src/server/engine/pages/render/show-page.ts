@@ -2,7 +2,7 @@ import type { ActionResult } from '../../../../shared/engine/wire/payload.ts';
 import { sendLastResort } from '../../errors/error-handler.ts';
 import { VisitorGone } from '../../errors/visitor-gone.ts';
 import { sendBusy } from '../../protection/busy-page.ts';
-import { timed } from '../../request/timings.ts';
+import { inSpan } from '../../request/timings.ts';
 import { loadGuarded, runGuards } from '../load-page.ts';
 import type { LoadedPage } from '../loaded.ts';
 import { type PageExchange, sendRedirect } from '../page-response.ts';
@@ -44,7 +44,8 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
   }
   const { info } = pageRequest;
   info.timings?.add('queue', asked);
-  const rendered = await timed(info, 'render', undefined, () => {
+  const begun = performance.now();
+  const rendered = await inSpan(info, 'render', undefined, () => {
     return renderPage({ services, pageRequest, payload: page.payload, nonce });
   });
   if (rendered.kind === 'gone') return;
@@ -54,6 +55,7 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
     return sendLastResort(response.req, response, rendered.error, services.takesFeedback);
   }
   pageRequest.leave();
+  info.timings?.add('render', begun);
   if (info.showsTimings) info.timings?.write(response);
   try {
     setDocumentHeaders(exchange, { payload: rendered.payload, status: rendered.error?.status ?? status, nonce });
