@@ -16,7 +16,7 @@ function siteOf(file: string, text: string) {
 describe('the frame locations of the production build', () => {
   it('include throws in the server', () => {
     expect(siteOf('server/main.js', 'new Error(`The manifest names an entry outside')).toMatchObject({
-      path: 'src/server/engine/pages/render/show-page.ts',
+      path: 'src/server/engine/pages/render/write-document.ts',
       function: 'entryScripts',
       detail: expect.stringMatching(/^throw new Error\(/),
       home: 'engine',
