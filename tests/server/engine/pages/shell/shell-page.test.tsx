@@ -574,6 +574,21 @@ describe('a hole', () => {
     expect((await app.ask('/page', as('ada'))).text).toContain('<b>ada</b>');
   });
 
+  it('that no longer fits its shell is reported, and left to the browser', async () => {
+    let isChanged = false;
+    const Before = () => <Shop />;
+    const After = () => <Shop />;
+    const app = await startShell(shop, { view: () => (isChanged ? <After /> : <Before />) });
+    await app.ask('/page');
+    isChanged = true;
+    const { status, text } = await app.ask('/page', as('ada'));
+    expect(status).toBe(200);
+    expect(text).toContain('<h1>The shop</h1>');
+    expect(text).toMatch(/\$RX\("B:0","[0-9A-Z]{8}-[0-9A-Z]{8}"/);
+    expect(await (parseDocument(text).payload.data.page as Data).user).toBe('ada');
+    expect(String(app.failures()[0]?.stack)).toContain('Expected the resume to render');
+  });
+
   it('that takes too long gets a digest in its place, and the shell stays', async () => {
     const app = await startShell(
       failing(() => new Promise(() => {})),
