@@ -7,7 +7,7 @@ import { readOwnersBuild } from './owner.mjs';
 import { toCommandFiles } from './stamp.mjs';
 
 /** Entries of the commands. They also work if the site does not start, so they share no file with it. */
-const entries = { desk: 'src/server/terminal.ts', doctor: 'src/server/doctor.ts' };
+const entries = { desk: 'src/server/desk.ts', doctor: 'src/server/doctor.ts' };
 
 /** Only the doctor loads product code: the product's settings. */
 const loadsProduct = (command) => command === 'doctor';

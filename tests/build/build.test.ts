@@ -74,7 +74,7 @@ const app = {
   'src/server/desk/worker/main.ts': '',
   'src/server/engine/outgoing/send-mail.ts': '',
   'src/server/desk/api/mcp.ts': '',
-  'src/server/terminal.ts': `console.log('the command');`,
+  'src/server/desk.ts': `console.log('the command');`,
   'src/server/doctor.ts': `console.log('the doctor');`,
   'src/server/boot/health-check.ts': '',
   'src/shared/desk/routes.tsx': `

@@ -7,7 +7,6 @@ import { createOperatorTokens, type OperatorToken } from '../../src/server/desk/
 import { toProxySignIn } from '../../src/server/desk/access/proxy-operator.ts';
 import type { SessionStore } from '../../src/server/desk/access/session-store.ts';
 import { createSignIn, makeTicket } from '../../src/server/desk/access/sign-in.ts';
-import { parseAddress } from '../../src/server/desk/address.ts';
 import { createDeskApi } from '../../src/server/desk/api/desk-api.ts';
 import type { Desk } from '../../src/server/desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from '../../src/server/desk/desk-app.ts';
@@ -19,6 +18,7 @@ import type { NotifyFacts } from '../../src/server/desk/views/present-notify.ts'
 import type { WorkerHandlers } from '../../src/server/desk/worker/calls.ts';
 import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
+import { parseAddress } from '../../src/server/engine/errors/parse-address.ts';
 import { createOrigins } from '../../src/server/engine/protection/origins.ts';
 import { createProxyTrust } from '../../src/server/engine/protection/proxy-trust.ts';
 import type { AssetManifest } from '../../src/shared/engine/wire/manifest.ts';

@@ -1,6 +1,5 @@
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { parseAddress } from '../../src/server/desk/address.ts';
 import type { Desk } from '../../src/server/desk/desk.ts';
 import { ingestFeedback } from '../../src/server/desk/ingest/feedback/ingest-feedback.ts';
 import { createKeepFeedback } from '../../src/server/desk/ingest/feedback/keep-feedback.ts';
@@ -11,6 +10,7 @@ import { resource } from '../../src/server/engine/api/resource.ts';
 import { createAsset, type PublicFile } from '../../src/server/engine/assets/public-files.ts';
 import { createHttpServer } from '../../src/server/engine/connection/http-server.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
+import { parseAddress } from '../../src/server/engine/errors/parse-address.ts';
 import { createScrubber } from '../../src/server/engine/errors/scrub.ts';
 import { metricsPage } from '../../src/server/engine/monitoring/fixed-paths.ts';
 import { createMetrics } from '../../src/server/engine/monitoring/metrics.ts';

@@ -1,8 +1,8 @@
 import { readConfig } from '../config.ts';
 import { listTokens } from '../desk/access/list-tokens.ts';
-import { requireDataFolder } from '../desk/data-folder.ts';
 import { createLogger } from '../engine/monitoring/logger.ts';
 import { createMetrics } from '../engine/monitoring/metrics.ts';
+import { requireDataFolder } from './data-folder.ts';
 import { readManifest } from './read-manifest.ts';
 
 /** The first things that a start reads, and that everything else uses. */

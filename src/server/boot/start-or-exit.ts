@@ -1,9 +1,9 @@
-import { UnwritableFolderError } from '../desk/data-folder.ts';
 import { DeskInUseError } from '../desk/desk.ts';
 import { ListenError } from '../engine/connection/listen.ts';
 import { onStopSignal } from '../engine/connection/stop-signals.ts';
 import { WiringError } from '../engine/pages/wiring.ts';
 import { ConfigError } from '../engine/settings.ts';
+import { UnwritableFolderError } from './data-folder.ts';
 import { ServicesError } from './services.ts';
 
 /** Errors whose message says what to do. They are printed without a stack. */

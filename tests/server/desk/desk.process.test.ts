@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { requireDataFolder, UnwritableFolderError } from '../../../src/server/desk/data-folder.ts';
+import { requireDataFolder, UnwritableFolderError } from '../../../src/server/boot/data-folder.ts';
 import { DeskInUseError } from '../../../src/server/desk/desk.ts';
 import { toCallKey } from '../../../src/server/desk/store/incident-key.ts';
 import { StoreAwayError } from '../../../src/server/desk/store/sql.ts';

@@ -1,4 +1,4 @@
-import { toPlural } from '../../../shared/desk/words.ts';
+import { toPlural } from '../../../shared/words.ts';
 import { listTargets } from '../notifications/list-targets.ts';
 import type { NotifySettings } from '../notifications/settings.ts';
 

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
 import type { DeskRetention } from '../../config.ts';
 import type { StackFrame } from '../../engine/errors/failure.ts';
+import { parseAddress } from '../../engine/errors/parse-address.ts';
 import type { Count } from '../../engine/monitoring/count.ts';
 import { createAddressFinder } from '../../engine/outgoing/find-address.ts';
-import { parseAddress } from '../address.ts';
 import type { DeskLog } from '../desk-log.ts';
 import {
   BEAT_INTERVAL,

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, realpathSync, statfsSync } from 'node:fs';
-import { toMebibytes } from '../../../shared/desk/words.ts';
 import { MiB } from '../../../shared/units.ts';
-import { findExisting, requireWritable, UnwritableFolderError } from '../../desk/data-folder.ts';
+import { toMebibytes } from '../../../shared/words.ts';
+import { findExisting, requireWritable, UnwritableFolderError } from '../../boot/data-folder.ts';
 import type { Environment } from '../../engine/settings.ts';
 import { type Checks, type Finding, judge, ok, toFinding, unknown, warning, wrong } from '../finding.ts';
 

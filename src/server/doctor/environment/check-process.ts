@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
-import { toMebibytes } from '../../../shared/desk/words.ts';
 import { MiB } from '../../../shared/units.ts';
+import { toMebibytes } from '../../../shared/words.ts';
 import { toConnectionLimits, toMaxConnections } from '../../engine/connection/connection-limits.ts';
 import { describeNodeFloor } from '../../engine/monitoring/node-floor.ts';
 import { MAX_CONNECTIONS, RESERVED_FILES } from '../../limits.ts';

@@ -1,5 +1,5 @@
-import { toPlural } from '../../../shared/desk/words.ts';
 import { Second } from '../../../shared/units.ts';
+import { toPlural } from '../../../shared/words.ts';
 import { type Config, SETTINGS } from '../../config.ts';
 import { listTokens } from '../../desk/access/list-tokens.ts';
 import { requireProxySettings } from '../../desk/access/proxy-settings.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { toCount, toDuration, toExactTime, toPlural } from '../../../shared/desk/words.ts';
 import { Minute, Second } from '../../../shared/units.ts';
+import { toCount, toDuration, toExactTime, toPlural } from '../../../shared/words.ts';
 import { openPostgres } from '../../desk/store/postgres.ts';
 import { listProcesses } from '../../desk/store/servers/process-table.ts';
 import type { SqlDriver } from '../../desk/store/sql.ts';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
-import { toPlural } from '../../../shared/desk/words.ts';
 import { Day, Second } from '../../../shared/units.ts';
+import { toPlural } from '../../../shared/words.ts';
 import { type Checks, ok, unknown, type Verdict, warning, wrong } from '../finding.ts';
 import { type Answer, createAsk, NoAnswerError, toCode } from './ask.ts';
 import { REMEDIES } from './remedies.ts';

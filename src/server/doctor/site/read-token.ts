@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import { SETTINGS } from '../../config.ts';
 import { ONLY_VIEWER, parseTokens } from '../../desk/access/operator-tokens.ts';
 import { readKeptToken } from '../../desk/access/token-file.ts';
-import { TerminalError } from '../../desk/terminal/terminal-error.ts';
 import { type Environment, readSettings } from '../../engine/settings.ts';
+import { TerminalError } from '../../terminal/terminal-error.ts';
 
 /**
  * Reads a token of the desk from a file, or else from the settings. A viewer's token is enough.

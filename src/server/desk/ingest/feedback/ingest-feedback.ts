@@ -12,12 +12,12 @@ import { isControlFlow } from '../../../../shared/engine/routing/control-flow.ts
 import { KiB, Second } from '../../../../shared/units.ts';
 import type { BodyReader } from '../../../engine/api/body-reader.ts';
 import { HttpError } from '../../../engine/errors/http-error.ts';
+import { parseAddress, toAddressText } from '../../../engine/errors/parse-address.ts';
 import { readForm } from '../../../engine/pages/actions/form-body.ts';
 import { isOfThisSite } from '../../../engine/protection/cross-site.ts';
 import type { Origins } from '../../../engine/protection/origins.ts';
 import { requestInfo } from '../../../engine/request/request-info.ts';
 import { toSender } from '../../../engine/request/to-sender.ts';
-import { parseAddress, toAddressText } from '../../address.ts';
 import { type FeedbackParts, readPostedFeedback } from '../tunnel/feedback.ts';
 import type { KeepFeedback } from './keep-feedback.ts';
 import { sendFeedbackAnswer } from './send-answer.ts';

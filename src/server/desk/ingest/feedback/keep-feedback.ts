@@ -1,4 +1,4 @@
-import { toAddressText } from '../../address.ts';
+import { toAddressText } from '../../../engine/errors/parse-address.ts';
 import type { Desk } from '../../desk.ts';
 import { FEEDBACK_AGE, FEEDBACK_LIMITS } from '../../limits.ts';
 import type { Feedback } from '../journal-entry.ts';

@@ -1,4 +1,4 @@
-import { parseAddress } from '../../address.ts';
+import { parseAddress } from '../../../engine/errors/parse-address.ts';
 import { ECHO_AGE } from '../../limits.ts';
 import { toAliasTarget, toKeyIn } from '../incident-key.ts';
 import type { Intake } from '../ingest/tally.ts';

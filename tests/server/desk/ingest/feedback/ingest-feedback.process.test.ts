@@ -1,6 +1,5 @@
 import request from 'supertest';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parseAddress } from '../../../../../src/server/desk/address.ts';
 import type { Desk } from '../../../../../src/server/desk/desk.ts';
 import { ingestFeedback } from '../../../../../src/server/desk/ingest/feedback/ingest-feedback.ts';
 import {
@@ -9,6 +8,7 @@ import {
 } from '../../../../../src/server/desk/ingest/feedback/keep-feedback.ts';
 import { StoreAwayError } from '../../../../../src/server/desk/store/sql.ts';
 import { createBodyReader } from '../../../../../src/server/engine/api/body-reader.ts';
+import { parseAddress } from '../../../../../src/server/engine/errors/parse-address.ts';
 import { createScrubber } from '../../../../../src/server/engine/errors/scrub.ts';
 import { createOrigins } from '../../../../../src/server/engine/protection/origins.ts';
 import { Day, Second } from '../../../../../src/shared/units.ts';

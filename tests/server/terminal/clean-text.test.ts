@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toClean, toCleanJson, toCleanLines } from '../../../../src/server/desk/terminal/clean-text.ts';
+import { toClean, toCleanJson, toCleanLines } from '../../../src/server/terminal/clean-text.ts';
 
 /** Text that a terminal would execute or show misleadingly. */
 const HOSTILE = [

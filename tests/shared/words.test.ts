@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toListHref, USUAL_VIEW } from '../../../src/shared/desk/href.ts';
-import { toAgo, toCount, toDuration, toExactTime, toPlural } from '../../../src/shared/desk/words.ts';
-import { Day, Hour, Minute, Second } from '../../../src/shared/units.ts';
+import { Day, Hour, Minute, Second } from '../../src/shared/units.ts';
+import { toAgo, toCount, toDuration, toExactTime, toPlural } from '../../src/shared/words.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 20, 31, 7);
 
@@ -48,14 +47,5 @@ describe('counts in words', () => {
       '0 visitors',
       '2,000 visitors',
     ]);
-  });
-});
-
-describe('the address of a list', () => {
-  it('leaves out defaults', () => {
-    expect(toListHref(USUAL_VIEW)).toBe('/desk');
-    expect(toListHref({ ...USUAL_VIEW, search: 'a&b' }, { state: 'all', after: 'X' })).toBe(
-      '/desk?state=all&search=a%26b&after=X',
-    );
   });
 });

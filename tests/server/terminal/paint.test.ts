@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { cut, flow, toText } from '../../../../src/server/desk/terminal/paint.ts';
-import { toPaper } from '../../../../src/server/desk/terminal/paper.ts';
-import { cutToWidth, padToWidth, toWidth } from '../../../../src/server/desk/terminal/text-width.ts';
+import { cut, flow, toText } from '../../../src/server/terminal/paint.ts';
+import { toPaper } from '../../../src/server/terminal/paper.ts';
+import { cutToWidth, padToWidth, toWidth } from '../../../src/server/terminal/text-width.ts';
 
 const plain = (width: number) => ({ colour: false, width });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseAddress } from '../../../src/server/desk/address.ts';
+import { parseAddress } from '../../../../src/server/engine/errors/parse-address.ts';
 
 it.each([
   ['7K3QM2XA', { digest: '7K3QM2XA' }],
