@@ -1,9 +1,10 @@
 import type { RequestListener } from 'node:http';
 import request, { type Test } from 'supertest';
+import { createCheckToken } from '../../src/server/access/check-token.ts';
+import { createOperatorTokens, type OperatorToken } from '../../src/server/access/operator-tokens.ts';
 import type { AppDeps } from '../../src/server/app.ts';
-import { createCheckToken } from '../../src/server/desk/access/check-token.ts';
+import { DESK_LINKS, toOperatorApp } from '../../src/server/boot/desk/open-destination.ts';
 import { takeCredentials } from '../../src/server/desk/access/credentials.ts';
-import { createOperatorTokens, type OperatorToken } from '../../src/server/desk/access/operator-tokens.ts';
 import { toProxySignIn } from '../../src/server/desk/access/proxy-operator.ts';
 import type { SessionStore } from '../../src/server/desk/access/session-store.ts';
 import { createSignIn, makeTicket } from '../../src/server/desk/access/sign-in.ts';
@@ -25,10 +26,8 @@ import type { AssetManifest } from '../../src/shared/engine/wire/manifest.ts';
 import { Minute } from '../../src/shared/units.ts';
 import { createTestApp, spyOnLog } from './app.ts';
 import { createTestLog } from './desk.ts';
+import { ADA, VERA } from './people.ts';
 import { noPathScrubber, noScrubber } from './unguarded.ts';
-
-export const ADA = { name: 'ada', token: 'ada-has-a-long-token', role: 'operator' } as const;
-export const VERA = { name: 'vera', token: 'vera-has-a-long-token', role: 'viewer' } as const;
 
 const ORIGIN = 'http://127.0.0.1';
 
@@ -104,11 +103,16 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
 
   async function start(tokens: readonly OperatorToken[]): Promise<DeskSite> {
     const { log, lines } = spyOnLog();
-    const funnel = createFunnel({ scrubber: noScrubber, log, build: MANIFEST.buildId });
+    const funnel = createFunnel({ scrubber: noScrubber, log, build: MANIFEST.buildId, links: DESK_LINKS });
     const { publicOrigins = [], trustProxy = [], authProxyHeader, authProxySecret, authProxyOperators = [] } = options;
     const origins = createOrigins(publicOrigins, ORIGIN);
     const known = createOperatorTokens(tokens);
-    const checkToken = createCheckToken({ tokens: known, sessions, now: () => now, holdMs: options.holdMs ?? 10 });
+    const checkToken = createCheckToken({
+      tokens: known,
+      replicas: sessions,
+      now: () => now,
+      holdMs: options.holdMs ?? 10,
+    });
     const facts = { environment: 'test', release: 'v1', ...(options.notify && { notify: options.notify }) };
     const proxy = toProxySignIn({ authProxyHeader, authProxySecret, authProxyOperators, trustProxy });
     const credentials = { takeCredentials: takeCredentials(proxy) };
@@ -129,7 +133,8 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       hasMcp: options.hasMcp ?? false,
     });
     const app = createTestApp({
-      ...{ log, funnel, desk, deskApi: api, publicOrigins, trustProxy },
+      ...{ log, funnel, publicOrigins, trustProxy },
+      operators: toOperatorApp(desk, api),
       ...credentials,
       ...options.deps,
     });

@@ -13,6 +13,12 @@ export class UnwritableFolderError extends Error {
   }
 }
 
+/** What is written into the data folder: a folder that the start creates, and files. */
+export interface WrittenFiles {
+  readonly folder: string;
+  readonly files: readonly string[];
+}
+
 /** Errors that do not mean a full disk: a wrong owner, a read-only mount, or a file in place of a folder. */
 const REFUSALS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
 
@@ -22,10 +28,10 @@ const REFUSALS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
  *
  * @throws UnwritableFolderError if this user cannot write to the folder, or to files that another user left in it
  */
-export function requireDataFolder(dataDir: string): void {
+export function requireDataFolder(dataDir: string, written: WrittenFiles): void {
   orRefuse(dataDir, () => {
-    mkdirSync(join(dataDir, 'journal'), { recursive: true, mode: 0o700 });
-    requireAccess(dataDir);
+    mkdirSync(join(dataDir, written.folder), { recursive: true, mode: 0o700 });
+    requireAccess(dataDir, written);
   });
 }
 
@@ -34,8 +40,8 @@ export function requireDataFolder(dataDir: string): void {
  *
  * @throws UnwritableFolderError
  */
-export function requireWritable(dataDir: string): void {
-  orRefuse(dataDir, () => requireAccess(dataDir));
+export function requireWritable(dataDir: string, written: WrittenFiles): void {
+  orRefuse(dataDir, () => requireAccess(dataDir, written));
 }
 
 /** Returns the folder or its nearest existing parent. @param path absolute */
@@ -43,11 +49,12 @@ export function findExisting(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : findExisting(dirname(path));
 }
 
-function requireAccess(dataDir: string): void {
-  const written = ['journal', 'instance.lock', 'desk.sqlite'].map((name) => join(dataDir, name));
+function requireAccess(dataDir: string, { folder, files }: WrittenFiles): void {
   // `/.` makes a file fail with ENOTDIR.
   accessSync(`${findExisting(dataDir)}/.`, constants.W_OK);
-  for (const path of written) if (existsSync(path)) accessSync(path, constants.W_OK);
+  for (const path of [folder, ...files].map((name) => join(dataDir, name))) {
+    if (existsSync(path)) accessSync(path, constants.W_OK);
+  }
 }
 
 function orRefuse(dataDir: string, work: () => void): void {

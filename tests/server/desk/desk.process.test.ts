@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { requireDataFolder, UnwritableFolderError } from '../../../src/server/boot/data-folder.ts';
 import { DeskInUseError } from '../../../src/server/desk/desk.ts';
+import { DESK_FILES } from '../../../src/server/desk/desk-files.ts';
 import { toCallKey } from '../../../src/server/desk/store/incident-key.ts';
 import { StoreAwayError } from '../../../src/server/desk/store/sql.ts';
 import { toAddress } from '../../../src/server/engine/errors/failure.ts';
@@ -183,7 +184,7 @@ describe('the desk', () => {
   it('refuses a folder that is not writable, with a clear message', () => {
     const folder = createFolder(onTestFinished);
     writeFileSync(join(folder, 'file'), '');
-    const prepare = () => requireDataFolder(join(folder, 'file'));
+    const prepare = () => requireDataFolder(join(folder, 'file'), DESK_FILES);
     expect(prepare).toThrow(UnwritableFolderError);
     expect(prepare).toThrow(/DATA_DIR\) cannot be written to \(E\w+\)/);
   });

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, realpathSync, statfsSync } from 'node:fs';
 import { MiB } from '../../../shared/units.ts';
 import { toMebibytes } from '../../../shared/words.ts';
 import { findExisting, requireWritable, UnwritableFolderError } from '../../boot/data-folder.ts';
+import { DESTINATION_FILES } from '../../destination-settings.ts';
 import type { Environment } from '../../engine/settings.ts';
 import { type Checks, type Finding, judge, ok, toFinding, unknown, warning, wrong } from '../finding.ts';
 
@@ -73,7 +74,7 @@ export const FOLDER_CHECKS = {
 export function checkDataFolder(options: FolderOptions): Finding[] {
   const { dataDir, mounts } = options;
   try {
-    requireWritable(dataDir);
+    requireWritable(dataDir, DESTINATION_FILES);
   } catch (error) {
     if (error instanceof UnwritableFolderError) return [toFinding('DATA_DIR', wrong(error.message))];
     throw error;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { ONLY_VIEWER, parseTokens } from '../../access/operator-tokens.ts';
 import { SETTINGS } from '../../config.ts';
-import { ONLY_VIEWER, parseTokens } from '../../desk/access/operator-tokens.ts';
 import { readKeptToken } from '../../desk/access/token-file.ts';
 import { type Environment, readSettings } from '../../engine/settings.ts';
 import { TerminalError } from '../../terminal/terminal-error.ts';

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openPostgres } from '../../../../src/server/desk/store/postgres.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openStore } from '../../../../src/server/desk/store/store.ts';
-import { createSecret } from '../../../../src/server/desk/store/visitors/secret-table.ts';
+import { createSecret } from '../../../../src/server/reports/tunnel/visitors.ts';
 import { Day } from '../../../../src/shared/units.ts';
 import { createFailure, createTestLog } from '../../../support/desk.ts';
 import { usePostgres } from '../../../support/use-postgres.ts';

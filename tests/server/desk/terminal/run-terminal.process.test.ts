@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../../src/server/desk/desk.ts';
 import { takeLock } from '../../../../src/server/desk/file-lock.ts';
-import { openVisitors } from '../../../../src/server/desk/ingest/tunnel/visitors.ts';
+import { openVisitors } from '../../../../src/server/desk/ingest/open-visitors.ts';
 import { toCallKey } from '../../../../src/server/desk/store/incident-key.ts';
 import { type DeadLetterLine, toDeadLetterFile } from '../../../../src/server/desk/worker/dead-letters.ts';
 import { type Failure, toAddress } from '../../../../src/server/engine/errors/failure.ts';

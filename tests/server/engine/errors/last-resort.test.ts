@@ -39,5 +39,5 @@ it('asks what the visitor was doing if feedback is enabled, and links operators 
   expect(renderLastResort(failure, 'x')).not.toContain('<form');
   expect(renderLastResort({ kind: 'failure', status: 500 }, 'x', true)).not.toContain('<form');
   expect(renderLastResort({ kind: 'public', status: 503, message: 'Closed.' }, 'x', true)).not.toContain('<form');
-  expect(renderLastResort({ ...failure, desk: true }, 'x')).toContain('<a href="/desk/7K3QM2XA/9F4W0R6B">');
+  expect(renderLastResort({ ...failure, url: '/failures/7K3QM2XA' }, 'x')).toContain('<a href="/failures/7K3QM2XA">');
 });

@@ -26,9 +26,9 @@ it('asks what the visitor was doing, in a form that works without scripts', () =
 });
 
 it('links to the desk for signed-in operators, with or without the form', () => {
-  expect(render({ error: { ...ERROR, desk: true } })).toContain('<a href="/desk/7K3QM2XA/9F4W0R6B">');
-  const html = render({ error: { ...ERROR, desk: true }, form: false });
-  expect(html).toContain('<a href="/desk/7K3QM2XA/9F4W0R6B">');
+  expect(render({ error: { ...ERROR, url: '/failures/7K3QM2XA' } })).toContain('<a href="/failures/7K3QM2XA">');
+  const html = render({ error: { ...ERROR, url: '/failures/7K3QM2XA' }, form: false });
+  expect(html).toContain('<a href="/failures/7K3QM2XA">');
   expect(html).not.toContain('<form');
 });
 
