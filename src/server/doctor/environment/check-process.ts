@@ -9,7 +9,7 @@ import { type Checks, ok, warning } from '../finding.ts';
 
 /** With less memory, a hundred concurrent visitors and some uploads were too many (bytes; docs/operating.md). */
 const MIN_MEMORY = 256 * MiB;
-/** The rest is for the desk's thread, buffers and code. */
+/** The rest is for other threads, buffers and code. */
 const MAX_HEAP_SHARE = 0.75;
 
 export interface ProcessFacts {

@@ -102,7 +102,7 @@ export const CONNECTION_CHECKS = {
         'Add this origin to PUBLIC_ORIGINS, and let the proxy pass Host on. With a token, this command shows which host arrived.',
       );
     }
-    if (status >= 500) return wrong(`The start page has status ${status}.`, 'The desk shows why.');
+    if (status >= 500) return wrong(`The start page has status ${status}.`, 'The log says why.');
     return ok(`The start page has status ${status}.`);
   },
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { checkStore, judgeAge, judgeSkew, judgeStarts } from '../../../../src/server/doctor/environment/check-store.ts';
+import { checkStore, judgeAge, judgeSkew, judgeStarts } from '../../../../src/server/doctor/desk/check-store.ts';
 import { Minute, Second } from '../../../../src/shared/units.ts';
 import { createFolder, openTestDesk } from '../../../support/desk.ts';
 import { usePostgres } from '../../../support/use-postgres.ts';

@@ -26,8 +26,16 @@ it('checks if the server can be reached', async () => {
   expect(await listening({}, false)).toMatchObject({ mark: 'ok' });
   expect(await listening({}, true)).toMatchObject({ mark: 'warning', remedies: [{ line: 'HOST=0.0.0.0' }] });
   expect(await listening({ HOST: '0.0.0.0' }, true)).toMatchObject({ mark: 'ok' });
-  expect(await listening({ DESK_PORT: '3000' }, false)).toMatchObject({ mark: 'wrong' });
-  expect(await listening({ DESK_PORT: '3000', DESK_ONLY: '1' }, false)).toMatchObject({ mark: 'ok' });
+});
+
+it('checks that the desk has its own port', async () => {
+  const judgePort = async (env: Environment) =>
+    (await checkSettings({ env, read: readEnvironment(env), product, resolve, isContainer: false })).find(
+      ({ about }) => about === 'DESK_PORT',
+    );
+  expect(await judgePort({})).toBeUndefined();
+  expect(await judgePort({ DESK_PORT: '3000' })).toMatchObject({ mark: 'wrong' });
+  expect(await judgePort({ DESK_PORT: '3000', DESK_ONLY: '1' })).toMatchObject({ mark: 'ok' });
 });
 
 const DRAWN = '6f1d0c5e9b7a4823';
