@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { desk } from '../apps.mjs';
 import { browserTarget, clientOptions } from '../bundles.mjs';
 import { listClientFiles } from '../client-app.mjs';
 import { readRouteModules } from '../route-modules.mjs';
@@ -7,44 +6,42 @@ import { bundledOnce } from './bundled-once.mjs';
 import { isProductFile } from './client-modules.mjs';
 import { createKeptContext } from './kept-context.mjs';
 
-/** Follows the builds, then imports `desk.entry`. */
-const devEntry = 'src/client/desk/develop.ts';
-
 /**
- * @typedef {object} BuiltDesk
+ * @typedef {object} BuiltApp
  * @property {import('esbuild').Metafile} metafile
  * @property {import('esbuild').OutputFile[]} outputFiles
  * @property {{ path: string, contents: Uint8Array }[]} sheets
  * @property {import('../../src/shared/engine/wire/manifest.ts').AppAssets} assets
- * @property {string} name changes with the desk: its pages have to reload
+ * @property {string} id changes with the app: its pages have to reload
  */
 
 /**
- * Builds the desk only when one of its files changes. It contains no product code, so edits of the product do not
+ * Builds an app only when one of its files changes. It contains no product code, so edits of the product do not
  * rebuild it.
  *
  * @param {string} root
+ * @param {typeof import('../destination.mjs').apps[number]} app
  * @param {{ outdir: string, styles: ReturnType<typeof import('../styles.mjs').createStyles> }} options
  */
-export function createDeskDevBuild(root, { outdir, styles }) {
+export function createAppDevBuild(root, { name, devEntry, table }, { outdir, styles }) {
   let context;
-  /** @type {BuiltDesk | undefined} */
+  /** @type {BuiltApp | undefined} */
   let built;
 
   async function rebuild() {
     const [{ metafile, outputFiles }, routeModules] = await Promise.all([
       context.rebuild(),
-      readRouteModules(root, [desk.table], { plugins: [styles.plugin] }),
+      readRouteModules(root, [table], { plugins: [styles.plugin] }),
     ]);
     const files = await listClientFiles({ root, metafile, entry: devEntry, routeModules, outdir, styles });
     const names = [...outputFiles, ...files.sheets].map(({ path }) => path).sort();
-    return { metafile, outputFiles, ...files, name: hash('sha256', names.join('\n')) };
+    return { metafile, outputFiles, ...files, id: hash('sha256', names.join('\n')) };
   }
 
   return {
     /** @param {{ owner: Awaited<ReturnType<typeof import('../owner.mjs').readOwnersBuild>> }} parts */
     async open({ owner }) {
-      const base = clientOptions({ root, name: desk.name, entry: devEntry, outdir, dev: true, owner, styles });
+      const base = clientOptions({ root, name, entry: devEntry, outdir, dev: true, owner, styles });
       built = undefined;
       const options = {
         ...base,
@@ -52,7 +49,7 @@ export function createDeskDevBuild(root, { outdir, styles }) {
         sourceRoot: undefined,
         plugins: [bundledOnce(root, browserTarget), ...base.plugins],
       };
-      context = createKeptContext(desk.name, options, { root, owner });
+      context = createKeptContext(name, options, { root, owner });
     },
 
     async dispose() {
@@ -62,7 +59,7 @@ export function createDeskDevBuild(root, { outdir, styles }) {
 
     /**
      * @param {readonly string[]} changed files, relative to the root
-     * @returns {Promise<BuiltDesk>}
+     * @returns {Promise<BuiltApp>}
      */
     async build(changed) {
       if (!built || changed.length === 0 || !changed.every(isProductFile)) built = await rebuild();
