@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { commands } from '../../build/stamp.mjs';
 import { type AppAssets, type AssetManifest, toAppManifest } from '../../src/shared/engine/wire/manifest.ts';
 import { startServer } from '../support/e2e-server.ts';
 
@@ -42,6 +43,7 @@ describe('the production build', () => {
     expect(gzipSync(page).length - gzipSync(without).length).toBeLessThanOrEqual(1024);
   });
 
+  // #region desk
   it('keeps pages of the product out of the desk, and pages of the desk out of the product', () => {
     const listScripts = ({ entry, routes }: AppAssets) =>
       [entry, ...Object.values(routes)].flatMap(({ script, preloads }) => [script, ...preloads]);
@@ -52,9 +54,10 @@ describe('the production build', () => {
     expect(product).not.toMatch(/Sign in to the desk|root\.signOut|Desk itself/);
     expect(desk).not.toMatch(/\/tour\/|Leave note/);
   });
+  // #endregion desk
 
   it('loads neither Express nor React into the commands', () => {
-    for (const command of ['desk', 'doctor']) {
+    for (const command of commands) {
       const text = readFileSync(`${dist}/server/${command}.js`, 'utf8');
       expect(text, command).not.toMatch(/^\/\/ node_modules\/(?:express|react|react-dom|react-router|@sentry|pino)\//m);
     }

@@ -2,7 +2,6 @@ import type { AddressInfo } from 'node:net';
 import { type RequestHandler, Router } from 'express';
 import { type Logger, pino } from 'pino';
 import { type AppDeps, createApp } from '../../src/server/app.ts';
-import { takeCredentials } from '../../src/server/desk/access/credentials.ts';
 import { jsonBody } from '../../src/server/engine/api/body-limits.ts';
 import { resource } from '../../src/server/engine/api/resource.ts';
 import { toConnectionLimits } from '../../src/server/engine/connection/connection-limits.ts';
@@ -99,7 +98,7 @@ export function createTestApp({ publicOrigins = [], trustProxy, ...deps }: TestA
     trust: createProxyTrust(trustProxy),
     readiness: { draining: false },
     files: new Map(),
-    takeCredentials: takeCredentials(undefined),
+    takeCredentials: (_req, _res, next) => next(),
     pages: createFakePages(),
     api: createFakeApi(),
     scrubPath: noPathScrubber,

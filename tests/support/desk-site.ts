@@ -25,8 +25,8 @@ import { createProxyTrust } from '../../src/server/engine/protection/proxy-trust
 import type { AssetManifest } from '../../src/shared/engine/wire/manifest.ts';
 import { Minute } from '../../src/shared/units.ts';
 import { createTestApp, spyOnLog } from './app.ts';
-import { createTestLog } from './desk.ts';
 import { ADA, VERA } from './people.ts';
+import { createTestLog } from './test-log.ts';
 import { noPathScrubber, noScrubber } from './unguarded.ts';
 
 const ORIGIN = 'http://127.0.0.1';

@@ -8,8 +8,8 @@ import { openStore, type Store } from '../../src/server/desk/store/store.ts';
 import { DIGEST_RULE } from '../../src/server/engine/errors/digest/create-digest.ts';
 import { parseAddress } from '../../src/server/engine/errors/parse-address.ts';
 import { hydrated } from '../e2e/site.ts';
-import { createTestLog } from './desk.ts';
 import type { OwnedApp, RunningApp } from './owned-app.ts';
+import { createTestLog } from './test-log.ts';
 import { until } from './until.ts';
 
 /** With word boundaries, because two ids in `traceparent`, which is in each document, can look like an address. */

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createFolder } from './desk.ts';
+import { createFolder } from './folder.ts';
 import { createSourceTable } from './source-table.ts';
 
 const CART = `export class Cart {

@@ -3,7 +3,7 @@ import { isSameText } from './same-text.ts';
 /** *Viewers* can only read. *Operators* can also change things. */
 export type Role = 'viewer' | 'operator';
 
-/** A person who is signed in to the desk. */
+/** A person with a token. */
 export interface Operator {
   readonly name: string;
   readonly role: Role;

@@ -141,7 +141,7 @@ export function createWrongTokens({ replicas, secret, now }: WrongTokensOptions)
 function createSenderHash(secret: string): (sender: string) => Promise<string> {
   let key: Promise<Buffer> | undefined;
   return async function toHash(sender) {
-    key ??= promisify<string, string, number, Buffer>(scrypt)(secret, 'spillway desk attempts', 32);
+    key ??= promisify<string, string, number, Buffer>(scrypt)(secret, 'spillway attempts', 32);
     return createHmac('sha256', await key)
       .update(sender)
       .digest('base64url')

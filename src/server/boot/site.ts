@@ -126,7 +126,7 @@ export async function startSite<Settings, Services, Own extends object>({
   const development = process.env.SPILLWAY_DEV
     ? await (await import('../engine/develop/development.ts')).createDevelopment({ dist })
     : undefined;
-  const destination = await openDestination(boot, failures);
+  const destination = await openDestination(boot, failures, upstream.outbox);
   const { visitors, feedback, mayRead, takeCredentials } = destination;
   const files = development?.files ?? indexPublicFiles(join(dist, 'client'));
   const maxConnections = toMaxConnections(readOpenFileLimit());

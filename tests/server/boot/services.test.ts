@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openServices, ServicesError } from '../../../src/server/boot/services.ts';
 import type { ProductServices } from '../../../src/server/engine/product.ts';
-import { createTestLog } from '../../support/desk.ts';
+import { createTestLog } from '../../support/test-log.ts';
 
 const settings = { database: 'postgres://app:correct-horse@db.example/app' };
 

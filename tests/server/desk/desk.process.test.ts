@@ -9,7 +9,9 @@ import { DESK_FILES } from '../../../src/server/desk/desk-files.ts';
 import { toCallKey } from '../../../src/server/desk/store/incident-key.ts';
 import { StoreAwayError } from '../../../src/server/desk/store/sql.ts';
 import { toAddress } from '../../../src/server/engine/errors/failure.ts';
-import { createFailure, createFolder, createTestLog, openTestDesk } from '../../support/desk.ts';
+import { createFailure, openTestDesk } from '../../support/desk.ts';
+import { createFolder } from '../../support/folder.ts';
+import { createTestLog } from '../../support/test-log.ts';
 
 describe('the desk', () => {
   it('finds a failure journaled a moment ago', async () => {

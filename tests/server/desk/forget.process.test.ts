@@ -13,7 +13,8 @@ import { type Failure, toAddress } from '../../../src/server/engine/errors/failu
 import { createSecret } from '../../../src/server/reports/tunnel/visitors.ts';
 import { Day } from '../../../src/shared/units.ts';
 import { findCanaries, type Leftover, readFolder, readTables, toCanary } from '../../support/canaries.ts';
-import { createFailure, createFolder, openTestDesk } from '../../support/desk.ts';
+import { createFailure, openTestDesk } from '../../support/desk.ts';
+import { createFolder } from '../../support/folder.ts';
 import { runDesk } from '../../support/terminal.ts';
 import { usePostgres } from '../../support/use-postgres.ts';
 

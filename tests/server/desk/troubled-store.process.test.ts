@@ -4,7 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openPostgres } from '../../../src/server/desk/store/postgres.ts';
 import { QueryFailedError } from '../../../src/server/desk/store/sql.ts';
-import { createFailure, createFolder, createTestLog, openTestDesk } from '../../support/desk.ts';
+import { createFailure, openTestDesk } from '../../support/desk.ts';
+import { createFolder } from '../../support/folder.ts';
+import { createTestLog } from '../../support/test-log.ts';
 import { usePostgres } from '../../support/use-postgres.ts';
 
 const postgres = usePostgres();

@@ -12,6 +12,7 @@ import { toReportStore } from '../../desk/ingest/to-report-store.ts';
 import { createDeskPages, type DeskPages } from '../../desk/pages/desk-pages.ts';
 import { listen, toHttpUrl } from '../../engine/connection/listen.ts';
 import type { FailureLinks } from '../../engine/errors/failure-links.ts';
+import type { ReportOutbox } from '../../reports/tunnel/report-outbox.ts';
 import type { Bootstrap } from '../bootstrap.ts';
 import type { Destination, OperatorParts, Operators } from '../destination.ts';
 import type { Failures } from '../open-failures.ts';
@@ -33,7 +34,11 @@ export function toFailureLinks(_config: Config): FailureLinks {
 }
 
 /** Opens the desk as the place that failures go to. */
-export async function openDestination(boot: Bootstrap, failures: Failures): Promise<Destination> {
+export async function openDestination(
+  boot: Bootstrap,
+  failures: Failures,
+  _outbox: ReportOutbox | undefined,
+): Promise<Destination> {
   const side = await openDeskSide(boot, failures, { beats: true });
   const { desk, visitors, feedback, mayRead } = side;
   return {

@@ -17,7 +17,8 @@ import { toOccurrence } from '../../../../src/shared/engine/reporting/address.ts
 import { REPORT_TAGS } from '../../../../src/shared/engine/reporting/report-tags.ts';
 import { Day } from '../../../../src/shared/units.ts';
 import { createTestApp, spyOnLog, TEST_SERVER } from '../../../support/app.ts';
-import { createFailure, createFolder, openTestDesk } from '../../../support/desk.ts';
+import { createFailure, openTestDesk } from '../../../support/desk.ts';
+import { createFolder } from '../../../support/folder.ts';
 
 const newId = () => randomBytes(16).toString('hex');
 

@@ -5,8 +5,8 @@ import type { NotificationResult } from '../../../../src/server/desk/store/notif
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
-import { createTestLog } from '../../../support/desk.ts';
 import { ingest, wholeOf } from '../../../support/stores.ts';
+import { createTestLog } from '../../../support/test-log.ts';
 import { until } from '../../../support/until.ts';
 
 interface TestTarget {

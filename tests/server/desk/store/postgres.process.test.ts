@@ -5,7 +5,8 @@ import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openStore } from '../../../../src/server/desk/store/store.ts';
 import { createSecret } from '../../../../src/server/reports/tunnel/visitors.ts';
 import { Day } from '../../../../src/shared/units.ts';
-import { createFailure, createTestLog } from '../../../support/desk.ts';
+import { createFailure } from '../../../support/desk.ts';
+import { createTestLog } from '../../../support/test-log.ts';
 import { usePostgres } from '../../../support/use-postgres.ts';
 
 const postgres = usePostgres();

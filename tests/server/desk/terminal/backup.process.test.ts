@@ -13,8 +13,9 @@ import { readTerminalSettings } from '../../../../src/server/desk/terminal/read-
 import { restoreStore } from '../../../../src/server/desk/terminal/restore-store.ts';
 import { createSecret, NO_DAY } from '../../../../src/server/reports/tunnel/visitors.ts';
 import { Day } from '../../../../src/shared/units.ts';
-import { createFolder, createTestLog } from '../../../support/desk.ts';
+import { createFolder } from '../../../support/folder.ts';
 import { describeStores, ingest, retain, thinOf, wholeOf } from '../../../support/stores.ts';
+import { createTestLog } from '../../../support/test-log.ts';
 
 const { log } = createTestLog();
 const digest = '00000001';

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkStore, judgeAge, judgeSkew, judgeStarts } from '../../../../src/server/doctor/desk/check-store.ts';
 import { Minute, Second } from '../../../../src/shared/units.ts';
-import { createFolder, openTestDesk } from '../../../support/desk.ts';
+import { openTestDesk } from '../../../support/desk.ts';
+import { createFolder } from '../../../support/folder.ts';
 import { usePostgres } from '../../../support/use-postgres.ts';
 
 const postgres = usePostgres();

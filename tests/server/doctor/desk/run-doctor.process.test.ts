@@ -9,8 +9,8 @@ import type { FindingGroup, Mark } from '../../../../src/server/doctor/finding.t
 import { runDoctor } from '../../../../src/server/doctor/run-doctor.ts';
 import { findCanaries, toCanary } from '../../../support/canaries.ts';
 import { type Carelessness, startCarelessProxy } from '../../../support/careless-proxy.ts';
-import { createFolder } from '../../../support/desk.ts';
 import { type E2eServer, startServer } from '../../../support/e2e-server.ts';
+import { createFolder } from '../../../support/folder.ts';
 import { findFreePort } from '../../../support/free-port.ts';
 import { hasNginx, startNginx } from '../../../support/nginx.ts';
 import { createOwnedApp, type OwnedApp, project } from '../../../support/owned-app.ts';

@@ -9,7 +9,7 @@ import {
   isInContainer,
 } from '../../../../src/server/doctor/environment/check-data-folder.ts';
 import { MiB } from '../../../../src/shared/units.ts';
-import { createFolder } from '../../../support/desk.ts';
+import { createFolder } from '../../../support/folder.ts';
 
 const MOUNTS = `
 22 1 0:40 / / rw,relatime - overlay overlay rw,lowerdir=/a

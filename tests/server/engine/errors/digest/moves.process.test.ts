@@ -5,7 +5,7 @@ import { createLocations } from '../../../../../build/sites.mjs';
 import { createDigest, type DigestResult } from '../../../../../src/server/engine/errors/digest/create-digest.ts';
 import { loadLocationTable } from '../../../../../src/server/engine/errors/digest/load-location-table.ts';
 import { bundleProject } from '../../../../support/bundled-project.ts';
-import { createFolder } from '../../../../support/desk.ts';
+import { createFolder } from '../../../../support/folder.ts';
 
 type Move = readonly [from: string, to: string];
 
