@@ -22,3 +22,6 @@ export const requiredParts = ['desk-worker'];
 
 /** Entries of commands that also run without npm. */
 export const commands = { desk: 'src/server/desk.ts' };
+
+/** First parts of paths that it uses, also under `/api`. */
+export const paths = ['desk'];

@@ -12,7 +12,7 @@ export const OPTIONAL_PARTS = ['desk'];
  * @property {string} room the name of the part's folders in `src` and `tests`
  * @property {string[]} paths other files, and folders that end with a slash
  * @property {string[]} regions files with lines between `#region <part>` and `#endregion <part>`
- * @property {string[]} scripts of package.json
+ * @property {Record<string, string | null>} scripts of package.json that are changed, or removed
  * @property {string[]} packages that nothing else needs
  * @property {string[]} developing packages that only tests and benchmarks still need
  * @property {string} settings the table of the part's settings
@@ -99,7 +99,10 @@ function listImports(path, text) {
  * @param {Removal} removal
  */
 export function withoutPackages(manifest, { scripts, packages, developing }) {
-  for (const name of scripts) delete manifest.scripts?.[name];
+  for (const [name, script] of Object.entries(manifest.scripts ? scripts : {})) {
+    if (script === null) delete manifest.scripts[name];
+    else manifest.scripts[name] = script;
+  }
   for (const name of packages) delete manifest.dependencies[name];
   for (const name of developing) {
     const { [name]: version, ...others } = manifest.dependencies;

@@ -15,14 +15,14 @@ const hashDigits = 16;
  * @property {string} version
  * @property {string} [upstream] the git URL of Spillway's repository
  * @property {string} [commit] of the release there
- * @property {readonly string[]} [without] parts of Spillway that the app does without
+ * @property {Record<string, true>} [without] parts of Spillway that the app does without
  * @property {Record<string, string>} files hashes of Spillway's files, by path
  */
 
-/** @param {Origin} origin */
+/** @param {Omit<Origin, 'without'> & { without?: readonly string[] }} origin */
 export function toSpillwayText({ version, upstream, commit, without = [], files }) {
   const sorted = Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1)));
-  return `${JSON.stringify({ version, upstream, commit, ...(without.length > 0 && { without }), files: sorted }, null, 2)}\n`;
+  return `${JSON.stringify({ version, upstream, commit, ...(without.length > 0 && { without: Object.fromEntries(without.map((part) => [part, true])) }), files: sorted }, null, 2)}\n`;
 }
 
 /**

@@ -66,7 +66,7 @@ function run(args, root, log) {
   const upstream = origin?.upstream ?? (target.commit ? from : upstreamUrl);
   const plan = createPlan(git, base, target, {
     upstream: upstream && withoutCredentials(upstream),
-    without: origin?.without ?? [],
+    without: Object.keys(origin?.without ?? {}),
   });
   const codemods = plan.codemods
     .filter((version) => compareVersions(version, base.version) > 0 && compareVersions(version, target.version) <= 0)

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { commands } from '../../build/stamp.mjs';
-import { type AppAssets, type AssetManifest, toAppManifest } from '../../src/shared/engine/wire/manifest.ts';
+import type { AssetManifest } from '../../src/shared/engine/wire/manifest.ts';
 import { startServer } from '../support/e2e-server.ts';
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
@@ -42,19 +42,6 @@ describe('the production build', () => {
     expect(page.length - without.length).toBeGreaterThan(1000);
     expect(gzipSync(page).length - gzipSync(without).length).toBeLessThanOrEqual(1024);
   });
-
-  // #region desk
-  it('keeps pages of the product out of the desk, and pages of the desk out of the product', () => {
-    const listScripts = ({ entry, routes }: AppAssets) =>
-      [entry, ...Object.values(routes)].flatMap(({ script, preloads }) => [script, ...preloads]);
-    const read = (urls: string[]) => urls.map((url) => readFileSync(`${dist}/client${url}`, 'utf8')).join('\n');
-    const desk = read(listScripts(toAppManifest(manifest, 'desk')));
-    const product = read(listScripts(manifest));
-    expect(desk).toContain('Sign in to the desk');
-    expect(product).not.toMatch(/Sign in to the desk|root\.signOut|Desk itself/);
-    expect(desk).not.toMatch(/\/tour\/|Leave note/);
-  });
-  // #endregion desk
 
   it('loads neither Express nor React into the commands', () => {
     for (const command of commands) {

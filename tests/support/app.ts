@@ -6,6 +6,7 @@ import { jsonBody } from '../../src/server/engine/api/body-limits.ts';
 import { resource } from '../../src/server/engine/api/resource.ts';
 import { toConnectionLimits } from '../../src/server/engine/connection/connection-limits.ts';
 import { createHttpServer, type HttpServerOptions } from '../../src/server/engine/connection/http-server.ts';
+import type { FailureLinks } from '../../src/server/engine/errors/failure-links.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import type { PageSteps } from '../../src/server/engine/pages/page-handlers.ts';
 import { createOrigins } from '../../src/server/engine/protection/origins.ts';
@@ -24,6 +25,9 @@ export const TEST_SERVER: Pick<HttpServerOptions, 'limits' | 'trust'> = {
   limits: toConnectionLimits(MAX_CONNECTIONS),
   trust: createProxyTrust(),
 };
+
+/** Where failures are shown, for operators. */
+export const TEST_LINKS: FailureLinks = { toUrl: (address) => `/failures/${address}`, arePublic: false };
 
 /** A log that collects its lines. */
 export interface LogSpy {
@@ -93,7 +97,7 @@ export function createTestApp({ publicOrigins = [], trustProxy, ...deps }: TestA
   const log = deps.log ?? pino({ enabled: false });
   return createApp({
     log,
-    funnel: createFunnel({ scrubber: noScrubber, log, build: 'test' }),
+    funnel: createFunnel({ scrubber: noScrubber, log, build: 'test', links: TEST_LINKS }),
     origins: createOrigins(publicOrigins, 'http://localhost:3000'),
     trust: createProxyTrust(trustProxy),
     readiness: { draining: false },

@@ -117,7 +117,7 @@ export function createFakeTunnel(
       takeTurn: () => 0,
       keep: async (given) => (spies.feedback.push(given) > 0 ? 'kept' : 'failed'),
     },
-    toUrl: (address) => `/desk/${address}`,
+    toUrl: (address) => `/failures/${address}`,
     mayOpen: () => false,
     isEchoAwaited: async () => true,
     makeDigest: makeFakeDigest,

@@ -102,7 +102,7 @@ const BEHAVIORS: readonly (readonly [name: string, ...steps: Step[]])[] = [
         headers: { etag: expect.stringMatching(/^W\//), 'cache-control': 'private, no-cache' },
       },
     ],
-    ['GET /projects?q=DESK', {}, { status: 200, body: [expect.objectContaining({ key: 'HELP' })] }],
+    ['GET /projects?q=TEAM', {}, { status: 200, body: [expect.objectContaining({ key: 'HELP' })] }],
     ['GET /projects?q=a&q=b', {}, { status: 400, body: errors('q') }],
     ['GET /projects?p=a', {}, { status: 400, body: { errors: { p: 'Unknown field.' } } }],
   ],

@@ -73,7 +73,7 @@ describe('an event', () => {
       tags: {
         cart: 'full',
         digest: body.digest,
-        incident: `/desk/${body.digest}-${failure?.occurrence}`,
+        incident: `/failures/${body.digest}-${failure?.occurrence}`,
       },
       exception: { values: [{ type: 'TypeError', value: 'x is not a function' }] },
     });
@@ -82,7 +82,7 @@ describe('an event', () => {
     ]);
   });
 
-  it('links to the desk under the configured origin, with any Host header', async () => {
+  it('links to the failure under the configured origin, with any Host header', async () => {
     const publicOrigins = ['https://shop.example', 'https://www.shop.example'];
     const shop = await startTunnelSite({ upstreamDsn: DSN, publicOrigins });
     const body = writeEnvelope({ dsn: DSN }, [{ type: 'event' }, createEvent()]).toString('latin1');
@@ -93,7 +93,7 @@ describe('an event', () => {
       body,
     );
     const passed = json(parseEnvelope(shop.forwarded[0]?.bytes ?? Buffer.from('{}')).items[0]);
-    expect(passed.tags.incident).toMatch(/^https:\/\/shop\.example\/desk\/[0-9A-Z]{8}-[0-9A-Z]{8}$/);
+    expect(passed.tags.incident).toMatch(/^https:\/\/shop\.example\/failures\/[0-9A-Z]{8}-[0-9A-Z]{8}$/);
     shop.close();
   });
 
@@ -249,7 +249,7 @@ describe('an event', () => {
     const { body } = await sendEvent({ tags: { 'spillway.echo': '7K3QM2XA-9F4W0R6B' } });
     expect(body.digest).toBe('7K3QM2XA');
     expect(site.failures).toMatchObject([{ digest: '7K3QM2XA', echoOf: '7K3QM2XA-9F4W0R6B' }]);
-    expect(arrived().event.tags).toEqual({ digest: '7K3QM2XA', incident: '/desk/7K3QM2XA-9F4W0R6B' });
+    expect(arrived().event.tags).toEqual({ digest: '7K3QM2XA', incident: '/failures/7K3QM2XA-9F4W0R6B' });
   });
 
   it('creates 50 new incidents an hour, then counts on an overflow incident', async () => {

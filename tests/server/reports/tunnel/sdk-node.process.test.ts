@@ -54,7 +54,7 @@ it('forwards everything that @sentry/node sends', { timeout: 60_000 }, async () 
     'RangeError',
     'TypeError',
   ]);
-  // This feedback is about no failure, so the desk does not store it.
+  // This feedback is about no failure, so it is not stored.
   expect(site.feedback).toEqual([]);
   expect(site.faults).toEqual([]);
 });

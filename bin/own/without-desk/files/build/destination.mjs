@@ -15,3 +15,6 @@ export const requiredParts = [];
 
 /** Entries of commands that also run without npm. */
 export const commands = {};
+
+/** First parts of paths that it uses. */
+export const paths = [];

@@ -87,7 +87,7 @@ describe('a digest stays the same', () => {
     const before = await digestOf('server/product/cart.ts', CART);
     const after = await digestOf(path, text, moves);
     expect(after.digest).toBe(before.digest);
-    // The desk shows the current place.
+    // The current place is shown.
     expect(after.site?.path).toBe(`src/${path}`);
     expect((await digestOf(path, text)).digest).not.toBe(before.digest);
   });
