@@ -235,8 +235,10 @@ describe('dependencies that protect', () => {
     'mayRead',
     'takeCredentials',
     'checkToken',
+    // #region desk
     'signIn',
     'readAccess',
+    // #endregion desk
     'toVisitor',
     'isSecret',
     'styleAttributes',

@@ -124,8 +124,13 @@ export function pruneLock({ packages }) {
   for (const path of Object.keys(packages)) {
     if (path === '') continue;
     if (!all.has(path)) delete packages[path];
-    else if (!needed.has(path) && !packages[path].devOptional) packages[path].dev = true;
+    else if (!needed.has(path) && !packages[path].devOptional) packages[path] = toDevelopment(packages[path]);
   }
+}
+
+/** In npm's order. */
+function toDevelopment({ version, resolved, integrity, dev: _dev, ...rest }) {
+  return { version, resolved, integrity, dev: true, ...rest };
 }
 
 function listNeeded(packages, root) {
