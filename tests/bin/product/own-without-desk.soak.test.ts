@@ -30,7 +30,7 @@ function listMentions(folder: string): string[] {
 describe('npm run own -- --without desk', () => {
   test('leaves nothing of it in src, tests, the build and the settings', () => {
     for (const folder of ['src', 'tests', 'build']) expect(listMentions(folder), folder).toEqual([]);
-    for (const path of ['.env.example', 'package.json', 'build.mjs', 'compose.yaml', 'Dockerfile', 'README.md']) {
+    for (const path of ['.env.example', 'package.json', 'build.mjs', 'compose.yaml', 'Dockerfile']) {
       expect(clone.read(path), path).not.toMatch(/\bdesk\b/i);
     }
   });
