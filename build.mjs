@@ -7,6 +7,7 @@ import { hasRequiredNode } from './bin/require-node.mjs';
 import { product } from './build/apps.mjs';
 import { browserTarget, bundleServer, serverParts, throwReadable } from './build/bundles.mjs';
 import { buildClientApp } from './build/client-app.mjs';
+import { readCommits } from './build/commits.mjs';
 import { addDebugIds, listDebugIds } from './build/debug-ids.mjs';
 import * as destination from './build/destination.mjs';
 import { mapExistingApp } from './build/existing-app.mjs';
@@ -51,7 +52,7 @@ export async function build({
 
   const options = { root, dev, owner, styles };
   const serverSide = { ...options, outdir: 'dist/server', warn: log };
-  const [client, otherClients, server, parts, terminal, publicFiles] = await Promise.all([
+  const [client, otherClients, server, parts, terminal, publicFiles, commits] = await Promise.all([
     buildClientApp(product, { ...options, outdir: clientFolder }),
     Promise.all(
       destination.apps.map((app) =>
@@ -64,6 +65,7 @@ export async function build({
       commands.map((command) => reuse(`${command} command`, options, () => bundleCommand(root, command, owner))),
     ),
     readFiles(join(root, publicFolder)),
+    dev ? [] : readCommits(root),
   ]).catch(throwReadable);
 
   const bundles = [client, ...otherClients, server, parts];
@@ -71,7 +73,7 @@ export async function build({
   const bundled = sortOutputs(join(root, 'dist'), addDebugIds(outputs));
   const served = [...bundled.served, ...client.sheets, ...otherClients.flatMap(({ sheets }) => sheets), ...publicFiles];
   const manifest = {
-    buildId: toBuildId(served),
+    buildId: toBuildId(served, stamp),
     release: readRelease(root),
     debugIds: listDebugIds(bundled.unserved),
     ...client.assets,
@@ -96,6 +98,7 @@ export async function build({
     ...[...served, ...compressed].map((file) => ({ ...file, path: `client/${file.path}` })),
     { path: 'manifest.json', contents: `${JSON.stringify(manifest, null, 2)}\n` },
     { path: 'sites.json', contents: sites },
+    { path: 'commits.json', contents: JSON.stringify(commits) },
     { path: 'packages.json', contents: `${JSON.stringify(packages, null, 2)}\n` },
   ];
   await writeBuild(join(root, 'dist'), files, { dev, stamp });

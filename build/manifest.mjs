@@ -83,11 +83,14 @@ function listStaticImports(metafile, output, found = new Set()) {
 }
 
 /**
- * @param {{ path: string, contents: Uint8Array }[]} files
- * @returns {string} an id that depends only on the files, not on when or where they were built
+ * Another release has another id, even if only its server differs, because there is one set of source maps for an id.
+ *
+ * @param {{ path: string, contents: Uint8Array }[]} files those that are served
+ * @param {string} stamp of the sources and the release
+ * @returns {string} an id that does not depend on when or where they were built
  */
-export function toBuildId(files) {
+export function toBuildId(files, stamp) {
   const sorted = [...files].sort((a, b) => (a.path < b.path ? -1 : 1));
   const lines = sorted.map(({ path, contents }) => `${path}\0${hash('sha256', contents)}\n`);
-  return hash('sha256', lines.join('')).slice(0, 12);
+  return hash('sha256', lines.join('') + stamp).slice(0, 12);
 }

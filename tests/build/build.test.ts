@@ -281,8 +281,12 @@ describe('a build', () => {
     }
   });
 
-  it('has another id if a page changed', async () => {
-    const root = createApp({ 'src/shared/product/pages/plain.tsx': 'export default () => <main>changed</main>;' });
+  it.each([
+    ['a page', 'src/shared/product/pages/plain.tsx', 'export default () => <main>changed</main>;'],
+    ['only code of the server', 'src/server/product/only-here.ts', 'export const limit = 7;'],
+    ['only the commit', '.git/HEAD', '0123456789abcdef0123456789abcdef01234567'],
+  ])('has another id if %s changed', async (_, path, text) => {
+    const root = createApp({ [path]: text });
     await build({ root, ...quiet });
     expect(readManifest(root).buildId).not.toBe(manifest.buildId);
   });

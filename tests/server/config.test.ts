@@ -45,12 +45,14 @@ it('has a default for everything', () => {
     smtpUrl: undefined,
     mailFrom: undefined,
     mailTo: [],
-    notifyAfter: 1,
+    mailPeople: {},
+    mailSummary: undefined,
+    notifyAfter: [{ count: 1 }],
     notifyPrivateTargets: [],
     heartbeatUrl: undefined,
     sentryDsn: undefined,
     sentryEnvironment: 'production',
-    sourceLink: undefined,
+    links: { source: undefined, issue: undefined, trace: undefined },
     tunnelPath: '/_report',
     scrubKeys: [],
     scrubPatterns: [],
@@ -92,7 +94,11 @@ it('reads the notification targets', () => {
     SMTP_URL: 'smtps://ada%40example.com:p%23@mail.example.com',
     MAIL_TO: 'ada@example.com, grace@example.com,',
     NOTIFY_PRIVATE_TARGETS: '10.0.0.0/8, mail.internal,fd00::1',
+    NOTIFY_AFTER: '3,10 in 5m, 20 visitors',
+    MAIL_SUMMARY: '07:30',
   });
+  expect(config.notifyAfter).toEqual([{ count: 3 }, { count: 10, within: 300_000 }, { count: 20, of: 'visitors' }]);
+  expect(config.mailSummary).toBe(27_000_000);
   expect(config.webhookUrls).toEqual(['https://hooks.example.com/a,b?c=d', 'http://10.0.0.1:8080/x']);
   expect(config.webhookFormat).toBe('slack');
   expect(config.smtpUrl).toBe('smtps://ada%40example.com:p%23@mail.example.com');
@@ -171,7 +177,9 @@ describe('an invalid value', () => {
     ],
     ['MAIL_FROM', ['canary', 'Canary <canary@x>', 'canary@x\r\nBcc: y@z', 'canary@x,y@z']],
     ['MAIL_TO', ['canary', 'a@b,canary', 'canary @x', 'canary@x\ny@z']],
-    ['NOTIFY_AFTER', ['canary', '0', '-1', '1.5', '1000001']],
+    ['NOTIFY_AFTER', ['canary', '0', '-1', '1.5', '1000001', '3 canary', '1001 in 5m', '10 in 61m', '10 in 0m', ',']],
+    ['MAIL_PEOPLE', ['canary', 'ada:canary', ':ada@example.com', 'ada:ada@example.com,canary']],
+    ['MAIL_SUMMARY', ['canary', '24:00', '7:30', '07:60']],
     ['NOTIFY_PRIVATE_TARGETS', ['canary:80', 'http://canary', '10.0.0.0/33', '300.1.1.1', '*', 'a,canary canary']],
     ['HEARTBEAT_URL', ['canary', 'ftp://canary', 'https://a,https://canary', 'https://u:canary@x']],
     ['SENTRY_DSN', ['canary', 'https://canary.example/2', 'ftp://key@canary/2']],

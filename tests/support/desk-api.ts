@@ -74,6 +74,7 @@ export function wholeWithSource(wanted: Partial<StoredFailure> = {}) {
       site: { path: place.file, function: 'loadCart', detail: 'return cart.order.total' },
       request: { method: 'GET', url: '/orders/7', headers: { Referer: '/orders', 'User-Agent': 'curl/8.4.0' } },
       breadcrumbs: [{ at: Date.now(), category: 'fetch', message: 'GET /carts/7', data: { status: 200 } }],
+      level: 'warning',
       tags: { plan: 'business' },
     }),
     resolved: [[{ ...place, function: 'loadCart', own: true, context: { start: 1, lines: SOURCE } }]],

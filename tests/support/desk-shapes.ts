@@ -15,6 +15,7 @@ export const NOW = Date.UTC(2026, 10, 21, 20, 31, 7);
 export function wholeShape(more: Partial<WholeShape> = {}): WholeShape {
   return {
     origin: 'while a loader ran',
+    level: 'error',
     traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
     spanId: '00f067aa0ba902b7',
     errors: [

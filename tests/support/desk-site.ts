@@ -11,6 +11,7 @@ import { createSignIn, makeTicket } from '../../src/server/desk/access/sign-in.t
 import { createDeskApi } from '../../src/server/desk/api/desk-api.ts';
 import type { Desk } from '../../src/server/desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from '../../src/server/desk/desk-app.ts';
+import type { DeskLinks } from '../../src/server/desk/links.ts';
 import { createDeskPages, type DeskPages } from '../../src/server/desk/pages/desk-pages.ts';
 import type { SqlDriver } from '../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../src/server/desk/store/sqlite.ts';
@@ -51,6 +52,10 @@ export interface DeskSiteOptions {
   readonly driver?: SqlDriver;
   /** The notification channels that the pages show. */
   readonly notify?: NotifyFacts;
+  /** Stores the requests of routes; does nothing by default. */
+  readonly flushRoutes?: () => Promise<void>;
+  /** The links that the pages have; none by default. */
+  readonly links?: DeskLinks;
   /** Calls that the desk worker handles without the store. */
   readonly calls?: Partial<WorkerHandlers>;
   /** Failures that are not in the store yet; none by default. */
@@ -113,7 +118,9 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       now: () => now,
       holdMs: options.holdMs ?? 10,
     });
-    const facts = { environment: 'test', release: 'v1', ...(options.notify && { notify: options.notify }) };
+    const { notify, links = {} } = options;
+    const { flushRoutes = async () => undefined } = options;
+    const facts = { environment: 'test', release: 'v1', links, flushRoutes, ...(notify && { notify }) };
     const proxy = toProxySignIn({ authProxyHeader, authProxySecret, authProxyOperators, trustProxy });
     const credentials = { takeCredentials: takeCredentials(proxy) };
     const desk = await createDeskPages({
@@ -122,6 +129,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       facts,
       manifest: MANIFEST,
       funnel,
+      log,
       origins,
       bodies: createBodyReader(),
       ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),

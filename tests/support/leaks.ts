@@ -63,7 +63,7 @@ export async function readDeath({ expect, onTestFinished }: Context, dataDir: st
     withWholes: true,
   });
   const [occurrence] = occurrences;
-  return occurrence && presentOccurrence(occurrence, { sourceLink: undefined }).whole;
+  return occurrence && presentOccurrence(occurrence, {}).whole;
 }
 
 /** The memory history in the last heartbeat. */

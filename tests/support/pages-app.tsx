@@ -8,6 +8,7 @@ import { type AppDeps, createApp } from '../../src/server/app.ts';
 import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
 import { createHttpServer } from '../../src/server/engine/connection/http-server.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
+import { createAppLog } from '../../src/server/engine/monitoring/app-log.ts';
 import { createPages, type PageSteps, type PagesOptions } from '../../src/server/engine/pages/page-handlers.ts';
 import { createEarlyScript } from '../../src/server/engine/pages/render/early-script.ts';
 import type { ServerPage } from '../../src/server/engine/pages/server-page.ts';
@@ -131,6 +132,7 @@ export function createTestPages(
     limiter: undefined,
     isSecret: false,
     traceTargets: [],
+    log: createAppLog(pino({ enabled: false })),
     ...options,
   });
 }
@@ -152,7 +154,7 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     publicOrigins: _,
     ...pageOptions
   } = options;
-  const pages = await createTestPages(table, { compression, ...pageOptions, funnel, origins });
+  const pages = await createTestPages(table, { compression, log: createAppLog(log), ...pageOptions, funnel, origins });
   const app = createApp({
     log,
     funnel,

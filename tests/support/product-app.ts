@@ -8,7 +8,9 @@ import { readConfig } from '../../src/server/config.ts';
 import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import { watchProcess } from '../../src/server/engine/errors/process-faults.ts';
+import { reportTo } from '../../src/server/engine/errors/report.ts';
 import { loadExistingApp } from '../../src/server/engine/existing-app.ts';
+import { createAppLog } from '../../src/server/engine/monitoring/app-log.ts';
 import { createPages } from '../../src/server/engine/pages/page-handlers.ts';
 import { type Product, toContextMaker } from '../../src/server/engine/product.ts';
 import { createContentPolicy } from '../../src/server/engine/protection/content-policy.ts';
@@ -59,6 +61,7 @@ export function createProductApp<Settings, Services, Own extends object>({
 }: ProductAppTable<Settings, Services, Own>): (options?: ProductAppOptions<Services>) => Promise<ProductApp> {
   return async function openApp({ services: given, env = {}, fetches } = {}) {
     const log = pino({ enabled: false });
+    const appLog = createAppLog(log);
     const config = readConfig({ ...env });
     const failures: string[] = [];
     const table = await createSourceTable(root);
@@ -81,17 +84,11 @@ export function createProductApp<Settings, Services, Own extends object>({
         },
       ],
     });
+    reportTo(funnel);
     const settings = product.settings.read(env, config);
     const opened =
       given === undefined
-        ? await openServices(product.services, settings, {
-            log,
-            scrubber: noScrubber,
-            report(error) {
-              const disposition = funnel.fail(error, { origin: 'service' });
-              return disposition.kind === 'error' ? disposition.error.digest : undefined;
-            },
-          })
+        ? await openServices(product.services, settings, { log: appLog, scrubber: noScrubber })
         : { services: given, close: () => Promise.resolve() };
     const parts = { settings, services: opened.services };
     const origins = createOrigins([], 'http://localhost:3000');
@@ -104,6 +101,7 @@ export function createProductApp<Settings, Services, Own extends object>({
       sharedContext: parts,
       manifest: { buildId: 'test', entry: { script: '/assets/test.js', preloads: [], styles: [] }, routes: {} },
       funnel,
+      log: appLog,
       policy: createContentPolicy(product.contentSources, { earlyScript: undefined, styleAttributes: true }),
       origins,
       traceTargets: [],

@@ -94,7 +94,7 @@ describe('visitPage', () => {
       request: new Request(new URL(url, 'http://weir.example')),
       url: new URL(url, 'http://weir.example'),
       params,
-      context: { fetch },
+      context: { fetch, log: console },
       signal: new AbortController().signal,
     });
     return createVisitPage({ ...table, pages: { root: null, order: null, ...halves }, toArgs });

@@ -5,6 +5,7 @@ import type { AssetsOptions } from '../engine/assets/assets.ts';
 import type { PublicFile } from '../engine/assets/public-files.ts';
 import type { HttpServer } from '../engine/connection/http-server.ts';
 import type { Reporter } from '../engine/errors/failure.ts';
+import type { FirstStepsDeps } from '../engine/first-steps.ts';
 import type { FixedPaths, Readiness } from '../engine/monitoring/fixed-paths.ts';
 import type { MayRead } from '../engine/monitoring/may-read.ts';
 import type { Metrics } from '../engine/monitoring/metrics.ts';
@@ -29,6 +30,8 @@ export interface Destination {
   /** Removes credentials of operators from each request before the product sees it. */
   readonly takeCredentials: Step;
   readonly findOldAsset: AssetsOptions['findOldAsset'];
+  /** Called at the end of each request. */
+  readonly noteRequest: FirstStepsDeps['onEnd'];
   /** Facts for `/readyz`. */
   readonly details: () => Readonly<Record<string, string>>;
   /** Registers gauges. */

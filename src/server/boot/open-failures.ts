@@ -5,6 +5,7 @@ import type { LocationTable } from '../engine/errors/digest/location-table.ts';
 import type { Reporter } from '../engine/errors/failure.ts';
 import type { FailureLinks } from '../engine/errors/failure-links.ts';
 import { createFunnel, type Funnel, type FunnelOptions } from '../engine/errors/funnel.ts';
+import { reportTo } from '../engine/errors/report.ts';
 import { createPathScrubber, type ScrubPath } from '../engine/errors/scrub/secret-path.ts';
 import type { Scrubber } from '../engine/errors/scrub.ts';
 import type { Bootstrap } from './bootstrap.ts';
@@ -56,6 +57,7 @@ export function openFailures(boot: Bootstrap, options: FailuresOptions): Failure
     toVisitor: (address, id) => kept?.visitors.toVisitor(address, id),
     onFailure,
   });
+  reportTo(funnel);
   return {
     funnel,
     scrubber,

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { Second } from '../../shared/units.ts';
+import { report } from '../engine/errors/report.ts';
 import type { Scrubber } from '../engine/errors/scrub.ts';
 import type { ProductServices, ServiceTools } from '../engine/product.ts';
 
@@ -29,11 +30,11 @@ export interface ServicesOptions extends ServiceTools {
 export async function openServices<Settings, Services>(
   product: ProductServices<Settings, Services> | undefined,
   settings: Settings,
-  { report, scrubber, log }: ServicesOptions,
+  { scrubber, log }: ServicesOptions,
 ): Promise<OpenedServices<Services>> {
   let services: Services;
   try {
-    services = (await product?.open(settings, { log, report })) as Services; // without services, the type is undefined
+    services = (await product?.open(settings, { log })) as Services; // without services, the type is undefined
   } catch (error) {
     const thrown = scrubber.text(inspect(error));
     throw new ServicesError(`The product's services cannot be opened, so the server does not start:\n${thrown}`);

@@ -14,6 +14,7 @@ import { createHttpServer } from '../engine/connection/http-server.ts';
 import { listen, toHttpUrl } from '../engine/connection/listen.ts';
 import { handleUpgrades } from '../engine/connection/upgrades.ts';
 import { loadExistingApp } from '../engine/existing-app.ts';
+import { createAppLog } from '../engine/monitoring/app-log.ts';
 import { doctorPage } from '../engine/monitoring/doctor-page.ts';
 import { metricsPage, type Readiness } from '../engine/monitoring/fixed-paths.ts';
 import type { ServerLog } from '../engine/monitoring/logger.ts';
@@ -74,13 +75,10 @@ export async function startSite<Settings, Services, Own extends object>({
     onFailure: process.env.SPILLWAY_DEV ? (...args) => development?.onFailure?.(...args) : undefined,
   });
   const { funnel, scrubber, scrubPath, inFlight } = failures;
+  const appLog = createAppLog(log);
   const { services, close: closeServices } = await openServices(product.services, settings, {
     scrubber,
-    log,
-    report(error) {
-      const disposition = funnel.fail(error, { origin: 'service' });
-      return disposition.kind === 'error' ? disposition.error.digest : undefined;
-    },
+    log: appLog,
   });
   const parts = { settings, services };
   const steps = product.steps?.(parts) ?? [];
@@ -105,6 +103,7 @@ export async function startSite<Settings, Services, Own extends object>({
     sharedContext: parts,
     manifest,
     funnel,
+    log: appLog,
     policy: createContentPolicy(product.contentSources, { earlyScript, reportPath, styleAttributes: true }),
     origins,
     takesFeedback,
@@ -149,6 +148,7 @@ export async function startSite<Settings, Services, Own extends object>({
     scrubPath,
     takeCredentials,
     metrics,
+    onEnd: destination.noteRequest,
     metricsPage: operators.metrics,
     doctorPage: doctorPage({ origins, trust, mayRead, compression: config.compression, hasSockets }),
     overload,

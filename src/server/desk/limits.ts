@@ -143,6 +143,8 @@ export const BELIEVED_VISITORS = 2;
 export const MAX_NOTICES_AN_HOUR = 20;
 /** How long a summary waits for more messages (ms). At most one is sent in an hour. */
 export const SUMMARY_GATHER_TIME = 30 * Second;
+/** How late a daily summary can be queued, because no server was running (ms). Then it is left out. */
+export const SUMMARY_PATIENCE = 1 * Hour;
 /** Tries of one message (a count). With the waits below, they take over two and a half hours. */
 export const MAX_NOTICE_TRIES = 12;
 /** First and longest wait before a failed target is tried again (ms). `Retry-After` can ask for more. */

@@ -1,10 +1,16 @@
 import { Day, MiB } from '../../shared/units.ts';
 import { ONLY_OPERATOR, ONLY_VIEWER, parseTokens, TOKEN_SENTENCE } from '../access/operator-tokens.ts';
-import { parseMailAddresses } from '../engine/outgoing/parse-settings.ts';
 import { parseOrigins } from '../engine/protection/origin-settings.ts';
 import { parsed, port, type SettingsTable, type SettingsValues, toggle, whole } from '../engine/settings.ts';
-import { parseHttpUrls } from './notifications/settings.ts';
-import { parseSourceLink } from './source-link.ts';
+import { ISSUE_FIELDS, parseIssueLink, parseSourceLink, parseTraceLink } from './links.ts';
+import {
+  listInEnvironment,
+  parseHttpUrls,
+  parseMailAddresses,
+  parsePeople,
+  parseThresholds,
+  parseTimeOfDay,
+} from './notifications/settings.ts';
 
 const WEBHOOK_FORMATS = ['json', 'slack'] as const;
 /** Headers that the server itself reads, so it cannot remove them from requests. */
@@ -105,7 +111,7 @@ export const DESK_SETTINGS = {
   },
   WEBHOOK_URL: {
     about:
-      'The URLs that notifications of new incidents, regressions and storms are posted to, separated by commas. Default: none.',
+      'The URLs that notifications of new incidents, regressions and storms are posted to, separated by commas. staging:https://… is only used in that environment (SENTRY_ENVIRONMENT). Default: none.',
     example: 'https://hooks.example.com/spillway',
     schema: parsed(
       'contains something that is not a URL to post to. Use http(s) URLs without user and password, separated by commas.',
@@ -129,19 +135,36 @@ export const DESK_SETTINGS = {
     }).prefault(''),
   },
   MAIL_TO: {
-    about: 'The recipients of notifications by email, separated by commas. Default: no notifications by email.',
+    about:
+      'The recipients of notifications by email, separated by commas. staging:ada@example.com is only used in that environment. Default: no notifications by email.',
     example: 'ada@example.com,grace@example.com',
     schema: parsed(
       'contains something that is not an email address. Use addresses such as ada@example.com, separated by commas.',
       parseMailAddresses,
     ).prefault(''),
   },
+  MAIL_PEOPLE: {
+    about:
+      'The email addresses of operators, as name:address separated by commas. An incident that is assigned to one of them is announced only to them. Default: to WEBHOOK_URL and MAIL_TO.',
+    example: 'ada:ada@example.com,grace:grace@example.com',
+    schema: parsed(
+      'contains something that is not name:address. Use pairs such as ada:ada@example.com, separated by commas.',
+      parsePeople,
+    ).prefault(''),
+  },
+  MAIL_SUMMARY: {
+    about: 'The time of day, in UTC, at which MAIL_TO gets a summary of the last 24 hours. Default: no summary.',
+    example: '07:30',
+    schema: parsed('is not a time of day. Use hours and minutes, such as 07:30.', parseTimeOfDay).optional(),
+  },
   NOTIFY_AFTER: {
-    about: 'How many times an incident must happen before a notification is sent.',
-    example: '1',
-    schema: parsed('is not a count. Use a whole number from 1 to 1000000.', (text) => {
-      return /^[1-9]\d{0,6}$/.test(text) && Number(text) <= 1e6 ? Number(text) : undefined;
-    }).prefault('1'),
+    about:
+      'When a notification of an incident is sent: after a number of occurrences (3), of occurrences within minutes (10 in 5m) or of visitors (20 visitors). Of several, separated by commas, the first that is reached counts.',
+    example: '10 in 5m,20 visitors',
+    schema: parsed(
+      'is not a threshold. Use a whole number from 1 to 1000000, such as 3 or 20 visitors, or up to 1000 occurrences in up to 60 minutes, such as 10 in 5m. Separate several with commas.',
+      parseThresholds,
+    ).prefault('1'),
   },
   HEARTBEAT_URL: {
     about:
@@ -161,6 +184,23 @@ export const DESK_SETTINGS = {
       parseSourceLink,
     ).optional(),
   },
+  ISSUE_LINK: {
+    about: `The URL that "Create an issue" opens on an incident, so that your issue tracker fills its form. It contains {digest} or {url}. All placeholders: ${ISSUE_FIELDS.map((name) => `{${name}}`).join(', ')}. Default: no link.`,
+    example: 'https://github.com/acme/shop/issues/new?title={title}&body={url}',
+    schema: parsed(
+      'is not an http(s) URL that contains {digest} or {url}, or it has an unknown placeholder. Use one such as https://github.com/acme/shop/issues/new?title={title}&body={url}.',
+      parseIssueLink,
+    ).optional(),
+  },
+  TRACE_LINK: {
+    about:
+      'The URL that the desk opens for the trace of a failure, in your tracing tool. It contains {traceId}. Default: no link.',
+    example: 'https://jaeger.example.com/trace/{traceId}',
+    schema: parsed(
+      'is not an http(s) URL that contains {traceId} and no other placeholder. Use one such as https://jaeger.example.com/trace/{traceId}.',
+      parseTraceLink,
+    ).optional(),
+  },
 } satisfies SettingsTable;
 
 export interface DeskRetention {
@@ -171,7 +211,8 @@ export interface DeskRetention {
 export type DeskConfig = ReturnType<typeof toDeskConfig>;
 
 /** Returns the desk's part of the configuration. */
-export function toDeskConfig(values: SettingsValues<typeof DESK_SETTINGS>) {
+export function toDeskConfig(values: SettingsValues<typeof DESK_SETTINGS> & { readonly SENTRY_ENVIRONMENT: string }) {
+  const { SENTRY_ENVIRONMENT: environment } = values;
   return {
     /** In ms and bytes. */
     deskRetention: { maxAge: values.DESK_RETENTION_DAYS * Day, maxBytes: values.DESK_MAX_SIZE * MiB },
@@ -190,15 +231,19 @@ export function toDeskConfig(values: SettingsValues<typeof DESK_SETTINGS>) {
     deskMcp: values.DESK_MCP,
     /** Undefined: it follows from other settings. */
     deskOrigin: values.DESK_ORIGIN || undefined,
-    webhookUrls: values.WEBHOOK_URL,
+    webhookUrls: listInEnvironment(values.WEBHOOK_URL, environment),
     /** Undefined: it depends on the host. */
     webhookFormat: values.WEBHOOK_FORMAT,
     webhookSecret: values.WEBHOOK_SECRET || undefined,
-    mailTo: values.MAIL_TO,
+    mailTo: listInEnvironment(values.MAIL_TO, environment),
+    /** Addresses by name. */
+    mailPeople: values.MAIL_PEOPLE,
+    /** Milliseconds since midnight, UTC. */
+    mailSummary: values.MAIL_SUMMARY,
     notifyAfter: values.NOTIFY_AFTER,
-    heartbeatUrl: values.HEARTBEAT_URL || undefined,
-    /** A URL with placeholders such as `{file}`. */
-    sourceLink: values.SOURCE_LINK,
+    heartbeatUrl: listInEnvironment([values.HEARTBEAT_URL], environment)[0] || undefined,
+    /** URLs with placeholders such as `{file}`. */
+    links: { source: values.SOURCE_LINK, issue: values.ISSUE_LINK, trace: values.TRACE_LINK },
   };
 }
 

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { InFlight } from './connection/in-flight.ts';
 import { oneAtATime } from './connection/one-at-a-time.ts';
 import type { ScrubPath } from './errors/scrub/secret-path.ts';
-import { accessLog } from './monitoring/access-log.ts';
+import { type AccessLogOptions, accessLog } from './monitoring/access-log.ts';
 import { type FixedPaths, fixedPaths, health, type Readiness } from './monitoring/fixed-paths.ts';
 import type { Metrics } from './monitoring/metrics.ts';
 import { visitorId } from './monitoring/visitor-id.ts';
@@ -15,6 +15,7 @@ import type { ProxyTrust } from './protection/proxy-trust.ts';
 import { securityHeaders, strictTransport, toSecurityHeaders } from './protection/security-headers.ts';
 import { requestId } from './request/request-id.ts';
 import type { Step } from './request/step.ts';
+import { findTracer, tracing } from './request/tracing.ts';
 
 export interface FirstStepsDeps {
   readonly log: Logger;
@@ -27,6 +28,7 @@ export interface FirstStepsDeps {
   readonly inFlight?: InFlight;
   readonly scrubPath: ScrubPath;
   readonly metrics?: Pick<Metrics, 'observeRequest'>;
+  readonly onEnd?: AccessLogOptions['onEnd'];
   /** Answers `/metrics`, unless it is on another port. */
   readonly metricsPage?: FixedPaths | undefined;
   /** Answers `npm run doctor`. */
@@ -42,17 +44,19 @@ export interface FirstStepsDeps {
  * router reads the request line before any of its own steps.
  */
 export function firstSteps(deps: FirstStepsDeps, spelling?: NormalizeUrlOptions): Step[] {
-  const { log, origins, trust } = deps;
+  const { log, origins, trust, inFlight, scrubPath, metrics, onEnd } = deps;
+  const tracer = findTracer();
   return [
     oneAtATime(),
     requestId({ origins, trust }),
     deps.takeCredentials,
     ...(deps.visitorId ? [visitorId({ visitorId: deps.visitorId, log })] : []),
-    accessLog({ log, inFlight: deps.inFlight, scrubPath: deps.scrubPath, metrics: deps.metrics }),
+    accessLog({ log, inFlight, scrubPath, metrics, onEnd }),
     securityHeaders(toSecurityHeaders(origins)),
     normalizeUrl(spelling),
     fixedPaths([health(deps.readiness), deps.metricsPage ?? {}, deps.doctorPage ?? {}]),
     hostCheck({ origins, trust, log }),
+    ...(tracer ? [tracing(tracer, scrubPath)] : []),
     strictTransport({ reportPath: deps.reportPath }),
   ];
 }

@@ -8,6 +8,7 @@ import type { DocumentFacts } from './api/openapi.ts';
 import type { Upgrades } from './connection/upgrades.ts';
 import type { FailureContext } from './errors/create-failure.ts';
 import type { ExistingApp } from './existing-app.ts';
+import type { AppLog } from './monitoring/app-log.ts';
 import type { EngineContext, PageTable } from './pages/server-page.ts';
 import type { ContentSources } from './protection/content-policy.ts';
 import type { Environment, SettingsTable, SettingsValues } from './settings.ts';
@@ -40,19 +41,8 @@ export type SettingsOf<Defined> = Defined extends ProductSettings<infer Settings
 
 /** What services get besides the settings. */
 export interface ServiceTools {
-  /** Pino's log. */
-  readonly log: ServiceLog;
-  /**
-   * Reports an error outside of requests, such as that of a background job, and returns its address. Until the server
-   * listens, failures are only logged.
-   */
-  readonly report: (error: unknown) => string | undefined;
-}
-
-export interface ServiceLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
+  /** Also for what they do for a request: `context.log` is the same. */
+  readonly log: AppLog;
 }
 
 export interface ProductServices<Settings, Services> {

@@ -42,7 +42,7 @@ interface SentryBreadcrumb {
   readonly category: string;
   readonly message: string;
   readonly level?: Breadcrumb['level'];
-  readonly data?: Record<string, string | number | boolean>;
+  readonly data?: Readonly<Record<string, unknown>>;
 }
 
 interface SentryException {
@@ -108,8 +108,8 @@ function toRequest({ body: _body, credentials: _names, ...shown }: RequestRecord
   return { ...shown, url: cutText(toAbsolute(shown.url, origin)) };
 }
 
-function toLevel({ kind, origin }: Failure): SentryEvent['level'] {
-  if (WARNINGS.has(kind)) return 'warning';
+function toLevel({ kind, origin, level }: Failure): SentryEvent['level'] {
+  if (level || WARNINGS.has(kind)) return 'warning';
   return origin === 'process' ? 'fatal' : 'error';
 }
 

@@ -1,4 +1,4 @@
-import type { ViewShape } from './shapes.ts';
+import type { RouteSort, ViewShape } from './shapes.ts';
 
 /** `/desk/7K3QM2XA`, or `/desk/7K3QM2XA/9F4W0R6B`. @param environment empty for this server's */
 export function toIncidentHref(digest: string, occurrence: string | undefined, environment: string): string {
@@ -14,6 +14,12 @@ export function toListHref(view: ViewShape, change: Partial<ViewShape> & { after
   );
   const search = new URLSearchParams([...entries, ...(after ? [['after', after]] : [])] as [string, string][]);
   return search.size > 0 ? `/desk?${search}` : '/desk';
+}
+
+/** `/desk/routes?sort=p99`. @param environment empty for this server's */
+export function toRoutesHref(sort: RouteSort, environment: string): string {
+  const search = new URLSearchParams({ ...(sort !== 'requests' && { sort }), ...(environment && { environment }) });
+  return search.size > 0 ? `/desk/routes?${search}` : '/desk/routes';
 }
 
 /** The default view of the list. */

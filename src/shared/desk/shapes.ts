@@ -266,7 +266,10 @@ export interface OccurrenceShape {
 export interface WholeShape {
   /** What was running: `while a loader ran`. */
   readonly origin: string;
+  readonly level: 'error' | 'warning';
   readonly traceId?: string;
+  /** Opens the trace in a tracing tool. */
+  readonly traceLink?: string;
   readonly spanId?: string;
   /** Outermost first. */
   readonly errors: readonly ErrorShape[];
@@ -282,6 +285,17 @@ export interface WholeShape {
   readonly extra: readonly (readonly [name: string, value: string])[];
   /** Names of the fields that were cut to fit the limits. */
   readonly cut: readonly string[];
+}
+
+/** The latest commit that changed a line of the failure, if it is new in the release in which the failure began. */
+export interface CommitShape {
+  readonly hash: string;
+  readonly author: string;
+  readonly at: number;
+  readonly subject: string;
+  /** The line. */
+  readonly file: string;
+  readonly line: number;
 }
 
 /** A test that fails as an occurrence did. */
@@ -360,6 +374,9 @@ export interface IncidentData {
   readonly message: string;
   readonly place: PlaceShape;
   readonly status: StatusShape;
+  readonly commit?: CommitShape;
+  /** Opens a new issue about it in an issue tracker. */
+  readonly issueLink?: string;
   /** Version of the incident. Forms send it back, so that concurrent changes are detected. */
   readonly version: string;
   readonly assignee?: string;
@@ -391,7 +408,7 @@ export interface IncidentData {
 /** A notification. */
 export interface NotificationShape {
   readonly id: number;
-  /** `New`, `Regression`, `Storm`, `Summary`, `Test` */
+  /** `New`, `Regression`, `Storm`, `Assigned`, `Summary`, `Daily summary`, `Test` */
   readonly label: string;
   readonly digest?: string;
   /** Environment of the incident, until the incident is deleted. */
@@ -422,4 +439,47 @@ export interface NotificationsData {
   readonly waitingCount: number;
   /** Latest first. */
   readonly done: readonly NotificationShape[];
+}
+
+export type RouteSort = 'requests' | 'errors' | 'p50' | 'p99' | 'route';
+
+/** The requests of a route in the last 24 hours. */
+export interface RouteShape {
+  readonly route: string;
+  readonly requests: number;
+  /** The share of responses with a status of 500 or more (0 to 1). */
+  readonly errors: number;
+  /** Durations that half and 99 % of the requests did not exceed (ms). Absent if they are above the largest bucket. */
+  readonly p50?: number;
+  readonly p99?: number;
+}
+
+/** The slowest request of an hour. */
+export interface SlowestShape {
+  /** When it ended. */
+  readonly at: number;
+  readonly ms: number;
+  readonly method: string;
+  readonly route: string;
+  /** Without secrets. */
+  readonly path: string;
+  /** Undefined if the visitor left. */
+  readonly status?: number;
+  readonly requestId: string;
+  /** The address of its failure. */
+  readonly address?: string;
+  /** The parts of a page in the order in which they ended: `loader of cart`. */
+  readonly timings: readonly (readonly [name: string, ms: number])[];
+}
+
+export interface RoutesShape {
+  readonly routes: readonly RouteShape[];
+  /** The latest hour first. */
+  readonly slowest: readonly SlowestShape[];
+}
+
+export interface RoutesData extends RoutesShape {
+  readonly sort: RouteSort;
+  /** The environment in URLs: empty for this server's. */
+  readonly scope: string;
 }

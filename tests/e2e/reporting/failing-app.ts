@@ -5,7 +5,7 @@ const pages = 'src/shared/product/pages';
 /** A page with a heading and the given body, with React's hooks in scope. */
 const page = (body: string, { imports = '', outside = '' } = {}) => `
   import { Suspense, useEffect, useState } from 'react';
-  import { forbidden, notFound, redirect } from '#engine';
+  import { forbidden, notFound, redirect, report } from '#engine';
   import { Await } from '#engine';
   import { Form } from '../../engine/routing/form.tsx';
   import { Link } from '#engine';
@@ -41,6 +41,7 @@ const shown: Readonly<Record<string, string>> = {
       <button onClick={() => { throw new Error('in a handler'); }}>handler</button>
       <button onClick={() => { throw 'only words'; }}>words</button>
       <button onClick={() => void Promise.reject(new TypeError('rejected'))}>rejection</button>
+      <button onClick={() => report(new Error('handled'), { level: 'warning', tags: { plan: 'pro' }, extra: { step: 2 } })}>handled</button>
       <button onClick={() => void fetch('/slow', { signal: AbortSignal.abort() })}>abort</button>
       <button onClick={() => void fetch('http://127.0.0.1:9/')}>network</button>
       <button onClick={() => { console.log('a word before'); setTimeout(() => { throw new Error('later'); }); }}>later</button>

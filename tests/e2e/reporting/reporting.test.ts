@@ -120,6 +120,18 @@ describe('an error in the browser is reported once, and logged to the console', 
     expect(event?.header.dsn).toBe(`https://spillway@${new URL(recorder.url).host}/1`);
   });
 
+  test('that the app handled, if it calls report(), with its level, tags and data', async () => {
+    const { page, complaints } = await open('/buttons');
+    await hydrated(page);
+    await press(page, 'handled');
+    const [event] = await reported(page);
+    expect(event && toLine(event)).toEqual({ said: 'Error: handled', via: 'report' });
+    expect(event).toMatchObject({ level: 'warning', tags: { plan: 'pro' }, extra: { step: 2 } });
+    expect(event?.exception.values[0]?.mechanism).toMatchObject({ handled: true });
+    expect(complaints).toEqual([]);
+    await heading(page, 'Buttons');
+  });
+
   test('in a render, with the components around it, and shows its address when the server has assigned it', async () => {
     const { page, complaints } = await open('/boundary');
     await hydrated(page);

@@ -1,16 +1,30 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openServices, ServicesError } from '../../../src/server/boot/services.ts';
+import type { Funnel } from '../../../src/server/engine/errors/funnel.ts';
+import { report, reportTo } from '../../../src/server/engine/errors/report.ts';
 import type { ProductServices } from '../../../src/server/engine/product.ts';
 import { createTestLog } from '../../support/test-log.ts';
 
 const settings = { database: 'postgres://app:correct-horse@db.example/app' };
 
+/** Gives each failure an address, and collects what failed. */
+function toFunnel(failed: unknown[]): Funnel {
+  return {
+    toUrl: () => undefined,
+    record: () => '',
+    fail: (error) => ({
+      kind: 'error',
+      error: { kind: 'failure', status: 500, digest: `address ${failed.push(error)}` },
+    }),
+  };
+}
+
 function open<Services>(product: ProductServices<typeof settings, Services> | undefined) {
   const failed: unknown[] = [];
   const { log, lines } = createTestLog();
-  const report = (error: unknown) => `address ${failed.push(error)}`;
+  reportTo(toFunnel(failed));
   const scrubber = { text: (text: string) => text.replaceAll('correct-horse', '[redacted]') };
-  return { opened: openServices(product, settings, { report, scrubber, log }), failed, lines };
+  return { opened: openServices(product, settings, { scrubber, log }), failed, lines };
 }
 
 afterEach(() => void vi.useRealTimers());
@@ -29,7 +43,7 @@ describe('services', () => {
   it('can log, and report the failures of background work', async () => {
     const broken = new Error('the queue is broken');
     const { opened, failed, lines } = open({
-      open(_settings, { log, report }) {
+      open(_settings, { log }) {
         log.info({ jobs: 2 }, 'Jobs are waiting.');
         return report(broken);
       },

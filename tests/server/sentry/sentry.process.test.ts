@@ -233,6 +233,7 @@ describe('the event', () => {
     [{ kind: 'blocked-loop', origin: 'process' }, 'warning'],
     [{ kind: 'csp', side: 'browser', origin: 'browser' }, 'warning'],
     [{}, 'error'],
+    [{ level: 'warning' }, 'warning'],
   ] as [Partial<Failure>, string][])('of %j is %s', (part, level) => {
     expect(toSentryEvent({ ...failure, ...part }, options).level).toBe(level);
   });

@@ -21,6 +21,7 @@ export function loaderArgs(options: PageArgsOptions = {}): LoaderArgs<AppContext
   // If your context has more parts, add them here, or pass them as `context` in each test that needs them.
   const usual: Partial<AppContext> = {
     fetch,
+    log: console,
     settings: settings.read({}, readConfig({})),
   };
   return {

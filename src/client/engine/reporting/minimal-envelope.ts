@@ -21,12 +21,13 @@ export function toMinimalEnvelope(report: BrowserReport, { settings, host, event
     event_id: eventId,
     timestamp: report.at / 1000,
     platform: 'javascript',
-    level: 'error',
+    level: report.level ?? 'error',
     release: settings.release,
     environment: settings.environment,
     transaction: route,
     request: { url: report.url },
-    tags: { [REPORT_TAGS.build]: settings.build, [REPORT_TAGS.kind]: kind, [REPORT_TAGS.echo]: echo },
+    tags: { ...report.tags, [REPORT_TAGS.build]: settings.build, [REPORT_TAGS.kind]: kind, [REPORT_TAGS.echo]: echo },
+    extra: report.extra,
     contexts: componentStack || said ? { react: { componentStack, said } } : undefined,
     exception: {
       values: [

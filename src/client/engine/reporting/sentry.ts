@@ -76,7 +76,7 @@ export function createReporter(early: EarlyErrors): BrowserReporter {
   return {
     report(report) {
       const { thrown } = report;
-      const hint = { originalException: thrown, mechanism: { type: report.via, handled: false } };
+      const hint = { originalException: thrown, mechanism: { type: report.via, handled: report.via === 'report' } };
       const own = toScope(scope, report);
       const eventId = isError(thrown)
         ? client.captureException(thrown, hint, own)
@@ -98,8 +98,10 @@ function continueTrace(scope: Scope, early: EarlyErrors): void {
 }
 
 /** Adds the facts of one report, apart from the error. */
-function toScope(base: Scope, { at, url, route, kind, echo, componentStack, said }: BrowserReport): Scope {
-  const scope = base.clone();
+function toScope(base: Scope, report: BrowserReport): Scope {
+  const { at, url, route, kind, echo, componentStack, said, level, tags = {}, extra = {} } = report;
+  const scope = base.clone().setTags(tags).setExtras(extra);
+  if (level) scope.setLevel(level);
   if (kind) scope.setTag(REPORT_TAGS.kind, kind);
   if (echo) scope.setTag(REPORT_TAGS.echo, echo);
   if (componentStack || said) {

@@ -29,6 +29,7 @@ export function createDeskServer(boot: Bootstrap, failures: Failures, side: Desk
       inFlight,
       scrubPath,
       metrics,
+      onEnd: side.noteRequest,
     }),
     { log, limits, trust: others.trust, count: metrics.count, times, headers: toSecurityHeaders(others.origins) },
   );

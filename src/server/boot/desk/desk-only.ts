@@ -49,6 +49,7 @@ async function startDesk(dist: string): Promise<void> {
     facts,
     manifest,
     funnel,
+    log,
     origins,
     bodies: createBodyReader(),
   });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Millisecond, Second } from '../../../shared/units.ts';
@@ -8,8 +9,9 @@ import { createDeskApi } from '../../desk/api/desk-api.ts';
 import { openDesk } from '../../desk/desk.ts';
 import { createKeepFeedback } from '../../desk/ingest/keep-feedback.ts';
 import { openVisitors } from '../../desk/ingest/open-visitors.ts';
-import { toNotifySettings } from '../../desk/notifications/to-notify-settings.ts';
+import { toDeskOrigin, toNotifySettings } from '../../desk/notifications/to-notify-settings.ts';
 import type { DeskFacts } from '../../desk/pages/context.ts';
+import { createRouteHours } from '../../desk/route-hours.ts';
 import { presentNotify } from '../../desk/views/present-notify.ts';
 import { recordBlockedLoop } from '../../desk/worker/processes/blocked-loop.ts';
 import type { Bootstrap } from '../bootstrap.ts';
@@ -54,14 +56,22 @@ export async function openDeskSide(boot: Bootstrap, failures: Failures, { beats 
   failures.keepIn({ reporter: desk.reporter, visitors });
   const signIn = openSignIn({ tokens: listed.tokens, proxy, desk });
   const { checkToken } = signIn;
+  const run = randomUUID();
+  const routeHours = createRouteHours({
+    readRoutes: metrics.readRoutes,
+    scrubPath: failures.scrubPath,
+    store: (rows) => desk.ask('storeRoutes', run, rows),
+  });
   const facts: DeskFacts = {
     environment: config.sentryEnvironment,
     release,
-    sourceLink: config.sourceLink,
+    links: { ...config.links, origin: toDeskOrigin(config) },
     notify: presentNotify(notify),
+    flushRoutes: routeHours.flush,
   };
   return {
     desk,
+    noteRequest: routeHours.note,
     visitors,
     /** For all sources of feedback. */
     feedback: createKeepFeedback({ desk, environment: config.sentryEnvironment }),

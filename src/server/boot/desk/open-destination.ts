@@ -49,6 +49,7 @@ export async function openDestination(
     mayRead,
     takeCredentials: side.signIn.takeCredentials,
     findOldAsset: desk.findOldAsset,
+    noteRequest: side.noteRequest,
     details: () => ({ ...desk.condition }),
     watch: (metrics) => watchDesk(metrics, desk),
     serve: (parts) => serveDesk(boot, failures, side, parts),
@@ -69,7 +70,7 @@ async function serveDesk(
   const at = config.deskPort === undefined ? undefined : { host: config.host, port: config.deskPort };
   const origins = at ? createDeskOrigins(toHttpUrl(at.host, at.port)) : parts.origins;
   const pages = await createDeskPages({
-    ...{ desk, signIn: signIn.signIn, facts, manifest, funnel: failures.funnel },
+    ...{ desk, signIn: signIn.signIn, facts, manifest, funnel: failures.funnel, log: boot.log },
     ...{ origins, bodies, earlyScript, reportPath, traced },
   });
   const connections = at ? Math.ceil(parts.maxConnections * DESK_SHARE) : 0;

@@ -20,6 +20,7 @@ import { incidentsApi } from './incidents.ts';
 import { notesApi } from './notes.ts';
 import { notificationsApi } from './notifications.ts';
 import { occurrencesApi } from './occurrences.ts';
+import { routesApi } from './routes.ts';
 
 export interface DeskApiOptions {
   readonly desk: Pick<Desk, 'ask' | 'arriving'>;
@@ -58,7 +59,16 @@ export function createDeskApi({ desk, facts, checkToken, hasMcp }: DeskApiOption
     .use(tellAway);
 }
 
-const PARTS = [incidentsApi, incidentApi, occurrencesApi, notesApi, feedbackApi, exportApi, notificationsApi];
+const PARTS = [
+  incidentsApi,
+  incidentApi,
+  occurrencesApi,
+  notesApi,
+  feedbackApi,
+  exportApi,
+  notificationsApi,
+  routesApi,
+];
 
 const PROBLEMS = {
   401: 'The token is missing or not valid.',

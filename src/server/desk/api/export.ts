@@ -112,7 +112,7 @@ async function* walkOccurrences(
       ...(cursor !== undefined && { cursor }),
     });
     for (const found of page.occurrences) {
-      const presented = presentOccurrence(presentForPage(found, { sourceLink: facts.sourceLink }));
+      const presented = presentOccurrence(presentForPage(found, facts.links));
       yield { type: 'occurrence', digest: incident.digest, environment: incident.environment, ...presented };
     }
     cursor = page.next;

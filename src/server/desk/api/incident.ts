@@ -191,8 +191,8 @@ export async function presentAddress(
 
 async function presentShown(found: Found, occurrence: string | undefined, { ask, facts }: Context) {
   const shown = await chooseShown(found, occurrence, ask);
-  const { sourceLink, environment } = facts;
-  return presentIncident(await readIncident(shown, { ask, sourceLink, environment, now: Date.now() }));
+  const { links, environment } = facts;
+  return presentIncident(await readIncident(shown, { ask, links, environment, now: Date.now() }));
 }
 
 function toHeaders(presented: ReturnType<typeof presentIncident>, asked: string): Record<string, string> {

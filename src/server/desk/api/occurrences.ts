@@ -61,7 +61,7 @@ export function occurrencesApi(context: ApiContext): ApiPart {
             status: 200,
             body: {
               occurrences: page.occurrences.map((found) => ({
-                ...presentForPage(found, { sourceLink: undefined }),
+                ...presentForPage(found, {}),
                 isWhole: found.isWhole,
               })),
               ...(page.next !== undefined && { next: page.next }),
@@ -80,7 +80,7 @@ export function occurrencesApi(context: ApiContext): ApiPart {
           body: {
             digest,
             environment,
-            ...presentOccurrence(presentForPage(found.occurrence, { sourceLink: facts.sourceLink })),
+            ...presentOccurrence(presentForPage(found.occurrence, facts.links)),
             ...(newer && { newer: newer.occurrence }),
             ...(older && { older: older.occurrence }),
           },

@@ -4,6 +4,7 @@ import type {
   BreadcrumbShape,
   ChangeShape,
   ChartShape,
+  CommitShape,
   ComponentShape,
   FeedbackShape,
   GrowthShape,
@@ -13,6 +14,7 @@ import type {
   PlaceShape,
   ReleaseShape,
   RequestShape,
+  RoutesShape,
   SideCounts,
   SimilarShape,
   StatusShape,
@@ -236,7 +238,9 @@ export const Test = z
 const Whole = z
   .strictObject({
     origin: text('Where the failure was caught, as text.'),
+    level: z.enum(['error', 'warning']),
     traceId: z.string().optional(),
+    traceLink: text('A URL that opens the trace in a tracing tool.').optional(),
     spanId: z.string().optional(),
     errors: z.array(ErrorRecord).describe('Outermost first.'),
     stackText: text('The errors and their stacks as text.'),
@@ -357,9 +361,24 @@ const head = {
   lastAt: Time,
 };
 
+const Commit = z
+  .strictObject({
+    hash: z.string(),
+    author: z.string(),
+    at: Time,
+    subject: z.string(),
+    file: text('The file of the changed line.'),
+    line: z.int().describe('The changed line.'),
+  })
+  .meta({ id: 'Commit' }) satisfies z.core.$ZodType<CommitShape>;
+
 export const Incident = z
   .strictObject({
     ...head,
+    commit: Commit.optional().describe(
+      'The likely cause: the latest commit of the release in which it began that changed a line of the failure.',
+    ),
+    issueLink: text('A URL that opens a new issue about it in an issue tracker.').optional(),
     day: Chart.describe('The last 24 hours, by the hour.'),
     fortnight: Chart.describe('The last 14 days, in UTC.'),
     marks: z.array(Mark),
@@ -399,7 +418,7 @@ export const BuildList = z
 const Notification = z
   .strictObject({
     id: z.int(),
-    label: text('`New`, `Regression`, `Storm`, `Summary` or `Test`.'),
+    label: text('`New`, `Regression`, `Storm`, `Assigned`, `Summary`, `Daily summary` or `Test`.'),
     digest: z.string().optional(),
     environment: text('From the incident, if it still exists.').optional(),
     title: text('From the incident, if it still exists.').optional(),
@@ -420,6 +439,37 @@ export const NotificationList = z
     done: z.array(Notification).describe('Newest first.'),
   })
   .meta({ id: 'NotificationList' });
+
+const ms = z.number().describe('Milliseconds.');
+
+export const RouteList = z
+  .strictObject({
+    routes: z.array(
+      z.strictObject({
+        route: text('The pattern of the route. `unmatched` if no route answered, `other` beyond 1,000 routes.'),
+        requests: z.int(),
+        errors: z.number().describe('The share of responses with a status of 500 or more (0 to 1).'),
+        p50: ms.optional().describe('The duration of half of the requests, at most (ms). Absent above 10 s.'),
+        p99: ms.optional().describe('The duration of 99 % of the requests, at most (ms). Absent above 10 s.'),
+      }),
+    ),
+    slowest: z
+      .array(
+        z.strictObject({
+          at: Time.describe('When it ended, in milliseconds since 1970.'),
+          ms,
+          method: z.string(),
+          route: z.string(),
+          path: z.string(),
+          status: z.int().optional().describe('Absent if the visitor left.'),
+          requestId: z.string(),
+          address: text('The address of its failure.').optional(),
+          timings: z.array(z.tuple([z.string(), ms])).describe('The parts of a page, in the order of their ends.'),
+        }),
+      )
+      .describe('The slowest request of each hour, the latest hour first.'),
+  })
+  .meta({ id: 'RouteList' }) satisfies z.core.$ZodType<RoutesShape>;
 
 export const TestResults = z
   .strictObject({ results: z.array(z.strictObject({ target: z.string(), ok: z.boolean(), words: z.string() })) })

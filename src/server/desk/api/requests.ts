@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { NOBODY, SORTS, SPANS, WITHIN } from '../../../shared/desk/choices.ts';
+import { NOBODY, ROUTE_SORTS, SORTS, SPANS, WITHIN } from '../../../shared/desk/choices.ts';
 import { USUAL_VIEW } from '../../../shared/desk/href.ts';
 import { parseAddress } from '../../engine/errors/parse-address.ts';
 import { ORDERS, toFilter } from '../pages/read-view.ts';
@@ -109,6 +109,14 @@ export const OccurrenceQuery = z
 
 export const LimitQuery = z.strictObject({ limit });
 export const LimitInEnvironment = z.strictObject({ ...InEnvironment.shape, limit });
+
+export const RoutesQuery = z.strictObject({
+  environment: environment.describe('By default, the environment of this server.'),
+  sort: z
+    .enum(firstsOf(ROUTE_SORTS))
+    .default('requests')
+    .describe('The largest first, `route` by name. `errors` is their share.'),
+});
 
 export const FindQuery = z.strictObject({
   text: word.describe('A digest, an address, a request id or a trace id.'),

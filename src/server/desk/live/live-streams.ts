@@ -76,7 +76,9 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
   }
 
   function open(req: Request, res: Response, holder: string): void {
-    requestInfo(req).isStream = true;
+    const info = requestInfo(req);
+    info.isStream = true;
+    info.route = info.path;
     streams.set(res, holder);
     let isDue = false;
     const send = (name: string) => {

@@ -6,12 +6,22 @@ export function listTargets({
   webhooks,
   webhookFormat,
   mail,
-}: Pick<NotifySettings, 'webhooks' | 'webhookFormat' | 'mail'>): readonly NotificationTarget[] {
-  const targets = [...webhooks.map((url) => nameWebhook(url, webhookFormat)), ...(mail ? [nameMail(mail)] : [])];
-  return targets.map(({ id, name }, index) => {
+}: Pick<NotifySettings, 'webhooks' | 'webhookFormat'> & {
+  readonly mail: Pick<MailSettings, 'to' | 'people'> | undefined;
+}): readonly NotificationTarget[] {
+  const targets = [
+    ...webhooks.map((url) => nameWebhook(url, webhookFormat)),
+    ...(mail?.to.length ? [nameMail(mail)] : []),
+  ];
+  const people = Object.entries(mail?.people ?? {});
+  const numbered = targets.map(({ id, name }, index) => {
     const before = targets.slice(0, index).filter((other) => other.name === name).length;
     return { id, name: before === 0 ? name : `${name} (${before + 1})` };
   });
+  return [
+    ...numbered,
+    ...people.map(([person, address]) => ({ id: toTargetId('person', address), name: `Mail to ${person}`, person })),
+  ];
 }
 
 /** Names a webhook without its path, which is a secret for most receivers. */
@@ -20,7 +30,7 @@ function nameWebhook(url: string, format: WebhookFormat | undefined): Notificati
   return { id: toTargetId('webhook', url), name: `${kind} ${new URL(url).host}` };
 }
 
-function nameMail({ to }: MailSettings): NotificationTarget {
+function nameMail({ to }: Pick<MailSettings, 'to'>): NotificationTarget {
   return { id: toTargetId('mail', to.join(',')), name: `Mail to ${to.join(', ')}` };
 }
 

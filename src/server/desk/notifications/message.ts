@@ -4,7 +4,7 @@ import { STATE_WORDS } from '../../../shared/desk/words.ts';
 import { toCount, toPlural } from '../../../shared/words.ts';
 import { splitKey } from '../store/incident-key.ts';
 import type { ClaimedNotification } from '../store/notifications/claim-notification.ts';
-import type { NotificationKind, NotificationRecord } from '../store/notifications/notification-table.ts';
+import type { Day, NotificationKind, NotificationRecord } from '../store/notifications/notification-table.ts';
 import type { Incident, StoredFailure } from '../store/records.ts';
 import { presentIncident } from '../views/present-incident.ts';
 import { presentTitle } from '../views/present-title.ts';
@@ -57,6 +57,8 @@ export const LABELS: Readonly<Record<NotificationKind, string>> = {
   new: 'New',
   regressed: 'Regression',
   storming: 'Storm',
+  assigned: 'Assigned',
+  daily: 'Daily summary',
   summary: 'Summary',
   test: 'Test',
 };
@@ -74,6 +76,8 @@ export function toMessage(
     label: LABELS[notification.kind],
     link: toLink('/desk', facts),
   };
+  const { day } = notification.detail;
+  if (day) return { ...base, why: toDayWords(day), summed: toListed(day, facts) };
   if (!incident) {
     return { ...base, why: toSummaryWords(summed?.count ?? 0), summed: toSummed(summed?.notifications ?? [], facts) };
   }
@@ -116,11 +120,24 @@ function toWhy({ kind, detail }: NotificationRecord, { regressed, firstRelease }
   if (kind === 'regressed') {
     return `It came back after it was resolved${regressed?.release ? `, in release ${regressed.release}` : ''}.`;
   }
+  if (kind === 'assigned') return `${detail.by} assigned it to ${detail.to}.`;
   if (detail.wasIgnored) return 'It exceeded the limit that it was ignored for, and is open again.';
   const most = detail.most ?? 0;
   const before =
     most > 0 ? `The busiest of the 24 hours before had ${toCount(most)}.` : 'It did not happen in the 24 hours before.';
   return `It happened ${toPlural(detail.count ?? 0, 'time')} this hour so far. ${before}`;
+}
+
+function toDayWords({ incidents, fresh, returned }: Day): string {
+  return `In the last 24 hours, ${toPlural(incidents, 'open incident')} happened: ${toCount(fresh)} new, ${toPlural(returned, 'regression')}.`;
+}
+
+function toListed({ most }: Day, facts: MessageFacts): Message['summed'] {
+  return most.map(({ digest, title, count }) => ({
+    label: `${toPlural(count, 'time')}, ${title || digest}`,
+    digest,
+    link: toIncidentLink({ digest, environment: facts.environment }, facts),
+  }));
 }
 
 function toSummaryWords(count: number): string {

@@ -1,5 +1,6 @@
+import { Day } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
-import { NOTICE_INTERVAL } from '../limits.ts';
+import { NOTICE_INTERVAL, SUMMARY_PATIENCE } from '../limits.ts';
 import { toDigest } from '../store/incident-key.ts';
 import type { ClaimedNotification, NotificationResult } from '../store/notifications/claim-notification.ts';
 import { createUid } from '../store/notifications/notification-table.ts';
@@ -31,10 +32,12 @@ export interface NotifierOptions {
   readonly facts: Omit<MessageFacts, 'hasOthers'>;
   readonly holder: { use<T>(work: (store: Store) => Promise<T>): Promise<T> };
   readonly log: DeskLog;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
 }
 
 /** Sends to each target separately, so that a slow target does not delay the others. */
-export function createNotifier({ targets, facts, holder, log }: NotifierOptions): Notifier {
+export function createNotifier({ targets, facts, holder, log, now = Date.now }: NotifierOptions): Notifier {
   const lines = targets.map((target) => createLine(target));
   const timer = setInterval(() => wake(), NOTICE_INTERVAL);
   if (targets.length === 0) clearInterval(timer);
@@ -49,14 +52,25 @@ export function createNotifier({ targets, facts, holder, log }: NotifierOptions)
     let isWanted = false;
     /** Whether the current series of failures was logged. Only its first failure is. */
     let isTold = false;
+    /** When the last daily summary that this process knows of was due. */
+    let summaryAt = 0;
 
     async function work(): Promise<void> {
       while (isWanted && !isStopped) {
         isWanted = false;
+        await queueDaily();
         while (!isStopped && (await sendNext())) {
           // The next one.
         }
       }
+    }
+
+    async function queueDaily(): Promise<void> {
+      if (target.summaryAt === undefined) return;
+      const due = now() - ((now() - target.summaryAt) % Day);
+      if (due === summaryAt || now() - due > SUMMARY_PATIENCE) return;
+      await holder.use((store) => store.queueDaily(target, due));
+      summaryAt = due;
     }
 
     /** @returns false if nothing is due */

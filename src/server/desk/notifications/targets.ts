@@ -21,6 +21,8 @@ import { toJsonBody, toSlackBody } from './to-webhook.ts';
 export interface Target extends NotificationTarget {
   /** Never rejects. */
   send(message: Message): Promise<NotificationResult>;
+  /** When it gets a summary of the last day (ms since midnight, UTC). */
+  readonly summaryAt?: number | undefined;
 }
 
 export interface TargetsOptions {
@@ -32,13 +34,15 @@ export function createTargets({ settings, resolve }: TargetsOptions): readonly T
   const addresses = createAddressFinder(settings.privateTargets, resolve);
   const sendRequest = createSendRequest({ addresses });
   const { webhooks, mail } = settings;
+  const mailTo = (...to: string[]) => (mail && to.length > 0 ? [createMailing({ ...mail, to }, addresses)] : []);
   const ways = [
-    ...webhooks.map((url) => createPost({ settings, url, sendRequest })),
-    ...(mail ? [createMailing(mail, addresses)] : []),
+    ...webhooks.map((url) => ({ send: createPost({ settings, url, sendRequest }) })),
+    ...mailTo(...(mail?.to ?? [])).map((send) => ({ send, summaryAt: mail?.summaryAt })),
+    ...Object.values(mail?.people ?? {}).flatMap((address) => mailTo(address).map((send) => ({ send }))),
   ];
   return listTargets(settings).flatMap((target, index) => {
-    const send = ways[index];
-    return send ? [{ ...target, send }] : [];
+    const way = ways[index];
+    return way ? [{ ...target, ...way }] : [];
   });
 }
 

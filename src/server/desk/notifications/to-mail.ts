@@ -20,12 +20,13 @@ export function toMail(message: Message): MailText {
   const head = incident ? `${label}: ${defuse(incident.title)}` : label;
   const facts = listFacts(message).map(([name, value]) => [name, defuse(value)] as const);
   const said = defuse(why);
+  const listed = summed.map((one) => ({ ...one, label: defuse(one.label) }));
   const text = [
     head,
     said,
     '',
     ...facts.map(([name, value]) => `${name}: ${value}`),
-    ...summed.map((one) => `${one.label}: ${one.link}`),
+    ...listed.map((one) => `${one.label}: ${one.link}`),
     '',
     link,
     ...(note === undefined ? [] : ['', note]),
@@ -33,8 +34,10 @@ export function toMail(message: Message): MailText {
   const html = [
     `<p><strong>${escapeHtml(head)}</strong><br>${escapeHtml(said)}</p>`,
     `<table cellpadding="2">${facts.map(toHtmlRow).join('')}</table>`,
-    ...(summed.length > 0
-      ? [`<ul>${summed.map((one) => `<li>${one.label}: ${toHtmlLink(one.link, one.digest)}</li>`).join('')}</ul>`]
+    ...(listed.length > 0
+      ? [
+          `<ul>${listed.map((one) => `<li>${escapeHtml(one.label)}: ${toHtmlLink(one.link, one.digest)}</li>`).join('')}</ul>`,
+        ]
       : []),
     `<p>${toHtmlLink(link, 'Open in the desk')}</p>`,
     ...(note === undefined ? [] : [`<p>${escapeHtml(note)}</p>`]),

@@ -25,18 +25,25 @@ export function toNotifySettings(config: Config): NotifySettings | undefined {
   };
 }
 
-function toMailSettings({ smtpUrl, mailFrom, mailTo }: Config): NotifySettings['mail'] {
+function toMailSettings({
+  smtpUrl,
+  mailFrom,
+  mailTo,
+  mailPeople: people,
+  mailSummary: summaryAt,
+}: Config): NotifySettings['mail'] {
+  const hasRecipients = mailTo.length > 0 || Object.keys(people).length > 0;
   if (smtpUrl !== undefined && mailFrom !== undefined) {
-    return mailTo.length > 0 ? { smtpUrl, from: mailFrom, to: mailTo } : undefined;
+    return hasRecipients ? { smtpUrl, from: mailFrom, to: mailTo, people, summaryAt } : undefined;
   }
-  if (smtpUrl === undefined && mailFrom === undefined && mailTo.length === 0) return undefined;
+  if (smtpUrl === undefined && mailFrom === undefined && !hasRecipients) return undefined;
   throw new ConfigError([
-    'SMTP_URL and MAIL_FROM are not both set. Set both to send mail, and MAIL_TO for notifications by email, or none of the three.',
+    'SMTP_URL and MAIL_FROM are not both set. Set both to send mail, and MAIL_TO or MAIL_PEOPLE for notifications by email, or none of the four.',
   ]);
 }
 
 /** Undefined if the origin is unknown: the system chooses the port, or the host is a wildcard address. */
-function toDeskOrigin({ deskOrigin, publicOrigins, host, port, deskPort }: Config): string | undefined {
+export function toDeskOrigin({ deskOrigin, publicOrigins, host, port, deskPort }: Config): string | undefined {
   if (deskOrigin !== undefined) return deskOrigin;
   if (deskPort === undefined && publicOrigins[0] !== undefined) return publicOrigins[0];
   const at = deskPort ?? port;

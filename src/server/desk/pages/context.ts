@@ -2,6 +2,7 @@ import type { Operator } from '../../access/operator-tokens.ts';
 import type { EngineContext } from '../../engine/pages/server-page.ts';
 import type { Access } from '../access/access.ts';
 import type { Desk } from '../desk.ts';
+import type { DeskLinks } from '../links.ts';
 import type { NotifyFacts } from '../views/present-notify.ts';
 
 /** The `context` of every loader, action and guard of the desk. */
@@ -13,14 +14,15 @@ export interface DeskContext extends EngineContext {
   readonly facts: DeskFacts;
 }
 
-/** Settings of this server that the desk shows. */
+/** Facts about this server, and its settings that the desk shows. */
 export interface DeskFacts {
   readonly environment: string;
   readonly release: string;
-  /** The URL template of a place in the source: `https://github.com/acme/shop/blob/{release}/{file}#L{line}`. */
-  readonly sourceLink?: string | undefined;
+  readonly links: DeskLinks;
   /** Undefined if there are no notifications. */
   readonly notify?: NotifyFacts;
+  /** Stores the requests of this process so far, by route. Rejects if the store is unavailable. */
+  readonly flushRoutes: () => Promise<void>;
 }
 
 /**

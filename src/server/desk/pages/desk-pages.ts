@@ -7,6 +7,7 @@ import type { BodyReader } from '../../engine/api/body-reader.ts';
 import { unclaimedMethods } from '../../engine/api/resource.ts';
 import { errorHandler } from '../../engine/errors/error-handler.ts';
 import type { Funnel } from '../../engine/errors/funnel.ts';
+import type { AppLog } from '../../engine/monitoring/app-log.ts';
 import { createPages } from '../../engine/pages/page-handlers.ts';
 import type { EngineContext } from '../../engine/pages/server-page.ts';
 import { createContentPolicy } from '../../engine/protection/content-policy.ts';
@@ -30,6 +31,7 @@ export interface DeskPagesOptions {
   readonly facts: DeskFacts;
   readonly manifest: AssetManifest;
   readonly funnel: Funnel;
+  readonly log: AppLog;
   readonly origins: Origins;
   readonly bodies: BodyReader;
   /** The first script of every page. */
@@ -58,7 +60,7 @@ export interface DeskPages {
  * including failures, so that no product code can block an operator.
  */
 export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPages> {
-  const { desk, signIn, facts, funnel, origins, bodies, earlyScript, reportPath, traced } = options;
+  const { desk, signIn, facts, funnel, log, origins, bodies, earlyScript, reportPath, traced } = options;
   const readAccess = createReadAccess(signIn);
   const pages = await createPages<Omit<DeskContext, keyof EngineContext>>({
     family: 'desk',
@@ -69,6 +71,7 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
     errorPages,
     manifest: toAppManifest(options.manifest, 'desk'),
     funnel,
+    log,
     origins,
     bodies,
     // The desk shows untrusted text, so the policy forbids even `style` attributes.

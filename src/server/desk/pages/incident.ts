@@ -117,12 +117,12 @@ export const incident = {
 
 async function load({ url, params, context }: LoaderArgs<DeskContext>): Promise<IncidentData> {
   const { ask, facts } = context;
-  const { sourceLink, environment } = facts;
+  const { links, environment } = facts;
   const { name, role } = operatorOf(context);
   const shown = await findShown(toAddress(params), { params, scope: readScope(url), own: environment, ask });
   return {
     operator: { name, canChange: role === 'operator' },
-    ...(await readIncident(shown, { ask, sourceLink, environment, now: Date.now() })),
+    ...(await readIncident(shown, { ask, links, environment, now: Date.now() })),
   };
 }
 

@@ -349,6 +349,22 @@ const migrations: readonly Migration[] = [
       'CREATE INDEX desk_incidents_first_at ON desk_incidents (first_at)',
     ],
   },
+  {
+    version: 12,
+    statements: ({ keyed }) => [
+      // Each process has its own rows, so that it can replace them.
+      `CREATE TABLE desk_routes (
+        environment TEXT NOT NULL,
+        hour BIGINT NOT NULL,
+        run TEXT NOT NULL,
+        route TEXT NOT NULL,
+        errors BIGINT NOT NULL,
+        buckets TEXT NOT NULL,
+        slowest TEXT,
+        PRIMARY KEY (environment, hour, run, route)
+      ) ${keyed}`,
+    ],
+  },
 ];
 
 /** The newest schema that this release knows. */

@@ -15,13 +15,16 @@ import { hasSchema, migrate, readMeta, SCHEMA_VERSION } from './migrations.ts';
 import * as claims from './notifications/claim-notification.ts';
 import type { NotificationRules } from './notifications/notification-rules.ts';
 import * as notifications from './notifications/notification-table.ts';
+import * as days from './notifications/queue-daily.ts';
 import * as echoes from './occurrences/echo-table.ts';
 import * as feedback from './occurrences/feedback-table.ts';
 import * as occurrences from './occurrences/occurrence-table.ts';
 import * as retention from './retention/retention.ts';
 import * as builds from './servers/build-table.ts';
 import * as environments from './servers/environment-table.ts';
+import * as commits from './servers/find-commit.ts';
 import * as runs from './servers/process-table.ts';
+import * as routes from './servers/route-table.ts';
 import * as sessions from './servers/session-table.ts';
 import { QueryFailedError, type SqlDriver, StoreAwayError } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
@@ -39,6 +42,7 @@ export const deskQueries = {
     ...changeLog.queries,
     ...notes.queries,
     ...environments.queries,
+    ...commits.queries,
   },
   /** Waits longer for the same, because these queries change incidents that such failures can belong to. */
   settled: {
@@ -55,6 +59,7 @@ export const deskQueries = {
     ...runs.queries,
     ...notifications.queries,
     ...secrets.queries,
+    ...routes.queries,
   },
 };
 
@@ -64,6 +69,7 @@ const ownQueries = {
   ...echoes.queries,
   ...ingest.queries,
   ...claims.queries,
+  ...days.queries,
   ...settleStates.queries,
   ...forgetVisitor.queries,
   ...retention.queries,
@@ -115,7 +121,7 @@ export interface StoreOptions {
   readonly news?: NotificationRules;
 }
 
-const TOLD_TO_NOBODY: NotificationRules = { after: 1, targets: [] };
+const TOLD_TO_NOBODY: NotificationRules = { after: [{ count: 1 }], targets: [] };
 
 /** @throws StoreAwayError */
 export async function openStore(driver: SqlDriver, { rule, environment, log, news }: StoreOptions): Promise<Store> {

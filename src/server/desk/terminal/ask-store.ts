@@ -20,6 +20,7 @@ export function createAskStore(store: Store): AskStore {
     listSimilar: (key, limit) => store.listSimilar(key, limit),
     listChanges: (key, limit) => store.listChanges(key, limit),
     listNotes: (key, limit) => store.listNotes(key, limit),
+    findCommit: (key, build, places) => store.findCommit(key, build, places),
   };
   return (name, ...args) => handlers[name](...args);
 }

@@ -1,6 +1,7 @@
 import type {
   BreadcrumbShape,
   ChangeShape,
+  CommitShape,
   ErrorShape,
   FeedbackShape,
   IncidentData,
@@ -56,10 +57,19 @@ export function drawIncident(data: IncidentToDraw): Line[] {
   ];
 }
 
-function drawHead({ digest, kind, title, message, place, status, assignee, merged, now }: IncidentToDraw): Line[] {
+function drawHead(data: IncidentToDraw): Line[] {
+  const { digest, kind, title, message, place, status, assignee, merged, commit, now, shown } = data;
   const where = place.file === undefined ? '' : place.line === undefined ? place.file : `${place.file}:${place.line}`;
   return [
-    flow([['address', digest], '  ', ...drawStatus(status, now), ['quiet', `  ${KIND_WORDS[kind]}`]], 2),
+    flow(
+      [
+        ['address', digest],
+        '  ',
+        ...drawStatus(status, now),
+        ['quiet', `  ${shown?.whole?.level === 'warning' ? 'Warning' : KIND_WORDS[kind]}`],
+      ],
+      2,
+    ),
     flow([['title', title]]),
     // The title often has one line of the message.
     ...(title.includes(message) ? [] : toCleanLines(message).map((line) => flow([line]))),
@@ -67,11 +77,16 @@ function drawHead({ digest, kind, title, message, place, status, assignee, merge
       [
         ['Where', [where, place.function ?? ''].filter(Boolean).join('  ')] as const,
         ['Route', place.route ?? ''] as const,
+        ['Likely commit', commit ? toCommitWords(commit, now) : ''] as const,
         ['Assigned to', assignee ?? ''] as const,
         ['Merged digests', merged.join(', ')] as const,
       ].filter(([, value]) => value !== ''),
     ),
   ];
+}
+
+function toCommitWords({ hash, subject, author, at, file, line }: CommitShape, now: number): string {
+  return `${hash.slice(0, 9)} “${subject}” by ${author}, ${toAgo(at, now)}, which changed ${file}:${line}`;
 }
 
 const STATE_STYLES: Readonly<Record<StatusShape['state'], Style>> = { open: 'bad', resolved: 'good', ignored: 'quiet' };
@@ -127,8 +142,10 @@ function drawIds({ requestId, visitor, build }: OccurrenceShape, whole?: WholeSh
     [
       ['Request', requestId ?? ''] as const,
       ['Trace', whole?.traceId ?? ''] as const,
+      ['Trace link', whole?.traceLink ?? ''] as const,
       ['Span', whole?.spanId ?? ''] as const,
       ['Failed', whole?.origin ?? ''] as const,
+      ['Level', whole?.level ?? ''] as const,
       ['Build', build] as const,
       ['Visitor', visitor ?? ''] as const,
       ...(whole?.tags ?? []),

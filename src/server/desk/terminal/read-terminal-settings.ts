@@ -2,7 +2,9 @@ import { resolve } from 'node:path';
 import { Day } from '../../../shared/units.ts';
 import { SETTINGS } from '../../config.ts';
 import { ConfigError, type Environment, readSettings } from '../../engine/settings.ts';
+import type { DeskLinks } from '../links.ts';
 import { listTargets } from '../notifications/list-targets.ts';
+import { listInEnvironment } from '../notifications/settings.ts';
 import type { NotificationRules } from '../store/notifications/notification-rules.ts';
 
 /** The server's settings that the command needs. The others can be invalid, which may be why the command is needed. */
@@ -16,16 +18,17 @@ export interface TerminalSettings {
   readonly environment: string;
   /** How long occurrences are kept (ms). */
   readonly maxAge: number;
-  readonly sourceLink: string | undefined;
+  readonly links: DeskLinks;
   /** The notifications that storing a journal causes. The next server that runs sends them. */
   readonly news: NotificationRules;
 }
 
 /** @throws ConfigError with a sentence for each invalid value */
 export function readTerminalSettings(env: Environment): TerminalSettings {
-  const { DATA_DIR, DESK_DATABASE_URL, DESK_RETENTION_DAYS, DIGEST_NAMESPACE, SENTRY_ENVIRONMENT, SOURCE_LINK } =
-    SETTINGS;
-  const table = { DATA_DIR, DESK_DATABASE_URL, DESK_RETENTION_DAYS, DIGEST_NAMESPACE, SENTRY_ENVIRONMENT, SOURCE_LINK };
+  const { DATA_DIR, DESK_DATABASE_URL, DESK_RETENTION_DAYS, DIGEST_NAMESPACE } = SETTINGS;
+  const { SENTRY_ENVIRONMENT, SOURCE_LINK, TRACE_LINK } = SETTINGS;
+  const places = { DATA_DIR, DESK_DATABASE_URL, DESK_RETENTION_DAYS, DIGEST_NAMESPACE };
+  const table = { ...places, SENTRY_ENVIRONMENT, SOURCE_LINK, TRACE_LINK };
   const values = readSettings(table, env);
   return {
     dataDir: resolve(values.DATA_DIR),
@@ -33,7 +36,7 @@ export function readTerminalSettings(env: Environment): TerminalSettings {
     namespace: values.DIGEST_NAMESPACE,
     environment: values.SENTRY_ENVIRONMENT,
     maxAge: values.DESK_RETENTION_DAYS * Day,
-    sourceLink: values.SOURCE_LINK,
+    links: { source: values.SOURCE_LINK, trace: values.TRACE_LINK },
     news: readNews(env),
   };
 }
@@ -43,15 +46,16 @@ export function readTerminalSettings(env: Environment): TerminalSettings {
  * variables.
  */
 function readNews(env: Environment): NotificationRules {
-  const { WEBHOOK_URL, WEBHOOK_FORMAT, SMTP_URL, MAIL_FROM, MAIL_TO, NOTIFY_AFTER } = SETTINGS;
+  const { WEBHOOK_URL, WEBHOOK_FORMAT, MAIL_TO, NOTIFY_AFTER, SENTRY_ENVIRONMENT } = SETTINGS;
   try {
-    const values = readSettings({ WEBHOOK_URL, WEBHOOK_FORMAT, SMTP_URL, MAIL_FROM, MAIL_TO, NOTIFY_AFTER }, env);
-    const { WEBHOOK_URL: webhooks, WEBHOOK_FORMAT: webhookFormat, MAIL_TO: to } = values;
-    const mail = to.length === 0 ? undefined : { smtpUrl: values.SMTP_URL ?? '', from: values.MAIL_FROM ?? '', to };
+    const values = readSettings({ WEBHOOK_URL, WEBHOOK_FORMAT, MAIL_TO, NOTIFY_AFTER, SENTRY_ENVIRONMENT }, env);
+    const { WEBHOOK_FORMAT: webhookFormat, SENTRY_ENVIRONMENT: environment } = values;
+    const webhooks = listInEnvironment(values.WEBHOOK_URL, environment);
+    const mail = { to: listInEnvironment(values.MAIL_TO, environment), people: {} };
     const targets = listTargets({ webhooks, webhookFormat, mail });
     return { after: values.NOTIFY_AFTER, targets, isLeft: targets.length === 0 };
   } catch (error) {
-    if (error instanceof ConfigError) return { after: 1, targets: [], isLeft: true };
+    if (error instanceof ConfigError) return { after: [], targets: [], isLeft: true };
     throw error;
   }
 }

@@ -119,8 +119,8 @@ async function show(
   const { now, settings } = desktop;
   const ask = createAskStore(store);
   const shown = await findShown(text, store, desktop);
-  const { sourceLink, environment } = settings;
-  const data = await readIncident(shown, { ask, sourceLink, environment, now });
+  const { links, environment } = settings;
+  const data = await readIncident(shown, { ask, links, environment, now });
   if (json) write(desktop, `${toCleanJson(data)}\n`);
   else draw(desktop, drawIncident(data));
 }

@@ -1,7 +1,8 @@
 import type { ErrorShape, FrameShape } from '../../../shared/desk/shapes.ts';
 import type { ErrorRecord } from '../../engine/errors/failure.ts';
-import { toSourceLink } from '../source-link.ts';
+import { fillLink } from '../links.ts';
 import type { ResolvedFrame, StoredFailure } from '../store/records.ts';
+import type { SourceLine } from '../store/servers/find-commit.ts';
 import { colourSource } from './colour-source.ts';
 
 /** @param sourceLink the setting `SOURCE_LINK` */
@@ -35,6 +36,15 @@ function listFrames({ errors, resolved }: StoredFailure, index: number): Resolve
   return [...known, ...rest.map((frame) => ({ ...frame, own: false }))];
 }
 
+/** Returns the lines of the app that an occurrence passed, the one that threw first. */
+export function listPlaces({ resolved = [] }: StoredFailure): SourceLine[] {
+  return resolved
+    .toReversed()
+    .flat()
+    .filter(({ file, line, own }) => own && line > 0 && !isEngineFile(file))
+    .map(({ file, line }) => ({ file, line }));
+}
+
 function toWords({ class: name, message }: ErrorRecord): string {
   return message === '' ? name : `${name}: ${message}`;
 }
@@ -60,7 +70,7 @@ function presentFrame(frame: ResolvedFrame, failure: StoredFailure, sourceLink: 
     isOwn: own,
     isEngine: isEngineFile(file),
     isAsync: frame.async === true,
-    ...(own && sourceLink && { link: toSourceLink(sourceLink, { file, line, column, release, build }) }),
+    ...(own && sourceLink && { link: fillLink(sourceLink, { file, line, column, release, build }, { isPath: true }) }),
     ...(context && { source: { start: context.start, lines: colourSource(dedent(context.lines)) } }),
   };
 }

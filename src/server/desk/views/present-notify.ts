@@ -1,6 +1,7 @@
-import { toPlural } from '../../../shared/words.ts';
+import { toDuration, toExactTime, toPlural } from '../../../shared/words.ts';
 import { listTargets } from '../notifications/list-targets.ts';
 import type { NotifySettings } from '../notifications/settings.ts';
+import type { Threshold } from '../store/notifications/notification-rules.ts';
 
 /** The notification settings that the desk shows, without secrets. */
 export interface NotifyFacts {
@@ -10,22 +11,31 @@ export interface NotifyFacts {
 
 export function presentNotify(notify: NotifySettings | undefined): NotifyFacts {
   if (!notify) return { targets: [], settings: [] };
-  const { webhooks, webhookSecret, after, deskOrigin, privateTargets, heartbeatUrl } = notify;
+  const { webhooks, webhookSecret, mail, after, deskOrigin, privateTargets, heartbeatUrl } = notify;
   const targets = listTargets(notify).map(({ name }) => name);
   const isSigned =
     webhookSecret === undefined ? 'No. Set WEBHOOK_SECRET, so that receivers can verify the sender' : 'Yes';
   return {
     targets,
     settings: [
-      ...(targets.length > 0
-        ? [['Notify', after === 1 ? 'at the first occurrence' : `after ${toPlural(after, 'occurrence')}`] as const]
-        : []),
+      ...(targets.length > 0 ? [['Notify', toAfterWords(after)] as const] : []),
       ...(webhooks.length > 0 ? [['Signed', isSigned] as const] : []),
       ...(targets.length > 0
         ? [['Links to the desk', deskOrigin ?? 'Paths only. Set DESK_ORIGIN for full links'] as const]
         : []),
       ...(privateTargets.length > 0 ? [['Private targets', privateTargets.join(', ')] as const] : []),
+      ...(!mail?.to.length || mail.summaryAt === undefined
+        ? []
+        : [['Daily summary', `by mail, at ${toExactTime(mail.summaryAt).slice(11, 16)} UTC`] as const]),
       ['Heartbeat', heartbeatUrl === undefined ? 'None' : `${new URL(heartbeatUrl).host}, every minute`],
     ],
   };
+}
+
+function toAfterWords(after: readonly Threshold[]): string {
+  const words = after.map(({ count, of, within }) => {
+    if (count === 1 && !of) return 'at the first occurrence';
+    return `after ${toPlural(count, of ? 'visitor' : 'occurrence')}${within ? ` in ${toDuration(within)}` : ''}`;
+  });
+  return words.join(', or ');
 }

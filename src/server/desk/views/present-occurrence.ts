@@ -1,5 +1,6 @@
 import type { ComponentShape, OccurrenceShape, WholeShape } from '../../../shared/desk/shapes.ts';
 import type { FailureOrigin } from '../../engine/errors/failure.ts';
+import { type DeskLinks, fillLink } from '../links.ts';
 import type { Occurrence, ResolvedFrame, StoredFailure } from '../store/records.ts';
 import { presentBreadcrumb } from './present-breadcrumb.ts';
 import { isEngineFile, presentErrors, toStackText } from './present-errors.ts';
@@ -8,12 +9,7 @@ import { presentStory, toUntold } from './present-story.ts';
 import { presentTest } from './present-test.ts';
 import { toLine, toPairs } from './to-pairs.ts';
 
-export interface PresentOptions {
-  /** The setting `SOURCE_LINK`. */
-  readonly sourceLink: string | undefined;
-}
-
-export function presentOccurrence(found: Occurrence, options: PresentOptions): OccurrenceShape {
+export function presentOccurrence(found: Occurrence, links: DeskLinks): OccurrenceShape {
   const { occurrence, at, side, release, build, route, requestId, visitor, whole } = found;
   return {
     occurrence,
@@ -24,7 +20,7 @@ export function presentOccurrence(found: Occurrence, options: PresentOptions): O
     ...(route !== undefined && { route }),
     ...(requestId !== undefined && { requestId }),
     ...(visitor !== undefined && { visitor }),
-    ...(whole && { whole: presentWhole(whole, options) }),
+    ...(whole && { whole: presentWhole(whole, links) }),
   };
 }
 
@@ -38,20 +34,23 @@ const ORIGIN_WORDS: Readonly<Record<FailureOrigin, string>> = {
   step: 'in a server step',
   request: 'while the request was read',
   process: 'outside of any request',
+  report: 'reported by your code, which handled it',
   service: 'in a service, such as a background job',
-  browser: 'in the browser',
+  browser: 'in the browser (unverified)',
 };
 
-function presentWhole(failure: StoredFailure, options: PresentOptions): WholeShape {
-  const { origin, traceId, spanId, tags = {}, cut = [] } = failure;
+function presentWhole(failure: StoredFailure, links: DeskLinks): WholeShape {
+  const { origin, level = 'error', traceId, spanId, tags = {}, cut = [] } = failure;
   const story = presentStory(failure);
   const request = failure.request && presentRequest(failure.request);
   const test = presentTest(failure);
   return {
     origin: ORIGIN_WORDS[origin],
+    level,
     ...(traceId !== undefined && { traceId }),
+    ...(traceId !== undefined && links.trace && { traceLink: fillLink(links.trace, { traceId }) }),
     ...(spanId !== undefined && { spanId }),
-    errors: presentErrors(failure, options.sourceLink),
+    errors: presentErrors(failure, links.source),
     stackText: toStackText(failure),
     ...(story && { story }),
     ...(request && { request }),

@@ -1,10 +1,13 @@
-import type { IncidentData } from '../../../shared/desk/shapes.ts';
+import { toIncidentHref } from '../../../shared/desk/href.ts';
+import type { CommitShape, IncidentData } from '../../../shared/desk/shapes.ts';
+import { type DeskLinks, fillLink } from '../links.ts';
 import { keyOf } from '../store/incident-key.ts';
 import type { Neighbours } from '../store/occurrences/occurrence-table.ts';
 import type { Incident, Occurrence } from '../store/records.ts';
 import type { CallAnswer, CallArguments, CallName } from '../worker/calls.ts';
 import { presentChanges } from './present-changes.ts';
 import { presentCharts, presentMarks } from './present-charts.ts';
+import { listPlaces } from './present-errors.ts';
 import { presentFeedback, presentIncident, presentRelease, presentSimilar } from './present-incident.ts';
 import { presentOccurrence } from './present-occurrence.ts';
 
@@ -23,6 +26,7 @@ export type ReadCall = Extract<
   | 'listSimilar'
   | 'listChanges'
   | 'listNotes'
+  | 'findCommit'
 >;
 
 /** Calls the desk worker of a server, or the store directly. */
@@ -39,8 +43,7 @@ export interface Shown {
 
 export interface ReadIncidentOptions {
   readonly ask: AskStore;
-  /** The setting `SOURCE_LINK`. */
-  readonly sourceLink: string | undefined;
+  readonly links: DeskLinks;
   /** The environment of this server. */
   readonly environment: string;
   /** Milliseconds since 1970. */
@@ -52,15 +55,17 @@ const RECENT = 12;
 const SIMILAR = 8;
 const FEEDBACK = 50;
 const CHANGES = 100;
+/** Characters. Browsers and servers refuse URLs that are too long. */
+const MAX_ISSUE_TITLE = 200;
 
 /** Reads everything that is shown of an incident, for all front ends. */
 export async function readIncident(
   { found, shown, missed, neighbours }: Shown,
-  { ask, sourceLink, environment, now }: ReadIncidentOptions,
+  { ask, links, environment, now }: ReadIncidentOptions,
 ): Promise<Omit<IncidentData, 'operator'>> {
   const { digest } = found;
   const key = keyOf(found);
-  const [hours, releases, builds, recent, feedback, similar, changes, notes, known] = await Promise.all([
+  const [hours, releases, builds, recent, feedback, similar, changes, notes, known, commit] = await Promise.all([
     ask('listHours', key),
     ask('listReleases', key),
     ask('listDeployments', found.environment),
@@ -70,18 +75,23 @@ export async function readIncident(
     ask('listChanges', key, CHANGES),
     ask('listNotes', key, CHANGES),
     ask('listKnownIn', digest),
+    findCommit(),
   ]);
   const { day, fortnight } = presentCharts(hours, now);
+  const head = presentIncident(found, shown?.whole);
+  const scope = found.environment === environment ? '' : found.environment;
   return {
     now,
-    ...presentIncident(found, shown?.whole),
-    scope: found.environment === environment ? '' : found.environment,
+    ...head,
+    scope,
+    ...(commit && { commit }),
+    ...(links.issue && { issueLink: toIssueLink(links.issue) }),
     elsewhere: known.filter((name) => name !== found.environment),
     day,
     fortnight,
     marks: presentMarks(builds, now),
     releases: releases.map(presentRelease),
-    ...(shown && { shown: presentOccurrence(shown, { sourceLink }) }),
+    ...(shown && { shown: presentOccurrence(shown, links) }),
     ...(missed && { missed }),
     ...(neighbours.newer && { newer: neighbours.newer.occurrence }),
     ...(neighbours.older && { older: neighbours.older.occurrence }),
@@ -90,4 +100,17 @@ export async function readIncident(
     similar: similar.map((other) => presentSimilar(other, found)),
     changes: presentChanges(changes, notes),
   };
+
+  async function findCommit(): Promise<CommitShape | undefined> {
+    const places = shown?.whole ? listPlaces(shown.whole) : [];
+    return shown && places.length > 0 ? ask('findCommit', key, shown.build, places) : undefined;
+  }
+
+  function toIssueLink(template: string): string {
+    const { file = '', line = '', route = '' } = head.place;
+    const url = `${links.origin ?? ''}${toIncidentHref(digest, shown?.occurrence, scope)}`;
+    const release = shown?.release ?? found.lastRelease;
+    const title = head.title.slice(0, MAX_ISSUE_TITLE);
+    return fillLink(template, { digest, title, url, release, environment: found.environment, route, file, line });
+  }
 }

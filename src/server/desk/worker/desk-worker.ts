@@ -156,7 +156,8 @@ export function createDeskWorker(options: DeskWorkerOptions) {
   holder.start();
 
   async function open(): Promise<Store> {
-    const news = { after: notify?.after ?? 1, targets: targets.map(({ id, name }) => ({ id, name })) };
+    const [people, all] = [true, false].map((is) => targets.filter(({ person }) => (person !== undefined) === is));
+    const news = { after: notify?.after ?? [{ count: 1 }], targets: all ?? [], people };
     return openStore(openDriver({ dataDir, databaseUrl, log }), { rule: digester.rule, environment, log, news });
   }
 

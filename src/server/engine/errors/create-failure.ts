@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
+import type { ReportOptions } from '../../../shared/engine/reporting/browser-report.ts';
 import type { RequestInfo } from '../request/request-info.ts';
 import { readBodyFields } from './body-fields.ts';
 import { createDigest } from './digest/create-digest.ts';
@@ -14,6 +15,14 @@ import { listBodySecrets, listRequestSecrets } from './scrub/secret-values.ts';
 import type { Scrubber } from './scrub.ts';
 import { scrubFailure } from './scrub-failure.ts';
 import { trimFailure } from './trim.ts';
+
+/** The options of a report on the server. */
+export interface ServerReportOptions extends ReportOptions {
+  /** Your own stable id of the affected visitor. Only a hash of it is stored. By default, the visitor of the request. */
+  readonly user?: string;
+  /** Makes the digest, in place of the source that failed: errors with the same words are one incident. */
+  readonly fingerprint?: readonly string[];
+}
 
 /** The circumstances of a failure, which the incident shows. */
 export interface FailureContext {
@@ -37,6 +46,8 @@ export interface FailureContext {
   readonly isShared?: boolean;
   /** React's component stack of a failed render, innermost first. */
   readonly componentStack?: string;
+  /** The product handled the error, and reported it with these options. */
+  readonly reported?: ServerReportOptions;
 }
 
 /** The input of a record: a thrown error, or the observation of a watcher. */
@@ -98,12 +109,14 @@ export function createFailureRecorder(
   const { build, release = build, namespace = DEFAULT_NAMESPACE, paths = NO_BUILD } = options;
 
   return function toFailure({ error, errors = readErrors(error, paths), kind, extra }, context) {
-    const { info } = context;
+    const { info, reported = {} } = context;
+    const { level, user, fingerprint } = reported;
+    const tags = info?.tags || reported.tags ? { ...info?.tags, ...reported.tags } : undefined;
     const scrubber = withSecretsOf(context, options.scrubber);
     const id = randomBytes(16).toString('hex');
     const route = context.route ?? info?.route;
     const found = createDigest(
-      { kind, side: 'server', errors, route, splitBy: split(error, context) },
+      { kind, side: 'server', errors, route, splitBy: split(error, context), fingerprint },
       { namespace, table: options.table?.() ?? emptyLocationTable },
     );
     const failure: Failure = {
@@ -115,6 +128,7 @@ export function createFailureRecorder(
       kind: found.kind,
       side: 'server',
       origin: context.origin,
+      ...(level === 'warning' && { level }),
       at: Date.now(),
       build,
       release,
@@ -128,8 +142,9 @@ export function createFailureRecorder(
       request: toRequestRecord(context, options, scrubber),
       componentStack: context.componentStack,
       breadcrumbs: info?.trail,
-      extra,
-      visitor: info && options.toVisitor?.(info.address, info.readVisitorId()),
+      ...(tags && { tags }),
+      extra: extra ?? reported.extra,
+      visitor: (info || user) && options.toVisitor?.(info?.address ?? '', user ?? info?.readVisitorId()),
     };
     return { failure: trimFailure(scrubFailure(failure, scrubber)), scrubber };
   };

@@ -9,7 +9,8 @@ export type FailureOrigin =
   | 'step'
   | 'request'
   | 'process'
-  /** Reported by a service of the product, such as a failed background job. */
+  /** Reported by the product, which handled it: within a request, or outside, as in a background job. */
+  | 'report'
   | 'service'
   | 'browser';
 
@@ -76,7 +77,8 @@ export interface Breadcrumb {
   readonly category: string;
   readonly message: string;
   readonly level?: 'debug' | 'info' | 'warning' | 'error';
-  readonly data?: Readonly<Record<string, string | number | boolean>>;
+  /** Few and short values. For a line of the log, its fields. */
+  readonly data?: Readonly<Record<string, unknown>>;
 }
 
 /** The type of a posted field, with its value if `reporting.keep` lists its name. */
@@ -123,6 +125,8 @@ export interface Failure {
   readonly kind: FailureKind;
   readonly side: 'server' | 'browser';
   readonly origin: FailureOrigin;
+  /** Set if it was reported as one. */
+  readonly level?: 'warning';
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly build: string;

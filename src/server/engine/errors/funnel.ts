@@ -7,7 +7,7 @@ import type { Count } from '../monitoring/count.ts';
 import { currentRequest } from '../request/request-info.ts';
 import { createFailureRecorder, type FailureContext, type Recorded, type RecorderOptions } from './create-failure.ts';
 import { causesOf, read, readError } from './digest/read-error.ts';
-import { type Failure, type FailureKind, type Reporter, toAddress } from './failure.ts';
+import { type Failure, type FailureKind, type FailureOrigin, type Reporter, toAddress } from './failure.ts';
 import { type FailureLinks, NO_LINKS } from './failure-links.ts';
 import { statusOf, toPublicError } from './http-error.ts';
 import type { Scrubber } from './scrub.ts';
@@ -68,10 +68,11 @@ export function createFunnel(options: FunnelOptions): Funnel {
     if (first !== undefined) return first;
     const address = toAddress(failure);
     retries.add(address);
+    context.info?.spans?.fail(event.error, failure);
     const kept = reporters.map((reporter) => report(reporter, failure, event.error));
     const isKept = kept.length === 0 || kept[0] === true;
-    const words = failure.origin === 'service' ? 'A service failed.' : 'A request failed.';
-    writeLine(log, toLogLine(failure, event.error, isKept, scrubber), words);
+    const words = WORDS[failure.origin] ?? 'A request failed.';
+    writeLine(log, toLogLine(failure, event.error, isKept, scrubber), words, failure.level && 'warn');
     options.onFailure?.(address, event.error, context);
     return address;
   }
@@ -120,6 +121,11 @@ function inRequest(context: FailureContext): FailureContext {
 }
 
 const FAILED = 'A failure could not be reported.';
+
+const WORDS: Readonly<Partial<Record<FailureOrigin, string>>> = {
+  service: 'A service failed.',
+  report: 'The app reported an error that it handled.',
+};
 
 /**
  * Remembers which address an error already has. React calls once for each boundary that a rejected promise passes, and
@@ -227,15 +233,16 @@ function toLogLine(failure: Failure, error: unknown, isKept: boolean, scrubber: 
     stack: own === undefined ? undefined : scrubber.text(own),
     componentStack: failure.componentStack,
     causes: causes.length > 0 ? causes.map((cause) => scrubber.text(cause)) : undefined,
+    tags: failure.tags,
     extra: failure.extra,
     ...(isKept ? {} : { lost: 'The journal could not be written. This line is the only record.', failure }),
   };
 }
 
 /** Catches errors of the log, so that one failure does not turn into another. */
-function writeLine(log: Logger, line: object, words: string): void {
+function writeLine(log: Logger, line: object, words: string, level: 'error' | 'warn' = 'error'): void {
   try {
-    log.error(line, words);
+    log[level](line, words);
   } catch (cause) {
     process.stderr.write(`The log could not be written (${readError(cause).message}): ${JSON.stringify(line)}\n`);
   }

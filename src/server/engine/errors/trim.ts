@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   MAX_BREADCRUMBS,
   MAX_COMPONENT_STACK_LENGTH,
@@ -22,11 +23,15 @@ export const MAX_TITLE_LENGTH = 200;
 /** Classes of an `AggregateError` that are kept (count). */
 const MAX_MEMBERS = 50;
 
+/** Tags that are kept (count), and the length of each name and value (bytes). */
+const MAX_TAGS = 20;
+const MAX_TAG_BYTES = 64;
+
 /** Levels of `extra` that remain if an event is too large (count). */
 const TRIMMED_DEPTH = 3;
 
 /**
- * Cuts a failure to the limits of F13 to F15: 100 breadcrumbs, 250 characters per value, 100 KB of JSON in UTF-8. `cut`
+ * Cuts a failure to the limits of F13 to F15: 100 breadcrumbs, 20 tags, 250 characters per value, 100 KB of JSON in UTF-8. `cut`
  * names the parts that were cut: `values`, `errors`, `frames`, `componentStack`, `breadcrumbs`, `extra`, `tags`,
  * `request`. Id, digest, occurrence and title are always kept. A component stack has up to 8 KiB.
  *
@@ -65,6 +70,7 @@ const LIMITS: readonly Stage[] = [
   ['errors', withErrors],
   ['frames', (failure) => withFrames(failure, MAX_REPORTED_FRAMES)],
   ['breadcrumbs', (failure) => withBreadcrumbs(failure, MAX_BREADCRUMBS)],
+  ['tags', withShortTags],
   ['componentStack', (failure) => withComponentStack(failure, MAX_COMPONENT_STACK_LENGTH)],
 ];
 
@@ -140,6 +146,18 @@ function withErrors(failure: Failure): Failure {
 function withBreadcrumbs(failure: Failure, count: number): Failure {
   if (!failure.breadcrumbs || failure.breadcrumbs.length <= count) return failure;
   return { ...failure, breadcrumbs: failure.breadcrumbs.slice(-count) };
+}
+
+function withShortTags(failure: Failure): Failure {
+  const tags = Object.entries(failure.tags ?? {});
+  const short = tags.slice(0, MAX_TAGS).map((tag) => tag.map(cutBytes) as typeof tag);
+  if (isDeepStrictEqual(short, tags)) return failure;
+  return { ...failure, tags: Object.fromEntries(short) };
+}
+
+/** Cuts between characters. */
+function cutBytes(text: string): string {
+  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(MAX_TAG_BYTES)).read);
 }
 
 /** Keeps the frames next to the throw. */

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { METHODS } from '../request/request-spans.ts';
 import type { Count } from './count.ts';
 import { COUNTERS, type CounterName, type CounterWords } from './counters.ts';
 
@@ -17,6 +18,8 @@ export interface EndedRequest {
 export interface Metrics {
   readonly count: Count;
   observeRequest(request: EndedRequest): void;
+  /** Returns the requests since the start, by route. */
+  readRoutes(): Promise<ReadonlyMap<string, RouteTotals>>;
   /** Adds a gauge that is read on each scrape. If `read` throws, it is left out. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
   /** Adds a gauge with one label: `read` returns a value for each of the label's values. */
@@ -28,6 +31,17 @@ export interface Metrics {
   write(): Promise<string>;
 }
 
+/** The requests of a route. */
+export interface RouteTotals {
+  /** Responses with a status of 500 or more. */
+  readonly errors: number;
+  /** How many requests took at most as long as each of `DURATION_BUCKETS`, and last, how many there were. */
+  readonly buckets: readonly number[];
+}
+
+/** The label of requests that no route answered. */
+export const UNMATCHED = 'unmatched';
+
 export interface MetricsOptions {
   /** Names this build in `spillway_build_info`. */
   readonly build: string;
@@ -37,7 +51,7 @@ export interface MetricsOptions {
 }
 
 /** OpenTelemetry's buckets for `http.server.request.duration` (seconds). */
-const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+export const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
 /**
  * Routes that get a separate label (count). They are listed in the code, but a router that is mounted below a parameter
@@ -48,8 +62,6 @@ const MAX_ROUTES = 1000;
 /** Resolution of the event loop's delay (ms): each measurement wakes the process. */
 const LOOP_RESOLUTION = 20;
 
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-
 /** Creates the registry of one process, with all counters at 0. */
 export function createMetrics({ build, release, process: watched = false }: MetricsOptions): Metrics {
   const registry = new Registry();
@@ -57,7 +69,7 @@ export function createMetrics({ build, release, process: watched = false }: Metr
   const routes = new Set<string>();
 
   function toRoute(route: string | undefined): string {
-    if (route === undefined) return 'unmatched';
+    if (route === undefined) return UNMATCHED;
     if (routes.has(route)) return route;
     if (routes.size >= MAX_ROUTES) return 'other';
     routes.add(route);
@@ -93,6 +105,20 @@ export function createMetrics({ build, release, process: watched = false }: Metr
         http_response_status_class: isGone ? 'gone' : `${Math.floor(status / 100)}xx`,
       };
       durations.observe(labels, ms / 1000);
+    },
+    async readRoutes() {
+      const routes = new Map<string, { errors: number; buckets: number[] }>();
+      const { values } = await durations.get();
+      for (const { metricName, labels, value } of values) {
+        if (!metricName?.endsWith('_bucket')) continue;
+        const { http_route: route, http_response_status_class: status, le } = labels as Record<string, unknown>;
+        const at = le === '+Inf' ? DURATION_BUCKETS.length : DURATION_BUCKETS.indexOf(Number(le));
+        const totals = routes.get(String(route)) ?? { errors: 0, buckets: Array(DURATION_BUCKETS.length + 1).fill(0) };
+        routes.set(String(route), totals);
+        totals.buckets[at] += value;
+        if (at === DURATION_BUCKETS.length && status === '5xx') totals.errors += value;
+      }
+      return routes;
     },
     gauge(name, help, read) {
       new Gauge({

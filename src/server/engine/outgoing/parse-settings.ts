@@ -18,17 +18,11 @@ export function parseSmtpUrl(text: string): string | undefined {
   return isPlain && (url.password === '' || url.username !== '') && readLogin(url) ? text : undefined;
 }
 
-const ADDRESS = /^[^\s@,;:<>()[\]\\"']{1,64}@[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?$/i;
+export const MAIL_ADDRESS = /^[^\s@,;:<>()[\]\\"']{1,64}@[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?$/i;
 
 /** `shop@example.com` */
 export function parseMailAddress(text: string): string | undefined {
-  return ADDRESS.test(text) ? text : undefined;
-}
-
-/** Parses addresses, separated by commas. */
-export function parseMailAddresses(text: string): string[] | undefined {
-  const parts = splitList(text);
-  return parts.every((part) => ADDRESS.test(part)) ? parts : undefined;
+  return MAIL_ADDRESS.test(text) ? text : undefined;
 }
 
 /** Parses hosts without a port, addresses and networks. */
@@ -37,7 +31,8 @@ export function parsePrivateTargets(text: string): string[] | undefined {
   return parts.every((part) => toNetwork(part) !== undefined || isHostName(part)) ? parts : undefined;
 }
 
-function splitList(text: string): string[] {
+/** Splits a list at its commas. */
+export function splitList(text: string): string[] {
   return text
     .split(',')
     .map((part) => part.trim())

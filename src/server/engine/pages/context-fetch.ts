@@ -28,16 +28,21 @@ export function createContextFetch(options: ContextFetchOptions): typeof fetch {
     const startedAt = performance.now();
     const caller = { stack: '' };
     Error.captureStackTrace(caller, contextFetch);
-    try {
-      const response = await fetchWithRetry(input, withTrace(input, init, options), {
+    const method = (init?.method ?? (input instanceof Request ? input.method : 'GET')).toUpperCase();
+    const url = input instanceof Request ? input.url : String(input);
+    const spans = options.info?.spans;
+    const send = (trace?: Trace) =>
+      fetchWithRetry(input, isTraced(url, options) ? withTrace(input, init, options, trace) : init, {
         attempts: PAGE_DATA_ATTEMPTS,
         deadlineMs: FETCH_DEADLINE,
         signal: options.signal(),
       });
-      leaveMark(options.info, input, init, startedAt, response.status);
+    try {
+      const response = await (spans ? spans.fetch(method, url, send) : send());
+      leaveMark(options.info, `${method} ${url}`, startedAt, response.status);
       return response;
     } catch (error) {
-      leaveMark(options.info, input, init, startedAt);
+      leaveMark(options.info, `${method} ${url}`, startedAt);
       addCaller(error, caller.stack);
       throw error;
     }
@@ -51,35 +56,28 @@ function addCaller(error: unknown, stack: string): void {
 }
 
 /** Adds a breadcrumb such as `GET https://api.example.com/orders`. It leaves out the query, which can have secrets. */
-function leaveMark(
-  info: RequestInfo | undefined,
-  input: string | URL | Request,
-  init: RequestInit | undefined,
-  startedAt: number,
-  status?: number,
-): void {
+function leaveMark(info: RequestInfo | undefined, target: string, startedAt: number, status?: number): void {
   if (!info) return;
-  const method = init?.method ?? (input instanceof Request ? input.method : 'GET');
-  const url = (input instanceof Request ? input.url : String(input)).replace(/[?#].*$/s, '');
   const ms = Math.round(performance.now() - startedAt);
   info.addBreadcrumb({
     at: Date.now(),
     category: 'fetch',
-    message: `${method.toUpperCase()} ${url}`,
+    message: target.replace(/[?#].*$/s, ''),
     level: status === undefined || status >= 500 ? 'error' : 'info',
     data: { ms, ...(status === undefined ? {} : { status }) },
   });
+}
+
+function isTraced(url: string, { traceTargets }: ContextFetchOptions): boolean {
+  return traceTargets.length > 0 && URL.canParse(url) && traceTargets.includes(new URL(url).origin);
 }
 
 function withTrace(
   input: string | URL | Request,
   init: RequestInit | undefined,
   options: ContextFetchOptions,
+  trace = options.trace(),
 ): RequestInit | undefined {
-  const { traceTargets: targets } = options;
-  const url = input instanceof Request ? input.url : String(input);
-  if (targets.length === 0 || !URL.canParse(url) || !targets.includes(new URL(url).origin)) return init;
-  const trace = options.trace();
   if (!trace) return init;
   const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
   const made = options.traceHeaders(trace);

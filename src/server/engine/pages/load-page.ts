@@ -2,10 +2,10 @@ import type { PageError } from '../../../shared/engine/wire/payload.ts';
 import { NOT_FOUND_ROUTE } from '../../../shared/engine/wire/protocol.ts';
 import { holdRejections } from '../../../shared/engine/wire/wire.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
+import { timed } from '../request/timings.ts';
 import type { PageRequest } from './page-request.ts';
 import type { PageServices, Redirect } from './page-response.ts';
 import type { LoaderArgs, PageTable, ServerPage } from './server-page.ts';
-import { timed } from './timings.ts';
 
 /** The result of guards and loaders. */
 export type Loaded = Redirect | { readonly kind: 'gone' } | LoadedPage;
@@ -93,7 +93,7 @@ export async function runGuards({
     const page = pages[id];
     if (!page?.guard) continue;
     try {
-      await timed(pageRequest.timings, 'guard', id, () =>
+      await timed(pageRequest.info, 'guard', id, () =>
         untilEnd(pageRequest, () => runGuard(page, pageRequest, toArgs)),
       );
     } catch (error) {
@@ -150,7 +150,7 @@ async function runLoader(id: string, pageRequest: PageRequest, pages: PageTable)
   if (!page?.loader) return { id, ok: true, value: null };
   try {
     const args = await pageRequest.toArgs();
-    const value = (await timed(pageRequest.timings, 'loader', id, () => page.loader?.(args))) ?? null;
+    const value = (await timed(pageRequest.info, 'loader', id, () => page.loader?.(args))) ?? null;
     holdRejections(value); // a promise in it can reject while another loader is still running
     return { id, ok: true, value };
   } catch (error) {

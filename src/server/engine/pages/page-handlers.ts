@@ -12,6 +12,7 @@ import { MiB, Second } from '../../../shared/units.ts';
 import type { BodyReader } from '../api/body-reader.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { methodNotAllowed } from '../errors/http-error.ts';
+import type { AppLog } from '../monitoring/app-log.ts';
 import type { ContentPolicy } from '../protection/content-policy.ts';
 import { isOfThisSite } from '../protection/cross-site.ts';
 import type { Origins } from '../protection/origins.ts';
@@ -44,6 +45,7 @@ export interface PagesOptions<Own extends object = object> {
   readonly errorPages: ErrorPages;
   readonly manifest: AssetManifest;
   readonly funnel: Funnel;
+  readonly log: AppLog;
   readonly policy: ContentPolicy;
   readonly origins: Origins;
   /** Returns what the product adds to the `context` of loaders, guards and actions. */
@@ -141,7 +143,7 @@ export async function createPages<Own extends object = object>(options: PagesOpt
     maxActionBytes: options.maxActionBytes ?? MAX_ACTION_BYTES,
   };
   const notFoundMatch = matchNotFound(tree);
-  const { traceTargets, createContext } = options;
+  const { traceTargets, createContext, log } = options;
   const traceHeaders = createTraceHeaders(options.traced ?? {});
 
   /**
@@ -170,7 +172,7 @@ export async function createPages<Own extends object = object>(options: PagesOpt
         traceHeaders,
         info: pageRequest.info,
       });
-      return { ...own, fetch: contextFetch };
+      return { ...own, fetch: contextFetch, log };
     }
   }
 
@@ -215,7 +217,7 @@ export async function createPages<Own extends object = object>(options: PagesOpt
           services.sharedOrigin + path + search,
           match.params,
           signal,
-          contextFetch,
+          { fetch: contextFetch, log },
           options.sharedContext,
         );
       },

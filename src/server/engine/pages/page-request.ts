@@ -6,10 +6,10 @@ import { VisitorGone } from '../errors/visitor-gone.ts';
 import type { RenderLimiter } from '../protection/render-limiter.ts';
 import { onClose } from '../request/on-close.ts';
 import { type RequestInfo, requestInfo } from '../request/request-info.ts';
+import { Timings } from '../request/timings.ts';
 import { isCrawler } from './crawler.ts';
 import type { PageMatch } from './match-page.ts';
 import type { EngineContext, LoaderArgs } from './server-page.ts';
-import { Timings } from './timings.ts';
 
 /** One request for a page, its data or one of its actions, with everything that the stages need. */
 export interface PageRequest {
@@ -23,8 +23,6 @@ export interface PageRequest {
   readonly whole: boolean;
   /** Time for the whole request, including deferred values (ms). */
   readonly deadlineMs: number;
-  /** Only for operators. */
-  readonly timings?: Timings | undefined;
   /** Aborted when the visitor leaves. Created on demand, because most pages never use it. */
   readonly signal: AbortSignal;
   /** The reason for which the work for this request was ended. */
@@ -109,7 +107,6 @@ export class VisitorPageRequest extends Ending implements PageRequest {
   readonly search: string;
   readonly whole: boolean;
   readonly deadlineMs: number;
-  readonly timings: Timings | undefined;
   declare form?: FormData;
   readonly #options: PageRequestOptions;
   #args: Promise<LoaderArgs> | undefined;
@@ -126,7 +123,7 @@ export class VisitorPageRequest extends Ending implements PageRequest {
     this.path = options.path;
     this.search = withoutKey(options.search, WHOLE_KEY);
     this.deadlineMs = deadlineMs;
-    this.timings = this.info.showsTimings ? new Timings() : undefined;
+    this.info.timings ??= new Timings();
     // A document that answers a form was requested without JavaScript.
     this.whole =
       this.search !== options.search || request.method === 'POST' || isCrawler(request.headers['user-agent']);

@@ -1,5 +1,6 @@
 import type { Params } from 'react-router';
 import type { PageProps, RouteIdOf, RouteLine } from '../../../shared/engine/routing/routes.ts';
+import type { AppLog } from '../monitoring/app-log.ts';
 
 /** The part of `context` that every loader, action and guard has. */
 export interface EngineContext {
@@ -8,6 +9,7 @@ export interface EngineContext {
    * Stops when the visitor leaves.
    */
   readonly fetch: typeof fetch;
+  readonly log: AppLog;
 }
 
 /** The arguments of a loader or guard. `Context` is your `AppContext`. */

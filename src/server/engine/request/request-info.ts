@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { MAX_BREADCRUMBS } from '../../../shared/engine/limits.ts';
-import type { Breadcrumb } from '../errors/failure.ts';
+import type { Breadcrumb, Failure } from '../errors/failure.ts';
 import { drawRandom } from './random.ts';
+import type { RequestSpans } from './request-spans.ts';
+import type { Timings } from './timings.ts';
 
 /** W3C Trace Context, which the outgoing requests of this request continue. */
 export interface Trace {
@@ -11,7 +13,12 @@ export interface Trace {
   /** 16 hexadecimal digits: the span of the caller, if it sent one. */
   readonly parentId: string | undefined;
   readonly sampled: boolean;
+  /** 16 hexadecimal digits: the span that outgoing requests belong to, if spans are recorded. */
+  readonly spanId?: string;
 }
+
+/** Lines that are kept of a request (count). */
+const MAX_LINES = 50;
 
 interface RequestInit {
   readonly requestId: string;
@@ -44,6 +51,8 @@ export class RequestInfo {
   route: string | undefined;
   /** Set if the response shows a failure. */
   digest: string | undefined;
+  /** The product's tags for failures of this request. */
+  tags: Failure['tags'];
   /** The visitor is an operator, as the store confirmed at most 2 s ago. */
   isOperator = false;
   /**
@@ -57,11 +66,17 @@ export class RequestInfo {
   /** Asks the product for the visitor's id, if the product has such a function. */
   askVisitorId: (() => string | undefined) | undefined;
 
+  /** How long the parts of a page took. */
+  timings: Timings | undefined;
+  /** Set if an OpenTelemetry SDK is loaded. */
+  spans: RequestSpans | undefined;
+
   readonly #traceparent: string | undefined;
   #visitorId: string | undefined;
   #url: URL | undefined;
   #trace: Trace | undefined;
   #trail: Breadcrumb[] | undefined;
+  #lines: Breadcrumb[] | undefined;
 
   constructor(init: RequestInit) {
     this.requestId = init.requestId;
@@ -99,19 +114,31 @@ export class RequestInfo {
     return this.#trace;
   }
 
+  /** @param trace of recorded spans */
+  set trace(trace: Trace) {
+    this.#trace = trace;
+  }
+
   /** For logs: the trace if it was received or used, so that none is made up for a log line. */
   get knownTraceId(): string | undefined {
     return this.#trace?.traceId ?? parseTraceparent(this.#traceparent)?.traceId;
   }
 
-  /** The breadcrumbs of this request so far, to explain a failure. The oldest are dropped. */
+  /** The breadcrumbs and log lines of this request so far, to explain a failure. The oldest are dropped. */
   get trail(): readonly Breadcrumb[] | undefined {
-    return this.#trail;
+    if (!this.#lines) return this.#trail;
+    return [...(this.#trail ?? []), ...this.#lines].sort((one, other) => one.at - other.at);
   }
 
   addBreadcrumb(breadcrumb: Breadcrumb): void {
     this.#trail ??= [];
     if (this.#trail.push(breadcrumb) > MAX_BREADCRUMBS) this.#trail.shift();
+  }
+
+  /** Adds a line of the app's log. Its data is only read if the request fails. */
+  addLine(line: Breadcrumb): void {
+    this.#lines ??= [];
+    if (this.#lines.push(line) > MAX_LINES) this.#lines.shift();
   }
 
   /** Asks the product for the visitor's id, once. Never throws. */

@@ -29,8 +29,7 @@ export function createTraceHeaders(project: TracedProject): (trace: Trace) => Tr
     public_key: project.publicKey,
   });
 
-  return function traceHeaders({ traceId, parentId, sampled }) {
-    const spanId = drawRandom(8, 'hex');
+  return function traceHeaders({ traceId, parentId, sampled, spanId = drawRandom(8, 'hex') }) {
     const isDecided = parentId !== undefined;
     return {
       traceparent: `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`,

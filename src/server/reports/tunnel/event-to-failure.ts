@@ -41,7 +41,7 @@ export interface Reported {
 
 /**
  * Turns an event from the tunnel into a failure. It ignores everything that a stranger can forge:
- * fingerprint, level, environment, unpublished builds and unknown routes. Texts are scrubbed and then cut.
+ * fingerprint, environment, unpublished builds and unknown routes. Texts are scrubbed and then cut.
  */
 export function toFailure(event: JsonRecord, { id, build, sender }: Reported, parts: FailureParts): Failure {
   const { scrubber } = parts;
@@ -60,6 +60,7 @@ export function toFailure(event: JsonRecord, { id, build, sender }: Reported, pa
     kind: made.kind,
     side: 'browser',
     origin: 'browser',
+    ...(event.level === 'warning' && { level: event.level }),
     at: readTime(event.timestamp, parts.now()),
     ...build,
     errors,

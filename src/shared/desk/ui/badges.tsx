@@ -1,10 +1,17 @@
 import { toCount, toExactTime, toPlural } from '../../words.ts';
-import type { IncidentKind, SideCounts, StatusShape } from '../shapes.ts';
+import type { IncidentKind, SideCounts, StatusShape, WholeShape } from '../shapes.ts';
 import { KIND_WORDS, STATE_WORDS } from '../words.ts';
 import styles from './badges.module.css';
 
-export function KindBadge({ kind }: { readonly kind: IncidentKind }) {
-  return <span className={`${styles.badge} ${styles.kind}`}>{KIND_WORDS[kind]}</span>;
+export function KindBadge({
+  kind,
+  level,
+}: {
+  readonly kind: IncidentKind;
+  readonly level?: WholeShape['level'] | undefined;
+}) {
+  const word = level === 'warning' ? 'Warning' : KIND_WORDS[kind];
+  return <span className={`${styles.badge} ${styles.kind}`}>{word}</span>;
 }
 
 /** The state, and when it ends. */

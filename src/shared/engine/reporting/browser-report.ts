@@ -21,8 +21,18 @@ export interface BrowserReporting {
 /** Kinds of failures that are not ordinary exceptions. */
 export type BrowserFailureKind = 'hydration' | 'load' | 'network';
 
+/** The options of a report. */
+export interface ReportOptions {
+  /** By default `error`. */
+  readonly level?: 'error' | 'warning';
+  /** Short facts to search by: at most 20, with names and values of at most 64 bytes. */
+  readonly tags?: Readonly<Record<string, string>>;
+  /** Other data, as plain JSON. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+}
+
 /** One failure in the browser, on its way to the SDK. */
-export interface BrowserReport {
+export interface BrowserReport extends ReportOptions {
   /** Time of the failure (ms since 1970). */
   readonly at: number;
   /** An error, or any other thrown value. */
@@ -60,8 +70,9 @@ export interface Happening {
   readonly shown?: ShownError;
 }
 
-/** The engine's details of a failure that it caught. */
-export type ReportDetails = Partial<Pick<BrowserReport, 'kind' | 'echo' | 'componentStack' | 'said' | 'url' | 'route'>>;
+/** Details of a failure that the engine caught, or that the product reported. */
+export type ReportDetails = ReportOptions &
+  Partial<Pick<BrowserReport, 'kind' | 'echo' | 'componentStack' | 'said' | 'url' | 'route'>>;
 
 /** An error that is shown in place of a route or a deferred value. */
 export interface ShownError {

@@ -100,6 +100,7 @@ const OWN: Readonly<Record<string, Asks>> = {
   listBuilds: { 200: ['/builds'] },
   listNotifications: { 200: ['/notifications'], 400: ['/notifications?limit=0'] },
   testNotifications: { 200: ['/notifications/test'] },
+  listRoutes: { 200: ['/routes'], 400: ['/routes?sort=size'] },
   deleteOccurrence: {
     204: [`/incidents/${THIRD}/occurrences/3M3KQ7XA`],
     400: [`/incidents/${THIRD}/occurrences/3M3KQ7XA?environment=`],

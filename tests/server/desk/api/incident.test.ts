@@ -242,7 +242,7 @@ describe('occurrences', () => {
       digest: DIGEST,
       occurrence: '9F4W0R6B',
       older: '00000001',
-      whole: { tags: [['plan', 'business']] },
+      whole: { level: 'warning', tags: [['plan', 'business']] },
     });
     const thin = (await get(`${PATH}/occurrences/00000001`)).body;
     expect(thin).toMatchObject({ occurrence: '00000001', newer: '9F4W0R6B' });

@@ -24,7 +24,7 @@ function settingsOf(wanted: Partial<NotifySettings>): NotifySettings {
     webhookFormat: undefined,
     webhookSecret: undefined,
     mail: undefined,
-    after: 1,
+    after: [{ count: 1 }],
     privateTargets: ['127.0.0.1'],
     heartbeatUrl: undefined,
     deskOrigin: 'https://desk.example.com',
@@ -47,7 +47,13 @@ describe.each(['SQLite', 'PostgreSQL'])('a desk on %s', (name) => {
   it('sends a webhook and an email for a journaled failure', async () => {
     const [webhook, mails] = [await useWebhook(), await startMailServer()];
     onTestFinished(() => mails.close());
-    const mail = { smtpUrl: `smtp://127.0.0.1:${mails.port}`, from: 'desk@example.com', to: ['ada@example.com'] };
+    const mail = {
+      smtpUrl: `smtp://127.0.0.1:${mails.port}`,
+      from: 'desk@example.com',
+      to: ['ada@example.com'],
+      people: { grace: 'grace@example.com' },
+      summaryAt: undefined,
+    };
     const desk = await open(createFolder(onTestFinished), settingsOf({ webhooks: [webhook.url], mail }), await toUrl());
     for (let count = 0; count < 50; count += 1) desk.journal(createFailure());
     await until(() => webhook.posted.length > 0 && mails.mails.length > 0, 'both', PATIENCE);
@@ -57,6 +63,11 @@ describe.each(['SQLite', 'PostgreSQL'])('a desk on %s', (name) => {
     await expect
       .poll(async () => (await desk.ask('listNotifications', 10)).done.map(({ state }) => state), { timeout: PATIENCE })
       .toEqual(['sent', 'sent']);
+    // An assignment goes only to the person.
+    await desk.ask('changeIncident', '7K3QM2XA@production', { assignee: 'grace' }, { author: 'ada' });
+    await until(() => mails.mails.length === 2, 'the mail to grace', PATIENCE);
+    expect(mails.mails[1]).toMatchObject({ to: ['grace@example.com'] });
+    expect(webhook.posted).toHaveLength(1);
   });
 
   it('retries after a restart what failed before, and sends it once', async () => {

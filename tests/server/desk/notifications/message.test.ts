@@ -45,6 +45,25 @@ describe('a message', () => {
     });
   });
 
+  it('sums up a day, with titles that are neither markup nor links', () => {
+    const most = [{ digest: '7K3QM2XA', title: '<b>boom</b> https://evil.example', count: 12 }];
+    const day = { incidents: 11, fresh: 2, returned: 1, most };
+    const message = toMessage(
+      { notification: { ...claimedOf().notification, kind: 'daily', detail: { day } }, isLast: false },
+      undefined,
+      facts,
+    );
+    const { subject, text, html } = toMail(message);
+    expect(subject).toBe('[production] Daily summary');
+    expect(text).toContain('In the last 24 hours, 11 open incidents happened: 2 new, 1 regression.');
+    expect(text.replaceAll('\u200B', '')).toContain(
+      '12 times, <b>boom</b> https://evil.example: https://desk.example.com/desk/7K3QM2XA',
+    );
+    expect(text).not.toContain('https://evil');
+    expect(html).toContain('&lt;b&gt;boom&lt;/b&gt;');
+    expect(html).toContain('<a href="https://desk.example.com/desk/7K3QM2XA">7K3QM2XA</a>');
+  });
+
   it('has the same content in Slack and in an email', () => {
     const message = toMessage(claimedOf(), whole, facts);
     const { text, blocks } = slack(message);
@@ -65,6 +84,7 @@ describe('a message', () => {
 
   it.each([
     [{ kind: 'regressed' }, 'It came back after it was resolved, in release v2.'],
+    [{ kind: 'assigned', detail: { by: 'grace', to: 'ada' } }, 'grace assigned it to ada.'],
     [
       { kind: 'storming', detail: { count: 1200, most: 4 } },
       'It happened 1,200 times this hour so far. The busiest of the 24 hours before had 4.',

@@ -5,6 +5,7 @@ import type { NotificationResult } from '../../../../src/server/desk/store/notif
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
+import { Day, Hour, Minute } from '../../../../src/shared/units.ts';
 import { ingest, wholeOf } from '../../../support/stores.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 import { until } from '../../../support/until.ts';
@@ -17,7 +18,10 @@ interface TestTarget {
 const OK = { ok: true, words: 'It answered 200.' } as const;
 const NO = { ok: false, words: 'It answered 500.' } as const;
 
-async function start(names: readonly string[] = ['hook']) {
+async function start(
+  names: readonly string[] = ['hook'],
+  clock: { now: () => number; summaryAt: number } | undefined = undefined,
+) {
   const { log, lines } = createTestLog();
   const targets = names.map((id) => {
     const test: TestTarget = { sent: [], answer: () => OK };
@@ -26,6 +30,7 @@ async function start(names: readonly string[] = ['hook']) {
       target: {
         id,
         name: `Webhook ${id}`,
+        summaryAt: clock?.summaryAt,
         async send(message: Message) {
           test.sent.push(message);
           return test.answer();
@@ -34,7 +39,7 @@ async function start(names: readonly string[] = ['hook']) {
     };
   });
   const driver = openSqlite(':memory:', { log });
-  const news = { after: 1, targets: targets.map(({ target }) => target) };
+  const news = { after: [{ count: 1 }], targets: targets.map(({ target }) => target) };
   const store = await openStore(driver, { rule: 2, environment: 'production', news });
   onTestFinished(() => store.close());
   let isAway = false;
@@ -49,6 +54,7 @@ async function start(names: readonly string[] = ['hook']) {
     facts: { environment: 'production', deskOrigin: 'https://desk.example.com' },
     holder,
     log,
+    ...(clock && { now: clock.now }),
   });
   onTestFinished(() => notifier.stop());
   return {
@@ -74,6 +80,32 @@ it('sends what is due once it is woken, with the source line of an occurrence', 
   expect(first.sent[0]?.incident).toMatchObject({ digest: '7K3QM2XA', place: { file: 'src/cart.ts', line: 41 } });
   await notifier.stop();
   expect(await done()).toMatchObject([{ state: 'sent', outcome: OK.words }]);
+});
+
+it('sends the summary of a day within an hour of its time', async () => {
+  const midnight = Math.floor(Date.now() / Day) * Day;
+  let now = midnight + 7 * Hour;
+  const { store, notifier, first } = await start(['mail'], { now: () => now, summaryAt: 7.5 * Hour });
+  await ingest(store, wholeOf({ at: midnight }));
+  const wake = async () => {
+    notifier.wake();
+    await until(() => first.sent.some(({ kind }) => kind === 'new'), 'the new incident');
+    await store.queueDaily({ id: 'other', name: '' }, now); // after what the notifier asked before
+    return first.sent.flatMap(({ kind, why, summed }) => (kind === 'daily' ? [{ why, summed }] : []));
+  };
+  expect(await wake()).toEqual([]);
+  now = midnight + 8 * Hour;
+  notifier.wake();
+  await until(() => first.sent.some(({ kind }) => kind === 'daily'), 'the summary');
+  const summary = {
+    why: 'In the last 24 hours, 1 open incident happened: 1 new, 0 regressions.',
+    summed: [{ label: '1 time, TypeError: boom', digest: '7K3QM2XA', link: 'https://desk.example.com/desk/7K3QM2XA' }],
+  };
+  now += Minute;
+  expect(await wake()).toEqual([summary]);
+  now = midnight + Day + 9 * Hour; // no server ran at half past seven
+  await ingest(store, wholeOf({ at: now - 1 }));
+  expect(await wake()).toEqual([summary]);
 });
 
 it('does not let a slow target delay the others', async () => {

@@ -20,7 +20,7 @@ function settingsOf(wanted: Partial<NotifySettings> = {}): NotifySettings {
     webhookFormat: undefined,
     webhookSecret: undefined,
     mail: undefined,
-    after: 1,
+    after: [{ count: 1 }],
     privateTargets: ['127.0.0.1'],
     heartbeatUrl: undefined,
     deskOrigin: 'https://desk.example.com',
@@ -28,6 +28,9 @@ function settingsOf(wanted: Partial<NotifySettings> = {}): NotifySettings {
     ...wanted,
   };
 }
+
+/** Only one kind of mail. */
+const ONE = { people: {}, summaryAt: undefined };
 
 const messageOf = (title = 'TypeError: boom') =>
   toMessage(claimedOf({}, { incident: incidentOf({ title }) }), undefined, {
@@ -46,7 +49,12 @@ async function useWebhook(wanted: Partial<NotifySettings> = {}) {
 async function useMail({ user = '', from = 'desk@example.com', offers = [] as string[], listed = ['127.0.0.1'] } = {}) {
   const server = await startMailServer({ offers });
   onTestFinished(() => server.close());
-  const mail = { smtpUrl: `smtp://${user}127.0.0.1:${server.port}`, from, to: ['ada@example.com', 'bob@example.com'] };
+  const mail = {
+    smtpUrl: `smtp://${user}127.0.0.1:${server.port}`,
+    from,
+    to: ['ada@example.com', 'bob@example.com'],
+    ...ONE,
+  };
   const [target] = createTargets({ settings: settingsOf({ mail, privateTargets: listed }) });
   return { server, send: (title?: string) => target?.send(messageOf(title)) };
 }
@@ -187,11 +195,29 @@ describe('an email', () => {
     // Lists the network but not the name, to imitate a public server.
     const server = await startMailServer({ offers: ['AUTH PLAIN'] });
     onTestFinished(() => server.close());
-    const mail = { smtpUrl: `smtp://ada:secret@mail.test:${server.port}`, from: 'a@b.c', to: ['d@e.f'] };
+    const mail = { smtpUrl: `smtp://ada:secret@mail.test:${server.port}`, from: 'a@b.c', to: ['d@e.f'], ...ONE };
     const settings = settingsOf({ mail });
     const [other] = createTargets({ settings, resolve: async () => [{ address: '127.0.0.1' }] });
     expect(await other?.send(messageOf())).toMatchObject({ ok: false, words: expect.stringContaining('Use smtps') });
     expect(server.mails).toEqual([]);
+  });
+
+  it('for an operator goes only to them, even without other recipients', async () => {
+    const server = await startMailServer();
+    onTestFinished(() => server.close());
+    const people = { ada: 'ada@example.com', 'bob@example.com': 'bob@example.com' };
+    const mail = { smtpUrl: `smtp://127.0.0.1:${server.port}`, from: 'a@b.c', to: [], people, summaryAt: 0 };
+    const targets = createTargets({ settings: settingsOf({ mail }) });
+    expect(targets.map(({ name }) => name)).toEqual(['Mail to ada', 'Mail to bob@example.com']);
+    const assigned = claimedOf({ kind: 'assigned', detail: { by: 'grace', to: 'ada' } });
+    const message = toMessage(assigned, undefined, {
+      environment: 'production',
+      hasOthers: false,
+      deskOrigin: undefined,
+    });
+    expect(await targets[0]?.send(message)).toMatchObject({ ok: true });
+    expect(server.mails).toMatchObject([{ to: ['ada@example.com'] }]);
+    expect(server.mails[0]?.data).toContain('grace assigned it to ada.');
   });
 
   it('is not sent to an address that is not public', async () => {
@@ -209,14 +235,23 @@ describe('the names of targets', () => {
         'https://hooks.example.com/canary?canary=1',
         'https://hooks.example.com/canary2',
       ],
-      mail: { smtpUrl: 'smtps://ada:canary@mail.example.com', from: 'x@y.z', to: ['ada@example.com'] },
+      mail: {
+        smtpUrl: 'smtps://ada:canary@mail.example.com',
+        from: 'x@y.z',
+        to: ['ada@example.com'],
+        people: { bob: 'bob@example.com' },
+        summaryAt: 0,
+      },
     });
     expect(listTargets(settings)).toEqual([
       { id: '9d4f109c472194ed', name: 'Slack webhook hooks.slack.com' },
       { id: expect.stringMatching(/^[0-9a-f]{16}$/), name: 'Webhook hooks.example.com' },
       { id: expect.stringMatching(/^[0-9a-f]{16}$/), name: 'Webhook hooks.example.com (2)' },
       { id: expect.stringMatching(/^[0-9a-f]{16}$/), name: 'Mail to ada@example.com' },
+      { id: expect.stringMatching(/^[0-9a-f]{16}$/), name: 'Mail to bob', person: 'bob' },
     ]);
-    expect(createTargets({ settings }).map(({ id, name }) => ({ id, name }))).toEqual(listTargets(settings));
+    const targets = createTargets({ settings });
+    expect(targets.map(({ send: _send, summaryAt: _at, ...target }) => target)).toEqual(listTargets(settings));
+    expect(targets.map(({ summaryAt }) => summaryAt)).toEqual([undefined, undefined, undefined, 0, undefined]);
   });
 });

@@ -23,6 +23,31 @@ it('send no mail without MAIL_TO, because only the app does', () => {
   expect(read({ ...MAIL, ...WEBHOOK, MAIL_TO: '' })?.mail).toBeUndefined();
 });
 
+it('send mail to operators without MAIL_TO', () => {
+  const people = { MAIL_PEOPLE: 'ada:ada@example.com, ada@example.com:ada@example.com' };
+  expect(read({ ...MAIL, MAIL_TO: '', ...people })?.mail).toMatchObject({
+    to: [],
+    people: { ada: 'ada@example.com', 'ada@example.com': 'ada@example.com' },
+  });
+});
+
+it('have the targets of the environment', () => {
+  const env = {
+    ...MAIL,
+    WEBHOOK_URL: 'https://all.example/a,b,staging:https://staging.example/,production:https://production.example/',
+    MAIL_TO: 'staging:s@e.f,all@e.f,production:p@e.f',
+    HEARTBEAT_URL: 'production:https://hc.example.com/1',
+  };
+  const production = read(env);
+  expect(production?.webhooks).toEqual(['https://all.example/a,b', 'https://production.example/']);
+  expect(production?.mail?.to).toEqual(['all@e.f', 'p@e.f']);
+  expect(production?.heartbeatUrl).toBe('https://hc.example.com/1');
+  const staging = read({ ...env, SENTRY_ENVIRONMENT: 'staging' });
+  expect(staging?.webhooks).toEqual(['https://all.example/a,b', 'https://staging.example/']);
+  expect(staging?.mail?.to).toEqual(['s@e.f', 'all@e.f']);
+  expect(staging?.heartbeatUrl).toBeUndefined();
+});
+
 describe('the origin of links', () => {
   it.each([
     [{}, 'http://127.0.0.1:3000'],
@@ -44,15 +69,18 @@ it('are shown without their secrets', () => {
       ...MAIL,
       WEBHOOK_SECRET: 'canary-canary-canary',
       HEARTBEAT_URL: 'https://hc.example.com/canary',
-      NOTIFY_AFTER: '3',
+      NOTIFY_AFTER: '3, 10 in 5m, 20 visitors',
+      MAIL_SUMMARY: '07:30',
+      MAIL_PEOPLE: 'ada:ada@example.com',
     }),
   );
   expect(shown).toEqual({
-    targets: ['Webhook hooks.example.com', 'Mail to d@e.f'],
+    targets: ['Webhook hooks.example.com', 'Mail to d@e.f', 'Mail to ada'],
     settings: [
-      ['Notify', 'after 3 occurrences'],
+      ['Notify', 'after 3 occurrences, or after 10 occurrences in 5 min, or after 20 visitors'],
       ['Signed', 'Yes'],
       ['Links to the desk', 'http://127.0.0.1:3000'],
+      ['Daily summary', 'by mail, at 07:30 UTC'],
       ['Heartbeat', 'hc.example.com, every minute'],
     ],
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { DeskLinks } from '../../../../src/server/desk/links.ts';
 import type { ChangeAction, LoggedChange } from '../../../../src/server/desk/store/incidents/change-log.ts';
 import type { Incident, Occurrence, StoredFailure } from '../../../../src/server/desk/store/records.ts';
 import { presentBreadcrumb } from '../../../../src/server/desk/views/present-breadcrumb.ts';
@@ -38,11 +39,11 @@ const incident: Incident = {
   aliases: [],
 };
 
-function present(failure: Partial<StoredFailure>, sourceLink?: string) {
+function present(failure: Partial<StoredFailure>, links: DeskLinks = {}) {
   const whole = { ...createFailure(failure), ...failure, ...RAW } as StoredFailure;
   const { digest, occurrence, at, side, build, release } = whole;
   const found: Occurrence = { digest, occurrence, at, side, build, release, isWhole: true, whole };
-  return presentOccurrence({ ...found, ...RAW } as Occurrence, { sourceLink });
+  return presentOccurrence({ ...found, ...RAW } as Occurrence, links);
 }
 
 describe('an occurrence', () => {
@@ -64,7 +65,7 @@ describe('an occurrence', () => {
     const errors = [{ class: 'Error', message: 'm', frames: [frame, { ...frame, file: 'node:fs' }] }];
     const { whole } = present(
       { errors, resolved: [[resolved]], release: 'v1' },
-      'https://code.example/{release}/{file}#L{line}',
+      { source: 'https://code.example/{release}/{file}#L{line}' },
     );
     expect(whole?.errors[0]?.frames[0]).toEqual({
       file: 'src/server/product/a.ts',

@@ -4,7 +4,7 @@ import type { SqlDriver } from '../../../../src/server/desk/store/sql.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
 import { describeStores, thinOf, wholeOf } from '../../../support/stores.ts';
 
-const news: NotificationRules = { after: 1, targets: [{ id: 'hook', name: 'Webhook' }] };
+const news: NotificationRules = { after: [{ count: 1 }], targets: [{ id: 'hook', name: 'Webhook' }] };
 const by = { author: 'ada' };
 const DIGEST = '7K3QM2XA';
 const inProduction = `${DIGEST}@production`;

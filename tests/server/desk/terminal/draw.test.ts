@@ -39,6 +39,17 @@ function widest(text: string): number {
   return Math.max(...text.split('\n').map((line) => toWidth(stripVTControlCharacters(line))));
 }
 
+describe('a warning', () => {
+  it('is called one, with its tags', () => {
+    const whole = wholeShape({ level: 'warning', tags: [['plan', 'pro']] });
+    const text = print(drawIncident(incidentData({ shown: occurrenceShape({ whole }) })));
+    expect(text.split('\n')[0]).toMatch(/ Warning$/);
+    expect(text).toMatch(/^ *Level +warning$/m);
+    expect(text).toMatch(/^ *plan +pro$/m);
+    expect(print(drawIncident(incidentData()))).not.toMatch(/warning/i);
+  });
+});
+
 describe('the list', () => {
   it('is a table that fits', () => {
     expect(list(100)).toBe(
@@ -101,6 +112,23 @@ describe('the incident', () => {
       'older 7K3QM2XA-2M3KQ7XA',
       '',
     ]);
+  });
+
+  it('names the likely commit, and the link to the trace', () => {
+    const file = 'src/server/product/pages/cart.ts';
+    const commit = {
+      hash: '3f2a9c1d0b'.repeat(4),
+      author: 'Ada',
+      at: NOW - Minute,
+      subject: 'Round it',
+      file,
+      line: 24,
+    };
+    const traceLink = 'https://traces.example/0af7651916cd43dd8448eb211c80319c';
+    const shown = occurrenceShape({ whole: wholeShape({ traceLink }) });
+    const text = print(drawIncident(incidentData({ commit, shown })), 200);
+    expect(text).toContain(`Likely commit  3f2a9c1d0 “Round it” by Ada, 1 min ago, which changed ${file}:24\n`);
+    expect(text).toContain(traceLink);
   });
 
   it('shows the source around product frames, and summarizes other frames in one line', () => {

@@ -61,7 +61,6 @@ it('cuts each reported text at 250 characters, and the title at 200, with an ell
     title: long,
     errors: [{ class: long, message: long, frames: [{ file: long, line: 1, column: 1, function: long }] }],
     request: { method: 'GET', url: long, headers: { accept: long } },
-    tags: { [long]: long },
     extra: { nested: [{ text: long }] },
     breadcrumbs: [{ at: 1, category: 'fetch', message: long, data: { url: long } }],
   });
@@ -71,12 +70,20 @@ it('cuts each reported text at 250 characters, and the title at 200, with an ell
     trimmed.errors[0]?.frames[0]?.file,
     trimmed.request?.url,
     trimmed.request?.headers?.accept,
-    Object.keys(trimmed.tags ?? {})[0],
     trimmed.breadcrumbs?.[0]?.data?.url,
   ];
   for (const text of texts) expect(text).toBe(`${'x'.repeat(MAX_VALUE_LENGTH - 1)}…`);
   expect(JSON.stringify(trimmed)).not.toContain('x'.repeat(MAX_VALUE_LENGTH));
   expect(trimmed.cut).toEqual(['values']);
+});
+
+it('keeps the first 20 tags, and cuts their names and values at 64 bytes between characters', () => {
+  const many = Array.from({ length: 25 }, (_, index) => [`tag${index}`, '€'.repeat(30)]);
+  const { tags = {}, cut } = trimFailure({ ...failure, tags: Object.fromEntries([[long, 'x'], ...many]) });
+  expect(Object.keys(tags)).toEqual(['x'.repeat(64), ...many.slice(0, 19).map(([name]) => name)]);
+  expect(tags.tag0).toBe('€'.repeat(21));
+  expect(cut).toEqual(['tags']);
+  expect(trimFailure({ ...failure, tags: { plan: 'pro' } })).toMatchObject({ tags: { plan: 'pro' } });
 });
 
 it('keeps the innermost lines of a component stack', () => {

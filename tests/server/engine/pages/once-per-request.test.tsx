@@ -69,7 +69,7 @@ it('tries again after it threw', () => {
     request: new Request('http://weir.example/'),
     url: new URL('http://weir.example/'),
     params: {},
-    context: { fetch } satisfies EngineContext,
+    context: { fetch, log: console } satisfies EngineContext,
     signal: AbortSignal.abort(),
   };
   expect(() => find(args)).toThrow('not yet');

@@ -221,6 +221,13 @@ describe('data from a stranger', () => {
     }
   });
 
+  it('can be reported as a warning, which changes only how it is shown', () => {
+    expect(read(createEvent({ level: 'warning' }))).toMatchObject({ level: 'warning' });
+    for (const level of ['error', 'fatal', 'debug', { warning: 1 }]) {
+      expect(read(createEvent({ level }))).not.toHaveProperty('level');
+    }
+  });
+
   it('cannot set the fingerprint, level, environment or digest', () => {
     const forged = { fingerprint: ['f'], level: 'fatal', environment: 'forged', server_name: 's', digest: 'AAAAAAAA' };
     const tags = { digest: 'd', environment: 'e', release: 'r', incident: 'i', 'spillway.other': 'o', fine: 1 };

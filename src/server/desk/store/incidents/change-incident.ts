@@ -1,5 +1,6 @@
 import { type CallKey, toKey } from '../incident-key.ts';
 import { toHour } from '../ingest/tally.ts';
+import { storeNotifications, toScopedRules } from '../notifications/notification-table.ts';
 import type { Incident } from '../records.ts';
 import { assignments, type Columns, readClock, type Sql } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
@@ -62,7 +63,7 @@ export function changeIncident(
 ): Promise<ChangeOutcome> {
   return changeLocked(context, key, by, async (sql, before) => {
     if (change.to) await changeState(sql, before, change.to, by.author);
-    if (change.assignee !== undefined) await assign(sql, before, change.assignee, by.author);
+    if (change.assignee !== undefined) await assign(sql, context, before, { to: change.assignee, by: by.author });
     const after = await readIncident(sql, before.key);
     return after ? { outcome: 'changed', before, after } : { outcome: 'unknown' };
   });
@@ -100,9 +101,18 @@ async function countHour(sql: Sql, digest: string): Promise<{ readonly server: n
   return row ?? { server: 0, browser: 0 };
 }
 
-async function assign(sql: Sql, { key: digest }: Incident, assignee: string | null, author: string): Promise<void> {
-  await update(sql, digest, { assignee: assignee === null ? null : toColumn(assignee) });
-  await storeChange(sql, { digest, author, action: 'assigned', detail: { to: assignee } });
+async function assign(
+  sql: Sql,
+  context: StoreContext,
+  { key: digest, assignee }: Incident,
+  { to, by }: { readonly to: string | null; readonly by: string },
+): Promise<void> {
+  await update(sql, digest, { assignee: to === null ? null : toColumn(to) });
+  await storeChange(sql, { digest, author: by, action: 'assigned', detail: { to } });
+  if (to === null || to === by || to === assignee) return;
+  const { targets, people = [] } = toScopedRules(context);
+  const own = people.filter(({ person }) => person === to);
+  await storeNotifications(sql, own.length > 0 ? own : targets, { kind: 'assigned', digest, detail: { to, by } });
 }
 
 async function update(sql: Sql, digest: string, columns: Columns, more = ''): Promise<void> {

@@ -75,12 +75,13 @@ const ORDERS: Readonly<Record<IncidentOrder, string>> = {
 
 /** Incidents without merged ones, which nearly all are. */
 const PLAIN = '(SELECT * FROM desk_incidents WHERE merged_into IS NULL AND merged_count = 0)';
-/** Incidents together with those merged into them. */
+/** Incidents together with those merged into them. CROSS JOIN makes SQLite begin with these few. */
 const JOINED = `(SELECT r.digest, r.environment, r.state, r.kind, r.route, r.assignee, r.visitors,
     MIN(f.first_at) AS first_at, MAX(f.last_at) AS last_at,
     SUM(f.server_count) AS server_count, SUM(f.browser_count) AS browser_count
-  FROM desk_incidents r JOIN desk_incidents f ON f.digest = r.digest OR f.merged_into = r.digest
-  WHERE r.merged_count > 0 AND r.merged_into IS NULL
+  FROM (SELECT digest AS root FROM desk_incidents WHERE merged_count > 0) m
+    CROSS JOIN desk_incidents r CROSS JOIN desk_incidents f
+  WHERE r.digest = m.root AND r.merged_into IS NULL AND (f.digest = r.digest OR f.merged_into = r.digest)
   GROUP BY r.digest, r.environment, r.state, r.kind, r.route, r.assignee, r.visitors)`;
 
 const OF_PLAIN = '= i.digest';

@@ -8,8 +8,9 @@ import { toColumn } from '../to-column.ts';
 const MAX_TEXT = 2500;
 /** The length of one of its lines (characters). */
 const MAX_LINE = 300;
-/** The number of URLs in it, because each request can have a different one. */
-const MAX_URLS = 15;
+/** The number of URLs and the number of tags in it, because each request can have different ones. */
+const MAX_VARYING = 15;
+const VARYING = [/^(?:\/|https?:)/, /^tag:/];
 /** The number of frames of each error whose files are in it. */
 const MAX_FRAMES = 10;
 /** The number of words that a search uses, and the length of each (characters). */
@@ -213,25 +214,29 @@ function addLines(text: string, added: readonly string[]): string {
   for (const line of added) {
     const clean = toColumn(line.replace(/\s+/g, ' '), MAX_LINE).toLowerCase();
     if (clean === '' || lines.has(clean) || length + clean.length + 1 > MAX_TEXT) continue;
-    if (isUrl(clean) && [...lines].filter(isUrl).length >= MAX_URLS) continue;
+    if (isCrowded(clean, lines)) continue;
     lines.add(clean);
     length += clean.length + 1;
   }
   return [...lines].join('\n');
 }
 
-function isUrl(line: string): boolean {
-  return line.startsWith('/') || /^https?:/.test(line);
+function isCrowded(line: string, lines: ReadonlySet<string>): boolean {
+  const pattern = VARYING.find((varying) => varying.test(line));
+  return pattern !== undefined && [...lines].filter((other) => pattern.test(other)).length >= MAX_VARYING;
 }
 
 /** Lists the search lines of a failure, the most specific first. Later failures add only lines that differ. */
-function listLines({ digest, title, errors, site, route, resolved, request }: StoredFailure): string[] {
+function listLines(failure: StoredFailure): string[] {
+  const { digest, title, errors, site, route, resolved, request, level, tags = {} } = failure;
   return [
     digest,
     title,
     ...errors.map(({ message }) => message),
     ...(site ? [site.path, site.function] : []),
     route ?? '',
+    level ? `level:${level}` : '',
+    ...Object.entries(tags).map(([name, value]) => `tag:${name}=${value}`),
     request?.url ?? '',
     request?.headers?.['user-agent'] ?? '',
     ...errors.flatMap(({ frames }, index) =>

@@ -3,7 +3,7 @@ import { toAliasTarget, toKeyIn } from '../incident-key.ts';
 import { noteChange } from '../incidents/change-feed.ts';
 import { storeSearch } from '../incidents/search-table.ts';
 import type { NotificationRules } from '../notifications/notification-rules.ts';
-import { toTargetId } from '../notifications/notification-table.ts';
+import { toScopedRules } from '../notifications/notification-table.ts';
 import { queueNotifications } from '../notifications/queue-notifications.ts';
 import { withoutUnfoundedEchoes } from '../occurrences/echo-table.ts';
 import { storeFeedback } from '../occurrences/feedback-table.ts';
@@ -92,7 +92,7 @@ async function storeBatch(sql: Sql, context: StoreContext, batch: Batch): Promis
   const tallies = tallyBatch(entries);
   const aliases = await listNewAliases(sql, entries);
   await beginInEnvironment(sql, tallies, { environment, home });
-  if (tallies.length > 0) await storeTallies(sql, tallies, batch.withoutExtras ? undefined : toScopedNews(context));
+  if (tallies.length > 0) await storeTallies(sql, tallies, batch.withoutExtras ? undefined : toScopedRules(context));
   await storeAliases(sql, aliases);
   await storeFeedback(
     sql,
@@ -101,11 +101,6 @@ async function storeBatch(sql: Sql, context: StoreContext, batch: Batch): Promis
   );
   if (batch.from) await storePosition(sql, batch.from);
   if (batch.entries.length > 0) await noteChange(sql);
-}
-
-function toScopedNews(context: StoreContext): NotificationRules {
-  const { news } = context;
-  return { ...news, targets: news.targets.map((target) => ({ ...target, id: toTargetId(context, target) })) };
 }
 
 /** Replaces the digests of a batch with the keys of their incidents. */

@@ -96,9 +96,10 @@ async function claimRow(
     await end(sql, notification.id, 'failed', now, 'The process ended during every try to send it.');
     return undefined;
   }
-  if (notification.kind === 'summary') {
+  if (notification.kind === 'summary' || notification.kind === 'daily') {
     await take(sql, notification, now);
-    return { notification: toTaken(notification), summed: await readSummed(sql, notification.id), isLast: false };
+    const summed = notification.kind === 'daily' ? undefined : await readSummed(sql, notification.id);
+    return { notification: toTaken(notification), ...(summed && { summed }), isLast: false };
   }
   const incident = notification.digest === undefined ? undefined : await readOpen(sql, notification.digest);
   if (!incident) {
@@ -128,7 +129,7 @@ async function readOpen(sql: Sql, digest: string): Promise<Incident | undefined>
 function countBegun(sql: Sql, target: string, since: number): Promise<number> {
   return readNumber(
     sql,
-    `SELECT COUNT(*) AS value FROM desk_notices WHERE target = ? AND begun_at > ? AND kind IN ('new', 'regressed', 'storming')`,
+    `SELECT COUNT(*) AS value FROM desk_notices WHERE target = ? AND begun_at > ? AND kind NOT IN ('summary', 'daily', 'test')`,
     [target, since],
   );
 }

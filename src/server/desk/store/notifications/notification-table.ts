@@ -6,9 +6,9 @@ import { changeShown } from '../incidents/change-feed.ts';
 import { type Columns, insertRows, readClock, readNumber, readShapes, type Sql, type SqlValue } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
 import { toColumn } from '../to-column.ts';
-import type { NotificationTarget } from './notification-rules.ts';
+import type { NotificationRules, NotificationTarget } from './notification-rules.ts';
 
-export type NotificationKind = 'new' | 'regressed' | 'storming' | 'summary' | 'test';
+export type NotificationKind = 'new' | 'regressed' | 'storming' | 'assigned' | 'summary' | 'daily' | 'test';
 
 /**
  * `waiting`: to be sent, or being sent. `failed`: will not be tried again. `summed`: part of a summary.
@@ -23,12 +23,25 @@ interface NotificationDetail {
   readonly most?: number;
   /** The incident was ignored, and grew past its limit. */
   readonly wasIgnored?: boolean;
+  /** For an assignment: the names of the operators. */
+  readonly by?: string;
+  readonly to?: string;
+  readonly day?: Day;
+}
+
+/** What happened to the open incidents of an environment in a day. */
+export interface Day {
+  readonly incidents: number;
+  readonly fresh: number;
+  readonly returned: number;
+  /** The most frequent ones. */
+  readonly most: readonly { readonly digest: string; readonly title: string; readonly count: number }[];
 }
 
 interface NewNotification {
-  readonly kind: 'new' | 'regressed' | 'storming';
+  readonly kind: 'new' | 'regressed' | 'storming' | 'assigned' | 'daily';
   /** The key of the incident. */
-  readonly digest: string;
+  readonly digest?: string;
   readonly detail: NotificationDetail;
 }
 
@@ -63,7 +76,7 @@ export async function storeNotifications(
   if (targets.length === 0) return;
   const now = await readClock(sql);
   const rows = targets.map((target) =>
-    toRow(target, { kind, digest, detail: JSON.stringify(detail), made_at: now, due_at: now }),
+    toRow(target, { kind, digest: digest ?? null, detail: JSON.stringify(detail), made_at: now, due_at: now }),
   );
   await insertRows(sql, 'desk_notices', rows);
 }
@@ -103,6 +116,13 @@ function toRow({ id, name }: NotificationTarget, columns: Columns): Columns {
 /** Returns the id of a target in an environment. Each environment has its own limits and pauses for the same target. */
 export function toTargetId({ environment, home }: StoreContext, { id }: NotificationTarget): string {
   return toKeyIn(id, environment, home);
+}
+
+/** Returns the rules with the ids of targets in the environment. */
+export function toScopedRules(context: StoreContext): NotificationRules {
+  const { news } = context;
+  const scope = (target: NotificationTarget) => ({ ...target, id: toTargetId(context, target) });
+  return { ...news, targets: news.targets.map(scope), people: news.people?.map(scope) ?? [] };
 }
 
 export function createUid(): string {

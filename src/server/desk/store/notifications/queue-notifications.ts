@@ -6,7 +6,7 @@ import type { CountedRow } from '../ingest/settle-states.ts';
 import type { Tally } from '../ingest/tally.ts';
 import { hasOtherVisitor } from '../occurrences/occurrence-table.ts';
 import { placeholders, readNumber, type Sql } from '../sql.ts';
-import type { NotificationRules } from './notification-rules.ts';
+import type { NotificationRules, Threshold } from './notification-rules.ts';
 import { storeNotifications } from './notification-table.ts';
 
 /** The counts of an hour after a batch was added. */
@@ -109,12 +109,29 @@ function listVisitors(tallies: readonly Tally[]): ReadonlySet<Visitor> {
   return new Set(byHash.values());
 }
 
-async function noteUntold(
+/** Reports whether an incident reached a threshold. Its last occurrence ends the period that counts. */
+async function isReached(
   sql: Sql,
-  { digest, untold, server, browser }: NewsRow,
-  { after, targets }: NotificationRules,
-): Promise<void> {
-  if (untold === null || server + browser < after) return;
+  { digest, visitors, server, browser }: NewsRow,
+  threshold: Threshold,
+): Promise<boolean> {
+  const { count, of, within } = threshold;
+  if (of || within === undefined) return (of ? visitors : server + browser) >= count;
+  const family = 'digest IN (SELECT f.digest FROM desk_incidents f WHERE f.digest = ? OR f.merged_into = ?)';
+  const times = await readNumber(
+    sql,
+    `SELECT COUNT(*) AS value FROM desk_occurrences WHERE ${family}
+      AND at > (SELECT MAX(at) FROM desk_occurrences WHERE ${family}) - ?`,
+    [digest, digest, digest, digest, within],
+  );
+  return times >= count;
+}
+
+async function noteUntold(sql: Sql, row: NewsRow, { after, targets }: NotificationRules): Promise<void> {
+  const { digest, untold } = row;
+  if (untold === null) return;
+  const reached = await Promise.all(after.map((threshold) => isReached(sql, row, threshold)));
+  if (!reached.includes(true)) return;
   const claimed = await sql.run('UPDATE desk_incidents SET untold = NULL WHERE digest = ? AND untold = ?', [
     digest,
     untold,
@@ -133,7 +150,8 @@ async function noteStorm(
 ): Promise<void> {
   const side = server > 0 ? 'server' : 'browser';
   const count = hour[`${side}_count`];
-  if (count < Math.max(STORM.least, after) || stormed_at > hour.hour - Day) return;
+  const least = after.find(({ of, within }) => !of && !within)?.count ?? 0;
+  if (count < Math.max(STORM.least, least) || stormed_at > hour.hour - Day) return;
   const most = await readNumber(
     sql,
     `SELECT MAX(${side}_count) AS value FROM desk_hours WHERE digest = ? AND hour >= ? AND hour < ?`,

@@ -27,7 +27,7 @@ export const TABLE_GROUPS: readonly TableGroup[] = [
     name: 'records',
     share: 0.04,
     tables: [
-      ...['desk_changes', 'desk_notes', 'desk_notices', 'desk_targets', 'desk_runs', 'desk_journals'],
+      ...['desk_changes', 'desk_notes', 'desk_notices', 'desk_targets', 'desk_runs', 'desk_journals', 'desk_routes'],
       ...['desk_secrets', 'desk_forgotten', 'desk_sessions', 'desk_links', 'desk_attempts', 'desk_meta'],
     ],
   },

@@ -62,11 +62,11 @@ export async function setPublished({ driver }: StoreContext, build: string): Pro
 }
 
 export async function readBuildFile(
-  { driver }: StoreContext,
+  { reader }: StoreContext,
   build: string,
   path: string,
 ): Promise<Uint8Array | undefined> {
-  const rows = await driver.all<{ data: Uint8Array }>(
+  const rows = await reader.all<{ data: Uint8Array }>(
     'SELECT b.data FROM desk_build_files f JOIN desk_blobs b ON b.hash = f.hash WHERE f.build = ? AND f.path = ?',
     [build, path],
   );

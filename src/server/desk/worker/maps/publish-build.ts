@@ -11,7 +11,7 @@ const COMPRESSED = /\.(?:br|gz|zst)$/;
 export const DEVELOPMENT = 'development';
 
 /**
- * Stores the source maps, site table and assets of this build, so that every replica can resolve its errors and
+ * Stores the source maps, site table, commits and assets of this build, so that every replica can resolve its errors and
  * serve its open tabs, also after the next deployment. A stored build is not changed, unless the server was
  * rebuilt: a build's id only depends on the files for browsers.
  */
@@ -37,8 +37,8 @@ async function hasSites(holder: Pick<StoreHolder, 'use'>, build: string, dist: s
 
 function listBuildFiles(dist: string): readonly BuildFile[] {
   const folders = ['maps', 'client/assets'].flatMap((folder) => listFiles(dist, folder));
-  const paths = existsSync(join(dist, 'sites.json')) ? ['sites.json', ...folders] : folders;
-  return paths
+  const tables = ['sites.json', 'commits.json'].filter((path) => existsSync(join(dist, path)));
+  return [...tables, ...folders]
     .filter((path) => !COMPRESSED.test(path) && statSync(join(dist, path)).size <= MAX_BUILD_FILE_BYTES)
     .map((path) => ({
       path,

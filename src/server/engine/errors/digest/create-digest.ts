@@ -27,6 +27,8 @@ export interface DigestInput {
   readonly route?: string;
   /** Separates failures that would share a digest, for example by tenant. */
   readonly splitBy?: readonly string[];
+  /** Replaces everything else that makes the digest. */
+  readonly fingerprint?: readonly string[];
   /**
    * The key of a special kind: `called` (the route of a failed request), `directive` and `blocked` (csp), `reason` and
    * `id` (crash, deprecation, intervention).
@@ -65,10 +67,12 @@ export function createDigest(input: DigestInput, { namespace, table }: DigestOpt
   const special = kind === 'exception' ? undefined : toSpecialKey(kind, error, site, input);
   const key =
     special ?? (site && error ? toLocationKey(error, site, errors, table) : toWordsKey(error, errors, input, table));
-  const isWeak = special === undefined && site === undefined;
-  const isUnresolved = errors.some((one) => hasUnknownBundle(one, table));
+  const { fingerprint, splitBy = [] } = input;
+  const words = fingerprint ? ['fingerprint', ...fingerprint.map(String)] : [...Object.values(key), ...splitBy];
+  const isWeak = !fingerprint && special === undefined && site === undefined;
+  const isUnresolved = !fingerprint && errors.some((one) => hasUnknownBundle(one, table));
   return {
-    digest: toDigest([String(DIGEST_RULE), namespace, ...Object.values(key), ...(input.splitBy ?? [])]),
+    digest: toDigest([String(DIGEST_RULE), namespace, ...words]),
     kind,
     rule: DIGEST_RULE,
     ...(isWeak && { weak: true }),

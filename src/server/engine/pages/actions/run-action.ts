@@ -1,5 +1,6 @@
 import type { ActionResult, PageError } from '../../../../shared/engine/wire/payload.ts';
 import { readAction } from '../../../../shared/engine/wire/protocol.ts';
+import { timed } from '../../request/timings.ts';
 import { type Loaded, type LoadedPage, type LoadOptions, runGuards, untilEnd } from '../load-page.ts';
 import { forgetFound } from '../once-per-request.ts';
 import type { PageRequest } from '../page-request.ts';
@@ -40,7 +41,14 @@ export async function runAction({ services, pageRequest, form }: RunOptions): Pr
   if (stopped) return 'kind' in stopped ? stopped : { kind: 'failed', ...stopped };
   try {
     const args = await untilEnd(pageRequest, toArgs);
-    return { kind: 'result', result: toResult(found.name, await runFound(found, args, form), form) };
+    return {
+      kind: 'result',
+      result: toResult(
+        found.name,
+        await timed(pageRequest.info, 'action', found.name, () => runFound(found, args, form)),
+        form,
+      ),
+    };
   } catch (error) {
     const disposition = funnel.fail(error, pageRequest.describe('action', found.routeId));
     if (disposition.kind === 'visitor-gone') return { kind: 'gone' };

@@ -42,7 +42,7 @@ async function sendLoaded(exchange: PageExchange, loaded: Loaded, version?: stri
   const etag = late || page.loaded.errors ? undefined : (version ?? toEtag(services.manifest, head));
   setPageHeaders(exchange, etag ? KEEP_AND_ASK : 'no-store');
   if (etag) response.setHeader('ETag', etag);
-  pageRequest.timings?.write(response);
+  if (pageRequest.info.showsTimings) pageRequest.info.timings?.write(response);
   if (etag && isKnown(response, etag)) {
     response.statusCode = 304;
     response.end();

@@ -8,6 +8,7 @@ import { sendBusy } from '../../protection/busy-page.ts';
 import { BOOT_ID } from '../../protection/content-policy.ts';
 import { drawRandom } from '../../request/random.ts';
 import type { Trace } from '../../request/request-info.ts';
+import { timed } from '../../request/timings.ts';
 import { type LoadedPage, loadPage } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
 import {
@@ -53,18 +54,19 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
     if (!(pageRequest.endedBy instanceof VisitorGone)) sendBusy(response.req, response);
     return;
   }
-  pageRequest.timings?.add('queue', asked);
-  const begun = performance.now();
-  const rendered = await renderPage({ services, pageRequest, payload: page.payload, nonce });
+  const { info } = pageRequest;
+  info.timings?.add('queue', asked);
+  const rendered = await timed(info, 'render', undefined, () => {
+    return renderPage({ services, pageRequest, payload: page.payload, nonce });
+  });
   if (rendered.kind === 'gone') return;
   if (rendered.kind === 'redirect') return sendRedirect(exchange, rendered);
   if (rendered.kind === 'last-resort') {
-    pageRequest.info.digest = rendered.error.digest;
+    info.digest = rendered.error.digest;
     return sendLastResort(response.req, response, rendered.error, services.takesFeedback);
   }
   pageRequest.leave();
-  pageRequest.timings?.add('render', begun);
-  pageRequest.timings?.write(response);
+  if (info.showsTimings) info.timings?.write(response);
   try {
     setDocumentHeaders(exchange, { payload: rendered.payload, status: rendered.error?.status ?? status, nonce });
     // Not awaited: the loaded data must not stay in memory until a slow visitor has read the page.
@@ -149,8 +151,7 @@ function toEarlyScript({ policy }: PageServices, nonce: string | undefined): str
 }
 
 /** Lets the browser continue the trace of the request for its document (F8). A cached page has no trace. */
-function toTraceMeta({ traceId, parentId, sampled }: Trace): string {
-  const spanId = drawRandom(8, 'hex');
+function toTraceMeta({ traceId, parentId, sampled, spanId = drawRandom(8, 'hex') }: Trace): string {
   // Nothing is recorded here, so a trace that begins here has no sampling decision yet.
   const [decision, entry] = parentId === undefined ? ['', ''] : [`-${sampled ? 1 : 0}`, `,sentry-sampled=${sampled}`];
   return (

@@ -3,14 +3,14 @@ import type { EngineContext, LoaderArgs } from '../server-page.ts';
 
 /**
  * The arguments of a static page's loaders. The page is shown to everyone, so they contain nothing personal. The
- * request only has a URL, and the context only `fetch` and the parts that are the same for everyone. Reading anything
+ * request only has a URL, and the context only `fetch`, `log` and the parts that are the same for everyone. Reading anything
  * else throws, with the reason.
  */
 export function toSharedArgs(
   url: string,
   params: Params,
   signal: AbortSignal,
-  contextFetch: typeof fetch,
+  own: EngineContext,
   shared: object = {},
 ): LoaderArgs {
   const request = new Request(url, { signal });
@@ -19,17 +19,14 @@ export function toSharedArgs(
       throw new Error(refusal('request.headers'));
     },
   });
-  const context = new Proxy<EngineContext>(
-    { fetch: contextFetch },
-    {
-      get(target, key) {
-        if (key === 'fetch') return target.fetch;
-        if (Object.hasOwn(shared, key)) return Reflect.get(shared, key);
-        if (typeof key === 'symbol' || key === 'then') return undefined; // inspected or awaited, not read
-        throw new Error(refusal(`context.${key}`));
-      },
+  const context = new Proxy<EngineContext>(own, {
+    get(target, key) {
+      if (Object.hasOwn(target, key)) return Reflect.get(target, key);
+      if (Object.hasOwn(shared, key)) return Reflect.get(shared, key);
+      if (typeof key === 'symbol' || key === 'then') return undefined; // inspected or awaited, not read
+      throw new Error(refusal(`context.${key}`));
     },
-  );
+  });
   return { request, url: new URL(url), params, context, signal };
 }
 

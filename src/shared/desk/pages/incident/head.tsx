@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Link } from '../../../engine/routing/link.tsx';
 import { toCount } from '../../../words.ts';
 import { toIncidentHref, toListHref, USUAL_VIEW } from '../../href.ts';
-import type { IncidentData, PlaceShape } from '../../shapes.ts';
+import type { CommitShape, IncidentData, PlaceShape } from '../../shapes.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { KindBadge, Sides, StateBadge, toStateDetail } from '../../ui/badges.tsx';
 import { FilePlace } from '../../ui/file-place.tsx';
@@ -20,7 +20,7 @@ export function Head({ of: data }: { readonly of: IncidentData }) {
         <Link to={toListHref(USUAL_VIEW, { environment: data.scope })}>Incidents</Link>
         <span aria-hidden="true">/</span>
         <code className={styles.digest}>{data.digest}</code>
-        <KindBadge kind={data.kind} />
+        <KindBadge kind={data.kind} level={data.shown?.whole?.level} />
         <StateBadge status={status} />
         {(detail || status.changedAt !== undefined) && (
           <span className={styles.detail}>
@@ -40,6 +40,7 @@ export function Head({ of: data }: { readonly of: IncidentData }) {
         <pre className={styles.message}>{data.message}</pre>
       )}
       <Place of={data.place} />
+      {data.commit && <Commit of={data.commit} now={now} />}
       {hint && <p className={styles.hint}>{hint}</p>}
       <dl className={styles.facts}>
         <Fact name="Happened">
@@ -73,6 +74,11 @@ export function Head({ of: data }: { readonly of: IncidentData }) {
           </Fact>
         )}
       </dl>
+      {data.issueLink && (
+        <p>
+          <a href={data.issueLink}>Create an issue</a>
+        </p>
+      )}
     </header>
   );
 }
@@ -109,6 +115,20 @@ function Place({ of: { file, line, function: name, route } }: { readonly of: Pla
           <code>{route}</code>
         </>
       )}
+    </p>
+  );
+}
+
+/** The commit that probably caused it. */
+function Commit({ of: commit, now }: { readonly of: CommitShape; readonly now: number }) {
+  return (
+    <p className={styles.place}>
+      {'Likely caused by '}
+      <code title={commit.hash}>{commit.hash.slice(0, 9)}</code>
+      {` “${commit.subject}” by ${commit.author}, `}
+      <Ago at={commit.at} now={now} />
+      {', which changed '}
+      <FilePlace file={commit.file} line={commit.line} />
     </p>
   );
 }

@@ -5,7 +5,7 @@ import { Link, NavLink } from '../../../engine/routing/link.tsx';
 import type { PageProps } from '../../../engine/routing/routes.ts';
 import { ACTION_FIELD } from '../../../engine/wire/protocol.ts';
 import { Form } from '../../actions.ts';
-import { toListHref, USUAL_VIEW } from '../../href.ts';
+import { toListHref, toRoutesHref, USUAL_VIEW } from '../../href.ts';
 import { LiveMark } from '../../live/live-mark.tsx';
 import { useLive } from '../../live/use-live.ts';
 import type { ArrivingShape } from '../../shapes.ts';
@@ -126,6 +126,7 @@ function Search() {
 function SignedIn({ operator, canSignOut }: RootData) {
   return (
     <div className={styles.who}>
+      <NavLink to={toRoutesHref('requests', useScope())}>Routes</NavLink>
       {operator.canChange && <NavLink to="/desk/notifications">Notifications</NavLink>}
       <span className={styles.name} title={operator.canChange ? 'Operator' : 'Viewer (read-only)'}>
         {operator.name}

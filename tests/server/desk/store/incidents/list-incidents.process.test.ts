@@ -159,6 +159,8 @@ describeStores('the list of incidents', (open) => {
         errors: [{ class: 'TypeError', message: 'Cannot read cartItem of undefined', frames: [] }],
         site: { path: 'src/server/product/pages/cartItem.ts', function: 'Cart.total', detail: '' },
         route: '/cart/:id',
+        level: 'warning',
+        tags: { Plan: 'pro plus', tenant: 'acme' },
         request: {
           method: 'GET',
           url: '/cart/100%25_a?coupon=ÄPFEL',
@@ -191,6 +193,9 @@ describeStores('the list of incidents', (open) => {
       ['er', both],
       ['er car', ['7K3QM2XA']],
       ['  ', both],
+      ['tag:plan=pro', ['7K3QM2XA']],
+      ['tag:tenant=acme level:warning', ['7K3QM2XA']],
+      ['tag:tenant=other', []],
       ['AND OR NOT * ( NEAR', []],
     ];
     for (const [search, digests] of cases) {

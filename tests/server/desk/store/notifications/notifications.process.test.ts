@@ -22,7 +22,7 @@ const later = () => Date.now() + Minute;
 
 describeStores('notifications', (open) => {
   async function start(news: Partial<NotificationRules> = {}) {
-    const { store, driver } = await open({ after: 1, targets: [hook], ...news });
+    const { store, driver } = await open({ after: [{ count: 1 }], targets: [hook], ...news });
     return { store, driver };
   }
   const told = async (store: Store) => {
@@ -84,13 +84,106 @@ describeStores('notifications', (open) => {
   });
 
   it('wait for the Nth occurrence', async () => {
-    const { store } = await start({ after: 3 });
+    const { store } = await start({ after: [{ count: 3 }] });
     await ingest(store, wholeOf());
     await ingest(store, thinOf());
     expect(await told(store)).toEqual([]);
     await ingest(store, thinOf());
     await ingest(store, thinOf());
     expect(await kinds(store)).toEqual([`new ${digest}`]);
+  });
+
+  it('wait until an incident happened often enough within minutes, and again for a regression', async () => {
+    const { store } = await start({ after: [{ count: 3, within: 5 * Minute }] });
+    const at = thisHour;
+    await ingest(store, wholeOf({ at }), thinOf({ at: at + Minute }));
+    await ingest(store, thinOf({ at: at + 6 * Minute }), thinOf({ at: at + 20 * Minute }));
+    await ingest(store, thinOf({ at: at + 21 * Minute }));
+    expect(await told(store)).toEqual([]);
+    await ingest(store, thinOf({ at: at + 24 * Minute }));
+    expect(await kinds(store)).toEqual([`new ${digest}`]);
+    await store.changeIncident(digest, { to: { state: 'resolved', in: 'now' } }, ada);
+    const back = later() + Hour;
+    await ingest(store, thinOf({ at: back }), thinOf({ at: back + 1 }));
+    expect(await told(store)).toHaveLength(1);
+    await ingest(store, thinOf({ at: back + 2 }));
+    expect(await kinds(store)).toEqual([`new ${digest}`, `regressed ${digest}`]);
+  });
+
+  it('count the occurrences of merged incidents', async () => {
+    const { store } = await start({ after: [{ count: 3, within: Minute }] });
+    await ingest(store, wholeOf({ at: thisHour }), wholeOf({ at: thisHour, digest: '00000002' }));
+    await store.mergeIncidents('00000002', digest, ada);
+    await ingest(store, thinOf({ at: thisHour + 1, digest: '00000002' }));
+    expect(await kinds(store)).toEqual([`new ${digest}`]);
+  });
+
+  it('wait until enough visitors are affected, or another threshold is reached', async () => {
+    const { store } = await start({ after: [{ count: 2, of: 'visitors' }, { count: 9 }] });
+    await ingest(store, wholeOf({ visitor: 'one' }), thinOf({ visitor: 'one' }), thinOf({ visitor: 'one' }));
+    expect(await told(store)).toEqual([]);
+    await ingest(store, thinOf({ visitor: 'two' }));
+    expect(await kinds(store)).toEqual([`new ${digest}`]);
+    const few = Array.from({ length: 9 }, () => thinOf({ digest: '00000002' }));
+    await ingest(store, ...few);
+    expect(await kinds(store)).toEqual([`new ${digest}`, 'new 00000002']);
+  });
+
+  it('tell an operator about an incident that someone else assigned to them', async () => {
+    const people = [{ id: 'for-ada', name: 'Mail to ada', person: 'ada' }];
+    const { store } = await start({ people });
+    await ingest(store, wholeOf());
+    const assign = (assignee: string | null, author: string) => store.changeIncident(digest, { assignee }, { author });
+    await assign('ada', 'grace');
+    await assign('ada', 'grace');
+    await assign(null, 'grace');
+    await assign('ada', 'ada');
+    const { notification, incident } = (await store.claimNotification(people[0] ?? hook)) ?? {};
+    expect(notification).toMatchObject({ kind: 'assigned', target: 'for-ada', detail: { by: 'grace', to: 'ada' } });
+    expect(incident).toMatchObject({ digest, assignee: 'ada' });
+    expect(await kinds(store)).toEqual([`new ${digest}`, `assigned ${digest}`]);
+    // Without an address, all targets are told.
+    await assign('bob', 'grace');
+    expect((await told(store)).at(-1)).toMatchObject({ kind: 'assigned', target: 'hook', detail: { to: 'bob' } });
+  });
+
+  it('sum up the day before once, however many processes ask, and only if something happened', async () => {
+    const { store, driver } = await start({ targets: [mail], after: [{ count: 1000 }] });
+    const at = thisHour + Hour;
+    const ask = (day: number) => Promise.all([1, 2, 3].map(() => store.queueDaily(mail, at + day * Day)));
+    await ask(-1);
+    expect(await told(store)).toEqual([]);
+    await ingest(store, wholeOf({ at: at - 3 * Day, digest: '00000003', title: 'Old' }));
+    await ingest(
+      store,
+      wholeOf({ at: at - 3 * Day, digest: '00000004', title: 'Back' }),
+      wholeOf({ at: at - Hour, digest: '00000005' }),
+    );
+    await store.changeIncident('00000005', { to: { state: 'resolved', in: 'now' } }, ada);
+    await store.changeIncident('00000004', { to: { state: 'resolved', in: 'now' } }, ada);
+    await driver.run("UPDATE desk_incidents SET state_at = ? WHERE digest = '00000004'", [at - 2 * Day]);
+    await ingest(store, wholeOf({ at: at - Hour, digest: '00000004' }));
+    await ingest(store, wholeOf({ at: at - Hour, title: 'Fresh' }), thinOf({ at: at - Hour }));
+    await ask(0);
+    await ask(0);
+    const claimed = await store.claimNotification(mail);
+    expect(claimed?.notification).toMatchObject({
+      kind: 'daily',
+      detail: {
+        day: {
+          incidents: 2,
+          fresh: 1,
+          returned: 1,
+          most: [
+            { digest, title: 'Fresh', count: 2 },
+            { digest: '00000004', title: 'Back', count: 1 },
+          ],
+        },
+      },
+    });
+    expect(await told(store)).toHaveLength(1);
+    await ask(1);
+    expect(await told(store)).toHaveLength(1);
   });
 
   it('are sent for every regression', async () => {
@@ -117,7 +210,7 @@ describeStores('notifications', (open) => {
   });
 
   it('are not sent for an incident ignored or resolved before its Nth occurrence', async () => {
-    const { store } = await start({ after: 2 });
+    const { store } = await start({ after: [{ count: 2 }] });
     await ingest(store, wholeOf());
     await store.changeIncident(digest, { to: { state: 'ignored' } }, ada);
     await ingest(store, thinOf(), thinOf());

@@ -1,4 +1,4 @@
-import type { SendMail, ServiceTools } from '#engine/server';
+import { report, type SendMail, type ServiceTools } from '#engine/server';
 import { deleteExpired } from './accounts/delete-expired.ts';
 import { openDatabase } from './database/open-database.ts';
 import { seed } from './database/seed.ts';
@@ -16,7 +16,7 @@ export interface Services {
 const HOUR = 60 * 60 * 1000;
 
 export const services = {
-  async open(settings: Settings, { log, report }: ServiceTools): Promise<Services> {
+  async open(settings: Settings, { log }: ServiceTools): Promise<Services> {
     const { origin, isLocal, sendMail = printMails(log) } = settings;
     if (origin === undefined) throw new Error('Set PUBLIC_ORIGINS. Links in mails begin with its first origin.');
     if (!isLocal) requireProduction(settings);
@@ -24,7 +24,7 @@ export const services = {
     if (settings.seed) await seed(db);
     const queue = createQueue({ db, handlers: createHandlers({ db, sendMail, origin }), report });
     queue.start();
-    const cleaning = setInterval(() => deleteExpired(db).catch(report), HOUR).unref();
+    const cleaning = setInterval(() => deleteExpired(db).catch((error) => report(error)), HOUR).unref();
     return {
       db,
       queue,

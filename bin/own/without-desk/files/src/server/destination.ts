@@ -80,6 +80,7 @@ export async function openDestination(
     mayRead,
     takeCredentials: (_req, _res, next) => next(),
     findOldAsset: undefined,
+    noteRequest: undefined,
     details: () => ({}),
     watch: () => undefined,
     serve: async (parts) => serveNothing(parts),

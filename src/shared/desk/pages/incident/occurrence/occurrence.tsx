@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { Link } from '../../../../engine/routing/link.tsx';
 import { toExactTime } from '../../../../words.ts';
 import { toIncidentHref } from '../../../href.ts';
@@ -174,14 +175,15 @@ function toIds({ requestId, visitor, build, release }: OccurrenceShape) {
   ]);
 }
 
-function toTraceIds({ traceId, spanId, origin }: WholeShape) {
+function toTraceIds({ traceId, traceLink, spanId, origin, level }: WholeShape) {
   return toTexts([
-    ['Trace', traceId],
+    ['Trace', traceLink ? <a href={traceLink}>{traceId}</a> : traceId],
     ['Span', spanId],
     ['Failed', origin],
+    ['Level', level],
   ]);
 }
 
-function toTexts(pairs: readonly (readonly [name: string, value: string | undefined])[]) {
+function toTexts(pairs: readonly (readonly [name: string, value: ReactNode])[]) {
   return pairs.flatMap(([name, value]) => (value ? [[name, <code key={name}>{value}</code>] as const] : []));
 }

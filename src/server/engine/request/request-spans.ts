@@ -1,0 +1,90 @@
+import { type Span, SpanKind, type SpanOptions, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
+
+/** The part of a failure that spans get. */
+interface SpanFailure {
+  readonly digest: string;
+  readonly occurrence: string;
+  readonly title: string;
+  readonly errors: readonly { readonly class: string }[];
+}
+
+/** The methods that metrics and spans name. */
+export const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** The spans of one request. */
+export class RequestSpans {
+  readonly #tracer: Tracer;
+  readonly #span: Span;
+  /** Spans whose work has failed. They end with the request, because their failures have no address before. */
+  readonly #failed: { readonly span: Span; readonly error: unknown; readonly at: number }[] = [];
+
+  constructor(tracer: Tracer, span: Span) {
+    this.#tracer = tracer;
+    this.#span = span;
+  }
+
+  /** Runs work in a span, within that of the work that calls this. */
+  run<Value>(name: string, work: (span: Span) => Promise<Value> | Value, options: SpanOptions = {}): Promise<Value> {
+    return this.#tracer.startActiveSpan(name, options, async (span) => {
+      try {
+        const value = await work(span);
+        span.end();
+        return value;
+      } catch (error) {
+        this.#failed.push({ span, error, at: Date.now() });
+        throw error;
+      }
+    });
+  }
+
+  /** The same for an outgoing request, by the semantic conventions for HTTP clients. */
+  fetch(
+    method: string,
+    target: string,
+    send: (trace: ReturnType<typeof toTrace>) => Promise<Response>,
+  ): Promise<Response> {
+    async function work(span: Span): Promise<Response> {
+      if (URL.canParse(target)) {
+        const { origin, pathname, hostname, port, protocol } = new URL(target);
+        span.setAttributes({ 'url.full': origin + pathname, 'server.address': hostname });
+        span.setAttribute('server.port', Number(port || (protocol === 'https:' ? 443 : 80)));
+      }
+      try {
+        const response = await send(toTrace(span));
+        span.setAttribute('http.response.status_code', response.status);
+        if (response.status >= 400) setFailed(span, String(response.status));
+        return response;
+      } catch (error) {
+        setFailed(span, error instanceof Error ? error.name : '_OTHER');
+        throw error;
+      }
+    }
+    const attributes = { 'http.request.method': METHODS.has(method) ? method : '_OTHER' };
+    return this.run(METHODS.has(method) ? method : 'HTTP', work, { kind: SpanKind.CLIENT, attributes });
+  }
+
+  /** Adds the address of a failure to the spans that it failed, and to that of the request. */
+  fail(error: unknown, { digest, occurrence, title, errors: [thrown] }: SpanFailure): void {
+    const failed = this.#failed.filter((one) => one.error === error).map(({ span }) => span);
+    const inner = failed.length > 0 ? failed : [trace.getActiveSpan() ?? this.#span];
+    // The title is scrubbed, unlike the error itself.
+    for (const span of inner) setFailed(span, thrown?.class ?? '_OTHER', title);
+    for (const span of [...inner, this.#span]) {
+      span.setAttributes({ 'spillway.digest': digest, 'spillway.address': `${digest}-${occurrence}` });
+    }
+  }
+
+  end(): void {
+    for (const { span, at } of this.#failed) span.end(at);
+  }
+}
+
+/** Returns a span as the trace that outgoing requests and pages continue. */
+export function toTrace(span: Span) {
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  return { traceId, parentId: spanId, spanId, sampled: (traceFlags & 1) === 1 };
+}
+
+export function setFailed(span: Span, type: string, message?: string): void {
+  span.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR, ...(message && { message }) });
+}

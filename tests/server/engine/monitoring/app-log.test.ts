@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest';
+import { createFailureRecorder } from '../../../../src/server/engine/errors/create-failure.ts';
+import { createScrubber } from '../../../../src/server/engine/errors/scrub.ts';
+import { createAppLog } from '../../../../src/server/engine/monitoring/app-log.ts';
+import { RequestInfo, runForRequest } from '../../../../src/server/engine/request/request-info.ts';
+import { MAX_EVENT_BYTES } from '../../../../src/shared/engine/limits.ts';
+import { spyOnLog } from '../../../support/app.ts';
+
+function createInfo() {
+  return new RequestInfo({ requestId: 'req-1', method: 'GET', address: '::1', origin: 'http://localhost' });
+}
+
+const toFailure = createFailureRecorder({ build: 'b', scrubber: createScrubber() });
+
+function fail(info: RequestInfo) {
+  return toFailure({ error: new Error('boom') }, { origin: 'loader', info }).failure;
+}
+
+it('writes lines with the id of the request, and shows the last 50 among the breadcrumbs of a failure', () => {
+  const { log, lines } = spyOnLog();
+  const app = createAppLog(log);
+  const info = createInfo();
+  runForRequest(info, () => {
+    for (let index = 0; index < 60; index += 1) app.info({ index }, `line ${index}`);
+    info.addBreadcrumb({ at: Date.now() + 1, category: 'fetch', message: 'GET https://api.example/' });
+  });
+  app.warn({}, 'outside');
+  expect(lines.slice(-2)).toMatchObject([
+    { requestId: 'req-1', index: 59, msg: 'line 59' },
+    { level: 40, msg: 'outside' },
+  ]);
+  expect(lines.at(-1)).not.toHaveProperty('requestId');
+  const { breadcrumbs = [] } = fail(info);
+  expect(breadcrumbs).toHaveLength(51);
+  expect(breadcrumbs[0]).toMatchObject({ category: 'log', level: 'info', message: 'line 10', data: { index: 10 } });
+  expect(breadcrumbs.at(-1)).toMatchObject({ category: 'fetch' });
+});
+
+it('keeps lines that LOG_LEVEL leaves out, and formats any field', () => {
+  const { log, lines } = spyOnLog();
+  log.level = 'error';
+  const app = createAppLog(log);
+  const info = createInfo();
+  const cyclic: Record<string, unknown> = { list: [1, 'two'], none: undefined, big: 10n, user: { password: 'canary' } };
+  cyclic.self = cyclic;
+  runForRequest(info, () => {
+    app.info(cyclic, 'Order of ada@example.org');
+    app.error(new TypeError('no row'), 'It failed.');
+  });
+  expect(lines).toMatchObject([{ level: 50, err: { message: 'no row' } }]);
+  const { breadcrumbs = [] } = fail(info);
+  expect(breadcrumbs.map(({ level }) => level)).toEqual(['info', 'error']);
+  expect(breadcrumbs[0]?.data).toMatchObject({ list: [1, 'two'], big: '10n', self: { self: '[circular]' } });
+  expect(breadcrumbs[1]?.data).toMatchObject({ err: { message: 'no row' } });
+  expect(JSON.stringify(breadcrumbs)).not.toMatch(/canary|ada@example/);
+});
+
+it('keeps only the newest lines of a request that writes a lot', () => {
+  const app = createAppLog(spyOnLog().log);
+  const info = createInfo();
+  const wide = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`field${index}`, 'x'.repeat(5000)]));
+  runForRequest(info, () => {
+    for (let index = 0; index < 50; index += 1) app.info(wide, `line ${index} ${'y'.repeat(5000)}`);
+  });
+  const failure = fail(info);
+  const { breadcrumbs = [] } = failure;
+  expect(breadcrumbs.at(-1)?.message).toMatch(/^line 49 /);
+  expect(JSON.stringify(failure).length).toBeLessThan(MAX_EVENT_BYTES);
+  expect(breadcrumbs).toHaveLength(10);
+});
