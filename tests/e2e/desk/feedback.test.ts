@@ -85,7 +85,7 @@ describe('an operator', () => {
     const reply = await page.goto('/tour/fail/loader');
     expect(reply?.headers()['cache-control']).toBe('no-store');
     const address = await readAddress(page);
-    const link = page.getByRole('link', { name: 'Open this failure in the desk' });
+    const link = page.getByRole('link', { name: 'Open this failure' });
     expect(await link.getAttribute('href')).toBe(`/desk/${address.replace('-', '/')}`);
     await link.click();
     await page.getByText("throw new Error('The tour threw this in a loader.');").waitFor();

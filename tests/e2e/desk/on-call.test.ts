@@ -25,7 +25,7 @@ beforeAll(async () => {
   app.write({
     '.gitignore': 'dist\nnode_modules\ndata\n',
     [PAGE]: `import type { ServerPage } from '#engine/server';
-import type { AppContext } from '../../context.ts';
+import type { AppContext } from '../context.ts';
 
 interface Order {
   readonly total: number;
@@ -51,11 +51,7 @@ export default function Home() {
 `,
   });
   app.replace('src/server/product/pages/index.ts', 'home: null', 'home');
-  app.replace(
-    'src/server/product/pages/index.ts',
-    'export const',
-    "import { home } from '../home.ts';\n\nexport const",
-  );
+  app.replace('src/server/product/pages/index.ts', 'export const', "import { home } from './home.ts';\n\nexport const");
   git('init', '--quiet');
   commit('Begin');
 }, 60_000);
