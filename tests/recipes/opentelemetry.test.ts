@@ -49,12 +49,13 @@ beforeAll(async () => {
   app = createOwnedApp([loader]);
   app.write({
     'src/server/product/pages/index.ts': `
-      import { redirect } from '#engine';
+      import { redirect, report } from '#engine';
       export const pages = {
         root: { guard() {} },
         home: {
           async loader({ url, context }) {
             if (url.searchParams.has('away')) redirect('/elsewhere');
+            if (url.searchParams.has('report')) report(new Error('Handled.'));
             if (url.searchParams.has('fail')) throw new TypeError('The password=hunter2 is wrong.');
             const reply = await context.fetch(process.env.UPSTREAM + '/orders?token=secret');
             return reply.status;
@@ -219,6 +220,17 @@ it('marks failed fetches and renders, and no redirects', async () => {
   });
   expect(collector.find('action home.pay')?.status).toEqual({ code: 0 });
   expect(collector.find('POST /')?.attributes).toMatchObject({ 'http.response.status_code': 303 });
+});
+
+it('adds the digest to the part that reported an error, which has not failed', async () => {
+  const collector = await startCollector();
+  const { visitor } = await start(collector);
+  await (await visitor.get('/?report')).text();
+  await collector.ended('GET /');
+  for (const name of ['loader home', 'GET /']) {
+    const { status, attributes } = collector.find(name) ?? {};
+    expect([status, attributes?.['spillway.digest']], name).toEqual([{ code: 0 }, expect.stringMatching(/^\w{8}$/)]);
+  }
 });
 
 it('works as a bundle, as in a container', async () => {

@@ -3,6 +3,7 @@ import { Hour, Minute } from '../../shared/units.ts';
 import type { ScrubPath } from '../engine/errors/scrub/secret-path.ts';
 import { type Metrics, type RouteTotals, UNMATCHED } from '../engine/monitoring/metrics.ts';
 import type { RequestInfo } from '../engine/request/request-info.ts';
+import { toTimingName } from '../engine/request/timings.ts';
 
 /** The requests of a route in one hour, to this process. */
 export interface RouteHour extends RouteTotals {
@@ -74,7 +75,7 @@ export function createRouteHours({ readRoutes, scrubPath, store }: RouteHoursOpt
         ...(status !== undefined && { status }),
         requestId,
         ...(digest !== undefined && { address: digest }),
-        timings: (timings?.entries ?? []).slice(0, MAX_TIMINGS).map(({ name, ms: took }) => [name, took]),
+        timings: (timings?.entries ?? []).slice(0, MAX_TIMINGS).map((part) => [toTimingName(part), part.ms]),
       };
     },
   };

@@ -40,12 +40,10 @@ describe.each([
     if (javaScriptEnabled) await expectAccessible(page);
   });
 
-  test('name the slowest request of the hour, with the parts of its time', async () => {
+  test('name the slowest request of the hour', async () => {
     const { page } = await site.open('/desk/routes', { session: deskSession, javaScriptEnabled });
     const [slowest = ''] = await page.getByRole('listitem').filter({ hasText: 'request' }).allInnerTexts();
-    expect(slowest).toMatch(
-      /UTC [\d.]+ m?s GET \/[\w/]*, \d{3}, (?:guard|loader|queue|render)[\s\S]* request [\w-]{36}/,
-    );
+    expect(slowest).toMatch(/UTC [\d.]+ m?s [A-Z]+ \/\S*, (?:\d{3}|the visitor left)[\s\S]* request [\w-]{36}/);
     if (javaScriptEnabled) await expectAccessible(page);
   });
 });

@@ -27,14 +27,13 @@ export function toMinimalEnvelope(report: BrowserReport, { settings, host, event
     transaction: route,
     request: { url: report.url },
     tags: { ...report.tags, [REPORT_TAGS.build]: settings.build, [REPORT_TAGS.kind]: kind, [REPORT_TAGS.echo]: echo },
-    extra: report.extra,
     contexts: componentStack || said ? { react: { componentStack, said } } : undefined,
     exception: {
       values: [
         {
           type: toText(read(thrown, 'name') ?? 'NonError'),
           value: toText(read(thrown, 'message') ?? thrown),
-          mechanism: { type: report.via, handled: false },
+          mechanism: { type: report.via, handled: report.via === 'report' },
           stacktrace: { frames: toFrames(toText(stack)) },
         },
       ],

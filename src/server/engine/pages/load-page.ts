@@ -2,7 +2,7 @@ import type { PageError } from '../../../shared/engine/wire/payload.ts';
 import { NOT_FOUND_ROUTE } from '../../../shared/engine/wire/protocol.ts';
 import { holdRejections } from '../../../shared/engine/wire/wire.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
-import { timed } from '../request/timings.ts';
+import { inSpan } from '../request/timings.ts';
 import type { PageRequest } from './page-request.ts';
 import type { PageServices, Redirect } from './page-response.ts';
 import type { LoaderArgs, PageTable, ServerPage } from './server-page.ts';
@@ -92,8 +92,9 @@ export async function runGuards({
   for (const id of ids) {
     const page = pages[id];
     if (!page?.guard) continue;
+    const since = performance.now();
     try {
-      await timed(pageRequest.info, 'guard', id, () =>
+      await inSpan(pageRequest.info, 'guard', id, () =>
         untilEnd(pageRequest, () => runGuard(page, pageRequest, toArgs)),
       );
     } catch (error) {
@@ -101,6 +102,8 @@ export async function runGuards({
       if (disposition.kind === 'visitor-gone') return { kind: 'gone' };
       if (disposition.kind === 'redirect') return disposition;
       return { routeId: id, error: disposition.error };
+    } finally {
+      pageRequest.info.timings?.add('guard', since, id);
     }
   }
   return undefined;
@@ -148,13 +151,16 @@ async function runLoaders(ids: readonly string[], pageRequest: PageRequest, page
 async function runLoader(id: string, pageRequest: PageRequest, pages: PageTable): Promise<LoaderResult> {
   const page = pages[id];
   if (!page?.loader) return { id, ok: true, value: null };
+  const since = performance.now();
   try {
     const args = await pageRequest.toArgs();
-    const value = (await timed(pageRequest.info, 'loader', id, () => page.loader?.(args))) ?? null;
+    const value = (await inSpan(pageRequest.info, 'loader', id, () => page.loader?.(args))) ?? null;
     holdRejections(value); // a promise in it can reject while another loader is still running
     return { id, ok: true, value };
   } catch (error) {
     return { id, ok: false, error };
+  } finally {
+    pageRequest.info.timings?.add('loader', since, id);
   }
 }
 

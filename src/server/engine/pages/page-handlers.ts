@@ -172,7 +172,8 @@ export async function createPages<Own extends object = object>(options: PagesOpt
         traceHeaders,
         info: pageRequest.info,
       });
-      return { ...own, fetch: contextFetch, log };
+      // A log of the product's own stays.
+      return { log, ...own, fetch: contextFetch };
     }
   }
 

@@ -4,6 +4,8 @@ import { type Span, SpanKind, type SpanOptions, SpanStatusCode, type Tracer, tra
 interface SpanFailure {
   readonly digest: string;
   readonly occurrence: string;
+  /** `report` if the product handled the error. */
+  readonly origin: string;
   readonly title: string;
   readonly errors: readonly { readonly class: string }[];
 }
@@ -15,8 +17,11 @@ export const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT
 export class RequestSpans {
   readonly #tracer: Tracer;
   readonly #span: Span;
-  /** Spans whose work has failed. They end with the request, because their failures have no address before. */
-  readonly #failed: { readonly span: Span; readonly error: unknown; readonly at: number }[] = [];
+  /**
+   * Spans that have not ended. If their work has failed, with the error and its time: they end with the request, because
+   * their failures get their addresses later.
+   */
+  readonly #open = new Map<Span, { readonly error?: unknown; readonly at?: number }>();
 
   constructor(tracer: Tracer, span: Span) {
     this.#tracer = tracer;
@@ -26,12 +31,14 @@ export class RequestSpans {
   /** Runs work in a span, within that of the work that calls this. */
   run<Value>(name: string, work: (span: Span) => Promise<Value> | Value, options: SpanOptions = {}): Promise<Value> {
     return this.#tracer.startActiveSpan(name, options, async (span) => {
+      this.#open.set(span, {});
       try {
         const value = await work(span);
+        this.#open.delete(span);
         span.end();
         return value;
       } catch (error) {
-        this.#failed.push({ span, error, at: Date.now() });
+        this.#open.set(span, { error, at: Date.now() });
         throw error;
       }
     });
@@ -64,18 +71,18 @@ export class RequestSpans {
   }
 
   /** Adds the address of a failure to the spans that it failed, and to that of the request. */
-  fail(error: unknown, { digest, occurrence, title, errors: [thrown] }: SpanFailure): void {
-    const failed = this.#failed.filter((one) => one.error === error).map(({ span }) => span);
+  fail(error: unknown, { digest, occurrence, origin, title, errors: [thrown] }: SpanFailure): void {
+    const failed = [...this.#open].filter(([, { error: thrown }]) => thrown === error).map(([span]) => span);
     const inner = failed.length > 0 ? failed : [trace.getActiveSpan() ?? this.#span];
     // The title is scrubbed, unlike the error itself.
-    for (const span of inner) setFailed(span, thrown?.class ?? '_OTHER', title);
+    if (origin !== 'report') for (const span of inner) setFailed(span, thrown?.class ?? '_OTHER', title);
     for (const span of [...inner, this.#span]) {
       span.setAttributes({ 'spillway.digest': digest, 'spillway.address': `${digest}-${occurrence}` });
     }
   }
 
   end(): void {
-    for (const { span, at } of this.#failed) span.end(at);
+    for (const [span, { at }] of this.#open) span.end(at);
   }
 }
 

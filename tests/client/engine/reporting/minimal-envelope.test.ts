@@ -42,6 +42,14 @@ describe('an envelope without the SDK', () => {
     });
   });
 
+  it('contains the level and the tags of a report, but not its data, which can be anything', () => {
+    const extra: Record<string, unknown> = {};
+    extra.self = extra;
+    const { event, exception } = envelope({ via: 'report', level: 'warning', tags: { plan: 'pro' }, extra });
+    expect(event).toMatchObject({ level: 'warning', tags: { plan: 'pro', 'spillway.build': 'b1' } });
+    expect(exception.mechanism).toEqual({ type: 'report', handled: true });
+  });
+
   it('contains the upstream DSN if there is one', () => {
     expect(envelope({}, 'https://key@o1.example/2').header.dsn).toBe('https://key@o1.example/2');
   });

@@ -13,6 +13,9 @@ import { findTracer, tracing } from '../../../../src/server/engine/request/traci
 // `tests/recipes/opentelemetry.test.ts` tests the rest, with a server and an SDK in its own process.
 
 const exporter = new InMemorySpanExporter();
+const fail = (error: unknown) => {
+  throw error;
+};
 
 beforeEach(() => void context.setGlobalContextManager(new AsyncLocalStorageContextManager()));
 afterEach(() => {
@@ -54,13 +57,23 @@ it('uses the span of an instrumentation of node:http', async () => {
     tracing(tracer, () => '/orders/…'),
     handle,
   ];
-  const reply = await request(
-    chain(steps, handle, (error) => {
-      throw error;
-    }),
-  ).get('/orders/1');
+  const reply = await request(chain(steps, handle, fail)).get('/orders/1');
   expect(reply.text).toBe(theirs?.spanContext().traceId);
   expect(exporter.getFinishedSpans().map(({ name, attributes }) => [name, attributes])).toEqual([
     ['GET /orders/:id', { 'http.route': '/orders/:id', 'url.path': '/orders/…', 'http.response.status_code': 200 }],
   ]);
+});
+
+it('ends the spans of work that never settles with its request', async () => {
+  register();
+  const tracer = findTracer();
+  if (!tracer) throw new Error('The SDK was not found.');
+  const handle: RequestListener = (req, res) => {
+    void requestInfo(req).spans?.run('loader cart', () => new Promise(() => undefined));
+    res.end();
+  };
+  const origins = createOrigins([], 'http://127.0.0.1');
+  const steps = [requestId({ origins, trust: () => false }), tracing(tracer, (path) => path)];
+  await request(chain(steps, handle, fail)).get('/');
+  expect(exporter.getFinishedSpans().map(({ name }) => name)).toEqual(['loader cart', 'GET']);
 });

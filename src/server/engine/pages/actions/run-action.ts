@@ -1,6 +1,6 @@
 import type { ActionResult, PageError } from '../../../../shared/engine/wire/payload.ts';
 import { readAction } from '../../../../shared/engine/wire/protocol.ts';
-import { timed } from '../../request/timings.ts';
+import { inSpan } from '../../request/timings.ts';
 import { type Loaded, type LoadedPage, type LoadOptions, runGuards, untilEnd } from '../load-page.ts';
 import { forgetFound } from '../once-per-request.ts';
 import type { PageRequest } from '../page-request.ts';
@@ -41,14 +41,10 @@ export async function runAction({ services, pageRequest, form }: RunOptions): Pr
   if (stopped) return 'kind' in stopped ? stopped : { kind: 'failed', ...stopped };
   try {
     const args = await untilEnd(pageRequest, toArgs);
-    return {
-      kind: 'result',
-      result: toResult(
-        found.name,
-        await timed(pageRequest.info, 'action', found.name, () => runFound(found, args, form)),
-        form,
-      ),
-    };
+    const since = performance.now();
+    const answer = await inSpan(pageRequest.info, 'action', found.name, () => runFound(found, args, form));
+    pageRequest.info.timings?.add('action', since, found.name);
+    return { kind: 'result', result: toResult(found.name, answer, form) };
   } catch (error) {
     const disposition = funnel.fail(error, pageRequest.describe('action', found.routeId));
     if (disposition.kind === 'visitor-gone') return { kind: 'gone' };

@@ -8,7 +8,7 @@ import { sendBusy } from '../../protection/busy-page.ts';
 import { BOOT_ID } from '../../protection/content-policy.ts';
 import { drawRandom } from '../../request/random.ts';
 import type { Trace } from '../../request/request-info.ts';
-import { timed } from '../../request/timings.ts';
+import { inSpan } from '../../request/timings.ts';
 import { type LoadedPage, loadPage } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
 import {
@@ -56,7 +56,8 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
   }
   const { info } = pageRequest;
   info.timings?.add('queue', asked);
-  const rendered = await timed(info, 'render', undefined, () => {
+  const begun = performance.now();
+  const rendered = await inSpan(info, 'render', undefined, () => {
     return renderPage({ services, pageRequest, payload: page.payload, nonce });
   });
   if (rendered.kind === 'gone') return;
@@ -66,6 +67,7 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
     return sendLastResort(response.req, response, rendered.error, services.takesFeedback);
   }
   pageRequest.leave();
+  info.timings?.add('render', begun);
   if (info.showsTimings) info.timings?.write(response);
   try {
     setDocumentHeaders(exchange, { payload: rendered.payload, status: rendered.error?.status ?? status, nonce });

@@ -23,6 +23,7 @@ export function createVisitor(db: Database, user?: User): TestVisitor {
     signedIn: () => signedIn,
     context: {
       fetch,
+      log: console,
       settings: settings.read({}, readConfig({})),
       services: { db, queue, close: async () => undefined },
       user,
