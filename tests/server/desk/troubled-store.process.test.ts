@@ -26,7 +26,7 @@ async function openTroubled() {
   const dataDir = createFolder(onTestFinished);
   const desk = await openTestDesk({
     dataDir,
-    databaseUrl: url.replace('desk:desk@', `${role}:poor@`),
+    databaseUrl: url.replace('spillway:spillway@', `${role}:poor@`),
     log,
     // Short enough that six attempts take less than a second.
     retryFirst: 20,

@@ -52,7 +52,7 @@ it('becomes unavailable while it is stopped, says so without the password, and r
   await postgres.stop();
   const away = store.listProcesses(1);
   await expect(away).rejects.toThrow(StoreAwayError);
-  await expect(away).rejects.not.toThrow(/desk:desk/);
+  await expect(away).rejects.not.toThrow(/spillway:spillway/);
   await postgres.start();
   expect(await store.listProcesses(1)).toEqual([]);
 }, 30_000);
@@ -190,7 +190,7 @@ it.each([
   await admin.run(`CREATE ROLE ${name} LOGIN PASSWORD 'plain'`);
   await admin.run(`CREATE TABLE ${table}`);
   await admin.run(`GRANT ALL ON desk_problems TO ${name}`);
-  const driver = openPostgres(url.replace('desk:desk@', `${name}:plain@`));
+  const driver = openPostgres(url.replace('spillway:spillway@', `${name}:plain@`));
   onTestFinished(() => driver.close());
   await expect(driver.run(statement)).rejects.toMatchObject({ name: 'QueryFailedError', reason });
   await driver.check();

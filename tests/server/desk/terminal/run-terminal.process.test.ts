@@ -250,7 +250,7 @@ describe('without a running server', () => {
       const { code, out, err } = await runDesk(args, env);
       expect({ code, out }).toEqual({ code: 1, out: '' });
       expect(err).toContain(words);
-      expect(err).not.toContain('desk:desk@');
+      expect(err).not.toContain('spillway:spillway@');
     }
     expect(readdirSync(env.DATA_DIR ?? '')).toEqual([]);
   });
