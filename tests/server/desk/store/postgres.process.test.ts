@@ -205,7 +205,7 @@ it('searches without the trigram extension, and says how to allow it', async () 
   await owner.run(`CREATE ROLE ${name} LOGIN PASSWORD 'poor'`);
   await owner.run(`CREATE SCHEMA ${name} AUTHORIZATION ${name}`);
   const { log, lines } = createTestLog();
-  const store = await openStore(openPostgres(url.replace(`${username}:desk@`, `${name}:poor@`)), {
+  const store = await openStore(openPostgres(url.replace(`${username}:spillway@`, `${name}:poor@`)), {
     rule: 1,
     environment: 'production',
     log,
@@ -218,7 +218,7 @@ it('searches without the trigram extension, and says how to allow it', async () 
 
   // Once allowed, it is used from the next start.
   await owner.run(`GRANT CREATE ON DATABASE ${pathname.slice(1)} TO ${name}`);
-  const again = await openStore(openPostgres(url.replace(`${username}:desk@`, `${name}:poor@`)), {
+  const again = await openStore(openPostgres(url.replace(`${username}:spillway@`, `${name}:poor@`)), {
     rule: 1,
     environment: 'production',
     log,
