@@ -33,7 +33,7 @@ EXPOSE 3000
 USER 10001:10001
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s --retries=3 \
   CMD ["node", "--max-old-space-size=16", "dist/server/health-check.js"]
-# In a small container, Node's default heap limit is above the available memory. The rest of the memory is for the desk
-# worker, buffers and code.
+# In a small container, Node's default heap limit is above the available memory. The rest of the memory is for
+# threads, buffers and code.
 ENTRYPOINT ["node", "--max-old-space-size-percentage=60", "--disable-warning=ExperimentalWarning"]
 CMD ["dist/server/main.js"]

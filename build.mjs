@@ -4,11 +4,12 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as esbuild from 'esbuild';
 import { hasRequiredNode } from './bin/require-node.mjs';
-import { desk, product } from './build/apps.mjs';
+import { product } from './build/apps.mjs';
 import { browserTarget, bundleServer, serverParts, throwReadable } from './build/bundles.mjs';
 import { buildClientApp } from './build/client-app.mjs';
 import { readCommits } from './build/commits.mjs';
 import { addDebugIds, listDebugIds } from './build/debug-ids.mjs';
+import * as destination from './build/destination.mjs';
 import { mapExistingApp } from './build/existing-app.mjs';
 import { readFiles } from './build/files.mjs';
 import { toBuildId } from './build/manifest.mjs';
@@ -51,9 +52,13 @@ export async function build({
 
   const options = { root, dev, owner, styles };
   const serverSide = { ...options, outdir: 'dist/server', warn: log };
-  const [client, deskClient, server, parts, terminal, publicFiles, commits] = await Promise.all([
+  const [client, otherClients, server, parts, terminal, publicFiles, commits] = await Promise.all([
     buildClientApp(product, { ...options, outdir: clientFolder }),
-    reuse('desk', options, () => buildClientApp(desk, { ...options, outdir: clientFolder })),
+    Promise.all(
+      destination.apps.map((app) =>
+        reuse(app.name, options, () => buildClientApp(app, { ...options, outdir: clientFolder })),
+      ),
+    ),
     bundleServer({ ...serverSide, entryPoints: { main: serverEntry } }),
     reuse('parts', options, () => bundleServer({ ...serverSide, entryPoints: serverParts })),
     Promise.all(
@@ -63,18 +68,19 @@ export async function build({
     dev ? [] : readCommits(root),
   ]).catch(throwReadable);
 
-  const outputs = [client, deskClient, server, parts].flatMap(({ outputFiles }) => outputFiles);
+  const bundles = [client, ...otherClients, server, parts];
+  const outputs = bundles.flatMap(({ outputFiles }) => outputFiles);
   const bundled = sortOutputs(join(root, 'dist'), addDebugIds(outputs));
-  const served = [...bundled.served, ...client.sheets, ...deskClient.sheets, ...publicFiles];
+  const served = [...bundled.served, ...client.sheets, ...otherClients.flatMap(({ sheets }) => sheets), ...publicFiles];
   const manifest = {
     buildId: toBuildId(served, stamp),
     release: readRelease(root),
     debugIds: listDebugIds(bundled.unserved),
     ...client.assets,
-    apps: { desk: deskClient.assets },
+    apps: Object.fromEntries(destination.apps.map(({ name }, index) => [name, otherClients[index].assets])),
   };
 
-  const packages = listPackages([client, deskClient, server, parts].map(({ metafile }) => metafile));
+  const packages = listPackages(bundles.map(({ metafile }) => metafile));
 
   // Compression uses other threads, so the table of sites takes almost no extra time.
   const existing = mapExistingApp(root);

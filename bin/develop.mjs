@@ -29,7 +29,7 @@ const spareAfterMs = 800;
 
 const dev = createDevBuild(root);
 /** State for open pages. */
-let state = { build: 0, served: 0, modules: {}, routes: {}, styles: {}, desk: '', base: '', server: '', reason: '' };
+let state = { build: 0, served: 0, modules: {}, routes: {}, styles: {}, others: '', base: '', server: '', reason: '' };
 /** Errors of the last build of each side, or of the start of its server. Pages show the first. */
 const problems = { client: undefined, server: undefined };
 /** The server process that accepts connections. */

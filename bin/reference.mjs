@@ -115,7 +115,7 @@ function toSignature(node, source) {
     // Of a table, the names are enough.
     const isTable = init.type.startsWith('TSSatisfies') && init.expression.type === 'ObjectExpression';
     const value = isTable
-      ? `{ ${init.expression.properties.map(({ key }) => key.name).join(', ')} }`
+      ? `{ ${init.expression.properties.map(({ key }) => key?.name ?? '…').join(', ')} }`
       : source.slice(init.start, init.end);
     const type = id.typeAnnotation ? '' : ` = ${value}`;
     return `const ${source.slice(id.start, id.end)}${type}`;

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  * Runs a built command, and builds it only if it is missing. It does not rebuild an outdated one, because a build would
  * replace the files of a running server.
  *
- * @param {'desk' | 'doctor'} command
+ * @param {string} command
  */
 export async function runCommand(command) {
   useEnvFile({ silent: true });

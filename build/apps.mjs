@@ -1,5 +1,5 @@
 /**
- * The client apps. Each has its own entry, route table and chunks, so that the desk adds no byte to the product's pages.
+ * A client app, with its own entry, route table and chunks. `destination.mjs` lists the others.
  *
  * @typedef {object} App
  * @property {string} name also the name of its first script
@@ -9,6 +9,3 @@
 
 /** @type {App} */
 export const product = { name: 'main', entry: 'src/client/main.tsx', table: 'src/shared/product/routes.tsx' };
-
-/** @type {App} */
-export const desk = { name: 'desk', entry: 'src/client/desk/main.tsx', table: 'src/shared/desk/routes.tsx' };

@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path';
 import * as esbuild from 'esbuild';
 import { nodeModulesInClient } from './client-inputs.mjs';
+import * as destination from './destination.mjs';
 import { excerpts } from './excerpts.mjs';
 import { firstLoad } from './first-load.mjs';
 import { engineByName } from './front-doors.mjs';
@@ -26,10 +27,9 @@ const serverExternals = ['pino', 'pino-pretty', 'pg-native'];
  */
 export const serverParts = {
   sentry: 'src/server/sentry/sentry.ts',
-  'desk-worker': 'src/server/desk/worker/main.ts',
   mail: 'src/server/engine/outgoing/send-mail.ts',
-  mcp: 'src/server/desk/api/mcp.ts',
   'health-check': 'src/server/boot/health-check.ts',
+  ...destination.parts,
 };
 
 /** Build flags of Sentry's SDK. Without tracing, wrappers and debug messages, the SDK is half the size. */

@@ -47,7 +47,7 @@ function listModules(root, folder) {
 
 /**
  * Returns source maps for the modules of the existing app, which runs unbundled. With them, digests use its function
- * names, and the desk shows its source lines, as for the product.
+ * names, and its source lines are known, as for the product.
  *
  * @param {string} root
  * @returns {{ path: string, contents: Uint8Array }[]} with paths as in `dist/maps`

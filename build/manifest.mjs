@@ -83,7 +83,7 @@ function listStaticImports(metafile, output, found = new Set()) {
 }
 
 /**
- * Another release has another id, even if only its server differs, because the desk has one set of source maps for an id.
+ * Another release has another id, even if only its server differs, because there is one set of source maps for an id.
  *
  * @param {{ path: string, contents: Uint8Array }[]} files those that are served
  * @param {string} stamp of the sources and the release

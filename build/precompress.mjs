@@ -58,7 +58,7 @@ export async function precompress(files) {
 }
 
 /**
- * Compresses the source maps that the desk's store keeps of each build, in the store's encoding. This takes a tenth of
+ * Compresses the source maps, in the encoding of the store that keeps those of each build. This takes a tenth of
  * the time at the first start of a build.
  *
  * @param {{ path: string, contents: Uint8Array }[]} files

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import * as destination from './destination.mjs';
 import { listExistingApp } from './existing-app.mjs';
 import { listFiles } from './files.mjs';
 import { readRelease } from './release.mjs';
@@ -10,10 +11,10 @@ const inputFiles = ['build.mjs', 'moves.json', 'bin/require-node.mjs', 'package.
 const inputFolders = ['build', 'src'];
 
 /** Commands that also run without npm. */
-export const commands = ['desk', 'doctor'];
+export const commands = [...Object.keys(destination.commands), 'doctor'];
 
 /**
- * Returns the files of `node dist/desk.mjs`: a launcher that also runs in older Node versions, and the command.
+ * Returns the files of `node dist/doctor.mjs`: a launcher that also runs in older Node versions, and the command.
  *
  * @param {string} command
  */
@@ -24,7 +25,7 @@ export function toCommandFiles(command) {
 /** Files without which the server cannot start, whatever the stamp says. */
 const outputFiles = [
   'dist/server/main.js',
-  'dist/server/desk-worker.js',
+  ...destination.requiredParts.map((name) => `dist/server/${name}.js`),
   'dist/server/sentry.js',
   ...commands.flatMap(toCommandFiles),
   'dist/manifest.json',

@@ -2,12 +2,13 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as esbuild from 'esbuild';
 import { requireBanner, serverTarget } from './bundles.mjs';
+import * as destination from './destination.mjs';
 import { engineByName } from './front-doors.mjs';
 import { readOwnersBuild } from './owner.mjs';
 import { toCommandFiles } from './stamp.mjs';
 
 /** Entries of the commands. They also work if the site does not start, so they share no file with it. */
-const entries = { desk: 'src/server/terminal.ts', doctor: 'src/server/doctor.ts' };
+const entries = { ...destination.commands, doctor: 'src/server/doctor.ts' };
 
 /** Only the doctor loads product code: the product's settings. */
 const loadsProduct = (command) => command === 'doctor';
@@ -30,7 +31,7 @@ const common = {
  * Bundles a command, without source maps, because its failures are not incidents.
  *
  * @param {string} root
- * @param {'desk' | 'doctor'} command
+ * @param {string} command
  * @param {{ plugins: esbuild.Plugin[], alias: Record<string, string> }} [owner] for the product's settings
  * @returns {Promise<{ outputFiles: esbuild.OutputFile[], metafile: Pick<esbuild.Metafile, 'inputs'> }>}
  */
@@ -71,7 +72,7 @@ export async function bundleCommand(root, command, owner) {
  * Builds only one command. It is also needed if there is no build yet, or if the rest does not build.
  *
  * @param {string} root
- * @param {'desk' | 'doctor'} command
+ * @param {string} command
  */
 export async function buildCommand(root, command) {
   const owner = loadsProduct(command) ? await readOwnersBuild(root) : undefined;

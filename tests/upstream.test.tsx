@@ -203,7 +203,7 @@ const RELIANCES: readonly Reliance[] = [
     on: 'react-dom',
     what: 'gives its errors the numbers that we explain',
     by: 'src/shared/engine/rendering/react-errors.ts',
-    harm: 'The desk would show the explanation of a different error, or none.',
+    harm: 'A failure would have the explanation of a different error, or none.',
     missing() {
       const client = readPackageFile('react-dom', 'cjs/react-dom-client.production.js');
       return Object.keys(REACT_MESSAGES).filter(
@@ -393,7 +393,7 @@ const RELIANCES: readonly Reliance[] = [
     on: 'Node',
     what: 'loads its WebSocket client by three getters of `node:http`',
     by: 'build/node-http.mjs',
-    harm: 'The server and the desk worker would each start 27 ms slower.',
+    harm: 'The server and each worker would start 27 ms slower.',
     missing() {
       const getters = Object.entries(Object.getOwnPropertyDescriptors(http))
         .filter(([, { get }]) => get)

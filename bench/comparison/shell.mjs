@@ -43,7 +43,9 @@ export async function measureShell({ sides, rounds, seconds, connections }) {
       for (const mode of Object.keys(alone)) alone[mode].push(median(times[mode]));
     }
     rows.push(...toRows({ title, loaded, alone, goals }));
-    failed += Object.values(loaded).flat().reduce((sum, round) => sum + round.failed, 0);
+    failed += Object.values(loaded)
+      .flat()
+      .reduce((sum, round) => sum + round.failed, 0);
   }
   leaveServerCore(false);
   await server.stop();

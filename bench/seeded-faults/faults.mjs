@@ -11,9 +11,9 @@ const TESTS = {
   navigation: ['tests/client', 'tests/shared', 'tests/e2e/product'],
   digest: ['tests/server/engine/errors'],
   journal: ['tests/server/desk/ingest/journal.test.ts', 'tests/server/desk/desk.', 'tests/server/desk/worker'],
-  store: ['tests/server/desk/store', 'tests/server/desk/ingest/tunnel/strangers.'],
+  store: ['tests/server/desk/store', 'tests/server/desk/ingest/strangers.'],
   signIn: ['tests/server/desk/access', 'tests/server/desk/pages', 'tests/server/desk/desk-app.test.ts'],
-  tunnel: ['tests/server/desk/ingest/tunnel'],
+  tunnel: ['tests/server/reports/tunnel'],
   api: ['tests/server/desk/api', 'tests/server/engine/api/implement.test.ts'],
   build: ['tests/build'],
   development: ['tests/e2e/development', 'tests/bin/dev'],
@@ -80,9 +80,9 @@ const TABLE = [
   [
     'http',
     'a problem links to the incident only',
-    'src/server/engine/errors/problem.ts',
-    '? `/desk/${digest}/${occurrence}`',
-    '? `/desk/${digest}`',
+    'src/server/boot/desk/open-destination.ts',
+    "address.replace('-', '/')",
+    "address.split('-')[0]",
   ],
   // Pages
   [

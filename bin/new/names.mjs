@@ -1,8 +1,9 @@
+import * as destination from '../../build/destination.mjs';
 /** Thrown for invalid requests. The message is shown to the user. */
 export class Refusal extends Error {}
 
 /** First path segments that the engine handles before any page. */
-const RESERVED = ['api', '_data', 'assets', '_dev', '_report', 'desk', 'livez', 'readyz', 'metrics'];
+const RESERVED = ['api', '_data', 'assets', '_dev', '_report', ...destination.paths, 'livez', 'readyz', 'metrics'];
 
 /** Irregular singulars. */
 const SINGULARS = new Map(
@@ -74,7 +75,9 @@ export function parseResource(resource) {
       `"${resource}" is not a valid name for a resource. Use lowercase letters and digits, with - between words. For example, gauges gets the path /api/gauges.`,
     );
   }
-  if (resource === 'desk') throw new Refusal('Spillway uses /api/desk itself. Choose another name.');
+  if (destination.paths.includes(resource)) {
+    throw new Refusal(`Spillway uses /api/${resource} itself. Choose another name.`);
+  }
   return resource;
 }
 

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { withoutCredentials } from '../upgrade/spillway-file.mjs';
 import { hasTour, PARTS, planRemoval, removeTour } from './tour.mjs';
+import { OPTIONAL_PARTS } from './without.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -15,7 +16,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
  */
 export async function own(args) {
   const options = readOptions(args);
-  if (!options) return refuse('Usage: npm run own -- [--with accounts] [--yes] [--force]');
+  if (!options) return refuse('Usage: npm run own -- [--with accounts] [--without desk] [--yes] [--force]');
   if (!hasTour(root)) {
     return refuse('The tour has already been removed: the product does not have its setting TOUR_FAILURES.');
   }
@@ -26,9 +27,9 @@ export async function own(args) {
     );
   }
   const plan = planRemoval(root, options.with);
-  console.log(describe(plan, changes !== undefined));
+  console.log(describe(plan, changes !== undefined, options.without));
   if (!options.yes && !(await agree())) return refuse('Nothing was removed.');
-  removeTour(root, plan, findUpstream(root));
+  removeTour(root, plan, findUpstream(root), options.without ? [options.without] : []);
   console.log(FAREWELL);
   if (options.with) console.log(`\n${PARTS[options.with].next}`);
 }
@@ -49,9 +50,17 @@ function readOptions(args) {
   try {
     const { values } = parseArgs({
       args,
-      options: { with: { type: 'string' }, yes: { type: 'boolean' }, force: { type: 'boolean' } },
+      options: {
+        with: { type: 'string' },
+        without: { type: 'string' },
+        yes: { type: 'boolean' },
+        force: { type: 'boolean' },
+      },
     });
-    return values.with === undefined || Object.hasOwn(PARTS, values.with) ? values : undefined;
+    const isKnown =
+      (values.with === undefined || Object.hasOwn(PARTS, values.with)) &&
+      (values.without === undefined || OPTIONAL_PARTS.includes(values.without));
+    return isKnown ? values : undefined;
   } catch {
     return undefined;
   }
@@ -79,13 +88,14 @@ function askGit(folder, args) {
   }
 }
 
-function describe({ removed, kept, written }, hasGit) {
+function describe({ removed, kept, written }, hasGit, without) {
   const counts = Map.groupBy(removed, ({ folder }) => folder);
   return [
     `This removes the ${removed.length} files of the tour:`,
     ...[...counts].map(([folder, files]) => `  ${String(files.length).padStart(4)}  ${folder}`),
     `and writes an app of ${written.length} files. These files stay unchanged:`,
     ...kept.map((path) => `        ${path}`),
+    ...(without ? [`It also removes the ${without} of Spillway, with its tests, settings and packages.`] : []),
     ...(hasGit ? [] : ['This is not a git repository, so you cannot restore the removed files.']),
   ].join('\n');
 }

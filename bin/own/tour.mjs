@@ -1,15 +1,16 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join, posix } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { listFiles, readJson } from '../../build/files.mjs';
 import { hashFiles, spillwayFile, toSpillwayText } from '../upgrade/spillway-file.mjs';
+import { planWithout, pruneLock, toSorted, withoutPackages } from './without.mjs';
 
 const emptyApp = fileURLToPath(new URL('empty', import.meta.url));
 
 /** What `--with` adds to the empty app: the files of a folder with its name, settings, and packages. */
 export const PARTS = {
   accounts: {
-    packages: ['kysely'],
+    packages: ['kysely', 'pg'],
     next: `Accounts and a database are in docs/guide/accounts.md. To see them, run SEED=on npm run dev, and sign in as
 ada@example.com with the password "correct horse battery".`,
   },
@@ -79,8 +80,9 @@ export function planRemoval(root, part) {
  * @param {string} root
  * @param {ReturnType<typeof planRemoval>} plan
  * @param {string | undefined} upstream the git URL of Spillway's repository
+ * @param {readonly string[]} [without] parts of Spillway that the app does without
  */
-export function removeTour(root, { removed, sources, part }, upstream) {
+export function removeTour(root, { removed, sources, part }, upstream, without = []) {
   const settings = listSettings(readFileSync(join(root, settingsFile), 'utf8'));
   for (const { path } of removed) rmSync(join(root, path));
   for (const folder of new Set(removed.map(({ folder }) => folder))) removeEmptyFolders(join(root, folder));
@@ -88,12 +90,13 @@ export function removeTour(root, { removed, sources, part }, upstream) {
   const added = part ? readFileSync(join(toFolder(part), settingsOfPart), 'utf8') : '';
   rewrite(join(root, '.env.example'), (text) => withoutSettings(text, settings) + added);
   rewrite(join(root, 'package.json'), withOwnersTests);
+  for (const name of without) removePart(root, name);
   for (const name of part ? PARTS[part].packages : []) useInProduction(root, name);
   for (const path of ['README.md', ...listFiles(join(root, 'docs')).map((name) => `docs/${name}`)]) {
     if (path.endsWith('.md')) rewrite(join(root, path), withoutTour);
   }
   const { version } = readJson(join(root, 'package.json'));
-  writeFileSync(join(root, spillwayFile), toSpillwayText({ version, upstream, files: hashFiles(root) }));
+  writeFileSync(join(root, spillwayFile), toSpillwayText({ version, upstream, without, files: hashFiles(root) }));
 }
 
 /** Removes the text between `<!-- tour -->` and `<!-- /tour -->`, with the line after it. */
@@ -116,22 +119,44 @@ export function withOwnersTests(text) {
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
+/** Removes a part of Spillway: its rooms, what imports them, its settings and its packages. */
+function removePart(root, name) {
+  const paths = ['.github', 'bench', 'bin', 'build', 'docs', 'src', 'tests'].flatMap((folder) =>
+    listFiles(join(root, folder)).map((path) => `${folder}/${path}`),
+  );
+  const top = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isFile());
+  const read = (path) => readFileSync(join(root, path), 'utf8');
+  const plan = planWithout(name, { paths: [...paths, ...top.map((entry) => entry.name)], read });
+  const { removal, removed, written } = plan;
+  const settings = listSettings(read(removal.settings));
+  const added = read(`bin/own/without-${name}/${settingsOfPart}`);
+  for (const path of removed) rmSync(join(root, path));
+  for (const folder of ['src', 'tests', 'bench', 'docs']) removeEmptyFolders(join(root, folder));
+  for (const [path, text] of written) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  rewrite(join(root, '.env.example'), (text) => withoutSettings(text, settings) + added);
+  rewriteJson(join(root, 'package.json'), (manifest) => withoutPackages(manifest, removal));
+  rewriteJson(join(root, 'package-lock.json'), (lock) => {
+    withoutPackages(lock.packages[''], removal);
+    pruneLock(lock);
+  });
+}
+
 /** Turns a package for development into one that the app needs, as `npm install --save-prod` does. */
 function useInProduction(root, name) {
   const change = (manifest) => {
     const { [name]: version, ...others } = manifest.devDependencies;
+    if (version === undefined) return;
     manifest.devDependencies = others;
     manifest.dependencies = toSorted({ ...manifest.dependencies, [name]: version });
   };
   rewriteJson(join(root, 'package.json'), change);
   rewriteJson(join(root, 'package-lock.json'), ({ packages }) => {
     change(packages['']);
-    delete packages[`node_modules/${name}`].dev;
+    pruneLock({ packages });
   });
-}
-
-function toSorted(entries) {
-  return Object.fromEntries(Object.entries(entries).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** Returns the names in a table of settings. */

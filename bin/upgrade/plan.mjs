@@ -6,6 +6,7 @@ import {
   withoutSettings,
   withoutTour,
 } from '../own/tour.mjs';
+import { planWithout } from '../own/without.mjs';
 import { mergeLock, mergeManifest } from './merge-json.mjs';
 import { mergeSettings } from './merge-settings.mjs';
 import { spillwayFile, toHash, toSpillwayText } from './spillway-file.mjs';
@@ -33,13 +34,13 @@ import { toOwner } from './whose.mjs';
  * @param {import('./git.mjs').Git} git
  * @param {import('./release-source.mjs').Release} base
  * @param {import('./release-source.mjs').Release} target
- * @param {string | undefined} upstream
+ * @param {{ upstream: string | undefined, without: readonly string[] }} origin
  * @returns {Plan}
  */
-export function createPlan(git, base, target, upstream) {
+export function createPlan(git, base, target, { upstream, without }) {
   const head = git.list('HEAD');
   const isOwned = !readText(git, head, settingsFile)?.includes(tourSetting);
-  const [before, after] = [base, target].map(({ tree }) => toOwned(git, git.list(tree), isOwned));
+  const [before, after] = [base, target].map(({ tree }) => toOwned(git, git.list(tree), { isOwned, without }));
   const targetChanges = listChanges(before, after);
 
   const kept = [...before.keys(), ...after.keys()].filter(
@@ -57,7 +58,7 @@ export function createPlan(git, base, target, upstream) {
   const mergedSettings = settings.includes(undefined) ? undefined : mergeSettings(...settings);
   if (mergedSettings !== undefined) replace(head, before, after, '.env.example', git.write(mergedSettings));
   const { version, commit } = target;
-  const origin = toSpillwayText({ version, upstream, commit, files: Object.fromEntries(ours) });
+  const origin = toSpillwayText({ version, upstream, commit, without, files: Object.fromEntries(ours) });
   replace(head, before, after, spillwayFile, git.write(origin));
 
   const parent = git.run(['commit-tree', git.writeTree(before), '-m', `Spillway ${base.version}`]);
@@ -79,10 +80,11 @@ export function createPlan(git, base, target, upstream) {
 }
 
 /** Removes the product from the files of a release, and does to the rest what `npm run own` did to yours. */
-function toOwned(git, files, isOwned) {
+function toOwned(git, files, { isOwned, without }) {
   const settings = listSettings(readText(git, files, settingsFile) ?? '');
   const owned = new Map([...files].filter(([path]) => toOwner(path) !== 'product' && path !== spillwayFile));
   if (!isOwned) return owned;
+  for (const part of without) removePart(git, owned, part);
   for (const [path, { mode, id }] of owned) {
     if (path !== '.env.example' && !/^(?:docs\/.*|[^/]*)\.md$/.test(path)) continue;
     const text = git.read(id);
@@ -90,6 +92,28 @@ function toOwned(git, files, isOwned) {
     if (changed !== text) owned.set(path, { mode, id: git.write(changed) });
   }
   return owned;
+}
+
+/** Does to the files of a release what `npm run own -- --without <part>` did to yours. */
+function removePart(git, files, part) {
+  const read = readAll(git, files);
+  const plan = planWithout(part, { paths: [...files.keys()], read });
+  if (!plan) return;
+  const settings = listSettings(read(plan.removal.settings));
+  const env = withoutSettings(read('.env.example'), settings) + read(`bin/own/without-${part}/.env.part`);
+  for (const path of plan.removed) files.delete(path);
+  for (const [path, text] of [...plan.written, ['.env.example', env]]) {
+    files.set(path, { mode: files.get(path)?.mode ?? '100644', id: git.write(text) });
+  }
+}
+
+/** Reads each file at most once, because each takes a process. */
+function readAll(git, files) {
+  const texts = new Map();
+  return (path) => {
+    if (!texts.has(path)) texts.set(path, git.read(files.get(path).id));
+    return texts.get(path);
+  };
 }
 
 /**

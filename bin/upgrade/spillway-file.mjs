@@ -15,13 +15,14 @@ const hashDigits = 16;
  * @property {string} version
  * @property {string} [upstream] the git URL of Spillway's repository
  * @property {string} [commit] of the release there
+ * @property {Record<string, true>} [without] parts of Spillway that the app does without
  * @property {Record<string, string>} files hashes of Spillway's files, by path
  */
 
-/** @param {Origin} origin */
-export function toSpillwayText({ version, upstream, commit, files }) {
+/** @param {Omit<Origin, 'without'> & { without?: readonly string[] }} origin */
+export function toSpillwayText({ version, upstream, commit, without = [], files }) {
   const sorted = Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1)));
-  return `${JSON.stringify({ version, upstream, commit, files: sorted }, null, 2)}\n`;
+  return `${JSON.stringify({ version, upstream, commit, ...(without.length > 0 && { without: Object.fromEntries(without.map((part) => [part, true])) }), files: sorted }, null, 2)}\n`;
 }
 
 /**

@@ -64,7 +64,10 @@ function run(args, root, log) {
     throw new UpgradeError(`Your app already has Spillway ${base.version}.`);
   }
   const upstream = origin?.upstream ?? (target.commit ? from : upstreamUrl);
-  const plan = createPlan(git, base, target, upstream && withoutCredentials(upstream));
+  const plan = createPlan(git, base, target, {
+    upstream: upstream && withoutCredentials(upstream),
+    without: Object.keys(origin?.without ?? {}),
+  });
   const codemods = plan.codemods
     .filter((version) => compareVersions(version, base.version) > 0 && compareVersions(version, target.version) <= 0)
     .sort(compareVersions);

@@ -5,14 +5,15 @@ import { product } from '../apps.mjs';
 import { browserTarget, clientOptions, serverOptions, serverParts } from '../bundles.mjs';
 import { listClientFiles } from '../client-app.mjs';
 import { requireClientInputs } from '../client-inputs.mjs';
+import * as destination from '../destination.mjs';
 import { readFiles } from '../files.mjs';
 import { sortOutputs } from '../output.mjs';
 import { readOwnersBuild } from '../owner.mjs';
 import { readRouteModules } from '../route-modules.mjs';
 import { createStyles } from '../styles.mjs';
+import { createAppDevBuild } from './app-dev-build.mjs';
 import { createClientBase } from './client-base.mjs';
 import { createClientModules } from './client-modules.mjs';
-import { createDeskDevBuild } from './desk-dev-build.mjs';
 import { createKeptContext } from './kept-context.mjs';
 import { createModuleLoader } from './module-loader.mjs';
 import { createServerLayers } from './server-layers.mjs';
@@ -33,7 +34,7 @@ const buildId = 'development';
  * @property {Record<string, string>} modules the URL of the last version, by product file
  * @property {Record<string, string>} routes the page's file, by route id
  * @property {Record<string, string[]>} styles by route id
- * @property {string} desk changes with the desk: its pages have to reload
+ * @property {string} others changes with the other apps: their pages have to reload
  * @property {string} base changes with anything that pages cannot exchange: they have to reload
  */
 
@@ -66,7 +67,7 @@ export function createDevBuild(root) {
   /** Texts and hashes of the files on disk, so that a rebuild writes only changed files. */
   const written = new Map();
   const styles = createStyles(root, { minify: false, target: browserTarget, outdir: join(root, clientFolder) });
-  const desk = createDeskDevBuild(root, { outdir: clientFolder, styles });
+  const others = destination.apps.map((app) => createAppDevBuild(root, app, { outdir: clientFolder, styles }));
   let opening;
 
   async function openOnce() {
@@ -85,7 +86,7 @@ export function createDevBuild(root) {
       { ...serverBase, sourceRoot: undefined, entryPoints: serverParts },
       { root, owner },
     );
-    await desk.open({ owner });
+    await Promise.all(others.map((app) => app.open({ owner })));
   }
 
   function open() {
@@ -97,7 +98,7 @@ export function createDevBuild(root) {
   }
 
   async function dispose() {
-    await Promise.all([base, server, parts, desk].map((part) => part?.dispose()));
+    await Promise.all([base, server, parts, ...others].map((part) => part?.dispose()));
   }
 
   /** Reads the route table again only if one of its modules changed. */
@@ -159,9 +160,9 @@ export function createDevBuild(root) {
       const routeModules = await readRoutes(changed);
       await modules.update(Object.values(routeModules), changed);
       requireClientInputs(modules.toMetafile());
-      const [builtBase, builtDesk, others] = await Promise.all([
+      const [builtBase, builtOthers, publicFiles] = await Promise.all([
         base.build(modules.listBase(), isChanged),
-        desk.build(changed),
+        Promise.all(others.map((app) => app.build(changed))),
         readPublicFiles(changed),
       ]);
       const linked = { ...builtBase, isCommonJs: base.isCommonJs };
@@ -179,15 +180,22 @@ export function createDevBuild(root) {
         outdir: clientFolder,
         styles,
       });
-      const manifest = { buildId, ...assets, apps: { desk: builtDesk.assets } };
+      const apps = Object.fromEntries(destination.apps.map(({ name }, index) => [name, builtOthers[index].assets]));
+      const manifest = { buildId, ...assets, apps };
       const text = `${JSON.stringify(manifest, null, 2)}\n`;
-      const outputFiles = [...builtBase.outputFiles, ...modules.listAssets(), ...builtDesk.outputFiles];
+      const outputFiles = [
+        ...builtBase.outputFiles,
+        ...modules.listAssets(),
+        ...builtOthers.flatMap(({ outputFiles }) => outputFiles),
+      ];
       const { served, unserved } = sortOutputs(dist, outputFiles, { serveMaps: true });
       await write([
-        ...[...served, ...moduleFiles, ...sheets, ...builtDesk.sheets, ...others].map((file) => ({
-          ...file,
-          path: `client/${file.path}`,
-        })),
+        ...[...served, ...moduleFiles, ...sheets, ...builtOthers.flatMap((built) => built.sheets), ...publicFiles].map(
+          (file) => ({
+            ...file,
+            path: `client/${file.path}`,
+          }),
+        ),
         ...unserved,
         { path: 'manifest.json', contents: text },
       ]);
@@ -199,10 +207,10 @@ export function createDevBuild(root) {
         modules: modules.listUrls(),
         routes: routeModules,
         styles: Object.fromEntries(Object.entries(manifest.routes).map(([id, route]) => [id, route.styles])),
-        desk: builtDesk.name,
+        others: builtOthers.map(({ id }) => id).join(' '),
         base: `${baseNumber}.${modules.getWiringVersion()}`,
       };
-      builtClient = { state, metafiles: [builtBase.metafile, builtDesk.metafile] };
+      builtClient = { state, metafiles: [builtBase, ...builtOthers].map(({ metafile }) => metafile) };
       unbuilt.client.clear();
       return state;
     },

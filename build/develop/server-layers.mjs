@@ -18,8 +18,8 @@ const isCode = (file) => /\.[cm]?[jt]sx?$/.test(file);
 const layers = {
   /** Small, so that a new loader is built and loaded quickly. */
   product: { owns: (file) => /^src\/server\/(?:product\/|main\.ts$)/.test(file), imports: /^[^/]/ },
-  shared: { owns: (file) => file.startsWith('src/shared/product/'), imports: /^[^./]|\/(?:engine|desk)\// },
-  /** Engine and desk, and packages of the app that `node_modules` links to. */
+  shared: { owns: (file) => file.startsWith('src/shared/product/'), imports: /^[^./]|\/engine\// },
+  /** Everything else of the server, and packages of the app that `node_modules` links to. */
   engine: { owns: (file) => !file.includes('node_modules/'), imports: /\/main\.ts$/ },
 };
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
  *
  * Each move is a pair, from and to, in chronological order: `["src/a.ts", "src/b.ts"]` for a file,
  * `["src/a.ts#load", "src/b.ts#read"]` for a function and its contents, and
- * `["src/a.ts#load#throw new Error(\"x\")", "src/b.ts#read#throw new Error(\"y\")"]` for a statement as the desk shows it.
+ * `["src/a.ts#load#throw new Error(\"x\")", "src/b.ts#read#throw new Error(\"y\")"]` for a statement as digests have it.
  *
  * @typedef {[from: string, to: string]} Move
  * @typedef {{ path: string, function: string, detail: string }} Place

@@ -1,7 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { RequestHandler } from 'express';
-import { DESK_API_PATH, isDeskApiPath } from './desk/api/desk-api.ts';
-import type { DeskPages } from './desk/pages/desk-pages.ts';
+import { isDestinationPath } from './destination-settings.ts';
 import { type ApiOrigins, apiOrigins } from './engine/api/api-origins.ts';
 import type { ApiStore } from './engine/api/api-store.ts';
 import { type ApiParts, mountApi } from './engine/api/mount-api.ts';
@@ -46,10 +45,8 @@ export interface AppDeps extends FirstStepsDeps {
   readonly overload: Overload | undefined;
   /** Receives browser reports. `fail` answers if the tunnel itself fails. */
   readonly tunnel?: (fail: ErrorHandler) => Step;
-  /** The desk's pages, which run before all product code. */
-  readonly desk?: DeskPages | undefined;
-  /** The desk's API. */
-  readonly deskApi?: RequestHandler | undefined;
+  /** What operators see. It runs before all product code. */
+  readonly operators?: OperatorApp | undefined;
   /** Receives feedback from visitors. */
   readonly feedback?: RequestHandler | undefined;
   /** `npm run dev`: notifies open pages of builds. */
@@ -60,6 +57,16 @@ export interface AppDeps extends FirstStepsDeps {
   readonly routes?: RequestHandler | undefined;
   /** An existing Express app. It gets the requests that nothing else answers, and keeps its own rules. */
   readonly existingApp?: LoadedApp | undefined;
+}
+
+/** What operators see on the site's port. */
+export interface OperatorApp {
+  /** Whether a path is theirs. Such requests are answered under load. */
+  readonly covers: (path: string) => boolean;
+  /** Records in each request whether its visitor is an operator. */
+  readonly knowOperator: Step;
+  /** Answers their paths, and passes other requests on. */
+  readonly step: RequestHandler;
 }
 
 /**
@@ -87,7 +94,7 @@ export function createApp(deps: AppDeps): RequestListener {
     ...(deps.overload
       ? [shed({ overload: deps.overload, isRendered: pages.isRendered, isExempt: isForOperators, count })]
       : []),
-    ...(deps.desk ? [deps.desk.knowOperator] : []),
+    ...(deps.operators ? [deps.operators.knowOperator] : []),
     ...(existing ? [existing.takeHeaders] : []),
     // Before anything with side effects, and before the body is read.
     crossSite({
@@ -106,8 +113,7 @@ export function createApp(deps: AppDeps): RequestListener {
 
   if (deps.feedback) app.use(deps.feedback);
   if (deps.development) app.use('/_dev', deps.development);
-  if (deps.desk) app.use(deps.desk.step);
-  if (deps.deskApi) app.use(DESK_API_PATH, deps.deskApi);
+  if (deps.operators) app.use(deps.operators.step);
   for (const step of deps.steps) app.use(seenAsPage(step), dropClosed());
   if (deps.steps.length > 0) app.use(productsApi);
   if (api.handlers.length > 0) app.use('/api', ...api.handlers);
@@ -129,19 +135,17 @@ export function createApp(deps: AppDeps): RequestListener {
 
   /** With an existing app, these paths follow our rules, and all others follow the app's. */
   function isReserved(path: string): boolean {
-    return isTakenPath(path) || path === deps.reportPath || files.has(path) || pages.isPage(path);
+    return (
+      isTakenPath(path) || isDestinationPath(path) || path === deps.reportPath || files.has(path) || pages.isPage(path)
+    );
   }
 
   function isProductsApi(path: string): boolean {
-    return isApiPath(path) && !isDeskApiPath(path);
-  }
-
-  function isDesk(path: string): boolean {
-    return deps.desk?.covers(path) ?? false;
+    return isApiPath(path) && !isDestinationPath(path);
   }
 
   function isForOperators(path: string): boolean {
-    return isDesk(path) || (deps.deskApi !== undefined && isDeskApiPath(path));
+    return deps.operators?.covers(path) ?? false;
   }
 
   return chain(front, intoExpress(app, fail), fail);

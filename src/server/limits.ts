@@ -30,8 +30,6 @@ export const KEEP_ALIVE_BUFFER = 1 * Second;
 export const MAX_CONNECTIONS = 8192;
 /** The share for one address, unless MAX_CONNECTIONS_PER_ADDRESS is set. It is enough for an office. */
 export const ADDRESS_SHARE = 1 / 4;
-/** The share for DESK_PORT. */
-export const DESK_SHARE = 1 / 16;
 /** File descriptors that are kept free for files and connections of the store, the journal and reporters (a count). */
 export const RESERVED_FILES = 256;
 

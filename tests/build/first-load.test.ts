@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type AppAssets, type AssetManifest, toAppManifest } from '../../src/shared/engine/wire/manifest.ts';
+import { commands } from '../../build/stamp.mjs';
+import type { AssetManifest } from '../../src/shared/engine/wire/manifest.ts';
 import { startServer } from '../support/e2e-server.ts';
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
@@ -42,19 +43,8 @@ describe('the production build', () => {
     expect(gzipSync(page).length - gzipSync(without).length).toBeLessThanOrEqual(1024);
   });
 
-  it('keeps pages of the product out of the desk, and pages of the desk out of the product', () => {
-    const listScripts = ({ entry, routes }: AppAssets) =>
-      [entry, ...Object.values(routes)].flatMap(({ script, preloads }) => [script, ...preloads]);
-    const read = (urls: string[]) => urls.map((url) => readFileSync(`${dist}/client${url}`, 'utf8')).join('\n');
-    const desk = read(listScripts(toAppManifest(manifest, 'desk')));
-    const product = read(listScripts(manifest));
-    expect(desk).toContain('Sign in to the desk');
-    expect(product).not.toMatch(/Sign in to the desk|root\.signOut|Desk itself/);
-    expect(desk).not.toMatch(/\/tour\/|Leave note/);
-  });
-
   it('loads neither Express nor React into the commands', () => {
-    for (const command of ['desk', 'doctor']) {
+    for (const command of commands) {
       const text = readFileSync(`${dist}/server/${command}.js`, 'utf8');
       expect(text, command).not.toMatch(/^\/\/ node_modules\/(?:express|react|react-dom|react-router|@sentry|pino)\//m);
     }

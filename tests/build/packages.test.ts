@@ -17,7 +17,7 @@ it('distinguishes bundled packages from those loaded at run time', () => {
           '../elsewhere/node_modules/send/node_modules/@scope/ms/index.js': { bytesInOutput: 1 },
         },
         imports: [
-          ...['node:fs', 'fs', './desk-worker.js', '/assets/a.js', 'https://example.com/a.js'].map(external),
+          ...['node:fs', 'fs', './other.js', '/assets/a.js', 'https://example.com/a.js'].map(external),
           ...['pino', 'pino/file', '@scope/sharp/lib'].map(external),
           { path: 'react', kind: 'import-statement' as const },
         ],

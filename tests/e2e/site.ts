@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { shareBrowser, type Watched, watch } from '../support/browser.ts';
@@ -16,8 +14,8 @@ export interface VisitOptions extends BrowserContextOptions {
   /** Runs before the first navigation, for example `page.route()`. */
   readonly before?: (page: Page) => Promise<unknown>;
   readonly waitUntil?: 'load' | 'domcontentloaded' | 'commit';
-  /** Opens the page with a session of the desk. */
-  readonly isSignedIn?: boolean;
+  /** Opens the page with the cookie that this returns. */
+  readonly session?: (server: E2eServer) => Promise<SessionCookie>;
   /** Keeps the page for all tests of the file, because each browser profile costs a process. */
   readonly isKept?: boolean;
 }
@@ -39,7 +37,6 @@ export function useSite(prepare?: () => Promise<Record<string, string>>): Site {
   const kept: BrowserContext[] = [];
   let server: E2eServer;
   let browser: Browser;
-  let session: Promise<SessionCookie> | undefined;
   beforeAll(async () => {
     [server, browser] = await Promise.all([prepare ? prepare().then(startServer) : shareServer(), shareBrowser()]);
   });
@@ -57,7 +54,7 @@ export function useSite(prepare?: () => Promise<Record<string, string>>): Site {
     get server() {
       return server;
     },
-    async open(path, { before, waitUntil = 'load', isSignedIn = false, isKept = false, ...options } = {}) {
+    async open(path, { before, waitUntil = 'load', session, isKept = false, ...options } = {}) {
       const context = await browser.newContext({
         baseURL: server.url,
         viewport: { width: 1000, height: 700 },
@@ -66,10 +63,7 @@ export function useSite(prepare?: () => Promise<Record<string, string>>): Site {
       });
       (isKept ? kept : contexts).push(context);
       context.setDefaultTimeout(20_000);
-      if (isSignedIn) {
-        session ??= signIn(server);
-        await context.addCookies([await session]);
-      }
+      if (session) await context.addCookies([await session(server)]);
       const page = await context.newPage();
       const watched = await watch(page);
       const failures = watchFailures(page);
@@ -80,19 +74,10 @@ export function useSite(prepare?: () => Promise<Record<string, string>>): Site {
   };
 }
 
-interface SessionCookie {
+export interface SessionCookie {
   readonly name: string;
   readonly value: string;
   readonly url: string;
-}
-
-async function signIn({ url, dataDir }: E2eServer): Promise<SessionCookie> {
-  const token = readFileSync(join(dataDir, 'desk-token'), 'utf8').trim();
-  const body = new URLSearchParams({ _action: 'root.signIn', token });
-  const reply = await fetch(`${url}/desk`, { method: 'POST', redirect: 'manual', headers: { Origin: url }, body });
-  const [, name, value] = /^([^=]+)=([^;]+)/.exec(reply.headers.getSetCookie()[0] ?? '') ?? [];
-  if (name === undefined || value === undefined) throw new Error(`Signing in to the desk failed: ${reply.status}.`);
-  return { name, value, url };
 }
 
 /** Closes a context. Removes routes first, because handlers of delayed requests would fail on a closed page. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
-import { createFolder } from '../support/desk.ts';
+import { createFolder } from '../support/folder.ts';
 import { createOwnedApp, type OwnedApp, type RunningApp, startApp } from '../support/owned-app.ts';
 import { readReply } from '../support/pages-app.tsx';
 import {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOwnedApp, type OwnedApp, type RunningApp, readProjectFile, startApp } from '../support/owned-app.ts';
@@ -8,12 +7,14 @@ import { until } from '../support/until.ts';
 const blocks = listBlocks(readProjectFile('docs/recipes/existing-app.md'));
 let app: OwnedApp;
 
+// #region desk
 interface OwnFrame {
   readonly file: string;
   readonly line: number;
   readonly isOwn: boolean;
   readonly source?: { readonly start: number; readonly lines: readonly string[] };
 }
+// #endregion desk
 
 const legacy = blocks.find(({ file }) => file === 'legacy/app.js')?.text ?? '';
 
@@ -120,12 +121,14 @@ describe.each([
     expect(log()).toContain(`"digest":"${digest?.slice(0, 8)}"`);
   });
 
+  // #region desk
   it('has a digest for each of its failures, and its source lines on the desk', async () => {
     const { url } = shop;
     const fail = async (path: string) => (await fetch(url + path)).headers.get('x-error-digest') ?? '';
     const paths = ['/broken', '/fault/one', '/fault/one?other=1', '/fault/two?id=7'];
     const addresses = await Promise.all(paths.map(fail));
     expect(new Set(addresses.map((address) => address.slice(0, 8))).size).toBe(paths.length);
+    const { readFileSync } = await import('node:fs');
     const token = readFileSync(join(app.folder, 'data/desk-token'), 'utf8').trim();
     const headers = { authorization: `Bearer ${token}` };
     const lines = [
@@ -143,6 +146,7 @@ describe.each([
       expect([frame?.file, source?.lines[(frame?.line ?? 0) - source.start]]).toEqual(lines[index]);
     }
   });
+  // #endregion desk
 
   it('keeps its own rules for posts from other sites, which pages reject', async () => {
     const { url } = shop;

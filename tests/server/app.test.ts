@@ -71,8 +71,8 @@ describe('the API', () => {
     const { log, lines } = spyOnLog();
     const reply = await request(createTestApp({ log })).get('/api/fail').expect(500);
     const { digest, instance } = JSON.parse(reply.text);
-    expect(reply.headers['x-error-digest']).toBe(`${digest}-${instance.split('/')[3]}`);
-    expect(instance).toMatch(new RegExp(`^/desk/${digest}/[0-9A-HJKMNP-TV-Z]{8}$`));
+    expect(instance).toBe(`/failures/${reply.headers['x-error-digest']}`);
+    expect(instance).toMatch(new RegExp(`^/failures/${digest}-[0-9A-HJKMNP-TV-Z]{8}$`));
     expect(JSON.stringify(reply.headers) + reply.text).not.toMatch(/canary|secret|\.ts|Error:/);
     const line = lines.find((candidate) => candidate.digest === digest && candidate.stack !== undefined);
     expect(line).toMatchObject({ origin: 'api', route: '/api/fail', requestId: reply.headers['x-request-id'] });

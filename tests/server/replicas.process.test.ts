@@ -5,8 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openPostgres } from '../../src/server/desk/store/postgres.ts';
 import { toAddress } from '../../src/server/engine/errors/failure.ts';
-import { createFailure, createFolder, createTestLog, openTestDesk } from '../support/desk.ts';
+import { createFailure, openTestDesk } from '../support/desk.ts';
 import { type E2eServer, startServer } from '../support/e2e-server.ts';
+import { createFolder } from '../support/folder.ts';
+import { createTestLog } from '../support/test-log.ts';
 import { createEvent, writeEnvelope } from '../support/tunnel-site.ts';
 import { usePostgres } from '../support/use-postgres.ts';
 

@@ -35,18 +35,10 @@ it.each([
     '/compose.yaml',
   ],
   ...['/dist/server/main.js', '/server/main.js', '/server/main.js.map', '/main.js', '/main.js.map', '/sites.json'],
-  ...[
-    '/packages.json',
-    '/maps/',
-    '/client/',
-    '/dist/',
-    '/assets',
-    '/assets/',
-    '/assets/.',
-    '/data/',
-    '/data/desk.sqlite',
-    '/desk-token',
-  ],
+  ...['/packages.json', '/maps/', '/client/', '/dist/', '/assets', '/assets/', '/assets/.', '/data/'],
+  // #region desk
+  ...['/data/desk.sqlite', '/desk-token'],
+  // #endregion desk
   ...[
     '/src/server/main.ts',
     '/src/shared/product/routes.tsx',

@@ -2,11 +2,11 @@ import type { AddressInfo } from 'node:net';
 import { type RequestHandler, Router } from 'express';
 import { type Logger, pino } from 'pino';
 import { type AppDeps, createApp } from '../../src/server/app.ts';
-import { takeCredentials } from '../../src/server/desk/access/credentials.ts';
 import { jsonBody } from '../../src/server/engine/api/body-limits.ts';
 import { resource } from '../../src/server/engine/api/resource.ts';
 import { toConnectionLimits } from '../../src/server/engine/connection/connection-limits.ts';
 import { createHttpServer, type HttpServerOptions } from '../../src/server/engine/connection/http-server.ts';
+import type { FailureLinks } from '../../src/server/engine/errors/failure-links.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import type { PageSteps } from '../../src/server/engine/pages/page-handlers.ts';
 import { createOrigins } from '../../src/server/engine/protection/origins.ts';
@@ -25,6 +25,9 @@ export const TEST_SERVER: Pick<HttpServerOptions, 'limits' | 'trust'> = {
   limits: toConnectionLimits(MAX_CONNECTIONS),
   trust: createProxyTrust(),
 };
+
+/** Where failures are shown, for operators. */
+export const TEST_LINKS: FailureLinks = { toUrl: (address) => `/failures/${address}`, arePublic: false };
 
 /** A log that collects its lines. */
 export interface LogSpy {
@@ -94,12 +97,12 @@ export function createTestApp({ publicOrigins = [], trustProxy, ...deps }: TestA
   const log = deps.log ?? pino({ enabled: false });
   return createApp({
     log,
-    funnel: createFunnel({ scrubber: noScrubber, log, build: 'test' }),
+    funnel: createFunnel({ scrubber: noScrubber, log, build: 'test', links: TEST_LINKS }),
     origins: createOrigins(publicOrigins, 'http://localhost:3000'),
     trust: createProxyTrust(trustProxy),
     readiness: { draining: false },
     files: new Map(),
-    takeCredentials: takeCredentials(undefined),
+    takeCredentials: (_req, _res, next) => next(),
     pages: createFakePages(),
     api: createFakeApi(),
     scrubPath: noPathScrubber,

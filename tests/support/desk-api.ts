@@ -3,7 +3,8 @@ import { expect } from 'vitest';
 import type { StoredFailure } from '../../src/server/desk/store/records.ts';
 import { type ApiDocument, readApiDocument } from './api-document.ts';
 import { createFailure } from './desk.ts';
-import { ADA, type DeskSite, type DeskSiteOptions, startDeskSite } from './desk-site.ts';
+import { type DeskSite, type DeskSiteOptions, startDeskSite } from './desk-site.ts';
+import { ADA } from './people.ts';
 
 export interface AskOptions {
   /** Defaults to the operator's token. Empty: no token. */

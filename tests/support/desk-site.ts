@@ -1,13 +1,13 @@
 import type { RequestListener } from 'node:http';
 import request, { type Test } from 'supertest';
+import { createCheckToken } from '../../src/server/access/check-token.ts';
+import { createOperatorTokens, type OperatorToken } from '../../src/server/access/operator-tokens.ts';
 import type { AppDeps } from '../../src/server/app.ts';
-import { createCheckToken } from '../../src/server/desk/access/check-token.ts';
+import { DESK_LINKS, toOperatorApp } from '../../src/server/boot/desk/open-destination.ts';
 import { takeCredentials } from '../../src/server/desk/access/credentials.ts';
-import { createOperatorTokens, type OperatorToken } from '../../src/server/desk/access/operator-tokens.ts';
 import { toProxySignIn } from '../../src/server/desk/access/proxy-operator.ts';
 import type { SessionStore } from '../../src/server/desk/access/session-store.ts';
 import { createSignIn, makeTicket } from '../../src/server/desk/access/sign-in.ts';
-import { parseAddress } from '../../src/server/desk/address.ts';
 import { createDeskApi } from '../../src/server/desk/api/desk-api.ts';
 import type { Desk } from '../../src/server/desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from '../../src/server/desk/desk-app.ts';
@@ -20,16 +20,15 @@ import type { NotifyFacts } from '../../src/server/desk/views/present-notify.ts'
 import type { WorkerHandlers } from '../../src/server/desk/worker/calls.ts';
 import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
+import { parseAddress } from '../../src/server/engine/errors/parse-address.ts';
 import { createOrigins } from '../../src/server/engine/protection/origins.ts';
 import { createProxyTrust } from '../../src/server/engine/protection/proxy-trust.ts';
 import type { AssetManifest } from '../../src/shared/engine/wire/manifest.ts';
 import { Minute } from '../../src/shared/units.ts';
 import { createTestApp, spyOnLog } from './app.ts';
-import { createTestLog } from './desk.ts';
+import { ADA, VERA } from './people.ts';
+import { createTestLog } from './test-log.ts';
 import { noPathScrubber, noScrubber } from './unguarded.ts';
-
-export const ADA = { name: 'ada', token: 'ada-has-a-long-token', role: 'operator' } as const;
-export const VERA = { name: 'vera', token: 'vera-has-a-long-token', role: 'viewer' } as const;
 
 const ORIGIN = 'http://127.0.0.1';
 
@@ -109,11 +108,16 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
 
   async function start(tokens: readonly OperatorToken[]): Promise<DeskSite> {
     const { log, lines } = spyOnLog();
-    const funnel = createFunnel({ scrubber: noScrubber, log, build: MANIFEST.buildId });
+    const funnel = createFunnel({ scrubber: noScrubber, log, build: MANIFEST.buildId, links: DESK_LINKS });
     const { publicOrigins = [], trustProxy = [], authProxyHeader, authProxySecret, authProxyOperators = [] } = options;
     const origins = createOrigins(publicOrigins, ORIGIN);
     const known = createOperatorTokens(tokens);
-    const checkToken = createCheckToken({ tokens: known, sessions, now: () => now, holdMs: options.holdMs ?? 10 });
+    const checkToken = createCheckToken({
+      tokens: known,
+      replicas: sessions,
+      now: () => now,
+      holdMs: options.holdMs ?? 10,
+    });
     const { notify, links = {} } = options;
     const { flushRoutes = async () => undefined } = options;
     const facts = { environment: 'test', release: 'v1', links, flushRoutes, ...(notify && { notify }) };
@@ -137,7 +141,8 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       hasMcp: options.hasMcp ?? false,
     });
     const app = createTestApp({
-      ...{ log, funnel, desk, deskApi: api, publicOrigins, trustProxy },
+      ...{ log, funnel, publicOrigins, trustProxy },
+      operators: toOperatorApp(desk, api),
       ...credentials,
       ...options.deps,
     });

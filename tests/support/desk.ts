@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Desk, type DeskOptions, openDesk } from '../../src/server/desk/desk.ts';
-import type { DeskLog } from '../../src/server/desk/desk-log.ts';
 import type { Failure } from '../../src/server/engine/errors/failure.ts';
 import { toOccurrence } from '../../src/shared/engine/reporting/address.ts';
 import { Day, MiB } from '../../src/shared/units.ts';
+import { createTestLog } from './test-log.ts';
 
 /** The built desk worker. Loading it from source takes three times as long. */
 const workerFile = fileURLToPath(new URL('../../dist/server/desk-worker.js', import.meta.url));
@@ -32,26 +30,6 @@ export function createFailure(wanted: Partial<Failure> = {}): Failure {
     requestId: id.toString('base64url'),
     ...wanted,
   };
-}
-
-export interface LoggedLine {
-  readonly level: string;
-  readonly message: string;
-  readonly fields: object;
-}
-
-/** A log whose lines a test can read. */
-export function createTestLog(): { log: DeskLog; lines: LoggedLine[] } {
-  const lines: LoggedLine[] = [];
-  const to = (level: string) => (fields: object, message: string) => void lines.push({ level, message, fields });
-  return { lines, log: { info: to('info'), warn: to('warn'), error: to('error') } };
-}
-
-/** A temporary folder that is removed at the end of the test. */
-export function createFolder(onEnd: (clean: () => void) => void): string {
-  const folder = mkdtempSync(join(tmpdir(), 'spillway-desk-'));
-  onEnd(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** The default retention. */

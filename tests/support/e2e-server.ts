@@ -78,7 +78,7 @@ export async function startServer(
 
 let shared: Promise<E2eServer> | undefined;
 
-/** Returns the server shared by all tests of this process. For tests that do not check its whole desk or log. */
+/** Returns the server shared by all tests of this process. For tests that do not check its whole store or log. */
 export function shareServer(): Promise<E2eServer> {
   shared ??= startServer();
   return shared;

@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page, Response as PageResponse } from 'playwright-core';
-import { parseAddress } from '../../src/server/desk/address.ts';
 import { openDriver } from '../../src/server/desk/store/open-driver.ts';
 import type { Found, ResolvedFrame, StoredFailure } from '../../src/server/desk/store/records.ts';
 import type { SqlDriver } from '../../src/server/desk/store/sql.ts';
 import { openStore, type Store } from '../../src/server/desk/store/store.ts';
 import { DIGEST_RULE } from '../../src/server/engine/errors/digest/create-digest.ts';
+import { parseAddress } from '../../src/server/engine/errors/parse-address.ts';
 import { hydrated } from '../e2e/site.ts';
-import { createTestLog } from './desk.ts';
 import type { OwnedApp, RunningApp } from './owned-app.ts';
+import { createTestLog } from './test-log.ts';
 import { until } from './until.ts';
 
 /** With word boundaries, because two ids in `traceparent`, which is in each document, can look like an address. */

@@ -17,9 +17,9 @@ const withPolicy = (policy: string) => score({ ...SOUND, 'content-security-polic
 it('scores as the published rules say', () => {
   expect(score({})).toBe(30); // no policy, transport, sniffing or framing
   expect(score(SOUND)).toBe(130);
-  expect(score(SOUND, { cookies: ['__Host-desk=1; Secure; HttpOnly; SameSite=Lax'] })).toBe(135);
-  expect(score(SOUND, { cookies: ['desk=1; HttpOnly; SameSite=Lax'] })).toBe(120);
-  expect(score(SOUND, { cookies: ['desk=1; Secure; SameSite=Lax'] })).toBe(70);
+  expect(score(SOUND, { cookies: ['__Host-login=1; Secure; HttpOnly; SameSite=Lax'] })).toBe(135);
+  expect(score(SOUND, { cookies: ['login=1; HttpOnly; SameSite=Lax'] })).toBe(120);
+  expect(score(SOUND, { cookies: ['login=1; Secure; SameSite=Lax'] })).toBe(70);
   expect(score(SOUND, { cookies: ['a=1; Secure; SameSite=None'] })).toBe(80);
   expect(score(SOUND, { cookies: ['a=1; Secure'] })).toBe(130);
   expect(score(SOUND, { body: '<script src="/a.js"></script>' })).toBe(130);

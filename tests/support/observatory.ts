@@ -112,7 +112,7 @@ function judgeCookies({ headers, cookies = [] }: ScoredReply): Modifier {
       .split(';')
       .map((part) => part.trim()),
   );
-  const isSession = ([pair = '']: string[]) => /^[^=]*(?:sess|login|sid|desk)/.test(pair);
+  const isSession = ([pair = '']: string[]) => /^[^=]*(?:sess|login|sid)/.test(pair);
   if (all.some((cookie) => isSession(cookie) && !cookie.includes('secure'))) {
     return { rule: 'cookies-session-without-secure-flag', points: headers['strict-transport-security'] ? -10 : -40 };
   }

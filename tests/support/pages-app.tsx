@@ -43,7 +43,7 @@ export interface PagesAppOptions extends Partial<Omit<PagesOptions, 'routes' | '
   readonly routes?: AppDeps['routes'];
   readonly existingApp?: AppDeps['existingApp'];
   readonly overload?: AppDeps['overload'];
-  readonly desk?: AppDeps['desk'];
+  readonly operators?: AppDeps['operators'];
   readonly metrics?: AppDeps['metrics'];
 }
 
@@ -149,7 +149,7 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     routes: ownRoutes,
     existingApp,
     overload,
-    desk,
+    operators,
     metrics,
     publicOrigins: _,
     ...pageOptions
@@ -171,7 +171,7 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     routes: ownRoutes,
     existingApp,
     overload,
-    desk,
+    operators,
     metrics,
   });
   const { server } = createHttpServer(app, { ...TEST_SERVER, log });

@@ -96,7 +96,7 @@ async function run() {
 }
 
 function toUrl(database: string): string {
-  return `postgres://desk:desk@127.0.0.1:${port}/${database}`;
+  return `postgres://spillway:spillway@127.0.0.1:${port}/${database}`;
 }
 
 /** Creates a database cluster, which takes a second. */
@@ -105,8 +105,8 @@ async function createFolder(): Promise<Folder> {
   const path = mkdtempSync(join(tmpdir(), 'spillway-postgres-'));
   const cluster = new EmbeddedPostgres({
     databaseDir: path,
-    user: 'desk',
-    password: 'desk',
+    user: 'spillway',
+    password: 'spillway',
     // PostgreSQL refuses to run as root.
     createPostgresUser: true,
     initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C', '--wal-segsize=1'],

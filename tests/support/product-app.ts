@@ -50,7 +50,7 @@ export interface ProductApp {
 }
 
 /**
- * Returns a function that opens the product with its own pages, API, steps and services, but without a port, a desk or
+ * Returns a function that opens the product with its own pages, API, steps and services, but without a port, a store or
  * a build. Failures get the same digests as in production. It ends with the test.
  */
 export function createProductApp<Settings, Services, Own extends object>({

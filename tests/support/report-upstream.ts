@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
-import { type EnvelopeItem, parseEnvelope } from '../../src/server/desk/ingest/tunnel/envelope.ts';
-import type { ReportOutbox } from '../../src/server/desk/ingest/tunnel/report-outbox.ts';
+import { type EnvelopeItem, parseEnvelope } from '../../src/server/reports/tunnel/envelope.ts';
+import type { ReportOutbox } from '../../src/server/reports/tunnel/report-outbox.ts';
 import type { Received } from './tunnel-site.ts';
 
 export interface Upstream {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createFolder } from './desk.ts';
+import { createFolder } from './folder.ts';
 import { createSourceTable } from './source-table.ts';
 
 const CART = `export class Cart {
@@ -36,7 +36,7 @@ it('finds the function and the statement of a position in a source file, with it
   const thrown = find('src/server/product/cart.ts', 4, 13);
   expect(thrown).toMatchObject({ function: 'Cart.check', detail: 'throw new Error("It is empty.")', kind: 'thrown' });
   expect(thrown?.first).toMatchObject({ path: 'src/server/product/basket.ts', function: 'Cart.check' });
-  expect(find('src/server/product/cart.ts', 9, 58)).toMatchObject({ function: 'total', detail: '', home: 'product' });
+  expect(find('src/server/product/cart.ts', 9, 58)).toMatchObject({ function: 'total', detail: '', home: 'own' });
   expect(table.isWritten('src/server/product/cart.ts', 'rows')).toBe(true);
   expect(table.isWritten('src/server/product/cart.ts', 'columns')).toBe(false);
 });

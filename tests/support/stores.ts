@@ -9,7 +9,8 @@ import { openSqlite } from '../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../src/server/desk/store/store.ts';
 import type { Failure } from '../../src/server/engine/errors/failure.ts';
 import { Hour } from '../../src/shared/units.ts';
-import { createFailure, createTestLog, TEST_RETENTION } from './desk.ts';
+import { createFailure, TEST_RETENTION } from './desk.ts';
+import { createTestLog } from './test-log.ts';
 import { usePostgres } from './use-postgres.ts';
 
 /** Opens a store and its driver, which are removed at the end of the test. */

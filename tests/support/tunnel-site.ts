@@ -2,10 +2,6 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import type { GivenFeedback } from '../../src/server/desk/ingest/feedback/keep-feedback.ts';
-import type { ReportOutbox } from '../../src/server/desk/ingest/tunnel/report-outbox.ts';
-import type { MakeReportDigest, ReportScrubber } from '../../src/server/desk/ingest/tunnel/report-parts.ts';
-import { type TunnelOptions, tunnel } from '../../src/server/desk/ingest/tunnel/tunnel.ts';
 import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
 import { createHttpServer } from '../../src/server/engine/connection/http-server.ts';
 import type { Failure } from '../../src/server/engine/errors/failure.ts';
@@ -18,6 +14,10 @@ import { requestId } from '../../src/server/engine/request/request-id.ts';
 import { requestInfo } from '../../src/server/engine/request/request-info.ts';
 import { sendText } from '../../src/server/engine/request/send-body.ts';
 import { chain, type Step } from '../../src/server/engine/request/step.ts';
+import type { GivenFeedback } from '../../src/server/reports/feedback/feedback.ts';
+import type { ReportOutbox } from '../../src/server/reports/tunnel/report-outbox.ts';
+import type { MakeReportDigest, ReportScrubber } from '../../src/server/reports/tunnel/report-parts.ts';
+import { type TunnelOptions, tunnel } from '../../src/server/reports/tunnel/tunnel.ts';
 import { toCrockford } from '../../src/shared/engine/reporting/address.ts';
 import { TEST_SERVER } from './app.ts';
 
@@ -117,6 +117,8 @@ export function createFakeTunnel(
       takeTurn: () => 0,
       keep: async (given) => (spies.feedback.push(given) > 0 ? 'kept' : 'failed'),
     },
+    toUrl: (address) => `/failures/${address}`,
+    mayOpen: () => false,
     isEchoAwaited: async () => true,
     makeDigest: makeFakeDigest,
     isKnownDigest: () => false,

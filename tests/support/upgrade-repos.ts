@@ -48,6 +48,7 @@ const COMMANDS = [
   'bin/upgrade',
   'bin/require-node.mjs',
   'bin/own/tour.mjs',
+  'bin/own/without.mjs',
   'build/files.mjs',
 ];
 

@@ -1,9 +1,8 @@
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { parseAddress } from '../../src/server/desk/address.ts';
+import { DESK_LINKS } from '../../src/server/boot/desk/open-destination.ts';
 import type { Desk } from '../../src/server/desk/desk.ts';
-import { ingestFeedback } from '../../src/server/desk/ingest/feedback/ingest-feedback.ts';
-import { createKeepFeedback } from '../../src/server/desk/ingest/feedback/keep-feedback.ts';
+import { createKeepFeedback } from '../../src/server/desk/ingest/keep-feedback.ts';
 import { readBearer } from '../../src/server/engine/api/auth.ts';
 import { formBody } from '../../src/server/engine/api/body-limits.ts';
 import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
@@ -11,6 +10,7 @@ import { resource } from '../../src/server/engine/api/resource.ts';
 import { createAsset, type PublicFile } from '../../src/server/engine/assets/public-files.ts';
 import { createHttpServer } from '../../src/server/engine/connection/http-server.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
+import { parseAddress } from '../../src/server/engine/errors/parse-address.ts';
 import { createScrubber } from '../../src/server/engine/errors/scrub.ts';
 import { metricsPage } from '../../src/server/engine/monitoring/fixed-paths.ts';
 import { createMetrics } from '../../src/server/engine/monitoring/metrics.ts';
@@ -18,12 +18,14 @@ import { invalid } from '../../src/server/engine/pages/server-page.ts';
 import { createOrigins } from '../../src/server/engine/protection/origins.ts';
 import type { Level } from '../../src/server/engine/protection/overload.ts';
 import { type HeaderList, toSecurityHeaders } from '../../src/server/engine/protection/security-headers.ts';
+import { ingestFeedback } from '../../src/server/reports/feedback/ingest-feedback.ts';
 import { Await } from '../../src/shared/engine/rendering/await.tsx';
 import { useData } from '../../src/shared/engine/rendering/hooks.ts';
 import { redirect, unauthorized } from '../../src/shared/engine/routing/control-flow.ts';
 import { createFakeApi, spyOnLog, TEST_SERVER } from './app.ts';
-import { ADA, type DeskSite, startDeskSite, toCookie } from './desk-site.ts';
+import { type DeskSite, startDeskSite, toCookie } from './desk-site.ts';
 import { CanaryError, createTestPages, type TestPage } from './pages-app.tsx';
+import { ADA } from './people.ts';
 import { createFakeTunnel, createTunnelSpies, type TunnelSpies } from './tunnel-site.ts';
 import { noScrubber } from './unguarded.ts';
 
@@ -121,7 +123,7 @@ function createApi() {
 
 export async function startWholeSite(): Promise<WholeSite> {
   const { log, lines } = spyOnLog();
-  const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
+  const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test', links: DESK_LINKS });
   const origins = createOrigins([SITE_ORIGIN], 'http://localhost:3000');
   const overload = { level: 0 as Level, reason: 'renders' as const, take() {} };
   const spies = createTunnelSpies();

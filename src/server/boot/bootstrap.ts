@@ -1,8 +1,8 @@
 import { readConfig } from '../config.ts';
-import { listTokens } from '../desk/access/list-tokens.ts';
-import { requireDataFolder } from '../desk/data-folder.ts';
+import { DESTINATION_FILES, listTokens } from '../destination-settings.ts';
 import { createLogger } from '../engine/monitoring/logger.ts';
 import { createMetrics } from '../engine/monitoring/metrics.ts';
+import { requireDataFolder } from './data-folder.ts';
 import { readManifest } from './read-manifest.ts';
 
 /** The first things that a start reads, and that everything else uses. */
@@ -19,12 +19,8 @@ export async function bootstrap(dist: string) {
   const release = config.release ?? manifest.release ?? manifest.buildId;
   const { log, flush } = await createLogger({ level: config.logLevel, terminal });
   const metrics = createMetrics({ build: manifest.buildId, release, process: true });
-  requireDataFolder(config.dataDir);
-  const { tokens, isNew } = listTokens(config, log);
-  // Otherwise none: in production, what a process prints is often forwarded and kept.
-  const isLocal = config.isLoopback && config.publicOrigins.length === 0;
-  const operator = tokens.find(({ role }) => role === 'operator');
-  /** The operator who gets a sign-in link at this start. */
-  const linkFor = isNew || isLocal ? operator?.name : undefined;
-  return { dist, config, manifest, release, log, flush, metrics, tokens, linkFor };
+  requireDataFolder(config.dataDir, DESTINATION_FILES);
+  /** Who can read the metrics, and more. */
+  const listed = listTokens(config, log);
+  return { dist, config, manifest, release, log, flush, metrics, listed };
 }

@@ -2,7 +2,7 @@ import { createEarlyScript } from '../engine/pages/render/early-script.ts';
 import type { TracedProject } from '../engine/request/trace-headers.ts';
 import type { Bootstrap } from './bootstrap.ts';
 
-/** Returns the parts of the site's and the desk's documents that let browsers report. */
+/** Returns the parts of documents that let browsers report. */
 export function toDocumentParts({ config, manifest, release }: Bootstrap) {
   const { tunnelPath: tunnel, sentryDsn: dsn, sentryEnvironment: environment } = config;
   return {

@@ -1,16 +1,16 @@
 import { get } from 'node:http';
 import { Second } from '../../shared/units.ts';
+import { findOtherPort } from './other-port.ts';
 
 // The container's HEALTHCHECK (see the Dockerfile). Exits with 0 if the server with the same settings is alive, or else
-// with 1 and a sentence. It loads no other modules, because it shares the container's memory. A draining server is
+// with 1 and a sentence. It loads few other modules, because it shares the container's memory. A draining server is
 // alive, because replacing it would cut off responses.
 
 /** Shorter than the container runtime's timeout, so that the sentence is printed (ms). */
 const PATIENCE = 2 * Second;
 
-const { HOST, PORT, DESK_ONLY = '', DESK_PORT } = process.env;
-const onlyDesk = /^(?:1|true|on|yes)$/i.test(DESK_ONLY.trim());
-const port = Number((onlyDesk && DESK_PORT?.trim()) || PORT?.trim() || 3000);
+const { HOST, PORT } = process.env;
+const port = Number(findOtherPort(process.env) || PORT?.trim() || 3000);
 
 const request = get({ host: toReachable(HOST?.trim()), port, path: '/livez', timeout: PATIENCE, agent: false });
 request.on('response', (reply) => {

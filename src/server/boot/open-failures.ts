@@ -1,21 +1,22 @@
 import type { RouteLine } from '../../shared/engine/routing/routes.ts';
-import type { Desk } from '../desk/desk.ts';
-import type { ToVisitor } from '../desk/ingest/tunnel/visitors.ts';
 import { InFlight } from '../engine/connection/in-flight.ts';
 import { createTableLoader } from '../engine/errors/digest/load-location-table.ts';
 import type { LocationTable } from '../engine/errors/digest/location-table.ts';
 import type { Reporter } from '../engine/errors/failure.ts';
+import type { FailureLinks } from '../engine/errors/failure-links.ts';
 import { createFunnel, type Funnel, type FunnelOptions } from '../engine/errors/funnel.ts';
 import { reportTo } from '../engine/errors/report.ts';
 import { createPathScrubber, type ScrubPath } from '../engine/errors/scrub/secret-path.ts';
 import type { Scrubber } from '../engine/errors/scrub.ts';
 import type { Bootstrap } from './bootstrap.ts';
+import type { Destination } from './destination.ts';
 import { createEnvironmentScrubber } from './environment-scrubber.ts';
 
 export interface FailuresOptions extends Pick<FunnelOptions, 'splitBy' | 'keep' | 'onFailure'> {
   /** The routes, whose URLs can contain secrets. */
   readonly routes: readonly RouteLine[];
-  /** Reporters that run after the desk. */
+  readonly links: FailureLinks;
+  /** Reporters that run after the destination. */
   readonly reporters?: readonly Reporter[];
 }
 
@@ -26,22 +27,25 @@ export interface Failures {
   readonly table: () => LocationTable;
   readonly inFlight: InFlight;
   /** From here on, failures are stored. Failures during the start are only logged. */
-  keepIn(desk: Pick<Desk, 'reporter'>, toVisitor: ToVisitor): void;
+  keepIn(destination: Kept): void;
 }
 
-/** Opens the path from a thrown error to the desk. */
+type Kept = Pick<Destination, 'reporter' | 'visitors'>;
+
+/** Opens the path from a thrown error to where failures go. */
 export function openFailures(boot: Bootstrap, options: FailuresOptions): Failures {
-  const { config, manifest, release, log, metrics, tokens, dist } = boot;
-  const { routes, reporters = [], splitBy, keep, onFailure } = options;
-  const scrubber = createEnvironmentScrubber(process.env, config, routes).with(tokens.map(({ token }) => token));
+  const { config, manifest, release, log, metrics, listed, dist } = boot;
+  const { routes, links, reporters = [], splitBy, keep, onFailure } = options;
+  const scrubber = createEnvironmentScrubber(process.env, config, routes).with(listed.tokens.map(({ token }) => token));
   const scrubPath = createPathScrubber(scrubber);
   const table = createTableLoader(dist, log);
-  let kept: { readonly desk: Pick<Desk, 'reporter'>; readonly toVisitor: ToVisitor } | undefined;
+  let kept: Kept | undefined;
   const funnel = createFunnel({
     log,
     count: metrics.count,
-    // The desk is first, so that a failure is stored before its address is shown.
-    reporters: [{ report: (failure, error) => kept?.desk.reporter.report(failure, error) ?? false }, ...reporters],
+    links,
+    // The destination is first, so that a failure is stored before its address is shown.
+    reporters: [{ report: (failure, error) => kept?.reporter.report(failure, error) ?? false }, ...reporters],
     namespace: config.digestNamespace,
     build: manifest.buildId,
     release,
@@ -50,7 +54,7 @@ export function openFailures(boot: Bootstrap, options: FailuresOptions): Failure
     scrubber,
     splitBy,
     keep,
-    toVisitor: (address, id) => kept?.toVisitor(address, id),
+    toVisitor: (address, id) => kept?.visitors.toVisitor(address, id),
     onFailure,
   });
   reportTo(funnel);
@@ -60,8 +64,8 @@ export function openFailures(boot: Bootstrap, options: FailuresOptions): Failure
     scrubPath,
     table,
     inFlight: new InFlight(scrubPath),
-    keepIn(desk, toVisitor) {
-      kept = { desk, toVisitor };
+    keepIn(destination) {
+      kept = destination;
     },
   };
 }

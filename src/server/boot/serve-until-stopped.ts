@@ -1,12 +1,12 @@
 import { Second } from '../../shared/units.ts';
 import type { Config } from '../config.ts';
-import type { Desk } from '../desk/desk.ts';
 import type { Drain } from '../engine/connection/drain.ts';
 import { createStop } from '../engine/connection/stop.ts';
 import { onStopSignal } from '../engine/connection/stop-signals.ts';
 import type { Funnel } from '../engine/errors/funnel.ts';
 import { watchProcess } from '../engine/errors/process-faults.ts';
 import type { ServerLog } from '../engine/monitoring/logger.ts';
+import type { Destination } from './destination.ts';
 
 /** How long a crashing process can block to store its last failures (ms). */
 const FLUSH_TIME = 1 * Second;
@@ -17,17 +17,17 @@ const CLOSE_TIME = 6 * Second;
 export interface ServedParts extends ServerLog {
   readonly config: Pick<Config, 'drainLag' | 'drainDeadline'>;
   readonly drain: Drain;
-  readonly desk: Pick<Desk, 'flushSync'>;
+  readonly destination: Pick<Destination, 'flushSync'>;
   readonly funnel: Funnel;
   /** Closes what the last response still needs. */
   readonly close: () => Promise<void>;
 }
 
 /** From here on, a signal or an uncaught exception drains the server and ends the process. */
-export function serveUntilStopped({ config, drain, desk, funnel, close, log, flush }: ServedParts): void {
+export function serveUntilStopped({ config, drain, destination, funnel, close, log, flush }: ServedParts): void {
   const within = config.drainLag + config.drainDeadline + CLOSE_TIME;
   const stop = createStop({ drain, close, within, log, flush });
-  watchProcess({ funnel, log, stop, flushSync: () => void desk.flushSync(FLUSH_TIME) });
+  watchProcess({ funnel, log, stop, flushSync: () => destination.flushSync(FLUSH_TIME) });
   onStopSignal((signal) => stop(0, signal));
 }
 

@@ -1,17 +1,11 @@
 import { join } from 'node:path';
 import type { ComponentType } from 'react';
-import { routes as deskRoutes } from '../../shared/desk/routes.tsx';
 import type { DocumentProps } from '../../shared/engine/rendering/document.ts';
 import type { ErrorPages } from '../../shared/engine/rendering/engine-context.ts';
 import type { RouteDefinition } from '../../shared/engine/routing/routes.ts';
 import { createApp } from '../app.ts';
 import type { Config } from '../config.ts';
-import { printSignInLink } from '../desk/access/print-sign-in-link.ts';
-import { orClose } from '../desk/desk.ts';
-import { createDeskOrigins } from '../desk/desk-app.ts';
-import { openFeedback } from '../desk/ingest/feedback/open-feedback.ts';
-import { openTunnel } from '../desk/ingest/tunnel/open-tunnel.ts';
-import { createDeskPages } from '../desk/pages/desk-pages.ts';
+import { openDestination, toFailureLinks } from '../destination.ts';
 import { createBodyReader } from '../engine/api/body-reader.ts';
 import { indexPublicFiles } from '../engine/assets/public-files.ts';
 import { readOpenFileLimit, toConnectionLimits, toMaxConnections } from '../engine/connection/connection-limits.ts';
@@ -29,19 +23,18 @@ import { createPages } from '../engine/pages/page-handlers.ts';
 import { type Product, toContextMaker } from '../engine/product.ts';
 import { createContentPolicy } from '../engine/protection/content-policy.ts';
 import { openOverload } from '../engine/protection/open-overload.ts';
-import { createOrigins, type Origins } from '../engine/protection/origins.ts';
+import { createOrigins } from '../engine/protection/origins.ts';
 import { createProxyTrust } from '../engine/protection/proxy-trust.ts';
 import { toSecurityHeaders } from '../engine/protection/security-headers.ts';
-import { DESK_SHARE } from '../limits.ts';
+import { openFeedback } from '../reports/feedback/open-feedback.ts';
+import { openTunnel } from '../reports/tunnel/open-tunnel.ts';
 import { openUpstream } from '../sentry/open-upstream.ts';
 import { bootstrap } from './bootstrap.ts';
-import { createDeskServer } from './create-desk-server.ts';
+import type { TunnelParts } from './destination.ts';
 import { toDocumentParts } from './document-parts.ts';
-import { openDeskSide } from './open-desk-side.ts';
 import { openFailures } from './open-failures.ts';
 import { announce, serveUntilStopped } from './serve-until-stopped.ts';
 import { openServices } from './services.ts';
-import { startRevalidations } from './share-revalidations.ts';
 import { watchServer } from './watch-server.ts';
 
 /** Everything of the product that a server needs. */
@@ -62,12 +55,20 @@ export async function startSite<Settings, Services, Own extends object>({
   errorPages,
 }: Site<Settings, Services, Own>): Promise<void> {
   const boot = await bootstrap(dist);
-  const { config, manifest, release, log, flush, metrics, linkFor } = boot;
+  const { config, manifest, release, log, flush, metrics } = boot;
   const { count } = metrics;
   const settings = product.settings.read(process.env, config);
-  const upstream = await openUpstream({ config, debugIds: manifest.debugIds, count, log });
+  const links = toFailureLinks(config);
+  const upstream = await openUpstream({
+    config,
+    debugIds: manifest.debugIds,
+    count,
+    toUrl: links.toUrl,
+    log,
+  });
   const failures = openFailures(boot, {
     routes,
+    links,
     reporters: upstream.reporters,
     splitBy: product.reporting?.splitBy,
     keep: product.reporting?.keep,
@@ -117,57 +118,24 @@ export async function startSite<Settings, Services, Own extends object>({
     get draining() {
       return drain.draining;
     },
-    details: () => ({ ...desk.condition }),
+    details: () => destination.details(),
   };
   // A new development server waits here until the previous one has released the store. If anything above fails, the
   // previous one continues.
   const development = process.env.SPILLWAY_DEV
     ? await (await import('../engine/develop/development.ts')).createDevelopment({ dist })
     : undefined;
-  const side = await openDeskSide(boot, failures, { beats: true });
-  const { desk, visitors, mayRead } = side;
-  const endRevalidations = config.deskDatabaseUrl && startRevalidations({ desk, log });
-  const { takeCredentials } = side.signIn;
-  const deskAt = config.deskPort === undefined ? undefined : { host: config.host, port: config.deskPort };
-  const deskOrigins = deskAt && createDeskOrigins(toHttpUrl(deskAt.host, deskAt.port));
-  const deskPages = await createDeskPages({
-    desk,
-    signIn: side.signIn.signIn,
-    facts: side.facts,
-    manifest,
-    funnel,
-    log,
-    origins: deskOrigins ?? origins,
-    bodies,
-    earlyScript,
-    reportPath,
-    traced,
+  const destination = await openDestination(boot, failures, upstream.outbox);
+  const { visitors, feedback, mayRead, takeCredentials } = destination;
+  const files = development?.files ?? indexPublicFiles(join(dist, 'client'));
+  const maxConnections = toMaxConnections(readOpenFileLimit());
+  const operators = await destination.serve({
+    ...{ origins, trust, bodies, files, readiness, maxConnections, earlyScript, reportPath, traced, toTunnel },
+    metricsPage: (mayRead) => metricsPage({ metrics, mayRead }),
   });
-  const toTunnel = (of: Origins) =>
-    openTunnel({
-      path: config.tunnelPath,
-      desk,
-      feedback: side.feedback,
-      upstream: config.sentryDsn && upstream.outbox && { dsn: config.sentryDsn.text, outbox: upstream.outbox },
-      environment: config.sentryEnvironment,
-      build: manifest.buildId,
-      release,
-      namespace: config.digestNamespace,
-      table: failures.table,
-      scrubber,
-      origins: of,
-      bodies,
-      routes: [...routes, ...deskRoutes],
-      visitors,
-      isOperator: deskAt ? undefined : deskPages.isOperator,
-      count,
-      log,
-    });
-  const readMetrics = metricsPage({ metrics, mayRead: deskAt ? async () => true : mayRead });
   const upgrades = product.upgrades?.(parts) ?? {};
   const existing = await loadExistingApp(product.existingApp, join(dist, '..'), log);
   const hasSockets = Object.keys(upgrades).length > 0;
-  const files = development?.files ?? indexPublicFiles(join(dist, 'client'));
   const app = createApp({
     log,
     funnel,
@@ -175,22 +143,21 @@ export async function startSite<Settings, Services, Own extends object>({
     trust,
     readiness,
     files,
-    findOldAsset: desk.findOldAsset,
+    findOldAsset: destination.findOldAsset,
     inFlight,
     scrubPath,
     takeCredentials,
     metrics,
-    onEnd: side.noteRequest,
-    metricsPage: deskAt ? undefined : readMetrics,
+    onEnd: destination.noteRequest,
+    metricsPage: operators.metrics,
     doctorPage: doctorPage({ origins, trust, mayRead, compression: config.compression, hasSockets }),
     overload,
     reportPath,
-    tunnel: toTunnel(origins),
-    desk: deskAt ? undefined : deskPages,
-    deskApi: deskAt ? undefined : side.api,
+    tunnel: toTunnel({ origins, mayOpen: operators.mayOpen, routes: operators.routes }),
+    operators: operators.app,
     visitorId: product.reporting?.visitorId,
     feedback: takesFeedback
-      ? openFeedback({ feedback: side.feedback, origins, bodies, scrubber, toVisitor: visitors.toVisitor, log })
+      ? openFeedback({ feedback, origins, bodies, scrubber, toVisitor: visitors.toVisitor, log })
       : undefined,
     pages,
     api: product.api?.(parts),
@@ -203,11 +170,9 @@ export async function startSite<Settings, Services, Own extends object>({
     routes: product.routes?.(parts),
     existingApp: existing,
   });
-  const maxConnections = toMaxConnections(readOpenFileLimit());
-  const deskConnections = deskAt ? Math.ceil(maxConnections * DESK_SHARE) : 0;
   const { server, connections } = createHttpServer(app, {
     log,
-    limits: toConnectionLimits(maxConnections - deskConnections, config.maxConnectionsPerAddress),
+    limits: toConnectionLimits(maxConnections - operators.connections, config.maxConnectionsPerAddress),
     trust,
     count,
     times: config.times,
@@ -225,37 +190,25 @@ export async function startSite<Settings, Services, Own extends object>({
     log,
     funnel,
   });
-  const deskServer =
-    deskOrigins &&
-    createDeskServer(boot, failures, side, {
-      origins: deskOrigins,
-      trust,
-      maxConnections: deskConnections,
-      readiness,
-      files,
-      desk: deskPages,
-      metricsPage: readMetrics,
-      tunnel: toTunnel(deskOrigins),
-    });
   const onStop = (): void => {
-    deskPages.endStreams();
+    operators.endStreams();
     development?.endStreams();
   };
   const ending = { lag: config.drainLag, deadline: config.drainDeadline, onStop };
   const drain = joinDrains([
     createDrain({ server, connections, upgraded, ...ending }),
-    ...(deskServer ? [createDrain({ ...deskServer, ...ending })] : []),
+    ...(operators.server ? [createDrain({ ...operators.server, ...ending })] : []),
   ]);
-  watchServer({ metrics, inFlight, connections, limiter, overload, drain, desk, outbox: upstream.outbox });
+  watchServer({ metrics, inFlight, connections, limiter, overload, drain, outbox: upstream.outbox });
+  destination.watch(metrics);
   serveUntilStopped({
     config,
     drain,
-    desk,
+    destination,
     funnel,
     async close() {
       await closeServices();
-      if (endRevalidations) endRevalidations();
-      await desk.close();
+      await destination.close();
       await upstream.close();
       log.info(await metrics.listCounts(), 'Counts since the start.');
     },
@@ -263,18 +216,43 @@ export async function startSite<Settings, Services, Own extends object>({
     flush,
   });
 
-  const url = development ? toHttpUrl(config.host, config.port) : await orClose(desk, listen(server, config));
-  await development?.listen(server, config);
-  announce(url, log);
-  const deskUrl =
-    deskServer && deskAt && (await orClose(desk, listen(deskServer.server, { ...deskAt, setting: 'DESK_PORT' })));
-  if (deskUrl !== undefined) log.info(`The desk is on ${deskUrl}/desk`);
-  if (development?.isFirst !== false) logAdvice(config, log);
-  if (!development) warnOfNode(log);
-  if (linkFor !== undefined && development?.isFirst !== false) {
-    await printSignInLink(side.signIn.makeLink(deskUrl ?? config.publicOrigins[0] ?? url, linkFor), log);
+  const isFirst = development?.isFirst !== false;
+  try {
+    const url = development ? toHttpUrl(config.host, config.port) : await listen(server, config);
+    await development?.listen(server, config);
+    announce(url, log);
+    if (isFirst) logAdvice(config, log);
+    if (!development) warnOfNode(log);
+    await operators.start(url, { isFirst });
+  } catch (error) {
+    // Otherwise the next start would report that this process died.
+    await destination.close();
+    throw error;
   }
-  await side.settleIn({ isEdited: development?.isFirst === false });
+  await destination.settleIn({ isEdited: !isFirst });
+
+  function toTunnel({ origins: of, mayOpen, routes: others }: TunnelParts) {
+    return openTunnel({
+      path: config.tunnelPath,
+      store: destination.store,
+      feedback,
+      upstream: config.sentryDsn && upstream.outbox && { dsn: config.sentryDsn.text, outbox: upstream.outbox },
+      environment: config.sentryEnvironment,
+      build: manifest.buildId,
+      release,
+      namespace: config.digestNamespace,
+      table: failures.table,
+      scrubber,
+      origins: of,
+      bodies,
+      routes: [...routes, ...others],
+      visitors,
+      toUrl: (address) => funnel.toUrl(address),
+      mayOpen,
+      count,
+      log,
+    });
+  }
 }
 
 function warnOfNode(log: ServerLog['log']): void {

@@ -1,13 +1,13 @@
-import { UnwritableFolderError } from '../desk/data-folder.ts';
-import { DeskInUseError } from '../desk/desk.ts';
+import { START_ERRORS } from '../destination.ts';
 import { ListenError } from '../engine/connection/listen.ts';
 import { onStopSignal } from '../engine/connection/stop-signals.ts';
 import { WiringError } from '../engine/pages/wiring.ts';
 import { ConfigError } from '../engine/settings.ts';
+import { UnwritableFolderError } from './data-folder.ts';
 import { ServicesError } from './services.ts';
 
 /** Errors whose message says what to do. They are printed without a stack. */
-const EXPECTED = [ConfigError, DeskInUseError, UnwritableFolderError, ListenError, ServicesError, WiringError];
+const EXPECTED = [ConfigError, ...START_ERRORS, UnwritableFolderError, ListenError, ServicesError, WiringError];
 
 /** Frames of a stack (a count). Node's default of 10 can end inside a dependency, before the line that called it. */
 const STACK_FRAMES = 30;

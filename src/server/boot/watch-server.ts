@@ -1,5 +1,3 @@
-import { Second } from '../../shared/units.ts';
-import type { Desk } from '../desk/desk.ts';
 import type { Connections } from '../engine/connection/connections.ts';
 import type { Drain } from '../engine/connection/drain.ts';
 import type { InFlight } from '../engine/connection/in-flight.ts';
@@ -9,14 +7,10 @@ import type { RenderLimiter } from '../engine/protection/render-limiter.ts';
 import type { Outbox } from '../sentry/outbox.ts';
 
 export interface WatchedServer {
-  readonly metrics: Pick<Metrics, 'gauge' | 'gauges'>;
+  readonly metrics: Pick<Metrics, 'gauge'>;
   readonly inFlight: Pick<InFlight, 'size'>;
   readonly connections: Pick<Connections, 'sockets'>;
   readonly drain: Pick<Drain, 'draining'>;
-  readonly desk: Pick<
-    Desk,
-    'condition' | 'waitingBytes' | 'arriving' | 'pendingQuestions' | 'storedBytes' | 'clockSkew'
-  >;
   readonly limiter?: Pick<RenderLimiter, 'pages' | 'queued'>;
   readonly overload?: Pick<Overload, 'level'> | undefined;
   readonly outbox?: Pick<Outbox, 'bytes'> | undefined;
@@ -24,38 +18,11 @@ export interface WatchedServer {
 
 /** Registers the gauges that are read with the metrics. */
 export function watchServer(server: WatchedServer): void {
-  const { metrics, inFlight, connections, drain, desk, limiter, overload, outbox } = server;
-  const { gauge, gauges } = metrics;
+  const { metrics, inFlight, connections, drain, limiter, overload, outbox } = server;
+  const { gauge } = metrics;
   gauge('http_server_active_requests', 'Requests in flight.', () => inFlight.size);
   gauge('spillway_open_connections', 'Open sockets on PORT.', () => connections.sockets.size);
   gauge('spillway_draining', '1 while the server is stopping.', () => Number(drain.draining));
-  gauge('spillway_store_reachable', '1 if the store of the desk is available.', () => {
-    return Number(desk.condition.store === 'reachable');
-  });
-  gauge(
-    'spillway_journal_waiting_bytes',
-    'Bytes of the journal that are not in the store yet. They grow while the store is unavailable.',
-    () => desk.waitingBytes,
-  );
-  gauges('spillway_desk_store_bytes', "Size of the desk's tables at the last measurement.", 'table', () => {
-    return desk.storedBytes;
-  });
-  gauge(
-    'spillway_desk_clock_skew_seconds',
-    "How far this server's clock is ahead of the store's clock. If they differ by more than 5 minutes, nothing is deleted.",
-    () => desk.clockSkew / Second,
-  );
-  gauge(
-    'spillway_journal_waiting_failures',
-    'Failures in the journal of this process that are not in the store yet.',
-    () => desk.arriving.count,
-  );
-  gauge('spillway_desk_worker_running', '1 if the desk worker is running and responsive.', () => {
-    return Number(desk.condition.worker === 'running');
-  });
-  gauge('spillway_desk_questions_pending', 'Calls that the desk worker has not answered yet.', () => {
-    return desk.pendingQuestions;
-  });
   if (limiter) {
     gauge(
       'spillway_pages_in_progress',

@@ -3,17 +3,18 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import type { ArrivingShape } from '../../shared/desk/shapes.ts';
-import type { DeskRetention } from '../config.ts';
 import type { InFlightRequest } from '../engine/connection/in-flight.ts';
 import type { Failure, Reporter } from '../engine/errors/failure.ts';
 import type { Count } from '../engine/monitoring/count.ts';
+import type { Feedback } from '../reports/feedback/feedback.ts';
+import type { Salt } from '../reports/tunnel/visitors.ts';
 import type { DeskLog } from './desk-log.ts';
 import { type FileLock, takeLock } from './file-lock.ts';
 import { createJournal, type Journal } from './ingest/journal.ts';
-import type { Feedback, Salt } from './ingest/journal-entry.ts';
 import { BEAT_INTERVAL, CLOSE_PATIENCE, PULSE_INTERVAL } from './limits.ts';
 import type { NotifySettings } from './notifications/settings.ts';
 import { createFindOldAsset, type FindOldAsset } from './old-assets.ts';
+import type { DeskRetention } from './settings.ts';
 import type { CallAnswer, CallArguments, CallName } from './worker/calls.ts';
 import type { BlockedLoop } from './worker/processes/heartbeat.ts';
 import { createSignals, type Signals, type StoreState } from './worker/signals.ts';
@@ -110,6 +111,9 @@ export class DeskInUseError extends Error {
     this.name = 'DeskInUseError';
   }
 }
+
+/** Errors whose message says what to do. */
+export const START_ERRORS = [DeskInUseError];
 
 /**
  * Takes the folder and starts the desk worker. Does not wait for the store: it opens while pages load, and failures

@@ -127,26 +127,6 @@ export const SESSION_TIME = 12 * Hour;
 /** How long reads reuse the store's answer about a session (ms), and for how many sessions (a count). */
 export const SESSION_CACHE_TIME = 2 * Second;
 export const MAX_CACHED_SESSIONS = 1000;
-/**
- * Wrong tokens in a minute after which a sender has to wait (counts): from its address, its /64 network and its /48
- * network of IPv6.
- */
-export const MAX_ATTEMPTS: readonly number[] = [5, 10, 20];
-/**
- * Wrong tokens in a minute from all senders after which answers are delayed (a count), by how long (ms), and for how
- * many requests at a time (a count).
- */
-export const MAX_ATTEMPTS_OF_ALL = 30;
-export const ATTEMPT_HOLD = 2 * Second;
-export const MAX_HELD_ATTEMPTS = 200;
-/**
- * Senders of wrong tokens that a process counts in a minute (a count, about 4 MB), and how many of them the store also
- * counts (a count).
- */
-export const MAX_COUNTED_SENDERS = 30_000;
-export const MAX_SHARED_SENDERS = 200;
-/** The least time between two updates of the store's counts (ms). */
-export const ATTEMPTS_SHARE_INTERVAL = 1 * Second;
 /** The size of a form of the desk (bytes). Notes are the largest. */
 export const MAX_DESK_FORM_BYTES = 64 * KiB;
 
@@ -197,9 +177,6 @@ export const FEEDBACK_LIMITS = {
   bytesOfSender: { burst: 32 * KiB, perSecond: (64 * KiB * Second) / Hour },
   bytes: { burst: 1 * MiB, perSecond: (4 * MiB * Second) / Hour },
 };
-/** How old a server failure can be when a browser reports that it saw the same failure (ms). */
-export const ECHO_AGE = 1 * Hour;
-
 // Live pages
 
 /** How often the store is checked for changes while a page is open (ms). It is one short statement. */

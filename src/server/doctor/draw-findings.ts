@@ -1,7 +1,7 @@
-import { toPlural } from '../../shared/desk/words.ts';
-import { drawSection } from '../desk/terminal/draw-section.ts';
-import { EMPTY, flow, type Line, type Style } from '../desk/terminal/paint.ts';
-import { padToWidth } from '../desk/terminal/text-width.ts';
+import { toPlural } from '../../shared/words.ts';
+import { drawSection } from '../terminal/draw-section.ts';
+import { EMPTY, flow, type Line, type Style } from '../terminal/paint.ts';
+import { padToWidth } from '../terminal/text-width.ts';
 import { countMarks, type Finding, type FindingGroup, type Mark } from './finding.ts';
 
 const STYLES: Readonly<Record<Mark, Style>> = { ok: 'good', warning: 'warning', wrong: 'bad', unknown: 'quiet' };

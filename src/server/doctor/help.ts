@@ -5,7 +5,7 @@ export function toHelp(command: string): string {
   ${command}                          checks the settings of this environment; starts and changes nothing
   ${command} https://www.example.com  checks what visitors get there, through every proxy
 
-  --token-file <file>  a file with a token of the desk, so that the server shows what it sees
+  --token-file <file>  a file with an operator's token, so that the server shows what it sees
                        Default: VIEWER_TOKEN, OPERATOR_TOKEN, or the token stored in DATA_DIR
   --json               output for programs
 

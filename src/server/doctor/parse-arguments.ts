@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { UsageError } from '../desk/terminal/terminal-error.ts';
+import { UsageError } from '../terminal/terminal-error.ts';
 
 export interface DoctorArguments {
   readonly help: boolean;

@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SETTINGS } from '../config.ts';
-import { toCleanJson, toCleanLines } from '../desk/terminal/clean-text.ts';
-import { toCommandName } from '../desk/terminal/command-name.ts';
-import { toText } from '../desk/terminal/paint.ts';
-import { type Sheet, toPaper } from '../desk/terminal/paper.ts';
-import { TerminalError, UsageError } from '../desk/terminal/terminal-error.ts';
 import { listEnvironmentSecrets } from '../engine/errors/scrub/secret-values.ts';
 import { createScrubber } from '../engine/errors/scrub.ts';
 import type { ProductSettings } from '../engine/product.ts';
-import { ConfigError, type Environment, readSettings } from '../engine/settings.ts';
+import { ConfigError, type Environment } from '../engine/settings.ts';
+import { toCleanJson, toCleanLines } from '../terminal/clean-text.ts';
+import { toCommandName } from '../terminal/command-name.ts';
+import { toText } from '../terminal/paint.ts';
+import { type Sheet, toPaper } from '../terminal/paper.ts';
+import { TerminalError, UsageError } from '../terminal/terminal-error.ts';
 import { drawFindings } from './draw-findings.ts';
 import { checkEnvironment } from './environment/check-environment.ts';
 import { countMarks, type FindingGroup } from './finding.ts';
@@ -70,8 +69,7 @@ async function examine({ site, tokenFile }: DoctorArguments, options: DoctorOpti
     return { title: `${version}, as it would start here`, groups: hideSecrets(groups, env) };
   }
   const token = readToken(tokenFile, env);
-  const { AUTH_PROXY_HEADER } = readSettings({ AUTH_PROXY_HEADER: SETTINGS.AUTH_PROXY_HEADER }, env);
-  const groups = await checkSite({ site, token, authProxyHeader: AUTH_PROXY_HEADER || undefined });
+  const groups = await checkSite({ site, token, env });
   return { title: `${version} at ${site.origin}`, groups: hideSecrets(groups, env, token) };
 }
 

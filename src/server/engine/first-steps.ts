@@ -22,7 +22,7 @@ export interface FirstStepsDeps {
   readonly origins: Origins;
   readonly trust: ProxyTrust;
   readonly readiness: Readiness;
-  /** Removes the desk's credentials from each request before the product sees it. */
+  /** Removes credentials of operators from each request before the product sees it. */
   readonly takeCredentials: Step;
   /** Tracks the requests in flight. */
   readonly inFlight?: InFlight;
@@ -40,7 +40,7 @@ export interface FirstStepsDeps {
 }
 
 /**
- * Returns the first steps of each request, on the site's port and on the desk's port. They run before Express, whose
+ * Returns the first steps of each request, on each port. They run before Express, whose
  * router reads the request line before any of its own steps.
  */
 export function firstSteps(deps: FirstStepsDeps, spelling?: NormalizeUrlOptions): Step[] {

@@ -303,7 +303,7 @@ function toRefusal(status: number): string {
   }
   return [401, 403, 404].includes(status)
     ? `The error-reporting service refused a report with status ${status}, and it was dropped. Check that SENTRY_DSN names a project and a key that exist.`
-    : `The error-reporting service refused a report with status ${status}, and it was dropped. The desk has it.`;
+    : `The error-reporting service refused a report with status ${status}, and it was dropped.`;
 }
 
 /** Packs the length of the note, the note as JSON, and the envelope. */

@@ -1,6 +1,7 @@
 import { MAX_EVENT_BYTES } from '../../shared/engine/limits.ts';
 import type { Breadcrumb, ErrorRecord, Failure, RequestRecord, StackFrame } from '../engine/errors/failure.ts';
 import { toAddress } from '../engine/errors/failure.ts';
+import type { FailureLinks } from '../engine/errors/failure-links.ts';
 import { cutText, trimFailure } from '../engine/errors/trim.ts';
 
 export interface SentryEventOptions {
@@ -8,6 +9,8 @@ export interface SentryEventOptions {
   readonly environment: string;
   /** The main public origin. Without it, the event has only the path of the incident. */
   readonly origin?: string | undefined;
+  /** Returns the URL that shows the failure at an address. */
+  readonly toUrl: FailureLinks['toUrl'];
   /** The ids that the build wrote into bundles and maps, by file as in frames (`server/main.js`). */
   readonly debugIds?: Readonly<Record<string, string>>;
 }
@@ -100,7 +103,7 @@ function createEvent(failure: Failure, options: SentryEventOptions): SentryEvent
   };
 }
 
-/** Leaves out what the desk alone knows of bodies and cookies. */
+/** Leaves out the shape of bodies and the names of cookies. */
 function toRequest({ body: _body, credentials: _names, ...shown }: RequestRecord, { origin }: SentryEventOptions) {
   return { ...shown, url: cutText(toAbsolute(shown.url, origin)) };
 }
@@ -111,11 +114,12 @@ function toLevel({ kind, origin, level }: Failure): SentryEvent['level'] {
 }
 
 function toTags(failure: Failure, options: SentryEventOptions): Record<string, string> {
-  const { digest, occurrence, route, release, requestId, origin, kind, side } = failure;
+  const { digest, route, release, requestId, origin, kind, side } = failure;
+  const url = toUrl(failure, options);
   const tags = {
     ...failure.tags,
     digest,
-    ...(options.origin && { incident: `${options.origin}/desk/${digest}/${occurrence}` }),
+    ...(url?.startsWith('http') && { incident: url }),
     ...(route !== undefined && { route }),
     release,
     ...(requestId !== undefined && { request_id: requestId }),
@@ -127,12 +131,12 @@ function toTags(failure: Failure, options: SentryEventOptions): Record<string, s
 }
 
 function toContexts(failure: Failure, options: SentryEventOptions): Record<string, Record<string, unknown>> {
-  const { digest, occurrence, build, site, cut, componentStack, traceId, spanId, id } = failure;
-  const path = `/desk/${digest}/${occurrence}`;
+  const { build, site, cut, componentStack, traceId, spanId, id } = failure;
+  const url = toUrl(failure, options);
   return {
     incident: {
       address: toAddress(failure),
-      url: `${options.origin ?? ''}${path}`,
+      ...(url !== undefined && { url }),
       build,
       ...(site && { thrown_at: `${site.path} ${site.function}`.trim() }),
       ...(cut && { cut }),
@@ -186,6 +190,11 @@ function toImages(errors: readonly ErrorRecord[], debugIds: Readonly<Record<stri
 
 function toBreadcrumb({ at, ...rest }: Breadcrumb): SentryBreadcrumb {
   return { timestamp: at / 1000, ...rest };
+}
+
+function toUrl(failure: Failure, { toUrl, origin }: SentryEventOptions): string | undefined {
+  const url = toUrl(toAddress(failure));
+  return url === undefined ? undefined : toAbsolute(url, origin);
 }
 
 const toAbsolute = (url: string, origin = '') => (url.startsWith('/') ? origin + url : url);

@@ -1,5 +1,5 @@
+import { toDuration, toMebibytes } from '../words.ts';
 import type { GrowthShape } from './shapes.ts';
-import { toDuration, toMebibytes } from './words.ts';
 
 /** Describes how the memory of a process grew before it died. */
 export function toGrowthWords({ where, from, to, ms, heapLimit }: GrowthShape): string {

@@ -16,8 +16,8 @@ export interface DevState {
   readonly routes: Readonly<Record<string, string>>;
   /** By route id. */
   readonly styles: Readonly<Record<string, readonly string[]>>;
-  /** Changes with the desk: its pages have to reload. */
-  readonly desk: string;
+  /** Changes with the other apps: their pages have to reload. */
+  readonly others: string;
   /** Changes with anything outside the product: open pages have to reload. */
   readonly base: string;
   /** Changes with the server: open pages fetch their data again. */

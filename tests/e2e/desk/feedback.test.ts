@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { listViolations } from '../accessible.ts';
 import { exchanged, hydrated, useSite } from '../site.ts';
+import { deskSession } from './session.ts';
 
 const site = useSite(async () => ({}));
 
@@ -30,7 +31,7 @@ async function say(page: Page, words: string): Promise<void> {
 
 /** Expects the feedback on the incident. */
 async function expectSaid(address: string, words: string): Promise<void> {
-  const { page } = await site.open(`/desk/${address.slice(0, 8)}`, { isSignedIn: true });
+  const { page } = await site.open(`/desk/${address.slice(0, 8)}`, { session: deskSession });
   const said = page.locator('blockquote', { hasText: words });
   await said.waitFor();
   await page.getByText('ann@example.com').first().waitFor();
@@ -80,11 +81,11 @@ describe('a visitor can send feedback', () => {
 
 describe('an operator', () => {
   test('sees a link into the desk on the error page of a server failure and of a browser failure', async () => {
-    const { page } = await site.open('/desk', { isSignedIn: true });
+    const { page } = await site.open('/desk', { session: deskSession });
     const reply = await page.goto('/tour/fail/loader');
     expect(reply?.headers()['cache-control']).toBe('no-store');
     const address = await readAddress(page);
-    const link = page.getByRole('link', { name: 'Open this failure in the desk' });
+    const link = page.getByRole('link', { name: 'Open this failure' });
     expect(await link.getAttribute('href')).toBe(`/desk/${address.replace('-', '/')}`);
     await link.click();
     await page.getByText("throw new Error('The tour threw this in a loader.');").waitFor();

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { expectAccessible } from '../accessible.ts';
 import { exchanged, heading, hydrated, useSite, type VisitOptions } from '../site.ts';
+import { deskSession } from './session.ts';
 
 const site = useSite(async () => ({}));
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
 });
 
 const openDesk = (path: string, options: VisitOptions = {}) =>
-  site.open(path, { viewport: WIDE, isSignedIn: true, ...options });
+  site.open(path, { viewport: WIDE, session: deskSession, ...options });
 
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent);
 

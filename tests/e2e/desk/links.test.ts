@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openSqlite } from '../../../src/server/desk/store/sqlite.ts';
 import { openStore } from '../../../src/server/desk/store/store.ts';
-import { createTestLog } from '../../support/desk.ts';
+import { createTestLog } from '../../support/test-log.ts';
 import { expectAccessible } from '../accessible.ts';
 import { heading, useSite } from '../site.ts';
+import { deskSession } from './session.ts';
 
 const FILE = 'src/server/product/pages/fail-loader.ts';
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
@@ -40,7 +41,7 @@ test('an incident names its likely commit, and links to a new issue and to its t
   await writeCommits(reply.headers.get('x-build-id') ?? '');
   const path = `/desk/${address.replace('-', '/')}`;
   for (const javaScriptEnabled of [true, false]) {
-    const { page, complaints } = await site.open(path, { isSignedIn: true, javaScriptEnabled });
+    const { page, complaints } = await site.open(path, { session: deskSession, javaScriptEnabled });
     await heading(page, 'Error: The tour threw this in a loader.');
     const words = await page.getByText('Likely caused by').innerText();
     expect(words).toMatch(

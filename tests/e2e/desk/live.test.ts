@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { hasNginx, startNginx } from '../../support/nginx.ts';
 import { listViolations } from '../accessible.ts';
 import { exchanged, isSameDocument, markDocument, useSite, type VisitOptions } from '../site.ts';
+import { deskSession } from './session.ts';
 
 const site = useSite(async () => ({}));
 
@@ -39,7 +40,7 @@ async function fail(path: string): Promise<string> {
 }
 
 const openDesk = (path: string, options: VisitOptions = {}) =>
-  site.open(path, { viewport: { width: 1280, height: 900 }, isSignedIn: true, ...options });
+  site.open(path, { viewport: { width: 1280, height: 900 }, session: deskSession, ...options });
 
 /** Installs a fake clock, which tests advance before they read, because the page polls at most every two seconds. */
 const STEPPED: VisitOptions = { before: (page) => page.clock.install() };

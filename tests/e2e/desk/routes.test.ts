@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { expectAccessible } from '../accessible.ts';
 import { heading, hydrated, useSite } from '../site.ts';
+import { deskSession } from './session.ts';
 
 const site = useSite(async () => ({}));
 
@@ -15,7 +16,7 @@ describe.each([
   ['without JavaScript', false],
 ])('routes %s', (_name, javaScriptEnabled) => {
   test('are listed with requests, errors and durations, and sorted by a click', async () => {
-    const { page, complaints } = await site.open('/desk', { isSignedIn: true, javaScriptEnabled });
+    const { page, complaints } = await site.open('/desk', { session: deskSession, javaScriptEnabled });
     await page.getByRole('link', { name: 'Routes' }).click();
     await heading(page, 'Routes, last 24 hours');
     if (javaScriptEnabled) await hydrated(page);
@@ -40,7 +41,7 @@ describe.each([
   });
 
   test('name the slowest request of the hour', async () => {
-    const { page } = await site.open('/desk/routes', { isSignedIn: true, javaScriptEnabled });
+    const { page } = await site.open('/desk/routes', { session: deskSession, javaScriptEnabled });
     const [slowest = ''] = await page.getByRole('listitem').filter({ hasText: 'request' }).allInnerTexts();
     expect(slowest).toMatch(/UTC [\d.]+ m?s [A-Z]+ \/\S*, (?:\d{3}|the visitor left)[\s\S]* request [\w-]{36}/);
     if (javaScriptEnabled) await expectAccessible(page);

@@ -2,10 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shareBrowser, watch } from '../../support/browser.ts';
 import { type DevApp, startDevApp } from '../../support/dev-app.ts';
 import { startRecorder } from '../../support/report-recorder.ts';
-import { exchanged, hydrated, isSameDocument, markDocument } from '../site.ts';
+import { exchanged, hydrated } from '../site.ts';
 
-const SIGN_IN = 'src/shared/desk/pages/root/sign-in.tsx';
-const SHEET = 'src/shared/desk/pages/root/sign-in.module.css';
 const HOME = 'src/shared/product/pages/home.tsx';
 const WORDS = 'src/server/product/words.ts';
 /** Allows for a build under load, which takes seconds (ms). */
@@ -59,29 +57,6 @@ test('an edit of an existing app restarts the server', async () => {
   await expect.poll(ask, PATIENCE).toBe('the first answer');
   app.edit('legacy/app.js', 'first', 'second');
   await expect.poll(ask, PATIENCE).toBe('the second answer');
-});
-
-test('the desk is served, and its pages are reloaded only when one of its files changes', async () => {
-  const { page } = await open('/desk');
-  const heading = (text: string) => page.getByRole('heading', { level: 1, name: text, exact: true });
-  await heading('Sign in to the desk').waitFor();
-  await exchanged(page);
-
-  await markDocument(page);
-  const before = app.output().length;
-  app.edit(HOME, 'Second words', 'Third words');
-  await expect.poll(() => app.output().slice(before), PATIENCE).toContain(`${HOME}: built`);
-  expect(await isSameDocument(page)).toBe(true);
-
-  app.edit(SIGN_IN, '<h1>Sign in to the desk</h1>', '<h1>Come in</h1>');
-  await heading('Come in').waitFor();
-  expect(page.url()).toBe(`${app.url}/desk`);
-
-  const width = () => page.locator('main > div').evaluate((card) => getComputedStyle(card).borderTopWidth);
-  expect(await width()).toBe('1px');
-  app.edit(SHEET, 'border: 1px solid var(--line)', 'border: 7px solid var(--line)');
-  await expect.poll(() => width().catch(() => ''), PATIENCE).toBe('7px');
-  await page.close();
 });
 
 test('a failure in the browser is reported by the SDK in development too', async () => {

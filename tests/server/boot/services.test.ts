@@ -3,13 +3,14 @@ import { openServices, ServicesError } from '../../../src/server/boot/services.t
 import type { Funnel } from '../../../src/server/engine/errors/funnel.ts';
 import { report, reportTo } from '../../../src/server/engine/errors/report.ts';
 import type { ProductServices } from '../../../src/server/engine/product.ts';
-import { createTestLog } from '../../support/desk.ts';
+import { createTestLog } from '../../support/test-log.ts';
 
 const settings = { database: 'postgres://app:correct-horse@db.example/app' };
 
 /** Gives each failure an address, and collects what failed. */
 function toFunnel(failed: unknown[]): Funnel {
   return {
+    toUrl: () => undefined,
     record: () => '',
     fail: (error) => ({
       kind: 'error',

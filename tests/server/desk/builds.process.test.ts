@@ -6,7 +6,8 @@ import { createDigest } from '../../../src/server/engine/errors/digest/create-di
 import { parseLocationTable } from '../../../src/server/engine/errors/digest/location-table.ts';
 import { toAddress } from '../../../src/server/engine/errors/failure.ts';
 import { bundleProject } from '../../support/bundled-project.ts';
-import { createFailure, createFolder, openTestDesk } from '../../support/desk.ts';
+import { createFailure, openTestDesk } from '../../support/desk.ts';
+import { createFolder } from '../../support/folder.ts';
 
 const source = `export function fail(): void {
   throw new Error('from an earlier build');

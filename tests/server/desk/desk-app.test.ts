@@ -1,6 +1,7 @@
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
-import { ADA, startDeskSite, toCookie } from '../../support/desk-site.ts';
+import { startDeskSite, toCookie } from '../../support/desk-site.ts';
+import { ADA } from '../../support/people.ts';
 
 const signIn = { _action: 'root.signIn', token: ADA.token };
 

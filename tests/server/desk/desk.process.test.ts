@@ -3,12 +3,15 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { requireDataFolder, UnwritableFolderError } from '../../../src/server/desk/data-folder.ts';
+import { requireDataFolder, UnwritableFolderError } from '../../../src/server/boot/data-folder.ts';
 import { DeskInUseError } from '../../../src/server/desk/desk.ts';
+import { DESK_FILES } from '../../../src/server/desk/desk-files.ts';
 import { toCallKey } from '../../../src/server/desk/store/incident-key.ts';
 import { StoreAwayError } from '../../../src/server/desk/store/sql.ts';
 import { toAddress } from '../../../src/server/engine/errors/failure.ts';
-import { createFailure, createFolder, createTestLog, openTestDesk } from '../../support/desk.ts';
+import { createFailure, openTestDesk } from '../../support/desk.ts';
+import { createFolder } from '../../support/folder.ts';
+import { createTestLog } from '../../support/test-log.ts';
 
 describe('the desk', () => {
   it('finds a failure journaled a moment ago', async () => {
@@ -183,7 +186,7 @@ describe('the desk', () => {
   it('refuses a folder that is not writable, with a clear message', () => {
     const folder = createFolder(onTestFinished);
     writeFileSync(join(folder, 'file'), '');
-    const prepare = () => requireDataFolder(join(folder, 'file'));
+    const prepare = () => requireDataFolder(join(folder, 'file'), DESK_FILES);
     expect(prepare).toThrow(UnwritableFolderError);
     expect(prepare).toThrow(/DATA_DIR\) cannot be written to \(E\w+\)/);
   });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { openSqlite } from '../../../src/server/desk/store/sqlite.ts';
 import { openStore } from '../../../src/server/desk/store/store.ts';
-import { createTestLog } from '../../support/desk.ts';
 import { startDeskApi } from '../../support/desk-api.ts';
 import { startDeskSite } from '../../support/desk-site.ts';
 import { ingest, wholeOf } from '../../support/stores.ts';
+import { createTestLog } from '../../support/test-log.ts';
 
 const BOTH = '7K3QM2XA';
 const ONLY_STAGING = '2M3KQ7XA';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { takeLock } from '../../../src/server/desk/file-lock.ts';
-import { createFolder } from '../../support/desk.ts';
+import { createFolder } from '../../support/folder.ts';
 
 const module = new URL('../../../src/server/desk/file-lock.ts', import.meta.url).href;
 

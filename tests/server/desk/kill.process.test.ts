@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../src/server/desk/desk.ts';
 import { toCallKey } from '../../../src/server/desk/store/incident-key.ts';
-import { createFolder, openTestDesk } from '../../support/desk.ts';
+import { openTestDesk } from '../../support/desk.ts';
+import { createFolder } from '../../support/folder.ts';
 import { usePostgres } from '../../support/use-postgres.ts';
 
 const postgres = usePostgres();

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { createFolder } from '../../support/desk.ts';
+import { createFolder } from '../../support/folder.ts';
 import { growthOf, PATIENCE, readDeath, readStory, startLeak } from '../../support/leaks.ts';
 
 // Concurrent, because each test mostly waits for memory to grow.

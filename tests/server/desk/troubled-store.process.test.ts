@@ -4,7 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openPostgres } from '../../../src/server/desk/store/postgres.ts';
 import { QueryFailedError } from '../../../src/server/desk/store/sql.ts';
-import { createFailure, createFolder, createTestLog, openTestDesk } from '../../support/desk.ts';
+import { createFailure, openTestDesk } from '../../support/desk.ts';
+import { createFolder } from '../../support/folder.ts';
+import { createTestLog } from '../../support/test-log.ts';
 import { usePostgres } from '../../support/use-postgres.ts';
 
 const postgres = usePostgres();
@@ -24,7 +26,7 @@ async function openTroubled() {
   const dataDir = createFolder(onTestFinished);
   const desk = await openTestDesk({
     dataDir,
-    databaseUrl: url.replace('desk:desk@', `${role}:poor@`),
+    databaseUrl: url.replace('spillway:spillway@', `${role}:poor@`),
     log,
     // Short enough that six attempts take less than a second.
     retryFirst: 20,

@@ -15,6 +15,8 @@ import { MAX_EVENT_BYTES } from '../../../src/shared/engine/limits.ts';
 import { until } from '../../support/until.ts';
 import { startUpstream } from '../../support/upstream.ts';
 
+const toUrl = (address: string) => `/failures/${address}`;
+
 const failure: Failure = {
   id: '0123456789abcdef0123456789abcdef',
   digest: '7K3QM2XA',
@@ -96,6 +98,7 @@ function setUp(options: Partial<SentryReporterOptions> = {}) {
     outbox,
     environment: 'production',
     origin: 'https://example.com',
+    toUrl,
     debugIds: { 'server/main.js': '11111111-2222-4333-8444-555555555555' },
     count: (...told) => counted.push(told),
     ...options,
@@ -134,7 +137,7 @@ describe('report', () => {
       tags: {
         plan: 'pro',
         digest: '7K3QM2XA',
-        incident: 'https://example.com/desk/7K3QM2XA/9F4W0R6B',
+        incident: 'https://example.com/failures/7K3QM2XA-9F4W0R6B',
         route: '/orders/:id',
         release: 'v1.4.0',
         request_id: 'req-1',
@@ -145,7 +148,7 @@ describe('report', () => {
       contexts: {
         incident: {
           address: '7K3QM2XA-9F4W0R6B',
-          url: 'https://example.com/desk/7K3QM2XA/9F4W0R6B',
+          url: 'https://example.com/failures/7K3QM2XA-9F4W0R6B',
           build: 'a29092e775f1',
           thrown_at: 'src/server/product/pages/orders.ts showOrder',
           cut: ['values'],
@@ -213,7 +216,7 @@ describe('report', () => {
     const listeners = ['uncaughtException', 'unhandledRejection', 'SIGTERM'].map((name) => process.listenerCount(name));
     const { envelopes } = setUp();
     expect(getClient()).toBeUndefined();
-    captureException(new Error('past the desk'));
+    captureException(new Error('past the funnel'));
     expect(envelopes).toEqual([]);
     expect(['uncaughtException', 'unhandledRejection', 'SIGTERM'].map((name) => process.listenerCount(name))).toEqual(
       listeners,
@@ -222,7 +225,7 @@ describe('report', () => {
 });
 
 describe('the event', () => {
-  const options = { environment: 'production' };
+  const options = { environment: 'production', toUrl };
 
   it.each([
     [{ origin: 'process' }, 'fatal'],
@@ -240,7 +243,7 @@ describe('the event', () => {
     const event = toSentryEvent({ ...rest, errors: [], title: 'The process was killed.' }, options);
     expect(event.message).toBe('The process was killed.');
     expect(event.exception).toBeUndefined();
-    expect(event.contexts.incident?.url).toBe('/desk/7K3QM2XA/9F4W0R6B');
+    expect(event.contexts.incident?.url).toBe('/failures/7K3QM2XA-9F4W0R6B');
     expect(event.contexts.trace).toBeUndefined();
     expect(event.tags.incident).toBeUndefined();
   });
@@ -270,7 +273,7 @@ it('loses nothing if the process exits immediately afterwards, and sends it from
     const { parseDsn } = await import('${sources}src/server/sentry/dsn.ts');
     const dsn = parseDsn('${upstream.dsn.text}');
     const outbox = createOutbox({ folder: ${JSON.stringify(folder)}, dsn, count() {}, warn() {} });
-    const reporter = createSentryReporter({ dsn, outbox, environment: 'production', count() {} });
+    const reporter = createSentryReporter({ dsn, outbox, environment: 'production', toUrl() {}, count() {} });
     reporter.report(${JSON.stringify(failure)});
     process.exit(0);`;
   await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
@@ -289,7 +292,7 @@ it('works as the bundle that the server loads', async () => {
     const { createSentryReporter } = await import(${JSON.stringify(bundle.href)});
     const outbox = { add: (bytes) => process.stdout.write(bytes) || true, limits() {}, async close() {} };
     const dsn = { text: 'https://k@x.example/1' };
-    const reporter = createSentryReporter({ dsn, outbox, environment: 'production', count() {} });
+    const reporter = createSentryReporter({ dsn, outbox, environment: 'production', toUrl() {}, count() {} });
     const kept = reporter.report(${JSON.stringify(failure)});
     process.exit(kept ? 0 : 1);`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {

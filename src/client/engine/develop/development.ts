@@ -53,7 +53,7 @@ let shown: DevError | undefined;
 const exchanges: Record<Side, number> = { modules: 0, data: 0 };
 /** The last build whose modules this page has. Its server follows, and mends nothing that those modules throw. */
 let exchangedBuild = 0;
-let pagesOf: 'product' | 'desk' = 'product';
+let pagesOf: 'product' | 'other' = 'product';
 let page: LivePage | undefined;
 let applying = Promise.resolve();
 /** Why the page has to be reloaded, once there is a server to load it from. */
@@ -66,7 +66,7 @@ let isReloading = false;
 /**
  * Reads the state of the last build, and follows the next builds.
  *
- * @param shows whose page it is: the desk's modules are not exchanged, so its pages reload
+ * @param shows whose page it is: modules of other apps are not exchanged, so their pages reload
  */
 export async function startDevelopment(shows: typeof pagesOf = 'product'): Promise<void> {
   pagesOf = shows;
@@ -179,7 +179,7 @@ async function apply(next: DevState): Promise<void> {
   showProblem();
   if (next.error) return;
   state = next;
-  const isOtherBase = pagesOf === 'desk' ? next.desk !== before.desk : next.base !== before.base;
+  const isOtherBase = pagesOf === 'other' ? next.others !== before.others : next.base !== before.base;
   if (isOtherBase) reloadBecause ??= `${next.reason || 'something outside the product folders'} changed`;
   if (reloadBecause !== undefined) return reload(reloadBecause);
   if (pagesOf === 'product' && !(await exchangeProduct(before, next))) return;
@@ -188,7 +188,7 @@ async function apply(next: DevState): Promise<void> {
 
 /** Builds are sent again with each connection, and many change nothing on a page. */
 function noteExchange(before: DevState, next: DevState): void {
-  const toText = ({ modules, styles, base, desk }: DevState) => JSON.stringify([modules, styles, base, desk]);
+  const toText = ({ modules, styles, base, others }: DevState) => JSON.stringify([modules, styles, base, others]);
   const isOtherPage = toText(before) !== toText(next);
   const isOtherServer = next.server !== before.server;
   if (isOtherPage) exchangedBuild = next.build;

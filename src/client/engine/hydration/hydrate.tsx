@@ -19,7 +19,7 @@ import { createRouteLoader } from './route-loader.ts';
 
 export interface HydrateOptions {
   readonly routes: readonly RouteDefinition[];
-  /** The path that all pages of the table and their data share (`/desk`); none by default. */
+  /** The path that all pages of the table and their data share (`/admin`); none by default. */
   readonly base?: string;
   readonly document: ComponentType<DocumentProps>;
   readonly errorPages: ErrorPages;

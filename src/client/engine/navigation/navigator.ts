@@ -17,7 +17,7 @@ import { keepScrollPositions } from './scroll-positions.ts';
 
 export interface NavigatorOptions {
   readonly tree: RouteTree;
-  /** The path that all pages of the app share (`/desk`), empty for none. */
+  /** The path that all pages of the app share (`/admin`), empty for none. */
   readonly base: string;
   readonly payload: PagePayload;
   readonly etag: string | undefined;

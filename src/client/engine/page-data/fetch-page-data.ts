@@ -27,7 +27,7 @@ export type PageDataResult =
   | { readonly kind: 'failed'; readonly error: Error };
 
 export interface FetchPageDataOptions {
-  /** The path that all pages of the app share (`/desk`), empty for none. */
+  /** The path that all pages of the app share (`/admin`), empty for none. */
   readonly base: string;
   /** Maximum number of attempts if the server fails (count, including the first). */
   readonly attempts: number;

@@ -11,7 +11,7 @@ import { fetchHoles, fetchPageData, fetchPageVersion, fillShell, type PageDataRe
 export type PrefetchPriority = 'intent' | 'viewport' | 'render';
 
 export interface PageDataStoreOptions {
-  /** The path that all pages of the app share (`/desk`), empty for none. */
+  /** The path that all pages of the app share (`/admin`), empty for none. */
   readonly base: string;
   /** The build that this browser runs. */
   readonly build: string;

@@ -198,18 +198,18 @@ function createPost({ settings, fetch }: EarlyErrors, answers: Answers): Post {
 }
 
 /**
- * Reads `{"id":"…","digest":"7K3QM2XA"}`. There is no digest if the server must look it up first. `desk` is set for a
- * visitor who is signed in there.
+ * Reads `{"id":"…","digest":"7K3QM2XA"}`. There is no digest if the server must look it up first. `url` is set for
+ * a visitor who can open the failure.
  */
 function readAnswer(text: string, answers: Answers): void {
-  const { id, digest, desk } = parseAnswer(text);
+  const { id, digest, url } = parseAnswer(text);
   const answer = answers.get(String(id));
   answers.delete(String(id));
   const address = `${digest}-${toOccurrence(String(id))}`;
-  if (isAddress(address)) answer?.({ digest: address, ...(desk === true && { desk }) });
+  if (isAddress(address)) answer?.({ digest: address, ...(typeof url === 'string' && { url }) });
 }
 
-function parseAnswer(text: string): { readonly id?: unknown; readonly digest?: unknown; readonly desk?: unknown } {
+function parseAnswer(text: string): { readonly id?: unknown; readonly digest?: unknown; readonly url?: unknown } {
   try {
     return Object(JSON.parse(text));
   } catch {

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Second } from '../../../shared/units.ts';
+import type { Operator } from '../../access/operator-tokens.ts';
 import { requestInfo } from '../../engine/request/request-info.ts';
 import { StoreError } from '../store/sql.ts';
 import { proxyOperatorOf, sessionCookieOf } from './credentials.ts';
-import type { Operator } from './operator-tokens.ts';
 import { clearSessionCookie, setSessionCookie } from './session-cookie.ts';
 import type { SignedIn, SignIn } from './sign-in.ts';
 

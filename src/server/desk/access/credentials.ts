@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import type { Operator } from '../../access/operator-tokens.ts';
 import { removeHeader, takeCookies } from '../../engine/request/request-headers.ts';
 import type { Step } from '../../engine/request/step.ts';
-import type { Operator } from './operator-tokens.ts';
 import { AUTH_PROXY_SECRET_HEADER, type ProxySignIn, readProxyOperator } from './proxy-operator.ts';
 import { SESSION_COOKIES, toCookieName } from './session-cookie.ts';
 

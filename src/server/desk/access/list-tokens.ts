@@ -1,6 +1,6 @@
+import { hasNoDouble, type NamedToken, ONLY_OPERATOR, type OperatorToken } from '../../access/operator-tokens.ts';
 import { ConfigError } from '../../engine/settings.ts';
 import type { DeskLog } from '../desk-log.ts';
-import { hasNoDouble, type NamedToken, ONLY_OPERATOR, type OperatorToken } from './operator-tokens.ts';
 import { type KeptToken, keepToken } from './token-file.ts';
 
 export interface TokenSettings {

@@ -1,9 +1,9 @@
 import { TICKET_KEY } from '../../../shared/desk/ticket.ts';
+import { type CheckToken, createCheckToken } from '../../access/check-token.ts';
+import { createOperatorTokens, type OperatorToken } from '../../access/operator-tokens.ts';
 import type { Step } from '../../engine/request/step.ts';
 import type { Desk } from '../desk.ts';
-import { type CheckToken, createCheckToken } from './check-token.ts';
 import { takeCredentials } from './credentials.ts';
-import { createOperatorTokens, type OperatorToken } from './operator-tokens.ts';
 import type { ProxySignIn } from './proxy-operator.ts';
 import { createSessionStore } from './session-store.ts';
 import { createSignIn, makeTicket, type SignIn } from './sign-in.ts';
@@ -27,7 +27,7 @@ export interface OpenSignIn {
 export function openSignIn({ tokens: listed, proxy, desk }: SignInSettings): OpenSignIn {
   const tokens = createOperatorTokens(listed);
   const sessions = createSessionStore((name, ...args) => desk.ask(name, ...args));
-  const checkToken = createCheckToken({ tokens, sessions });
+  const checkToken = createCheckToken({ tokens, replicas: sessions });
   return {
     signIn: createSignIn({ tokens, sessions, checkToken }),
     takeCredentials: takeCredentials(proxy),

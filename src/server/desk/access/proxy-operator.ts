@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import type { Operator } from '../../access/operator-tokens.ts';
+import { isSameText } from '../../access/same-text.ts';
 import { createProxyTrust, isFromProxy, type ProxyTrust } from '../../engine/protection/proxy-trust.ts';
-import type { Operator } from './operator-tokens.ts';
 import { type ProxySettings, requireProxySettings } from './proxy-settings.ts';
-import { isSameText } from './same-text.ts';
 
 /** The header in which the proxy proves that it set the name itself, in lower case. */
 export const AUTH_PROXY_SECRET_HEADER = 'x-auth-proxy-secret';

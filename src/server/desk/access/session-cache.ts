@@ -1,5 +1,5 @@
+import type { Operator } from '../../access/operator-tokens.ts';
 import { MAX_CACHED_SESSIONS, SESSION_CACHE_TIME } from '../limits.ts';
-import type { Operator } from './operator-tokens.ts';
 
 /** Recent answers of the store about sessions, in this process. */
 export interface SessionCache {

@@ -1,9 +1,9 @@
 import { createHash, createHmac } from 'node:crypto';
+import type { CheckToken } from '../../access/check-token.ts';
+import type { Operator, OperatorToken, OperatorTokens } from '../../access/operator-tokens.ts';
+import { isSameText } from '../../access/same-text.ts';
 import { SESSION_TIME } from '../limits.ts';
 import type { Grant } from '../store/servers/session-table.ts';
-import type { CheckToken } from './check-token.ts';
-import type { Operator, OperatorToken, OperatorTokens } from './operator-tokens.ts';
-import { isSameText } from './same-text.ts';
 import { createSessionCache } from './session-cache.ts';
 import type { SessionStore } from './session-store.ts';
 import { createSignedIds } from './signed-ids.ts';

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { OperatorToken } from './operator-tokens.ts';
+import type { OperatorToken } from '../../access/operator-tokens.ts';
 
 /** Issues ids, and later recognizes them without asking the store. */
 export interface SignedIds {

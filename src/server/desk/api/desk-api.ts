@@ -1,11 +1,11 @@
 import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import { Second } from '../../../shared/units.ts';
+import type { CheckToken } from '../../access/check-token.ts';
 import { mountApi } from '../../engine/api/mount-api.ts';
 import type { DocumentFacts } from '../../engine/api/openapi.ts';
 import { apiNotFound, resource } from '../../engine/api/resource.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import { privateReplies } from '../../engine/protection/private-replies.ts';
-import type { CheckToken } from '../access/check-token.ts';
 import type { Desk } from '../desk.ts';
 import { RETRY_LONGEST } from '../limits.ts';
 import type { DeskFacts } from '../pages/context.ts';

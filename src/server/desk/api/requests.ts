@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { NOBODY, ROUTE_SORTS, SORTS, SPANS, WITHIN } from '../../../shared/desk/choices.ts';
 import { USUAL_VIEW } from '../../../shared/desk/href.ts';
-import { parseAddress } from '../address.ts';
+import { parseAddress } from '../../engine/errors/parse-address.ts';
 import { ORDERS, toFilter } from '../pages/read-view.ts';
 import { isCursor } from '../store/incidents/cursor.ts';
 import { MAX_NOTE_LENGTH } from '../store/incidents/note-table.ts';

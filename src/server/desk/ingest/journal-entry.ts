@@ -1,4 +1,6 @@
 import type { Failure, FailureKind } from '../../engine/errors/failure.ts';
+import type { Feedback } from '../../reports/feedback/feedback.ts';
+import type { Salt } from '../../reports/tunnel/visitors.ts';
 
 /** A summary of an occurrence, kept when many failures are alike. It is enough to find it by its address. */
 export interface ThinOccurrence {
@@ -27,36 +29,6 @@ export interface CountRecord {
   readonly firstAt: number;
   readonly lastAt: number;
   readonly count: number;
-}
-
-/** Feedback from a visitor. */
-export interface Feedback {
-  /** 32 hexadecimal digits. */
-  readonly id: string;
-  /**
-   * The address of the failure that it is about: `7K3QM2XA-9F4W0R6B`, or the digest if the occurrence was
-   * only counted. Earlier releases left it out if they knew the event.
-   */
-  readonly address?: string;
-  /** The event that it is about, if the sender named one: 32 hexadecimal digits. */
-  readonly eventId?: string;
-  /** Up to 4,096 characters. */
-  readonly text: string;
-  readonly name?: string;
-  /** Not scrubbed, because the visitor wants to be contacted there. */
-  readonly email?: string;
-  /** The URL of the page, scrubbed. */
-  readonly url?: string;
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  readonly visitor?: string;
-}
-
-/** The secret for hashes of visitors. */
-export interface Salt {
-  /** The day on which it hashes addresses (days since 1970, UTC), or 0 for the ids that `visitorId` returns. */
-  readonly day: number;
-  readonly salt: string;
 }
 
 /**

@@ -1,11 +1,13 @@
 import { rmSync } from 'node:fs';
 import { Millisecond, Second } from '../../../shared/units.ts';
 import type { Failure } from '../../engine/errors/failure.ts';
+import type { Feedback } from '../../reports/feedback/feedback.ts';
+import type { Salt } from '../../reports/tunnel/visitors.ts';
 import { createSegmentedLog, type LogFiles, type LogPosition, type SegmentedLog } from '../../segmented-log.ts';
 import { MAX_JOURNAL_BYTES, SEGMENT_BYTES, WHOLE_PER_SECOND } from '../limits.ts';
 import { type CountSlots, createCountSlots } from '../worker/count-slots.ts';
 import type { Signals } from '../worker/signals.ts';
-import { type Feedback, type JournalEntry, type Salt, toThin } from './journal-entry.ts';
+import { type JournalEntry, toThin } from './journal-entry.ts';
 import { toSegmentPath } from './segment-files.ts';
 
 /** Files in which this process's failures wait for the store. Each is written before its address leaves the process. */

@@ -1,6 +1,7 @@
 import { toIncidentHref } from '../../../shared/desk/href.ts';
 import type { PlaceShape } from '../../../shared/desk/shapes.ts';
-import { STATE_WORDS, toCount, toPlural } from '../../../shared/desk/words.ts';
+import { STATE_WORDS } from '../../../shared/desk/words.ts';
+import { toCount, toPlural } from '../../../shared/words.ts';
 import { splitKey } from '../store/incident-key.ts';
 import type { ClaimedNotification } from '../store/notifications/claim-notification.ts';
 import type { Day, NotificationKind, NotificationRecord } from '../store/notifications/notification-table.ts';

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
-import { isIP } from 'node:net';
 import { Hour, Minute } from '../../../shared/units.ts';
-import { readLogin } from '../../engine/outgoing/read-login.ts';
+import { MAIL_ADDRESS, parseUrl, splitList } from '../../engine/outgoing/parse-settings.ts';
 import type { MailServer } from '../../engine/outgoing/send-mail.ts';
-import { toNetwork } from '../../engine/outgoing/special-addresses.ts';
 import type { Threshold } from '../store/notifications/notification-rules.ts';
 
 export type WebhookFormat = 'json' | 'slack';
@@ -72,7 +70,7 @@ export function parsePeople(text: string): Record<string, string> | undefined {
     part.slice(0, part.lastIndexOf(':')),
     part.slice(part.lastIndexOf(':') + 1),
   ]);
-  const isSound = people.every(([name = '', address = '']) => name !== '' && ADDRESS.test(address));
+  const isSound = people.every(([name = '', address = '']) => name !== '' && MAIL_ADDRESS.test(address));
   return isSound ? Object.fromEntries(people) : undefined;
 }
 
@@ -89,49 +87,10 @@ function isHttpUrl(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 }
 
-function parseUrl(text: string): URL | null {
-  return /\s/.test(text) ? null : URL.parse(text);
-}
-
-/**
- * Checks a URL such as `smtps://user:password@mail.example.com`. The default port is 465 with TLS from the start, else
- * 587.
- */
-export function parseSmtpUrl(text: string): string | undefined {
-  const url = parseUrl(text);
-  const isSmtp = url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
-  const isPlain = isSmtp && /^\/?$/.test(url.pathname) && url.search === '' && url.hash === '';
-  return isPlain && (url.password === '' || url.username !== '') && readLogin(url) ? text : undefined;
-}
-
-const ADDRESS = /^[^\s@,;:<>()[\]\\"']{1,64}@[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?$/i;
-
-/** `desk@example.com` */
-export function parseMailAddress(text: string): string | undefined {
-  return ADDRESS.test(text) ? text : undefined;
-}
-
 /** Parses addresses, separated by commas, each with or without an environment. */
 export function parseMailAddresses(text: string): string[] | undefined {
   const parts = splitList(text);
-  return parts.every((part) => ADDRESS.test(part.replace(SCOPE, ''))) ? parts : undefined;
-}
-
-/** Parses hosts without a port, addresses and networks. */
-export function parsePrivateTargets(text: string): string[] | undefined {
-  const parts = splitList(text);
-  return parts.every((part) => toNetwork(part) !== undefined || isHostName(part)) ? parts : undefined;
-}
-
-function splitList(text: string): string[] {
-  return text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-}
-
-function isHostName(text: string): boolean {
-  return isIP(text) === 0 && /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text) && !/^[\d.]+$/.test(text);
+  return parts.every((part) => MAIL_ADDRESS.test(part.replace(SCOPE, ''))) ? parts : undefined;
 }
 
 /** Returns an id of a target that is the same on all replicas and after a restart, and that reveals no secret. */

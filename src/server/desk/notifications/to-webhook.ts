@@ -1,4 +1,4 @@
-import { toIsoTime } from '../../../shared/desk/words.ts';
+import { toIsoTime } from '../../../shared/words.ts';
 import { defuse } from './defuse.ts';
 import { listFacts, type Message } from './message.ts';
 

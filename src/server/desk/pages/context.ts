@@ -1,6 +1,6 @@
+import type { Operator } from '../../access/operator-tokens.ts';
 import type { EngineContext } from '../../engine/pages/server-page.ts';
 import type { Access } from '../access/access.ts';
-import type { Operator } from '../access/operator-tokens.ts';
 import type { Desk } from '../desk.ts';
 import type { DeskLinks } from '../links.ts';
 import type { NotifyFacts } from '../views/present-notify.ts';

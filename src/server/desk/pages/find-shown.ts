@@ -1,8 +1,8 @@
 import { toIncidentHref } from '../../../shared/desk/href.ts';
 import type { MissedShape } from '../../../shared/desk/shapes.ts';
 import { notFound, publicError, redirect } from '../../../shared/engine/routing/control-flow.ts';
+import type { Address } from '../../engine/errors/parse-address.ts';
 import type { LoaderArgs } from '../../engine/pages/server-page.ts';
-import type { Address } from '../address.ts';
 import { keyOf, toDigest } from '../store/incident-key.ts';
 import type { Found, Occurrence } from '../store/records.ts';
 import type { AskStore, Shown } from '../views/read-incident.ts';

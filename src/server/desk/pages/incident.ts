@@ -4,6 +4,7 @@ import { toIncidentHref, toListHref, USUAL_VIEW } from '../../../shared/desk/hre
 import type { IncidentData } from '../../../shared/desk/shapes.ts';
 import { notFound, redirect } from '../../../shared/engine/routing/control-flow.ts';
 import { Day, Hour } from '../../../shared/units.ts';
+import { type Address, parseAddress } from '../../engine/errors/parse-address.ts';
 import {
   type ActingPage,
   type ActionArgs,
@@ -12,7 +13,6 @@ import {
   type LoadingPage,
   type Refusal,
 } from '../../engine/pages/server-page.ts';
-import { type Address, parseAddress } from '../address.ts';
 import { type CallKey, toCallKey } from '../store/incident-key.ts';
 import type { ChangeOutcome, IncidentChange, StateChange } from '../store/incidents/change-incident.ts';
 import { MAX_NOTE_LENGTH } from '../store/incidents/note-table.ts';

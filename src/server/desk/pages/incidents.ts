@@ -1,9 +1,10 @@
 import type { Changed, DeskActions } from '../../../shared/desk/actions.ts';
 import { pickKept, toIncidentHref, toListHref, USUAL_VIEW } from '../../../shared/desk/href.ts';
 import type { IncidentsData, ViewShape } from '../../../shared/desk/shapes.ts';
-import { toPlural } from '../../../shared/desk/words.ts';
 import { redirect } from '../../../shared/engine/routing/control-flow.ts';
 import { Hour } from '../../../shared/units.ts';
+import { toPlural } from '../../../shared/words.ts';
+import { parseAddress } from '../../engine/errors/parse-address.ts';
 import {
   type ActingPage,
   type ActionArgs,
@@ -11,7 +12,6 @@ import {
   type LoadingPage,
   type Refusal,
 } from '../../engine/pages/server-page.ts';
-import { parseAddress } from '../address.ts';
 import { type CallKey, toCallKey } from '../store/incident-key.ts';
 import type { StateChange } from '../store/incidents/change-incident.ts';
 import { isCursor } from '../store/incidents/cursor.ts';

@@ -1,4 +1,4 @@
-import { type Address, parseAddress } from '../address.ts';
+import { type Address, parseAddress } from '../../engine/errors/parse-address.ts';
 
 /**
  * The key of an incident in a query. The same failure in two environments is two incidents, each with its

@@ -1,4 +1,4 @@
-import { parseAddress } from '../address.ts';
+import { parseAddress } from '../../engine/errors/parse-address.ts';
 import { LOOKUP_PATIENCE, RETRY_FIRST } from '../limits.ts';
 import type { Found } from '../store/records.ts';
 import type { Store } from '../store/store.ts';

@@ -13,7 +13,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
 import { Second } from '../../../shared/units.ts';
-import { TerminalError } from './terminal-error.ts';
+import { TerminalError } from '../../terminal/terminal-error.ts';
 
 /**
  * Tables that a backup leaves empty: the keys that visitors are hashed with, sessions, sign-in attempts, and

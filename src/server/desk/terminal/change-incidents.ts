@@ -1,13 +1,13 @@
 import { userInfo } from 'node:os';
-import { toAgo, toCount, toExactTime } from '../../../shared/desk/words.ts';
+import { toAgo, toCount, toExactTime } from '../../../shared/words.ts';
+import { toClean } from '../../terminal/clean-text.ts';
+import type { Line } from '../../terminal/paint.ts';
+import { TerminalError } from '../../terminal/terminal-error.ts';
 import { toCallKey } from '../store/incident-key.ts';
 import type { ChangeOutcome } from '../store/incidents/change-incident.ts';
 import type { Store } from '../store/store.ts';
-import { toClean } from './clean-text.ts';
 import { type Desktop, draw } from './desktop.ts';
-import type { Line } from './paint.ts';
 import type { ChangeCommand } from './parse-command.ts';
-import { TerminalError } from './terminal-error.ts';
 
 /**
  * Changes each incident separately: an unknown digest does not stop the others.

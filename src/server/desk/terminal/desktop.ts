@@ -1,6 +1,6 @@
 import type { Environment } from '../../engine/settings.ts';
+import { type Line, type Paper, toText } from '../../terminal/paint.ts';
 import type { DeskLog } from '../desk-log.ts';
-import { type Line, type Paper, toText } from './paint.ts';
 import type { TerminalSettings } from './read-terminal-settings.ts';
 
 /** The environment that a command runs in. */

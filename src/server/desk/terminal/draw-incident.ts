@@ -11,23 +11,15 @@ import type {
   StatusShape,
   WholeShape,
 } from '../../../shared/desk/shapes.ts';
-import {
-  KIND_WORDS,
-  MISSED_WORDS,
-  STATE_WORDS,
-  toAgo,
-  toCount,
-  toDuration,
-  toExactTime,
-  toPlural,
-} from '../../../shared/desk/words.ts';
-import { toClean, toCleanLines } from './clean-text.ts';
+import { KIND_WORDS, MISSED_WORDS, STATE_WORDS } from '../../../shared/desk/words.ts';
+import { toAgo, toCount, toDuration, toExactTime, toPlural } from '../../../shared/words.ts';
+import { toClean, toCleanLines } from '../../terminal/clean-text.ts';
+import { drawPairs, drawSection } from '../../terminal/draw-section.ts';
+import { EMPTY, flow, type Line, type Piece, type Style } from '../../terminal/paint.ts';
+import { padToWidth, toWidth } from '../../terminal/text-width.ts';
 import { toBars } from './draw-list.ts';
-import { drawPairs, drawSection } from './draw-section.ts';
 import { drawErrors } from './draw-stack.ts';
 import { drawStory } from './draw-story.ts';
-import { EMPTY, flow, type Line, type Piece, type Style } from './paint.ts';
-import { padToWidth, toWidth } from './text-width.ts';
 
 export type IncidentToDraw = Omit<IncidentData, 'operator'>;
 

@@ -1,10 +1,11 @@
 import { SORTS } from '../../../shared/desk/choices.ts';
 import type { IncidentRow, PlaceShape, ViewShape } from '../../../shared/desk/shapes.ts';
-import { STATE_WORDS, toAgo, toCount } from '../../../shared/desk/words.ts';
-import { toClean } from './clean-text.ts';
-import { cut, EMPTY, flow, type Line, type Paper, type Piece, type Style } from './paint.ts';
+import { STATE_WORDS } from '../../../shared/desk/words.ts';
+import { toAgo, toCount } from '../../../shared/words.ts';
+import { toClean } from '../../terminal/clean-text.ts';
+import { cut, EMPTY, flow, type Line, type Paper, type Piece, type Style } from '../../terminal/paint.ts';
+import { cutToWidth, padToWidth, toWidth } from '../../terminal/text-width.ts';
 import { MAX_LIMIT } from './parse-command.ts';
-import { cutToWidth, padToWidth, toWidth } from './text-width.ts';
 
 /** A page of incidents. */
 export interface ListToDraw {

@@ -1,8 +1,8 @@
 import { chooseOpen, groupFrames, toPackages } from '../../../shared/desk/frames.ts';
 import type { ErrorShape, FrameShape, SpanShape } from '../../../shared/desk/shapes.ts';
-import { toPlural } from '../../../shared/desk/words.ts';
-import { toCleanLines } from './clean-text.ts';
-import { cut, flow, type Line, type Piece } from './paint.ts';
+import { toPlural } from '../../../shared/words.ts';
+import { toCleanLines } from '../../terminal/clean-text.ts';
+import { cut, flow, type Line, type Piece } from '../../terminal/paint.ts';
 
 /**
  * Draws a chain of errors, outermost first: frames of the app with their source, groups of other frames in one line.

@@ -1,9 +1,9 @@
 import { toGrowthWords } from '../../../shared/desk/growth-words.ts';
 import type { StoryShape } from '../../../shared/desk/shapes.ts';
-import { toAgo, toDuration, toExactTime, toMebibytes } from '../../../shared/desk/words.ts';
-import { toCleanLines } from './clean-text.ts';
-import { drawPairs, drawSection } from './draw-section.ts';
-import { flow, type Line } from './paint.ts';
+import { toAgo, toDuration, toExactTime, toMebibytes } from '../../../shared/words.ts';
+import { toCleanLines } from '../../terminal/clean-text.ts';
+import { drawPairs, drawSection } from '../../terminal/draw-section.ts';
+import { flow, type Line } from '../../terminal/paint.ts';
 
 /** Draws what only incidents of this kind have. */
 export function drawStory(story: StoryShape, now: number): Line[] {

@@ -2,17 +2,17 @@ import { existsSync, readdirSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { Day } from '../../../shared/units.ts';
+import { parseAddress } from '../../engine/errors/parse-address.ts';
 import { toSender } from '../../engine/request/to-sender.ts';
-import { parseAddress } from '../address.ts';
+import { hashAddress, hashId, NO_DAY, toVisitorHash } from '../../reports/tunnel/visitors.ts';
+import { TerminalError } from '../../terminal/terminal-error.ts';
 import { clearLines, clearTaken } from '../ingest/clear-lines.ts';
 import type { JournalEntry } from '../ingest/journal-entry.ts';
-import { hashAddress, hashId, toVisitorHash } from '../ingest/tunnel/visitors.ts';
 import { toSubject } from '../store/occurrences/feedback-table.ts';
 import type { Store } from '../store/store.ts';
 import type { Forgotten } from '../store/visitors/forget-visitor.ts';
-import { NO_DAY, type Secret } from '../store/visitors/secret-table.ts';
+import type { Secret } from '../store/visitors/secret-table.ts';
 import { listRunFolders } from './list-journals.ts';
-import { TerminalError } from './terminal-error.ts';
 
 /** The visitor whose data is to be deleted, and how to find it. */
 export interface WhomToForget extends Forgotten {

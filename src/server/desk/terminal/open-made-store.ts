@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { TerminalError } from '../../terminal/terminal-error.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { openPostgres } from '../store/postgres.ts';
 import type { SqlDriver } from '../store/sql.ts';
@@ -7,7 +8,6 @@ import { openMadeSqlite, openSqlite } from '../store/sqlite.ts';
 import { openMadeStore, openStore, type Store } from '../store/store.ts';
 import { listRunFolders } from './list-journals.ts';
 import type { TerminalSettings } from './read-terminal-settings.ts';
-import { TerminalError } from './terminal-error.ts';
 
 export interface MadeStore {
   readonly store: Store;

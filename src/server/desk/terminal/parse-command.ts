@@ -4,10 +4,10 @@ import { USUAL_VIEW } from '../../../shared/desk/href.ts';
 import type { ViewShape } from '../../../shared/desk/shapes.ts';
 import { KIND_WORDS, STATE_WORDS } from '../../../shared/desk/words.ts';
 import { Day, Hour, Minute } from '../../../shared/units.ts';
-import { parseAddress } from '../address.ts';
+import { parseAddress } from '../../engine/errors/parse-address.ts';
+import { toClean } from '../../terminal/clean-text.ts';
+import { UsageError } from '../../terminal/terminal-error.ts';
 import type { StateChange } from '../store/incidents/change-incident.ts';
-import { toClean } from './clean-text.ts';
-import { UsageError } from './terminal-error.ts';
 
 export type Command =
   | { readonly is: 'help' }

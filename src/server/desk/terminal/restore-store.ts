@@ -1,6 +1,7 @@
 import { chownSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Second } from '../../../shared/units.ts';
+import { TerminalError, UsageError } from '../../terminal/terminal-error.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { type FileLock, takeLock } from '../file-lock.ts';
 import { hasSchema, readMeta, SCHEMA_VERSION } from '../store/migrations.ts';
@@ -12,7 +13,6 @@ import { openStore } from '../store/store.ts';
 import { NO_BACKUP, readBackupFile } from './backup-file.ts';
 import { toSqlitePath } from './open-made-store.ts';
 import type { TerminalSettings } from './read-terminal-settings.ts';
-import { TerminalError, UsageError } from './terminal-error.ts';
 
 export interface RestoreOptions {
   /** A SQLite backup. Undefined with PostgreSQL, for which `pg_restore` has already restored the tables. */

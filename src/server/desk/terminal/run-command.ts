@@ -1,8 +1,11 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { toArrivingWords, toExactTime, toPlural } from '../../../shared/desk/words.ts';
+import { toArrivingWords } from '../../../shared/desk/words.ts';
+import { toExactTime, toPlural } from '../../../shared/words.ts';
 import { DIGEST_RULE } from '../../engine/errors/digest/create-digest.ts';
-import { parseAddress } from '../address.ts';
+import { parseAddress } from '../../engine/errors/parse-address.ts';
+import { toClean, toCleanJson } from '../../terminal/clean-text.ts';
+import { TerminalError } from '../../terminal/terminal-error.ts';
 import { chooseShown } from '../pages/find-shown.ts';
 import { ORDERS, toFilter } from '../pages/read-view.ts';
 import { StoreAwayError } from '../store/sql.ts';
@@ -14,7 +17,6 @@ import { createDigester } from '../worker/maps/digester.ts';
 import { createAskStore } from './ask-store.ts';
 import { writeBackupFile, writeBackupTo } from './backup-file.ts';
 import { changeIncidents } from './change-incidents.ts';
-import { toClean, toCleanJson } from './clean-text.ts';
 import { type Desktop, draw, write } from './desktop.ts';
 import { drawIncident } from './draw-incident.ts';
 import { drawList } from './draw-list.ts';
@@ -26,7 +28,6 @@ import type { Command } from './parse-command.ts';
 import { toJournalsOfLetters } from './replay-letters.ts';
 import { restoreStore } from './restore-store.ts';
 import { makeSignInLink } from './sign-in-link.ts';
-import { TerminalError } from './terminal-error.ts';
 
 /** @throws TerminalError, UsageError, ConfigError, BackupError, StoreAwayError */
 export async function runCommand(command: Command, desktop: Desktop): Promise<void> {

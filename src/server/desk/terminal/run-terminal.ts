@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError, type Environment } from '../../engine/settings.ts';
+import { toCleanLines } from '../../terminal/clean-text.ts';
+import { toCommandName } from '../../terminal/command-name.ts';
+import { toPaper } from '../../terminal/paper.ts';
+import { TerminalError, UsageError } from '../../terminal/terminal-error.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { StoreError } from '../store/sql.ts';
-import { toCleanLines } from './clean-text.ts';
-import { toCommandName } from './command-name.ts';
 import type { Desktop } from './desktop.ts';
-import { toPaper } from './paper.ts';
 import { parseCommand } from './parse-command.ts';
 import { readTerminalSettings } from './read-terminal-settings.ts';
 import { runCommand } from './run-command.ts';
-import { TerminalError, UsageError } from './terminal-error.ts';
 
 export interface TerminalOptions {
   /** The arguments after the name of the command. */

@@ -1,15 +1,15 @@
 import { TICKET_KEY } from '../../../shared/desk/ticket.ts';
+import { createOperatorTokens, type OperatorToken } from '../../access/operator-tokens.ts';
 import { SETTINGS } from '../../config.ts';
 import { toHttpUrl } from '../../engine/connection/listen.ts';
 import { type Environment, readSettings } from '../../engine/settings.ts';
+import { TerminalError } from '../../terminal/terminal-error.ts';
 import { listTokens } from '../access/list-tokens.ts';
-import { createOperatorTokens, type OperatorToken } from '../access/operator-tokens.ts';
 import { makeTicket } from '../access/sign-in.ts';
 import { readKeptToken } from '../access/token-file.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { Store } from '../store/store.ts';
 import type { TerminalSettings } from './read-terminal-settings.ts';
-import { TerminalError } from './terminal-error.ts';
 
 export interface SignInLink {
   readonly link: string;

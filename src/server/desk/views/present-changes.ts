@@ -1,5 +1,5 @@
 import type { ChangeShape } from '../../../shared/desk/shapes.ts';
-import { toExactTime, toPlural } from '../../../shared/desk/words.ts';
+import { toExactTime, toPlural } from '../../../shared/words.ts';
 import type { ChangeAction, LoggedChange } from '../store/incidents/change-log.ts';
 import type { Note } from '../store/incidents/note-table.ts';
 

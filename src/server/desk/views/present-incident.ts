@@ -6,7 +6,7 @@ import type {
   SimilarShape,
 } from '../../../shared/desk/shapes.ts';
 import { explainReactError } from '../../../shared/engine/rendering/react-errors.ts';
-import type { Feedback } from '../ingest/journal-entry.ts';
+import type { Feedback } from '../../reports/feedback/feedback.ts';
 import { findFrameLine } from '../store/ingest/frame-line.ts';
 import type { Incident, IncidentRelease, StoredFailure } from '../store/records.ts';
 import { presentPlace } from './present-incident-row.ts';

@@ -1,4 +1,4 @@
-import { toDuration, toExactTime, toPlural } from '../../../shared/desk/words.ts';
+import { toDuration, toExactTime, toPlural } from '../../../shared/words.ts';
 import { listTargets } from '../notifications/list-targets.ts';
 import type { NotifySettings } from '../notifications/settings.ts';
 import type { Threshold } from '../store/notifications/notification-rules.ts';

@@ -3,9 +3,9 @@ import type { TestShape } from '../../../shared/desk/shapes.ts';
 import { MAX_BREADCRUMBS } from '../../../shared/engine/limits.ts';
 import { explainReactError } from '../../../shared/engine/rendering/react-errors.ts';
 import { type BodyField, type Breadcrumb, type RequestRecord, toAddress } from '../../engine/errors/failure.ts';
+import { toClean } from '../../terminal/clean-text.ts';
 import { toDigest } from '../store/incident-key.ts';
 import type { StoredFailure } from '../store/records.ts';
-import { toClean } from '../terminal/clean-text.ts';
 import { sampleOf } from './sample-values.ts';
 
 /** Headers that supertest sets from the body, or that only browsers set. */

@@ -1,4 +1,4 @@
-import { toExactTime } from '../../../shared/desk/words.ts';
+import { toExactTime } from '../../../shared/words.ts';
 import type { Deletion } from '../store/incidents/change-log.ts';
 import type { Incident } from '../store/records.ts';
 

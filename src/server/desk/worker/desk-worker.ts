@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
-import type { DeskRetention } from '../../config.ts';
 import type { StackFrame } from '../../engine/errors/failure.ts';
+import { parseAddress } from '../../engine/errors/parse-address.ts';
 import type { Count } from '../../engine/monitoring/count.ts';
 import { createAddressFinder } from '../../engine/outgoing/find-address.ts';
-import { parseAddress } from '../address.ts';
 import type { DeskLog } from '../desk-log.ts';
 import {
   BEAT_INTERVAL,
@@ -24,6 +23,7 @@ import { createNotifier } from '../notifications/notifier.ts';
 import { createSendRequest } from '../notifications/send-request.ts';
 import type { NotifySettings } from '../notifications/settings.ts';
 import { createTargets } from '../notifications/targets.ts';
+import type { DeskRetention } from '../settings.ts';
 import { toCallKey } from '../store/incident-key.ts';
 import type { Resolved } from '../store/incidents/look-up.ts';
 import { openDriver } from '../store/open-driver.ts';

@@ -1,7 +1,7 @@
 import { MiB, Minute } from '../../../shared/units.ts';
-import type { DeskRetention } from '../../config.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { SIZE_GROWTH } from '../limits.ts';
+import type { DeskRetention } from '../settings.ts';
 import type { RetentionReport } from '../store/retention/retention.ts';
 import type { Store } from '../store/store.ts';
 

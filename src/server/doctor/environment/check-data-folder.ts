@@ -1,9 +1,11 @@
 import { existsSync, readFileSync, realpathSync, statfsSync } from 'node:fs';
-import { toMebibytes } from '../../../shared/desk/words.ts';
 import { MiB } from '../../../shared/units.ts';
-import { findExisting, requireWritable, UnwritableFolderError } from '../../desk/data-folder.ts';
+import { toMebibytes } from '../../../shared/words.ts';
+import { findExisting, requireWritable, UnwritableFolderError } from '../../boot/data-folder.ts';
+import { DESTINATION_FILES } from '../../destination-settings.ts';
 import type { Environment } from '../../engine/settings.ts';
 import { type Checks, type Finding, judge, ok, toFinding, unknown, warning, wrong } from '../finding.ts';
+import type { StoredData } from '../more-checks.ts';
 
 export interface FolderOptions {
   readonly dataDir: string;
@@ -12,10 +14,7 @@ export interface FolderOptions {
   readonly isContainer: boolean;
   /** Whether it serves others than its developer. */
   readonly isServing: boolean;
-  /** Whether the store is PostgreSQL. Then the folder has only data that waits for it. */
-  readonly isShared: boolean;
-  /** `DESK_MAX_SIZE` (bytes). */
-  readonly maxStoreBytes: number;
+  readonly stored: StoredData;
 }
 
 export interface FolderFacts extends FolderOptions {
@@ -31,8 +30,6 @@ export interface Mount {
   readonly type: string;
 }
 
-/** Space for the journal (256 MB), the queue of reports (64 MB) and build files (200 MB), in bytes. */
-const OTHER_SPACE = 520 * MiB;
 /** A start needs more than this (bytes). */
 const NO_SPACE = 64 * MiB;
 
@@ -43,37 +40,32 @@ export const FOLDER_CHECKS = {
   },
 
   /** Does the data survive a restart of the container or the machine? */
-  Volume({ mount, dataDir, isContainer, isServing, isShared }) {
+  Volume({ mount, dataDir, isContainer, isServing, stored }) {
     if (!mount) return unknown('This system does not show its mounts.');
     const isMemory = mount.type === 'tmpfs' || mount.type === 'ramfs';
     const isOfContainer = isContainer && (mount.type === 'overlay' || mount.point === '/');
     if (!isMemory && !isOfContainer) return ok(`${mount.type}, mounted at ${mount.point}.`);
     const where = isMemory ? 'in memory, which a restart clears' : 'in the container, and is deleted with it';
-    const lost = isShared ? 'data that waits for PostgreSQL' : 'all data of the desk';
-    const judged = isServing && !isShared ? wrong : warning;
+    const judged = isServing && stored.isPrecious ? wrong : warning;
     return judged(
-      `DATA_DIR is ${where}. You would lose ${lost}.`,
+      `DATA_DIR is ${where}. You would lose ${stored.name}.`,
       `Mount a volume: docker run -v spillway:${dataDir} …`,
     );
   },
 
   /** Is there enough space for everything that the server can store? */
-  'Free space'({ free, isShared, maxStoreBytes }) {
-    const needed = OTHER_SPACE + (isShared ? 0 : maxStoreBytes);
+  'Free space'({ free, stored: { maxBytes: needed, advice } }) {
     const found = `${toMebibytes(free)} are free.`;
     if (free > needed) return ok(found);
     const judged = free < NO_SPACE ? wrong : warning;
-    return judged(
-      found,
-      `Free some space, or lower DESK_MAX_SIZE. The store, the journal and queued reports can need ${toMebibytes(needed)}.`,
-    );
+    return judged(found, `${advice} What is stored can need ${toMebibytes(needed)}.`);
   },
 } satisfies Checks<FolderFacts>;
 
 export function checkDataFolder(options: FolderOptions): Finding[] {
   const { dataDir, mounts } = options;
   try {
-    requireWritable(dataDir);
+    requireWritable(dataDir, DESTINATION_FILES);
   } catch (error) {
     if (error instanceof UnwritableFolderError) return [toFinding('DATA_DIR', wrong(error.message))];
     throw error;

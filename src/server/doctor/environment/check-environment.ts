@@ -1,13 +1,13 @@
 import { readOpenFileLimit } from '../../engine/connection/connection-limits.ts';
 import type { ProductSettings } from '../../engine/product.ts';
 import type { Environment } from '../../engine/settings.ts';
+import { DESTINATION_CHECKS } from '../destination-checks.ts';
 import { type FindingGroup, judge, toFinding } from '../finding.ts';
 import { checkBuild } from './check-build.ts';
 import { checkChangedFiles } from './check-changed-files.ts';
 import { checkDataFolder, isInContainer, readMounts } from './check-data-folder.ts';
 import { measureMemory, PROCESS_CHECKS } from './check-process.ts';
 import { checkSettings, isForOthers } from './check-settings.ts';
-import { checkStore } from './check-store.ts';
 import { readEnvironment } from './read-settings.ts';
 
 export interface EnvironmentOptions {
@@ -23,7 +23,7 @@ export interface EnvironmentOptions {
 export async function checkEnvironment(options: EnvironmentOptions): Promise<FindingGroup[]> {
   const { env, dist, product, mounts = readMounts() } = options;
   const read = readEnvironment(env);
-  const { dataDir, deskDatabaseUrl: databaseUrl, deskRetention, maxConnectionsPerAddress: perAddress } = read.config;
+  const { dataDir, maxConnectionsPerAddress: perAddress } = read.config;
   const isContainer = isInContainer(mounts, env);
   const changedFiles = checkChangedFiles(env.SPILLWAY_CHANGED);
   const folder = {
@@ -31,8 +31,7 @@ export async function checkEnvironment(options: EnvironmentOptions): Promise<Fin
     mounts,
     isContainer,
     isServing: isForOthers(env, read.config),
-    isShared: databaseUrl !== undefined,
-    maxStoreBytes: deskRetention.maxBytes,
+    stored: DESTINATION_CHECKS.describeFolder(read.config),
   };
   return [
     {
@@ -49,6 +48,6 @@ export async function checkEnvironment(options: EnvironmentOptions): Promise<Fin
       ],
     },
     { heading: 'Settings', findings: await checkSettings({ env, read, product, isContainer }) },
-    { heading: 'Data', findings: [...checkDataFolder(folder), ...(await checkStore({ dataDir, databaseUrl }))] },
+    { heading: 'Data', findings: [...checkDataFolder(folder), ...(await DESTINATION_CHECKS.checkStore(read.config))] },
   ];
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
-import { toMebibytes } from '../../../shared/desk/words.ts';
 import { MiB } from '../../../shared/units.ts';
+import { toMebibytes } from '../../../shared/words.ts';
 import { toConnectionLimits, toMaxConnections } from '../../engine/connection/connection-limits.ts';
 import { describeNodeFloor } from '../../engine/monitoring/node-floor.ts';
 import { MAX_CONNECTIONS, RESERVED_FILES } from '../../limits.ts';
@@ -9,7 +9,7 @@ import { type Checks, ok, warning } from '../finding.ts';
 
 /** With less memory, a hundred concurrent visitors and some uploads were too many (bytes; docs/operating.md). */
 const MIN_MEMORY = 256 * MiB;
-/** The rest is for the desk's thread, buffers and code. */
+/** The rest is for other threads, buffers and code. */
 const MAX_HEAP_SHARE = 0.75;
 
 export interface ProcessFacts {

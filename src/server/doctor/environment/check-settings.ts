@@ -1,21 +1,13 @@
-import { toPlural } from '../../../shared/desk/words.ts';
-import { Second } from '../../../shared/units.ts';
+import { toPlural } from '../../../shared/words.ts';
 import { type Config, SETTINGS } from '../../config.ts';
-import { listTokens } from '../../desk/access/list-tokens.ts';
-import { requireProxySettings } from '../../desk/access/proxy-settings.ts';
-import { toNotifySettings } from '../../desk/notifications/to-notify-settings.ts';
-import { createAddressFinder, ForbiddenTargetError, type Lookup } from '../../engine/outgoing/find-address.ts';
-import { LateTargetError, withinTime } from '../../engine/outgoing/within-time.ts';
+import type { Lookup } from '../../engine/outgoing/find-address.ts';
 import type { ProductSettings } from '../../engine/product.ts';
 import type { Environment } from '../../engine/settings.ts';
-import { type Checks, type Finding, judge, ok, toFinding, type Verdict, warning, wrong } from '../finding.ts';
+import { DESTINATION_CHECKS } from '../destination-checks.ts';
+import { type Checks, type Finding, judge, ok, toFinding, warning, wrong } from '../finding.ts';
+import { GENERATE, isGuessable } from '../guessable.ts';
 import { findMisspelt } from './find-misspelt.ts';
 import { listSentences, type ReadEnvironment } from './read-settings.ts';
-
-/** How long a DNS lookup can take (ms). */
-const LOOKUP_TIMEOUT = 5 * Second;
-/** A secret with fewer different characters was not generated (a count). */
-const GENERATED_CHARACTERS = 8;
 
 export interface SettingsOptions {
   readonly env: Environment;
@@ -33,7 +25,7 @@ export async function checkSettings(options: SettingsOptions): Promise<Finding[]
     ...checkValues(options),
     ...checkNames(env, product instanceof Error ? [] : Object.keys(product.table)),
     ...judge(SETTING_CHECKS, { ...config, isContainer, isServing: isForOthers(env, config) }),
-    ...(await checkTargets(config, resolve)),
+    ...(await DESTINATION_CHECKS.checkSettings(config, resolve)),
   ];
 }
 
@@ -46,19 +38,11 @@ function isLoopback(host: string): boolean {
   return /^(?:localhost|127\.[\d.]+|\[?::1\]?)$/.test(host);
 }
 
-function isGuessable(secret: string): boolean {
-  return new Set(secret).size < GENERATED_CHARACTERS;
-}
-
 /** Would the server start with these values? */
 function checkValues({ env, read: { config, sentences }, product }: SettingsOptions): Finding[] {
-  const isFound = config.operatorTokens.length > 0 || config.deskDatabaseUrl !== undefined;
   const invalid = [
     ...sentences,
-    // Without either, a start creates a token. Nothing is created here.
-    ...(isFound ? listSentences(() => listTokens(config, NO_LOG)) : []),
-    ...(config.authProxyHeader === undefined ? [] : listSentences(() => requireProxySettings(config))),
-    ...listSentences(() => toNotifySettings(config)),
+    ...DESTINATION_CHECKS.listSentences(config),
     ...(product instanceof Error
       ? [`src/server/product/settings.ts cannot be loaded: ${product.message}`]
       : listSentences(() => product.read(env, config))),
@@ -68,8 +52,6 @@ function checkValues({ env, read: { config, sentences }, product }: SettingsOpti
     invalid.length > 0 ? invalid.map((found) => wrong(found)) : [ok(`${toPlural(count, 'setting')} set, all valid.`)];
   return verdicts.map((verdict) => toFinding('Settings', verdict));
 }
-
-const NO_LOG = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** Is a name misspelled? */
 function checkNames(env: Environment, productNames: readonly string[]): Finding[] {
@@ -86,10 +68,7 @@ export interface SettingFacts extends Config {
 
 const SETTING_CHECKS = {
   /** Can a proxy connect to it? */
-  'HOST and PORT'({ host, port, deskPort, deskOnly, isContainer }) {
-    if (deskPort !== undefined && deskPort === port && port > 0 && !deskOnly) {
-      return wrong(`PORT and DESK_PORT are both ${port}. The server cannot listen on it twice.`, 'Change DESK_PORT.');
-    }
+  'HOST and PORT'({ host, port, isContainer }) {
     if (isContainer && isLoopback(host)) {
       return warning(
         `On ${host}, only this container can connect. No proxy and no published port reaches the server.`,
@@ -97,7 +76,7 @@ const SETTING_CHECKS = {
         { setting: 'HOST=0.0.0.0' },
       );
     }
-    return ok(`${host}, port ${port}${deskPort === undefined ? '' : `, and ${deskPort} for the desk`}.`);
+    return ok(`${host}, port ${port}.`);
   },
 
   /** Does it know its origins, and are they https? */
@@ -137,77 +116,13 @@ const SETTING_CHECKS = {
   },
 
   /** Can a token be guessed? */
-  OPERATOR_TOKEN({ operatorTokens, viewerTokens, deskDatabaseUrl }) {
+  OPERATOR_TOKEN({ operatorTokens, viewerTokens }) {
     const weak = [...operatorTokens, ...viewerTokens].filter(({ token }) => isGuessable(token));
     if (weak.length > 0) {
       const names = weak.map(({ name }) => name).join(', ');
       return warning(`The token of ${names} can be guessed: it has few different characters.`, GENERATE);
     }
-    if (operatorTokens.length > 0) {
-      return ok(`${toPlural(operatorTokens.length, 'operator')}, ${toPlural(viewerTokens.length, 'viewer')}.`);
-    }
-    // Replicas need a token. A missing one is among the invalid values.
-    if (deskDatabaseUrl !== undefined) return undefined;
-    return ok('Not set: the token that the first start creates in DATA_DIR is valid.');
-  },
-
-  /** Does the authenticating proxy prove itself with a secret that cannot be guessed? */
-  AUTH_PROXY_SECRET({ authProxyHeader, authProxySecret }) {
-    // If the header is set, a missing secret is among the invalid values.
-    if (authProxySecret === undefined) return undefined;
-    if (authProxyHeader === undefined) {
-      return warning(
-        'It is set without AUTH_PROXY_HEADER, so it has no effect.',
-        'Set the header in which the proxy names the person that it signed in, or remove the secret.',
-        { setting: 'AUTH_PROXY_HEADER=X-Forwarded-User' },
-      );
-    }
-    if (isGuessable(authProxySecret)) {
-      return warning('The secret can be guessed: it has few different characters.', GENERATE);
-    }
-    return ok(`It proves that ${authProxyHeader} is from the proxy.`);
+    if (operatorTokens.length === 0) return undefined;
+    return ok(`${toPlural(operatorTokens.length, 'operator')}, ${toPlural(viewerTokens.length, 'viewer')}.`);
   },
 } satisfies Checks<SettingFacts>;
-
-const GENERATE = 'Generate one: openssl rand -hex 32';
-
-/** Can notifications be sent? Nothing is sent here. */
-async function checkTargets(config: Config, resolve: Lookup | undefined): Promise<Finding[]> {
-  // Missing settings are among the invalid values.
-  if (listSentences(() => toNotifySettings(config)).length > 0) return [];
-  const urls: [setting: string, url: string | undefined][] = [
-    ...config.webhookUrls.map((url): [string, string] => ['WEBHOOK_URL', url]),
-    ['SMTP_URL', config.smtpUrl],
-    ['HEARTBEAT_URL', config.heartbeatUrl],
-  ];
-  const targets = urls.flatMap(([setting, url]) =>
-    url === undefined ? [] : [{ setting, host: new URL(url).hostname }],
-  );
-  if (targets.length === 0) {
-    return [toFinding('Notifications', ok('None are sent: WEBHOOK_URL, SMTP_URL and HEARTBEAT_URL are not set.'))];
-  }
-  const finder = createAddressFinder(config.notifyPrivateTargets, resolve);
-  return Promise.all(
-    targets.map(async ({ setting, host }) => {
-      const verdict = await withinTime(LOOKUP_TIMEOUT, finder.find(host.replace(/^\[|\]$/g, ''))).then(
-        () => ok(`${host} resolves to an allowed address.`),
-        (error: unknown) => judgeTarget(host, error),
-      );
-      return toFinding(setting, verdict);
-    }),
-  );
-}
-
-function judgeTarget(host: string, error: unknown): Verdict {
-  if (error instanceof ForbiddenTargetError) {
-    return wrong(
-      `${host} resolves to an address that is not public, so nothing is sent there.`,
-      'To allow it, list it.',
-      {
-        setting: `NOTIFY_PRIVATE_TARGETS=${host}`,
-      },
-    );
-  }
-  const reason = error instanceof LateTargetError ? 'DNS did not answer in time' : 'it has no address';
-  return wrong(`${host} cannot be found: ${reason}.`, 'Check the name and its DNS records.');
-}

@@ -1,10 +1,9 @@
+import { DESTINATION_CHECKS } from '../destination-checks.ts';
 import { type Checks, type Finding, judge, ok, unknown, warning, wrong } from '../finding.ts';
 import type { Answer, Ask } from './ask.ts';
 import { REMEDIES } from './remedies.ts';
 
 const COMPRESSED = { 'Accept-Encoding': 'gzip, br' };
-/** A page for sites whose start page redirects. */
-const DESK_PATH = '/desk';
 /** The max-age that the server gives assets (seconds). */
 const ASSET_AGE = 31_536_000;
 
@@ -129,7 +128,7 @@ function isGzip(bytes: Buffer | undefined): boolean {
  */
 export async function checkBytes(ask: Ask, home: Answer): Promise<Finding[]> {
   const isPage = home.status === 200 && home.headers['content-type']?.startsWith('text/html');
-  const path = isPage ? '/' : DESK_PATH;
+  const path = isPage ? '/' : (DESTINATION_CHECKS.page ?? '/');
   const page = isPage ? home : await ask({ path });
   const pages = [page, await ask({ path, headers: COMPRESSED })] as const;
   return judge(BYTES_CHECKS, { pages, asset: await measureAsset(ask, String(page.body)) });

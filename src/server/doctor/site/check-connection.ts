@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
-import { toPlural } from '../../../shared/desk/words.ts';
 import { Day, Second } from '../../../shared/units.ts';
+import { toPlural } from '../../../shared/words.ts';
 import { type Checks, ok, unknown, type Verdict, warning, wrong } from '../finding.ts';
 import { type Answer, createAsk, NoAnswerError, toCode } from './ask.ts';
 import { REMEDIES } from './remedies.ts';
@@ -102,7 +102,7 @@ export const CONNECTION_CHECKS = {
         'Add this origin to PUBLIC_ORIGINS, and let the proxy pass Host on. With a token, this command shows which host arrived.',
       );
     }
-    if (status >= 500) return wrong(`The start page has status ${status}.`, 'The desk shows why.');
+    if (status >= 500) return wrong(`The start page has status ${status}.`, 'The log says why.');
     return ok(`The start page has status ${status}.`);
   },
 

@@ -1,5 +1,5 @@
-import { toCount } from '../../../shared/desk/words.ts';
 import { KiB } from '../../../shared/units.ts';
+import { toCount } from '../../../shared/words.ts';
 import { type Counted, DOCTOR_BODY, DOCTOR_SEEN, MAX_COUNTED_BYTES } from '../../engine/monitoring/doctor-protocol.ts';
 import { type Checks, ok, warning, wrong } from '../finding.ts';
 import { type Answer, type Ask, NoAnswerError, type Question, readJson } from './ask.ts';

@@ -1,5 +1,7 @@
 import { DOCTOR_SEEN } from '../../engine/monitoring/doctor-protocol.ts';
 import { isSpecialAddress } from '../../engine/outgoing/special-addresses.ts';
+import type { Environment } from '../../engine/settings.ts';
+import { DESTINATION_CHECKS } from '../destination-checks.ts';
 import { type Finding, type FindingGroup, judge, toFinding, unknown } from '../finding.ts';
 import { type Answer, createAsk, NoAnswerError } from './ask.ts';
 import { checkBytes } from './check-bytes.ts';
@@ -12,8 +14,7 @@ import { checkStreaming } from './check-streaming.ts';
 export interface SiteOptions {
   readonly site: URL;
   readonly token: string | undefined;
-  /** The setting AUTH_PROXY_HEADER, if this environment has it. */
-  readonly authProxyHeader: string | undefined;
+  readonly env: Environment;
 }
 
 const INSIDE = 'What the server sees';
@@ -21,7 +22,7 @@ const INSIDE_CHECKS = 'Address, scheme, host, WebSockets, streams, limits';
 
 /** Checks what visitors of a site get. With a token, also checks what the server sees of their requests. */
 export async function checkSite(options: SiteOptions): Promise<FindingGroup[]> {
-  const { site, authProxyHeader } = options;
+  const { site, env } = options;
   const ask = createAsk(site);
   let home: Answer;
   let tls: Tls | undefined;
@@ -39,9 +40,10 @@ export async function checkSite(options: SiteOptions): Promise<FindingGroup[]> {
     groups.push(
       ...(await checkInside(options, home, tls)),
       await toGroup('Bytes', () => checkBytes(ask, home)),
-      await toGroup('What visitors can reach', async () =>
-        judge(EXPOSURE_CHECKS, { site, home, ...(await measureExposure(ask, authProxyHeader)) }),
-      ),
+      await toGroup('What visitors can reach', async () => [
+        ...judge(EXPOSURE_CHECKS, { site, home, ...(await measureExposure(ask)) }),
+        ...(await DESTINATION_CHECKS.checkSite(ask, env)),
+      ]),
     );
   }
   return groups.map(({ heading, findings }) => ({

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { ONLY_VIEWER, parseTokens } from '../../access/operator-tokens.ts';
 import { SETTINGS } from '../../config.ts';
-import { ONLY_VIEWER, parseTokens } from '../../desk/access/operator-tokens.ts';
-import { readKeptToken } from '../../desk/access/token-file.ts';
-import { TerminalError } from '../../desk/terminal/terminal-error.ts';
 import { type Environment, readSettings } from '../../engine/settings.ts';
+import { TerminalError } from '../../terminal/terminal-error.ts';
+import { DESTINATION_CHECKS } from '../destination-checks.ts';
 
 /**
- * Reads a token of the desk from a file, or else from the settings. A viewer's token is enough.
+ * Reads an operator's token from a file, or else from the settings. A viewer's token is enough.
  *
  * @throws TerminalError if the file does not contain a token
  * @throws ConfigError with a sentence for each invalid setting
@@ -19,7 +19,7 @@ export function readToken(file: string | undefined, env: Environment): string | 
   const [named] = [...values.VIEWER_TOKEN, ...values.OPERATOR_TOKEN];
   if (named) return named.token;
   try {
-    return readKeptToken(resolve(values.DATA_DIR));
+    return DESTINATION_CHECKS.readKeptToken(resolve(values.DATA_DIR));
   } catch {
     return undefined; // it belongs to another user
   }

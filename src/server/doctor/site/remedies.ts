@@ -88,14 +88,8 @@ export const REMEDIES = {
     Caddy: 'remove the header of that name',
   },
   hideMetrics: {
-    setting: 'DESK_PORT=3001    # for an internal network',
     nginx: 'location = /metrics { return 404; }',
     HAProxy: 'http-request deny deny_status 404 if { path /metrics }',
     Caddy: 'respond /metrics 404',
-  },
-  replaceName: {
-    nginx: 'proxy_set_header X-Forwarded-User $remote_user;    # or "" where nginx does not authenticate',
-    HAProxy: 'http-request del-header X-Forwarded-User',
-    Caddy: 'header_up -X-Forwarded-User',
   },
 } satisfies Readonly<Record<string, Lines>>;

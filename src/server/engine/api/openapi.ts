@@ -47,8 +47,8 @@ const ProblemBody = z
     title: z.string(),
     status: z.int(),
     detail: z.string().optional(),
-    instance: z.string().optional().describe('The page of this failure on the desk.'),
-    digest: z.string().optional().describe('The digest, under which the desk lists this kind of failure.'),
+    instance: z.string().optional().describe('The URL that shows this failure.'),
+    digest: z.string().optional().describe('The digest, which names this kind of failure.'),
     errors: z.record(z.string(), z.string()).optional().describe('Errors in the request, by field.'),
   })
   .meta({ id: 'Problem', description: 'What went wrong (RFC 9457).' }) satisfies z.core.$ZodType<Problem>;

@@ -209,7 +209,7 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
       await answer(operation, params, req, res);
     } catch (error) {
       if (!(error instanceof InvalidInput)) throw error;
-      sendProblem(res, { kind: 'public', status: error.status, message: error.message }, error.errors);
+      sendProblem(res, { kind: 'public', status: error.status, message: error.message }, { errors: error.errors });
     }
   };
 

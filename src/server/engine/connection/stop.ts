@@ -3,7 +3,7 @@ import type { Drain } from './drain.ts';
 
 export interface StopOptions {
   readonly drain: Drain;
-  /** Closes what must outlive the last reply, such as the desk. */
+  /** Closes what must outlive the last reply. */
   readonly close?: () => Promise<void>;
   /** Time after which the process ends in any case (ms). */
   readonly within: number;

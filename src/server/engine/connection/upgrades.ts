@@ -31,7 +31,7 @@ export interface UpgradeOptions {
   readonly upgrades: Upgrades;
   /** The server of an existing app. Its own upgrade listeners get all other paths, and apply their own rules. */
   readonly existing?: Server | undefined;
-  /** Removes the desk's credentials from the request, before the product sees it. */
+  /** Removes credentials of operators from the request, before the product sees it. */
   readonly takeCredentials: Step;
   /** The product's steps: an access check for pages also protects sockets. */
   readonly steps: readonly RequestHandler[];

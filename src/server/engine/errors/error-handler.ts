@@ -47,7 +47,8 @@ export function errorHandler({ funnel, renderError, takesFeedback }: ErrorHandle
     addHeaders(res, error, disposition.error);
     if (isApiPath(info.path) || prefersJson(req.headers.accept)) {
       res.setHeader('Content-Security-Policy', API_POLICY);
-      sendProblem(res, disposition.error);
+      const { digest } = disposition.error;
+      sendProblem(res, disposition.error, { instance: digest && funnel.toUrl(digest) });
       return;
     }
     sendPage(req, res, disposition.error);

@@ -120,7 +120,7 @@ export interface Failure {
   readonly rule: number;
   /** Set if the digest is made from words instead of a place in the source (rule 8). */
   readonly weak?: true;
-  /** Set if the build's table was not available: the desk worker makes the digest when it ingests the failure. */
+  /** Set if the build's table was not available: who stores the failure makes the digest. */
   readonly unresolved?: true;
   readonly kind: FailureKind;
   readonly side: 'server' | 'browser';
@@ -163,7 +163,7 @@ export function toAddress({ digest, occurrence }: Pick<Failure, 'digest' | 'occu
   return `${digest}-${occurrence}`;
 }
 
-/** A destination for failures, such as the desk or Sentry. */
+/** A destination for failures, such as Sentry. */
 export interface Reporter {
   /**
    * Called once for each failure, before its address leaves the process.

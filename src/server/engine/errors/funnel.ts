@@ -8,6 +8,7 @@ import { currentRequest } from '../request/request-info.ts';
 import { createFailureRecorder, type FailureContext, type Recorded, type RecorderOptions } from './create-failure.ts';
 import { causesOf, read, readError } from './digest/read-error.ts';
 import { type Failure, type FailureKind, type FailureOrigin, type Reporter, toAddress } from './failure.ts';
+import { type FailureLinks, NO_LINKS } from './failure-links.ts';
 import { statusOf, toPublicError } from './http-error.ts';
 import type { Scrubber } from './scrub.ts';
 import { isVisitorGone } from './visitor-gone.ts';
@@ -23,6 +24,8 @@ export type Disposition =
 export interface Funnel {
   /** Never throws. Calling it again with the same error does not record the error again. */
   fail(error: unknown, context: FailureContext): Disposition;
+  /** Returns the URL that shows the failure at an address, for programs; undefined if there is none. */
+  toUrl(address: string): string | undefined;
   /**
    * Records a failure that was not thrown, such as a blocked event loop.
    *
@@ -35,6 +38,8 @@ export interface FunnelOptions extends RecorderOptions {
   readonly log: Logger;
   /** Notified of each failure once, in this order. The first one stores it. */
   readonly reporters?: readonly Reporter[];
+  /** Where failures are shown. Default: nowhere. */
+  readonly links?: FailureLinks | undefined;
   readonly count?: Count;
   /** `npm run dev`: called once for each failure, with its address. */
   readonly onFailure?: (address: string, error: unknown, context: FailureContext) => void;
@@ -45,7 +50,7 @@ export interface FunnelOptions extends RecorderOptions {
  * (`7K3QM2XA-9F4W0R6B`), is stored, reported and logged, and only the address leaves the server.
  */
 export function createFunnel(options: FunnelOptions): Funnel {
-  const { log, reporters = [], count = ignore } = options;
+  const { log, reporters = [], count = ignore, links = NO_LINKS } = options;
   const toFailure = createFailureRecorder(options);
   const addresses = new Addresses();
   const retries = new Retries();
@@ -88,6 +93,7 @@ export function createFunnel(options: FunnelOptions): Funnel {
   }
 
   return {
+    toUrl: (address) => links.toUrl(address),
     record: (event, context) => record(event, inRequest(context)),
     fail(error, given) {
       const context = inRequest(given);
@@ -101,9 +107,10 @@ export function createFunnel(options: FunnelOptions): Funnel {
       const known = toPublicError(error, isHandlers);
       if (known) return pass({ kind: 'error', error: known }, known.kind);
       const digest = toAddressOf(error, context);
-      const isForOperator = !context.isShared && context.info?.isOperator;
+      const isShown = links.arePublic || (!context.isShared && context.info?.isOperator === true);
+      const url = isShown ? links.toUrl(digest) : undefined;
       const status = (isHandlers && statusOf(error)) || 500;
-      return { kind: 'error', error: { kind: 'failure', status, digest, ...(isForOperator && { desk: true }) } };
+      return { kind: 'error', error: { kind: 'failure', status, digest, ...(url !== undefined && { url }) } };
     },
   };
 }

@@ -54,16 +54,14 @@ function failureWords(error: PageError, host: string, takesFeedback: boolean): P
   const address = escapeHtml(error.digest ?? '');
   const sentence = `${ERROR_SENTENCE} ${escapeHtml(host)}`;
   const digest = address && `<p>Digest: <code>${address}</code></p>`;
-  const desk = error.desk
-    ? `<p><a href="/desk/${address.replace('-', '/')}">Open this failure in the desk</a></p>`
-    : '';
+  const link = error.url ? `<p><a href="${escapeHtml(error.url)}">Open this failure</a></p>` : '';
   return {
     title: sentence,
     heading: 'Something went wrong on our side',
     body:
       `<p>${sentence}</p>${digest}<p>Your browser is not the cause. <a href="">Try again</a> in a minute, ` +
       'or go to the <a href="/">start page</a>. If you tell us the digest, we can find out what went wrong.</p>' +
-      desk +
+      link +
       (takesFeedback && address ? renderForm(address) : ''),
   };
 }

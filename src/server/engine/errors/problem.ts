@@ -7,20 +7,24 @@ import { describeStatus } from './http-error.ts';
 /** The media type of errors under `/api` (RFC 9457). */
 export const PROBLEM_TYPE = 'application/problem+json';
 
-export function presentProblem(error: PageError): Problem {
-  const [digest, occurrence] = error.digest?.split('-') ?? [];
+/** @param instance the URL that shows the failure */
+export function presentProblem(error: PageError, instance?: string): Problem {
   return {
     type: 'about:blank',
     title: STATUS_CODES[error.status] ?? 'Error',
     status: error.status,
     detail: error.kind === 'failure' ? undefined : (error.message ?? describeStatus(error.status)),
-    instance: digest && occurrence ? `/desk/${digest}/${occurrence}` : undefined,
-    digest,
+    instance,
+    digest: error.digest?.split('-')[0],
   };
 }
 
-/** @param errors errors in the request, by field */
-export function sendProblem(res: ServerResponse, error: PageError, errors?: Problem['errors']): void {
-  const body = JSON.stringify({ ...presentProblem(error), errors });
+/** @param more the URL that shows the failure, and errors in the request by field */
+export function sendProblem(
+  res: ServerResponse,
+  error: PageError,
+  { instance, errors }: Pick<Problem, 'instance' | 'errors'> = {},
+): void {
+  const body = JSON.stringify({ ...presentProblem(error, instance), errors });
   sendBody(res, error.status, { type: PROBLEM_TYPE, body });
 }

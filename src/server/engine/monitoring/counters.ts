@@ -39,6 +39,7 @@ export const COUNTERS = {
     help: 'Items in envelopes from browsers, by type and outcome.',
     labels: ['type', 'outcome'],
   },
+  // #region desk
   spillway_desk_deleted_rows_total: {
     help: "Rows deleted from the desk's store, by table and by reason: age, size or orphan.",
     labels: ['table', 'reason'],
@@ -60,6 +61,7 @@ export const COUNTERS = {
     help: 'Journal entries that the store keeps refusing: kept in dead-letters.ndjson, or dropped because that file is full.',
     labels: ['outcome'],
   },
+  // #endregion desk
   spillway_outbox_sent_total: {
     help: 'Envelopes that the error-reporting service accepted.',
     labels: ['category'],

@@ -40,7 +40,7 @@ export function fixedPaths(tables: readonly FixedPaths[]): Step {
 export interface Readiness {
   /** The server is about to stop and should get no new work. */
   readonly draining: boolean;
-  /** More facts for operators, such as that the desk's store is unavailable. They do not affect readiness. */
+  /** More facts for operators, such as that a store is unavailable. They do not affect readiness. */
   readonly details?: () => Readonly<Record<string, string>>;
 }
 

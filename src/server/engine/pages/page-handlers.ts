@@ -71,7 +71,7 @@ export interface PagesOptions<Own extends object = object> {
   readonly isSecret: boolean;
   /** The folder of the tables, for error messages. Default: `product`. */
   readonly family?: string;
-  /** The path that all pages and their data share (`/desk`). Default: none. */
+  /** The path that all pages and their data share (`/admin`). Default: none. */
   readonly base?: string;
   /** Keep compressed copies of static pages. */
   readonly compression?: boolean;

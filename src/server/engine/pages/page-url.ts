@@ -4,7 +4,7 @@ import { DATA_PREFIX } from '../../../shared/engine/wire/protocol.ts';
 /**
  * Returns the page's own URL from that of its page data, with or without a query; `undefined` for any other URL.
  *
- * @param base the path that all pages of the app share (`/desk`), empty for none
+ * @param base the path that all pages of the app share (`/admin`), empty for none
  */
 export function toPageUrl(url: string, base = ''): string | undefined {
   const prefix = base + DATA_PREFIX;

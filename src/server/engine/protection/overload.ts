@@ -3,7 +3,7 @@ import type { RenderLimiter } from './render-limiter.ts';
 
 /**
  * Refused requests: 0 none; 1 prefetches; 2 also pages that are rendered for each request; 3 everything except
- * health, the desk, the metrics and files.
+ * health, pages for operators, the metrics and files.
  */
 export type Level = 0 | 1 | 2 | 3;
 

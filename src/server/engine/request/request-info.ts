@@ -53,10 +53,10 @@ export class RequestInfo {
   digest: string | undefined;
   /** The product's tags for failures of this request. */
   tags: Failure['tags'];
-  /** The visitor is signed in to the desk, as the store confirmed at most 2 s ago. */
+  /** The visitor is an operator, as the store confirmed at most 2 s ago. */
   isOperator = false;
   /**
-   * The visitor has a session id that the desk issued, so the response has `Server-Timing`. The session
+   * The visitor has a session id that was issued to an operator, so the response has `Server-Timing`. The session
    * can have ended, so use this for nothing else.
    */
   showsTimings = false;

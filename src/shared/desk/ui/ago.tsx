@@ -1,4 +1,4 @@
-import { toAgo, toExactTime, toIsoTime } from '../words.ts';
+import { toAgo, toExactTime, toIsoTime } from '../../words.ts';
 import { usePassedTime } from './passing-time.tsx';
 
 /** How long ago something was, with the exact time on hover. */

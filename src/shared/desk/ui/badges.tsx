@@ -1,5 +1,6 @@
+import { toCount, toExactTime, toPlural } from '../../words.ts';
 import type { IncidentKind, SideCounts, StatusShape, WholeShape } from '../shapes.ts';
-import { KIND_WORDS, STATE_WORDS, toCount, toExactTime, toPlural } from '../words.ts';
+import { KIND_WORDS, STATE_WORDS } from '../words.ts';
 import styles from './badges.module.css';
 
 export function KindBadge({

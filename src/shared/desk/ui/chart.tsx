@@ -1,6 +1,6 @@
 import { Hour } from '../../units.ts';
+import { toCount, toExactTime, toPlural } from '../../words.ts';
 import type { ChartShape, MarkShape } from '../shapes.ts';
-import { toCount, toExactTime, toPlural } from '../words.ts';
 import styles from './chart.module.css';
 import { round, toPercent } from './percent.ts';
 

@@ -1,5 +1,5 @@
+import { toDuration, toExactTime, toMebibytes } from '../../words.ts';
 import type { GrowthShape } from '../shapes.ts';
-import { toDuration, toExactTime, toMebibytes } from '../words.ts';
 import chartStyles from './chart.module.css';
 import styles from './growth-chart.module.css';
 import { round, toPercent } from './percent.ts';

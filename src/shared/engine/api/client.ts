@@ -108,7 +108,7 @@ export interface AnyResult {
 /** An answer that the operation does not describe: of a failing server, or of something on the way to it. */
 export class ApiError extends Error {
   readonly status: number;
-  /** Where the desk shows the failure, if the server said so. */
+  /** What the server said, with the URL that shows the failure. */
   readonly problem: Problem | undefined;
 
   constructor(status: number, problem?: Problem) {

@@ -106,7 +106,7 @@ export interface Problem<Status extends number = number> {
   readonly title: string;
   readonly status: Status;
   readonly detail?: string;
-  /** The failure's page on the desk. */
+  /** The URL that shows the failure. */
   readonly instance?: string;
   /** Names the kind of failure. */
   readonly digest?: string;

@@ -3,12 +3,12 @@ import { FEEDBACK_FIELDS, FEEDBACK_KEY, FEEDBACK_TRAP, MAX_FEEDBACK_LENGTH } fro
 import type { FailureHelpProps } from './engine-context.ts';
 
 /** The content of `FailureHelp`. The export is the default because React's `lazy()` needs one. */
-export default function FailureHelpView({ error: { digest = '', desk }, form = true }: FailureHelpProps): ReactNode {
+export default function FailureHelpView({ error: { digest = '', url }, form = true }: FailureHelpProps): ReactNode {
   return (
     <>
-      {desk && (
-        <p className="error-desk">
-          <a href={`/desk/${digest.replace('-', '/')}`}>Open this failure in the desk</a>
+      {url && (
+        <p className="error-link">
+          <a href={url}>Open this failure</a>
         </p>
       )}
       {form && <FeedbackForm key={digest} address={digest} />}

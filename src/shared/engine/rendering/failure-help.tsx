@@ -2,8 +2,8 @@ import { type ReactNode, Suspense, useContext } from 'react';
 import { EngineContext, type FailureHelpProps } from './engine-context.ts';
 
 /**
- * For the failure page: a form "What were you doing?" that works without scripts, and a link to the desk for signed-in
- * operators. Empty until the failure has its address. In the browser it is a separate chunk, so that other pages do not
+ * For the failure page: a form "What were you doing?" that works without scripts, and a link to the failure for those who
+ * can open it. Empty until the failure has its address. In the browser it is a separate chunk, so that other pages do not
  * load it.
  */
 export function FailureHelp(props: FailureHelpProps): ReactNode {

@@ -9,7 +9,7 @@ export interface AssetManifest extends AppAssets {
   readonly release?: string;
   /** Debug ids of the server's bundles and their source maps, by file (`server/main.js`). */
   readonly debugIds?: Readonly<Record<string, string>>;
-  /** Other apps of the same build, by name, such as the desk. */
+  /** Other apps of the same build, by name, such as one for operators. */
   readonly apps?: Readonly<Record<string, AppAssets>>;
 }
 

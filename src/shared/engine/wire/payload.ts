@@ -34,8 +34,8 @@ export interface PageError {
   readonly message?: string;
   /** The address (`7K3QM2XA-9F4W0R6B`) of a failure. A failure in the browser gets it after it is shown. */
   readonly digest?: string;
-  /** The visitor is signed in to the desk, so the address is shown as a link. */
-  readonly desk?: true;
+  /** The URL that shows the failure, if the visitor can open it. */
+  readonly url?: string;
   /** The failure happened in the browser. Never sent by the server. */
   readonly inBrowser?: true;
   /** Target of a redirect that was thrown after the response had started. */
@@ -43,7 +43,7 @@ export interface PageError {
 }
 
 /** Fields that a failure in the browser gets once the server has received its report. */
-export type ReportedAddress = Pick<PageError, 'digest' | 'desk'>;
+export type ReportedAddress = Pick<PageError, 'digest' | 'url'>;
 
 /** Result of a server action. `Data` is what it returns on success. */
 export interface ActionResult<Data = unknown> {

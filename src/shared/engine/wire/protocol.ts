@@ -7,8 +7,8 @@ export const DATA_PREFIX = '/_data';
  * Returns the URL of a page's data.
  *
  * @param url path and search of the page
- * @param base the path prefix of all pages of the app (`/desk`), or empty. Their data is below it too
- *   (`/desk/_data/7K3QM2XA`), so that a proxy rule for the pages also protects their data.
+ * @param base the path prefix of all pages of the app (`/admin`), or empty. Their data is below it too
+ *   (`/admin/_data/7K3QM2XA`), so that a proxy rule for the pages also protects their data.
  */
 export function toDataUrl(url: string, base = ''): string {
   return base + DATA_PREFIX + url.slice(base.length);

@@ -72,11 +72,11 @@ describe('the request', () => {
     const fetch = answerWith(toLine(makePage({})));
     await ask('/orders?page=2', { fetch });
     await askVersion('/a?x=%23', { fetch });
-    await ask('/desk?state=all', { fetch, base: '/desk' });
+    await ask('/admin?state=all', { fetch, base: '/admin' });
     expect(fetch.mock.calls.map(([url]) => url)).toEqual([
       '/_data/orders?page=2',
       '/_data/a?x=%23',
-      '/desk/_data?state=all',
+      '/admin/_data?state=all',
     ]);
   });
 

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { listTokens, type TokenSettings } from '../../../../src/server/desk/access/list-tokens.ts';
 import { ConfigError } from '../../../../src/server/engine/settings.ts';
-import { createFolder, createTestLog } from '../../../support/desk.ts';
+import { createFolder } from '../../../support/folder.ts';
+import { createTestLog } from '../../../support/test-log.ts';
 
 const ada = { name: 'ada', token: 'ada-has-a-long-token' };
 const vera = { name: 'vera', token: 'vera-has-a-long-token' };

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createSignedIds } from '../../../../src/server/desk/access/signed-ids.ts';
-import { ADA, VERA } from '../../../support/desk-site.ts';
+import { ADA, VERA } from '../../../support/people.ts';
 
 const sessions = createSignedIds([ADA, VERA], 'session');
 const id = sessions.make(ADA);

@@ -1,7 +1,8 @@
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { Minute } from '../../../../src/shared/units.ts';
-import { ADA, startDeskSite, VERA } from '../../../support/desk-site.ts';
+import { startDeskSite } from '../../../support/desk-site.ts';
+import { ADA, VERA } from '../../../support/people.ts';
 import { ingest, wholeOf } from '../../../support/stores.ts';
 
 const LIST = '/api/desk/incidents';

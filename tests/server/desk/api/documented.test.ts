@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { QueryFailedError, StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import type { ApiDocument } from '../../../support/api-document.ts';
 import { type AskOptions, startDeskApi, type TestDeskApi, wholeWithSource } from '../../../support/desk-api.ts';
-import { VERA } from '../../../support/desk-site.ts';
+import { VERA } from '../../../support/people.ts';
 import { ingest, thinOf } from '../../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';

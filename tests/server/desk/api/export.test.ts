@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readLines, startDeskApi, wholeWithSource } from '../../../support/desk-api.ts';
-import { ADA, startDeskSite } from '../../../support/desk-site.ts';
+import { startDeskSite } from '../../../support/desk-site.ts';
+import { ADA } from '../../../support/people.ts';
 import { ingest, thinOf, wholeOf } from '../../../support/stores.ts';
 import { until } from '../../../support/until.ts';
 

@@ -2,7 +2,7 @@ import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { Hour } from '../../../../src/shared/units.ts';
 import { startDeskApi, wholeWithSource } from '../../../support/desk-api.ts';
-import { ADA } from '../../../support/desk-site.ts';
+import { ADA } from '../../../support/people.ts';
 import { ingest, thinOf, wholeOf } from '../../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Day, Hour, Minute } from '../../../../src/shared/units.ts';
 import { startDeskApi } from '../../../support/desk-api.ts';
-import { VERA } from '../../../support/desk-site.ts';
+import { VERA } from '../../../support/people.ts';
 import { ingest, thinOf, wholeOf } from '../../../support/stores.ts';
 
 const NOW = Date.now();

@@ -18,7 +18,8 @@ import type { JournalEntry } from '../../../../src/server/desk/ingest/journal-en
 import { dropSegments, readJournal } from '../../../../src/server/desk/worker/read-journal.ts';
 import { createSignals } from '../../../../src/server/desk/worker/signals.ts';
 import type { LogFiles, LogPosition } from '../../../../src/server/segmented-log.ts';
-import { createFailure, createFolder } from '../../../support/desk.ts';
+import { createFailure } from '../../../support/desk.ts';
+import { createFolder } from '../../../support/folder.ts';
 
 const START: LogPosition = { segment: 0, offset: 0 };
 

@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../../src/server/desk/desk.ts';
 import type { NotifySettings } from '../../../../src/server/desk/notifications/settings.ts';
-import { createFailure, createFolder, openTestDesk } from '../../../support/desk.ts';
+import { createFailure, openTestDesk } from '../../../support/desk.ts';
+import { createFolder } from '../../../support/folder.ts';
 import { startMailServer, startWebhook, type WebhookReceiver } from '../../../support/receivers.ts';
 import { until } from '../../../support/until.ts';
 import { usePostgres } from '../../../support/use-postgres.ts';

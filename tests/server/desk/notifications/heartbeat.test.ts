@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { startHeartbeat } from '../../../../src/server/desk/notifications/heartbeat.ts';
 import type { Reply } from '../../../../src/server/desk/notifications/send-request.ts';
 import { Minute, Second } from '../../../../src/shared/units.ts';
-import { createTestLog } from '../../../support/desk.ts';
+import { createTestLog } from '../../../support/test-log.ts';
 
 function start(answer: () => Promise<Reply>, isHealthy = () => true) {
   vi.useFakeTimers();

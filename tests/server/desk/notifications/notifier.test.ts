@@ -6,8 +6,8 @@ import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
 import { Day, Hour, Minute } from '../../../../src/shared/units.ts';
-import { createTestLog } from '../../../support/desk.ts';
 import { ingest, wholeOf } from '../../../support/stores.ts';
+import { createTestLog } from '../../../support/test-log.ts';
 import { until } from '../../../support/until.ts';
 
 interface TestTarget {

@@ -5,8 +5,9 @@ import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { createOrigins } from '../../../../src/server/engine/protection/origins.ts';
 import { Hour, Minute } from '../../../../src/shared/units.ts';
-import { ADA, startDeskSite, toCookie, VERA } from '../../../support/desk-site.ts';
+import { startDeskSite, toCookie } from '../../../support/desk-site.ts';
 import { createTestPages } from '../../../support/pages-app.tsx';
+import { ADA, VERA } from '../../../support/people.ts';
 import { noScrubber } from '../../../support/unguarded.ts';
 
 const signIn = (token: string) => ({ _action: 'root.signIn', token });

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { pages } from '../../../../src/server/desk/pages/index.ts';
 import { routes } from '../../../../src/shared/desk/routes.tsx';
 import type { RouteDefinition } from '../../../../src/shared/engine/routing/routes.ts';
-import { ADA, type DeskSite, startDeskSite, VERA } from '../../../support/desk-site.ts';
+import { type DeskSite, startDeskSite } from '../../../support/desk-site.ts';
+import { ADA, VERA } from '../../../support/people.ts';
 import { ingest, wholeOf } from '../../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Feedback } from '../../../../src/server/desk/ingest/journal-entry.ts';
 import type { StoredFailure } from '../../../../src/server/desk/store/records.ts';
+import type { Feedback } from '../../../../src/server/reports/feedback/feedback.ts';
 import { Hour } from '../../../../src/shared/units.ts';
 import { createFailure } from '../../../support/desk.ts';
-import { type DeskSite, startDeskSite, VERA } from '../../../support/desk-site.ts';
+import { type DeskSite, startDeskSite } from '../../../support/desk-site.ts';
+import { VERA } from '../../../support/people.ts';
 import { ingest, thinOf, wholeOf } from '../../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';

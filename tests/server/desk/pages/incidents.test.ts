@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { readView } from '../../../../src/server/desk/pages/read-view.ts';
 import { USUAL_VIEW } from '../../../../src/shared/desk/href.ts';
 import { Hour } from '../../../../src/shared/units.ts';
-import { startDeskSite, VERA } from '../../../support/desk-site.ts';
+import { startDeskSite } from '../../../support/desk-site.ts';
+import { VERA } from '../../../support/people.ts';
 import { ingest, wholeOf } from '../../../support/stores.ts';
 
 const DIGESTS = ['7K3QM2XA', '2M3KQ7XA', '3Q7K2MXA'] as const;

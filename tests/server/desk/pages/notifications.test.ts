@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import type { NotificationTarget } from '../../../../src/server/desk/store/notifications/notification-rules.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
-import { type DeskSiteOptions, startDeskSite, VERA } from '../../../support/desk-site.ts';
+import { type DeskSiteOptions, startDeskSite } from '../../../support/desk-site.ts';
+import { VERA } from '../../../support/people.ts';
 
 const PATH = '/desk/notifications';
 const target: NotificationTarget = { id: 'hook', name: 'Webhook hooks.example.com' };

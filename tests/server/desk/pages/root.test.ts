@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Role } from '../../../../src/server/desk/access/operator-tokens.ts';
+import type { Role } from '../../../../src/server/access/operator-tokens.ts';
 import type { DeskContext } from '../../../../src/server/desk/pages/context.ts';
 import { root } from '../../../../src/server/desk/pages/root.ts';
 

@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import { presentRoute, sortRoutes } from '../../../../src/server/desk/views/read-routes.ts';
 import type { RouteSort } from '../../../../src/shared/desk/shapes.ts';
 import { Hour } from '../../../../src/shared/units.ts';
-import { ADA, startDeskSite } from '../../../support/desk-site.ts';
+import { startDeskSite } from '../../../support/desk-site.ts';
+import { ADA } from '../../../support/people.ts';
 
 /** Cumulative counts: `[25, 10], [Infinity, 1]` are 10 requests of 10 to 25 ms, and one of more than 10 s. */
 function bucketsOf(...counts: [upToMs: number, count: number][]): number[] {

@@ -3,9 +3,10 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openPostgres } from '../../../../src/server/desk/store/postgres.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openStore } from '../../../../src/server/desk/store/store.ts';
-import { createSecret } from '../../../../src/server/desk/store/visitors/secret-table.ts';
+import { createSecret } from '../../../../src/server/reports/tunnel/visitors.ts';
 import { Day } from '../../../../src/shared/units.ts';
-import { createFailure, createTestLog } from '../../../support/desk.ts';
+import { createFailure } from '../../../support/desk.ts';
+import { createTestLog } from '../../../support/test-log.ts';
 import { usePostgres } from '../../../support/use-postgres.ts';
 
 const postgres = usePostgres();
@@ -51,7 +52,7 @@ it('becomes unavailable while it is stopped, says so without the password, and r
   await postgres.stop();
   const away = store.listProcesses(1);
   await expect(away).rejects.toThrow(StoreAwayError);
-  await expect(away).rejects.not.toThrow(/desk:desk/);
+  await expect(away).rejects.not.toThrow(/spillway:spillway/);
   await postgres.start();
   expect(await store.listProcesses(1)).toEqual([]);
 }, 30_000);
@@ -189,7 +190,7 @@ it.each([
   await admin.run(`CREATE ROLE ${name} LOGIN PASSWORD 'plain'`);
   await admin.run(`CREATE TABLE ${table}`);
   await admin.run(`GRANT ALL ON desk_problems TO ${name}`);
-  const driver = openPostgres(url.replace('desk:desk@', `${name}:plain@`));
+  const driver = openPostgres(url.replace('spillway:spillway@', `${name}:plain@`));
   onTestFinished(() => driver.close());
   await expect(driver.run(statement)).rejects.toMatchObject({ name: 'QueryFailedError', reason });
   await driver.check();
@@ -204,7 +205,7 @@ it('searches without the trigram extension, and says how to allow it', async () 
   await owner.run(`CREATE ROLE ${name} LOGIN PASSWORD 'poor'`);
   await owner.run(`CREATE SCHEMA ${name} AUTHORIZATION ${name}`);
   const { log, lines } = createTestLog();
-  const store = await openStore(openPostgres(url.replace(`${username}:desk@`, `${name}:poor@`)), {
+  const store = await openStore(openPostgres(url.replace(`${username}:spillway@`, `${name}:poor@`)), {
     rule: 1,
     environment: 'production',
     log,
@@ -217,7 +218,7 @@ it('searches without the trigram extension, and says how to allow it', async () 
 
   // Once allowed, it is used from the next start.
   await owner.run(`GRANT CREATE ON DATABASE ${pathname.slice(1)} TO ${name}`);
-  const again = await openStore(openPostgres(url.replace(`${username}:desk@`, `${name}:poor@`)), {
+  const again = await openStore(openPostgres(url.replace(`${username}:spillway@`, `${name}:poor@`)), {
     rule: 1,
     environment: 'production',
     log,

@@ -5,8 +5,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { QueryFailedError, StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore } from '../../../../src/server/desk/store/store.ts';
-import { createFailure, createFolder, createTestLog } from '../../../support/desk.ts';
+import { createFailure } from '../../../support/desk.ts';
+import { createFolder } from '../../../support/folder.ts';
 import { retain } from '../../../support/stores.ts';
+import { createTestLog } from '../../../support/test-log.ts';
 
 const open = async (path: string, log = createTestLog().log) => {
   const store = await openStore(openSqlite(path, { log }), { rule: 1, environment: 'production' });

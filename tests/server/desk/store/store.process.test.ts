@@ -8,8 +8,9 @@ import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { Day, Hour } from '../../../../src/shared/units.ts';
-import { createFailure, createTestLog } from '../../../support/desk.ts';
+import { createFailure } from '../../../support/desk.ts';
 import { retain } from '../../../support/stores.ts';
+import { createTestLog } from '../../../support/test-log.ts';
 import { usePostgres } from '../../../support/use-postgres.ts';
 
 const postgres = usePostgres();

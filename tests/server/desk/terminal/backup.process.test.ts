@@ -8,13 +8,14 @@ import { finishRestore, readTakenOver } from '../../../../src/server/desk/store/
 import type { SqlDriver } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
-import { createSecret, NO_DAY } from '../../../../src/server/desk/store/visitors/secret-table.ts';
 import { LEFT_OUT, writeBackupFile } from '../../../../src/server/desk/terminal/backup-file.ts';
 import { readTerminalSettings } from '../../../../src/server/desk/terminal/read-terminal-settings.ts';
 import { restoreStore } from '../../../../src/server/desk/terminal/restore-store.ts';
+import { createSecret, NO_DAY } from '../../../../src/server/reports/tunnel/visitors.ts';
 import { Day } from '../../../../src/shared/units.ts';
-import { createFolder, createTestLog } from '../../../support/desk.ts';
+import { createFolder } from '../../../support/folder.ts';
 import { describeStores, ingest, retain, thinOf, wholeOf } from '../../../support/stores.ts';
+import { createTestLog } from '../../../support/test-log.ts';
 
 const { log } = createTestLog();
 const digest = '00000001';

@@ -2,8 +2,8 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { drawIncident } from '../../../../src/server/desk/terminal/draw-incident.ts';
 import { drawList, type ListToDraw, toBars } from '../../../../src/server/desk/terminal/draw-list.ts';
-import { type Line, toText } from '../../../../src/server/desk/terminal/paint.ts';
-import { toWidth } from '../../../../src/server/desk/terminal/text-width.ts';
+import { type Line, toText } from '../../../../src/server/terminal/paint.ts';
+import { toWidth } from '../../../../src/server/terminal/text-width.ts';
 import type { StoryShape } from '../../../../src/shared/desk/shapes.ts';
 import { Minute, Second } from '../../../../src/shared/units.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseCommand } from '../../../../src/server/desk/terminal/parse-command.ts';
-import { UsageError } from '../../../../src/server/desk/terminal/terminal-error.ts';
+import { UsageError } from '../../../../src/server/terminal/terminal-error.ts';
 import { Day } from '../../../../src/shared/units.ts';
 
 const NOW = Date.UTC(2026, 10, 21);

@@ -16,12 +16,13 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../../src/server/desk/desk.ts';
 import { takeLock } from '../../../../src/server/desk/file-lock.ts';
-import { openVisitors } from '../../../../src/server/desk/ingest/tunnel/visitors.ts';
+import { openVisitors } from '../../../../src/server/desk/ingest/open-visitors.ts';
 import { toCallKey } from '../../../../src/server/desk/store/incident-key.ts';
 import { type DeadLetterLine, toDeadLetterFile } from '../../../../src/server/desk/worker/dead-letters.ts';
 import { type Failure, toAddress } from '../../../../src/server/engine/errors/failure.ts';
 import { Day } from '../../../../src/shared/units.ts';
-import { createFailure, createFolder, openTestDesk } from '../../../support/desk.ts';
+import { createFailure, openTestDesk } from '../../../support/desk.ts';
+import { createFolder } from '../../../support/folder.ts';
 import { withStore } from '../../../support/gallery.ts';
 import { runDesk } from '../../../support/terminal.ts';
 import { usePostgres } from '../../../support/use-postgres.ts';
@@ -249,7 +250,7 @@ describe('without a running server', () => {
       const { code, out, err } = await runDesk(args, env);
       expect({ code, out }).toEqual({ code: 1, out: '' });
       expect(err).toContain(words);
-      expect(err).not.toContain('desk:desk@');
+      expect(err).not.toContain('spillway:spillway@');
     }
     expect(readdirSync(env.DATA_DIR ?? '')).toEqual([]);
   });

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { createDeadLetters, toDeadLetterFile } from '../../../../src/server/desk/worker/dead-letters.ts';
-import { createFailure, createFolder, createTestLog } from '../../../support/desk.ts';
+import { createFailure } from '../../../support/desk.ts';
+import { createFolder } from '../../../support/folder.ts';
+import { createTestLog } from '../../../support/test-log.ts';
 
 it('stores entries up to a size limit, then only counts them', () => {
   const dataDir = createFolder(onTestFinished);

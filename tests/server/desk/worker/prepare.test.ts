@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createPrepare } from '../../../../src/server/desk/worker/prepare.ts';
 import type { DigestInput, DigestResult } from '../../../../src/server/engine/errors/digest/create-digest.ts';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
-import { createFailure, createTestLog } from '../../../support/desk.ts';
+import { createFailure } from '../../../support/desk.ts';
+import { createTestLog } from '../../../support/test-log.ts';
 
 const made: DigestResult = { digest: 'NEWD1GES', rule: 2, kind: 'exception', title: 'TypeError: new' };
 

@@ -3,7 +3,8 @@ import type { RetentionReport } from '../../../../src/server/desk/store/retentio
 import type { Store } from '../../../../src/server/desk/store/store.ts';
 import { createRetention } from '../../../../src/server/desk/worker/retention.ts';
 import { Day } from '../../../../src/shared/units.ts';
-import { createTestLog, TEST_RETENTION } from '../../../support/desk.ts';
+import { TEST_RETENTION } from '../../../support/desk.ts';
+import { createTestLog } from '../../../support/test-log.ts';
 
 const quiet: RetentionReport = { clockSkew: 0, isRefused: false, deleted: [], bytes: {} };
 const full: RetentionReport = { ...quiet, deleted: [{ table: 'desk_wholes', reason: 'size', rows: 7 }] };

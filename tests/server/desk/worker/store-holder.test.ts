@@ -3,7 +3,8 @@ import { QueryFailedError, StoreAwayError } from '../../../../src/server/desk/st
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
 import { createStoreHolder, type StoreHolder } from '../../../../src/server/desk/worker/store-holder.ts';
-import { createFailure, createTestLog } from '../../../support/desk.ts';
+import { createFailure } from '../../../support/desk.ts';
+import { createTestLog } from '../../../support/test-log.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers().restoreAllMocks());

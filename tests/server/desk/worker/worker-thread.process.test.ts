@@ -4,7 +4,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { QueryFailedError, StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { createSignals } from '../../../../src/server/desk/worker/signals.ts';
 import { createWorkerThread, type WorkerThreadLimits } from '../../../../src/server/desk/worker/worker-thread.ts';
-import { createFolder, createTestLog, TEST_RETENTION } from '../../../support/desk.ts';
+import { TEST_RETENTION } from '../../../support/desk.ts';
+import { createFolder } from '../../../support/folder.ts';
+import { createTestLog } from '../../../support/test-log.ts';
 import { until } from '../../../support/until.ts';
 
 /** Crashes on `find`, never answers about sessions, hangs on `flush`, and answers everything else. */

@@ -9,7 +9,7 @@ import {
   isInContainer,
 } from '../../../../src/server/doctor/environment/check-data-folder.ts';
 import { MiB } from '../../../../src/shared/units.ts';
-import { createFolder } from '../../../support/desk.ts';
+import { createFolder } from '../../../support/folder.ts';
 
 const MOUNTS = `
 22 1 0:40 / / rw,relatime - overlay overlay rw,lowerdir=/a
@@ -19,13 +19,14 @@ const MOUNTS = `
 26 24 0:43 / /data/fast rw - tmpfs tmpfs rw
 `;
 
+const WAITING = { name: 'data that waits', isPrecious: false, maxBytes: 520 * MiB, advice: 'Free some space.' };
+
 const container: FolderFacts = {
   dataDir: '/data',
   mounts: '',
   isContainer: true,
   isServing: true,
-  isShared: false,
-  maxStoreBytes: 500 * MiB,
+  stored: { name: 'everything', isPrecious: true, maxBytes: 1020 * MiB, advice: 'Free some space.' },
   mount: undefined,
   free: 2048 * MiB,
 };
@@ -46,7 +47,12 @@ describe('the volume of a folder', () => {
     ['a disk of the machine', { point: '/', type: 'ext4' }, { isContainer: false }, 'ok'],
     ['memory', { point: '/data', type: 'tmpfs' }, { isContainer: false }, 'wrong'],
     ["a developer's container", { point: '/', type: 'overlay' }, { isServing: false }, 'warning'],
-    ["the container's own files, with PostgreSQL", { point: '/', type: 'overlay' }, { isShared: true }, 'warning'],
+    [
+      "the container's own files, with data that waits",
+      { point: '/', type: 'overlay' },
+      { stored: WAITING },
+      'warning',
+    ],
     ['an unknown mount', undefined, {}, 'unknown'],
   ])('%s', (_name, mount, change, mark) =>
     expect(FOLDER_CHECKS.Volume({ ...container, mount, ...change }).mark).toBe(mark),

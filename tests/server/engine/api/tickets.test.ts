@@ -17,7 +17,7 @@ import {
 } from '../../../support/api-requests.ts';
 import { type ApiSender, startApiSender, toCurl } from '../../../support/api-sender.ts';
 
-/** The help desk of `fixtures/tickets`, in its two versions. */
+/** The support team of `fixtures/tickets`, in its two versions. */
 const VERSIONS = [
   ['operations', (store: TicketStore) => createTestApp({ api: [ticketsApi(store)] })],
   ['plain handlers', (store: TicketStore) => createTestApp({ api: plainTicketsApi(store) })],
@@ -97,12 +97,12 @@ const BEHAVIORS: readonly (readonly [name: string, ...steps: Step[]])[] = [
         status: 200,
         body: [
           { key: 'EMPTY', name: 'An empty project', openTickets: 0, createdAt: expect.any(String) },
-          { key: 'HELP', name: 'Help desk', openTickets: 1, createdAt: expect.any(String) },
+          { key: 'HELP', name: 'Support team', openTickets: 1, createdAt: expect.any(String) },
         ],
         headers: { etag: expect.stringMatching(/^W\//), 'cache-control': 'private, no-cache' },
       },
     ],
-    ['GET /projects?q=DESK', {}, { status: 200, body: [expect.objectContaining({ key: 'HELP' })] }],
+    ['GET /projects?q=TEAM', {}, { status: 200, body: [expect.objectContaining({ key: 'HELP' })] }],
     ['GET /projects?q=a&q=b', {}, { status: 400, body: errors('q') }],
     ['GET /projects?p=a', {}, { status: 400, body: { errors: { p: 'Unknown field.' } } }],
   ],
@@ -314,7 +314,7 @@ const BEHAVIORS: readonly (readonly [name: string, ...steps: Step[]])[] = [
     [
       `PATCH ${TICKETS}/1`,
       { body: { assignee: 'bob' } },
-      { status: 422, body: problem(422, 'The assignee is not a person of this help desk.') },
+      { status: 422, body: problem(422, 'The assignee is not a person of this support team.') },
     ],
     [
       `PATCH ${TICKETS}/2`,
@@ -388,7 +388,7 @@ const BEHAVIORS: readonly (readonly [name: string, ...steps: Step[]])[] = [
   ],
 ];
 
-describe.each(VERSIONS)('the help desk from %s', (_name, create) => {
+describe.each(VERSIONS)('the support team from %s', (_name, create) => {
   beforeEach(() => sender.serve(create(createTicketStore())));
 
   it.each(BEHAVIORS.map(([name, ...steps]) => ({ name, steps })))('$name', async ({ steps }) => {

@@ -9,7 +9,6 @@ import { Server as SocketServer } from 'socket.io';
 import { io as dialSocketIo } from 'socket.io-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ClientOptions, WebSocket, WebSocketServer } from 'ws';
-import { takeCredentials } from '../../../../src/server/desk/access/credentials.ts';
 import { createDrain } from '../../../../src/server/engine/connection/drain.ts';
 import { createHttpServer, type HttpServerOptions } from '../../../../src/server/engine/connection/http-server.ts';
 import { handleUpgrades, type Upgrades } from '../../../../src/server/engine/connection/upgrades.ts';
@@ -59,7 +58,7 @@ async function startSockets({
     connections,
     upgrades,
     existing: existingApp?.server,
-    takeCredentials: takeCredentials(undefined),
+    takeCredentials: (_req, _res, next) => next(),
     steps,
     origins: createOrigins(publicOrigins, 'http://localhost:3000'),
     trust: createProxyTrust(undefined),

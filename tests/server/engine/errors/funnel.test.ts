@@ -370,21 +370,25 @@ it('writes to standard error if the log throws', () => {
   expect(line).toMatch(/^The log could not be written \(disk full\): \{"digest":/);
 });
 
-describe('a visitor who is signed in to the desk', () => {
+const links = { toUrl: (address: string) => `/failures/${address}`, arePublic: false };
+
+describe('an operator', () => {
   const verdictFor = (isOperator: boolean, isShared?: boolean) => {
-    const funnel = createFunnel({ scrubber: noScrubber, log: spyOnLog().log, build: 'test' });
+    const funnel = createFunnel({ scrubber: noScrubber, log: spyOnLog().log, build: 'test', links });
     const info = createInfo();
     info.isOperator = isOperator;
     return funnel.fail(new Error('x'), { origin: 'loader', info, ...(isShared && { isShared }) });
   };
 
-  it('sees that the address leads to the desk', () => {
-    expect(verdictFor(true)).toMatchObject({ error: { kind: 'failure', desk: true } });
-    expect(verdictFor(false)).not.toMatchObject({ error: { desk: true } });
+  it('sees where the failure is shown', () => {
+    expect(verdictFor(true)).toMatchObject({
+      error: { kind: 'failure', url: expect.stringMatching(/^\/failures\/.{17}$/) },
+    });
+    expect(verdictFor(false)).not.toHaveProperty('error.url');
   });
 
   it('does not see it on a page that is shared with others', () => {
-    expect(verdictFor(true, true)).not.toMatchObject({ error: { desk: true } });
+    expect(verdictFor(true, true)).not.toHaveProperty('error.url');
   });
 
   it('does not see it if nothing failed', () => {

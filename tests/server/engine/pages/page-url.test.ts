@@ -8,9 +8,9 @@ it.each([
   ['', '/', '/_data/'],
   ['', '/?page=2', '/_data/?page=2'],
   ['', '/orders/7?page=2', '/_data/orders/7?page=2'],
-  ['/desk', '/desk', '/desk/_data'],
-  ['/desk', '/desk?state=all', '/desk/_data?state=all'],
-  ['/desk', '/desk/7K3QM2XA/9F4W0R6B', '/desk/_data/7K3QM2XA/9F4W0R6B'],
+  ['/admin', '/admin', '/admin/_data'],
+  ['/admin', '/admin?state=all', '/admin/_data?state=all'],
+  ['/admin', '/admin/7K3QM2XA/9F4W0R6B', '/admin/_data/7K3QM2XA/9F4W0R6B'],
 ])('below "%s" the data of %s is at %s', (base, page, data) => {
   expect(toDataUrl(page, base)).toBe(data);
   expect(toPageUrl(data, base)).toBe(page);
@@ -19,10 +19,10 @@ it.each([
 it.each([
   ['', '/orders'],
   ['', '/_database'],
-  ['', '/desk/_data'],
-  ['/desk', '/desk/7K3QM2XA'],
-  ['/desk', '/_data/desk'],
-  ['/desk', '/desk/_database'],
+  ['', '/admin/_data'],
+  ['/admin', '/admin/7K3QM2XA'],
+  ['/admin', '/_data/admin'],
+  ['/admin', '/admin/_database'],
 ])('below "%s" %s is not page data', (base, url) => {
   expect(toPageUrl(url, base)).toBeUndefined();
 });

@@ -53,7 +53,7 @@ const REQUESTS = [
 
 function write(method: string, path: string): string {
   const form = 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n\r\na=b';
-  return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nCookie: desk=x\r\n${method === 'POST' ? form : '\r\n'}`;
+  return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nCookie: who=x\r\n${method === 'POST' ? form : '\r\n'}`;
 }
 
 /** A wait in each request, like for a session store. It ends when the client has left. */
@@ -72,14 +72,12 @@ type Wait = ReturnType<typeof createWait>['wait'];
 const WAITS: readonly (readonly [string, (wait: Wait) => PagesAppOptions])[] = [
   ['a product step', (wait) => ({ steps: [(_req, res, next) => void wait(res).then(() => next())] })],
   [
-    'the lookup of a desk cookie',
+    'the lookup of an operator',
     (wait) => ({
-      desk: {
+      operators: {
         knowOperator: (_req, res, next) => void wait(res).then(() => next()),
         step: (_req, _res, next) => next(),
         covers: () => false,
-        isOperator: async () => false,
-        endStreams() {},
       },
     }),
   ],

@@ -21,5 +21,5 @@ it('names a server half without a route, and ignores inherited properties', () =
 });
 
 it('names the file of another table', () => {
-  expect(() => requireBothHalves(['list'], {}, 'desk')).toThrow(/in src\/server\/desk\/pages\/index\.ts/);
+  expect(() => requireBothHalves(['list'], {}, 'admin')).toThrow(/in src\/server\/admin\/pages\/index\.ts/);
 });

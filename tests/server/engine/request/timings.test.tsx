@@ -15,7 +15,7 @@ const TABLE: readonly TestPage[] = [
   },
 ];
 
-/** Marks the request like the desk's step does for a session id that the desk issued. */
+/** Marks the request like a step does that knows the session of an operator. */
 const asOperator: RequestHandler = (req, _res, next) => {
   requestInfo(req).showsTimings = true;
   next();

@@ -22,13 +22,13 @@ it('asks what the visitor was doing, in a form that works without scripts', () =
   expect(html).toContain('name="address" value="7K3QM2XA-9F4W0R6B"');
   expect(html).toMatch(/<textarea name="text" rows="3" required="" maxLength="4096">/);
   expect(html).toMatch(/<label hidden="">Leave this empty<input tabindex="-1"[^>]*name="website"/i);
-  expect(html).not.toContain('/desk/');
+  expect(html).not.toContain('/failures/');
 });
 
-it('links to the desk for signed-in operators, with or without the form', () => {
-  expect(render({ error: { ...ERROR, desk: true } })).toContain('<a href="/desk/7K3QM2XA/9F4W0R6B">');
-  const html = render({ error: { ...ERROR, desk: true }, form: false });
-  expect(html).toContain('<a href="/desk/7K3QM2XA/9F4W0R6B">');
+it('links to the failure for those who can open it, with or without the form', () => {
+  expect(render({ error: { ...ERROR, url: '/failures/7K3QM2XA' } })).toContain('<a href="/failures/7K3QM2XA">');
+  const html = render({ error: { ...ERROR, url: '/failures/7K3QM2XA' }, form: false });
+  expect(html).toContain('<a href="/failures/7K3QM2XA">');
   expect(html).not.toContain('<form');
 });
 

@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import { type AssetManifest, toAppManifest } from '../../../../src/shared/engine/wire/manifest.ts';
 
 const entry = { script: '/assets/main.js', preloads: [], styles: [] };
-const desk = { entry: { ...entry, script: '/assets/desk.js' }, routes: { list: entry } };
-const manifest: AssetManifest = { buildId: 'b', release: 'v1', entry, routes: { home: entry }, apps: { desk } };
+const admin = { entry: { ...entry, script: '/assets/admin.js' }, routes: { list: entry } };
+const manifest: AssetManifest = { buildId: 'b', release: 'v1', entry, routes: { home: entry }, apps: { admin } };
 
 it('returns the same build with the assets of another app', () => {
-  expect(toAppManifest(manifest, 'desk')).toEqual({ buildId: 'b', release: 'v1', ...desk });
+  expect(toAppManifest(manifest, 'admin')).toEqual({ buildId: 'b', release: 'v1', ...admin });
 });
 
 it('says what to do if the build does not have the app', () => {

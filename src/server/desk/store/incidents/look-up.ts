@@ -1,5 +1,5 @@
-import type { Address } from '../../address.ts';
-import { parseAddress } from '../../address.ts';
+import type { Address } from '../../../engine/errors/parse-address.ts';
+import { parseAddress } from '../../../engine/errors/parse-address.ts';
 import { FEEDBACK_AGE } from '../../limits.ts';
 import { type CallKey, readAliasTarget, splitKey, toDigest, toKey, toKeyIn } from '../incident-key.ts';
 import { findByRequest, readOccurrence } from '../occurrences/occurrence-table.ts';

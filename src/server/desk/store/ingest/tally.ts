@@ -1,7 +1,9 @@
 import type { SideCounts } from '../../../../shared/desk/shapes.ts';
 import { Hour } from '../../../../shared/units.ts';
 import type { FailureKind, FrameLocation } from '../../../engine/errors/failure.ts';
-import { type CountRecord, type Feedback, type Salt, type ThinOccurrence, toThin } from '../../ingest/journal-entry.ts';
+import type { Feedback } from '../../../reports/feedback/feedback.ts';
+import type { Salt } from '../../../reports/tunnel/visitors.ts';
+import { type CountRecord, type ThinOccurrence, toThin } from '../../ingest/journal-entry.ts';
 import type { StoredFailure } from '../records.ts';
 import { findFrameLine } from './frame-line.ts';
 

@@ -1,5 +1,5 @@
-import { parseAddress } from '../../address.ts';
-import { ECHO_AGE } from '../../limits.ts';
+import { parseAddress } from '../../../engine/errors/parse-address.ts';
+import { ECHO_AGE } from '../../../reports/tunnel/echoes.ts';
 import { toAliasTarget, toKeyIn } from '../incident-key.ts';
 import type { Intake } from '../ingest/tally.ts';
 import { placeholders, type Sql } from '../sql.ts';

@@ -1,7 +1,7 @@
 import { toOccurrence } from '../../../../shared/engine/reporting/address.ts';
 import { KiB } from '../../../../shared/units.ts';
-import { type Address, parseAddress } from '../../address.ts';
-import type { Feedback } from '../../ingest/journal-entry.ts';
+import { type Address, parseAddress } from '../../../engine/errors/parse-address.ts';
+import type { Feedback } from '../../../reports/feedback/feedback.ts';
 import { MAX_SAID_WHOLES } from '../../limits.ts';
 import { type CallKey, toDigest, toKey } from '../incident-key.ts';
 import { changeShown } from '../incidents/change-feed.ts';

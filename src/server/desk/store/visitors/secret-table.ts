@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { Day } from '../../../../shared/units.ts';
-import type { Salt } from '../../ingest/journal-entry.ts';
+import { createSecret, NO_DAY, type Salt } from '../../../reports/tunnel/visitors.ts';
 import { insertRows, type Sql } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
 
@@ -25,13 +24,6 @@ export interface Secret {
   readonly common: number;
   /** When it was stored (ms since 1970, by the store's clock). */
   readonly at: number;
-}
-
-/** Means no day, because a primary key cannot be NULL. */
-export const NO_DAY = 0;
-
-export function createSecret(): string {
-  return randomBytes(32).toString('base64url');
 }
 
 /** Returns the key of deletion marks. The first call creates it. */

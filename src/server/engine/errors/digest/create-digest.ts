@@ -12,7 +12,7 @@ import { isSynthetic, kindOf, readReactNumber } from './special.ts';
 export const DIGEST_RULE = 2;
 
 /**
- * Maximum length of a title (UTF-16 code units). The desk shows less, but only cuts after scrubbing, because half a
+ * Maximum length of a title (UTF-16 code units). Pages show less, but only cut after scrubbing, because half a
  * secret cannot be recognized.
  */
 const MAX_TITLE_WORDS = 2 * KiB;

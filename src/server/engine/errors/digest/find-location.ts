@@ -20,7 +20,7 @@ export function findLocation(error: ErrorRecord, table: LocationTable): FoundLoc
 
 /** True for a site in the application; false in the engine or without a site. */
 export function isOwn(site: FoundLocation | undefined): boolean {
-  return site?.home === 'product' || site?.home === 'desk';
+  return site?.home === 'own';
 }
 
 function findFirst(frames: readonly StackFrame[], table: LocationTable): FoundLocation | undefined {

@@ -1,7 +1,7 @@
 import type { FrameLocation, StackFrame } from '../failure.ts';
 
 /** Whose code a site is in. The engine is a framework: failures are looked for in the code that calls it. */
-export type Home = 'product' | 'desk' | 'engine' | 'dependency';
+export type Home = 'own' | 'engine' | 'dependency';
 
 export interface FoundLocation extends FrameLocation {
   readonly home: Home;
@@ -209,10 +209,9 @@ function toFunctionName(name: string): string {
 
 function homeOf(path: string): Home {
   if (path.startsWith('node_modules/')) return 'dependency';
-  if (!/^(?:src|tests)\//.test(path)) return 'product';
+  if (!/^(?:src|tests)\//.test(path)) return 'own';
   const [, side = '', family = '', ...rest] = path.split('/');
-  if (!/^(?:server|client|shared)$/.test(side)) return 'product';
+  if (!/^(?:server|client|shared)$/.test(side)) return 'own';
   // Files in the side's top folder join engine and product: `main.ts`, `app.ts`.
-  if (/^(?:engine|boot|sentry)$/.test(family) || rest.length === 0) return 'engine';
-  return family === 'desk' ? 'desk' : 'product';
+  return /^(?:engine|boot|sentry)$/.test(family) || rest.length === 0 ? 'engine' : 'own';
 }

@@ -1,11 +1,12 @@
 import type { ReactNode } from 'react';
 import { Link } from '../../../engine/routing/link.tsx';
+import { toCount } from '../../../words.ts';
 import { toIncidentHref, toListHref, USUAL_VIEW } from '../../href.ts';
 import type { CommitShape, IncidentData, PlaceShape } from '../../shapes.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { KindBadge, Sides, StateBadge, toStateDetail } from '../../ui/badges.tsx';
 import { FilePlace } from '../../ui/file-place.tsx';
-import { toCount, toHint } from '../../words.ts';
+import { toHint } from '../../words.ts';
 import styles from './head.module.css';
 
 /** The most important facts: title, state and location. */

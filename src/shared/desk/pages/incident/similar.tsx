@@ -1,9 +1,10 @@
 import { Link } from '../../../engine/routing/link.tsx';
+import { toPlural } from '../../../words.ts';
 import { toIncidentHref } from '../../href.ts';
 import type { SimilarShape } from '../../shapes.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { KindBadge } from '../../ui/badges.tsx';
-import { STATE_WORDS, toPlural } from '../../words.ts';
+import { STATE_WORDS } from '../../words.ts';
 import styles from './similar.module.css';
 
 const BECAUSE = { file: 'same file', message: 'same words' } as const;

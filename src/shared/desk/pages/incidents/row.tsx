@@ -1,4 +1,5 @@
 import { Link } from '../../../engine/routing/link.tsx';
+import { toCount, toPlural } from '../../../words.ts';
 import { SPANS } from '../../choices.ts';
 import { toIncidentHref } from '../../href.ts';
 import type { IncidentRow, IncidentState, PlaceShape, SpanName } from '../../shapes.ts';
@@ -6,7 +7,6 @@ import { Ago } from '../../ui/ago.tsx';
 import { KindBadge, Sides, StateBadge, toStateDetail } from '../../ui/badges.tsx';
 import { SmallChart } from '../../ui/chart.tsx';
 import { FilePlace } from '../../ui/file-place.tsx';
-import { toCount, toPlural } from '../../words.ts';
 import styles from './row.module.css';
 
 interface RowProps {

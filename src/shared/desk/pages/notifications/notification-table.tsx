@@ -1,8 +1,8 @@
 import { Link } from '../../../engine/routing/link.tsx';
+import { toPlural } from '../../../words.ts';
 import { toIncidentHref } from '../../href.ts';
 import type { NotificationShape } from '../../shapes.ts';
 import { Ago } from '../../ui/ago.tsx';
-import { toPlural } from '../../words.ts';
 import styles from './notification-table.module.css';
 
 interface NotificationTableProps {

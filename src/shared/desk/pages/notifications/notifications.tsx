@@ -1,9 +1,9 @@
 import type { PageProps } from '../../../engine/routing/routes.ts';
+import { toPlural } from '../../../words.ts';
 import { Form, useActionResult } from '../../actions.ts';
 import type { NotificationsData } from '../../shapes.ts';
 import { Pairs, Panel } from '../../ui/panel.tsx';
 import { PassingTime } from '../../ui/passing-time.tsx';
-import { toPlural } from '../../words.ts';
 import { NotificationTable } from './notification-table.tsx';
 import styles from './notifications.module.css';
 

@@ -1,10 +1,10 @@
 import { Link } from '../../../engine/routing/link.tsx';
 import type { PageProps } from '../../../engine/routing/routes.ts';
+import { toCount, toDuration, toExactTime } from '../../../words.ts';
 import { ROUTE_SORTS } from '../../choices.ts';
 import { toIncidentHref, toRoutesHref } from '../../href.ts';
 import type { RoutesData, SlowestShape } from '../../shapes.ts';
 import { Panel } from '../../ui/panel.tsx';
-import { toCount, toDuration, toExactTime } from '../../words.ts';
 import styles from './routes.module.css';
 
 /** How often each route was requested in the last 24 hours, how it failed and how long it took. */

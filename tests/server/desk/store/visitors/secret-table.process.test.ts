@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { SqlDriver } from '../../../../../src/server/desk/store/sql.ts';
 import type { Store } from '../../../../../src/server/desk/store/store.ts';
-import { createSecret, NO_DAY } from '../../../../../src/server/desk/store/visitors/secret-table.ts';
+import { createSecret, NO_DAY } from '../../../../../src/server/reports/tunnel/visitors.ts';
 import { Day, Hour } from '../../../../../src/shared/units.ts';
 import { describeStores, ingest, retain } from '../../../../support/stores.ts';
 

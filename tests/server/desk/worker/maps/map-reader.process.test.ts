@@ -6,7 +6,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMapReader } from '../../../../../src/server/desk/worker/maps/map-reader.ts';
 import type { StackFrame } from '../../../../../src/server/engine/errors/failure.ts';
 import { bundleProject } from '../../../../support/bundled-project.ts';
-import { createFailure, createFolder } from '../../../../support/desk.ts';
+import { createFailure } from '../../../../support/desk.ts';
+import { createFolder } from '../../../../support/folder.ts';
 
 const files = {
   'src/server/cart.ts': `// 1

@@ -6,7 +6,8 @@ import { openStore, type Store } from '../../../../../src/server/desk/store/stor
 import { createDigester } from '../../../../../src/server/desk/worker/maps/digester.ts';
 import { readHeartbeatFile } from '../../../../../src/server/desk/worker/processes/heartbeat-file.ts';
 import { createProcessRecords } from '../../../../../src/server/desk/worker/processes/process-records.ts';
-import { createFolder, createTestLog } from '../../../../support/desk.ts';
+import { createFolder } from '../../../../support/folder.ts';
+import { createTestLog } from '../../../../support/test-log.ts';
 
 const digester = createDigester({ namespace: 'test' });
 

@@ -7,7 +7,8 @@ import { BLOCKED_AFTER, PULSE_INTERVAL } from '../../../../../src/server/desk/li
 import { toCallKey } from '../../../../../src/server/desk/store/incident-key.ts';
 import type { BlockedLoop } from '../../../../../src/server/desk/worker/processes/heartbeat.ts';
 import { createWatchdog } from '../../../../../src/server/desk/worker/processes/watchdog.ts';
-import { createFolder, openTestDesk } from '../../../../support/desk.ts';
+import { openTestDesk } from '../../../../support/desk.ts';
+import { createFolder } from '../../../../support/folder.ts';
 
 const FRAME = { file: 'server/main.js', line: 1, column: 1, function: 'spin' };
 

@@ -5,7 +5,7 @@ import { createLocations } from '../../../../../build/sites.mjs';
 import { createDigest, type DigestResult } from '../../../../../src/server/engine/errors/digest/create-digest.ts';
 import { loadLocationTable } from '../../../../../src/server/engine/errors/digest/load-location-table.ts';
 import { bundleProject } from '../../../../support/bundled-project.ts';
-import { createFolder } from '../../../../support/desk.ts';
+import { createFolder } from '../../../../support/folder.ts';
 
 type Move = readonly [from: string, to: string];
 
@@ -87,7 +87,7 @@ describe('a digest stays the same', () => {
     const before = await digestOf('server/product/cart.ts', CART);
     const after = await digestOf(path, text, moves);
     expect(after.digest).toBe(before.digest);
-    // The desk shows the current place.
+    // The current place is shown.
     expect(after.site?.path).toBe(`src/${path}`);
     expect((await digestOf(path, text)).digest).not.toBe(before.digest);
   });

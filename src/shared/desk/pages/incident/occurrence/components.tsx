@@ -1,6 +1,6 @@
+import { toPlural } from '../../../../words.ts';
 import type { ComponentShape } from '../../../shapes.ts';
 import { Panel } from '../../../ui/panel.tsx';
-import { toPlural } from '../../../words.ts';
 import styles from './components.module.css';
 
 /** Components that are shown: at most, and if no component of the engine follows the app's. */

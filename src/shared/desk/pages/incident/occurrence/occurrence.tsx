@@ -1,11 +1,12 @@
 import type { ReactNode } from 'react';
 import { Link } from '../../../../engine/routing/link.tsx';
+import { toExactTime } from '../../../../words.ts';
 import { toIncidentHref } from '../../../href.ts';
 import type { IncidentData, MissedShape, OccurrenceShape, TestShape, WholeShape } from '../../../shapes.ts';
 import { Ago } from '../../../ui/ago.tsx';
 import { CopyButton } from '../../../ui/copy-button.tsx';
 import { Pairs, Panel } from '../../../ui/panel.tsx';
-import { MISSED_WORDS, toExactTime } from '../../../words.ts';
+import { MISSED_WORDS } from '../../../words.ts';
 import { Breadcrumbs } from './breadcrumbs.tsx';
 import { Components } from './components.tsx';
 import styles from './occurrence.module.css';

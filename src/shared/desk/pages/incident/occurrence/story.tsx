@@ -1,9 +1,9 @@
+import { toDuration, toExactTime, toMebibytes } from '../../../../words.ts';
 import { toGrowthWords } from '../../../growth-words.ts';
 import type { GrowthShape, StoryShape } from '../../../shapes.ts';
 import { Ago } from '../../../ui/ago.tsx';
 import { GrowthChart } from '../../../ui/growth-chart.tsx';
 import { Pairs, Panel } from '../../../ui/panel.tsx';
-import { toDuration, toExactTime, toMebibytes } from '../../../words.ts';
 import styles from './story.module.css';
 
 type StoryOf<Kind extends StoryShape['kind']> = Extract<StoryShape, { kind: Kind }>;

@@ -1,0 +1,20 @@
+// What the place that failures go to adds to the build: nothing.
+
+/**
+ * Client apps besides the product's.
+ *
+ * @type {(import('./apps.mjs').App & { devEntry: string })[]}
+ */
+export const apps = [];
+
+/** Bundles of the server, by name. */
+export const parts = {};
+
+/** Those without which the server cannot start. */
+export const requiredParts = [];
+
+/** Entries of commands that also run without npm. */
+export const commands = {};
+
+/** First parts of paths that it uses. */
+export const paths = [];

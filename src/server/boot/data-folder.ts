@@ -1,0 +1,67 @@
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** Thrown when the data folder is not writable. The message says what to do. */
+export class UnwritableFolderError extends Error {
+  constructor(dataDir: string, code: string) {
+    const user = process.getuid?.();
+    const who = user === undefined ? 'this user' : `this user (number ${user})`;
+    super(
+      `The folder ${dataDir} (DATA_DIR) cannot be written to (${code}). Let ${who} write there, or set DATA_DIR to another folder.`,
+    );
+    this.name = 'UnwritableFolderError';
+  }
+}
+
+/** What is written into the data folder: a folder that the start creates, and files. */
+export interface WrittenFiles {
+  readonly folder: string;
+  readonly files: readonly string[];
+}
+
+/** Errors that do not mean a full disk: a wrong owner, a read-only mount, or a file in place of a folder. */
+const REFUSALS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
+
+/**
+ * Creates the folder. Call it before anything is stored there. A full disk does not stop the start: space can become
+ * free later, and pages do not need the disk.
+ *
+ * @throws UnwritableFolderError if this user cannot write to the folder, or to files that another user left in it
+ */
+export function requireDataFolder(dataDir: string, written: WrittenFiles): void {
+  orRefuse(dataDir, () => {
+    mkdirSync(join(dataDir, written.folder), { recursive: true, mode: 0o700 });
+    requireAccess(dataDir, written);
+  });
+}
+
+/**
+ * Checks the same without creating anything. If the folder does not exist yet, it checks the nearest parent that does.
+ *
+ * @throws UnwritableFolderError
+ */
+export function requireWritable(dataDir: string, written: WrittenFiles): void {
+  orRefuse(dataDir, () => requireAccess(dataDir, written));
+}
+
+/** Returns the folder or its nearest existing parent. @param path absolute */
+export function findExisting(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : findExisting(dirname(path));
+}
+
+function requireAccess(dataDir: string, { folder, files }: WrittenFiles): void {
+  // `/.` makes a file fail with ENOTDIR.
+  accessSync(`${findExisting(dataDir)}/.`, constants.W_OK);
+  for (const path of [folder, ...files].map((name) => join(dataDir, name))) {
+    if (existsSync(path)) accessSync(path, constants.W_OK);
+  }
+}
+
+function orRefuse(dataDir: string, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (REFUSALS.has(code)) throw new UnwritableFolderError(dataDir, code);
+  }
+}

@@ -1,0 +1,123 @@
+import type { RequestHandler } from 'express';
+import { Router } from 'express';
+import { routes } from '../../../shared/desk/routes.tsx';
+import type { OperatorApp } from '../../app.ts';
+import type { Config } from '../../config.ts';
+import { printSignInLink } from '../../desk/access/print-sign-in-link.ts';
+import { DESK_API_PATH } from '../../desk/api/desk-api.ts';
+import { orClose } from '../../desk/desk.ts';
+import { createDeskOrigins } from '../../desk/desk-app.ts';
+import { isTakenByDesk } from '../../desk/desk-path.ts';
+import { toReportStore } from '../../desk/ingest/to-report-store.ts';
+import { createDeskPages, type DeskPages } from '../../desk/pages/desk-pages.ts';
+import { listen, toHttpUrl } from '../../engine/connection/listen.ts';
+import type { FailureLinks } from '../../engine/errors/failure-links.ts';
+import type { ReportOutbox } from '../../reports/tunnel/report-outbox.ts';
+import type { Bootstrap } from '../bootstrap.ts';
+import type { Destination, OperatorParts, Operators } from '../destination.ts';
+import type { Failures } from '../open-failures.ts';
+import { createDeskServer } from './create-desk-server.ts';
+import { type DeskSide, openDeskSide } from './open-desk-side.ts';
+import { startRevalidations } from './share-revalidations.ts';
+import { watchDesk } from './watch-desk.ts';
+
+/** The share of the open connections for DESK_PORT. */
+const DESK_SHARE = 1 / 16;
+
+/** The desk shows every failure, to those who are signed in. */
+export const DESK_LINKS: FailureLinks = {
+  toUrl: (address) => `/desk/${address.replace('-', '/')}`,
+  arePublic: false,
+};
+
+export function toFailureLinks(_config: Config): FailureLinks {
+  return DESK_LINKS;
+}
+
+/** Opens the desk as the place that failures go to. */
+export async function openDestination(
+  boot: Bootstrap,
+  failures: Failures,
+  _outbox: ReportOutbox | undefined,
+): Promise<Destination> {
+  const side = await openDeskSide(boot, failures, { beats: true });
+  const { desk, visitors, feedback, mayRead } = side;
+  const endRevalidations = boot.config.deskDatabaseUrl && startRevalidations({ desk, log: boot.log });
+  return {
+    reporter: desk.reporter,
+    store: toReportStore(desk),
+    visitors,
+    feedback,
+    mayRead,
+    takeCredentials: side.signIn.takeCredentials,
+    findOldAsset: desk.findOldAsset,
+    noteRequest: side.noteRequest,
+    details: () => ({ ...desk.condition }),
+    watch: (metrics) => watchDesk(metrics, desk),
+    serve: (parts) => serveDesk(boot, failures, side, parts),
+    flushSync: (timeoutMs) => void desk.flushSync(timeoutMs),
+    close() {
+      if (endRevalidations) endRevalidations();
+      return desk.close();
+    },
+    settleIn: side.settleIn,
+  };
+}
+
+async function serveDesk(
+  boot: Bootstrap,
+  failures: Failures,
+  side: DeskSide,
+  { bodies, earlyScript, reportPath, traced, ...parts }: OperatorParts,
+): Promise<Operators> {
+  const { config, manifest } = boot;
+  const { desk, signIn, facts, mayRead } = side;
+  const at = config.deskPort === undefined ? undefined : { host: config.host, port: config.deskPort };
+  const origins = at ? createDeskOrigins(toHttpUrl(at.host, at.port)) : parts.origins;
+  const pages = await createDeskPages({
+    ...{ desk, signIn: signIn.signIn, facts, manifest, funnel: failures.funnel, log: boot.log },
+    ...{ origins, bodies, earlyScript, reportPath, traced },
+  });
+  const connections = at ? Math.ceil(parts.maxConnections * DESK_SHARE) : 0;
+  const server = at
+    ? createDeskServer(boot, failures, side, {
+        origins,
+        trust: parts.trust,
+        maxConnections: connections,
+        readiness: parts.readiness,
+        files: parts.files,
+        desk: pages,
+        metricsPage: parts.metricsPage(async () => true),
+        tunnel: parts.toTunnel({ origins, mayOpen: () => false, routes }),
+      })
+    : undefined;
+
+  return {
+    app: at ? undefined : toOperatorApp(pages, side.api),
+    metrics: at ? undefined : parts.metricsPage(mayRead),
+    mayOpen: at ? () => false : pages.isOperator,
+    routes,
+    server,
+    connections,
+    endStreams: () => pages.endStreams(),
+    async start(url, { isFirst }) {
+      const deskUrl = server && at && (await orClose(desk, listen(server.server, { ...at, setting: 'DESK_PORT' })));
+      if (deskUrl !== undefined) boot.log.info(`The desk is on ${deskUrl}/desk`);
+      const name = isFirst ? findLinkHolder(boot) : undefined;
+      if (name === undefined) return;
+      await printSignInLink(signIn.makeLink(deskUrl ?? config.publicOrigins[0] ?? url, name), boot.log);
+    },
+  };
+}
+
+/** Joins pages and API. */
+export function toOperatorApp({ knowOperator, step }: Omit<DeskPages, 'endStreams'>, api: RequestHandler): OperatorApp {
+  return { covers: isTakenByDesk, knowOperator, step: Router().use(step).use(DESK_API_PATH, api) };
+}
+
+/** Returns the operator who gets a sign-in link at this start. */
+export function findLinkHolder({ config, listed }: Bootstrap): string | undefined {
+  // Otherwise none: in production, what a process prints is often forwarded and kept.
+  const isLocal = config.isLoopback && config.publicOrigins.length === 0;
+  return listed.isNew || isLocal ? listed.tokens.find(({ role }) => role === 'operator')?.name : undefined;
+}

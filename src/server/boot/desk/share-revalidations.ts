@@ -1,0 +1,55 @@
+import type { Desk } from '../../desk/desk.ts';
+import { LIVE_POLL_INTERVAL } from '../../desk/limits.ts';
+import { dropKept, shareRevalidations } from '../../engine/pages/revalidate.ts';
+
+export interface SharedRevalidations {
+  readonly desk: Pick<Desk, 'ask'>;
+  readonly log: { warn(fields: object, message: string): void };
+  /** Milliseconds. */
+  readonly interval?: number;
+}
+
+/**
+ * Brings `revalidate()` to the other replicas that use the same store, and theirs to this process. While the store is
+ * unavailable, each replica renders pages again by their age.
+ *
+ * @returns a function that ends it
+ */
+export function startRevalidations({ desk, log, interval = LIVE_POLL_INTERVAL }: SharedRevalidations): () => void {
+  const known = new Map<string, number>();
+  let since = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+
+  async function look(): Promise<void> {
+    const { now, found } = await desk.ask('listRevalidations', since);
+    since = now;
+    for (const { path, at } of found) {
+      if (known.get(path) !== at) dropKept(path);
+    }
+    known.clear();
+    for (const { path, at } of found) known.set(path, at);
+  }
+
+  async function repeat(): Promise<void> {
+    await look().catch(() => {}); // the desk logs that its store is unavailable
+    if (!isOver) timer = setTimeout(() => void repeat(), interval).unref();
+  }
+
+  shareRevalidations((path) => {
+    desk
+      .ask('storeRevalidation', path)
+      .catch((error: unknown) =>
+        log.warn(
+          { err: error, path },
+          'Other replicas were not told to render this page again. They do it within 300 s.',
+        ),
+      );
+  });
+  void repeat();
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+    shareRevalidations(undefined);
+  };
+}

@@ -1,0 +1,88 @@
+import type { RouteLine } from '../../shared/engine/routing/routes.ts';
+import type { OperatorApp } from '../app.ts';
+import type { BodyReader } from '../engine/api/body-reader.ts';
+import type { AssetsOptions } from '../engine/assets/assets.ts';
+import type { PublicFile } from '../engine/assets/public-files.ts';
+import type { HttpServer } from '../engine/connection/http-server.ts';
+import type { Reporter } from '../engine/errors/failure.ts';
+import type { FirstStepsDeps } from '../engine/first-steps.ts';
+import type { FixedPaths, Readiness } from '../engine/monitoring/fixed-paths.ts';
+import type { MayRead } from '../engine/monitoring/may-read.ts';
+import type { Metrics } from '../engine/monitoring/metrics.ts';
+import type { Origins } from '../engine/protection/origins.ts';
+import type { ProxyTrust } from '../engine/protection/proxy-trust.ts';
+import type { ErrorHandler, Step } from '../engine/request/step.ts';
+import type { TracedProject } from '../engine/request/trace-headers.ts';
+import type { KeepFeedback } from '../reports/feedback/feedback.ts';
+import type { MayOpen, ReportStore } from '../reports/report-store.ts';
+import type { Visitors } from '../reports/tunnel/visitors.ts';
+
+/** Where failures go. `src/server/destination.ts` says which one is in use. */
+export interface Destination {
+  readonly reporter: Reporter;
+  /** For reports of browsers. */
+  readonly store: ReportStore;
+  readonly visitors: Visitors;
+  /** For all sources of feedback. */
+  readonly feedback: KeepFeedback;
+  /** For endpoints that programs read, such as the metrics. */
+  readonly mayRead: MayRead;
+  /** Removes credentials of operators from each request before the product sees it. */
+  readonly takeCredentials: Step;
+  readonly findOldAsset: AssetsOptions['findOldAsset'];
+  /** Called at the end of each request. */
+  readonly noteRequest: FirstStepsDeps['onEnd'];
+  /** Facts for `/readyz`. */
+  readonly details: () => Readonly<Record<string, string>>;
+  /** Registers gauges. */
+  watch(metrics: Pick<Metrics, 'gauge' | 'gauges'>): void;
+  /** Creates what operators see. */
+  serve(parts: OperatorParts): Promise<Operators>;
+  /** Stores what is left, and blocks the thread, for a process that is about to exit (ms). */
+  flushSync(timeoutMs: number): void;
+  /** Stores what is left. */
+  close(): Promise<void>;
+  /** Waits for a moment, then does what the first answers do not need. Call it once the server listens. */
+  settleIn(options: { readonly isEdited: boolean }): Promise<void>;
+}
+
+/** Parts of the site that operators use too. */
+export interface OperatorParts {
+  readonly origins: Origins;
+  readonly trust: ProxyTrust;
+  readonly bodies: BodyReader;
+  readonly files: ReadonlyMap<string, PublicFile>;
+  readonly readiness: Readiness;
+  /** Open connections on all ports together (a count). */
+  readonly maxConnections: number;
+  readonly earlyScript: string;
+  readonly reportPath: string;
+  readonly traced: TracedProject;
+  readonly metricsPage: (mayRead: MayRead) => FixedPaths;
+  readonly toTunnel: (parts: TunnelParts) => (fail: ErrorHandler) => Step;
+}
+
+export interface TunnelParts {
+  readonly origins: Origins;
+  readonly mayOpen: MayOpen;
+  /** Routes of operators, whose patterns reports can name. */
+  readonly routes: readonly RouteLine[];
+}
+
+export interface Operators {
+  /** Undefined if the site's port has nothing for operators. */
+  readonly app: OperatorApp | undefined;
+  /** The metrics on the site's port. */
+  readonly metrics: FixedPaths | undefined;
+  /** Whether the sender of a report can open the URL of a failure. */
+  readonly mayOpen: MayOpen;
+  /** Their routes. */
+  readonly routes: readonly RouteLine[];
+  /** A server on a separate port, and its share of the connections (a count). */
+  readonly server: HttpServer | undefined;
+  readonly connections: number;
+  /** Ends long responses, for a drain. */
+  endStreams(): void;
+  /** Listens on the separate port, and tells operators where to go. @param url of the site */
+  start(url: string, options: { readonly isFirst: boolean }): Promise<void>;
+}

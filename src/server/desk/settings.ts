@@ -1,0 +1,254 @@
+import { Day, MiB } from '../../shared/units.ts';
+import { ONLY_OPERATOR, ONLY_VIEWER, parseTokens, TOKEN_SENTENCE } from '../access/operator-tokens.ts';
+import { parseOrigins } from '../engine/protection/origin-settings.ts';
+import { parsed, port, type SettingsTable, type SettingsValues, toggle, whole } from '../engine/settings.ts';
+import { ISSUE_FIELDS, parseIssueLink, parseSourceLink, parseTraceLink } from './links.ts';
+import {
+  listInEnvironment,
+  parseHttpUrls,
+  parseMailAddresses,
+  parsePeople,
+  parseThresholds,
+  parseTimeOfDay,
+} from './notifications/settings.ts';
+
+const WEBHOOK_FORMATS = ['json', 'slack'] as const;
+/** Headers that the server itself reads, so it cannot remove them from requests. */
+const OTHER_HEADERS =
+  /^(?:accept|authorization$|connection$|content-|cookie$|host$|if-|origin$|sec-|transfer-encoding$|upgrade$|x-auth-proxy-secret$|x-forwarded-(?:for|host|proto)$|x-request-id$)/i;
+
+/** The settings of the desk. */
+export const DESK_SETTINGS = {
+  DESK_DATABASE_URL: {
+    about:
+      'A PostgreSQL database for the desk, which several replicas need. Default: a SQLite file in DATA_DIR, for one instance.',
+    example: 'postgres://spillway@db.internal:5432/spillway',
+    schema: parsed(
+      'is not the URL of a PostgreSQL database. Use postgres://user:password@host:5432/database.',
+      parseDatabase,
+    ).prefault(''),
+  },
+  DESK_RETENTION_DAYS: {
+    about:
+      'Days that the desk keeps occurrences and feedback. Incidents and their counts stay. A short time protects privacy, a long time lets you compare releases.',
+    example: '90',
+    schema: whole({ what: 'days', from: 1, to: 3650 }).prefault('90'),
+  },
+  DESK_MAX_SIZE: {
+    about:
+      'Megabytes that the desk can store. The files of builds need up to 200 more. When the desk is full, it deletes the oldest full occurrences first and logs it.',
+    example: '500',
+    schema: whole({ what: 'megabytes', from: 10, to: 1_000_000 }).prefault('500'),
+  },
+  OPERATOR_TOKEN: {
+    about:
+      'The token that operators sign in to the desk with. For several operators, use name:token, separated by commas: each change then shows its author. Default: a token is created at the first start and stored in DATA_DIR/desk-token. Required with DESK_DATABASE_URL.',
+    example: 'ada:6f1d0c5e9b7a4823,grace:b80e57d2a6c94f31',
+    schema: parsed(TOKEN_SENTENCE, (text) => parseTokens(text, ONLY_OPERATOR)).prefault(''),
+  },
+  VIEWER_TOKEN: {
+    about: 'The same for viewers, who can read the desk but change nothing. Default: no viewers.',
+    example: '3ac97e4410d8b26f',
+    schema: parsed(TOKEN_SENTENCE, (text) => parseTokens(text, ONLY_VIEWER)).prefault(''),
+  },
+  AUTH_PROXY_HEADER: {
+    about:
+      'The header in which an authenticating proxy names the person that it signed in. Replaces tokens for people. Requires AUTH_PROXY_SECRET, and the addresses of the proxy in TRUST_PROXY. Default: no header is trusted.',
+    example: 'X-Forwarded-User',
+    schema: parsed(
+      'is not the name of a header that can contain a user. Use letters, digits and -, such as X-Forwarded-User.',
+      (text) => {
+        return /^[a-z0-9-]{0,64}$/i.test(text) && !OTHER_HEADERS.test(text) ? text.toLowerCase() : undefined;
+      },
+    ).prefault(''),
+  },
+  AUTH_PROXY_SECRET: {
+    about:
+      'A secret that the authenticating proxy sends in the header X-Auth-Proxy-Secret. It proves that the proxy set AUTH_PROXY_HEADER. Required with AUTH_PROXY_HEADER.',
+    example: '4f1d8e0b6c2a97533be1c05d',
+    schema: parsed('is not a secret that fits in a header. Use 16 to 200 ASCII characters without spaces.', (text) => {
+      return text === '' || /^[\x21-\x7e]{16,200}$/.test(text) ? text : undefined;
+    }).prefault(''),
+  },
+  AUTH_PROXY_OPERATORS: {
+    about:
+      'The people who can make changes on the desk, by the name that the proxy sends, separated by commas. * is everyone. All others are viewers.',
+    example: 'ada@example.com,grace@example.com',
+    schema: parsed('contains a name of more than 80 characters.', (text) => {
+      const names = text.split(',').map((name) => name.trim());
+      return names.every((name) => name.length <= 80) ? names.filter((name) => name !== '') : undefined;
+    }).prefault(''),
+  },
+  DESK_PORT: {
+    about:
+      'A separate port for the desk and /metrics, which PORT then no longer serves. Requests for any host are accepted there, and metrics need no token, so make it reachable only from an internal network. 0 takes any free port. Default: the desk is on PORT.',
+    example: '3001',
+    schema: port().optional(),
+  },
+  DESK_ONLY: {
+    about:
+      'Serves only the desk and health checks, on DESK_PORT or PORT, and does not load your code. Use it when your app cannot start.',
+    example: 'off',
+    schema: toggle().prefault('off'),
+  },
+  DESK_MCP: {
+    about:
+      'Serves the desk to coding agents at /api/desk/mcp by the Model Context Protocol, read-only, with a token of VIEWER_TOKEN or OPERATOR_TOKEN.',
+    example: 'off',
+    schema: toggle().prefault('off'),
+  },
+  DESK_ORIGIN: {
+    about:
+      'The origin of links to the desk in notifications. Default: the first of PUBLIC_ORIGINS or, with DESK_PORT, the address of that port.',
+    example: 'https://desk.example.com',
+    schema: parsed(
+      'is not an origin. Use one http(s) origin without a path, such as https://desk.example.com.',
+      (text) => {
+        const origins = parseOrigins(text);
+        return origins && origins.length <= 1 ? (origins[0] ?? '') : undefined;
+      },
+    ).prefault(''),
+  },
+  WEBHOOK_URL: {
+    about:
+      'The URLs that notifications of new incidents, regressions and storms are posted to, separated by commas. staging:https://… is only used in that environment (SENTRY_ENVIRONMENT). Default: none.',
+    example: 'https://hooks.example.com/spillway',
+    schema: parsed(
+      'contains something that is not a URL to post to. Use http(s) URLs without user and password, separated by commas.',
+      parseHttpUrls,
+    ).prefault(''),
+  },
+  WEBHOOK_FORMAT: {
+    about:
+      'The format of what is posted: json, or slack for Slack, Mattermost and Rocket.Chat. Default: slack for hooks.slack.com, json for all others.',
+    example: 'json',
+    schema: parsed('is not a format. Use json or slack.', (text) => {
+      return WEBHOOK_FORMATS.find((format) => format === text.toLowerCase());
+    }).optional(),
+  },
+  WEBHOOK_SECRET: {
+    about:
+      'The key that posted messages are signed with (HMAC-SHA256), so that receivers can verify them. Default: messages are not signed.',
+    example: '9d3f61c07be84a25a1f0c6d2',
+    schema: parsed('is not a signing key. Use 16 to 200 characters without spaces.', (text) => {
+      return text === '' || /^\S{16,200}$/.test(text) ? text : undefined;
+    }).prefault(''),
+  },
+  MAIL_TO: {
+    about:
+      'The recipients of notifications by email, separated by commas. staging:ada@example.com is only used in that environment. Default: no notifications by email.',
+    example: 'ada@example.com,grace@example.com',
+    schema: parsed(
+      'contains something that is not an email address. Use addresses such as ada@example.com, separated by commas.',
+      parseMailAddresses,
+    ).prefault(''),
+  },
+  MAIL_PEOPLE: {
+    about:
+      'The email addresses of operators, as name:address separated by commas. An incident that is assigned to one of them is announced only to them. Default: to WEBHOOK_URL and MAIL_TO.',
+    example: 'ada:ada@example.com,grace:grace@example.com',
+    schema: parsed(
+      'contains something that is not name:address. Use pairs such as ada:ada@example.com, separated by commas.',
+      parsePeople,
+    ).prefault(''),
+  },
+  MAIL_SUMMARY: {
+    about: 'The time of day, in UTC, at which MAIL_TO gets a summary of the last 24 hours. Default: no summary.',
+    example: '07:30',
+    schema: parsed('is not a time of day. Use hours and minutes, such as 07:30.', parseTimeOfDay).optional(),
+  },
+  NOTIFY_AFTER: {
+    about:
+      'When a notification of an incident is sent: after a number of occurrences (3), of occurrences within minutes (10 in 5m) or of visitors (20 visitors). Of several, separated by commas, the first that is reached counts.',
+    example: '10 in 5m,20 visitors',
+    schema: parsed(
+      'is not a threshold. Use a whole number from 1 to 1000000, such as 3 or 20 visitors, or up to 1000 occurrences in up to 60 minutes, such as 10 in 5m. Separate several with commas.',
+      parseThresholds,
+    ).prefault('1'),
+  },
+  HEARTBEAT_URL: {
+    about:
+      'A URL that is requested every minute while the server and its store work. An uptime monitor can then raise an alarm when requests stop. Default: none.',
+    example: 'https://hc.example.com/ping/1f9c',
+    schema: parsed('is not an http(s) URL. Use one without user and password.', (text) => {
+      const urls = parseHttpUrls(text);
+      return urls && urls.length <= 1 ? (urls[0] ?? '') : undefined;
+    }).prefault(''),
+  },
+  SOURCE_LINK: {
+    about:
+      'The URL that the desk opens for a line of source, in your editor or repository. It contains {file}, and optionally {line}, {column}, {release} and {build}. Default: no links.',
+    example: 'https://github.com/acme/shop/blob/{release}/{file}#L{line}',
+    schema: parsed(
+      'is not a URL that contains {file}. Use one such as https://github.com/acme/shop/blob/{release}/{file}#L{line} or vscode://file/home/ada/shop/{file}:{line}:{column}.',
+      parseSourceLink,
+    ).optional(),
+  },
+  ISSUE_LINK: {
+    about: `The URL that "Create an issue" opens on an incident, so that your issue tracker fills its form. It contains {digest} or {url}. All placeholders: ${ISSUE_FIELDS.map((name) => `{${name}}`).join(', ')}. Default: no link.`,
+    example: 'https://github.com/acme/shop/issues/new?title={title}&body={url}',
+    schema: parsed(
+      'is not an http(s) URL that contains {digest} or {url}, or it has an unknown placeholder. Use one such as https://github.com/acme/shop/issues/new?title={title}&body={url}.',
+      parseIssueLink,
+    ).optional(),
+  },
+  TRACE_LINK: {
+    about:
+      'The URL that the desk opens for the trace of a failure, in your tracing tool. It contains {traceId}. Default: no link.',
+    example: 'https://jaeger.example.com/trace/{traceId}',
+    schema: parsed(
+      'is not an http(s) URL that contains {traceId} and no other placeholder. Use one such as https://jaeger.example.com/trace/{traceId}.',
+      parseTraceLink,
+    ).optional(),
+  },
+} satisfies SettingsTable;
+
+export interface DeskRetention {
+  readonly maxAge: number;
+  readonly maxBytes: number;
+}
+
+export type DeskConfig = ReturnType<typeof toDeskConfig>;
+
+/** Returns the desk's part of the configuration. */
+export function toDeskConfig(values: SettingsValues<typeof DESK_SETTINGS> & { readonly SENTRY_ENVIRONMENT: string }) {
+  const { SENTRY_ENVIRONMENT: environment } = values;
+  return {
+    /** In ms and bytes. */
+    deskRetention: { maxAge: values.DESK_RETENTION_DAYS * Day, maxBytes: values.DESK_MAX_SIZE * MiB },
+    /** Undefined: SQLite in `dataDir`. */
+    deskDatabaseUrl: values.DESK_DATABASE_URL || undefined,
+    /** Empty: the token in `dataDir` is used. */
+    operatorTokens: values.OPERATOR_TOKEN,
+    viewerTokens: values.VIEWER_TOKEN,
+    /** In lower case. */
+    authProxyHeader: values.AUTH_PROXY_HEADER || undefined,
+    authProxySecret: values.AUTH_PROXY_SECRET || undefined,
+    authProxyOperators: values.AUTH_PROXY_OPERATORS,
+    /** Undefined: the desk is on `port`. */
+    deskPort: values.DESK_PORT,
+    deskOnly: values.DESK_ONLY,
+    deskMcp: values.DESK_MCP,
+    /** Undefined: it follows from other settings. */
+    deskOrigin: values.DESK_ORIGIN || undefined,
+    webhookUrls: listInEnvironment(values.WEBHOOK_URL, environment),
+    /** Undefined: it depends on the host. */
+    webhookFormat: values.WEBHOOK_FORMAT,
+    webhookSecret: values.WEBHOOK_SECRET || undefined,
+    mailTo: listInEnvironment(values.MAIL_TO, environment),
+    /** Addresses by name. */
+    mailPeople: values.MAIL_PEOPLE,
+    /** Milliseconds since midnight, UTC. */
+    mailSummary: values.MAIL_SUMMARY,
+    notifyAfter: values.NOTIFY_AFTER,
+    heartbeatUrl: listInEnvironment([values.HEARTBEAT_URL], environment)[0] || undefined,
+    /** URLs with placeholders such as `{file}`. */
+    links: { source: values.SOURCE_LINK, issue: values.ISSUE_LINK, trace: values.TRACE_LINK },
+  };
+}
+
+function parseDatabase(text: string): string | undefined {
+  if (text === '') return text;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url && /^postgres(?:ql)?:$/.test(url.protocol) && url.hostname !== '' ? text : undefined;
+}

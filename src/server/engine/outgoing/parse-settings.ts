@@ -1,0 +1,44 @@
+import { isIP } from 'node:net';
+import { readLogin } from './read-login.ts';
+import { toNetwork } from './special-addresses.ts';
+
+/** Returns null for an invalid URL, or one with blanks. */
+export function parseUrl(text: string): URL | null {
+  return /\s/.test(text) ? null : URL.parse(text);
+}
+
+/**
+ * Checks a URL such as `smtps://user:password@mail.example.com`. The default port is 465 with TLS from the start, else
+ * 587.
+ */
+export function parseSmtpUrl(text: string): string | undefined {
+  const url = parseUrl(text);
+  const isSmtp = url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
+  const isPlain = isSmtp && /^\/?$/.test(url.pathname) && url.search === '' && url.hash === '';
+  return isPlain && (url.password === '' || url.username !== '') && readLogin(url) ? text : undefined;
+}
+
+export const MAIL_ADDRESS = /^[^\s@,;:<>()[\]\\"']{1,64}@[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?$/i;
+
+/** `shop@example.com` */
+export function parseMailAddress(text: string): string | undefined {
+  return MAIL_ADDRESS.test(text) ? text : undefined;
+}
+
+/** Parses hosts without a port, addresses and networks. */
+export function parsePrivateTargets(text: string): string[] | undefined {
+  const parts = splitList(text);
+  return parts.every((part) => toNetwork(part) !== undefined || isHostName(part)) ? parts : undefined;
+}
+
+/** Splits a list at its commas. */
+export function splitList(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+function isHostName(text: string): boolean {
+  return isIP(text) === 0 && /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text) && !/^[\d.]+$/.test(text);
+}

@@ -1,0 +1,17 @@
+import type { IncomingMessage } from 'node:http';
+import type { Failure } from '../engine/errors/failure.ts';
+
+/** What reports of browsers need from the place that failures go to. */
+export interface ReportStore {
+  /** Stores a failure. Returns false if that failed. @param sameVisitor the visitor's other hashes since yesterday */
+  journal(failure: Failure, sameVisitor: readonly string[]): boolean;
+  /** Whether the server's failure at this address still needs an echo. A rejection counts as no. */
+  isEchoAwaited(address: string): Promise<boolean>;
+  /** Whether a digest is already known. A rejection counts as no. */
+  isKnownDigest(digest: string): boolean | Promise<boolean>;
+  /** Lists earlier builds. Of two with the same release, the newer one comes first. */
+  listBuilds(): Promise<readonly { readonly id: string; readonly release: string }[]>;
+}
+
+/** Returns whether the sender can open the URL of a failure. A promise only if that takes time. */
+export type MayOpen = (req: IncomingMessage) => boolean | Promise<boolean>;

@@ -1,0 +1,59 @@
+import { Hour } from '../../../shared/units.ts';
+
+/** The most new incidents per hour from browser reports (SPEC section 6). */
+const MAX_AN_HOUR = 50;
+
+/** The number of admitted digests that are cached. */
+const MAX_ADMITTED = 2000;
+
+export interface NewIncidents {
+  /** Resolves to true if the digest already has an incident, or the hourly limit is not reached. */
+  admit(digest: string): Promise<boolean>;
+}
+
+export interface NewIncidentsOptions {
+  /** Whether there is an incident or an alias with this digest. A rejection counts as no. */
+  readonly isKnown: (digest: string) => boolean | Promise<boolean>;
+  /** Milliseconds, monotonic. */
+  readonly now?: () => number;
+}
+
+/** Limits how many incidents forged errors can open. Each process counts separately. */
+export function createNewIncidents({ isKnown, now = () => performance.now() }: NewIncidentsOptions): NewIncidents {
+  const admitted = new Set<string>();
+  let openedAt: number[] = [];
+
+  function remember(digest: string): void {
+    admitted.add(digest);
+    if (admitted.size > MAX_ADMITTED) admitted.delete(admitted.values().next().value ?? digest);
+  }
+
+  function open(digest: string): boolean {
+    const start = now() - Hour;
+    openedAt = openedAt.filter((at) => at > start);
+    if (openedAt.length >= MAX_AN_HOUR) return false;
+    openedAt.push(now());
+    remember(digest);
+    return true;
+  }
+
+  async function ask(digest: string): Promise<boolean> {
+    try {
+      return await isKnown(digest);
+    } catch {
+      return false;
+    }
+  }
+
+  return {
+    async admit(digest) {
+      if (admitted.has(digest)) return true;
+      if (await ask(digest)) {
+        remember(digest);
+        return true;
+      }
+      // Another failure with this digest may have been admitted during the wait.
+      return admitted.has(digest) || open(digest);
+    },
+  };
+}

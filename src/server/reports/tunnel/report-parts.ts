@@ -1,0 +1,49 @@
+import type { DigestInput, DigestResult } from '../../engine/errors/digest/create-digest.ts';
+import type { Failure } from '../../engine/errors/failure.ts';
+import type { Scrubber } from '../../engine/errors/scrub.ts';
+import { cutText } from '../../engine/errors/trim.ts';
+
+/** Removes secrets from everything that is stored or forwarded. */
+export type ReportScrubber = Pick<Scrubber, 'text' | 'url' | 'value'>;
+
+export type MakeReportDigest = (input: DigestInput) => DigestResult;
+
+/** A build that was published to the store. */
+export interface KnownBuild {
+  readonly build: string;
+  readonly release: string;
+}
+
+/** The dependencies for turning a report into a failure. */
+export interface FailureParts {
+  readonly scrubber: ReportScrubber;
+  readonly makeDigest: MakeReportDigest;
+  /** Returns the build with this id, or the newest one of this release. Undefined if it is unknown. */
+  readonly findBuild: (named: string) => Promise<KnownBuild | undefined>;
+  /** Whether a route has this pattern. */
+  readonly isRoute: (pattern: string) => boolean;
+  readonly trim: (failure: Failure) => Failure;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** Facts about the sender that the server knows itself. */
+export interface Sender {
+  /** The origin that the request was sent to. */
+  readonly origin: string;
+  readonly isOurs: (origin: string) => boolean;
+  readonly userAgent: string | undefined;
+  readonly visitor: string;
+  /** The IP address of the connection, or the one that a trusted proxy reports. */
+  readonly address: string;
+  /** The visitor's other hashes since yesterday. */
+  readonly sameVisitor: readonly string[];
+}
+
+/** Extra length for scrubbing (UTF-16 code units), because no pattern matches a secret that is cut in half. */
+const SCRUB_MARGIN = 500;
+
+/** Scrubs untrusted text and then cuts it. */
+export function toScrubbed(text: string, scrubber: ReportScrubber, maxLength: number): string {
+  return cutText(scrubber.text(text.slice(0, maxLength + SCRUB_MARGIN)), maxLength);
+}

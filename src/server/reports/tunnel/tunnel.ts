@@ -1,0 +1,290 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
+import { Minute, Second } from '../../../shared/units.ts';
+import type { BodyReader } from '../../engine/api/body-reader.ts';
+import type { Failure } from '../../engine/errors/failure.ts';
+import type { FailureLinks } from '../../engine/errors/failure-links.ts';
+import { HttpError } from '../../engine/errors/http-error.ts';
+import { isVisitorGone } from '../../engine/errors/visitor-gone.ts';
+import type { Count } from '../../engine/monitoring/count.ts';
+import { isOfThisSite } from '../../engine/protection/cross-site.ts';
+import type { Origins } from '../../engine/protection/origins.ts';
+import { refuse } from '../../engine/request/refuse.ts';
+import { requestInfo } from '../../engine/request/request-info.ts';
+import type { Step } from '../../engine/request/step.ts';
+import { toSender } from '../../engine/request/to-sender.ts';
+import type { KeepFeedback } from '../feedback/feedback.ts';
+import type { MayOpen } from '../report-store.ts';
+import { takeBrowserReports } from './browser-reports.ts';
+import { createEchoes } from './echoes.ts';
+import { ingestEnvelope, type Taken } from './ingest-envelope.ts';
+import { createNewIncidents } from './new-incidents.ts';
+import { createOverflow } from './overflow.ts';
+import { readReport } from './read-report-body.ts';
+import { createRecentIds } from './recent-ids.ts';
+import { ReportError } from './report-error.ts';
+import type { ReportOutbox } from './report-outbox.ts';
+import type { KnownBuild, MakeReportDigest, ReportScrubber, Sender } from './report-parts.ts';
+import { type BucketSize, createTokenBuckets } from './token-buckets.ts';
+import type { Visitors } from './visitors.ts';
+
+/** The Sentry server that envelopes are forwarded to. */
+export interface Upstream {
+  /** The configured DSN in the form of SDKs, without a secret. Browsers get it, and envelopes must have it. */
+  readonly dsn: string;
+  readonly outbox: ReportOutbox;
+}
+
+export interface TunnelOptions {
+  /** `/_report`. The browser's own reports use `/_report/browser`. */
+  readonly path: string;
+  readonly origins: Origins;
+  readonly bodies: BodyReader;
+  readonly upstream?: Upstream | undefined;
+  /** Journals a failure. Returns false if that failed. @param sameVisitor the visitor's other hashes */
+  readonly journal: (failure: Failure, sameVisitor: readonly string[]) => boolean;
+  readonly feedback: KeepFeedback;
+  /** Whether the failure at this address still needs an echo. A rejection counts as no. */
+  readonly isEchoAwaited: (address: string) => Promise<boolean>;
+  readonly makeDigest: MakeReportDigest;
+  /** Whether there is an incident or an alias with this digest. A rejection counts as no. */
+  readonly isKnownDigest: (digest: string) => boolean | Promise<boolean>;
+  /** Returns the build with this id, or the newest one of this release. */
+  readonly findBuild: (named: string) => Promise<KnownBuild | undefined>;
+  /** Whether a route has this pattern. */
+  readonly isRoute?: (pattern: string) => boolean;
+  /** Also removes the request's credentials, because its page may repeat them. */
+  readonly scrubberOf: (req: IncomingMessage) => ReportScrubber;
+  readonly trim: (failure: Failure) => Failure;
+  /** Returns the reason for ignoring a failure (F9), for example `extension`. */
+  readonly ignore?: (failure: Failure) => string | undefined;
+  /** Returns the reason for ignoring the payload of a `transaction`. */
+  readonly ignoreTransaction?: (payload: unknown) => string | undefined;
+  /** Replaces the sender's environment in events for the upstream. */
+  readonly environment?: string | undefined;
+  readonly visitors: Visitors;
+  /** Returns the URL that shows the failure at an address: a path, or an absolute URL. */
+  readonly toUrl: FailureLinks['toUrl'];
+  /** Whether the response has that URL. */
+  readonly mayOpen: MayOpen;
+  readonly count: Count;
+  readonly log: Logger;
+  /** Responds if the tunnel itself fails. */
+  readonly fail: (error: unknown, req: IncomingMessage, res: ServerResponse) => void;
+  readonly limits?: Partial<TunnelLimits>;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** The DSN that browsers get without an upstream: `https://spillway@example.com/1`. */
+const OWN_DSN = /^https?:\/\/spillway@([^\s/@?#\\]{1,260})\/1$/;
+
+/** The rate limits for reports, per sender and in total. */
+export interface TunnelLimits {
+  readonly perAddress: BucketSize;
+  readonly together: BucketSize;
+}
+
+const LIMITS: TunnelLimits = {
+  // All browsers of an office with one address can fail at the same time. A constant stream is a loop.
+  perAddress: { burst: 100, perSecond: 10 },
+  // A report takes about 1 ms, so reports take at most a fifth of one core.
+  together: { burst: 400, perSecond: 200 },
+};
+
+/** The limits for the browser's own reports: one per minute and digest, and 30 per minute in total. */
+const REPORTS_PER_DIGEST: BucketSize = { burst: 1, perSecond: Second / Minute };
+const REPORTS_TOGETHER: BucketSize = { burst: 30, perSecond: (30 * Second) / Minute };
+
+/** The content types of the Reporting API and `report-uri`, and plain JSON from a page of this site. */
+const REPORT_TYPES: ReadonlySet<string> = new Set([
+  'application/reports+json',
+  'application/csp-report',
+  'application/json',
+]);
+
+/** How long a sender waits if nothing can be stored (s). */
+const RETRY_AFTER = 30;
+
+/** The sender's headers that are forwarded to the upstream. Cookies and credentials must never be in this list. */
+const PASSED_HEADERS = [
+  ['User-Agent', 'user-agent'],
+  ['Origin', 'origin'],
+  ['Referer', 'referer'],
+] as const;
+const MAX_PASSED_LENGTH = 1000;
+
+/**
+ * Creates the step for reports from browsers: Sentry's envelopes by POST to exactly `path`, and the browser's
+ * own reports below it. Other requests continue. It belongs after the host check and before anything that
+ * reads bodies. Like `crossSite()`, it rejects requests that another site makes a browser send. A request
+ * without an origin is not from a page, or is a browser's own report.
+ */
+export function tunnel(options: TunnelOptions): Step {
+  const { path, origins, bodies, upstream, visitors, count, scrubberOf, fail, now = Date.now } = options;
+  const { perAddress, together } = { ...LIMITS, ...options.limits };
+  const senders = createTokenBuckets(perAddress);
+  const all = createTokenBuckets(together);
+  const newIncidents = createNewIncidents({ isKnown: options.isKnownDigest });
+  const parts = {
+    ...options,
+    now,
+    newIncidents,
+    echoes: createEchoes({ isAwaited: options.isEchoAwaited }),
+    keep,
+    isOurDsn,
+    toAbsoluteUrl,
+    isRoute: options.isRoute ?? (() => false),
+    ignore: options.ignore ?? (() => undefined),
+    ignoreTransaction: options.ignoreTransaction ?? (() => undefined),
+    recentIds: createRecentIds(),
+    toOverflow: createOverflow(options.makeDigest),
+    outbox: upstream?.outbox,
+    environment: options.environment,
+    perDigest: createTokenBuckets(REPORTS_PER_DIGEST),
+    together: createTokenBuckets(REPORTS_TOGETHER),
+  };
+  const ways = new Map([
+    [path, answerEnvelope],
+    [`${path}/browser`, answerReports],
+  ]);
+
+  async function answerEnvelope(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const own = { ...parts, scrubber: scrubberOf(req) };
+    const taken = await readReport(bodies, { req, res }, (bytes) =>
+      ingestEnvelope(bytes, toReportSender(req), toPassedHeaders(req, own.scrubber), own),
+    );
+    const url = taken.digest !== undefined && (await options.mayOpen(req)) ? toUrl(taken) : undefined;
+    sendTaken(res, taken, upstream?.outbox, url);
+  }
+
+  async function answerReports(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const type = (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+    if (!REPORT_TYPES.has(type)) throw new ReportError(415, `Send ${[...REPORT_TYPES].join(', ')}.`);
+    const own = { ...parts, scrubber: scrubberOf(req) };
+    await readReport(bodies, { req, res }, (bytes) => takeBrowserReports(bytes, toReportSender(req), own));
+    res.statusCode = 204;
+    res.setHeader('Cache-Control', 'no-store');
+    res.end();
+  }
+
+  function toReportSender(req: IncomingMessage): Sender {
+    const info = requestInfo(req);
+    const { origin, address } = info;
+    const id = info.readVisitorId();
+    // Behind a proxy that changes the host, only the browser knows the origin of its page.
+    const page = req.headers['sec-fetch-site'] === 'same-origin' ? req.headers.origin : undefined;
+    return {
+      origin,
+      isOurs: (other) => other === page || origins.isOurs(other, origin),
+      userAgent: req.headers['user-agent'],
+      visitor: visitors.toVisitor(address, id),
+      sameVisitor: visitors.listOthers(address, id),
+      address,
+    };
+  }
+
+  function isOurDsn(dsn: string, { isOurs }: Sender): boolean {
+    if (upstream) return dsn === upstream.dsn;
+    const host = OWN_DSN.exec(dsn)?.[1];
+    return host !== undefined && (isOurs(`https://${host}`) || isOurs(`http://${host}`));
+  }
+
+  /** Without configured origins, returns only a path: the sender chooses the host, so a link must not contain it. */
+  /** The browser makes the same address. */
+  function toUrl({ id = '', digest }: Taken): string | undefined {
+    return options.toUrl(`${digest}-${toOccurrence(id)}`);
+  }
+
+  function toAbsoluteUrl(address: string): string | undefined {
+    const url = options.toUrl(address);
+    return url?.startsWith('/') ? `${origins.configured[0] ?? ''}${url}` : url;
+  }
+
+  function keep(failure: Failure, { sameVisitor }: Sender): boolean {
+    const stored = options.journal(failure, sameVisitor);
+    const { digest, occurrence, kind, title, build, release, route, requestId, echoOf } = failure;
+    const line = { digest, occurrence, side: 'browser', kind, title, build, release, route, requestId, echoOf };
+    if (stored) options.log.warn(line, 'A browser reported a failure.');
+    else options.log.error({ ...line, failure }, 'A browser reported a failure, but it could not be journaled.');
+    return stored;
+  }
+
+  /** Counts a request. Returns 0, or the milliseconds until the sender can try again. */
+  function takeTurn(req: IncomingMessage): number {
+    return senders.take(toSender(requestInfo(req).address)) || all.take('');
+  }
+
+  function refuseReport(req: IncomingMessage, res: ServerResponse, error: HttpError): void {
+    count('spillway_tunnel_refused_total', { status: String(error.status) });
+    for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
+    refuse(req, res, error.status, error.message);
+  }
+
+  function handleError(error: unknown, req: IncomingMessage, res: ServerResponse): void {
+    if (isVisitorGone(error)) count('spillway_tunnel_refused_total', { status: 'gone' });
+    else if (error instanceof HttpError) refuseReport(req, res, error);
+    else fail(error, req, res);
+  }
+
+  return function tunnel(req, res, next) {
+    const info = requestInfo(req);
+    const answer = info.target.startsWith(path) ? ways.get(info.path) : undefined;
+    if (!answer) {
+      next();
+      return;
+    }
+    info.route = info.path;
+    const refusal = findRefusal(req, origins) ?? toWait(takeTurn(req));
+    if (refusal) {
+      refuseReport(req, res, refusal);
+      return;
+    }
+    answer(req, res).catch((error: unknown) => handleError(error, req, res));
+  };
+}
+
+function findRefusal(req: IncomingMessage, origins: Origins): HttpError | undefined {
+  if (req.method !== 'POST') return new HttpError(405, 'Send reports with POST.', { Allow: 'POST' });
+  if (isOfThisSite(req, origins)) return undefined;
+  return new ReportError(403, 'This report was sent from another site, so it was rejected.');
+}
+
+/** Returns the error for a wait. Sentry's SDKs obey these headers. An empty list of categories means all. */
+function toWait(ms: number): HttpError | undefined {
+  if (ms === 0) return undefined;
+  const seconds = Math.max(1, Math.ceil(ms / Second));
+  return new HttpError(429, 'Too many reports. Wait a moment.', {
+    'Retry-After': String(seconds),
+    'X-Sentry-Rate-Limits': `${seconds}::key`,
+  });
+}
+
+function sendTaken(
+  res: ServerResponse,
+  { id, digest, stored }: Taken,
+  outbox: ReportOutbox | undefined,
+  url: string | undefined,
+): void {
+  const limits = outbox?.limits();
+  if (limits) res.setHeader('X-Sentry-Rate-Limits', limits);
+  if (!stored) res.setHeader('Retry-After', RETRY_AFTER);
+  const body = Buffer.from(JSON.stringify(stored ? { id, digest, url } : {}), 'utf8');
+  res.statusCode = stored ? 200 : 503;
+  res.setHeader('Content-Type', 'application/json');
+  res.setHeader('Content-Length', body.length);
+  res.setHeader('Cache-Control', 'no-store');
+  res.end(body);
+}
+
+function toPassedHeaders(req: IncomingMessage, scrubber: ReportScrubber): Record<string, string> {
+  const passed: Record<string, string> = { 'X-Sentry-Forwarded-For': requestInfo(req).address };
+  for (const [name, key] of PASSED_HEADERS) {
+    const value = req.headers[key];
+    if (value !== undefined && value.length <= MAX_PASSED_LENGTH && /^[\x20-\x7e]+$/.test(value)) {
+      passed[name] = scrubber.url(value);
+    }
+  }
+  return passed;
+}

@@ -1,0 +1,58 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { planWithout, withoutRegions } from '../../../bin/own/without.mjs';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const paths = [...['bench', 'bin', 'build', 'docs', 'src', 'tests'].flatMap(listFiles), 'build.mjs', 'README.md'];
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const plan = planWithout('desk', { paths, read });
+
+function listFiles(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length).replaceAll('\\', '/'));
+}
+
+const isOfTour = (path: string) => /^(?:src|tests)\/[^/]+\/product\//.test(path);
+
+it('leaves no mention of the desk in src, tests and the build', () => {
+  const left = paths
+    .filter((path) => /^(?:src|tests|build)[./]/.test(path) && !isOfTour(path) && !plan?.removed.has(path))
+    .filter((path) => /desk/i.test(path) || /desk/i.test(plan?.written.get(path) ?? read(path)));
+  expect(
+    left.map(
+      (path) =>
+        `${path} mentions the desk, which apps can do without. Move it into a folder named desk, word it in a more general way, or put the lines between "// #region desk" and "// #endregion desk" and list the file in bin/own/without-desk/removal.json.`,
+    ),
+  ).toEqual([]);
+});
+
+it('removes no source outside of its rooms, and no file of your tests', () => {
+  const rooms = /\/desk\/|^src\/server\/desk\.ts$/;
+  const removed = [...(plan?.removed ?? [])];
+  expect(removed.filter((path) => path.startsWith('src/') && !rooms.test(path))).toEqual([]);
+  expect(removed.filter((path) => path.startsWith('tests/support/product/'))).toEqual([]);
+  expect(removed.length).toBeGreaterThan(300);
+});
+
+it('lists the files with marked regions, and replaces files that exist', () => {
+  const marked = paths.filter(
+    (path) =>
+      /^(?:src|tests|build|bench)\//.test(path) && !path.includes('/desk/') && read(path).includes('#region desk'),
+  );
+  expect([...(plan?.removal.regions ?? [])].sort()).toEqual(marked.sort());
+  const own = ['tests/server/destination.test.ts'];
+  const added = listFiles('bin/own/without-desk/files')
+    .map((path) => path.slice('bin/own/without-desk/files/'.length))
+    .filter((path) => !own.includes(path) && path !== 'compose.yaml');
+  expect(added.filter((path) => !paths.includes(path))).toEqual([]);
+});
+
+it('removes marked lines only', () => {
+  const code = 'one();\n  // #region desk\n  two();\n  // #endregion desk\nthree();\n';
+  expect(withoutRegions(code, 'desk')).toBe('one();\nthree();\n');
+  expect(withoutRegions('# A\n\n<!-- desk -->\n\nB\n\n<!-- /desk -->\n\nC\n', 'desk')).toBe('# A\n\nC\n');
+  expect(withoutRegions('// #region other\na\n// #endregion other\n', 'desk')).toContain('a');
+});

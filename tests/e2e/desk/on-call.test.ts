@@ -1,0 +1,190 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { build } from '../../../build.mjs';
+import { shareBrowser } from '../../support/browser.ts';
+import { createOwnedApp, type OwnedApp, project, type RunningApp } from '../../support/owned-app.ts';
+import { type MailReceiver, startMailServer, startWebhook, type WebhookReceiver } from '../../support/receivers.ts';
+import { until } from '../../support/until.ts';
+
+const PAGE = 'src/server/product/pages/home.ts';
+const BROKEN = 'total: found.total';
+const FIXED = 'total: found?.total ?? 0';
+const TOKEN = 'a-token-of-the-operator';
+
+let app: OwnedApp;
+let webhook: WebhookReceiver;
+let mails: MailReceiver;
+
+beforeAll(async () => {
+  [webhook, mails] = await Promise.all([startWebhook(), startMailServer()]);
+  app = createOwnedApp();
+  const copied = ['tests/support', 'tests/e2e/site.ts', 'vitest.config.ts', 'tsconfig.json', 'moves.json'];
+  for (const path of copied) cpSync(join(project, path), join(app.folder, path), { recursive: true });
+  app.write({
+    '.gitignore': 'dist\nnode_modules\ndata\n',
+    [PAGE]: `import type { ServerPage } from '#engine/server';
+import type { AppContext } from '../context.ts';
+
+interface Order {
+  readonly total: number;
+}
+
+const orders = new Map<string, Order>();
+
+export const home = {
+  async loader({ request, context }) {
+    const number = new URL(request.url).searchParams.get('order') ?? '';
+    const found = orders.get(number) as Order;
+    if (!found) context.log.info({ number }, 'The order is in the archive.');
+    return { ${BROKEN} };
+  },
+} satisfies ServerPage<AppContext>;
+`,
+    'src/shared/product/pages/home/home.tsx': `import { useData } from '#engine';
+
+export default function Home() {
+  const { total } = useData<{ total: number }>();
+  return <h1>Total: {total}</h1>;
+}
+`,
+  });
+  app.replace('src/server/product/pages/index.ts', 'home: null', 'home');
+  app.replace('src/server/product/pages/index.ts', 'export const', "import { home } from './home.ts';\n\nexport const");
+  git('init', '--quiet');
+  commit('Begin');
+}, 60_000);
+
+afterAll(async () => {
+  await Promise.all([webhook?.close(), mails?.close()]);
+  app?.remove();
+});
+
+function git(...args: readonly string[]): string {
+  const who = ['-c', 'user.name=Grace Hopper', '-c', 'user.email=grace@example.com', '-c', 'commit.gpgsign=false'];
+  return execFileSync('git', [...who, ...args], { cwd: app.folder, encoding: 'utf8' }).trim();
+}
+
+function commit(subject: string): string {
+  git('add', '--all');
+  git('commit', '--quiet', '--message', subject);
+  return git('rev-parse', 'HEAD');
+}
+
+/** Builds and starts what is committed. */
+async function deploy(release: string): Promise<RunningApp> {
+  await build({ root: app.folder, log: () => undefined });
+  const running = await app.start({
+    RELEASE: release,
+    DATA_DIR: join(app.folder, 'data'),
+    OPERATOR_TOKEN: TOKEN,
+    WEBHOOK_URL: webhook.url,
+    SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+    MAIL_FROM: 'desk@example.com',
+    MAIL_TO: 'team@example.com',
+    MAIL_PEOPLE: 'ada:ada@example.com',
+    NOTIFY_PRIVATE_TARGETS: '127.0.0.1',
+    DESK_ORIGIN: 'https://desk.example.com',
+  });
+  onTestFinished(async () => void (await running.stop()));
+  return running;
+}
+
+async function visit({ url }: RunningApp): Promise<{ status: number; address: string }> {
+  const reply = await fetch(`${url}/?order=7`, {
+    headers: { accept: 'text/html', 'user-agent': 'Mozilla/5.0 Firefox/150.0' },
+  });
+  return { status: reply.status, address: reply.headers.get('x-error-digest') ?? '' };
+}
+
+/** Runs `npm run desk -- …`. */
+function desk(...args: readonly string[]): string {
+  const env = { ...process.env, DATA_DIR: join(app.folder, 'data') };
+  return execFileSync(process.execPath, ['dist/desk.mjs', ...args], { cwd: app.folder, env, encoding: 'utf8' });
+}
+
+async function notified(event: string): Promise<{ link: string; incident: { title: string } }> {
+  const find = () => webhook.posted.map(({ body }) => JSON.parse(body)).find((sent) => sent.event === event);
+  await until(() => find() !== undefined, event, 30_000);
+  return find();
+}
+
+function runTest(file: string): { passes: boolean; output: string } {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['node_modules/vitest/vitest.mjs', 'run', '--project=unit', file],
+    { cwd: app.folder, env: { ...process.env, NO_COLOR: '1' }, encoding: 'utf8' },
+  );
+  return { passes: status === 0, output: stdout + stderr };
+}
+
+test('a morning on call: from the notification of a regression to the release that resolves it', async () => {
+  const first = await deploy('1');
+  const digest = (await visit(first)).address.slice(0, 8);
+  expect((await notified('incident.new')).incident.title).toContain('TypeError');
+  expect(desk('resolve', digest, '--in', 'next', '--as', 'grace')).toContain('resolved in the next release');
+  await first.stop();
+
+  app.replace(PAGE, BROKEN, FIXED);
+  commit('Show archived orders without a total');
+  const second = await deploy('2');
+  expect(await visit(second)).toEqual({ status: 200, address: '' });
+  await second.stop();
+
+  // The regression.
+  app.replace(PAGE, FIXED, BROKEN);
+  const culprit = commit('Simplify the total');
+  const third = await deploy('3');
+  const { status, address } = await visit(third);
+  expect([status, address.slice(0, 8)]).toEqual([500, digest]);
+  const { link } = await notified('incident.regressed');
+
+  // The link leads to the incident. Its page names the cause and the likely commit.
+  const browser = await shareBrowser();
+  const context = await browser.newContext({ baseURL: third.url });
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  await page.goto(new URL(link).pathname);
+  await page.getByLabel('Token').fill(TOKEN);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('The order is in the archive.').first().waitFor();
+  const words = await page.getByText('Likely caused by').innerText();
+  expect(words).toContain(`${culprit.slice(0, 9)} “Simplify the total” by Grace Hopper`);
+  expect(words).toMatch(new RegExp(`${PAGE}:\\d+$`));
+
+  // Someone is assigned and told.
+  const assigned = await fetch(`${third.url}/api/desk/incidents/${digest}`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ assignee: 'ada' }),
+  });
+  expect(assigned.status).toBe(200);
+  const toAda = () => mails.mails.find(({ to }) => to.join().includes('ada@example.com'));
+  await until(() => toAda() !== undefined, 'the mail to ada', 30_000);
+  expect(toAda()?.data).toMatch(/Subject: .*TypeError/);
+
+  // The test fails with the digest, and passes with the fix.
+  const file = desk(address, '--test').trim();
+  expect(file).toBe(`tests/product/failures/${digest}.test.ts`);
+  const before = runTest(file);
+  expect(before.output).toContain(`+   "${digest} `);
+  expect(before.passes).toBe(false);
+  app.replace(PAGE, BROKEN, FIXED);
+  const after = runTest(file);
+  expect(after, after.output).toMatchObject({ passes: true });
+
+  expect(desk('resolve', digest, '--in', 'next', '--as', 'ada')).toContain('resolved in the next release');
+  // The failing release still runs: its occurrences do not reopen the incident.
+  expect((await visit(third)).address.slice(0, 8)).toBe(digest);
+  await third.stop();
+  commit('Show archived orders without a total again');
+  const fourth = await deploy('4');
+  expect(await visit(fourth)).toEqual({ status: 200, address: '' });
+  await fourth.stop();
+  expect(JSON.parse(desk(digest, '--json')).status).toMatchObject({ state: 'resolved' });
+  expect(webhook.posted.map(({ body }) => JSON.parse(body).event).sort()).toEqual([
+    'incident.new',
+    'incident.regressed',
+  ]);
+}, 180_000);

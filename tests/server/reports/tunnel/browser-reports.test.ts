@@ -1,0 +1,251 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startTunnelSite, type TunnelSite } from '../../../support/tunnel-site.ts';
+
+let site: TunnelSite;
+
+beforeEach(async () => {
+  site = await startTunnelSite();
+});
+afterEach(() => site.close());
+
+async function post(body: unknown, type = 'application/reports+json'): Promise<number> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const reply = await fetch(`${site.origin}/_report/browser`, {
+    method: 'POST',
+    body: text,
+    headers: { 'Content-Type': type },
+  });
+  if (reply.status === 204) expect(await reply.text()).toBe('');
+  return reply.status;
+}
+
+function report(type: string, body: Record<string, unknown>, more: Record<string, unknown> = {}) {
+  return { type, age: 10, url: `${site.origin}/orders/7?token=hushToken`, user_agent: 'forged', body, ...more };
+}
+
+function violation(overrides: Record<string, unknown> = {}) {
+  return {
+    effectiveDirective: 'img-src',
+    blockedURL: 'https://evil.example/a.png?hushQuery',
+    disposition: 'enforce',
+    ...overrides,
+  };
+}
+
+const ignored = (reason: string) => site.counts.get(`spillway_reports_ignored_total{reason=${reason}}`) ?? 0;
+
+describe('reports that create incidents', () => {
+  it('are CSP violations, grouped by directive and blocked host', async () => {
+    const body = violation({
+      sourceFile: `${site.origin}/assets/a.js`,
+      lineNumber: 3,
+      columnNumber: 4,
+      sample: 'x hushSample',
+    });
+    expect(await post([report('csp-violation', body)])).toBe(204);
+    expect(site.failures).toMatchObject([
+      {
+        kind: 'csp',
+        side: 'browser',
+        origin: 'browser',
+        errors: [],
+        title: 'csp: {"directive":"img-src","blocked":"evil.example"}',
+        request: { url: `${site.origin}/orders/7?token=[redacted]` },
+        extra: {
+          directive: 'img-src',
+          blocked: 'evil.example',
+          line: 3,
+          column: 4,
+          sample: 'x [redacted]',
+          disposition: 'enforce',
+        },
+      },
+    ]);
+    expect(JSON.stringify(site.failures)).not.toMatch(/hush|forged/);
+  });
+
+  it('are CSP violations in the format of report-uri', async () => {
+    const old = {
+      'csp-report': {
+        'document-uri': `${site.origin}/`,
+        'violated-directive': "script-src-elem 'self'",
+        'blocked-uri': 'inline',
+        'script-sample': 'alert(1)',
+      },
+    };
+    expect(await post(old, 'application/csp-report')).toBe(204);
+    expect(site.failures).toMatchObject([
+      { kind: 'csp', extra: { directive: 'script-src-elem', blocked: 'inline', sample: 'alert(1)' } },
+    ]);
+  });
+
+  it('are crashes, deprecations and interventions', async () => {
+    await post([
+      report('crash', { reason: 'oom' }),
+      report('crash', { reason: 'made up' }),
+      report('crash', { reason: 'unresponsive', stack: 'at hushFunction' }),
+      report('deprecation', {
+        id: 'PrefixedStorageInfo',
+        message: 'Use the other one.',
+        anticipatedRemoval: '2027-01-01',
+      }),
+      report('intervention', { id: 'NavigatorVibrate', message: 'Blocked.' }),
+    ]);
+    expect(site.failures.map(({ kind, title }) => [kind, title])).toEqual([
+      ['crash', 'crash: {"reason":"oom"}'],
+      ['crash', 'crash: {"reason":"unknown"}'],
+      ['crash', 'crash: {"reason":"unresponsive"}'],
+      ['deprecation', 'deprecation: {"id":"PrefixedStorageInfo"}'],
+      ['intervention', 'intervention: {"id":"NavigatorVibrate"}'],
+    ]);
+    expect(JSON.stringify(site.failures)).not.toContain('hush');
+  });
+
+  it('get their time from their age, if it is plausible', async () => {
+    const before = Date.now();
+    await post([
+      report('crash', { reason: 'oom' }, { age: 600_000 }),
+      report('deprecation', { id: 'a' }, { age: 1e12 }),
+    ]);
+    expect(site.failures[0]?.at).toBeLessThan(before - 500_000);
+    expect(site.failures[1]?.at).toBeGreaterThanOrEqual(before);
+  });
+
+  it('can arrive as a single report, and as plain JSON', async () => {
+    expect(await post(report('crash', {}), 'application/json; charset=utf-8')).toBe(204);
+    expect(site.failures).toHaveLength(1);
+  });
+});
+
+describe('reports that are dropped and counted', () => {
+  it('are about browser extensions', async () => {
+    const schemes = [
+      'chrome-extension://abc/a.js',
+      'moz-extension://abc/a.js',
+      'safari-web-extension://abc',
+      'safari-extension',
+      'ms-browser-extension:',
+      'about',
+      'webkit-masked-url://hidden/',
+      'resource://x',
+    ];
+    await post(
+      schemes.flatMap((url) => [
+        report('csp-violation', violation({ blockedURL: url })),
+        report('csp-violation', violation({ sourceFile: url })),
+      ]),
+    );
+    await post([report('deprecation', { id: 'x', sourceFile: 'chrome-extension://abc/a.js' })]);
+    expect(site.failures).toEqual([]);
+    expect(ignored('extension')).toBe(17);
+  });
+
+  it('are about the network, or have an unknown type', async () => {
+    await post([
+      report('network-error', { type: 'dns.failed' }),
+      report('coep', {}),
+      report('permissions-policy-violation', {}),
+    ]);
+    expect(site.failures).toEqual([]);
+    expect([ignored('network-error'), ignored('other-type')]).toEqual([1, 2]);
+  });
+
+  it('are about pages of other sites', async () => {
+    const pages = [
+      'https://evil.example/',
+      'about:srcdoc',
+      'data:text/html,x',
+      '',
+      'x',
+      null,
+      7,
+      `${site.origin}.evil.example/`,
+      'http://127.0.0.1/',
+    ];
+    await post(pages.map((url) => report('crash', {}, { url })));
+    expect(site.failures).toEqual([]);
+    expect(ignored('foreign-page')).toBe(pages.length);
+  });
+
+  it('exceed one a minute for each incident, or 30 in total', async () => {
+    for (let turn = 0; turn < 20; turn += 1) await post([report('csp-violation', violation())]);
+    expect(site.failures).toHaveLength(1);
+    await post(
+      Array.from({ length: 90 }, (_, index) =>
+        report('csp-violation', violation({ blockedURL: `https://h${index}.example/` })),
+      ),
+    );
+    expect(site.failures.length).toBeLessThanOrEqual(31);
+    expect(site.failures.length).toBeGreaterThan(25);
+    expect(ignored('thinned')).toBe(110 - site.failures.length);
+  });
+
+  it('follow the hundredth in a body', async () => {
+    await post(Array.from({ length: 250 }, () => report('network-error', {})));
+    expect([ignored('network-error'), ignored('too-many')]).toEqual([100, 150]);
+  });
+
+  const odd = [
+    null,
+    1,
+    '"x"',
+    true,
+    [[]],
+    [null],
+    [1],
+    {},
+    { type: 'csp-violation' },
+    { type: 'csp-violation', body: 1 },
+    { type: ['crash'], body: {} },
+    { 'csp-report': null },
+    { 'csp-report': [] },
+    { 'csp-report': {} },
+    { type: 'csp-violation', body: { effectiveDirective: 'made-up-src', blockedURL: 'inline' } },
+    { type: 'csp-violation', body: { effectiveDirective: {}, blockedURL: 'inline' } },
+    { type: 'csp-violation', body: { effectiveDirective: '__proto__' } },
+    { type: 'csp-violation', body: { effectiveDirective: 'img-src', blockedURL: 7 } },
+    { type: 'csp-violation', body: { effectiveDirective: 'img-src', blockedURL: '//[' } },
+    { type: 'csp-violation', body: { effectiveDirective: 'img-src', blockedURL: 'x'.repeat(9000) } },
+    { type: 'deprecation', body: {} },
+    { type: 'deprecation', body: { id: 7 } },
+    { type: 'deprecation', body: { id: 'a b\r\nc' } },
+    { type: 'intervention', body: { id: 'x'.repeat(101).concat('!') } },
+  ];
+  it.each(odd.map((body) => ({ body, text: JSON.stringify(body).slice(0, 80) })))(
+    'are malformed: $text',
+    async ({ body }) => {
+      expect(await post(body)).toBe(204);
+      expect([site.failures, site.faults]).toEqual([[], []]);
+      expect(ignored('malformed')).toBe(Array.isArray(body) && body.length === 0 ? 0 : 1);
+    },
+  );
+});
+
+describe('requests that are rejected', () => {
+  it.each([
+    ['invalid JSON', '{', 'application/reports+json', 400],
+    ['nothing', '', 'application/reports+json', 400],
+    ['deep JSON', '['.repeat(100) + ']'.repeat(100), 'application/reports+json', 400],
+    ['wide JSON', `[${'0,'.repeat(60_000)}0]`, 'application/reports+json', 413],
+    ['text', '[]', 'text/plain', 415],
+    ['a form', 'a=b', 'application/x-www-form-urlencoded', 415],
+    ['an envelope', '{}\n{"type":"event"}\n{}', 'application/x-sentry-envelope', 415],
+    ['other JSON', '[]', 'application/ld+json', 415],
+  ])('have %s', async (_name, body, type, status) => {
+    expect(await post(body, type)).toBe(status);
+    expect([site.failures, site.faults]).toEqual([[], []]);
+  });
+
+  it('are sent by a browser on behalf of another site', async () => {
+    const headers = { 'Content-Type': 'application/reports+json', 'Sec-Fetch-Site': 'cross-site' };
+    const { request } = await import('node:http');
+    const status = await new Promise((resolve) => {
+      const asked = request(`${site.origin}/_report/browser`, { method: 'POST', headers }, (reply) =>
+        resolve(reply.statusCode),
+      );
+      asked.end(JSON.stringify([report('crash', {})]));
+    });
+    expect(status).toBe(403);
+    expect(site.failures).toEqual([]);
+  });
+});
