@@ -250,6 +250,7 @@ describe('npm run new', () => {
   beforeEach(() => {
     rmSync(root, { recursive: true });
     cpSync(bin, join(root, 'bin'), { recursive: true });
+    cpSync(join(bin, '../build/destination.mjs'), join(root, 'build/destination.mjs'));
     cpSync(join(bin, 'own/empty/src'), join(root, 'src'), { recursive: true });
   });
 
