@@ -89,7 +89,7 @@ describe('by keyboard', () => {
     await exchanged(page);
     const seen: (string | undefined)[] = [];
     await page.keyboard.press('Tab');
-    for (let index = 0; index < 9; index++) {
+    for (let index = 0; index < 10; index++) {
       await page.keyboard.press('Tab');
       seen.push(await focused(page));
       const outline = await page.evaluate(() => getComputedStyle(document.activeElement ?? document.body).outline);
