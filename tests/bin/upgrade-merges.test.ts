@@ -35,6 +35,15 @@ describe('package.json', () => {
     expect(Object.entries(merged.dependencies)).toEqual(Object.entries(expected));
   });
 
+  it('gets a newer version of a package that you moved to dependencies, such as that of accounts', () => {
+    const { merged, conflicts } = merge(
+      { devDependencies: { kysely: '1.0.0' } },
+      { dependencies: { kysely: '1.0.0' }, devDependencies: {} },
+      { devDependencies: { kysely: '1.1.0' } },
+    );
+    expect([merged, conflicts]).toEqual([{ dependencies: { kysely: '1.1.0' }, devDependencies: {} }, []]);
+  });
+
   it('reports versions that cannot be compared, and texts that both sides changed', () => {
     const base = { dependencies: { a: '1.0.0' }, scripts: { check: 'tsc' } };
     const ours = { dependencies: { a: 'npm:b@1.0.0' }, scripts: { check: 'make' } };
