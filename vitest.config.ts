@@ -14,6 +14,7 @@ const toPath = (file: string) => fileURLToPath(new URL(file, routerModules));
 const PROCESS = ['tests/**/*.process.test.{ts,tsx}', 'tests/{bin,build,container,guide,proxies,recipes}/**/*.test.ts'];
 const BROWSER = ['tests/e2e/**/*.test.{ts,tsx}'];
 const SOAK = 'tests/**/*.soak.test.ts';
+const CLONES = 'tests/**/*.clone.test.ts';
 
 export default defineConfig({
   plugins: [excerptsForVite(root), inlineScriptsForVite(root, browserTarget), sqlTextForVite()],
@@ -44,7 +45,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['tests/**/*.test.{ts,tsx}'],
-          exclude: [...PROCESS, ...BROWSER, SOAK],
+          exclude: [...PROCESS, ...BROWSER, SOAK, CLONES],
         },
       },
       {
@@ -52,7 +53,7 @@ export default defineConfig({
         test: {
           name: 'process',
           include: PROCESS,
-          exclude: [SOAK],
+          exclude: [SOAK, CLONES],
           globalSetup: ['tests/support/set-up.ts'],
         },
       },
@@ -64,6 +65,16 @@ export default defineConfig({
           exclude: [SOAK],
           globalSetup: ['tests/support/set-up.ts'],
           testTimeout: 90_000,
+        },
+      },
+      {
+        // Tests of commands that change a whole clone, in copies of it: `npm run test:clones`.
+        extends: true,
+        test: {
+          name: 'clones',
+          include: [CLONES],
+          globalSetup: ['tests/support/set-up.ts'],
+          testTimeout: 300_000,
         },
       },
       {
