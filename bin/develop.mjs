@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { getSystemErrorName } from 'node:util';
 import { isProductFile } from '../build/develop/client-modules.mjs';
-import { createDevBuild } from '../build/develop/dev-build.mjs';
+import { createDevBuild, devFolder } from '../build/develop/dev-build.mjs';
 import { toDevError } from '../build/develop/dev-error.mjs';
 import { listExistingApp } from '../build/existing-app.mjs';
 import { useEnvFile } from './env-file.mjs';
@@ -176,11 +176,11 @@ function ignore() {}
 
 /** Starts a server that waits for its product. */
 function startServer() {
-  const child = spawn(process.execPath, ['--enable-source-maps', `${root}/dist/server/develop.js`], {
+  const child = spawn(process.execPath, ['--enable-source-maps', join(root, devFolder, 'server/develop.js')], {
     cwd: root,
     stdio: ['inherit', 'inherit', 'pipe', 'ipc'],
     // Unchanged code is not compiled again.
-    env: { NODE_COMPILE_CACHE: join(root, 'dist/compile-cache'), ...process.env, ...drain, SPILLWAY_DEV: '1' },
+    env: { NODE_COMPILE_CACHE: join(root, devFolder, 'compile-cache'), ...process.env, ...drain, SPILLWAY_DEV: '1' },
   });
   servers.add(child);
   const server = { child, said: '' };

@@ -35,9 +35,10 @@ export function isProductFile(path) {
  *
  * @param {string} root
  * @param {ReturnType<typeof import('./module-loader.mjs').createModuleLoader>} loader
- * @param {{ wiring: string, table: string }} files `wiring` imports the product, and `table` is the route table
+ * @param {{ wiring: string, table: string, outdir: string }} files `wiring` imports the product, and `table` is the route
+ *   table
  */
-export function createClientModules(root, loader, { wiring, table }) {
+export function createClientModules(root, loader, { wiring, table, outdir }) {
   /** @type {Map<string, Module>} */
   let modules = new Map();
   /** Includes modules that are gone: one that returns needs a URL that no page has loaded. */
@@ -72,7 +73,7 @@ export function createClientModules(root, loader, { wiring, table }) {
         toTarget(found.path, imported).catch((error) => throwAt(error, found.path, imported.specifier)),
       ),
     );
-    const path = join(root, 'dist/client', toPath(key));
+    const path = join(root, outdir, toPath(key));
     const map =
       code.map &&
       JSON.stringify({ ...code.map, sources: [relative(dirname(path), join(root, key)).replaceAll('\\', '/')] });
@@ -245,7 +246,7 @@ export function createClientModules(root, loader, { wiring, table }) {
     },
 
     /** What esbuild's metafile would say of the modules as entry points. */
-    toMetafile(base, outdir) {
+    toMetafile(base) {
       const toInput = ({ kind, key, file, url }) => ({ kind, path: key ?? file ?? url, external: url !== undefined });
       const toOutput = (target) => ({
         kind: target.kind,

@@ -21,7 +21,9 @@ import { createServerLayers } from './server-layers.mjs';
 const devEntry = 'src/client/engine/develop/entry.ts';
 /** Connects product and engine. */
 const wiring = product.entry;
-const clientFolder = 'dist/client';
+/** Apart from that of `npm run build`, so that both can run at the same time. */
+export const devFolder = 'dist-dev';
+const clientFolder = `${devFolder}/client`;
 const publicFolder = 'src/client/public';
 
 /** The constant build id of a development server: its pages are never from another build. */
@@ -45,7 +47,7 @@ const buildId = 'development';
  * @param {string} root
  */
 export function createDevBuild(root) {
-  const dist = join(root, 'dist');
+  const dist = join(root, devFolder);
   /** Set by `open`. */
   let base;
   let modules;
@@ -77,10 +79,11 @@ export function createDevBuild(root) {
     const client = clientOptions({ ...options, entry: devEntry, outdir: clientFolder });
     const loader = createModuleLoader(root, client, owner.plugins);
     await loader.open();
-    modules = createClientModules(root, loader, { wiring, table: product.table });
+    modules = createClientModules(root, loader, { wiring, table: product.table, outdir: clientFolder });
     base = createClientBase(root, client, { entry: devEntry, wiring, wiringUrl: modules.wiringUrl, owner });
-    server = createServerLayers(options);
-    const serverBase = serverOptions({ ...options, outdir: 'dist/server', warn: () => {} });
+    const serverFolder = `${devFolder}/server`;
+    server = createServerLayers({ ...options, outdir: serverFolder });
+    const serverBase = serverOptions({ ...options, outdir: serverFolder, warn: () => {} });
     parts = createKeptContext(
       'parts',
       { ...serverBase, sourceRoot: undefined, entryPoints: serverParts },
@@ -167,7 +170,7 @@ export function createDevBuild(root) {
       ]);
       const linked = { ...builtBase, isCommonJs: base.isCommonJs };
       const moduleFiles = await modules.emit(linked);
-      const { inputs, outputs } = modules.toMetafile(linked, clientFolder);
+      const { inputs, outputs } = modules.toMetafile(linked);
       const { sheets, assets } = await listClientFiles({
         root,
         metafile: {
@@ -240,11 +243,8 @@ export function createDevBuild(root) {
       }
     },
 
-    /** Removes files of an earlier build, and its stamp, so that this build is not used by `npm start`. */
+    /** Removes files that an earlier `npm run dev` served. */
     async clean() {
-      await rm(join(dist, '.stamp'), { force: true });
-      // In development, the server's stacks name source files, so there is no table. An old table would be wrong.
-      await rm(join(dist, 'sites.json'), { force: true });
       await rm(join(dist, 'client'), { recursive: true, force: true });
     },
   };

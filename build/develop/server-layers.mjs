@@ -26,12 +26,12 @@ const layers = {
 /**
  * Bundles the server in layers, so that an edit of the product links only the product's own modules.
  *
- * @param {{ root: string, owner: import('../owner.mjs').OwnersBuild, styles: ReturnType<typeof import('../styles.mjs').createStyles> }} options
+ * @param {{ root: string, outdir: string, owner: import('../owner.mjs').OwnersBuild, styles: ReturnType<typeof import('../styles.mjs').createStyles> }} options
  */
-export function createServerLayers({ root, owner, styles }) {
+export function createServerLayers({ root, outdir, owner, styles }) {
   const dependencies = dependenciesOnce(root);
   const base = {
-    ...serverOptions({ root, dev: true, owner, styles, outdir: 'dist/server', warn: () => {} }),
+    ...serverOptions({ root, dev: true, owner, styles, outdir, warn: () => {} }),
     sourceRoot: undefined,
   };
   const bundleDependencies = (options) =>

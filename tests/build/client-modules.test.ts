@@ -68,7 +68,11 @@ async function open(owners: Plugin[] = []): Promise<void> {
   };
   const loader = createModuleLoader(root, options, owners);
   await loader.open();
-  modules = createClientModules(root, loader, { wiring: 'src/client/main.tsx', table: `${PRODUCT}routes.tsx` });
+  modules = createClientModules(root, loader, {
+    wiring: 'src/client/main.tsx',
+    table: `${PRODUCT}routes.tsx`,
+    outdir: 'dist-dev/client',
+  });
   base = createClientBase(root, options, {
     entry: 'src/client/engine/develop/entry.ts',
     wiring: 'src/client/main.tsx',

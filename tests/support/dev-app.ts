@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { DevState } from '../../src/shared/engine/develop-protocol.ts';
 import { atEnd } from './at-end.ts';
 import { findFreePort } from './free-port.ts';
@@ -34,6 +35,8 @@ export interface DevApp {
   /** Replaces text in a file. @throws if the file does not contain it exactly once */
   edit(path: string, from: string, to: string): void;
   remove(path: string): void;
+  /** Runs `npm run build`. @throws if it fails */
+  build(): Promise<void>;
   /** Restores all files, and waits until the restored app is served. */
   reset(): Promise<void>;
   stop(): Promise<void>;
@@ -145,6 +148,9 @@ export async function startDevApp(
       remember(path);
       rmSync(join(folder, path));
     },
+    async build() {
+      await promisify(execFile)(process.execPath, ['build.mjs'], { cwd: folder });
+    },
     reset,
     async stop() {
       if (isStopped) return;
@@ -165,7 +171,7 @@ function findServersIn(folder: string): string[] {
       return (
         /^\d+$/.test(id) &&
         readlinkSync(`/proc/${id}/cwd`) === folder &&
-        readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('dist/server/develop.js')
+        readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('dist-dev/server/develop.js')
       );
     } catch {
       return false; // The process has ended, or belongs to another user.

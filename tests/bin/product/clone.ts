@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 
 export const project = fileURLToPath(new URL('../../..', import.meta.url));
-const LEFT_OUT = new Set(['.git', 'node_modules', 'dist', 'data', 'coverage']);
+const LEFT_OUT = new Set(['.git', 'node_modules', 'dist', 'dist-dev', 'data', 'coverage']);
 const LISTENING = /Listening on (http:\/\/[^\s"]+)/;
 
 /** The environment of an ordinary shell, without variables of this test run. */

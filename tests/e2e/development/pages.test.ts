@@ -38,6 +38,19 @@ async function open(path: string, url = app.url) {
   return { page, ...watched };
 }
 
+test('a build does not break the development server', async () => {
+  await app.build();
+  const { page, complaints } = await open('/');
+  await exchanged(page);
+  app.edit(HOME, 'First words', 'Words after the build');
+  await page.getByRole('heading', { name: 'Words after the build' }).waitFor();
+  app.edit(WORDS, 'from the loader', 'from a loader after the build');
+  await page.getByText('from a loader after the build').waitFor();
+  expect(complaints).toEqual([]);
+  await page.close();
+  await app.reset();
+});
+
 test('an edit is shown without losing state, with HOST=localhost', async () => {
   const { page, documents, complaints } = await open('/');
   await exchanged(page);

@@ -19,24 +19,20 @@ interface Thrown extends Pick<ErrorRecord, 'frames'> {
   readonly componentStack: string | undefined;
 }
 
-/** Describes an error that the server threw. */
-export function toDevError(title: string, error: unknown, componentStack: string | undefined, root: string): DevError {
-  const [thrown] = readErrors(error, toPaths(root));
+/** Describes an error that the server threw. @param dist the folder of the build */
+export function toDevError(title: string, error: unknown, componentStack: string | undefined, dist: string): DevError {
+  const [thrown] = readErrors(error, { dist });
   const text = `${thrown?.class}: ${thrown?.message}`;
-  return describe({ title, text, frames: thrown?.frames ?? [], componentStack }, root);
+  return describe({ title, text, frames: thrown?.frames ?? [], componentStack }, dirname(dist));
 }
 
-/** Describes an error that the browser threw, in a built script. */
-export function toBrowserError({ title, message, stack, componentStack }: ThrownInBrowser, root: string): DevError {
-  const frames = parseStack(mapAssets(stack, root), toPaths(root), message);
+/** Describes an error that the browser threw, in a built script. @param dist the folder of the build */
+export function toBrowserError({ title, message, stack, componentStack }: ThrownInBrowser, dist: string): DevError {
+  const frames = parseStack(mapAssets(stack, dist), { dist }, message);
   return describe(
-    { title, text: message, frames, componentStack: componentStack && mapAssets(componentStack, root) },
-    root,
+    { title, text: message, frames, componentStack: componentStack && mapAssets(componentStack, dist) },
+    dirname(dist),
   );
-}
-
-function toPaths(root: string): { dist: string } {
-  return { dist: join(root, 'dist') };
 }
 
 function describe({ title, text, frames, componentStack = '' }: Thrown, root: string): DevError {
@@ -105,8 +101,8 @@ function readRows(file: string): string[] {
 }
 
 /** Replaces positions in the served scripts by positions in the source, with their source maps. */
-function mapAssets(stack: string, root: string): string {
-  const client = join(root, 'dist/client');
+function mapAssets(stack: string, dist: string): string {
+  const client = join(dist, 'client');
   const maps = new Map<string, SourceMap | undefined>();
   const script = /https?:\/\/[^\s)/]+(\/(?:assets|_dev\/modules)\/[^\s):?]+\.js)(?:\?v=\d+)?:(\d+):(\d+)/g;
   return stack.replace(script, (place, path, line, column) => {

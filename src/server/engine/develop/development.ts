@@ -82,7 +82,7 @@ export async function createDevelopment({ dist }: { dist: string }): Promise<Dev
     const { info, origin } = context;
     const url = context.url?.replace(/\?.*$/s, '') ?? info?.path;
     const title = `${info?.method ?? ''} ${url ?? ''} failed (${origin})`.trim();
-    const failure = toDevError(title, error, context.componentStack, projectRoot);
+    const failure = toDevError(title, error, context.componentStack, dist);
     failures.set(address, failure);
     // A page can ask for it after this server was replaced.
     process.send?.({ type: 'failure', failure: [address, failure] });
@@ -97,7 +97,7 @@ export async function createDevelopment({ dist }: { dist: string }): Promise<Dev
       .json(error ?? null);
   });
   routes.post(DEV_FRAMES.replace('/_dev', ''), json(), (req, res) => {
-    res.json(toBrowserError(req.body as ThrownInBrowser, projectRoot)); // from the engine's own script
+    res.json(toBrowserError(req.body as ThrownInBrowser, dist)); // from the engine's own script
   });
   routes.get(DEV_STATE.replace('/_dev', ''), (_req, res) => {
     res.set('Cache-Control', 'no-store').json(state);

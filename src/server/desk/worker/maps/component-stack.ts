@@ -28,5 +28,5 @@ function toComponent(line: string): StackFrame | undefined {
  */
 function toFile(location: string): string {
   const asset = /^https?:\/\/[^/?#]+(\/assets\/[^?#]+)$/.exec(location)?.[1];
-  return asset ? `client${asset}` : (/\/dist\/((?:client|server)\/[^?#]+)$/.exec(location)?.[1] ?? '');
+  return asset ? `client${asset}` : (/\/dist(?:-dev)?\/((?:client|server)\/[^?#]+)$/.exec(location)?.[1] ?? '');
 }
