@@ -180,7 +180,13 @@ function startServer() {
     cwd: root,
     stdio: ['inherit', 'inherit', 'pipe', 'ipc'],
     // Unchanged code is not compiled again.
-    env: { NODE_COMPILE_CACHE: join(root, devFolder, 'compile-cache'), ...process.env, ...drain, SPILLWAY_DEV: '1' },
+    env: {
+      NODE_COMPILE_CACHE: join(root, devFolder, 'compile-cache'),
+      ...process.env,
+      SENTRY_ENVIRONMENT: process.env.SENTRY_ENVIRONMENT?.trim() || 'development',
+      ...drain,
+      SPILLWAY_DEV: '1',
+    },
   });
   servers.add(child);
   const server = { child, said: '' };

@@ -53,18 +53,19 @@ function listModules(root, folder) {
  * @returns {{ path: string, contents: Uint8Array }[]} with paths as in `dist/maps`
  */
 export function mapExistingApp(root) {
-  return listExistingApp(root).map((path) => {
-    const text = readFileSync(join(root, path), 'utf8');
-    const source = '../'.repeat(path.split('/').length) + path;
-    const map = {
-      version: 3,
-      sourceRoot: '../',
-      sources: [source],
-      sourcesContent: [text],
-      mappings: toMappings(text),
-    };
-    return { path: `maps/${path}.map`, contents: Buffer.from(JSON.stringify(map)) };
-  });
+  return listExistingApp(root).map((path) => mapSource(path, readFileSync(join(root, path), 'utf8')));
+}
+
+/**
+ * Returns the source map of a file that runs unbundled.
+ *
+ * @param {string} path relative to the root
+ * @param {string} text
+ */
+export function mapSource(path, text) {
+  const source = '../'.repeat(path.split('/').length) + path;
+  const map = { version: 3, sourceRoot: '../', sources: [source], sourcesContent: [text], mappings: toMappings(text) };
+  return { path: `maps/${path}.map`, contents: Buffer.from(JSON.stringify(map)) };
 }
 
 /** Maps each word and sign to its own position. */

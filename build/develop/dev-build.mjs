@@ -75,6 +75,7 @@ export function createDevBuild(root) {
   async function openOnce() {
     const owner = await readOwnersBuild(root);
     styles.use(owner.plugins);
+    await write([{ path: 'owner.json', contents: JSON.stringify({ helpers: owner.helpers, moves: owner.moves }) }]);
     const options = { root, dev: true, owner, styles };
     const client = clientOptions({ ...options, entry: devEntry, outdir: clientFolder });
     const loader = createModuleLoader(root, client, owner.plugins);

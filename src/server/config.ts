@@ -156,7 +156,8 @@ export const SETTINGS = {
     ).optional(),
   },
   SENTRY_ENVIRONMENT: {
-    about: 'The name of this environment in reports and in trace headers. Each environment has separate incidents.',
+    about:
+      'The name of this environment in reports and in trace headers. Each environment has separate incidents. `npm run dev` uses development if it is not set.',
     example: 'production',
     schema: parsed('is not an environment name. Use up to 64 letters, digits and . _ -.', (text) => {
       return /^[\w.-]{1,64}$/.test(text) ? text : undefined;

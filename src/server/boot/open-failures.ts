@@ -16,6 +16,8 @@ export interface FailuresOptions extends Pick<FunnelOptions, 'splitBy' | 'keep' 
   /** The routes, whose URLs can contain secrets. */
   readonly routes: readonly RouteLine[];
   readonly links: FailureLinks;
+  /** Under `npm run dev`. By default, the table of the build is loaded. */
+  readonly table?: LocationTable | undefined;
   /** Reporters that run after the destination. */
   readonly reporters?: readonly Reporter[];
 }
@@ -38,7 +40,8 @@ export function openFailures(boot: Bootstrap, options: FailuresOptions): Failure
   const { routes, links, reporters = [], splitBy, keep, onFailure } = options;
   const scrubber = createEnvironmentScrubber(process.env, config, routes).with(listed.tokens.map(({ token }) => token));
   const scrubPath = createPathScrubber(scrubber);
-  const table = createTableLoader(dist, log);
+  const { table: ofSources } = options;
+  const table = ofSources ? () => ofSources : createTableLoader(dist, log);
   let kept: Kept | undefined;
   const funnel = createFunnel({
     log,

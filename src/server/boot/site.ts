@@ -66,9 +66,13 @@ export async function startSite<Settings, Services, Own extends object>({
     toUrl: links.toUrl,
     log,
   });
+  const table = process.env.SPILLWAY_DEV
+    ? (await import('../engine/develop/source-table.ts')).createSourceTable(dist)
+    : undefined;
   const failures = openFailures(boot, {
     routes,
     links,
+    table,
     reporters: upstream.reporters,
     splitBy: product.reporting?.splitBy,
     keep: product.reporting?.keep,

@@ -9,19 +9,89 @@ const PATIENCE = { timeout: 40_000 };
 const SIGN_IN = 'src/shared/desk/pages/root/sign-in.tsx';
 const SHEET = 'src/shared/desk/pages/root/sign-in.module.css';
 
+const TOKEN = 'an-operator-token-of-development';
+const FAILING = {
+  'src/server/product/pages/index.ts': `import { words } from '../words.ts';
+
+function findOrder(): never {
+  throw new Error('The order is lost.');
+}
+
+export const pages = {
+  root: null,
+  home: { loader: ({ url }: { url: URL }) => (url.searchParams.has('fail') ? findOrder() : { words }) },
+  other: null,
+};
+`,
+  'src/shared/product/ui/button.tsx': `export function Button() {
+  function pay() {
+    throw new TypeError('The payment failed.');
+  }
+  return (
+    <button type="button" onClick={pay}>
+      Pay
+    </button>
+  );
+}
+`,
+};
+
 let app: DevApp;
 beforeAll(async () => {
-  app = await startDevApp({}, { HOST: 'localhost' });
+  app = await startDevApp(FAILING, { HOST: 'localhost', OPERATOR_TOKEN: TOKEN });
 }, 120_000);
 afterAll(() => app?.stop());
 
-async function open() {
+async function read(path: string) {
+  const reply = await fetch(`${app.url}/api/desk${path}`, { headers: { authorization: `Bearer ${TOKEN}` } });
+  return reply.json();
+}
+
+/** Returns the incident with this title, as soon as the desk has it. */
+async function readIncident(title: string) {
+  const find = async () => {
+    const { incidents } = await read('/incidents');
+    return incidents.find((incident: { title: string }) => incident.title === title);
+  };
+  await expect.poll(find, PATIENCE).toBeDefined();
+  return read(`/incidents/${(await find()).digest}`);
+}
+
+async function open(path = '/desk') {
   const browser = await shareBrowser();
   const page = await browser.newPage({ baseURL: app.url, userAgent: 'Mozilla/5.0 Chrome/150.0.0.0' });
   page.setDefaultTimeout(PATIENCE.timeout);
-  await page.goto('/desk');
+  await page.goto(path);
   return { page };
 }
+
+test('an incident shows the source of a loader and of a browser module, in its own environment', async () => {
+  expect((await fetch(`${app.url}/?fail`)).status).toBe(500);
+  const thrown = await readIncident('Error: The order is lost.');
+  expect(thrown).toMatchObject({
+    environment: 'development',
+    place: { file: 'src/server/product/pages/index.ts', function: 'findOrder', line: 4 },
+  });
+  expect(thrown.latest.whole.errors[0].frames[0]).toMatchObject({
+    file: 'src/server/product/pages/index.ts',
+    line: 4,
+    isOwn: true,
+    source: { lines: expect.arrayContaining(["  throw new Error('The order is lost.');"]) },
+  });
+
+  const { page } = await open('/');
+  await exchanged(page);
+  await page.getByRole('button', { name: 'Pay' }).click();
+  const clicked = await readIncident('TypeError: The payment failed.');
+  expect(clicked.place).toMatchObject({ file: 'src/shared/product/ui/button.tsx', function: 'Button.pay', line: 3 });
+  expect(clicked.latest.whole.errors[0].frames[0]).toMatchObject({
+    file: 'src/shared/product/ui/button.tsx',
+    line: 3,
+    isOwn: true,
+    source: { lines: expect.arrayContaining(["    throw new TypeError('The payment failed.');"]) },
+  });
+  await page.close();
+});
 
 test('the desk is served, and its pages are reloaded only when one of its files changes', async () => {
   const { page } = await open();

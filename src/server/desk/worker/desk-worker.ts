@@ -108,6 +108,7 @@ export function createDeskWorker(options: DeskWorkerOptions) {
   const files = createBuildFiles({ build, dist, holder });
   const maps = createMapReader({
     readMap: files.readMap,
+    readSource: files.readSource,
     findFunction: async (of, frame) => digester.findFunction(frame, await files.readLocations(of)),
   });
   const prepare = createPrepare({ maps, digester, readLocations: files.readLocations, log });

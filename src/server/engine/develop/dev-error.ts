@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { SourceMap } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { DevError, DevProblem, ThrownInBrowser } from '../../../shared/engine/develop-protocol.ts';
 import { parseStack } from '../errors/digest/parse-stack.ts';
 import { readErrors } from '../errors/digest/read-error.ts';
 import type { ErrorRecord, StackFrame } from '../errors/failure.ts';
+import { createClientMaps } from './client-maps.ts';
 
 /** Lines shown before and after the line of the error (count). */
 const AROUND = 3;
@@ -102,23 +102,10 @@ function readRows(file: string): string[] {
 
 /** Replaces positions in the served scripts by positions in the source, with their source maps. */
 function mapAssets(stack: string, dist: string): string {
-  const client = join(dist, 'client');
-  const maps = new Map<string, SourceMap | undefined>();
+  const toSource = createClientMaps(dist);
   const script = /https?:\/\/[^\s)/]+(\/(?:assets|_dev\/modules)\/[^\s):?]+\.js)(?:\?v=\d+)?:(\d+):(\d+)/g;
-  return stack.replace(script, (place, path, line, column) => {
-    const file = join(client, path);
-    if (!maps.has(file)) maps.set(file, file.startsWith(client) ? readMap(file) : undefined);
-    const entry = maps.get(file)?.findEntry(Number(line) - 1, Number(column) - 1);
-    if (!entry || !('originalSource' in entry)) return place;
-    return `${resolve(dirname(file), String(entry.originalSource))}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
+  return stack.replace(script, (position, path, line, column) => {
+    const place = toSource(path, Number(line), Number(column));
+    return place ? `${place.file}:${place.line}:${place.column}` : position;
   });
-}
-
-function readMap(file: string): SourceMap | undefined {
-  try {
-    const { sourceRoot: _, ...map } = JSON.parse(readFileSync(`${file}.map`, 'utf8'));
-    return new SourceMap(map);
-  } catch {
-    return undefined; // scripts of other sites have no map here
-  }
 }

@@ -1,5 +1,5 @@
-import { ASSET_PREFIX } from '../../../shared/engine/wire/protocol.ts';
 import { KiB } from '../../../shared/units.ts';
+import { isServedScript } from '../../engine/errors/digest/frame-file.ts';
 import type { ErrorRecord, StackFrame } from '../../engine/errors/failure.ts';
 import { isRecord, type JsonRecord, toLine, toList, toPosition, toRecord, toText } from './report-json.ts';
 import { type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
@@ -50,7 +50,7 @@ export function toFrameFile(filename: unknown, sender: Sender, scrubber: ReportS
   const url = URL.canParse(given, sender.origin) ? new URL(given, sender.origin) : undefined;
   if (!url || url.protocol === 'data:' || url.protocol === 'blob:') return '';
   const ours = url.origin === sender.origin || sender.isOurs(url.origin);
-  if (ours && url.pathname.startsWith(ASSET_PREFIX)) return `client${url.pathname}`;
+  if (ours && isServedScript(url.pathname)) return `client${url.pathname}`;
   const origin = url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin;
   return toScrubbed(origin + url.pathname, scrubber, MAX_FILE_LENGTH);
 }

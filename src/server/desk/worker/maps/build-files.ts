@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isSource } from '../../../engine/errors/digest/location-table.ts';
 import type { StoreHolder } from '../store-holder.ts';
 import type { MapText } from './map-reader.ts';
+import { DEVELOPMENT } from './publish-build.ts';
 
 interface BuildFilesOptions {
   /** The running build, and its folder. */
@@ -31,6 +33,11 @@ export function createBuildFiles({ build, dist, holder }: BuildFilesOptions) {
       const path = `maps/${file}.map`;
       if (of !== build) return readStored(of, path);
       return (await readBuilt(path)) ?? (await readBuilt(`${file}.map`));
+    },
+    /** The text of a source file. Under `npm run dev`, the server's stacks name these. */
+    async readSource(of: string, file: string): Promise<string | undefined> {
+      if (of !== DEVELOPMENT || of !== build || !isSource(file)) return undefined;
+      return (await readBuilt(`../${file}`))?.text;
     },
     /** The text of a build's `sites.json`. */
     async readLocations(of: string): Promise<string | undefined> {

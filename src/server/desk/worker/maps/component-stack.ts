@@ -27,6 +27,6 @@ function toComponent(line: string): StackFrame | undefined {
  * removed the folder. Empty for other scripts.
  */
 function toFile(location: string): string {
-  const asset = /^https?:\/\/[^/?#]+(\/assets\/[^?#]+)$/.exec(location)?.[1];
+  const asset = /^https?:\/\/[^/?#]+(\/(?:assets|_dev\/modules)\/[^?#]+)/.exec(location)?.[1];
   return asset ? `client${asset}` : (/\/dist(?:-dev)?\/((?:client|server)\/[^?#]+)$/.exec(location)?.[1] ?? '');
 }

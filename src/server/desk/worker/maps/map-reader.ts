@@ -10,6 +10,8 @@ export type MapReader = ReturnType<typeof createMapReader>;
 interface MapReaderOptions {
   /** @param file the file of a frame, for example `server/main.js` */
   readonly readMap: (build: string, file: string) => Promise<MapText | undefined>;
+  /** Returns the text of a source file that runs unbuilt. */
+  readonly readSource?: (build: string, file: string) => Promise<string | undefined>;
   /** Returns the function around a location in a bundle, from the build's site table. */
   readonly findFunction?: (build: string, frame: StackFrame) => Promise<string | undefined>;
   readonly maxBytes?: number;
@@ -34,13 +36,15 @@ interface LoadedMap {
 const MAX_FRAMES = 50;
 
 export function createMapReader(options: MapReaderOptions) {
-  const { readMap, findFunction, maxBytes = MAX_MAP_BYTES, now = () => performance.now() } = options;
+  const { readMap, readSource, findFunction, maxBytes = MAX_MAP_BYTES, now = () => performance.now() } = options;
   /** In the order of use, the most recent last. */
   const loaded = new Map<string, LoadedMap>();
 
   async function load(build: string, file: string): Promise<TraceMap | undefined> {
     const key = `${build}/${file}`;
-    const entry = loaded.get(key) ?? (await read(build, file));
+    // A module of `npm run dev` keeps its name when it changes.
+    const kept = file.startsWith('client/_dev/') ? undefined : loaded.get(key);
+    const entry = kept ?? (await read(build, file));
     loaded.delete(key);
     loaded.set(key, entry);
     entry.usedAt = now();
@@ -64,6 +68,11 @@ export function createMapReader(options: MapReaderOptions) {
   }
 
   async function resolveFrame(build: string, frame: StackFrame): Promise<ResolvedFrame> {
+    const source = await readSource?.(build, frame.file);
+    if (source !== undefined) {
+      const name = await findFunction?.(build, frame);
+      return { ...frame, function: name ?? frame.function, own: true, context: toContext(source, frame.line) };
+    }
     const map = isScript(frame.file) ? await load(build, frame.file) : undefined;
     const place = map && findPlace(map, frame);
     if (!map || !place) return { ...frame, own: false };
@@ -160,8 +169,11 @@ function toMappedColumn(map: TraceMap, line: number, column: number): number {
 
 function readContext(map: TraceMap, place: Place): ResolvedFrame['context'] {
   const source = sourceContentFor(map, place.source);
-  if (source === null) return undefined;
-  const start = Math.max(1, place.line - CONTEXT_LINES);
-  const lines = source.split('\n', place.line + CONTEXT_LINES).slice(start - 1);
+  return source === null ? undefined : toContext(source, place.line);
+}
+
+function toContext(source: string, line: number): NonNullable<ResolvedFrame['context']> {
+  const start = Math.max(1, line - CONTEXT_LINES);
+  const lines = source.split('\n', line + CONTEXT_LINES).slice(start - 1);
   return { start, lines: lines.map((line) => line.replace(/\r$/, '').slice(0, MAX_CONTEXT_WIDTH)) };
 }

@@ -49,11 +49,16 @@ function toPath(location: string): string {
   return /^\/[A-Za-z]:\//.test(decoded) ? decoded.slice(1) : decoded;
 }
 
+/** Reports whether this server serves scripts at a URL's path. `npm run dev` serves the product's modules one by one. */
+export function isServedScript(path: string): boolean {
+  return /^\/(?:assets|_dev\/modules)\//.test(path);
+}
+
 function toForeignFile(location: string, origins: readonly string[] | undefined): string {
   const [, origin = '', path = ''] = /^([a-z][a-z0-9+.-]*:\/\/[^/?#]*)([^?#]*)/i.exec(location) ?? [];
   if (!/^https?:/i.test(origin)) return origin + path;
   if (origins && !origins.includes(origin.toLowerCase())) return origin + path;
-  if (path.startsWith('/assets/')) return `client${path}`;
+  if (isServedScript(path)) return `client${path}`;
   // An inline script: its path is the page's and says nothing about the script.
   return origins && !/\.m?js$/.test(path) ? '' : origin + path;
 }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { emptyLocationTable, type LocationTable, parseLocationTable } from './location-table.ts';
 
 /**
- * Loads the table of the running build. There is none in development, where stacks name the source files themselves.
+ * Loads the table of the running build. There is none in tests, where stacks name the source files themselves.
  *
  * @param dist the folder of the build
  * @throws Error if the table is from another release

@@ -171,23 +171,27 @@ function findPlace(places: Places, line: number, column: number): number {
   return low === 0 ? 0 : (places[low * 3 - 1] ?? 0);
 }
 
-/** Files of the project that run unbuilt: in development, in tests, and in an existing app. */
-const SOURCE = /^(?!\.\.\/|node_modules\/|(?:client|server)\/)[^:]+\.[cm]?[jt]sx?$/;
+const SOURCE = /^(?!node_modules\/|(?:client|server)\/)[^:]+\.[cm]?[jt]sx?$/;
+
+/** True for a file of the project that runs unbuilt: in development, in tests, and in an existing app. */
+export function isSource(file: string): boolean {
+  return SOURCE.test(file) && !file.split('/').includes('..');
+}
 
 /** Makes a site from the frame itself: a source file that runs unbuilt, with the engine's name of the function. */
 function toPlainLocation({ file, line, function: name }: StackFrame): FoundLocation | undefined {
-  const isSource = SOURCE.test(file);
-  if (!isSource && !file.startsWith('node_modules/')) return undefined;
-  const path = isSource ? file : toPackage(file);
+  const isPlain = isSource(file);
+  if (!isPlain && !file.startsWith('node_modules/')) return undefined;
+  const path = isPlain ? file : toPackage(file);
   return {
     path,
-    function: isSource ? toFunctionName(name) : '',
+    function: isPlain ? toFunctionName(name) : '',
     detail: '',
     line,
     home: homeOf(path),
     kind: '',
     isErrorClass: false,
-    isHelper: isSource && HELPER.test(`${file}:${toFunctionName(name)}`),
+    isHelper: isPlain && HELPER.test(`${file}:${toFunctionName(name)}`),
   };
 }
 
