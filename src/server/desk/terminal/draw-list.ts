@@ -14,6 +14,8 @@ export interface ListToDraw {
   readonly rows: readonly IncidentRow[];
   /** The number of all incidents that match, listed or not. */
   readonly total: number;
+  /** Other environments that use the store. */
+  readonly others?: readonly string[];
   /** How this command is called: `npm run desk --`. */
   readonly command: string;
 }
@@ -27,8 +29,8 @@ const CHART_WIDTH = 130;
 const MAX_PLACE = 44;
 
 export function drawList(list: ListToDraw, paper: Paper): Line[] {
-  const { rows, command, total } = list;
-  if (rows.length === 0) return [flow([toEmptyWords(list.view)])];
+  const { rows, command, total, others = [] } = list;
+  if (rows.length === 0) return [flow([toEmptyWords(list.view) + toOtherWords(others)])];
   const lines = paper.width < TABLE_WIDTH ? drawNarrow(list) : drawTable(list, paper);
   // A pipe gets only the list.
   if (paper.width === Number.POSITIVE_INFINITY) return lines;
@@ -55,6 +57,12 @@ function toEmptyWords({ state, search, side, kind, route, release, environment, 
   const isFiltered = [search, side, kind, route, release, environment, assignee].some((text) => text !== '');
   if (isFiltered) return 'No incidents match.';
   return state === 'all' ? 'No incidents yet.' : `No ${state} incidents.`;
+}
+
+function toOtherWords(others: readonly string[]): string {
+  return others.length === 0
+    ? ''
+    : ` Other environments: --environment ${others.map(toClean).join(', --environment ')}.`;
 }
 
 interface Column {

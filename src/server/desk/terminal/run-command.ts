@@ -100,15 +100,17 @@ async function list(
 ): Promise<void> {
   const { now, paper, command, settings } = desktop;
   const filter = toFilter(view, { now, environment: settings.environment });
-  const [page, totals] = await Promise.all([
+  const [page, totals, environments] = await Promise.all([
     store.listIncidents({ ...filter, order: ORDERS[view.sort], limit }),
     store.countStates(filter),
+    store.listEnvironments(),
   ]);
   const rows = page.incidents.map((incident) => presentIncidentRow(incident, view.span));
   const { environment } = filter;
   if (json) return write(desktop, `${toCleanJson({ now, environment, view, totals, incidents: rows })}\n`);
   const total = view.state === 'all' ? totals.open + totals.resolved + totals.ignored : totals[view.state];
-  draw(desktop, drawList({ now, view, rows, total, command }, paper));
+  const others = environments.filter((name) => name !== environment);
+  draw(desktop, drawList({ now, view, rows, total, others, command }, paper));
 }
 
 async function show(

@@ -90,6 +90,9 @@ describe('the list', () => {
   it('says how many are left out, and what to do if there are none', () => {
     expect(list(100, { total: 31 })).toContain('29 more: --limit 31.');
     expect(list(100, { rows: [], total: 0 })).toBe('No open incidents.\n');
+    expect(list(100, { rows: [], total: 0, others: ['development', 'staging'] })).toBe(
+      'No open incidents. Other environments: --environment development, --environment staging.\n',
+    );
     const { view } = incidentsData();
     expect(list(100, { rows: [], total: 0, view: { ...view, search: 'x' } })).toBe('No incidents match.\n');
   });
