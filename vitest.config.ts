@@ -13,8 +13,7 @@ const toPath = (file: string) => fileURLToPath(new URL(file, routerModules));
 /** Tests that start servers, databases, builds or compilers. */
 const PROCESS = ['tests/**/*.process.test.{ts,tsx}', 'tests/{bin,build,container,guide,proxies,recipes}/**/*.test.ts'];
 const BROWSER = ['tests/e2e/**/*.test.{ts,tsx}'];
-const SOAK = 'tests/**/*.soak.test.ts';
-const CLONES = 'tests/**/*.clone.test.ts';
+const SOAK = 'tests/**/*.{soak,clone}.test.ts';
 
 export default defineConfig({
   plugins: [excerptsForVite(root), inlineScriptsForVite(root, browserTarget), sqlTextForVite()],
@@ -45,7 +44,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['tests/**/*.test.{ts,tsx}'],
-          exclude: [...PROCESS, ...BROWSER, SOAK, CLONES],
+          exclude: [...PROCESS, ...BROWSER, SOAK],
         },
       },
       {
@@ -53,7 +52,7 @@ export default defineConfig({
         test: {
           name: 'process',
           include: PROCESS,
-          exclude: [SOAK, CLONES],
+          exclude: [SOAK],
           globalSetup: ['tests/support/set-up.ts'],
         },
       },
@@ -68,17 +67,8 @@ export default defineConfig({
         },
       },
       {
-        // Tests of commands that change a whole clone, in copies of it: `npm run test:clones`.
-        extends: true,
-        test: {
-          name: 'clones',
-          include: [CLONES],
-          globalSetup: ['tests/support/set-up.ts'],
-          testTimeout: 300_000,
-        },
-      },
-      {
-        // Tests that need much time or memory: `npm run test:soak`.
+        // Tests that need much time or memory: `npm run test:soak`. Those of commands that change a whole clone, in copies
+        // of it: `npm run test:clones`.
         extends: true,
         test: {
           name: 'soak',
