@@ -15,6 +15,9 @@ beforeAll(async () => {
   await expect(clone.run('npm run own -- --with cats --yes')).rejects.toThrow(
     'Usage: npm run own -- [--with accounts]',
   );
+  await expect(clone.run('npm run own -- --with accounts')).rejects.toThrow(
+    'Run `npm run own -- --with accounts --yes` to confirm.',
+  );
   const said = await clone.run('npm run own -- --with accounts --yes');
   expect(said).toContain('docs/guide/accounts.md');
 }, 120_000);
