@@ -28,7 +28,7 @@ export async function own(args) {
   }
   const plan = planRemoval(root, options.with);
   console.log(describe(plan, changes !== undefined, options.without));
-  if (!options.yes && !(await agree())) return refuse('Nothing was removed.');
+  if (!options.yes && !(await agree(args))) return refuse('Nothing was removed.');
   removeTour(root, plan, findUpstream(root), options.without ? [options.without] : []);
   console.log(FAREWELL);
   if (options.with) console.log(`\n${PARTS[options.with].next}`);
@@ -100,9 +100,10 @@ function describe({ removed, kept, written }, hasGit, without) {
   ].join('\n');
 }
 
-async function agree() {
+async function agree(args) {
   if (!process.stdin.isTTY) {
-    console.error('Cannot ask for confirmation without a terminal. Run `npm run own -- --yes` to confirm.');
+    const confirmed = ['npm run own --', ...args, '--yes'].join(' ');
+    console.error(`Cannot ask for confirmation without a terminal. Run \`${confirmed}\` to confirm.`);
     return false;
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout });

@@ -17,6 +17,7 @@ import { createContentPolicy } from '../../src/server/engine/protection/content-
 import { createOrigins } from '../../src/server/engine/protection/origins.ts';
 import type { Environment } from '../../src/server/engine/settings.ts';
 import { createTestApp } from './app.ts';
+import { createFolder } from './folder.ts';
 import type { RenderTable } from './render-page.tsx';
 import { createSourceTable } from './source-table.ts';
 import { noScrubber } from './unguarded.ts';
@@ -30,7 +31,10 @@ export interface ProductAppTable<Settings, Services, Own extends object> extends
 export interface ProductAppOptions<Services> {
   /** Used in place of what `services.open` returns. */
   readonly services?: Services;
-  /** The environment that the product's settings are read from. By default it is empty. */
+  /**
+   * The environment that the settings are read from, in place of the real one. By default it has only a `DATA_DIR`: a
+   * temporary folder, so that no test reads or changes the data of development.
+   */
   readonly env?: Environment;
   /**
    * The responses of other servers, by method and URL without its query: `{ 'GET https://api.example/people': 503 }`. A
@@ -59,10 +63,11 @@ export function createProductApp<Settings, Services, Own extends object>({
   document,
   errorPages,
 }: ProductAppTable<Settings, Services, Own>): (options?: ProductAppOptions<Services>) => Promise<ProductApp> {
-  return async function openApp({ services: given, env = {}, fetches } = {}) {
+  return async function openApp({ services: given, env: givenEnv, fetches } = {}) {
     const log = pino({ enabled: false });
     const appLog = createAppLog(log);
-    const config = readConfig({ ...env });
+    const env = { DATA_DIR: createFolder(onTestFinished), ...givenEnv };
+    const config = readConfig(env);
     const failures: string[] = [];
     const table = await createSourceTable(root);
     const funnel = createFunnel({

@@ -83,8 +83,11 @@ function parseField(text) {
   if (text.split(':').length !== 2 || !Object.hasOwn(TYPES, type)) {
     throw new Refusal(`"${text}" is not a field. Use name:type. The types are ${Object.keys(TYPES).join(', ')}.`);
   }
-  if (!/^[a-z][A-Za-z0-9]*$/.test(name) || TAKEN.has(name) || toConstName(name) !== name) {
+  if (!/^[a-z][A-Za-z0-9]*$/.test(name)) {
     throw new Refusal(`A field cannot have the name "${name}". Use letters and digits, such as dueDate.`);
+  }
+  if (TAKEN.has(name) || toConstName(name) !== name) {
+    throw new Refusal(`A field cannot have the name "${name}", because it is reserved. Choose another one.`);
   }
   const kebab = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const column = kebab.replaceAll('-', '_');

@@ -55,9 +55,11 @@ import styles from '../../ui/list.module.css';
 
 export interface ${Pascal.many}Data {
   ${camel.many}: ${Pascal.one}[];
+  /** The length of a list that is not complete. */
+  most: number;
 }
 
-export default function ${Pascal.many}({ data: { ${camel.many} } }: PageProps<${Pascal.many}Data>) {
+export default function ${Pascal.many}({ data: { ${camel.many}, most } }: PageProps<${Pascal.many}Data>) {
   return (
     <article>
       <title>${Words}</title>
@@ -74,6 +76,7 @@ export default function ${Pascal.many}({ data: { ${camel.many} } }: PageProps<${
 ${date ? `            ${date.show(date.name)}\n` : ''}          </li>
         ))}
       </ul>
+      {${camel.many}.length === most && <p>Only the newest {most} ${words.many} are shown.</p>}
     </article>
   );
 }
@@ -85,10 +88,13 @@ function writeListHalf({ many, camel, Pascal }) {
 import type { ${Pascal.many}Data } from '#product/pages/${many}/${many}.tsx';
 import { requireUser } from '../accounts/require-user.ts';
 import type { AppContext } from '../context.ts';
-import { list${Pascal.many} } from '../${many}.ts';
+import { list${Pascal.many}, MOST } from '../${many}.ts';
 
 export const ${camel.many} = {
-  loader: async (args) => ({ ${camel.many}: await list${Pascal.many}(args.context.services.db, requireUser(args)) }),
+  loader: async (args) => ({
+    ${camel.many}: await list${Pascal.many}(args.context.services.db, requireUser(args)),
+    most: MOST,
+  }),
 } satisfies ServerPage<${Pascal.many}Data, AppContext>;
 `;
 }

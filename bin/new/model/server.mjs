@@ -1,3 +1,5 @@
+import { MOST } from './shared.mjs';
+
 export function writeMigration({ sqlTable, fields }) {
   return `CREATE TABLE ${sqlTable} (
   id text PRIMARY KEY,
@@ -32,7 +34,7 @@ import type { Database } from './database/tables.ts';
 const COLUMNS = [${columns}] as const;
 
 /** The most ${words.many} that a list shows. */
-const MOST = 500;
+export const MOST = ${MOST};
 
 /** Lists the user's ${words.many}, newest first. */
 export function list${Pascal.many}(db: Database, user: User): Promise<${Type}[]> {

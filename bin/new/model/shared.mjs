@@ -1,3 +1,6 @@
+/** The most rows that a list shows. */
+export const MOST = 500;
+
 export function writeFields({ Pascal, aOne, fields }) {
   const texts = fields.filter(({ form }) => form);
   return `import * as z from 'zod';
@@ -35,7 +38,7 @@ export const ${camel.many} = {
     method: 'GET',
     path: '/${many}',
     summary: 'List your ${words.many}',
-    replies: { 200: { about: 'The ${words.many}, newest first.', body: ${Type}.array() } },
+    replies: { 200: { about: 'The newest ${words.many} first, at most ${MOST}.', body: ${Type}.array() } },
   }),
   create${Type}: operation({
     method: 'POST',

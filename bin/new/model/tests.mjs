@@ -18,7 +18,7 @@ export function writePagesTest({ one, many, camel, Pascal, aOne, fields }) {
   const { name: title } = toTitle(fields);
   const required = fields.filter(({ type }) => type !== 'boolean').map(({ name }) => `'${name}'`);
   return `import { expect, it } from 'vitest';
-import { add${Type}, find${Type}, list${Pascal.many} } from '#product-server/${many}.ts';
+import { add${Type}, find${Type}, list${Pascal.many}, MOST } from '#product-server/${many}.ts';
 import { edit${Type} } from '#product-server/pages/edit-${one}.ts';
 import { new${Type} } from '#product-server/pages/new-${one}.ts';
 import { ${camel.one} } from '#product-server/pages/${one}.ts';
@@ -75,6 +75,14 @@ it('deletes ${aOne}', async () => {
   const removing = ${camel.one}.actions.remove(actionArgs({}, { context, params }));
   await expect(removing).rejects.toMatchObject({ kind: 'redirect', location: '/${many}' });
   expect(await list${Pascal.many}(db, user)).toEqual([]);
+});
+
+it('says that a long list is not complete', async () => {
+  const { db, user, context } = await addStored();
+  const isCut = async () => (await visitPage('/${many}', { context })).html.includes('Only the newest');
+  expect(await isCut()).toBe(false);
+  await Promise.all(Array.from({ length: MOST - 1 }, () => add${Type}(db, user, FIELDS)));
+  expect(await isCut()).toBe(true);
 });
 
 it('shows ${aOne} only to its user', async () => {

@@ -62,7 +62,7 @@ function Failure({ error, host }: ErrorPageProps) {
       <p>
         {error.inBrowser
           ? 'Our code failed in your browser. Reload the page. If that does not help, try another browser.'
-          : 'Your browser is not the cause. Try again in a minute.'}
+          : 'Our server failed. Try again in a minute.'}
       </p>
       <WaysOn />
       {error.inBrowser && <LateDigest digest={error.digest} />}

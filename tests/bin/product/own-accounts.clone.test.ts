@@ -15,6 +15,9 @@ beforeAll(async () => {
   await expect(clone.run('npm run own -- --with cats --yes')).rejects.toThrow(
     'Usage: npm run own -- [--with accounts]',
   );
+  await expect(clone.run('npm run own -- --with accounts')).rejects.toThrow(
+    'Run `npm run own -- --with accounts --yes` to confirm.',
+  );
   const said = await clone.run('npm run own -- --with accounts --yes');
   expect(said).toContain('docs/guide/accounts.md');
 }, 120_000);
@@ -39,6 +42,7 @@ describe('npm run own -- --with accounts', () => {
 
   test('leaves an app that type-checks and lints', async () => {
     expect(existsSync(join(clone.folder, '.env.part'))).toBe(false);
+    expect(clone.read('.env.example')).toMatch(/\n\n# .+\n# DATABASE_URL=/);
     await Promise.all([clone.run('npm run typecheck'), clone.run(`npm run lint -- ${CHANGED.join(' ')}`)]);
   }, 300_000);
 
@@ -50,6 +54,7 @@ describe('npm run own -- --with accounts', () => {
       'server/product/accounts/accounts.test.ts',
       'e2e/product/accounts.test.ts',
       'server/product/pin-notes.test.ts',
+      'product/failures/4XB0W2TA.test.ts',
     ]) {
       expect(said).toContain(path);
     }

@@ -31,6 +31,7 @@ describe('errorPages', () => {
     const sentence = 'Application error: a client-side exception has occurred while loading the host weir.example';
     const html = render('failure');
     expect(html).toContain('<h1>Something went wrong on our side</h1>');
+    expect(html).toContain('<p>Our server failed. Try again in a minute.</p>');
     expect(html).toContain(`<p class="error-sentence">${sentence}</p>`);
     expect(html).toContain(`<title>${sentence}</title>`);
     expect(render('failure', { ...ERRORS.failure, inBrowser: true })).toContain(

@@ -59,7 +59,7 @@ function failureWords(error: PageError, host: string, takesFeedback: boolean): P
     title: sentence,
     heading: 'Something went wrong on our side',
     body:
-      `<p>${sentence}</p>${digest}<p>Your browser is not the cause. <a href="">Try again</a> in a minute, ` +
+      `<p>${sentence}</p>${digest}<p>Our server failed. <a href="">Try again</a> in a minute, ` +
       'or go to the <a href="/">start page</a>. If you tell us the digest, we can find out what went wrong.</p>' +
       link +
       (takesFeedback && address ? renderForm(address) : ''),

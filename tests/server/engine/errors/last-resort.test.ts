@@ -8,7 +8,7 @@ it('has a heading, the sentence with the host, the digest below it, and what to 
   expect(html).toContain(`<h1>Something went wrong on our side</h1><p>${sentence}</p>`);
   expect(html).toContain(`<title>${sentence}</title>`);
   expect(html).toMatch(
-    /<\/p><p>Digest: <code>7K3QM2XA-9F4W0R6B<\/code><\/p><p>Your browser is not the cause.*<a href="">Try again/,
+    /<\/p><p>Digest: <code>7K3QM2XA-9F4W0R6B<\/code><\/p><p>Our server failed. <a href="">Try again/,
   );
   expect(html).toContain('noindex');
 });

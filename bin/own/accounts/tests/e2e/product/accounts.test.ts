@@ -66,6 +66,13 @@ test.each([true, false])('an account, from sign-up to its deletion, with JavaScr
   expect(site.server.log()).not.toContain('canary');
 });
 
+test('the place for the message of a form takes no space while it is empty', async () => {
+  const { page } = await site.open('/sign-in');
+  const form = page.getByRole('main').locator('form');
+  const [outer, inner] = await Promise.all([form.boundingBox(), form.getByText('Email').boundingBox()]);
+  expect(inner?.y).toBe(outer?.y);
+});
+
 test('the session cookie cannot be read by scripts or sent by other sites', async () => {
   const email = `${randomUUID()}@example.com`;
   const { page } = await site.open('/sign-up');
