@@ -124,7 +124,8 @@ export function pruneLock({ packages }) {
   for (const path of Object.keys(packages)) {
     if (path === '') continue;
     if (!all.has(path)) delete packages[path];
-    else if (!needed.has(path) && !packages[path].devOptional) packages[path] = toDevelopment(packages[path]);
+    else if (needed.has(path)) delete packages[path].dev;
+    else if (!packages[path].devOptional) packages[path] = toDevelopment(packages[path]);
   }
 }
 

@@ -443,8 +443,11 @@ describe('secrets in reports of browsers', () => {
     const secrets = { jwt: JWT, card: canary('card'), query: canary('query'), cookie: canary('cookie') };
     await page.addInitScript((planted) => Object.assign(globalThis, { planted }), secrets);
     const reported = page.waitForResponse((response) => new URL(response.url()).pathname === '/_report');
+    // Until then, reports have no breadcrumbs.
+    const reporter = page.waitForResponse(/\/courier-/);
     await page.goto('/browser');
     await hydrated(page, 'button');
+    await (await reporter).finished();
     await page.getByRole('button', { name: button, exact: true }).click();
     const response = await reported;
     const { id, digest } = (await response.json()) as { id: string; digest: string };

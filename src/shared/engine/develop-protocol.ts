@@ -1,9 +1,11 @@
+/** URL prefix of everything that `npm run dev` adds to the site, such as the browser's modules. */
+export const DEV_PREFIX = '/_dev';
 /** Server-sent events that notify open pages of new builds. */
-export const DEV_EVENTS = '/_dev/events';
-export const DEV_STATE = '/_dev/state';
+export const DEV_EVENTS = `${DEV_PREFIX}/events`;
+export const DEV_STATE = `${DEV_PREFIX}/state`;
 /** `DEV_FAILURES` returns a failure by its address, `DEV_FRAMES` an error of the browser with its source lines. */
-export const DEV_FAILURES = '/_dev/failures';
-export const DEV_FRAMES = '/_dev/frames';
+export const DEV_FAILURES = `${DEV_PREFIX}/failures`;
+export const DEV_FRAMES = `${DEV_PREFIX}/frames`;
 
 /** The last build of `npm run dev`. */
 export interface DevState {

@@ -142,7 +142,8 @@ async function startProxy(upstream: string, port: number) {
       'x-forwarded-proto': 'http',
     };
     const { method, url: path } = req;
-    const asked = request({ host: hostname, port: upstreamPort, method, path, headers }, (reply) => {
+    // Each request has its own connection: the server of before an edit can close one while a request is on its way.
+    const asked = request({ host: hostname, port: upstreamPort, method, path, headers, agent: false }, (reply) => {
       res.writeHead(reply.statusCode ?? 502, reply.headers);
       reply.pipe(res);
       reply.on('error', () => res.destroy());

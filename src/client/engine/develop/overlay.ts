@@ -2,7 +2,7 @@ import type { DevError, DevProblem } from '../../../shared/engine/develop-protoc
 
 /** In a shadow root with a constructed style sheet, so that neither the page's styles nor its policy affect it. */
 const STYLES = `
-:host { position: fixed; inset: 0; z-index: 2147483647; overflow: auto; background: rgb(8 12 16 / 0.92); color: #e8eef2; font: 15px/1.5 system-ui, sans-serif; }
+:host { position: fixed; inset: 0; z-index: 2147483647; overflow: auto; background: #080c10; color: #e8eef2; font: 15px/1.5 system-ui, sans-serif; }
 main { max-width: 60rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
 h1 { margin: 0 0 1rem; font-size: 1.25rem; color: #ff8f7d; }
 section { margin: 0 0 1.5rem; padding: 1rem 1.25rem; border: 1px solid #33414d; border-radius: 0.5rem; background: #10171c; }

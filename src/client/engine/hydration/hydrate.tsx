@@ -3,7 +3,10 @@ import { hydrateRoot } from 'react-dom/client';
 import type { DataRouter, Location } from 'react-router';
 import type { DocumentProps } from '../../../shared/engine/rendering/document.ts';
 import { type Engine, EngineContext, type ErrorPages } from '../../../shared/engine/rendering/engine-context.ts';
+// Nearly all pages use hooks and links. In the entry they take less than as chunks.
+import '../../../shared/engine/rendering/hooks.ts';
 import { toShownError } from '../../../shared/engine/rendering/page-error.ts';
+import '../../../shared/engine/routing/link.tsx';
 import { createRouteTree } from '../../../shared/engine/routing/route-objects.ts';
 import { RouterView } from '../../../shared/engine/routing/router-view.tsx';
 import type { RouteDefinition } from '../../../shared/engine/routing/routes.ts';

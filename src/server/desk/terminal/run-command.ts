@@ -179,6 +179,11 @@ async function link({ name }: Extract<Command, { is: 'link' }>, { store }: MadeS
   const made = await makeSignInLink({ store, settings, env, name, log });
   const note = made.whom.role === 'operator' ? '' : ' (read-only)';
   tell(`Sign-in link for ${made.whom.name}${note}. It works once and expires after 15 minutes.`);
+  if (made.guessedFrom) {
+    tell(
+      `The link guesses the address of the server from HOST and ${made.guessedFrom}. If the server has other values, set them for this command too.`,
+    );
+  }
   write(desktop, `${made.link}\n`);
 }
 

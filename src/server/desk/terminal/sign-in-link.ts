@@ -14,6 +14,8 @@ import type { TerminalSettings } from './read-terminal-settings.ts';
 export interface SignInLink {
   readonly link: string;
   readonly whom: Pick<OperatorToken, 'name' | 'role'>;
+  /** The setting of the port, if the address is a guess: the server's environment can have another value. */
+  readonly guessedFrom?: 'PORT' | 'DESK_PORT';
 }
 
 export interface LinkOptions {
@@ -53,7 +55,8 @@ export async function makeSignInLink({ store, settings, env, name, log }: LinkOp
   const [publicOrigin] = values.DESK_PORT === undefined ? values.PUBLIC_ORIGINS : [];
   const origin = publicOrigin ?? toHttpUrl(toReachable(values.HOST), values.DESK_PORT ?? values.PORT);
   const link = `${origin}/desk?${TICKET_KEY}=${ticket}`;
-  return { link, whom: { name: whom.name, role: whom.role } };
+  const guessedFrom = values.DESK_PORT === undefined ? 'PORT' : 'DESK_PORT';
+  return { link, whom: { name: whom.name, role: whom.role }, ...(publicOrigin === undefined && { guessedFrom }) };
 }
 
 function chooseToken(tokens: readonly OperatorToken[], name: string | undefined): OperatorToken {

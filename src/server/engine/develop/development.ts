@@ -5,6 +5,7 @@ import {
   DEV_EVENTS,
   DEV_FAILURES,
   DEV_FRAMES,
+  DEV_PREFIX,
   DEV_STATE,
   type DevError,
   type DevState,
@@ -89,20 +90,20 @@ export async function createDevelopment({ dist }: { dist: string }): Promise<Dev
   }
 
   const routes = Router();
-  routes.get(`${DEV_FAILURES.replace('/_dev', '')}/:address`, (req, res) => {
+  routes.get(`${DEV_FAILURES.replace(DEV_PREFIX, '')}/:address`, (req, res) => {
     const error = failures.get(req.params.address);
     res
       .status(error ? 200 : 404)
       .set('Cache-Control', 'no-store')
       .json(error ?? null);
   });
-  routes.post(DEV_FRAMES.replace('/_dev', ''), json(), (req, res) => {
+  routes.post(DEV_FRAMES.replace(DEV_PREFIX, ''), json(), (req, res) => {
     res.json(toBrowserError(req.body as ThrownInBrowser, projectRoot)); // from the engine's own script
   });
-  routes.get(DEV_STATE.replace('/_dev', ''), (_req, res) => {
+  routes.get(DEV_STATE.replace(DEV_PREFIX, ''), (_req, res) => {
     res.set('Cache-Control', 'no-store').json(state);
   });
-  routes.get(DEV_EVENTS.replace('/_dev', ''), (_req, res) => {
+  routes.get(DEV_EVENTS.replace(DEV_PREFIX, ''), (_req, res) => {
     res.setHeader('Content-Type', 'text/event-stream');
     res.setHeader('Cache-Control', 'no-store, no-transform');
     res.setHeader('X-Accel-Buffering', 'no');

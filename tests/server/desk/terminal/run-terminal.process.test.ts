@@ -461,7 +461,15 @@ describe('a sign-in link', () => {
       DESK_PORT: '3001',
       HOST: '::',
     });
-    expect((await runDesk(['link'], made)).out).toMatch(/^http:\/\/\[::1\]:3001\/desk\?ticket=/);
+    const { out, err } = await runDesk(['link'], made);
+    expect(out).toMatch(/^http:\/\/\[::1\]:3001\/desk\?ticket=/);
+    expect(err).toContain('guesses the address of the server from HOST and DESK_PORT.');
+  });
+
+  it('says that its address is a guess without a public origin', async () => {
+    const { out, err } = await runDesk(['link'], await env({ OPERATOR_TOKEN: TOKEN, PORT: '4321' }));
+    expect(out).toMatch(/^http:\/\/127\.0\.0\.1:4321\/desk\?ticket=/);
+    expect(err).toContain('guesses the address of the server from HOST and PORT.');
   });
 
   it('needs a name if there are several, and is not created for an unknown name', async () => {
