@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { TestShape } from '../../../shared/desk/shapes.ts';
 import { MAX_BREADCRUMBS } from '../../../shared/engine/limits.ts';
 import { explainReactError } from '../../../shared/engine/rendering/react-errors.ts';
@@ -5,7 +6,6 @@ import { type BodyField, type Breadcrumb, type RequestRecord, toAddress } from '
 import { toClean } from '../../terminal/clean-text.ts';
 import { toDigest } from '../store/incident-key.ts';
 import type { StoredFailure } from '../store/records.ts';
-import { type Code, indent, type MethodCall, toCall, toChain, toLiteral } from './code-layout.ts';
 import { sampleOf } from './sample-values.ts';
 
 /** Headers that supertest sets from the body, or that only browsers set. */
@@ -15,8 +15,9 @@ const USUAL_VALUES = /text\/html|^\*(?:\/\*)?$/;
 /** A wait that is shorter than this is covered by the test's own waiting (ms), and a longer one is cut. */
 const SHORTEST_WAIT = 1000;
 const LONGEST_WAIT = 10_000;
-/** Longest line in the function of the test (UTF-16 code units). */
-const ROOM = 118;
+/** Longest statement and literal on one line (UTF-16 code units). */
+const MAX_LINE = 118;
+const LONGEST_LITERAL = 100;
 
 /** Why there is no test. */
 export const NO_TEST =
@@ -47,7 +48,7 @@ export function presentTest(stored: StoredFailure): TestShape | undefined {
   const text = `${imports(failure)}
 ${describe(failure).map(toComment).join('\n')}
 ${test}(${toLiteral(name)}, async () => {
-${indent([...[...missing].map((words) => toComment(`TODO: ${words}`)), ...lines].join('\n'))}
+${[...[...missing].map((words) => toComment(`TODO: ${words}`)), ...lines].join('\n').replaceAll(/^/gm, '  ')}
 });
 `;
   return { file: `tests/product/failures/${digest}.test.ts`, text, missing: [...missing] };
@@ -82,8 +83,8 @@ function describe(failure: StoredFailure): string[] {
 function toRequest(failure: StoredFailure, request: RequestRecord, missing: Missing): string[] {
   const { method, url, headers = {}, credentials = [], body } = request;
   const set = Object.entries(headers).filter(([name, value]) => !UNSET_HEADERS.test(name) && !USUAL_VALUES.test(value));
-  const calls: MethodCall[] = [[method.toLowerCase(), url]];
-  if (set.length > 0) calls.push(['set', Object.fromEntries(set)]);
+  const calls = [`${method.toLowerCase()}(${toLiteral(url)})`];
+  if (set.length > 0) calls.push(`set(${toLiteral(Object.fromEntries(set))})`);
   if (body !== undefined) calls.push(...toBody(body, headers['content-type'] ?? '', missing));
   else if (Number(headers['content-length'] ?? 0) > 0) missing.add('The body was not recorded. Add it with .send().');
   if (credentials.length > 0) {
@@ -97,33 +98,31 @@ function toRequest(failure: StoredFailure, request: RequestRecord, missing: Miss
   if (broken && fetches.length === 0) {
     missing.add(`If this test passes, give openApp() \`services\` that fail with ${broken.code}: ${broken.message}`);
   }
-  const options = fetches.length > 0 ? [{ fetches: Object.fromEntries(fetches) }] : [];
+  const line = `await request(app).${calls.join('.')};`;
   return [
-    `${toCall('const { app, failures } = await openApp', options, ROOM)};`,
-    toChain('await request(app)', calls, ROOM),
+    `const { app, failures } = await openApp(${fetches.length > 0 ? toLiteral({ fetches: Object.fromEntries(fetches) }) : ''});`,
+    line.length < MAX_LINE ? line : `${['await request(app)', ...calls].join('\n.').replaceAll('\n', '\n  ')};`,
     'expect(await failures()).toEqual([]);',
   ];
 }
 
-function toBody(body: BodyField, type: string, missing: Missing): MethodCall[] {
+function toBody(body: BodyField, type: string, missing: Missing): string[] {
   const guessed: string[] = [];
   const value = sampleOf(body, guessed);
   if (guessed.length > 0) {
     missing.add(`The values of ${guessed.join(', ')} were not recorded. If this test passes, try others.`);
   }
-  if (type.includes('json')) return [['send', value]];
-  if (!type.startsWith('multipart/'))
-    return [
-      ['type', 'form'],
-      ['send', value],
-    ];
+  if (type.includes('json')) return [`send(${toLiteral(value)})`];
+  if (!type.startsWith('multipart/')) return ["type('form')", `send(${toLiteral(value)})`];
   return Object.entries(value as object).map(([name, field]) => {
     const isFile = typeof body === 'object' && 'fields' in body && body.fields[name] === 'file';
-    return isFile ? ['attach', name, () => "Buffer.from('text')", 'file.txt'] : ['field', name, field];
+    return isFile
+      ? `attach(${toLiteral(name)}, Buffer.from('text'), 'file.txt')`
+      : `field(${toLiteral(name)}, ${toLiteral(field)})`;
   });
 }
 
-const ANSWER = () => '() => Response.json({})';
+const ANSWER = { [inspect.custom]: () => '() => Response.json({})' };
 
 /** Repeats the responses of other servers, which a test cannot ask. */
 function toFetches({ breadcrumbs: trail = [], errors }: StoredFailure, missing: Missing): [string, unknown][] {
@@ -147,13 +146,11 @@ function toVisit({ at, breadcrumbs: trail = [] }: StoredFailure, target: string,
   if (steps.length === 0) missing.add('Cookies and storage are not recorded. If this test passes, set them.');
   if (trail.length === MAX_BREADCRUMBS) missing.add('There are more steps before these, which were not recorded.');
   if ([start, ...steps].some(hasGap)) missing.add('A part of the steps was not recorded. Replace it.');
-  const routes = toRoutes(trail);
-  const before = (room: number) =>
-    `async (page) => {\n${routes.map((args) => indent(`${toCall('await page.route', args, room - 2)};`)).join('\n')}\n}`;
+  const routes = toRoutes(trail).map((line) => `\n    ${line}`);
+  const before = routes.length > 0 ? `, {\n  before: async (page) => {${routes.join('')}\n  },\n}` : '';
   const wait = Math.min(at - (trail.at(-1)?.at ?? at), LONGEST_WAIT);
-  const opened = `const { ${steps.length > 0 ? 'page, ' : ''}failures } = await site.open`;
   return [
-    `${toCall(opened, [start, ...(routes.length > 0 ? [{ before }] : [])], ROOM)};`,
+    `const { ${steps.length > 0 ? 'page, ' : ''}failures } = await site.open(${toLiteral(start)}${before});`,
     ...steps,
     ...(steps.length > 0 && wait >= SHORTEST_WAIT
       ? [`await page.waitForTimeout(${Math.ceil(wait / 500) * 500});`]
@@ -165,10 +162,10 @@ function toVisit({ at, breadcrumbs: trail = [] }: StoredFailure, target: string,
 /** Shows the page without scripts, which is the server's, next to the page that the browser has hydrated. */
 function toBothSides({ extra }: StoredFailure, path: string): string[] {
   const { locale, timezone: timezoneId } = Object(Object(extra?.contexts).culture) as Record<string, unknown>;
-  const culture = JSON.parse(JSON.stringify({ locale, timezoneId }));
+  const culture = toLiteral(JSON.parse(JSON.stringify({ locale, timezoneId })));
   return [
-    `${toCall('const server = await site.open', [path, { javaScriptEnabled: false }], ROOM)};`,
-    `${toCall('const browser = await site.open', [path, culture], ROOM)};`,
+    `const server = await site.open(${toLiteral(path)}, { javaScriptEnabled: false });`,
+    `const browser = await site.open(${toLiteral(path)}, ${culture});`,
     'const failures = await browser.failures();',
     '// The difference between the two texts is the cause.',
     "const [rendered, hydrated] = await Promise.all([server, browser].map(({ page }) => page.innerText('body')));",
@@ -179,26 +176,26 @@ function toBothSides({ extra }: StoredFailure, path: string): string[] {
 
 function toSteps(trail: readonly Breadcrumb[], missing: Missing): string[] {
   return trail.flatMap(({ category, message, data }) => {
-    const element: MethodCall = ['locator', message];
-    if (category === 'ui.click') return [toChain('await page', [element, ['click']], ROOM)];
+    const element = `await page.locator(${toLiteral(message)})`;
+    if (category === 'ui.click') return [`${element}.click();`];
     if (category === 'ui.input') {
       missing.add(`The input of ${message} was not recorded. If this test passes, try others.`);
-      return [toChain('await page', [element, ['fill', sampleOf('string', [], `${message} ${data?.type}`)]], ROOM)];
+      return [`${element}.fill(${toLiteral(sampleOf('string', [], `${message} ${data?.type}`))});`];
     }
     const isMove = category === 'navigation' && data?.to !== undefined;
-    return isMove ? [toChain('await page', [['waitForURL', `**${toPath(String(data.to))}`]], ROOM)] : [];
+    return isMove ? [`await page.waitForURL(${toLiteral(`**${toPath(String(data.to))}`)});`] : [];
   });
 }
 
 /** Repeats requests that failed, because the servers behind them work in a test. */
-function toRoutes(trail: readonly Breadcrumb[]): Code[][] {
-  const routes = new Map<string, Code[]>();
+function toRoutes(trail: readonly Breadcrumb[]): string[] {
+  const routes = new Map<string, string>();
   for (const { category, data: { url, status_code } = {} } of trail) {
     const status = Number(status_code ?? 0);
     if (category !== 'fetch' || url === undefined || (status > 0 && status < 500)) continue;
     const answer = status > 0 ? `fulfill({ status: ${status}, json: {} })` : 'abort()';
     const path = toPath(String(url));
-    routes.set(path, [`**${path}`, () => `(route) => route.${answer}`]);
+    routes.set(path, `await page.route(${toLiteral(`**${path}`)}, (route) => route.${answer});`);
   }
   return [...routes.values()];
 }
@@ -212,6 +209,15 @@ function toPath(url: string): string {
 /** True if scrubbing or a limit has removed a part. */
 function hasGap(text: string): boolean {
   return /\[redacted\]|%5Bredacted%5D|…/.test(text);
+}
+
+/** Writes a value as a literal. Escapes everything that could end a string or change how it looks. */
+function toLiteral(value: unknown): string {
+  const breakLength = typeof value === 'string' ? Number.POSITIVE_INFINITY : LONGEST_LITERAL;
+  return inspect(value, { breakLength, depth: null, maxStringLength: null, maxArrayLength: null })
+    .split('\n')
+    .map(toClean)
+    .join('\n');
 }
 
 function toComment(text: string): string {
