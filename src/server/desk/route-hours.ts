@@ -56,8 +56,13 @@ export function createRouteHours({ readRoutes, scrubPath, store }: RouteHoursOpt
 
   /** Flushes at each full minute, so that an hour ends with its last request. */
   function schedule(): void {
-    const flushed = () => void flush().catch(() => undefined); // the next minute stores it too
-    setTimeout(() => [flushed(), schedule()], Minute - (Date.now() % Minute)).unref();
+    setTimeout(
+      () => {
+        flush().catch(() => undefined); // the next minute stores it too
+        schedule();
+      },
+      Minute - (Date.now() % Minute),
+    ).unref();
   }
 
   return {
