@@ -26,6 +26,10 @@ const routes = Router()
       for (const end = performance.now() + 400; performance.now() < end; );
     }, 50);
   })
+  .get('/busy', (_req, res) => {
+    for (const end = performance.now() + 20; performance.now() < end; );
+    res.send('done');
+  })
   .get('/never', () => undefined)
   .get('/reject', (_req, res) => {
     void Promise.reject(new Error('nobody handles this'));

@@ -36,8 +36,11 @@ export interface Drain {
 /** In a turn of the event loop this short, almost no connection can arrive unseen (ms). */
 const QUIET_TURN = 0.1 * Millisecond;
 
-/** How long to wait for such a turn (ms). */
+/** How long to wait for such a turn (ms). After that, any turn without a new connection is enough. */
 const QUIET_TURN_PATIENCE = 500 * Millisecond;
+
+/** How long to accept connections if they never cease (ms). */
+const LAST_CONNECTION = 5000 * Millisecond;
 
 /** How long a new connection can take to send its first bytes (ms). */
 const FIRST_REQUEST_GRACE = 500 * Millisecond;
@@ -68,12 +71,12 @@ export function createDrain({ server, connections, upgraded, onStop, lag, deadli
     server.on('connection', () => {
       taken++;
     });
-    const end = performance.now() + QUIET_TURN_PATIENCE;
-    for (let began = performance.now(); began < end; ) {
+    const start = performance.now();
+    for (let began = start; began - start < LAST_CONNECTION; ) {
       const before = taken;
       await nextTurn();
       const now = performance.now();
-      if (taken === before && now - began < QUIET_TURN) return;
+      if (taken === before && (now - began < QUIET_TURN || began - start > QUIET_TURN_PATIENCE)) return;
       began = now;
     }
   }

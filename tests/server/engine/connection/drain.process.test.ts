@@ -101,6 +101,16 @@ describe.concurrent('a stop', () => {
     expect((await server.ended()).code).toBe(0);
   });
 
+  it('answers connections that it can only accept slowly', async (context) => {
+    const server = await run(context);
+    await open(server.port, get('/stand-still'));
+    const asked = await Promise.all(Array.from({ length: 60 }, () => open(server.port, get('/busy'))));
+    server.child.kill('SIGTERM');
+    const bodies = (await Promise.all(asked.map(({ whole }) => whole))).map((whole) => parseReply(whole).body);
+    expect(bodies.filter((body) => body !== 'done')).toEqual([]);
+    expect((await server.ended()).code).toBe(0);
+  });
+
   it('notifies the proxy first, and closes each connection after its response', async (context) => {
     const server = await run(context, { lag: 2000 });
     expect((await askRaw(server.port, 'GET /readyz HTTP/1.1')).status).toBe(200);
