@@ -28,14 +28,15 @@ export default defineConfig({
   test: {
     environment: 'node',
     reporters: ['default', report()],
-    // One more than the cores of a small machine, because tests also wait for processes and browsers.
-    maxWorkers: 3,
+    // Twice the cores of a small machine, because tests also wait for processes and browsers.
+    maxWorkers: 4,
     // A shared machine can be ten times slower. Tests that hang still fail soon enough.
     testTimeout: 45_000,
     hookTimeout: 90_000,
     expect: { poll: { timeout: 20_000 } },
     setupFiles: ['tests/support/production-react.ts', 'tests/support/same-seed.ts'],
-    // Test files share a worker process, so most of the engine is loaded only once per worker.
+    // Test files share a worker process, so most of the engine is loaded only once per worker. Vitest ends a worker before
+    // a file of another project, so projects run one after the other (`groupOrder`).
     isolate: false,
     retry: 0,
     projects: [
@@ -43,6 +44,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
+          sequence: { groupOrder: 2 },
           include: ['tests/**/*.test.{ts,tsx}'],
           exclude: [...PROCESS, ...BROWSER, SOAK],
         },
@@ -51,6 +53,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'process',
+          sequence: { groupOrder: 1 },
           include: PROCESS,
           exclude: [SOAK],
           globalSetup: ['tests/support/set-up.ts'],
@@ -60,6 +63,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'browser',
+          sequence: { groupOrder: 0 },
           include: BROWSER,
           exclude: [SOAK],
           globalSetup: ['tests/support/set-up.ts'],
@@ -76,7 +80,7 @@ export default defineConfig({
           globalSetup: ['tests/support/set-up.ts'],
           testTimeout: 300_000,
           maxWorkers: 1,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -14,6 +14,8 @@ const ARGS = [
   '--disable-component-update',
   '--disable-sync',
   '--no-first-run',
+  // Each page would start a second process, and use a quarter more CPU time.
+  '--renderer-process-limit=1',
 ];
 
 /** Starts a headless Chromium: the one from npm, or the one at `CHROMIUM_PATH`. */
