@@ -12,6 +12,18 @@ const hole = (page: Page) => page.locator('#visit').getByText('your browser asks
 const pathsOf = (data: readonly { path: string; isPrefetch: boolean }[]) =>
   data.map(({ path, isPrefetch }) => (isPrefetch ? `prefetch ${path}` : path)).filter((path) => path.includes('shell'));
 
+/** Records the texts of the hole, of which the first is visible for less than a second. */
+function recordVisit(page: Page) {
+  return page.addInitScript(() => {
+    const shown: string[] = [];
+    Object.assign(window, { shown });
+    new MutationObserver(() => {
+      const text = document.querySelector('#rendered-at') && document.querySelector('#visit')?.textContent?.trim();
+      if (text && text !== shown.at(-1)) shown.push(text);
+    }).observe(document, { childList: true, subtree: true });
+  });
+}
+
 describe('a shell page', () => {
   test('shows two visitors at the same time only their own hole, under the enforced policy', async () => {
     const visits = await Promise.all(['de-CH', 'pt-BR'].map((locale) => site.open('/tour/shell', { locale })));
@@ -27,11 +39,13 @@ describe('a shell page', () => {
   });
 
   test('shows its shell before its hole', async () => {
-    const { page } = await site.open('/tour/shell', { waitUntil: 'commit' });
-    await waiting(page).waitFor();
-    expect(await page.locator('#rendered-at').count()).toBe(1);
+    const { page } = await site.open('/tour/shell', { before: recordVisit });
     await hole(page);
     expect(await waiting(page).count()).toBe(0);
+    expect(await page.evaluate(() => (window as unknown as { shown: string[] }).shown)).toEqual([
+      expect.stringContaining('Looking at your request'),
+      expect.stringContaining('your browser asks for'),
+    ]);
   });
 
   test('is complete without JavaScript, and its form works', async () => {
@@ -63,6 +77,11 @@ describe('a navigation to a shell page', () => {
     const { page, data, complaints } = await site.open('/tour/cards', { locale: 'de-CH' });
     await exchanged(page);
     await markDocument(page);
+    const { promise: shown, resolve: release } = Promise.withResolvers<void>();
+    await page.route(`**${HOLES}`, async (route) => {
+      await shown;
+      await route.continue();
+    });
     const prefetched = page.waitForResponse((response) => response.url().endsWith(SHELL));
     await link(page, 'Shell').hover();
     await (await prefetched).finished();
@@ -70,6 +89,7 @@ describe('a navigation to a shell page', () => {
     await link(page, 'Shell').click();
     await heading(page, 'Shell');
     await waiting(page).waitFor();
+    release();
     expect(await hole(page)).toContain('de-CH');
     expect(pathsOf(data)).toEqual([`prefetch ${SHELL}`, HOLES]);
 
