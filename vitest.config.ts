@@ -45,6 +45,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           sequence: { groupOrder: 2 },
+          globalSetup: ['tests/support/temporary-files.ts'],
           include: ['tests/**/*.test.{ts,tsx}'],
           exclude: [...PROCESS, ...BROWSER, SOAK],
         },
@@ -56,7 +57,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
           include: PROCESS,
           exclude: [SOAK],
-          globalSetup: ['tests/support/set-up.ts'],
+          globalSetup: ['tests/support/temporary-files.ts', 'tests/support/set-up.ts'],
         },
       },
       {
@@ -66,7 +67,7 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
           include: BROWSER,
           exclude: [SOAK],
-          globalSetup: ['tests/support/set-up.ts'],
+          globalSetup: ['tests/support/temporary-files.ts', 'tests/support/set-up.ts'],
           testTimeout: 90_000,
         },
       },
@@ -77,7 +78,7 @@ export default defineConfig({
         test: {
           name: 'soak',
           include: [SOAK],
-          globalSetup: ['tests/support/set-up.ts'],
+          globalSetup: ['tests/support/temporary-files.ts', 'tests/support/set-up.ts'],
           testTimeout: 300_000,
           maxWorkers: 1,
           sequence: { groupOrder: 3 },

@@ -1,9 +1,11 @@
-import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import owner from '../../package.json' with { type: 'json' };
 import './at-end.ts'; // Playwright closes its browsers on exit
+
+const CACHE = fileURLToPath(new URL('../../node_modules/.cache/spillway', import.meta.url));
 
 /** Shared by all Chromium builds, so that tests behave the same with each. */
 const ARGS = [
@@ -31,12 +33,13 @@ export function shareBrowser(): Promise<Browser> {
   return shared;
 }
 
-/** Unpacks into a temporary folder, then renames it, so that other processes never start a partly written Chromium. */
+/** Unpacks into a folder of its own, then renames it, so that other processes never start a partly written Chromium. */
 async function unpackChromium(): Promise<string> {
-  const folder = join(tmpdir(), `spillway-chromium-${owner.devDependencies['@sparticuz/chromium']}`);
+  const folder = join(CACHE, `chromium-${owner.devDependencies['@sparticuz/chromium']}`);
   if (!existsSync(folder)) {
     const { default: packed } = await import('@sparticuz/chromium');
     const { TMPDIR } = process.env;
+    mkdirSync(CACHE, { recursive: true });
     const made = mkdtempSync(`${folder}-`);
     process.env.TMPDIR = made; // the target folder, which is read before the first await
     const unpacked = packed.executablePath();

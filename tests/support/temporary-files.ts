@@ -1,0 +1,48 @@
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import { MiB } from '../../src/shared/units.ts';
+
+/** Linux's file system in memory. In a container it often has only 64 MB. */
+const MEMORY = '/dev/shm';
+/** Free memory that is required (bytes). A full run uses about 1 GB. */
+const ENOUGH = 6 * 1024 * MiB;
+const PREFIX = 'spillway-tests-';
+
+/**
+ * Keeps the temporary files of tests in memory if there is enough, because databases, builds and browser profiles would
+ * otherwise cost a tenth of the run. `TMPDIR` names another place.
+ */
+export default function keepTemporaryFiles(): (() => void) | undefined {
+  if (process.env.TMPDIR || !hasEnough()) return undefined;
+  removeAbandoned();
+  const folder = mkdtempSync(join(MEMORY, `${PREFIX}${process.pid}-`));
+  chmodSync(folder, 0o1777); // like /tmp: PostgreSQL and containers run as other users
+  process.env.TMPDIR = folder;
+  return () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+}
+
+function hasEnough(): boolean {
+  if (process.platform !== 'linux' || process.availableMemory() < ENOUGH) return false;
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY);
+    return bavail * bsize >= ENOUGH;
+  } catch {
+    return false;
+  }
+}
+
+/** Removes the folders of runs that were killed. */
+function removeAbandoned(): void {
+  for (const name of readdirSync(MEMORY)) {
+    if (!name.startsWith(PREFIX) || isRunning(Number.parseInt(name.slice(PREFIX.length), 10))) continue;
+    rmSync(join(MEMORY, name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
