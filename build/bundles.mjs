@@ -8,6 +8,7 @@ import { engineByName } from './front-doors.mjs';
 import { inlineScripts } from './inline-script.mjs';
 import { joinReactWritesPlugin } from './join-react-writes.mjs';
 import { nodeHttp } from './node-http.mjs';
+import { reactByName } from './react-by-name.mjs';
 import { reactRouter, routerContexts } from './react-router.mjs';
 import { assetLoaders } from './styles.mjs';
 
@@ -127,6 +128,7 @@ export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, w
       excerpts(root),
       engineByName(root),
       ...owner.plugins,
+      ...(dev ? [] : [reactByName]),
       ...(joins ? [joinReactWritesPlugin({ warn })] : []),
     ],
   };
