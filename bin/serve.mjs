@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -12,15 +14,11 @@ export async function serve() {
   enableCompileCache(`${root}/node_modules/.cache/spillway/compiled`);
   // An image contains `dist` but no sources, so there is nothing to build or compare.
   if (existsSync(`${root}/src`) && !hasCurrentBuild(root, { dev: false })) {
-    const { build, stopBuilder } = await import('../build.mjs');
-    try {
-      // Logs to standard error: the first line of standard output must say that the server listens.
-      await build({ log: console.error });
-    } catch (error) {
-      console.error(error.message);
-      process.exit(1);
-    }
-    await stopBuilder();
+    // A separate process, because a build would leave the server with three times the memory. It logs to standard error:
+    // the first line of standard output must say that the server listens.
+    const build = spawn(process.execPath, [`${root}/build.mjs`], { stdio: ['ignore', 2, 2] });
+    const [code] = await once(build, 'exit');
+    if (code !== 0) process.exit(1);
   }
   await import('../dist/server/main.js');
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import buildOnce from '../support/build-once.ts';
+import { createOwnedApp } from '../support/owned-app.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -38,6 +39,28 @@ describe('`npm start`', () => {
     // The last line of a server that exited normally.
     expect(output).toContain('Counts since the start.');
   });
+});
+
+it('builds first if it must, and needs no more memory afterwards than without', async () => {
+  const app = createOwnedApp();
+  onTestFinished(() => app.remove());
+  const token = 'a-token-of-the-operator';
+  async function measure(): Promise<number> {
+    const child = spawn(process.execPath, ['bin/start.mjs'], {
+      cwd: app.folder,
+      env: { ...process.env, HOST: '127.0.0.1', PORT: '0', OPERATOR_TOKEN: token },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const [first] = await once(child.stdout, 'data');
+    const url = /Listening on (http:\/\/[^\s"]+)/.exec(String(first))?.[1];
+    const metrics = await (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })).text();
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    return Number(/^process_resident_memory_bytes (\d+)/m.exec(metrics)?.[1]);
+  }
+  const [built, started] = [await measure(), await measure()];
+  expect(built / started).toBeLessThan(1.3);
 });
 
 it('exits if its log is no longer read', async () => {
