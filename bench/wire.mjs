@@ -17,6 +17,7 @@ function makeRows(makeDate) {
 
 const plain = { data: { home: { rows: makeRows((id) => `2026-01-01T00:00:${id}Z`) } } };
 const rich = { data: { home: { rows: makeRows((id) => new Date(1.7e12 + id)) } } };
+const mixed = { data: { home: { ...plain.data.home, more: Promise.resolve(1) } } };
 const plainText = JSON.stringify(plain);
 const plainLine = encode(plain, options).head;
 const richLine = encode(rich, options).head;
@@ -24,6 +25,7 @@ const richLine = encode(rich, options).head;
 const cases = {
   'JSON.stringify': () => JSON.stringify(plain),
   'encode, plain JSON': () => encode(plain, options).head,
+  'encode, a promise beside it': () => encode(mixed, options).head,
   'encode, a Date in each row': () => encode(rich, options).head,
   'JSON.parse': () => JSON.parse(plainText),
   'decode, plain JSON': () => createDecoder().head(plainLine),
