@@ -292,7 +292,7 @@ class LateLines {
 
 /** @param base path of the value, for error messages: a deferred value is nested in another value */
 function toFrame(root: unknown, base: Path, late: LateLines): string {
-  if (isPlain(root, 0)) return `{"d":${JSON.stringify(root)}}`;
+  if (isPlain(root, 0)) return JSON.stringify({ d: root });
   const path: Segment[] = [];
   const ancestors: object[] = [];
   const patches: Patch[] = [];
@@ -420,8 +420,8 @@ function toFrame(root: unknown, base: Path, late: LateLines): string {
     return copy ?? fields;
   }
 
-  const data = JSON.stringify(visit(root));
-  return patches.length > 0 ? `{"d":${data},"p":${JSON.stringify(patches)}}` : `{"d":${data}}`;
+  const data = visit(root);
+  return JSON.stringify(patches.length > 0 ? { d: data, p: patches } : { d: data });
 }
 
 /** Writes a path as in code: `data.cart.items[0]`. */

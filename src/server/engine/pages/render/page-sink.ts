@@ -20,8 +20,8 @@ export interface PageSinkOptions {
    * and then the script could not see whether they loaded.
    */
   readonly lead: string;
-  /** Payload and entry script, written once after the shell. */
-  readonly tail: string;
+  /** Payload and entry script, written once after the shell. In pieces, because a joined string is copied. */
+  readonly tail: readonly string[];
   readonly late: AsyncIterable<string> | undefined;
   /** Written after the shell if more follows. */
   readonly whenStreaming?: string;
@@ -58,7 +58,7 @@ export class PageSink {
   #text = '';
   #queued = '';
   #lead: string;
-  #tail: string;
+  #tail: string[];
   #atBoundary = false;
   #willSend = false;
   /** The target has asked to wait. */
@@ -81,7 +81,7 @@ export class PageSink {
     this.#whenStreaming = options.whenStreaming ?? '';
     this.#onEnd = options.onEnd;
     this.#lead = lead;
-    this.#tail = tail;
+    this.#tail = [...tail];
     this.#lateEnded = late === undefined;
     if (late) void this.#pump(late);
     target.on('drain', () => {
@@ -156,7 +156,7 @@ export class PageSink {
   #beginStreaming(): void {
     if (this.#streaming) return;
     this.#streaming = true;
-    this.#tail += this.#whenStreaming;
+    this.#tail.push(this.#whenStreaming);
   }
 
   async #pump(late: AsyncIterable<string>): Promise<void> {
@@ -198,7 +198,7 @@ export class PageSink {
     const [head] = HEAD.exec(this.#text) ?? [];
     if (head === undefined) {
       // A late script is better than none.
-      this.#tail = this.#lead + this.#tail;
+      this.#tail.unshift(this.#lead);
     } else {
       this.#front = head + this.#lead;
       this.#text = this.#text.slice(head.length);
@@ -220,9 +220,9 @@ export class PageSink {
       this.#atBoundary = true;
       if (text.endsWith(CLOSING)) text = text.slice(0, -CLOSING.length);
     }
-    const bytes = toBytes([this.#takeFront(), text, this.#tail, this.#queued, closing]);
+    const bytes = toBytes([this.#takeFront(), text, ...this.#tail, this.#queued, closing]);
     this.#text = '';
-    this.#tail = '';
+    this.#tail = [];
     this.#queued = '';
     return bytes;
   }

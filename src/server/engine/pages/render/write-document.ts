@@ -37,9 +37,11 @@ export function writeDocument(document: WrittenDocument): Promise<void> {
   return rendered.render.send({
     target,
     lead: toEarlyScript(services, nonce) + (nonce === undefined ? '' : (trace ?? toTraceMeta(pageRequest.info.trace))),
-    tail:
-      `<script type="application/json" id="${PAYLOAD_ID}"${etag}>${toScriptText(head)}</script>` +
-      entryScripts(services, nonce),
+    tail: [
+      `<script type="application/json" id="${PAYLOAD_ID}"${etag}>`,
+      toScriptText(head),
+      `</script>${entryScripts(services, nonce)}`,
+    ],
     late: late && lines ? keepLines(late, lines) : late,
     whenStreaming: nonce === undefined || pageRequest.whole ? undefined : askForWhole(pageRequest),
   });

@@ -88,7 +88,7 @@ export async function sendShell(exchange: PageExchange): Promise<boolean> {
 
   const { data, promises } = fillHoles(payload.data, holes, pageRequest);
   const late = holes.length > 0 ? encodeHoles(promises, toEncodeOptions(exchange)) : undefined;
-  const parts = { target: response, lead: '', tail: '', late };
+  const parts = { target: response, lead: '', tail: [], late };
   const slot = services.limiter?.acquire(pageRequest, false);
   if (slot && !(await slot)) return true;
   if (postponed === undefined) new PageSink({ ...parts, onEnd() {} }).end();

@@ -231,7 +231,7 @@ describe('PageSink', () => {
     const onEnd = (): void => {
       ends += 1;
     };
-    const sink = new PageSink({ target, lead, tail: '[tail]', late, onEnd });
+    const sink = new PageSink({ target, lead, tail: ['[tail]'], late, onEnd });
     return { target, sink, ends: () => ends };
   }
 
