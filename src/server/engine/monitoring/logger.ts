@@ -35,16 +35,18 @@ export async function createLogger({ level, terminal }: LoggerOptions): Promise<
     const write = (line: string) => process.stdout.write(escapeControls(toRequestLine(line) ?? format(line)));
     return { log: pino({ level, base: null }, { write }), flush: () => undefined };
   }
-  // Its own batches, and not ours, because it also writes what is left when the process ends.
+  // Its own batches, and not ours, because it also writes what is left when the process ends. As bytes, because it would
+  // copy a batch of text for each line that it adds.
   const destination = pino.destination({
     dest: 1,
     sync: false,
+    contentMode: 'buffer',
     minLength: GATHERED,
     periodicFlush: GATHERED_FOR,
     maxLength: MAX_HELD,
   });
-  const hooks = { streamWrite: escapeControls };
-  const log = pino({ level, base: null, timestamp: toIsoTime, hooks }, destination);
+  const write = (line: string) => destination.write(Buffer.from(escapeControls(line)) as never); // typed for text only
+  const log = pino({ level, base: null, timestamp: toIsoTime }, { write });
   return { log, flush: () => flushQuietly(destination) };
 }
 
