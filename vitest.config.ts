@@ -78,7 +78,7 @@ export default defineConfig({
         test: {
           name: 'soak',
           include: [SOAK],
-          globalSetup: ['tests/support/temporary-files.ts', 'tests/support/set-up.ts'],
+          globalSetup: ['tests/support/set-up.ts'], // files on the disk, because clones are large
           testTimeout: 300_000,
           maxWorkers: 1,
           sequence: { groupOrder: 3 },
