@@ -12,6 +12,7 @@ import { toReportStore } from '../../desk/ingest/to-report-store.ts';
 import { createDeskPages, type DeskPages } from '../../desk/pages/desk-pages.ts';
 import { listen, toHttpUrl } from '../../engine/connection/listen.ts';
 import type { FailureLinks } from '../../engine/errors/failure-links.ts';
+import { requestInfo } from '../../engine/request/request-info.ts';
 import type { ReportOutbox } from '../../reports/tunnel/report-outbox.ts';
 import type { Bootstrap } from '../bootstrap.ts';
 import type { Destination, OperatorParts, Operators } from '../destination.ts';
@@ -112,7 +113,13 @@ async function serveDesk(
 
 /** Joins pages and API. */
 export function toOperatorApp({ knowOperator, step }: Omit<DeskPages, 'endStreams'>, api: RequestHandler): OperatorApp {
-  return { covers: isTakenByDesk, knowOperator, step: Router().use(step).use(DESK_API_PATH, api) };
+  const router = Router().use(step).use(DESK_API_PATH, api);
+  return {
+    covers: isTakenByDesk,
+    knowOperator,
+    // A router costs each page as much as several steps.
+    step: (req, res, next) => (isTakenByDesk(requestInfo(req).path) ? router(req, res, next) : next()),
+  };
 }
 
 /** Returns the operator who gets a sign-in link at this start. */
