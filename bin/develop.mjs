@@ -8,6 +8,7 @@ import { getSystemErrorName } from 'node:util';
 import { isProductFile } from '../build/develop/client-modules.mjs';
 import { createDevBuild, devFolder } from '../build/develop/dev-build.mjs';
 import { toDevError } from '../build/develop/dev-error.mjs';
+import { sendToServer } from '../build/develop/send-to-server.mjs';
 import { listExistingApp } from '../build/existing-app.mjs';
 import { useEnvFile } from './env-file.mjs';
 
@@ -169,7 +170,7 @@ function change(changes) {
 
 function tell(changes) {
   change(changes);
-  if (isAlive(current) && current.connected) current.send({ type: 'state', state });
+  if (isAlive(current)) sendToServer(current, { type: 'state', state });
 }
 
 function ignore() {}
@@ -221,7 +222,7 @@ async function exchange(server, name, build) {
   const next = server.child;
   const ended = new Promise((resolve) => next.once('exit', resolve));
   const silent = new Promise((resolve) => next.once('close', resolve));
-  next.send({ type: 'load' });
+  sendToServer(next, { type: 'load' });
   const loaded = await Promise.race([ask(next, 'loaded').then(() => true), ended.then(() => false)]);
   if (leaving) return;
   if (!loaded) {
@@ -236,7 +237,7 @@ async function exchange(server, name, build) {
   servedBuild = name;
   problems.server = undefined;
   change({ server: name, served: build });
-  next.send({ type: 'turn', state, isFirst: socket === undefined, failures });
+  sendToServer(next, { type: 'turn', state, isFirst: socket === undefined, failures });
   const where = await Promise.race([ask(next, 'listen'), ended]);
   if (typeof where !== 'object') return;
   await giveSocket(next, where);
@@ -270,12 +271,12 @@ async function giveSocket(child, { host, port }) {
     const code = await tryToListen(address, port);
     const handle = code ?? net._createServerHandle(address, port, net.isIP(address) || 4);
     if (typeof handle !== 'object') {
-      child.send({ type: 'refused', code: code ?? getSystemErrorName(handle) });
+      sendToServer(child, { type: 'refused', code: code ?? getSystemErrorName(handle) });
       return;
     }
     socket = { key, handle };
   }
-  child.send({ type: 'socket' }, socket.handle, { keepOpen: true });
+  sendToServer(child, { type: 'socket' }, socket.handle);
 }
 
 /** Checks that the port is free. A handle would report this only when it listens, too late in the other process. */

@@ -155,6 +155,7 @@ export async function startDevApp(
     async stop() {
       if (isStopped) return;
       isStopped = true;
+      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`npm run dev has ended:\n${output}`);
       await end(child);
       const left = findServersIn(folder);
       if (left.length > 0) throw new Error(`npm run dev ended, and left these servers: ${left.join(', ')}.`);
