@@ -33,7 +33,7 @@ export function shareBrowser(): Promise<Browser> {
   return shared;
 }
 
-/** Unpacks into a folder of its own, then renames it, so that other processes never start a partly written Chromium. */
+/** Unpacks into a separate folder, then renames it, so that other processes never start a partly written Chromium. */
 async function unpackChromium(): Promise<string> {
   const folder = join(CACHE, `chromium-${owner.devDependencies['@sparticuz/chromium']}`);
   if (!existsSync(folder)) {

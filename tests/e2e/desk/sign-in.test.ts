@@ -84,7 +84,7 @@ test('a session that ended elsewhere can be renewed in place, and the page conti
   await enter(page);
   await heading(page, 'Incidents');
   await exchanged(page);
-  // Otherwise the live updates could be the first to be refused, and their sign-in replaces the search field.
+  // A refused live update would replace the search field with the sign-in, before the test can use it.
   await page.locator('[data-live="live"]').waitFor();
   await markDocument(page);
   await page.context().clearCookies();
