@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { faults } from './seeded-faults/faults.mjs';
+import { faults, listMisplaced } from './seeded-faults/faults.mjs';
 
 /**
  * Shows which faults the tests catch: puts one small fault after another into a copy of a commit, and runs the tests of
@@ -36,7 +36,7 @@ symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 
 const only = values.only?.split(',');
 const chosen = faults.filter(({ name, area }) => !only || only.includes(area) || only.includes(name));
-const misplaced = chosen.filter(({ file, from }) => readFileSync(join(copy, file), 'utf8').split(from).length !== 2);
+const misplaced = listMisplaced(copy, chosen);
 for (const { name, file } of misplaced) console.error(`${file} does not contain the line of "${name}" exactly once.`);
 if (misplaced.length > 0) process.exit(1);
 
