@@ -10,6 +10,7 @@ const TESTS = {
     ),
     'tests/server/app.test.ts',
   ],
+  addresses: ['tests/e2e/desk/incidents.test.ts', 'tests/e2e/desk/feedback.test.ts'],
   pages: ['tests/server/engine/pages', 'tests/server/app.test.ts'],
   navigation: ['tests/client', 'tests/shared', 'tests/e2e/product'],
   digest: ['tests/server/engine/errors'],
@@ -82,7 +83,7 @@ const TABLE = [
     'calm = 0;',
   ],
   [
-    'http',
+    'addresses',
     'a problem links to the incident only',
     'src/server/boot/desk/open-destination.ts',
     "address.replace('-', '/')",
