@@ -1,5 +1,16 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -302,6 +313,17 @@ describe('a build', () => {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
     expect(hasCurrentBuild(root, { dev: false })).toBe(false);
+  });
+
+  it('is not current if only the text of a file differs, not its size and time', () => {
+    const root = createApp();
+    cpSync(join(built, 'dist'), join(root, 'dist'), { recursive: true });
+    const checks = [1, 2].map(() => hasCurrentBuild(root, { dev: false })); // the second one does not read the files
+    const path = join(root, 'src/shared/product/pages/plain.tsx');
+    const { atime, mtime } = statSync(path);
+    writeFileSync(path, readFileSync(path, 'utf8').replace('main', 'nain'));
+    utimesSync(path, atime, mtime);
+    expect([...checks, hasCurrentBuild(root, { dev: false })]).toEqual([true, true, false]);
   });
 
   it('keeps the assets of the previous build', async () => {

@@ -83,6 +83,8 @@ export interface Operators {
   readonly connections: number;
   /** Ends long responses, for a drain. */
   endStreams(): void;
-  /** Listens on the separate port, and tells operators where to go. @param url of the site */
-  start(url: string, options: { readonly isFirst: boolean }): Promise<void>;
+  /** Listens on the separate port. */
+  listen(): Promise<void>;
+  /** Prints where operators can sign in. @param url of the site */
+  welcome(url: string): Promise<void>;
 }

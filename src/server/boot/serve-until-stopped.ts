@@ -31,8 +31,11 @@ export function serveUntilStopped({ config, drain, destination, funnel, close, l
   onStopSignal((signal) => stop(0, signal));
 }
 
-/** Prints the URL at any log level, because tools wait for this line. */
-export function announce(url: string, log: ServerLog['log']): void {
-  if (log.isLevelEnabled('info')) log.info(`Listening on ${url}`);
-  else process.stdout.write(`Listening on ${url}\n`);
+/** Prints the URL at any log level and at once, because tools wait for this line. */
+export function announce(url: string, { log, flush }: ServerLog): void {
+  if (!log.isLevelEnabled('info')) process.stdout.write(`Listening on ${url}\n`);
+  else {
+    log.info(`Listening on ${url}`);
+    flush();
+  }
 }

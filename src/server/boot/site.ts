@@ -221,19 +221,21 @@ export async function startSite<Settings, Services, Own extends object>({
   });
 
   const isFirst = development?.isFirst !== false;
+  let url: string;
   try {
-    const url = development ? toHttpUrl(config.host, config.port) : await listen(server, config);
+    url = development ? toHttpUrl(config.host, config.port) : await listen(server, config);
     await development?.listen(server, config);
-    announce(url, log);
+    announce(url, { log, flush });
     if (isFirst) logAdvice(config, log);
     if (!development) warnOfNode(log);
-    await operators.start(url, { isFirst });
+    await operators.listen();
   } catch (error) {
     // Otherwise the next start would report that this process died.
     await destination.close();
     throw error;
   }
   await destination.settleIn({ isEdited: !isFirst });
+  if (isFirst) await operators.welcome(url);
 
   function toTunnel({ origins: of, mayOpen, routes: others }: TunnelParts) {
     return openTunnel({

@@ -21,7 +21,7 @@ import type { Failures } from '../open-failures.ts';
 export type DeskSide = Awaited<ReturnType<typeof openDeskSide>>;
 
 /** From the start of the server until it does what the first answers do not need (ms). */
-const SETTLE_AFTER = 500 * Millisecond;
+const SETTLE_AFTER = 250 * Millisecond;
 /** The same in development, where the next edit often ends the server before. Its end would wait for the thread. */
 const SETTLE_AFTER_EDIT = 5 * Second;
 
@@ -50,7 +50,7 @@ export async function openDeskSide(boot: Bootstrap, failures: Failures, { beats 
     onBlockedLoop: (report) => recordBlockedLoop(failures.funnel, report),
     count: metrics.count,
     log,
-    startWithin: process.env.SPILLWAY_DEV ? SETTLE_AFTER_EDIT : undefined,
+    startWithin: process.env.SPILLWAY_DEV ? SETTLE_AFTER_EDIT : SETTLE_AFTER,
   });
   const visitors = openVisitors(desk);
   failures.keepIn({ reporter: desk.reporter, visitors });

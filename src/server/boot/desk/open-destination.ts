@@ -92,6 +92,7 @@ async function serveDesk(
         tunnel: parts.toTunnel({ origins, mayOpen: () => false, routes }),
       })
     : undefined;
+  let deskUrl: string | undefined;
 
   return {
     app: at ? undefined : toOperatorApp(pages, side.api),
@@ -101,10 +102,12 @@ async function serveDesk(
     server,
     connections,
     endStreams: () => pages.endStreams(),
-    async start(url, { isFirst }) {
-      const deskUrl = server && at && (await orClose(desk, listen(server.server, { ...at, setting: 'DESK_PORT' })));
+    async listen() {
+      deskUrl = server && at && (await orClose(desk, listen(server.server, { ...at, setting: 'DESK_PORT' })));
       if (deskUrl !== undefined) boot.log.info(`The desk is on ${deskUrl}/desk`);
-      const name = isFirst ? findLinkHolder(boot) : undefined;
+    },
+    async welcome(url) {
+      const name = findLinkHolder(boot);
       if (name === undefined) return;
       await printSignInLink(signIn.makeLink(deskUrl ?? config.publicOrigins[0] ?? url, name), boot.log);
     },

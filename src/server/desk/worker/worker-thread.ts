@@ -96,10 +96,7 @@ export function createWorkerThread(options: WorkerThreadOptions) {
   let unreadBeatAt: number | undefined;
   let retained: RetentionReport | undefined;
   let starting: NodeJS.Timeout | undefined = startWithin ? setTimeout(startNow, startWithin).unref() : undefined;
-  /**
-   * Undefined before the start, and from a crash until the restart. A server starts it at once, because commands in a
-   * terminal find the server by what it writes.
-   */
+  /** Undefined before the start, and from a crash until the restart. */
   let worker: Worker | undefined = starting ? undefined : run();
   /** The last heartbeat before the start. */
   let early: Heartbeat | undefined;

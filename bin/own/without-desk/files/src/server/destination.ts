@@ -111,7 +111,8 @@ export async function openDestination(
       server: undefined,
       connections: 0,
       endStreams: () => undefined,
-      start: async () => undefined,
+      listen: async () => undefined,
+      welcome: async () => undefined,
     };
   }
 
