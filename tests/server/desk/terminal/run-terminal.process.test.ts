@@ -417,6 +417,7 @@ describe('backup and restore', () => {
     await record(desk, createFailure({ digest }));
     expect((await runDesk(['backup', 'a.dump'], env)).err).toContain('Back it up with pg_dump');
     expect((await runDesk(['restore', 'a.dump'], env)).err).toContain('Restore the dump with pg_restore');
+    await expect.poll(() => desk.ask('listProcesses', 1)).toHaveLength(1); // its first heartbeat is stored
     expect((await runDesk(['restore'], env)).err).toMatch(/^A server is using this database .* Stop all servers/);
     await desk.close();
     expect(await runDesk(['restore'], env)).toMatchObject({ code: 0, err: expect.stringContaining('1 incident') });
