@@ -101,7 +101,7 @@ const knownState = 'node_modules/.cache/spillway/inputs';
 
 /**
  * Returns a hash that changes if a file is written, moved or replaced. Reading all files instead would take a start
- * 20 ms and 9 MB. `ctime`, because programs can set `mtime`.
+ * 20 ms. `ctime`, because programs can set `mtime`.
  */
 function toFileState(root) {
   const hash = createHash('sha256').update(process.env.SPILLWAY_JOIN ?? '');
