@@ -32,10 +32,8 @@ export function serveUntilStopped({ config, drain, destination, funnel, close, l
 }
 
 /** Prints the URL at any log level and at once, because tools wait for this line. */
-export function announce(url: string, { log, flush }: ServerLog): void {
-  if (!log.isLevelEnabled('info')) process.stdout.write(`Listening on ${url}\n`);
-  else {
-    log.info(`Listening on ${url}`);
-    flush();
-  }
+export function announce(url: string, log: ServerLog['log']): void {
+  if (log.isLevelEnabled('info')) log.info(`Listening on ${url}`);
+  else process.stdout.write(`Listening on ${url}\n`);
+  log.flush(); // not the flush for the end of a process, which waits while the output is blocked
 }

@@ -225,7 +225,7 @@ export async function startSite<Settings, Services, Own extends object>({
   try {
     url = development ? toHttpUrl(config.host, config.port) : await listen(server, config);
     await development?.listen(server, config);
-    announce(url, { log, flush });
+    announce(url, log);
     if (isFirst) logAdvice(config, log);
     if (!development) warnOfNode(log);
     await operators.listen();

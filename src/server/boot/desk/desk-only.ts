@@ -79,7 +79,7 @@ async function startDesk(dist: string): Promise<void> {
   serveUntilStopped({ config, drain, destination: desk, funnel, close: () => desk.close(), log, flush });
 
   const url = await orClose(desk, listen(server, where));
-  announce(url, { log, flush });
+  announce(url, log);
   log.warn('DESK_ONLY is set, so only the desk is served. Unset it to serve the site again.');
   const linkFor = findLinkHolder(boot);
   if (linkFor !== undefined) await printSignInLink(signIn.makeLink(url, linkFor), log);

@@ -46,7 +46,9 @@ export async function createLogger({ level, terminal }: LoggerOptions): Promise<
     maxLength: MAX_HELD,
   });
   const write = (line: string) => destination.write(Buffer.from(escapeControls(line)) as never); // typed for text only
-  const log = pino({ level, base: null, timestamp: toIsoTime }, { write });
+  // For `log.flush()`.
+  const output = { write, flush: (done: (error?: Error) => void) => destination.flush(done) };
+  const log = pino({ level, base: null, timestamp: toIsoTime }, output);
   return { log, flush: () => flushQuietly(destination) };
 }
 
