@@ -1,4 +1,5 @@
 import { STATIC_STALE_TIME } from '../../../shared/engine/limits.ts';
+import { Second } from '../../../shared/units.ts';
 
 /** What a cache has to know about a page. */
 export interface CachedPage {
@@ -29,9 +30,17 @@ export interface PageCacheOptions {
 }
 
 interface Entry<Page> {
-  page: Page;
-  renderedAt: number;
+  readonly page: Page;
+  readonly renderedAt: number;
+  /** When it became the last of the map. */
+  movedAt: number;
 }
+
+/**
+ * How exact the order of use is (ms). Deleting a key of a map and setting it again takes memory of the old generation.
+ * Done for each answer, it caused a full garbage collection every second.
+ */
+const MOVED_AGAIN_AFTER = 1 * Second;
 
 /**
  * Keeps pages in memory. A key is the page's path, with what selects the variant behind it. Each key has one render at a
@@ -56,7 +65,8 @@ export function createPageCache<Page extends CachedPage>({
   function keep(key: string, page: Page): void {
     remove(key);
     if (page.bytes > maxBytes) return;
-    entries.set(key, { page, renderedAt: now() });
+    const renderedAt = now();
+    entries.set(key, { page, renderedAt, movedAt: renderedAt });
     bytes += page.bytes;
     for (const oldest of entries.keys()) {
       if (bytes <= maxBytes) break;
@@ -81,9 +91,11 @@ export function createPageCache<Page extends CachedPage>({
 
   function use(key: string): Entry<Page> | undefined {
     const entry = entries.get(key);
-    if (!entry) return undefined;
-    entries.delete(key);
-    entries.set(key, entry); // the most recently used one is last
+    if (entry && now() - entry.movedAt > MOVED_AGAIN_AFTER) {
+      entry.movedAt = now();
+      entries.delete(key);
+      entries.set(key, entry); // the most recently used one is last
+    }
     return entry;
   }
 

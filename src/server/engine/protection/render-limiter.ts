@@ -78,7 +78,7 @@ export function createRenderLimiter(options: RenderLimiterOptions = {}): RenderL
   const asNobody = AsyncLocalStorage.snapshot();
   let pages = 0;
   /** The queue begins at `head`. Earlier places are removed from time to time. */
-  let queue: Place[] = [];
+  const queue: (Place | undefined)[] = [];
   let head = 0;
   /** `open` is called in the next turn. */
   let isWatching = false;
@@ -184,9 +184,10 @@ export function createRenderLimiter(options: RenderLimiterOptions = {}): RenderL
   function shift(): Place | undefined {
     const place = queue[head];
     if (!place) return undefined;
+    queue[head] = undefined; // a page that was sent must not stay in memory until its place is removed
     head += 1;
     if (head === queue.length || head > 1000) {
-      queue = queue.slice(head);
+      queue.splice(0, head);
       head = 0;
     }
     return place;

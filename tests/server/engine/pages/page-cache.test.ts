@@ -82,11 +82,12 @@ describe('createPageCache', () => {
     expect(render).toHaveBeenCalledTimes(1);
   });
 
-  it('evicts the least recently requested page when it is full', async () => {
-    const { ask } = createCache({ maxBytes: 20 });
+  it('evicts the page that was not requested for the longest time when it is full', async () => {
+    const { ask, pass } = createCache({ maxBytes: 20 });
     const eight = (text: string) => async () => toPage(text.padEnd(8));
     await ask('/a', eight('a1'));
     await ask('/b', eight('b1'));
+    pass(1 * Second + 1);
     await ask('/a', eight('a2'));
     await ask('/c', eight('c1'));
     expect(await ask('/a', eight('a3'))).toBe('a1      ');

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it, vi } from 'vitest';
 import { VisitorGone } from '../../../../src/server/engine/errors/visitor-gone.ts';
 import {
@@ -70,6 +72,30 @@ describe('the render limiter', () => {
     await turn();
     await turn();
     expect([begun, limiter.queued]).toEqual([countTo(18), 0]);
+  });
+
+  it('forgets a page that has its slot, while others still wait', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const due: (() => void)[] = [];
+    let now = 0;
+    const limiter = createRenderLimiter({ now: () => now, onNextTurn: (callback) => void due.push(callback) });
+    void limiter.acquire(SOMEBODY, false);
+    now = SLICE;
+    const first = new WeakRef(queuePage());
+    void limiter.acquire(SOMEBODY, false);
+    expect(limiter.queued).toBe(2);
+    due[0]?.();
+    expect(limiter.queued).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve)); // a WeakRef holds its target until this turn ends
+    collect();
+    expect(first.deref()).toBeUndefined();
+
+    function queuePage(): Waiting {
+      const page = { endedBy: undefined };
+      void limiter.acquire(page, false);
+      return page;
+    }
   });
 
   it('starts renders immediately again once the queue is empty', async () => {

@@ -23,6 +23,7 @@ const LINE_END = /[\r\n]|\\[rn]/g;
  * message. After `?`, `&` and `#`, names are matched as in a query.
  */
 export function redactPairs(text: string, keys: SecretKeys): string {
+  if (!/[:=]/.test(text)) return text;
   let result = '';
   let copied = 0;
   NAME.lastIndex = 0;

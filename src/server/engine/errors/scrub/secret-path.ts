@@ -5,33 +5,24 @@ import type { Scrubber } from '../scrub.ts';
 import { cutText } from '../trim.ts';
 import { REDACTED } from './secret-patterns.ts';
 
-/** How many paths, and how many routes, are remembered (count). */
+/** How many routes are remembered (count). */
 const MAX_REMEMBERED = 1000;
 
 /** Redacts the secrets in a path, by the route's pattern if it is known, and cuts the path. */
 export type ScrubPath = (path: string, route: string | undefined) => string;
 
-/** For lines of the log, where most paths repeat. */
 export function createPathScrubber(scrubber: Scrubber): ScrubPath {
-  const answers = new Map<string, string>();
   const secretRoutes = new Map<string, boolean>();
-  return function scrubPath(path, route = '') {
-    const key = `${route} ${path}`;
-    return remember(answers, key, () => {
-      const hasSecret = remember(secretRoutes, route, () => route.split('/').some((part) => hidesPart(part, scrubber)));
-      // A path can be 8 KiB long, and a flood of such lines would fill a disk.
-      return cutText(scrubber.url(hasSecret ? hidePathSecrets(path, route, scrubber) : path));
-    });
-  };
-}
-
-function remember<Value>(known: Map<string, Value>, key: string, make: () => Value): Value {
-  let value = known.get(key);
-  if (value !== undefined) return value;
-  if (known.size >= MAX_REMEMBERED) known.clear();
-  value = make();
-  known.set(key, value);
-  return value;
+  function hasSecret(route: string): boolean {
+    let known = secretRoutes.get(route);
+    if (known === undefined) {
+      known = route.split('/').some((part) => hidesPart(part, scrubber));
+      if (secretRoutes.size < MAX_REMEMBERED) secretRoutes.set(route, known);
+    }
+    return known;
+  }
+  // A path can be 8 KiB long, and a flood of such lines would fill a disk.
+  return (path, route = '') => cutText(scrubber.url(hasSecret(route) ? hidePathSecrets(path, route, scrubber) : path));
 }
 
 /** Redacts the values of parameters with a secret name, such as `/reset/:token`. */

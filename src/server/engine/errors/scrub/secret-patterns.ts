@@ -68,7 +68,8 @@ export function redactShapes(text: string): string {
     rest = rest.replace(CONNECTION_STRING, `$1${REDACTED}@`).replace(URL_CREDENTIALS, `$1${REDACTED}@`);
   }
   if (rest.includes('eyJ')) rest = rest.replace(JWT, REDACTED);
-  rest = rest.replace(SCHEME, redactCredential).replace(KNOWN_KEY, REDACTED);
+  if (/\s/.test(rest)) rest = rest.replace(SCHEME, redactCredential);
+  rest = rest.replace(KNOWN_KEY, REDACTED);
   if (rest.includes('@') || rest.includes('%40')) rest = rest.replace(EMAIL, REDACTED);
   return redactCards(rest);
 }
