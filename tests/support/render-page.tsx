@@ -130,7 +130,7 @@ function createShow({ routes, document, errorPages }: RenderTable): Show {
       ...(action ? { action } : {}),
       styles: {},
     };
-    encode(payload, { toError: toShownError, signal: () => pageRequest.signal });
+    encode(payload, { toError: toShownError });
 
     const modules = await loadModules(match, tree);
     const services = { ...SERVICES, tree, document, errorPages, modules, funnel: watched.funnel };

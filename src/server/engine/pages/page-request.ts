@@ -32,6 +32,8 @@ export interface PageRequest {
   abort(reason: Error): void;
   /** Sets the listener that is called when the request is aborted: one at a time, `undefined` for none. */
   onAbort(listener: ((reason: Error) => void) | undefined): void;
+  /** The same for the lines of deferred values. If the request was aborted already, calls the listener at once. */
+  onLateAbort(listener: ((reason: Error) => void) | undefined): void;
   /** Begins the work: from here on, it counts as a page in progress. Does nothing once the request has ended. */
   enter(): void;
   /** Stops counting, because the shell was sent or the handler is done. A second call changes nothing. */
@@ -82,6 +84,7 @@ export class Ending {
   #controller: AbortController | undefined;
   #endedBy: Error | undefined;
   #tell: ((reason: Error) => void) | undefined;
+  #tellLate: ((reason: Error) => void) | undefined;
 
   get signal(): AbortSignal {
     if (!this.#controller) {
@@ -100,10 +103,16 @@ export class Ending {
     this.#endedBy = reason;
     this.#controller?.abort(reason);
     this.#tell?.(reason);
+    this.#tellLate?.(reason);
   }
 
   onAbort(listener: ((reason: Error) => void) | undefined): void {
     this.#tell = listener;
+  }
+
+  onLateAbort(listener: ((reason: Error) => void) | undefined): void {
+    this.#tellLate = listener;
+    if (this.#endedBy) listener?.(this.#endedBy);
   }
 }
 

@@ -69,21 +69,24 @@ type Settled<Value> = { readonly ok: true; readonly value: Value } | { readonly 
 const toValue = <Value,>(value: Value): Settled<Value> => ({ ok: true, value });
 const toError = (error: unknown): Settled<never> => ({ ok: false, error });
 
-const settledByPromise = new WeakMap<Promise<unknown>, Promise<Settled<unknown>>>();
+/** The result of `settle`. Not in a WeakMap, because its entries cost more in each garbage collection than a page. */
+const SETTLED = Symbol('spillway.settled');
 
 /**
  * Returns a promise that never rejects. A rejection is rendered as content on both sides, so the browser need not
  * render it again, and it can be read without JavaScript. The same promise gives the same result, as `use` requires.
  */
-function settle<Value>(promise: Promise<Value> & LatePromise): Promise<Settled<Value>> {
-  const known = settledByPromise.get(promise);
-  if (known) return known as Promise<Settled<Value>>; // set below, for this very promise
+function settle<Value>(
+  promise: Promise<Value> & LatePromise & { [SETTLED]?: Promise<Settled<Value>> },
+): Promise<Settled<Value>> {
+  const known = promise[SETTLED];
+  if (known) return known;
   const settled = promise.then(toValue, toError);
   // `use` reads a value that settled before the first render without suspending, so no fallback flashes.
   const { status, value, reason } = promise;
   if (status === 'fulfilled') Object.assign(settled, { status, value: toValue(value) });
   if (status === 'rejected') Object.assign(settled, { status: 'fulfilled', value: toError(reason) });
-  settledByPromise.set(promise, settled);
+  promise[SETTLED] = settled;
   return settled;
 }
 

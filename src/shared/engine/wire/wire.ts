@@ -26,8 +26,11 @@ export interface Encoded {
 export interface EncodeOptions {
   /** Returns what the visitor can see of an error. Called for every `Error` value and every rejection. */
   readonly toError: (error: unknown) => PageError;
-  /** Returns the signal that ends `late`, rejecting pending promises with its reason. Called if there are promises. */
-  readonly signal?: () => AbortSignal;
+  /**
+   * Asks to be told when to end `late`, which rejects pending promises with the reason. Called if there are promises, and
+   * with `undefined` when `late` has ended. Not an `AbortSignal`, which costs as much as ten components.
+   */
+  readonly onAbort?: (listener: ((reason: unknown) => void) | undefined) => void;
   /** Returns the id of a hole, which gets no line here; undefined for any other promise. */
   readonly takeHole?: (promise: PromiseLike<unknown>, path: Path) => string | undefined;
 }
@@ -243,16 +246,10 @@ class LateLines {
   }
 
   async *lines(): AsyncGenerator<string, void, undefined> {
-    const signal = this.#options.signal?.();
-    const giveUp = () => {
-      for (const id of this.#pending) this.#addRejected(id, signal?.reason);
-    };
-    signal?.addEventListener('abort', giveUp);
+    const { onAbort } = this.#options;
+    // What has settled by then is sent.
+    onAbort?.((reason) => queueMicrotask(() => this.#giveUp(reason)));
     try {
-      if (signal?.aborted) {
-        await undefined; // send what has already settled first
-        giveUp();
-      }
       while (this.#ready.length > 0 || this.#pending.size > 0) {
         const line = this.#ready.shift();
         if (line !== undefined) yield line;
@@ -262,8 +259,12 @@ class LateLines {
           });
       }
     } finally {
-      signal?.removeEventListener('abort', giveUp);
+      onAbort?.(undefined);
     }
+  }
+
+  #giveUp(reason: unknown): void {
+    for (const id of this.#pending) this.#addRejected(id, reason);
   }
 
   #addLine(id: Id, line: string): void {

@@ -43,7 +43,7 @@ export function encodePage(
 }
 
 export function toEncodeOptions(encoding: Encoding): EncodeOptions {
-  return { toError: toPageErrorOf(encoding), signal: () => encoding.pageRequest.signal };
+  return { toError: toPageErrorOf(encoding), onAbort: (listener) => encoding.pageRequest.onLateAbort(listener) };
 }
 
 /** Returns a function that turns the error of a deferred value into what the visitor sees. */
