@@ -13,7 +13,7 @@ import * as destination from './build/destination.mjs';
 import { mapExistingApp } from './build/existing-app.mjs';
 import { readFiles } from './build/files.mjs';
 import { toBuildId } from './build/manifest.mjs';
-import { sortOutputs, writeBuild } from './build/output.mjs';
+import { beginBuild, finishBuild, sortOutputs } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
 import { listPackages } from './build/packages.mjs';
 import { packMaps, precompress } from './build/precompress.mjs';
@@ -30,15 +30,17 @@ const publicFolder = 'src/client/public';
 const clientFolder = 'dist/client';
 
 /**
- * Builds `dist` from `src`: first all bundles in memory, then the manifest, then the files. If anything fails, it throws
- * an error with a readable message and leaves the previous build unchanged.
+ * Builds `dist` from `src`: first all bundles in memory, then the manifest, then the files. If bundling fails, it throws an
+ * error with a readable message and leaves the previous build unchanged.
  *
- * @param {{ root?: string, dev?: boolean, log?: (line: string) => void }} [options]
+ * @param {{ root?: string, dev?: boolean, log?: (line: string) => void, onRunnable?: () => void }} [options] `onRunnable`
+ *   is called when a server can start, although maps, the table of locations and compressed files are not written yet
  */
 export async function build({
   root = fileURLToPath(new URL('.', import.meta.url)),
   dev = false,
   log = console.log,
+  onRunnable = () => {},
 } = {}) {
   const started = performance.now();
   const stamp = toStamp(root, { dev });
@@ -82,6 +84,19 @@ export async function build({
 
   const packages = listPackages(bundles.map(({ metafile }) => metafile));
 
+  const dist = join(root, 'dist');
+  const toClient = (file) => ({ ...file, path: `client/${file.path}` });
+  const runnable = [
+    ...bundled.unserved.filter((file) => !isMap(file)),
+    ...toDistFiles(root, terminal),
+    ...served.map(toClient),
+    { path: 'manifest.json', contents: `${JSON.stringify(manifest, null, 2)}\n` },
+    { path: 'commits.json', contents: JSON.stringify(commits) },
+    { path: 'packages.json', contents: `${JSON.stringify(packages, null, 2)}\n` },
+  ];
+  await beginBuild(dist, runnable, { dev });
+  onRunnable();
+
   // Compression uses other threads, so the table of sites takes almost no extra time.
   const existing = mapExistingApp(root);
   const maps = [...bundled.unserved.filter(isMap), ...existing];
@@ -90,18 +105,8 @@ export async function build({
   const sites = createLocations(root, maps, { ...owner, index: sources.index });
   const [compressed, packedMaps] = await compressing;
   await sources.save();
-  const files = [
-    ...bundled.unserved,
-    ...existing,
-    ...packedMaps,
-    ...toDistFiles(root, terminal),
-    ...[...served, ...compressed].map((file) => ({ ...file, path: `client/${file.path}` })),
-    { path: 'manifest.json', contents: `${JSON.stringify(manifest, null, 2)}\n` },
-    { path: 'sites.json', contents: sites },
-    { path: 'commits.json', contents: JSON.stringify(commits) },
-    { path: 'packages.json', contents: `${JSON.stringify(packages, null, 2)}\n` },
-  ];
-  await writeBuild(join(root, 'dist'), files, { dev, stamp });
+  const rest = [...maps, ...packedMaps, ...compressed.map(toClient), { path: 'sites.json', contents: sites }];
+  await finishBuild(dist, rest, stamp);
   log(`Built ${manifest.buildId} in ${Math.round(performance.now() - started)} ms.`);
 }
 
@@ -120,7 +125,8 @@ const isMap = ({ path }) => path.endsWith('.map');
 export const stopBuilder = () => esbuild.stop();
 
 if (hasRequiredNode() && process.argv[1] === fileURLToPath(import.meta.url)) {
-  await build({ dev: process.argv.includes('--dev') }).catch((error) => {
+  // Where a server waits for it, there is a channel.
+  await build({ dev: process.argv.includes('--dev'), onRunnable: () => process.send?.('runnable') }).catch((error) => {
     console.error(error.message);
     process.exitCode = 1;
   });

@@ -5,21 +5,32 @@ import { dirname, join, relative } from 'node:path';
 const keepAssetsMs = 24 * 60 * 60 * 1000;
 
 /**
- * Writes a build. It starts only after everything is bundled, so that a failed build leaves the previous one intact. The
- * stamp is deleted first and written last, so that an interrupted build has none.
+ * Writes the files that a server needs to start. It begins only after everything is bundled, so that a failed build leaves
+ * the previous one intact. The stamp is deleted first and written last, so that an interrupted build can be told from a complete one. Until then,
+ * `.unfinished` has the id of this process, and servers wait for the other files when they need them.
  *
  * @param {string} dist
  * @param {{ path: string, contents: Uint8Array | string }[]} files paths within `dist`
- * @param {{ dev: boolean, stamp: string }} mode
+ * @param {{ dev: boolean }} mode
  */
-export async function writeBuild(dist, files, { dev, stamp }) {
+export async function beginBuild(dist, files, { dev }) {
   const earlier = await readFile(join(dist, '.stamp'), 'utf8').catch(() => '');
   await rm(join(dist, '.stamp'), { force: true });
   await clean(dist, { keepAssets: !dev && earlier.startsWith('production') });
+  await writeAll(dist, [{ path: '.unfinished', contents: String(process.pid) }, ...files]);
+}
+
+/** Writes the other files of a build, and its stamp. */
+export async function finishBuild(dist, files, stamp) {
+  await writeAll(dist, files);
+  await rm(join(dist, '.unfinished'), { force: true });
+  await writeFile(join(dist, '.stamp'), stamp);
+}
+
+async function writeAll(dist, files) {
   const folders = new Set(files.map(({ path }) => dirname(join(dist, path))));
   await Promise.all([...folders].map((folder) => mkdir(folder, { recursive: true })));
   await Promise.all(files.map(({ path, contents }) => writeFile(join(dist, path), contents)));
-  await writeFile(join(dist, '.stamp'), stamp);
 }
 
 async function clean(dist, { keepAssets }) {

@@ -131,7 +131,7 @@ export async function startSite<Settings, Services, Own extends object>({
     : undefined;
   const destination = await openDestination(boot, failures, upstream.outbox);
   const { visitors, feedback, mayRead, takeCredentials } = destination;
-  const files = development?.files ?? indexPublicFiles(join(dist, 'client'));
+  const files = development?.files ?? indexPublicFiles(dist);
   const maxConnections = toMaxConnections(readOpenFileLimit());
   const operators = await destination.serve({
     ...{ origins, trust, bodies, files, readiness, maxConnections, earlyScript, reportPath, traced, toTunnel },

@@ -63,7 +63,7 @@ async function startDesk(dist: string): Promise<void> {
       },
       details: () => ({ ...desk.condition }),
     },
-    files: indexPublicFiles(join(dist, 'client')),
+    files: indexPublicFiles(dist),
     desk: deskPages,
     metricsPage: metricsPage({ metrics, mayRead: config.deskPort === undefined ? mayRead : async () => true }),
   });

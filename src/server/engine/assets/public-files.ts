@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { ASSET_PREFIX } from '../../../shared/engine/wire/protocol.ts';
 import { MAX_BUFFERED_FILE_BYTES } from '../../limits.ts';
+import { isUnfinished, untilBuilt } from './unfinished-build.ts';
 
 /** One encoding of a file. */
 export interface Representation {
@@ -53,8 +54,21 @@ const SHORT = 'public, max-age=300';
  * Reads the built client folder once and returns the files that can be requested, by URL path. A path that is not in
  * the map does not exist, so no spelling of a path reaches the disk. Leaves out dotfiles, source maps and files of
  * unknown type.
+ *
+ * @param dist the folder of the build. If it is not complete, compressed files are added to the map later.
  */
-export function indexPublicFiles(directory: string): ReadonlyMap<string, PublicFile> {
+export function indexPublicFiles(dist: string): ReadonlyMap<string, PublicFile> {
+  const directory = join(dist, 'client');
+  const files = readPublicFiles(directory);
+  if (isUnfinished(dist)) {
+    void untilBuilt(dist).then(() => {
+      for (const [url, file] of readPublicFiles(directory)) files.set(url, file);
+    });
+  }
+  return files;
+}
+
+function readPublicFiles(directory: string): Map<string, PublicFile> {
   const paths = readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(directory, join(entry.parentPath, entry.name)).split(sep).join('/'))

@@ -10,8 +10,9 @@ import { askRaw } from '../../../support/raw-http.ts';
 
 const TEXT = 'export const a = 1;\n'.repeat(100);
 const LARGE = Buffer.alloc(600_000, 'x');
-const folder = mkdtempSync(join(tmpdir(), 'assets-'));
-mkdirSync(join(folder, 'assets'));
+const dist = mkdtempSync(join(tmpdir(), 'assets-'));
+const folder = join(dist, 'client');
+mkdirSync(join(folder, 'assets'), { recursive: true });
 for (const [name, bytes] of Object.entries({
   'assets/main-X7K2.js': TEXT,
   'assets/main-X7K2.js.gz': gzipSync(TEXT),
@@ -26,8 +27,8 @@ for (const [name, bytes] of Object.entries({
 })) {
   writeFileSync(join(folder, name), bytes);
 }
-const app = createTestApp({ files: indexPublicFiles(folder) });
-afterAll(() => rmSync(folder, { recursive: true }));
+const app = createTestApp({ files: indexPublicFiles(dist) });
+afterAll(() => rmSync(dist, { recursive: true }));
 
 function ask(path: string, headers: Record<string, string> = {}): Test {
   return request(app)
@@ -128,7 +129,7 @@ describe('a path without a file', () => {
   });
 
   it('cannot be reached by a URL with detours', async () => {
-    const server = await startTestServer({ files: indexPublicFiles(folder) });
+    const server = await startTestServer({ files: indexPublicFiles(dist) });
     for (const path of [
       '/assets/../package.json',
       '/assets/..%2fpackage.json',

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { untilBuilt } from '../../../engine/assets/unfinished-build.ts';
 import { isSource } from '../../../engine/errors/digest/location-table.ts';
 import type { StoreHolder } from '../store-holder.ts';
 import type { MapText } from './map-reader.ts';
@@ -18,6 +19,7 @@ export function createBuildFiles({ build, dist, holder }: BuildFilesOptions) {
   let sites: { readonly build: string; readonly text: string | undefined } | undefined;
 
   async function readBuilt(path: string): Promise<MapText | undefined> {
+    await untilBuilt(dist);
     const text = await readFile(join(dist, path), 'utf8').catch(() => undefined);
     return text === undefined ? undefined : { path, text };
   }

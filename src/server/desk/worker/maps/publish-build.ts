@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
+import { untilBuilt } from '../../../engine/assets/unfinished-build.ts';
 import { MAX_BUILD_FILE_BYTES } from '../../limits.ts';
 import type { BuildFile } from '../../store/servers/build-table.ts';
 import type { StoreHolder } from '../store-holder.ts';
@@ -20,6 +21,7 @@ export async function publishBuild(
   { build, release, dist }: { build: string; release: string; dist: string },
 ): Promise<void> {
   if (build === DEVELOPMENT) return;
+  await untilBuilt(dist);
   const isPublished = await holder.use((store) => store.useBuild({ id: build, release }));
   if (isPublished && (await hasSites(holder, build, dist))) return;
   // One at a time, so that batches of the journal are stored in between.

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { waitUntilBuilt } from '../../assets/unfinished-build.ts';
 import { emptyLocationTable, type LocationTable, parseLocationTable } from './location-table.ts';
 
 /**
@@ -11,6 +12,7 @@ import { emptyLocationTable, type LocationTable, parseLocationTable } from './lo
  */
 export function loadLocationTable(dist: string): LocationTable {
   let json: string;
+  waitUntilBuilt(dist);
   try {
     json = readFileSync(join(dist, 'sites.json'), 'utf8');
   } catch {
