@@ -25,23 +25,25 @@ export async function showPage(exchange: PageExchange): Promise<void> {
 /** Renders the loaded page and streams it. */
 export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, action?: ActionResult): Promise<void> {
   const { services, pageRequest, response } = exchange;
-  const page = encodePage(exchange, loaded, action);
-  const status = toStatus(page.loaded, action);
-  const nonce = drawNonce();
   if (pageRequest.method === 'HEAD') {
-    setDocumentHeaders(exchange, { payload: page.payload, status, nonce });
+    const { loaded: shown, payload } = encodePage(exchange, loaded, action);
+    setDocumentHeaders(exchange, { payload, status: toStatus(shown, action), nonce: drawNonce() });
     response.end();
     pageRequest.abort(new VisitorGone()); // no one waits for deferred values
     return;
   }
   // A form whose action has run, and a page that shows a failure, are answered even if it takes long.
-  const mayRefuse = pageRequest.method === 'GET' && !action && !page.loaded.errors;
+  const mayRefuse = pageRequest.method === 'GET' && !action && !loaded.errors;
   const asked = performance.now();
   const slot = services.limiter?.acquire(pageRequest, mayRefuse);
   if (slot && !(await slot)) {
     if (!(pageRequest.endedBy instanceof VisitorGone)) sendBusy(response.req, response);
     return;
   }
+  // Only now, because the text would be copied by each garbage collection while the page waits.
+  const page = encodePage(exchange, loaded, action);
+  const status = toStatus(page.loaded, action);
+  const nonce = drawNonce();
   const { info } = pageRequest;
   info.timings?.add('queue', asked);
   const begun = performance.now();
