@@ -67,19 +67,28 @@ it('builds first if it must, and needs no more memory afterwards than without', 
   expect(built / (await measure())).toBeLessThan(1.3);
 });
 
-it('exits if its log is no longer read', async () => {
+it.each([
+  ['its log is no longer read', 1, (child: ChildProcess) => child.stdout?.destroy()],
+  // A pipe holds 64 KiB.
+  ['the reader of its log has stopped', 1000, (child: ChildProcess) => child.stdout?.pause()],
+])('exits if %s', async (_, lines, stop) => {
   const logger = new URL('../../src/server/engine/monitoring/logger.ts', import.meta.url).href;
   const script = `
     const { createLogger } = await import('${logger}');
     const { log, flush } = await createLogger({ level: 'info', terminal: false });
-    process.once('message', () => { log.info('The last line.'); flush(); process.exit(0); });
+    process.stdout; // as in the server, this makes the pipe non-blocking
+    process.once('message', () => {
+      for (let line = 0; line < ${lines}; line += 1) log.info('x'.repeat(1000));
+      flush();
+      process.exit(0);
+    });
     process.send('ready');`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   await once(child, 'message');
-  child.stdout?.destroy();
+  stop(child);
   child.send('end');
   expect(await once(child, 'exit')).toEqual([0, null]);
 });

@@ -27,6 +27,9 @@ const GATHERED_FOR = 100;
 /** Maximum size of the lines that wait for a blocked output (bytes). More lines are dropped. */
 const MAX_HELD = 4 * MiB;
 
+/** How long the last lines wait for a full pipe when the process ends (ms). */
+const FULL_FOR = 2 * Second;
+
 /** Logs to standard output without blocking requests: if a pipe is full, lines wait in memory and are then dropped. */
 export async function createLogger({ level, terminal }: LoggerOptions): Promise<ServerLog> {
   if (terminal) {
@@ -68,17 +71,19 @@ function toEscape(character: string): string {
 }
 
 /**
- * If the reader of the log has exited, `flushSync` of SonicBoom retries forever and the process never ends. It has no
- * option against that, so during this one synchronous call a write that cannot succeed counts as done. A full pipe is
- * retried.
+ * If nothing reads the log any more, `flushSync` of SonicBoom retries forever and the process never ends. It has no option
+ * against that, so during this one synchronous call a write that cannot succeed counts as done, and so does one into a
+ * pipe that stays full.
  */
 function flushQuietly(destination: { flushSync(): void }): void {
   const { writeSync } = fs;
+  const end = performance.now() + FULL_FOR;
   fs.writeSync = ((fd: number, text: string | Uint8Array): number => {
     try {
       return writeSync(fd, text as string);
     } catch (error) {
-      if (['EAGAIN', 'EBUSY'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
+      const isFull = ['EAGAIN', 'EBUSY'].includes(String((error as NodeJS.ErrnoException).code));
+      if (isFull && performance.now() < end) throw error; // SonicBoom tries again
       return Buffer.byteLength(text);
     }
   }) as typeof writeSync;
