@@ -44,6 +44,8 @@ export async function storeBuildFile({ driver }: StoreContext, build: string, fi
   const hash = createHash('sha256').update(bytes).digest('hex');
   const isKnown = await exists(driver, 'SELECT 1 FROM desk_blobs WHERE hash = ?', [hash]);
   const data = isKnown ? undefined : (file.readPacked?.() ?? packBytes(bytes));
+  const size = bytes.length;
+  free(bytes);
   await driver.transaction(async (sql) => {
     // The file comes first, because a blob without a file could be deleted.
     await insertRows(
@@ -52,9 +54,18 @@ export async function storeBuildFile({ driver }: StoreContext, build: string, fi
       [{ build, path: file.path, hash }],
       'ON CONFLICT (build, path) DO UPDATE SET hash = excluded.hash',
     );
-    const blobs = data ? [{ hash, size: bytes.length, data }] : [];
+    const blobs = data ? [{ hash, size, data }] : [];
     await insertRows(sql, 'desk_blobs', blobs, 'ON CONFLICT (hash) DO NOTHING');
   });
+  if (data) free(data);
+}
+
+/**
+ * Frees the memory of a file at once. In an idle thread nothing collects garbage, so 20 MB of source maps would stay. Small
+ * files share their memory with others.
+ */
+function free({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
 export async function setPublished({ driver }: StoreContext, build: string): Promise<void> {
