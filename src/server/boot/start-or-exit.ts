@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import { START_ERRORS } from '../destination.ts';
 import { ListenError } from '../engine/connection/listen.ts';
 import { onStopSignal } from '../engine/connection/stop-signals.ts';
@@ -16,9 +15,6 @@ const STACK_FRAMES = 30;
 /** Starts the server. On an expected error, prints its message and exits with status 1. */
 export async function startOrExit(start: () => Promise<void>): Promise<void> {
   Error.stackTraceLimit = STACK_FRAMES;
-  // At the start, when the young generation is small, most objects of a request survive its collections. From that, V8
-  // would conclude to allocate them in the old generation. There, each holds its page until the next full collection.
-  setFlagsFromString('--no-allocation-site-pretenuring');
   // No request was answered yet, so there is nothing to drain.
   onStopSignal(() => process.exit(0));
   try {
