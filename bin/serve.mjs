@@ -15,7 +15,8 @@ export async function serve() {
   // An image contains `dist` but no sources, so there is nothing to build or compare.
   if (existsSync(`${root}/src`) && !hasCurrentBuild(root, { dev: false })) {
     // A separate process, because a build would leave the server with three times the memory. It logs to standard error:
-    // the first line of standard output must say that the server listens. The server starts while it writes what requests rarely need.
+    // the first line of standard output must say that the server listens. The server starts as soon as it can, and the
+    // build writes the other files meanwhile.
     const build = spawn(process.execPath, [`${root}/build.mjs`], { stdio: ['ignore', 2, 2, 'ipc'] });
     const ended = once(build, 'exit').then(([code]) => code === 0);
     const isRunnable = await Promise.race([once(build, 'message').then(() => true), ended]);

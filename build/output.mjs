@@ -6,8 +6,8 @@ const keepAssetsMs = 24 * 60 * 60 * 1000;
 
 /**
  * Writes the files that a server needs to start. It begins only after everything is bundled, so that a failed build leaves
- * the previous one intact. The stamp is deleted first and written last, so that an interrupted build can be told from a complete one. Until then,
- * `.unfinished` has the id of this process, and servers wait for the other files when they need them.
+ * the previous one intact. The stamp is deleted first and written last, so an interrupted build has none. Until the build
+ * is complete, `.unfinished` has the id of this process, and servers wait for the other files when they need them.
  *
  * @param {string} dist
  * @param {{ path: string, contents: Uint8Array | string }[]} files paths within `dist`

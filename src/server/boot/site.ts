@@ -33,7 +33,7 @@ import { bootstrap } from './bootstrap.ts';
 import type { TunnelParts } from './destination.ts';
 import { toDocumentParts } from './document-parts.ts';
 import { openFailures } from './open-failures.ts';
-import { announce, serveUntilStopped } from './serve-until-stopped.ts';
+import { announce, keepRequestsYoung, serveUntilStopped } from './serve-until-stopped.ts';
 import { openServices } from './services.ts';
 import { watchServer } from './watch-server.ts';
 
@@ -226,6 +226,7 @@ export async function startSite<Settings, Services, Own extends object>({
     url = development ? toHttpUrl(config.host, config.port) : await listen(server, config);
     await development?.listen(server, config);
     announce(url, log);
+    keepRequestsYoung();
     if (isFirst) logAdvice(config, log);
     if (!development) warnOfNode(log);
     await operators.listen();

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { routes } from '../../../shared/desk/routes.tsx';
 import { printSignInLink } from '../../desk/access/print-sign-in-link.ts';
 import { orClose } from '../../desk/desk.ts';

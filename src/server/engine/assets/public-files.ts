@@ -61,9 +61,11 @@ export function indexPublicFiles(dist: string): ReadonlyMap<string, PublicFile> 
   const directory = join(dist, 'client');
   const files = readPublicFiles(directory);
   if (isUnfinished(dist)) {
-    void untilBuilt(dist).then(() => {
+    const addCompressed = async () => {
+      await untilBuilt(dist);
       for (const [url, file] of readPublicFiles(directory)) files.set(url, file);
-    });
+    };
+    addCompressed().catch(() => undefined); // the next build has begun: files are sent as they are
   }
   return files;
 }

@@ -38,7 +38,7 @@ interface Entry<Page> {
 
 /**
  * How exact the order of use is (ms). Deleting a key of a map and setting it again takes memory of the old generation.
- * Done for each answer, it caused a full garbage collection every second.
+ * Done for each answer, it caused a full garbage collection every other second.
  */
 const MOVED_AGAIN_AFTER = 1 * Second;
 

@@ -187,7 +187,7 @@ export function createRenderLimiter(options: RenderLimiterOptions = {}): RenderL
     queue[head] = undefined; // a page that was sent must not stay in memory until its place is removed
     head += 1;
     if (head === queue.length || head > 1000) {
-      queue.splice(0, head);
+      queue.splice(0, head); // not a copy: the old array would keep those that still wait until a full collection
       head = 0;
     }
     return place;

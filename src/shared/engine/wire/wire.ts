@@ -27,8 +27,8 @@ export interface EncodeOptions {
   /** Returns what the visitor can see of an error. Called for every `Error` value and every rejection. */
   readonly toError: (error: unknown) => PageError;
   /**
-   * Asks to be told when to end `late`, which rejects pending promises with the reason. Called if there are promises, and
-   * with `undefined` when `late` has ended. Not an `AbortSignal`, which costs as much as ten components.
+   * Sets the listener that ends `late` and rejects its pending promises with the reason. Called if there are promises,
+   * and with `undefined` when `late` has ended. Not an `AbortSignal`, which costs as much as ten components.
    */
   readonly onAbort?: (listener: ((reason: unknown) => void) | undefined) => void;
   /** Returns the id of a hole, which gets no line here; undefined for any other promise. */
@@ -247,7 +247,7 @@ class LateLines {
 
   async *lines(): AsyncGenerator<string, void, undefined> {
     const { onAbort } = this.#options;
-    // What has settled by then is sent.
+    // A microtask later, so that promises that have settled are sent.
     onAbort?.((reason) => queueMicrotask(() => this.#giveUp(reason)));
     try {
       while (this.#ready.length > 0 || this.#pending.size > 0) {

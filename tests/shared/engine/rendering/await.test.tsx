@@ -53,10 +53,13 @@ function render(
 }
 
 describe('Await', () => {
-  it('shows the fallback, then the value', async () => {
+  it.each([
+    ['a promise', <Kept,>(promise: Promise<Kept>) => promise],
+    ['a frozen promise', <Kept,>(promise: Promise<Kept>) => Object.freeze(promise)],
+  ])('shows the fallback, then the value of %s', async (_, prepare) => {
     const value = Promise.withResolvers<string>();
     const { shell, whole } = await render(
-      <Await value={value.promise} fallback={<i>waiting</i>}>
+      <Await value={prepare(value.promise)} fallback={<i>waiting</i>}>
         {(late) => <b>{late}</b>}
       </Await>,
       { onShell: () => value.resolve('here') },

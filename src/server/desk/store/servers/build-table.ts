@@ -8,6 +8,7 @@ import type { StoreContext } from '../store-context.ts';
 export interface BuildFile {
   /** Relative to `dist`. */
   readonly path: string;
+  /** Returns new bytes at each call, because they are freed when they are stored. So does `readPacked()`. */
   read(): Uint8Array;
   /** Returns the file as the build compressed it with zstd, or undefined if it did not. */
   readPacked?(): Uint8Array | undefined;

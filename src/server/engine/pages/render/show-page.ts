@@ -40,12 +40,12 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
     if (!(pageRequest.endedBy instanceof VisitorGone)) sendBusy(response.req, response);
     return;
   }
-  // Only now, because the text would be copied by each garbage collection while the page waits.
+  const { info } = pageRequest;
+  info.timings?.add('queue', asked);
+  // Only now, because each garbage collection would copy the text while the page waits.
   const page = encodePage(exchange, loaded, action);
   const status = toStatus(page.loaded, action);
   const nonce = drawNonce();
-  const { info } = pageRequest;
-  info.timings?.add('queue', asked);
   const begun = performance.now();
   const rendered = await inSpan(info, 'render', undefined, () => {
     return renderPage({ services, pageRequest, payload: page.payload, nonce });
