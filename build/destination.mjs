@@ -15,7 +15,7 @@ export const apps = [
 ];
 
 /** Bundles of the server, by name. */
-export const parts = { 'desk-worker': 'src/server/desk/worker/main.ts', mcp: 'src/server/desk/api/mcp.ts' };
+export const parts = { 'desk-worker': 'src/server/desk/worker/main.ts' };
 
 /** Those without which the server cannot start. */
 export const requiredParts = ['desk-worker'];

@@ -90,7 +90,6 @@ const app = {
 // #region desk
 Object.assign(app, {
   'src/server/desk/worker/main.ts': '',
-  'src/server/desk/api/mcp.ts': '',
   'src/server/desk.ts': `console.log('the command');`,
   'src/shared/desk/routes.tsx': `
     export const routes = [{ id: 'home', path: '/desk', page: () => import('./pages/home.tsx') }];`,

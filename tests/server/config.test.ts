@@ -36,7 +36,6 @@ it('has a default for everything', () => {
     authProxyHeader: undefined,
     authProxyOperators: [],
     deskPort: undefined,
-    deskMcp: false,
     deskOnly: false,
     deskOrigin: undefined,
     webhookUrls: [],

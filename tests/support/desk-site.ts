@@ -64,8 +64,6 @@ export interface DeskSiteOptions {
   readonly pingInterval?: number;
   /** How long responses to sign-ins are delayed during a flood of wrong tokens (ms). */
   readonly holdMs?: number;
-  /** The endpoint for coding agents; off by default. */
-  readonly hasMcp?: boolean;
   /** Other parts of the app, such as the product's steps. */
   readonly deps?: Partial<AppDeps>;
 }
@@ -138,7 +136,6 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       desk: { ask, arriving: options.arriving ?? { count: 0, hasMore: false } },
       facts,
       checkToken,
-      hasMcp: options.hasMcp ?? false,
     });
     const app = createTestApp({
       ...{ log, funnel, publicOrigins, trustProxy },

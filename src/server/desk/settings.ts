@@ -91,12 +91,6 @@ export const DESK_SETTINGS = {
     example: 'off',
     schema: toggle().prefault('off'),
   },
-  DESK_MCP: {
-    about:
-      'Serves the desk to coding agents at /api/desk/mcp by the Model Context Protocol, read-only, with a token of VIEWER_TOKEN or OPERATOR_TOKEN.',
-    example: 'off',
-    schema: toggle().prefault('off'),
-  },
   DESK_ORIGIN: {
     about:
       'The origin of links to the desk in notifications. Default: the first of PUBLIC_ORIGINS or, with DESK_PORT, the address of that port.',
@@ -228,7 +222,6 @@ export function toDeskConfig(values: SettingsValues<typeof DESK_SETTINGS> & { re
     /** Undefined: the desk is on `port`. */
     deskPort: values.DESK_PORT,
     deskOnly: values.DESK_ONLY,
-    deskMcp: values.DESK_MCP,
     /** Undefined: it follows from other settings. */
     deskOrigin: values.DESK_ORIGIN || undefined,
     webhookUrls: listInEnvironment(values.WEBHOOK_URL, environment),

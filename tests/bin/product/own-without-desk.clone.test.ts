@@ -38,7 +38,6 @@ describe('npm run own -- --without desk', () => {
   test('removes the packages that nothing else needs, and says so to upgrades', () => {
     const { dependencies, devDependencies, scripts } = JSON.parse(clone.read('package.json'));
     expect(Object.keys(dependencies)).not.toEqual(expect.arrayContaining(['pg']));
-    expect(Object.keys({ ...dependencies, ...devDependencies })).not.toContain('@modelcontextprotocol/sdk');
     expect(scripts).not.toHaveProperty('desk');
     const { packages } = JSON.parse(clone.read('package-lock.json'));
     expect(packages[''].dependencies).toEqual(dependencies);

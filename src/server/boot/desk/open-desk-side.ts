@@ -77,7 +77,7 @@ export async function openDeskSide(boot: Bootstrap, failures: Failures, { beats 
     feedback: createKeepFeedback({ desk, environment: config.sentryEnvironment }),
     signIn,
     facts,
-    api: createDeskApi({ desk, facts, checkToken, hasMcp: config.deskMcp }),
+    api: createDeskApi({ desk, facts, checkToken }),
     /** For endpoints that programs read, such as the metrics. */
     mayRead: toMayRead(checkToken),
     /** Waits for a moment, then does what the first answers do not need. Call it once the server listens. */

@@ -13,8 +13,6 @@ export interface DeskCaller extends Operator {
 }
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** The endpoint for coding agents. All its requests are posted, and none changes anything. */
-export const MCP_PATH = '/mcp';
 /** RFC 6750, section 3. */
 const CHALLENGE = 'Bearer realm="desk"';
 
@@ -65,7 +63,7 @@ async function readCaller(req: Request, checkToken: CheckToken): Promise<DeskCal
     });
   }
   const { name, role } = checked.token;
-  if (role !== 'operator' && !READS.has(req.method) && req.path !== MCP_PATH) {
+  if (role !== 'operator' && !READS.has(req.method)) {
     throw new HttpError(403, 'This token is read-only. Use a token of OPERATOR_TOKEN.', {
       'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope"`,
     });

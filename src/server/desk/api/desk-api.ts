@@ -3,7 +3,7 @@ import { Second } from '../../../shared/units.ts';
 import type { CheckToken } from '../../access/check-token.ts';
 import { mountApi } from '../../engine/api/mount-api.ts';
 import type { DocumentFacts } from '../../engine/api/openapi.ts';
-import { apiNotFound, resource } from '../../engine/api/resource.ts';
+import { apiNotFound } from '../../engine/api/resource.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import { privateReplies } from '../../engine/protection/private-replies.ts';
 import type { Desk } from '../desk.ts';
@@ -11,7 +11,7 @@ import { RETRY_LONGEST } from '../limits.ts';
 import type { DeskFacts } from '../pages/context.ts';
 import { toStoreWords } from '../pages/unless-away.ts';
 import { StoreError } from '../store/sql.ts';
-import { createCallerAuth, MCP_PATH, requireCaller } from './caller.ts';
+import { createCallerAuth, requireCaller } from './caller.ts';
 import type { ApiContext } from './context.ts';
 import { exportApi } from './export.ts';
 import { feedbackApi } from './feedback.ts';
@@ -26,8 +26,6 @@ export interface DeskApiOptions {
   readonly desk: Pick<Desk, 'ask' | 'arriving'>;
   readonly facts: DeskFacts;
   readonly checkToken: CheckToken;
-  /** Whether coding agents can use it by the Model Context Protocol. */
-  readonly hasMcp: boolean;
 }
 
 /** The path that the API is mounted at. */
@@ -38,7 +36,7 @@ export function isDeskApiPath(path: string): boolean {
 }
 
 /** Serves the operators' actions to programs. It answers every request under its path. */
-export function createDeskApi({ desk, facts, checkToken, hasMcp }: DeskApiOptions): RequestHandler {
+export function createDeskApi({ desk, facts, checkToken }: DeskApiOptions): RequestHandler {
   const context: ApiContext = {
     auth: createCallerAuth(checkToken),
     ask: (name, ...args) => desk.ask(name, ...args),
@@ -47,14 +45,9 @@ export function createDeskApi({ desk, facts, checkToken, hasMcp }: DeskApiOption
   };
   const parts = PARTS.map((toPart) => toPart(context));
   const { operations, handlers } = mountApi(parts, { base: DESK_API_PATH, document: DOCUMENT });
-  let mcp: Promise<RequestHandler> | undefined;
-  const toMcp: RequestHandler = async (req, res, next) => {
-    mcp ??= import('./mcp.ts').then(({ createMcp }) => createMcp(context));
-    await (await mcp)(req, res, next);
-  };
   return Router()
     .use(privateReplies(), keepPrivate, requireCaller(context.auth))
-    .use(...(hasMcp ? [resource(MCP_PATH, { POST: toMcp })] : []), operations, ...handlers)
+    .use(operations, ...handlers)
     .use(apiNotFound())
     .use(tellAway);
 }
