@@ -64,7 +64,7 @@ export async function build({
     bundleServer({ ...serverSide, entryPoints: { main: serverEntry } }),
     reuse('parts', options, () => bundleServer({ ...serverSide, entryPoints: serverParts })),
     Promise.all(
-      commands.map((command) => reuse(`${command} command`, options, () => bundleCommand(root, command, owner))),
+      commands.map((command) => reuse(`${command} command`, options, () => bundleCommand(root, command))),
     ),
     readFiles(join(root, publicFolder)),
     dev ? [] : readCommits(root),

@@ -11,10 +11,10 @@ const inputFiles = ['build.mjs', 'moves.json', 'bin/require-node.mjs', 'package.
 const inputFolders = ['build', 'src'];
 
 /** Commands that also run without npm. */
-export const commands = [...Object.keys(destination.commands), 'doctor'];
+export const commands = Object.keys(destination.commands);
 
 /**
- * Returns the files of `node dist/doctor.mjs`: a launcher that also runs in older Node versions, and the command.
+ * Returns the files of `node dist/desk.mjs`: a launcher that also runs in older Node versions, and the command.
  *
  * @param {string} command
  */

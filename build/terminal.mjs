@@ -3,15 +3,10 @@ import { dirname } from 'node:path';
 import * as esbuild from 'esbuild';
 import { requireBanner, serverTarget } from './bundles.mjs';
 import * as destination from './destination.mjs';
-import { engineByName } from './front-doors.mjs';
-import { readOwnersBuild } from './owner.mjs';
 import { toCommandFiles } from './stamp.mjs';
 
 /** Entries of the commands. They also work if the site does not start, so they share no file with it. */
-const entries = { ...destination.commands, doctor: 'src/server/doctor.ts' };
-
-/** Only the doctor loads product code: the product's settings. */
-const loadsProduct = (command) => command === 'doctor';
+const entries = destination.commands;
 
 /** Returns the launcher, which checks Node's version and loads the command only if it is supported. */
 const toDoor = (command) => `import { hasRequiredNode } from '../bin/require-node.mjs';
@@ -32,10 +27,9 @@ const common = {
  *
  * @param {string} root
  * @param {string} command
- * @param {{ plugins: esbuild.Plugin[], alias: Record<string, string> }} [owner] for the product's settings
  * @returns {Promise<{ outputFiles: esbuild.OutputFile[], metafile: Pick<esbuild.Metafile, 'inputs'> }>}
  */
-export async function bundleCommand(root, command, owner) {
+export async function bundleCommand(root, command) {
   const [doorFile, commandFile] = toCommandFiles(command);
   const [behind, door] = await Promise.all([
     esbuild.build({
@@ -48,12 +42,6 @@ export async function bundleCommand(root, command, owner) {
       banner: { js: requireBanner },
       define: { 'process.env.NODE_ENV': '"production"' },
       metafile: true,
-      ...(owner &&
-        loadsProduct(command) && {
-          // The settings import `#engine/server`, which would bring all of the engine.
-          plugins: [engineByName(root), ...owner.plugins],
-          alias: owner.alias,
-        }),
     }),
     esbuild.build({
       ...common,
@@ -75,8 +63,7 @@ export async function bundleCommand(root, command, owner) {
  * @param {string} command
  */
 export async function buildCommand(root, command) {
-  const owner = loadsProduct(command) ? await readOwnersBuild(root) : undefined;
-  const { outputFiles } = await bundleCommand(root, command, owner);
+  const { outputFiles } = await bundleCommand(root, command);
   for (const { path, contents } of outputFiles) {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, contents);

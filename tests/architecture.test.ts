@@ -113,18 +113,6 @@ describe('import boundaries', () => {
   });
   // #endregion desk
 
-  it('keeps the doctor out of the server', () => {
-    const wrong = imports.filter(
-      ({ from, to }) => isIn(to, 'server/doctor') && !isIn(from, 'server/doctor') && from !== 'src/server/doctor.ts',
-    );
-    expect(
-      sentences(
-        wrong,
-        'The doctor is a command with a separate bundle: keep code that it shares with the server in the server.',
-      ),
-    ).toEqual([]);
-  });
-
   it.each([
     ['@sentry/node', 'src/server/sentry/sentry.ts'],
     ['@sentry/react', 'src/client/engine/reporting/sentry.ts'],

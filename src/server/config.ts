@@ -214,6 +214,19 @@ export const SETTINGS = {
   ...DESTINATION_SETTINGS,
 } satisfies SettingsTable;
 
+/** Settings of 0.2.0 that no longer exist, and what replaces them. Delete the table in 0.4.0. */
+const REMOVED_SETTINGS = {
+  DESK_MCP: 'Agents read incidents as Markdown: `npm run desk -- <address>`, or the API with Accept: text/markdown.',
+  DESK_ONLY: 'If your app does not start, read its failures with `npm run desk`.',
+} as const;
+
+/** Returns a sentence for each setting in the environment that no longer exists. */
+export function listRemovedSettings(env: Environment): string[] {
+  return Object.entries(REMOVED_SETTINGS)
+    .filter(([name]) => env[name]?.trim())
+    .map(([name, instead]) => `The setting ${name} no longer exists, so it is ignored. ${instead}`);
+}
+
 /** The parsed settings. */
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 

@@ -1,15 +1,16 @@
 import { join } from 'node:path';
 import { startSite } from './boot/site.ts';
 import { startOrExit } from './boot/start-or-exit.ts';
-import { findOtherStart } from './destination.ts';
 
 const dist = join(import.meta.dirname, '..');
 
 await startOrExit(async () => {
-  const startOther = findOtherStart();
-  if (startOther) return startOther(dist);
-  // Imported only now, so that no product code runs before: it can be what is broken.
+  // Imported only now, so that an error of the product is printed like any other that stops a start.
   const { product } = await import('./product/index.ts');
+  if (process.argv.includes('--check')) {
+    const { runCheck } = await import('./boot/check.ts');
+    process.exit(await runCheck(process.argv, { dist, env: process.env, settings: product.settings }));
+  }
   const { routes } = await import('../shared/product/routes.tsx');
   const { Document: document } = await import('../shared/product/document.tsx');
   const { errorPages } = await import('../shared/product/error-pages.tsx');

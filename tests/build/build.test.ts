@@ -83,7 +83,6 @@ const app = {
     console.log(name, typeof renderToPipeableStream, process.env.NODE_ENV, typeof createElement(Home), part);`,
   'src/server/sentry/sentry.ts': `export const part = 'a part of its own';`,
   'src/server/engine/outgoing/send-mail.ts': '',
-  'src/server/doctor.ts': `console.log('the doctor');`,
   'src/server/boot/health-check.ts': '',
 };
 
@@ -221,34 +220,30 @@ describe('the server bundle', () => {
   });
 });
 
+// #region desk
 describe('a command', () => {
   const runs = async (name: string) =>
     (await promisify(execFile)(process.execPath, [join(built, `dist/${name}.mjs`)])).stdout;
 
   it('is a bundle with a small entry file', async () => {
-    expect(await runs('doctor')).toBe('the doctor\n');
-  });
-
-  // #region desk
-  it('of the desk is one too', async () => {
     expect(await runs('desk')).toBe('the command\n');
   });
-  // #endregion desk
 
   it('has no source maps and frame locations, because its failures are not incidents', () => {
-    expect(listFiles(join(built, 'dist/maps')).filter((path) => /doctor\.m?js\.map$/.test(path))).toEqual([]);
+    expect(listFiles(join(built, 'dist/maps')).filter((path) => /desk\.m?js\.map$/.test(path))).toEqual([]);
     expect(readFileSync(join(built, 'dist/sites.json'), 'utf8')).not.toContain('terminal.ts');
-    expect(Object.keys(manifest.debugIds ?? {}).filter((path) => /doctor\.m?js$/.test(path))).toEqual([]);
+    expect(Object.keys(manifest.debugIds ?? {}).filter((path) => /desk\.m?js$/.test(path))).toEqual([]);
   });
 
   it('is required for a build to be current', () => {
     const root = createApp();
     cpSync(join(built, 'dist'), join(root, 'dist'), { recursive: true });
     expect(hasCurrentBuild(root, { dev: false })).toBe(true);
-    rmSync(join(root, 'dist/server/doctor.js'));
+    rmSync(join(root, 'dist/server/desk.js'));
     expect(hasCurrentBuild(root, { dev: false })).toBe(false);
   });
 });
+// #endregion desk
 
 describe('style sheets', () => {
   it('have the same class names as the pages, in both bundles', async () => {

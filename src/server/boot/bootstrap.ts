@@ -1,4 +1,4 @@
-import { readConfig } from '../config.ts';
+import { listRemovedSettings, readConfig } from '../config.ts';
 import { DESTINATION_FILES, listTokens } from '../destination-settings.ts';
 import { createLogger } from '../engine/monitoring/logger.ts';
 import { createMetrics } from '../engine/monitoring/metrics.ts';
@@ -18,6 +18,7 @@ export async function bootstrap(dist: string) {
   const manifest = readManifest(dist);
   const release = config.release ?? manifest.release ?? manifest.buildId;
   const { log, flush } = await createLogger({ level: config.logLevel, terminal });
+  for (const sentence of listRemovedSettings(process.env)) log.warn(sentence);
   const metrics = createMetrics({ build: manifest.buildId, release, process: true });
   requireDataFolder(config.dataDir, DESTINATION_FILES);
   /** Who can read the metrics, and more. */

@@ -1,6 +1,5 @@
 import { get } from 'node:http';
 import { Second } from '../../shared/units.ts';
-import { findOtherPort } from './other-port.ts';
 
 // The container's HEALTHCHECK (see the Dockerfile). Exits with 0 if the server with the same settings is alive, or else
 // with 1 and a sentence. It loads few other modules, because it shares the container's memory. A draining server is
@@ -10,7 +9,7 @@ import { findOtherPort } from './other-port.ts';
 const PATIENCE = 2 * Second;
 
 const { HOST, PORT } = process.env;
-const port = Number(findOtherPort(process.env) || PORT?.trim() || 3000);
+const port = Number(PORT?.trim() || 3000);
 
 const request = get({ host: toReachable(HOST?.trim()), port, path: '/livez', timeout: PATIENCE, agent: false });
 request.on('response', (reply) => {

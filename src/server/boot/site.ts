@@ -15,7 +15,7 @@ import { listen, toHttpUrl } from '../engine/connection/listen.ts';
 import { handleUpgrades } from '../engine/connection/upgrades.ts';
 import { loadExistingApp } from '../engine/existing-app.ts';
 import { createAppLog } from '../engine/monitoring/app-log.ts';
-import { doctorPage } from '../engine/monitoring/doctor-page.ts';
+import { checkPage } from '../engine/monitoring/check-page.ts';
 import { metricsPage, type Readiness } from '../engine/monitoring/fixed-paths.ts';
 import type { ServerLog } from '../engine/monitoring/logger.ts';
 import { describeNodeFloor } from '../engine/monitoring/node-floor.ts';
@@ -139,7 +139,6 @@ export async function startSite<Settings, Services, Own extends object>({
   });
   const upgrades = product.upgrades?.(parts) ?? {};
   const existing = await loadExistingApp(product.existingApp, join(dist, '..'), log);
-  const hasSockets = Object.keys(upgrades).length > 0;
   const app = createApp({
     log,
     funnel,
@@ -154,7 +153,7 @@ export async function startSite<Settings, Services, Own extends object>({
     metrics,
     onEnd: destination.noteRequest,
     metricsPage: operators.metrics,
-    doctorPage: doctorPage({ origins, trust, mayRead, compression: config.compression, hasSockets }),
+    checkPage: checkPage({ trust, mayRead }),
     overload,
     reportPath,
     tunnel: toTunnel({ origins, mayOpen: operators.mayOpen, routes: operators.routes }),

@@ -1,7 +1,7 @@
 import { Day, MiB } from '../../shared/units.ts';
 import { ONLY_OPERATOR, ONLY_VIEWER, parseTokens, TOKEN_SENTENCE } from '../access/operator-tokens.ts';
 import { parseOrigins } from '../engine/protection/origin-settings.ts';
-import { parsed, port, type SettingsTable, type SettingsValues, toggle, whole } from '../engine/settings.ts';
+import { parsed, port, type SettingsTable, type SettingsValues, whole } from '../engine/settings.ts';
 import { ISSUE_FIELDS, parseIssueLink, parseSourceLink, parseTraceLink } from './links.ts';
 import {
   listInEnvironment,
@@ -84,12 +84,6 @@ export const DESK_SETTINGS = {
       'A separate port for the desk and /metrics, which PORT then no longer serves. Requests for any host are accepted there, and metrics need no token, so make it reachable only from an internal network. 0 takes any free port. Default: the desk is on PORT.',
     example: '3001',
     schema: port().optional(),
-  },
-  DESK_ONLY: {
-    about:
-      'Serves only the desk and health checks, on DESK_PORT or PORT, and does not load your code. Use it when your app cannot start.',
-    example: 'off',
-    schema: toggle().prefault('off'),
   },
   DESK_ORIGIN: {
     about:
@@ -221,7 +215,6 @@ export function toDeskConfig(values: SettingsValues<typeof DESK_SETTINGS> & { re
     authProxyOperators: values.AUTH_PROXY_OPERATORS,
     /** Undefined: the desk is on `port`. */
     deskPort: values.DESK_PORT,
-    deskOnly: values.DESK_ONLY,
     /** Undefined: it follows from other settings. */
     deskOrigin: values.DESK_ORIGIN || undefined,
     webhookUrls: listInEnvironment(values.WEBHOOK_URL, environment),

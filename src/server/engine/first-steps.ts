@@ -31,8 +31,8 @@ export interface FirstStepsDeps {
   readonly onEnd?: AccessLogOptions['onEnd'];
   /** Answers `/metrics`, unless it is on another port. */
   readonly metricsPage?: FixedPaths | undefined;
-  /** Answers `npm run doctor`. */
-  readonly doctorPage?: FixedPaths;
+  /** Answers `npm start -- --check <url>`. */
+  readonly checkPage?: FixedPaths;
   /** The product's function that identifies the visitor, for failures. */
   readonly visitorId?: ProductReporting['visitorId'] | undefined;
   /** The path at which the tunnel receives the browser's own reports. */
@@ -54,7 +54,7 @@ export function firstSteps(deps: FirstStepsDeps, spelling?: NormalizeUrlOptions)
     accessLog({ log, inFlight, scrubPath, metrics, onEnd }),
     securityHeaders(toSecurityHeaders(origins)),
     normalizeUrl(spelling),
-    fixedPaths([health(deps.readiness), deps.metricsPage ?? {}, deps.doctorPage ?? {}]),
+    fixedPaths([health(deps.readiness), deps.metricsPage ?? {}, deps.checkPage ?? {}]),
     hostCheck({ origins, trust, log }),
     ...(tracer ? [tracing(tracer, scrubPath)] : []),
     strictTransport({ reportPath: deps.reportPath }),

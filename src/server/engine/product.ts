@@ -109,7 +109,7 @@ export interface ProductReporting {
 }
 
 /**
- * Describes settings from the environment. `.env.example` lists them, and `npm run doctor` checks them.
+ * Describes settings from the environment. `.env.example` lists them, and `npm start -- --check` checks them.
  *
  * @param toSettings converts the parsed values for the product; by default it gets the values themselves
  */

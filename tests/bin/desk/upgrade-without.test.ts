@@ -40,7 +40,7 @@ const NEW = {
   'src/server/destination.ts': "export { desk } from './desk/other.ts';\n",
   'src/server/counters.ts': `${LINES.replace('line1 = 1', 'line1 = 100')}\n// #region desk\nexport const rows = 2;\n// #endregion desk\n`,
   'src/server/desk/other.ts': 'export const desk = 2;\n',
-  'src/server/doctor/desk/check.ts': 'export const check = 1;\n',
+  'src/server/desk/check.ts': 'export const check = 1;\n',
   'tests/server/other.test.ts': "import { rows } from '../support/rows.ts';\n",
 };
 

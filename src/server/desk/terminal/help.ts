@@ -11,7 +11,6 @@ export function toHelp(command: string): string {
 ${lines.join('\n')}
 
 It uses the server's settings, such as DATA_DIR and DESK_DATABASE_URL. Colour: NO_COLOR, FORCE_COLOR.
-If the site does not start, set DESK_ONLY=1 to start only the desk.
 `;
 }
 

@@ -5,5 +5,5 @@ export function isApiPath(path: string): boolean {
 
 /** Paths that Spillway reserves (the table in `docs/recipes/existing-app.md`). */
 export function isTakenPath(path: string): boolean {
-  return /^\/(?:api|_data|_dev|_doctor|livez|readyz|metrics)(?:\/|$)/i.test(path);
+  return /^\/(?:api|_data|_dev|_check|livez|readyz|metrics)(?:\/|$)/i.test(path);
 }

@@ -23,7 +23,7 @@ export const DESTINATION_SETTINGS = {
   },
   OPERATOR_TOKEN: {
     about:
-      'The token for /metrics and `npm run doctor`. For several people, use name:token, separated by commas. Default: nobody can read the metrics.',
+      'The token for /metrics and `npm start -- --check <url>`. For several people, use name:token, separated by commas. Default: nobody can read the metrics.',
     example: 'ada:6f1d0c5e9b7a4823,grace:b80e57d2a6c94f31',
     schema: parsed(TOKEN_SENTENCE, (text) => parseTokens(text, ONLY_OPERATOR)).prefault(''),
   },
@@ -43,6 +43,12 @@ export function toDestinationConfig(values: SettingsValues<typeof DESTINATION_SE
     viewerTokens: values.VIEWER_TOKEN,
   };
 }
+
+/** No paths besides the engine's are for operators. */
+export const DESTINATION_PATHS: readonly string[] = [];
+
+/** No token is kept in the data folder. */
+export function readKeptToken(_dataDir: string): undefined {}
 
 /** What is written into the data folder. */
 export const DESTINATION_FILES = { folder: 'outbox', files: [] };

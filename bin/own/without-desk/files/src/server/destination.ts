@@ -30,11 +30,6 @@ const AWAITED_TIME = 1 * Hour;
 /** Errors of a start whose message says what to do, besides the engine's. */
 export const START_ERRORS: readonly (abstract new (...args: never[]) => Error)[] = [];
 
-/** Nothing starts in place of the site. */
-export function findOtherStart(): ((dist: string) => Promise<void>) | undefined {
-  return undefined;
-}
-
 /** Links to `FAILURE_LINK`, which every visitor sees. */
 export function toFailureLinks({ failureLink }: Config): FailureLinks {
   return {
@@ -141,3 +136,6 @@ export async function openDestination(
     };
   }
 }
+
+/** Nothing needs more than valid settings. */
+export function checkDestinationSettings(_config: object): void {}
