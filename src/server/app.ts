@@ -48,8 +48,6 @@ export interface AppDeps extends FirstStepsDeps {
   readonly tunnel?: (fail: ErrorHandler) => Step;
   /** What operators see. It runs before all product code. */
   readonly operators?: OperatorApp | undefined;
-  /** Receives feedback from visitors. */
-  readonly feedback?: RequestHandler | undefined;
   /** `npm run dev`: notifies open pages of builds. */
   readonly development?: RequestHandler;
   /** The product's steps. They run before API and pages, and can guard them. */
@@ -76,7 +74,7 @@ export interface OperatorApp {
  */
 export function createApp(deps: AppDeps): RequestListener {
   const { log, funnel, origins, trust, files, pages } = deps;
-  const fail = errorHandler({ funnel, renderError: pages.renderError, takesFeedback: deps.feedback !== undefined });
+  const fail = errorHandler({ funnel, renderError: pages.renderError });
   const count = deps.metrics?.count;
   const headers = toSecurityHeaders(origins);
   const existing = deps.existingApp && mountExistingApp({ existing: deps.existingApp, trust, headers, isReserved });
@@ -112,7 +110,6 @@ export function createApp(deps: AppDeps): RequestListener {
     ...(deps.steps.length === 0 ? [productsApi, pages.kept] : []),
   ];
 
-  if (deps.feedback) app.use(deps.feedback);
   if (deps.development) app.use(DEV_PREFIX, deps.development);
   if (deps.operators) app.use(deps.operators.step);
   for (const step of deps.steps) app.use(seenAsPage(step), dropClosed());

@@ -10,5 +10,5 @@ process.exitCode = await runTerminal({
   env: process.env,
   out: process.stdout,
   err: process.stderr,
-  dist: join(import.meta.dirname, '..'),
+  root: join(import.meta.dirname, '../..'),
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Found } from '../../src/server/desk/store/records.ts';
+import type { FoundIncident } from '../../src/server/desk/store/records.ts';
 import { toOccurrence } from '../../src/shared/engine/reporting/address.ts';
 import type { AssetManifest } from '../../src/shared/engine/wire/manifest.ts';
 import { shareBrowser, watch } from '../support/browser.ts';
@@ -150,12 +150,12 @@ describe('a tab that was open across a deploy', () => {
   }
 
   /** Waits until a report is ingested, because its digest is unknown when it is journaled. */
-  async function findReported(id: string): Promise<Found> {
+  async function findReported(id: string): Promise<FoundIncident> {
     const occurrence = toOccurrence(id);
     return vi.waitFor(async () => {
       const address = addressIn(server.log(), (line) => line.occurrence === occurrence);
       const found = address === undefined ? undefined : await lookUp(dataDir, address);
-      if (!found?.occurrence?.whole) throw new Error(`${address ?? id} leads nowhere.`);
+      if (!found?.occurrence?.full) throw new Error(`${address ?? id} leads nowhere.`);
       return found;
     }, 30_000);
   }
@@ -190,7 +190,7 @@ describe('a tab that was open across a deploy', () => {
       expect(incident.counts).toEqual({ server: 0, browser: 2 });
       expect([incident.firstBuild, incident.lastBuild]).toEqual([build, newBuild]);
       expect(occurrence).toMatchObject({ build, release: build, side: 'browser', route: '/' });
-      expect(occurrence?.whole && placeOf(occurrence.whole)).toBe(places.get(name));
+      expect(occurrence?.full && placeOf(occurrence.full)).toBe(places.get(name));
       expect(await lookUp(dataDir, `${digest}-${toOccurrence(id)}`)).toMatchObject({ occurrence });
     }
   });

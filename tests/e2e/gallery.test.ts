@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Browser, Page, Response as PageResponse, Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Found } from '../../src/server/desk/store/records.ts';
+import type { FoundIncident } from '../../src/server/desk/store/records.ts';
 import { toOccurrence } from '../../src/shared/engine/reporting/address.ts';
 import { shareBrowser } from '../support/browser.ts';
 import {
@@ -38,13 +38,13 @@ afterAll(async () => {
 });
 
 /** Waits until the desk worker has ingested the incident with its full occurrence. */
-async function find(address: string): Promise<Found> {
-  let found: Found | undefined;
+async function find(address: string): Promise<FoundIncident> {
+  let found: FoundIncident | undefined;
   await expect
     .poll(
       async () => {
         found = await lookUp(dataDir, address);
-        return found?.occurrence?.whole !== undefined;
+        return found?.occurrence?.full !== undefined;
       },
       { timeout: 10_000, message: `${address} leads nowhere` },
     )
@@ -65,10 +65,10 @@ interface Expected {
   readonly title?: RegExp;
 }
 
-async function expectStory(address: string, expected: Expected): Promise<Found> {
+async function expectStory(address: string, expected: Expected): Promise<FoundIncident> {
   expect(address).toMatch(new RegExp(`^${ADDRESS.source}$`));
   const found = await find(address);
-  const whole = found.occurrence?.whole;
+  const whole = found.occurrence?.full;
   if (!whole) throw new Error('All of it was found.');
   const { place, kind = 'exception', side = 'server', title, ...rest } = expected;
   expect(placeOf(whole)).toBe(place && places.get(place));
@@ -105,16 +105,16 @@ describe('on the server', () => {
       expect([path, response.status]).toEqual([path, 500]);
       expect(await response.text()).toContain(address);
       const { occurrence } = await expectStory(address, { method: 'GET', ...expected });
-      expect(occurrence?.whole?.request?.url).toBe(path.replace('token=canary', 'token=[redacted]'));
+      expect(occurrence?.full?.request?.url).toBe(path.replace('token=canary', 'token=[redacted]'));
       expect(occurrence?.requestId).toBe(response.headers.get('X-Request-Id'));
-      expect(occurrence?.whole?.request?.headers?.['user-agent']).toBe(AGENT);
+      expect(occurrence?.full?.request?.headers?.['user-agent']).toBe(AGENT);
     }
   });
 
   test('breadcrumbs show responses of an upstream', async () => {
     const response = await ask('/loader/upstream');
     const { occurrence } = await find(response.headers.get('X-Error-Digest') ?? '');
-    expect(occurrence?.whole?.breadcrumbs).toMatchObject([
+    expect(occurrence?.full?.breadcrumbs).toMatchObject([
       { category: 'fetch', level: 'error', message: expect.stringContaining('GET http://127.0.0.1:4/') },
     ]);
   });
@@ -193,7 +193,7 @@ describe('on the server', () => {
       kind: 'blocked-loop',
       origin: 'process',
     });
-    expect(blocked.occurrence?.whole?.extra?.ms).toBeGreaterThan(1000);
+    expect(blocked.occurrence?.full?.extra?.ms).toBeGreaterThan(1000);
   });
 
   test('a failure that ends the process is stored before it ends, or reported at the next start', async () => {
@@ -222,7 +222,7 @@ describe('on the server', () => {
       )
       .not.toBe('');
     const { occurrence } = await expectStory(address, { kind: 'unclean-death', origin: 'process' });
-    expect(occurrence?.whole?.extra).toMatchObject({
+    expect(occurrence?.full?.extra).toMatchObject({
       memory: expect.any(Number),
       inFlight: [{ method: 'GET', route: '/hang' }],
     });
@@ -281,7 +281,7 @@ describe('in a browser', () => {
       route: '/browser',
       ...expected,
     });
-    expect(occurrence?.whole?.request?.url).toBe(`${server.url}/browser`);
+    expect(occurrence?.full?.request?.url).toBe(`${server.url}/browser`);
   });
 
   test('a page that fails to hydrate, a hydration mismatch, and an effect of a static page lead to their lines', async () => {
@@ -293,7 +293,7 @@ describe('in a browser', () => {
       side: 'browser',
       route: '/mismatch',
     });
-    expect(occurrence?.whole?.componentStack).toBeDefined();
+    expect(occurrence?.full?.componentStack).toBeDefined();
     const kept = await open('/kept');
     await expectStory(await kept.reported(), { place: 'effect-kept', side: 'browser', route: '/kept' });
   });

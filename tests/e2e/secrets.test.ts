@@ -166,7 +166,7 @@ const ADDRESS = /\b[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}\b/;
 function find(address: string): Promise<StoredFailure> {
   return vi.waitFor(
     async () => {
-      const whole = (await lookUp(dataDir, address))?.occurrence?.whole;
+      const whole = (await lookUp(dataDir, address))?.occurrence?.full;
       if (!whole) throw new Error(`${address} leads nowhere.`);
       return whole;
     },

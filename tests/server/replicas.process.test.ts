@@ -60,9 +60,9 @@ describe('a release and its predecessor on one PostgreSQL', () => {
       "ALTER TABLE desk_incidents ADD COLUMN owner TEXT NOT NULL DEFAULT 'nobody'",
       'CREATE TABLE desk_owners (name TEXT PRIMARY KEY)' ] }`);
     const before = await openRelease({ databaseUrl, release: 'v1' });
-    await before.desk.ask('readChanges');
+    await before.desk.calls.readChanges();
     const after = await openRelease({ databaseUrl, release: 'v2', workerFile: later });
-    await after.desk.ask('readChanges');
+    await after.desk.calls.readChanges();
     expect(await readSchema(databaseUrl)).toBe('99');
 
     const failures = [before, after].map(({ desk }) => {
@@ -72,7 +72,7 @@ describe('a release and its predecessor on one PostgreSQL', () => {
     });
     for (const { desk } of [before, after]) {
       for (const failure of failures) {
-        expect(await desk.ask('find', toAddress(failure))).toMatchObject({ state: 'kept', occurrence: { whole: {} } });
+        expect(await desk.calls.find(toAddress(failure))).toMatchObject({ state: 'kept', occurrence: { full: {} } });
       }
     }
     await after.desk.close();
@@ -81,7 +81,7 @@ describe('a release and its predecessor on one PostgreSQL', () => {
     const back = await openRelease({ databaseUrl, release: 'v1' });
     const failure = createFailure();
     expect(back.desk.journal(failure)).toBe(true);
-    expect(await back.desk.ask('find', toAddress(failure))).toMatchObject({
+    expect(await back.desk.calls.find(toAddress(failure))).toMatchObject({
       state: 'kept',
       incident: { counts: { server: 3 } },
     });
@@ -93,13 +93,13 @@ describe('a release and its predecessor on one PostgreSQL', () => {
     const later = laterRelease(`{ version: 99, oldestWriter: 99, statements: () => [] }`);
     const dataDir = createFolder(onTestFinished);
     const after = await openRelease({ databaseUrl, release: 'v2', workerFile: later });
-    await after.desk.ask('readChanges');
+    await after.desk.calls.readChanges();
     await after.desk.close();
 
     const before = await openRelease({ databaseUrl, release: 'v1', dataDir });
     const failure = createFailure();
     expect(before.desk.journal(failure)).toBe(true);
-    await expect(before.desk.ask('find', toAddress(failure))).rejects.toThrow();
+    await expect(before.desk.calls.find(toAddress(failure))).rejects.toThrow();
     expect(before.lines).toMatchObject([
       { level: 'error', fields: { err: { message: expect.stringMatching(/newer release/) } } },
     ]);
@@ -107,7 +107,7 @@ describe('a release and its predecessor on one PostgreSQL', () => {
 
     const again = await openRelease({ databaseUrl, release: 'v2', dataDir, workerFile: later });
     await expect
-      .poll(() => again.desk.ask('find', toAddress(failure)), PATIENCE)
+      .poll(() => again.desk.calls.find(toAddress(failure)), PATIENCE)
       .toMatchObject({ state: 'kept', incident: { counts: { server: 1 } } });
   }, 60_000);
 });
@@ -164,7 +164,7 @@ function laterRelease(migration: string): string {
   for (const tree of ['src/server', 'src/shared']) cpSync(join(project, tree), join(folder, tree), { recursive: true });
   cpSync(join(project, 'package.json'), join(folder, 'package.json'));
   symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'));
-  const file = join(folder, 'src/server/desk/store/migrations.ts');
+  const file = join(folder, 'src/server/desk/store/schema.ts');
   const text = readFileSync(file, 'utf8');
   const end = text.indexOf('\n];\n');
   expect(end).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BlockedLoop } from '../../src/server/desk/worker/processes/heartbeat.ts';
+import type { BlockedLoop } from '../../src/server/desk/worker/watchdog.ts';
 import { openTestDesk } from './desk.ts';
 
 /** A server whose event loop is blocked in one of these ways (HOW). Prints what its desk reports about it. */
@@ -24,7 +24,7 @@ const ways: Record<string, () => unknown> = {
 const { DATA_DIR = '', HOW = 'loop' } = process.env;
 const reports: BlockedLoop[] = [];
 const desk = await openTestDesk({ dataDir: DATA_DIR, onBlockedLoop: (report) => void reports.push(report) });
-await desk.ask('readChanges');
+await desk.calls.readChanges();
 await sleep(500);
 if (HOW === 'forEver') process.stdout.write('standing still\n');
 ways[HOW]?.();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { unpackBytes, unpackJson } from '../../src/server/desk/store/occurrences/pack.ts';
+import { zstdDecompressSync } from 'node:zlib';
 import type { SqlDriver, SqlValue } from '../../src/server/desk/store/sql.ts';
 
 /** Bytes that the process left behind, with their source. */
@@ -62,16 +62,13 @@ export async function readTables(driver: SqlDriver): Promise<Leftover[]> {
       ? "SELECT name FROM sqlite_schema WHERE type = 'table'"
       : 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()',
   );
-  const packed = await driver.all<{ digest: string; data: Uint8Array }>('SELECT digest, data FROM desk_dictionaries');
-  const dictionaries = new Map(packed.map(({ digest, data }) => [digest, unpackBytes(data)]));
   const leftovers: Leftover[] = [];
   for (const { name } of tables) {
     for (const row of await driver.all<Record<string, SqlValue>>(`SELECT * FROM "${name}"`)) {
-      const dictionary = dictionaries.get(String(row.digest));
       for (const [column, value] of Object.entries(row)) {
         const where = `${name}.${column}`;
         leftovers.push({ name: where, bytes: Buffer.from(value instanceof Uint8Array ? value : String(value)) });
-        if (value instanceof Uint8Array) leftovers.push(...unpack(where, value, dictionary));
+        if (value instanceof Uint8Array) leftovers.push(...unpack(where, value));
       }
     }
   }
@@ -83,15 +80,13 @@ export function readPacked(file: string): Leftover[] {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
     const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
-    const dictionaries = readDictionaries(database);
     return tables.flatMap(({ name }) =>
       database
         .prepare(`SELECT * FROM "${name}"`)
         .all()
         .flatMap((row) => {
-          const dictionary = dictionaries.get(String(row.digest));
-          return Object.entries(row).flatMap(([column, value]) =>
-            value instanceof Uint8Array ? unpack(`${name}.${column}`, value, dictionary) : [],
+              return Object.entries(row).flatMap(([column, value]) =>
+            value instanceof Uint8Array ? unpack(`${name}.${column}`, value) : [],
           );
         }),
     );
@@ -100,18 +95,10 @@ export function readPacked(file: string): Leftover[] {
   }
 }
 
-/** By digest: the dictionaries that full occurrences are compressed with. */
-function readDictionaries(database: DatabaseSync): ReadonlyMap<string, Uint8Array> {
-  const rows = database.prepare('SELECT digest, data FROM desk_dictionaries').all();
-  return new Map(rows.map(({ digest, data }) => [String(digest), unpackBytes(data as Uint8Array)]));
-}
-
-function unpack(name: string, bytes: Uint8Array, dictionary: Uint8Array | undefined): Leftover[] {
-  const whole = dictionary && unpackJson(bytes, dictionary);
-  if (whole !== undefined) return [{ name, bytes: Buffer.from(JSON.stringify(whole)) }];
+function unpack(name: string, bytes: Uint8Array): Leftover[] {
   try {
-    return [{ name, bytes: Buffer.from(unpackBytes(bytes)) }];
+    return [{ name, bytes: zstdDecompressSync(bytes) }];
   } catch {
-    return []; // a salt is not compressed
+    return []; // not compressed
   }
 }

@@ -64,7 +64,7 @@ export function readLines(reply: Response): Record<string, unknown>[] {
 const SOURCE = ['function loadCart(cart) {', '  return cart.order.total; // here', '}'];
 
 /** A full failure as the desk worker prepares it, with a line of source. */
-export function wholeWithSource(wanted: Partial<StoredFailure> = {}) {
+export function fullWithSource(wanted: Partial<StoredFailure> = {}) {
   const frame = { file: 'server/main.js', line: 1, column: 200, function: 'a' };
   const place = { file: 'src/server/product/pages/cart.ts', line: 2, column: 21 };
   const failure: StoredFailure = {
@@ -80,5 +80,5 @@ export function wholeWithSource(wanted: Partial<StoredFailure> = {}) {
     resolved: [[{ ...place, function: 'loadCart', own: true, context: { start: 1, lines: SOURCE } }]],
     ...wanted,
   };
-  return { entry: 'whole', failure } as const;
+  return { entry: 'full', failure } as const;
 }

@@ -1,10 +1,9 @@
 import type {
-  GrowthShape,
   IncidentData,
   IncidentRow,
   IncidentsData,
   OccurrenceShape,
-  WholeShape,
+  FullShape,
 } from '../../src/shared/desk/shapes.ts';
 import { Day, Hour, MiB, Minute, Second } from '../../src/shared/units.ts';
 
@@ -12,7 +11,7 @@ import { Day, Hour, MiB, Minute, Second } from '../../src/shared/units.ts';
 export const NOW = Date.UTC(2026, 10, 21, 20, 31, 7);
 
 /** A full occurrence, for tests that render a page of the desk. */
-export function wholeShape(more: Partial<WholeShape> = {}): WholeShape {
+export function fullShape(more: Partial<FullShape> = {}): FullShape {
   return {
     origin: 'while a loader ran',
     level: 'error',
@@ -167,7 +166,7 @@ export function occurrenceShape(more: Partial<OccurrenceShape> = {}): Occurrence
     route: '/orders/:id',
     requestId: '0f8e1c52-7d53-4d5e-9f0e-3f1a2b6c7d8e',
     visitor: 'kq3xYw7bVb0J2k1p',
-    whole: wholeShape(),
+    full: fullShape(),
     ...more,
   };
 }
@@ -190,7 +189,6 @@ export function incidentData(more: Partial<IncidentData> = {}): IncidentData {
     place: { route: '/orders/:id', file: 'src/server/product/pages/cart.ts', line: 24, function: 'loadCart' },
     status: { state: 'open' },
     version: '3',
-    merged: [],
     counts: { server: 408, browser: 12 },
     visitors: 131,
     firstAt: NOW - 6 * Day,
@@ -224,16 +222,6 @@ export function incidentData(more: Partial<IncidentData> = {}): IncidentData {
     recent: [
       { occurrence: '9F4W0R6B', at: NOW - 3 * Minute, side: 'server', release: 'v1.4.0' },
       { occurrence: '2M3KQ7XA', at: NOW - 9 * Minute, side: 'browser', release: 'v1.4.0' },
-    ],
-    feedback: [
-      {
-        id: 'f0',
-        at: NOW - 2 * Minute,
-        text: 'I wanted to pay and the page said it is sorry.\nIt worked yesterday.',
-        name: 'Grace',
-        email: 'grace@example.org',
-        url: 'https://shop.example/orders/7',
-      },
     ],
     similar: [
       {
@@ -294,7 +282,6 @@ export function incidentsData(more: Partial<IncidentsData> = {}): IncidentsData 
       route: '',
       release: '',
       environment: '',
-      assignee: '',
       within: '',
     },
     rows: [incidentRow()],
@@ -302,25 +289,8 @@ export function incidentsData(more: Partial<IncidentsData> = {}): IncidentsData 
     choices: {
       routes: ['/orders/:id', '/'],
       releases: ['v1.4.0', 'v1.3.2'],
-      assignees: ['ada'],
     },
     isNew: false,
-    ...more,
-  };
-}
-
-/** The memory history of a process that ran out of heap. */
-export function growthShape(more: Partial<GrowthShape> = {}): GrowthShape {
-  return {
-    at: NOW - 20 * Minute,
-    step: 2 * Minute,
-    memory: [90, 160, 230, 300, 370, 440, 512].map((size) => size * MiB),
-    heap: [30, 100, 170, 240, 310, 370, 440].map((size) => size * MiB),
-    heapLimit: 592 * MiB,
-    where: 'heap',
-    from: { memory: 90 * MiB, heap: 30 * MiB },
-    to: { memory: 512 * MiB, heap: 440 * MiB },
-    ms: 12 * Minute,
     ...more,
   };
 }

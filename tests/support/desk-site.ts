@@ -9,7 +9,6 @@ import { toProxySignIn } from '../../src/server/desk/access/proxy-operator.ts';
 import type { SessionStore } from '../../src/server/desk/access/session-store.ts';
 import { createSignIn, makeTicket } from '../../src/server/desk/access/sign-in.ts';
 import { createDeskApi } from '../../src/server/desk/api/desk-api.ts';
-import type { Desk } from '../../src/server/desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from '../../src/server/desk/desk-app.ts';
 import type { DeskLinks } from '../../src/server/desk/links.ts';
 import { createDeskPages, type DeskPages } from '../../src/server/desk/pages/desk-pages.ts';
@@ -17,7 +16,7 @@ import type { SqlDriver } from '../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../src/server/desk/store/store.ts';
 import type { NotifyFacts } from '../../src/server/desk/views/present-notify.ts';
-import type { WorkerHandlers } from '../../src/server/desk/worker/calls.ts';
+import type { DeskCalls } from '../../src/server/desk/worker/desk-calls.ts';
 import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import { parseAddress } from '../../src/server/engine/errors/parse-address.ts';
@@ -52,14 +51,10 @@ export interface DeskSiteOptions {
   readonly driver?: SqlDriver;
   /** The notification channels that the pages show. */
   readonly notify?: NotifyFacts;
-  /** Stores the requests of routes; does nothing by default. */
-  readonly flushRoutes?: () => Promise<void>;
   /** The links that the pages have; none by default. */
   readonly links?: DeskLinks;
   /** Calls that the desk worker handles without the store. */
-  readonly calls?: Partial<WorkerHandlers>;
-  /** Failures that are not in the store yet; none by default. */
-  readonly arriving?: Desk['arriving'];
+  readonly calls?: Partial<DeskCalls>;
   /** The ping interval of live pages (ms). */
   readonly pingInterval?: number;
   /** How long responses to sign-ins are delayed during a flood of wrong tokens (ms). */
@@ -95,14 +90,21 @@ export interface DeskSite {
 export async function startDeskSite(options: DeskSiteOptions = {}): Promise<DeskSite> {
   let now = Date.now();
   const driver = options.driver ?? openSqlite(':memory:', { log: createTestLog().log });
-  const store = await openStore(driver, { rule: 1, environment: 'test' });
+  const store = await openStore(driver, { environment: 'test' });
   const sessions = options.sessions ?? store;
   // Like the desk worker, for calls that are methods of the store.
-  const ask = (async (name: keyof Store, ...args: never[]) => {
-    const method = (options.calls?.[name as keyof WorkerHandlers] ?? store[name]) as (...args: unknown[]) => unknown;
-    const [first, ...rest] = args;
-    return method.apply(store, name === 'find' ? [parseAddress(first ?? ''), ...rest] : args);
-  }) as unknown as Desk['ask'];
+  const calls: DeskCalls = {
+    ...store,
+    async find(text, environment) {
+      const address = parseAddress(text);
+      return address && store.find(address, environment);
+    },
+    isEchoAwaited: async (address) => (await store.isEchoAwaited(address)) === true,
+    sendTestNotifications: async () => [],
+    settle: async () => true,
+    flush: async () => undefined,
+    ...options.calls,
+  };
 
   async function start(tokens: readonly OperatorToken[]): Promise<DeskSite> {
     const { log, lines } = spyOnLog();
@@ -117,12 +119,11 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       holdMs: options.holdMs ?? 10,
     });
     const { notify, links = {} } = options;
-    const { flushRoutes = async () => undefined } = options;
-    const facts = { environment: 'test', release: 'v1', links, flushRoutes, ...(notify && { notify }) };
+    const facts = { environment: 'test', release: 'v1', links, ...(notify && { notify }) };
     const proxy = toProxySignIn({ authProxyHeader, authProxySecret, authProxyOperators, trustProxy });
     const credentials = { takeCredentials: takeCredentials(proxy) };
     const desk = await createDeskPages({
-      desk: { ask, arriving: options.arriving ?? { count: 0, hasMore: false } },
+      calls,
       signIn: createSignIn({ tokens: known, sessions, checkToken, now: () => now }),
       facts,
       manifest: MANIFEST,
@@ -133,7 +134,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),
     });
     const api = createDeskApi({
-      desk: { ask, arriving: options.arriving ?? { count: 0, hasMore: false } },
+      calls,
       facts,
       checkToken,
     });

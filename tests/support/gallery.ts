@@ -1,11 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page, Response as PageResponse } from 'playwright-core';
-import { openDriver } from '../../src/server/desk/store/open-driver.ts';
-import type { Found, ResolvedFrame, StoredFailure } from '../../src/server/desk/store/records.ts';
+import type { FoundIncident, ResolvedFrame, StoredFailure } from '../../src/server/desk/store/records.ts';
 import type { SqlDriver } from '../../src/server/desk/store/sql.ts';
-import { openStore, type Store } from '../../src/server/desk/store/store.ts';
-import { DIGEST_RULE } from '../../src/server/engine/errors/digest/create-digest.ts';
+import { openDriver, openStore, type Store } from '../../src/server/desk/store/store.ts';
 import { parseAddress } from '../../src/server/engine/errors/parse-address.ts';
 import { hydrated } from '../e2e/site.ts';
 import type { OwnedApp, RunningApp } from './owned-app.ts';
@@ -48,7 +46,7 @@ function nameOf(line: string): string | undefined {
 /** Opens the store of a running server from outside, like the desk command does. */
 export async function withStore<T>(dataDir: string, work: (store: Store, driver: SqlDriver) => Promise<T>): Promise<T> {
   const driver = openDriver({ dataDir, databaseUrl: undefined, log: createTestLog().log });
-  const store = await openStore(driver, { rule: DIGEST_RULE, environment: 'production' });
+  const store = await openStore(driver, { environment: 'production' });
   try {
     return await work(store, driver);
   } finally {
@@ -61,7 +59,7 @@ export async function withStore<T>(dataDir: string, work: (store: Store, driver:
  *
  * @throws if the text is not an address
  */
-export async function lookUp(dataDir: string, text: string): Promise<Found | undefined> {
+export async function lookUp(dataDir: string, text: string): Promise<FoundIncident | undefined> {
   const address = parseAddress(text);
   if (!address) throw new Error(`"${text}" is no address.`);
   return withStore(dataDir, (store) => store.find(address));

@@ -1,12 +1,12 @@
 import { describe, onTestFinished } from 'vitest';
-import { toThin } from '../../src/server/desk/ingest/journal-entry.ts';
-import type { Intake } from '../../src/server/desk/store/ingest/tally.ts';
-import type { NotificationRules } from '../../src/server/desk/store/notifications/notification-rules.ts';
+import { toSummary } from '../../src/server/desk/ingest/journal-entry.ts';
+import type { PreparedEntry } from '../../src/server/desk/store/ingest/tally.ts';
 import { openPostgres } from '../../src/server/desk/store/postgres.ts';
-import type { RetentionOptions, RetentionReport } from '../../src/server/desk/store/retention/retention.ts';
+import type { RetentionOptions, RetentionReport } from '../../src/server/desk/store/retention.ts';
 import type { SqlDriver } from '../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../src/server/desk/store/store.ts';
+import type { NotificationRules } from '../../src/server/desk/store/store-context.ts';
 import type { Failure } from '../../src/server/engine/errors/failure.ts';
 import { Hour } from '../../src/shared/units.ts';
 import { createFailure, TEST_RETENTION } from './desk.ts';
@@ -14,7 +14,7 @@ import { createTestLog } from './test-log.ts';
 import { usePostgres } from './use-postgres.ts';
 
 /** Opens a store and its driver, which are removed at the end of the test. */
-export type OpenTestStore = (news?: NotificationRules) => Promise<{ store: Store; driver: SqlDriver }>;
+export type OpenTestStore = (rules?: NotificationRules) => Promise<{ store: Store; driver: SqlDriver }>;
 
 /** Runs the same tests on a store in SQLite and one in PostgreSQL. */
 export function describeStores(what: string, say: (open: OpenTestStore) => void): void {
@@ -24,9 +24,9 @@ export function describeStores(what: string, say: (open: OpenTestStore) => void)
     PostgreSQL: async () => openPostgres(await postgres.emptyDesk()),
   };
   describe.each(Object.entries(drivers))(`${what} in %s`, (_name, openDriver) => {
-    say(async (news) => {
+    say(async (rules) => {
       const driver = await openDriver();
-      const store = await openStore(driver, { rule: 2, environment: 'production', ...(news && { news }) });
+      const store = await openStore(driver, { environment: 'production', ...(rules && { rules }) });
       onTestFinished(() => store.close());
       return { store, driver };
     });
@@ -34,15 +34,15 @@ export function describeStores(what: string, say: (open: OpenTestStore) => void)
 }
 
 /** A full event to ingest. */
-export function wholeOf(wanted: Partial<Failure> = {}): Extract<Intake, { entry: 'whole' }> {
-  return { entry: 'whole', failure: createFailure(wanted) };
+export function fullOf(wanted: Partial<Failure> = {}): Extract<PreparedEntry, { entry: 'full' }> {
+  return { entry: 'full', failure: createFailure(wanted) };
 }
 
-export function thinOf(wanted: Partial<Failure> = {}): Extract<Intake, { entry: 'thin' }> {
-  return { entry: 'thin', thin: toThin(createFailure(wanted)) };
+export function summaryOf(wanted: Partial<Failure> = {}): Extract<PreparedEntry, { entry: 'summary' }> {
+  return { entry: 'summary', summary: toSummary(createFailure(wanted)) };
 }
 
-export function ingest(store: Store, ...entries: Intake[]): Promise<void> {
+export function ingest(store: Store, ...entries: PreparedEntry[]): Promise<void> {
   return store.ingest({ entries });
 }
 

@@ -19,7 +19,7 @@ export async function runDesk(
     stream.on('data', (chunk: Buffer) => chunks.push(chunk));
     return () => Buffer.concat(chunks).toString(encoding);
   });
-  const code = await runTerminal({ args, env, out, err, dist: `${env.DATA_DIR}/dist` });
+  const code = await runTerminal({ args, env, out, err, root: env.DATA_DIR ?? '' });
   // The output arrives in a later event loop iteration.
   await new Promise((resolve) => setImmediate(resolve));
   return { code, out: texts[0]?.() ?? '', err: texts[1]?.() ?? '' };

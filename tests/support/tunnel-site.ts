@@ -14,18 +14,10 @@ import { requestId } from '../../src/server/engine/request/request-id.ts';
 import { requestInfo } from '../../src/server/engine/request/request-info.ts';
 import { sendText } from '../../src/server/engine/request/send-body.ts';
 import { chain, type Step } from '../../src/server/engine/request/step.ts';
-import type { GivenFeedback } from '../../src/server/reports/feedback/feedback.ts';
-import type { ReportOutbox } from '../../src/server/reports/tunnel/report-outbox.ts';
-import type { MakeReportDigest, ReportScrubber } from '../../src/server/reports/tunnel/report-parts.ts';
+import type { MakeReportDigest, ReportScrubber, Upstream, UpstreamEnvelope } from '../../src/server/reports/tunnel/report-parts.ts';
 import { type TunnelOptions, tunnel } from '../../src/server/reports/tunnel/tunnel.ts';
 import { toCrockford } from '../../src/shared/engine/reporting/address.ts';
 import { TEST_SERVER } from './app.ts';
-
-export interface Forwarded {
-  readonly bytes: Buffer;
-  readonly category: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 export interface Received {
   readonly bytes: Buffer;
@@ -35,16 +27,13 @@ export interface Received {
 /** Everything that the tunnel did. */
 export interface TunnelSpies {
   readonly failures: Failure[];
-  readonly feedback: GivenFeedback[];
-  readonly forwarded: Forwarded[];
+  readonly forwarded: UpstreamEnvelope[];
   /** Amounts by `name{label=value}`. */
   readonly counts: Map<string, number>;
   /** Request bodies as received, in the order of completion. */
   readonly received: Received[];
   /** Errors passed to `fail`: faults of the tunnel itself. */
   readonly faults: unknown[];
-  /** The rate limits that the upstream asked for. */
-  limits: string | undefined;
 }
 
 /** Groups by class and message. Frames with the prefix `old-` belong to a build that is not available. */
@@ -77,8 +66,6 @@ export interface TunnelSiteOptions extends Partial<TunnelOptions> {
   readonly trustProxy?: number | readonly string[];
   /** The DSN of the upstream; undefined for a tunnel without one. */
   readonly upstreamDsn?: string;
-  /** Replaces the outbox that only records. */
-  readonly outbox?: ReportOutbox;
   /** Handles requests that the tunnel does not. */
   readonly pages?: RequestListener;
 }
@@ -95,12 +82,10 @@ const PLENTY = { burst: 1e6, perSecond: 1e6 };
 export function createTunnelSpies(): TunnelSpies {
   return {
     failures: [],
-    feedback: [],
     forwarded: [],
     counts: new Map(),
     received: [],
     faults: [],
-    limits: undefined,
   };
 }
 
@@ -113,10 +98,6 @@ export function createFakeTunnel(
     path: '/_report',
     bodies: createBodyReader(),
     journal: (failure) => spies.failures.push(failure) > 0,
-    feedback: {
-      takeTurn: () => 0,
-      keep: async (given) => (spies.feedback.push(given) > 0 ? 'kept' : 'failed'),
-    },
     toUrl: (address) => `/failures/${address}`,
     mayOpen: () => false,
     isEchoAwaited: async () => true,
@@ -127,7 +108,7 @@ export function createFakeTunnel(
       return named === 'build-1' ? { build: 'build-1', release: 'v1' } : undefined;
     },
     isRoute: (pattern) => pattern === '/orders/:id',
-    visitors: { toVisitor: (address, id) => `hash of ${id ?? address}`, listOthers: () => ['hash of yesterday'] },
+    visitors: { toVisitor: (address, id) => `hash of ${id ?? address}` },
     scrubberOf: () => fakeScrubber,
     trim: (failure) => failure,
     count: (name, labels = {}, by = 1) => {
@@ -148,16 +129,13 @@ export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<
   const log = pino({ enabled: false });
   const trust = createProxyTrust(trustProxy);
   const origins = createOrigins(publicOrigins, 'http://localhost:3000');
-  const outbox: ReportOutbox = options.outbox ?? {
-    add: (envelope, category, headers) => {
-      spies.forwarded.push({ bytes: Buffer.from(envelope), category, headers });
-      return true;
-    },
-    limits: () => spies.limits,
-  };
+  const upstream: Upstream | undefined =
+    upstreamDsn === undefined
+      ? undefined
+      : { dsn: upstreamDsn, send: (envelope) => spies.forwarded.push(envelope) > 0 };
   const step = createFakeTunnel(spies, {
     origins,
-    upstream: upstreamDsn === undefined ? undefined : { dsn: upstreamDsn, outbox },
+    upstream,
     log,
     fail: (error, req, res) => {
       spies.faults.push(error);

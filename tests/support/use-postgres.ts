@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { applyMigrations, SCHEMA_VERSION } from '../../src/server/desk/store/migrations.ts';
+import { migrate, SCHEMA_VERSION } from '../../src/server/desk/store/schema.ts';
 import { openPostgres } from '../../src/server/desk/store/postgres.ts';
 import { createPostgresDatabase, startPostgres, stopPostgres } from './postgres.ts';
 
@@ -31,7 +31,7 @@ async function emptyDesk(): Promise<string> {
   if (desk && (await empty(desk))) return desk.url;
   const url = await createPostgresDatabase();
   const driver = openPostgres(url);
-  await driver.migration((sql) => applyMigrations(sql));
+  await migrate(driver);
   desk = { url, meta: await driver.all('SELECT * FROM desk_meta') };
   await driver.close();
   return url;

@@ -1,8 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DESK_LINKS } from '../../src/server/boot/desk/open-destination.ts';
-import type { Desk } from '../../src/server/desk/desk.ts';
-import { createKeepFeedback } from '../../src/server/desk/ingest/keep-feedback.ts';
 import { readBearer } from '../../src/server/engine/api/auth.ts';
 import { formBody } from '../../src/server/engine/api/body-limits.ts';
 import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
@@ -10,15 +8,12 @@ import { resource } from '../../src/server/engine/api/resource.ts';
 import { createAsset, type PublicFile } from '../../src/server/engine/assets/public-files.ts';
 import { createHttpServer } from '../../src/server/engine/connection/http-server.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
-import { parseAddress } from '../../src/server/engine/errors/parse-address.ts';
-import { createScrubber } from '../../src/server/engine/errors/scrub.ts';
 import { metricsPage } from '../../src/server/engine/monitoring/fixed-paths.ts';
 import { createMetrics } from '../../src/server/engine/monitoring/metrics.ts';
 import { invalid } from '../../src/server/engine/pages/server-page.ts';
 import { createOrigins } from '../../src/server/engine/protection/origins.ts';
 import type { Level } from '../../src/server/engine/protection/overload.ts';
 import { type HeaderList, toSecurityHeaders } from '../../src/server/engine/protection/security-headers.ts';
-import { ingestFeedback } from '../../src/server/reports/feedback/ingest-feedback.ts';
 import { Await } from '../../src/shared/engine/rendering/await.tsx';
 import { useData } from '../../src/shared/engine/rendering/hooks.ts';
 import { redirect, unauthorized } from '../../src/shared/engine/routing/control-flow.ts';
@@ -48,8 +43,6 @@ export const SITE_HOST = 'example.com';
 export const SITE_ORIGIN = `https://${SITE_HOST}`;
 /** The site's secret, which no response may contain. */
 export const OPERATOR = ADA.token;
-
-const PLENTY = { burst: 1e6, perSecond: 1e6 };
 
 function Words() {
   const { words, late } = useData<{ words: string; late?: Promise<string> }>();
@@ -132,26 +125,6 @@ export async function startWholeSite(): Promise<WholeSite> {
     const file = createAsset(path, Buffer.from('a file of the site'));
     if (file) files.set(path, file);
   }
-  const known: { site?: DeskSite } = {};
-  const feedbackDesk = {
-    async ask(_name: string, text: string) {
-      const address = parseAddress(text);
-      return address && known.site?.store.find(address);
-    },
-    journalFeedback: () => true,
-  } as unknown as Desk;
-  const feedback = ingestFeedback({
-    feedback: createKeepFeedback({
-      desk: feedbackDesk,
-      environment: 'test',
-      limits: { turnsOfSender: PLENTY, turns: PLENTY },
-    }),
-    origins,
-    bodies: createBodyReader(),
-    scrubberOf: () => createScrubber(),
-    toVisitor: () => 'a hash',
-    log,
-  });
   const metrics = createMetrics({ build: 'test', release: 'test' });
   const site = await startDeskSite({
     publicOrigins: [SITE_ORIGIN],
@@ -160,16 +133,14 @@ export async function startWholeSite(): Promise<WholeSite> {
       funnel,
       files,
       overload,
-      feedback,
       metrics,
       metricsPage: metricsPage({ metrics, mayRead: async (req) => readBearer(req) === OPERATOR }),
-      pages: await createTestPages(TABLE, { funnel, origins, takesFeedback: true }),
+      pages: await createTestPages(TABLE, { funnel, origins }),
       api: createApi(),
       reportPath: '/_report/browser',
       tunnel: (fail) => createFakeTunnel(spies, { origins, log, fail }),
     },
   });
-  known.site = site;
   const [shop, desk] = [await serve(site.app, toSecurityHeaders(origins)), await serve(site.alone)];
   return {
     port: shop.port,

@@ -4,8 +4,6 @@ import type { BodyReader } from '../engine/api/body-reader.ts';
 import type { AssetsOptions } from '../engine/assets/assets.ts';
 import type { PublicFile } from '../engine/assets/public-files.ts';
 import type { HttpServer } from '../engine/connection/http-server.ts';
-import type { Reporter } from '../engine/errors/failure.ts';
-import type { FirstStepsDeps } from '../engine/first-steps.ts';
 import type { FixedPaths, Readiness } from '../engine/monitoring/fixed-paths.ts';
 import type { MayRead } from '../engine/monitoring/may-read.ts';
 import type { Metrics } from '../engine/monitoring/metrics.ts';
@@ -13,29 +11,23 @@ import type { Origins } from '../engine/protection/origins.ts';
 import type { ProxyTrust } from '../engine/protection/proxy-trust.ts';
 import type { ErrorHandler, Step } from '../engine/request/step.ts';
 import type { TracedProject } from '../engine/request/trace-headers.ts';
-import type { KeepFeedback } from '../reports/feedback/feedback.ts';
 import type { MayOpen, ReportStore } from '../reports/report-store.ts';
 import type { Visitors } from '../reports/tunnel/visitors.ts';
 
 /** Where failures go. `src/server/destination.ts` says which one is in use. */
 export interface Destination {
-  readonly reporter: Reporter;
   /** For reports of browsers. */
   readonly store: ReportStore;
   readonly visitors: Visitors;
-  /** For all sources of feedback. */
-  readonly feedback: KeepFeedback;
   /** For endpoints that programs read, such as the metrics. */
   readonly mayRead: MayRead;
   /** Removes credentials of operators from each request before the product sees it. */
   readonly takeCredentials: Step;
   readonly findOldAsset: AssetsOptions['findOldAsset'];
-  /** Called at the end of each request. */
-  readonly noteRequest: FirstStepsDeps['onEnd'];
   /** Facts for `/readyz`. */
   readonly details: () => Readonly<Record<string, string>>;
   /** Registers gauges. */
-  watch(metrics: Pick<Metrics, 'gauge' | 'gauges'>): void;
+  watch(metrics: Pick<Metrics, 'gauge'>): void;
   /** Creates what operators see. */
   serve(parts: OperatorParts): Promise<Operators>;
   /** Stores what is left, and blocks the thread, for a process that is about to exit (ms). */

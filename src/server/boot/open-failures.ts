@@ -8,8 +8,8 @@ import { createFunnel, type Funnel, type FunnelOptions } from '../engine/errors/
 import { reportTo } from '../engine/errors/report.ts';
 import { createPathScrubber, type ScrubPath } from '../engine/errors/scrub/secret-path.ts';
 import type { Scrubber } from '../engine/errors/scrub.ts';
+import type { Visitors } from '../reports/tunnel/visitors.ts';
 import type { Bootstrap } from './bootstrap.ts';
-import type { Destination } from './destination.ts';
 import { createEnvironmentScrubber } from './environment-scrubber.ts';
 
 export interface FailuresOptions extends Pick<FunnelOptions, 'splitBy' | 'keep' | 'onFailure'> {
@@ -32,7 +32,10 @@ export interface Failures {
   keepIn(destination: Kept): void;
 }
 
-type Kept = Pick<Destination, 'reporter' | 'visitors'>;
+interface Kept {
+  readonly reporter: Reporter;
+  readonly visitors: Visitors;
+}
 
 /** Opens the path from a thrown error to where failures go. */
 export function openFailures(boot: Bootstrap, options: FailuresOptions): Failures {

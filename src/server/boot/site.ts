@@ -26,9 +26,8 @@ import { openOverload } from '../engine/protection/open-overload.ts';
 import { createOrigins } from '../engine/protection/origins.ts';
 import { createProxyTrust } from '../engine/protection/proxy-trust.ts';
 import { toSecurityHeaders } from '../engine/protection/security-headers.ts';
-import { openFeedback } from '../reports/feedback/open-feedback.ts';
 import { openTunnel } from '../reports/tunnel/open-tunnel.ts';
-import { openUpstream } from '../sentry/open-upstream.ts';
+import { openSentry } from '../sentry/open-sentry.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { TunnelParts } from './destination.ts';
 import { toDocumentParts } from './document-parts.ts';
@@ -59,13 +58,7 @@ export async function startSite<Settings, Services, Own extends object>({
   const { count } = metrics;
   const settings = product.settings.read(process.env, config);
   const links = toFailureLinks(config);
-  const upstream = await openUpstream({
-    config,
-    debugIds: manifest.debugIds,
-    count,
-    toUrl: links.toUrl,
-    log,
-  });
+  const sentry = await openSentry({ config, debugIds: manifest.debugIds, count, toUrl: links.toUrl });
   const table = process.env.SPILLWAY_DEV
     ? (await import('../engine/develop/source-table.ts')).createSourceTable(dist)
     : undefined;
@@ -73,7 +66,7 @@ export async function startSite<Settings, Services, Own extends object>({
     routes,
     links,
     table,
-    reporters: upstream.reporters,
+    reporters: sentry ? [sentry.reporter] : [],
     splitBy: product.reporting?.splitBy,
     keep: product.reporting?.keep,
     onFailure: process.env.SPILLWAY_DEV ? (...args) => development?.onFailure?.(...args) : undefined,
@@ -90,7 +83,6 @@ export async function startSite<Settings, Services, Own extends object>({
   const trust = createProxyTrust(config.trustProxy);
   const origins = createOrigins(config.publicOrigins, toHttpUrl(config.host, config.port));
   const { earlyScript, reportPath, traced } = toDocumentParts(boot);
-  const takesFeedback = product.reporting?.feedback !== false;
   // A process that is paused at a breakpoint seems overloaded, so nothing is refused during development.
   const { limiter, overload } = openOverload({
     delayMs: process.env.SPILLWAY_DEV ? 0 : config.overloadDelay,
@@ -110,7 +102,6 @@ export async function startSite<Settings, Services, Own extends object>({
     log: appLog,
     policy: createContentPolicy(product.contentSources, { earlyScript, reportPath, styleAttributes: true }),
     origins,
-    takesFeedback,
     traceTargets: config.traceTargets,
     traced,
     compression: config.compression,
@@ -129,8 +120,8 @@ export async function startSite<Settings, Services, Own extends object>({
   const development = process.env.SPILLWAY_DEV
     ? await (await import('../engine/develop/development.ts')).createDevelopment({ dist })
     : undefined;
-  const destination = await openDestination(boot, failures, upstream.outbox);
-  const { visitors, feedback, mayRead, takeCredentials } = destination;
+  const destination = await openDestination(boot, failures);
+  const { visitors, mayRead, takeCredentials } = destination;
   const files = development?.files ?? indexPublicFiles(dist);
   const maxConnections = toMaxConnections(readOpenFileLimit());
   const operators = await destination.serve({
@@ -151,7 +142,6 @@ export async function startSite<Settings, Services, Own extends object>({
     scrubPath,
     takeCredentials,
     metrics,
-    onEnd: destination.noteRequest,
     metricsPage: operators.metrics,
     checkPage: checkPage({ trust, mayRead }),
     overload,
@@ -159,9 +149,6 @@ export async function startSite<Settings, Services, Own extends object>({
     tunnel: toTunnel({ origins, mayOpen: operators.mayOpen, routes: operators.routes }),
     operators: operators.app,
     visitorId: product.reporting?.visitorId,
-    feedback: takesFeedback
-      ? openFeedback({ feedback, origins, bodies, scrubber, toVisitor: visitors.toVisitor, log })
-      : undefined,
     pages,
     api: product.api?.(parts),
     apiDocument: product.apiDocument,
@@ -202,7 +189,7 @@ export async function startSite<Settings, Services, Own extends object>({
     createDrain({ server, connections, upgraded, ...ending }),
     ...(operators.server ? [createDrain({ ...operators.server, ...ending })] : []),
   ]);
-  watchServer({ metrics, inFlight, connections, limiter, overload, drain, outbox: upstream.outbox });
+  watchServer({ metrics, inFlight, connections, limiter, overload, drain });
   destination.watch(metrics);
   serveUntilStopped({
     config,
@@ -212,7 +199,7 @@ export async function startSite<Settings, Services, Own extends object>({
     async close() {
       await closeServices();
       await destination.close();
-      await upstream.close();
+      await sentry?.close();
       log.info(await metrics.listCounts(), 'Counts since the start.');
     },
     log,
@@ -241,8 +228,7 @@ export async function startSite<Settings, Services, Own extends object>({
     return openTunnel({
       path: config.tunnelPath,
       store: destination.store,
-      feedback,
-      upstream: config.sentryDsn && upstream.outbox && { dsn: config.sentryDsn.text, outbox: upstream.outbox },
+      upstream: sentry?.upstream,
       environment: config.sentryEnvironment,
       build: manifest.buildId,
       release,

@@ -4,7 +4,6 @@ import type { InFlight } from '../engine/connection/in-flight.ts';
 import type { Metrics } from '../engine/monitoring/metrics.ts';
 import type { Overload } from '../engine/protection/overload.ts';
 import type { RenderLimiter } from '../engine/protection/render-limiter.ts';
-import type { Outbox } from '../sentry/outbox.ts';
 
 export interface WatchedServer {
   readonly metrics: Pick<Metrics, 'gauge'>;
@@ -13,12 +12,11 @@ export interface WatchedServer {
   readonly drain: Pick<Drain, 'draining'>;
   readonly limiter?: Pick<RenderLimiter, 'pages' | 'queued'>;
   readonly overload?: Pick<Overload, 'level'> | undefined;
-  readonly outbox?: Pick<Outbox, 'bytes'> | undefined;
 }
 
 /** Registers the gauges that are read with the metrics. */
 export function watchServer(server: WatchedServer): void {
-  const { metrics, inFlight, connections, drain, limiter, overload, outbox } = server;
+  const { metrics, inFlight, connections, drain, limiter, overload } = server;
   const { gauge } = metrics;
   gauge('http_server_active_requests', 'Requests in flight.', () => inFlight.size);
   gauge('spillway_open_connections', 'Open sockets on PORT.', () => connections.sockets.size);
@@ -37,8 +35,5 @@ export function watchServer(server: WatchedServer): void {
       'Which requests are refused: 0 none, 1 prefetches, 2 pages too, 3 forms and the API too.',
       () => overload.level,
     );
-  }
-  if (outbox) {
-    gauge('spillway_outbox_bytes', 'Bytes on disk that wait for the error-reporting service.', () => outbox.bytes);
   }
 }

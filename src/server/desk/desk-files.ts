@@ -4,9 +4,6 @@ import type { DeskConfig } from './settings.ts';
 export const DESK_FILES = { folder: 'journal', files: ['instance.lock', 'desk.sqlite'] };
 
 /** Lists settings that nothing may show: anyone who knows such a URL can post to it. */
-export function listDeskSecrets({
-  webhookUrls,
-  heartbeatUrl,
-}: Pick<DeskConfig, 'webhookUrls' | 'heartbeatUrl'>): string[] {
-  return [...webhookUrls, ...(heartbeatUrl === undefined ? [] : [heartbeatUrl])];
+export function listDeskSecrets({ webhookUrls }: Pick<DeskConfig, 'webhookUrls'>): readonly string[] {
+  return webhookUrls;
 }

@@ -1,66 +1,49 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { getHeapStatistics } from 'node:v8';
-import type { ArrivingShape } from '../../shared/desk/shapes.ts';
 import type { InFlightRequest } from '../engine/connection/in-flight.ts';
-import type { Failure, Reporter } from '../engine/errors/failure.ts';
+import type { Failure } from '../engine/errors/failure.ts';
 import type { Count } from '../engine/monitoring/count.ts';
-import type { Feedback } from '../reports/feedback/feedback.ts';
-import type { Salt } from '../reports/tunnel/visitors.ts';
 import type { DeskLog } from './desk-log.ts';
 import { type FileLock, takeLock } from './file-lock.ts';
-import { createJournal, type Journal } from './ingest/journal.ts';
+import { createJournal } from './ingest/journal.ts';
 import { BEAT_INTERVAL, CLOSE_PATIENCE, PULSE_INTERVAL } from './limits.ts';
 import type { NotifySettings } from './notifications/settings.ts';
 import { createFindOldAsset, type FindOldAsset } from './old-assets.ts';
 import type { DeskRetention } from './settings.ts';
-import type { CallAnswer, CallArguments, CallName } from './worker/calls.ts';
-import type { BlockedLoop } from './worker/processes/heartbeat.ts';
-import { createSignals, type Signals, type StoreState } from './worker/signals.ts';
-import { createWorkerThread, type WorkerState, type WorkerThread } from './worker/worker-thread.ts';
+import type { DeskCalls } from './worker/desk-calls.ts';
+import { createSignals, type StoreState } from './worker/signals.ts';
+import type { BlockedLoop } from './worker/watchdog.ts';
+import { createWorkerThread, type WorkerState } from './worker/worker-thread.ts';
 
 /** Stores failures and looks them up. The site works even if the desk fails. */
 export interface Desk {
-  readonly reporter: Reporter;
   /**
    * Stores a failure. When this returns, the failure is in this process's journal and survives a crash.
    *
-   * @param sameVisitor the other hashes of its visitor since yesterday, for a browser's report
    * @returns false if it could not be written: the caller must then log all of it
    */
-  journal(failure: Failure, sameVisitor?: readonly string[]): boolean;
-  /** Stores a visitor's feedback in the same way. */
-  journalFeedback(feedback: Feedback): boolean;
-  /** Stores a salt that this process made, in the same way. Call it before anything that uses the salt is journaled. */
-  journalSalt(salt: Salt): boolean;
-  /**
-   * Asks the desk worker.
-   *
-   * @throws StoreAwayError if the store cannot be used at the moment, or the worker does not answer
-   * @throws QueryFailedError if only this query failed
-   */
-  ask<Name extends CallName>(name: Name, ...args: CallArguments<Name>): Promise<CallAnswer<Name>>;
+  journal(failure: Failure): boolean;
+  /** Lets all replicas render a page again, also after a crash or while the store is unavailable. */
+  journalRevalidation(path: string): boolean;
+  /** What the desk worker answers. */
+  readonly calls: DeskCalls;
   /** The current condition, known without waiting. */
   readonly condition: DeskCondition;
   /** Finds an asset of an earlier build, or of a newer build that another replica already runs. */
   readonly findOldAsset: FindOldAsset;
   /** Journaled data that is not in the store yet (bytes). */
   readonly waitingBytes: number;
-  /** The size of each table after the last retention run (bytes). */
-  readonly storedBytes: Readonly<Record<string, number>>;
+  /** The size of the store after the last retention run (bytes). */
+  readonly storedBytes: number;
   /** How far this process's clock was ahead of the store's clock at that time (ms). */
   readonly clockSkew: number;
-  /** The failures that are journaled but not in the store yet. */
-  readonly arriving: ArrivingShape;
   /** Calls that the desk worker has not answered yet (a count). */
-  readonly pendingQuestions: number;
-  /** Resolves when everything journaled is in the store. */
-  flush(): Promise<void>;
+  readonly pendingCalls: number;
   /**
-   * Does the same and blocks the thread, for a process that is about to exit.
+   * Stores everything that was journaled, and blocks the thread, for a process that is about to exit.
    *
-   * @returns false if the time was up first; the journal keeps the data in any case
+   * @returns false if the time was up first. The journal keeps the data in any case
    */
   flushSync(timeoutMs: number): boolean;
   /** Stores what is left, and records that the process ends on purpose. Nothing is stored afterwards. */
@@ -85,7 +68,7 @@ export interface DeskOptions {
   readonly retention: DeskRetention;
   /** The folder of the build: `dist`. */
   readonly dist: string;
-  /** The recipients of notifications; undefined if there are none. */
+  /** The recipients of notifications. Undefined if there are none. */
   readonly notify?: NotifySettings | undefined;
   /** Returns the requests in flight, oldest first, up to a limit. */
   readonly inFlight: () => readonly InFlightRequest[];
@@ -116,49 +99,98 @@ export class DeskInUseError extends Error {
 export const START_ERRORS = [DeskInUseError];
 
 /**
- * Takes the folder and starts the desk worker. Does not wait for the store: it opens while pages load, and failures
- * until then are in the journal.
+ * Takes the folder and starts the desk worker. Does not wait for the store: it opens while pages load, and failures until
+ * then are in the journal.
  *
  * @throws DeskInUseError if another process uses the folder
  */
 export async function openDesk(options: DeskOptions): Promise<Desk> {
-  const { dataDir, databaseUrl, log } = options;
-  const run = createRunId();
-  const locks = takeLocks({ dataDir, isAlone: databaseUrl === undefined, run, log });
+  const { dataDir, databaseUrl, log, inFlight, count } = options;
+  // Sorts by start time: `mf8x2k1a-9f4w0r6b`.
+  const process = `${Date.now().toString(36)}-${randomBytes(4).toString('hex')}`;
+  const locks = takeLocks({ dataDir, isAlone: databaseUrl === undefined, process, log });
   const signals = createSignals();
   const journal = createJournal({
-    folder: join(dataDir, 'journal', run),
+    folder: join(dataDir, 'journal', process),
     signals,
     log: { warn: (message) => log.warn({}, message), error: (fields, message) => log.error(fields, message) },
   });
+  const { build, release, environment, namespace, retention, dist, notify, retryFirst } = options;
   const worker = createWorkerThread({
-    file: options.workerFile ?? join(options.dist, 'server/desk-worker.js'),
+    file: options.workerFile ?? join(dist, 'server/desk-worker.js'),
     start: {
+      ...{ process, startedAt: Date.now(), dataDir, databaseUrl, build, release, environment, namespace },
+      ...{ retention, dist, notify, retryFirst },
       signals: signals.buffer,
-      run,
-      startedAt: Date.now(),
-      dataDir,
-      databaseUrl,
-      build: options.build,
-      release: options.release,
-      environment: options.environment,
-      namespace: options.namespace,
-      retention: options.retention,
-      dist: options.dist,
-      notify: options.notify,
-      retryFirst: options.retryFirst,
     },
     log,
-    count: options.count,
+    count,
     onBlocked: options.onBlockedLoop,
     startWithin: options.startWithin,
-    onRetained: ({ deleted }) => {
-      for (const { table, reason, rows } of deleted) {
-        options.count?.('spillway_desk_deleted_rows_total', { table, reason }, rows);
+  });
+  const timers = [setInterval(() => signals.pulse(), PULSE_INTERVAL).unref(), setInterval(beat, BEAT_INTERVAL).unref()];
+  let closing: Promise<void> | undefined;
+  beat();
+
+  function beat(): void {
+    journal.settle();
+    worker.beat({ inFlight: inFlight(), memory: globalThis.process.memoryUsage.rss() });
+  }
+
+  /** Wakes the desk worker once for everything journaled until it looks. */
+  function wakeIf(isStored: boolean): boolean {
+    if (isStored && signals.setDirty()) worker.wake();
+    return isStored;
+  }
+
+  async function close(): Promise<void> {
+    for (const timer of timers) clearInterval(timer);
+    journal.close();
+    await Promise.race([worker.calls.close().catch(() => undefined), sleep(2 * CLOSE_PATIENCE)]);
+    await worker.end();
+    locks.release();
+  }
+
+  return {
+    calls: worker.calls,
+    findOldAsset: createFindOldAsset((path) => worker.calls.readAsset(path)),
+    journal(failure) {
+      count?.('spillway_failures_total', { side: failure.side, kind: failure.kind });
+      return wakeIf(journal.append(failure));
+    },
+    journalRevalidation: (path) => wakeIf(journal.appendRevalidation(path)),
+    get condition() {
+      const { state } = worker;
+      const store = state === 'running' ? signals.storeState : state === 'starting' ? 'opening' : 'away';
+      return { store, journal: journal.isFailing ? ('failing' as const) : ('written' as const), worker: state };
+    },
+    get waitingBytes() {
+      return journal.waiting;
+    },
+    get storedBytes() {
+      return worker.retained?.bytes ?? 0;
+    },
+    get clockSkew() {
+      return worker.retained?.clockSkew ?? 0;
+    },
+    get pendingCalls() {
+      return worker.pending;
+    },
+    flushSync(timeoutMs) {
+      // The answer is not needed.
+      worker.calls.flush().catch(() => undefined);
+      signals.waiting = true;
+      try {
+        return signals.waitFor(journal.end, timeoutMs);
+      } finally {
+        signals.waiting = false;
       }
     },
-  });
-  return new OpenDesk({ journal, worker, signals, locks, inFlight: options.inFlight, count: options.count });
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
 }
 
 /** Closes the desk if a start fails. Otherwise the next start would report an unclean death. */
@@ -171,20 +203,18 @@ export async function orClose<T>(desk: Pick<Desk, 'close'>, work: Promise<T>): P
   }
 }
 
-interface Locks {
-  release(): void;
-}
-
-/** Returns an id that sorts by start time: `mf8x2k1a-9f4w0r6b`. */
-function createRunId(): string {
-  return `${Date.now().toString(36)}-${randomBytes(4).toString('hex')}`;
+interface LockOptions {
+  readonly dataDir: string;
+  /** Whether only one process can use the folder. */
+  readonly isAlone: boolean;
+  readonly process: string;
+  readonly log: DeskLog;
 }
 
 /** @throws DeskInUseError */
-function takeLocks(options: { dataDir: string; isAlone: boolean; run: string; log: DeskLog }): Locks {
-  const { dataDir, isAlone, run, log } = options;
+function takeLocks({ dataDir, isAlone, process, log }: LockOptions): { release(): void } {
   const journals = join(dataDir, 'journal');
-  const lockFile = join(journals, `${run}.lock`);
+  const lockFile = join(journals, `${process}.lock`);
   let instance: FileLock | undefined;
   let own: FileLock | undefined;
   try {
@@ -202,7 +232,7 @@ function takeLocks(options: { dataDir: string; isAlone: boolean; run: string; lo
   return {
     release() {
       // If the journal remains, the next process needs its lock file.
-      if (own && !existsSync(join(journals, run))) removeQuietly(lockFile);
+      if (own && !existsSync(join(journals, process))) removeQuietly(lockFile);
       own?.release();
       instance?.release();
     },
@@ -215,127 +245,6 @@ function removeQuietly(path: string): void {
     rmSync(path, { force: true });
   } catch {
     // A stray lock is harmless.
-  }
-}
-
-class OpenDesk implements Desk {
-  readonly reporter: Reporter;
-  readonly findOldAsset: FindOldAsset;
-  readonly #journal: Journal;
-  readonly #worker: WorkerThread;
-  readonly #signals: Signals;
-  readonly #locks: Locks;
-  readonly #inFlight: () => readonly InFlightRequest[];
-  readonly #count: Count | undefined;
-  readonly #timers: readonly NodeJS.Timeout[];
-  #closing: Promise<void> | undefined;
-
-  constructor(parts: {
-    journal: Journal;
-    worker: WorkerThread;
-    signals: Signals;
-    locks: Locks;
-    inFlight: () => readonly InFlightRequest[];
-    count: Count | undefined;
-  }) {
-    this.#journal = parts.journal;
-    this.#worker = parts.worker;
-    this.#signals = parts.signals;
-    this.#locks = parts.locks;
-    this.#inFlight = parts.inFlight;
-    this.#count = parts.count;
-    this.reporter = { report: (failure) => this.journal(failure) };
-    this.findOldAsset = createFindOldAsset((path) => this.#worker.ask('readAsset', path));
-    this.#beat();
-    this.#timers = [
-      setInterval(() => this.#signals.pulse(), PULSE_INTERVAL).unref(),
-      setInterval(() => this.#beat(), BEAT_INTERVAL).unref(),
-    ];
-  }
-
-  get waitingBytes(): number {
-    return this.#journal.waiting;
-  }
-
-  get storedBytes(): Readonly<Record<string, number>> {
-    return this.#worker.retained?.bytes ?? {};
-  }
-
-  get clockSkew(): number {
-    return this.#worker.retained?.clockSkew ?? 0;
-  }
-
-  journal(failure: Failure, sameVisitor?: readonly string[]): boolean {
-    this.#count?.('spillway_failures_total', { side: failure.side, kind: failure.kind });
-    const isStored = this.#journal.append(failure, sameVisitor);
-    if (isStored) this.#signals.addJournaled(1);
-    return this.#wakeIf(isStored);
-  }
-
-  journalFeedback(feedback: Feedback): boolean {
-    return this.#wakeIf(this.#journal.appendFeedback(feedback));
-  }
-
-  journalSalt(salt: Salt): boolean {
-    return this.#wakeIf(this.#journal.appendSalt(salt));
-  }
-
-  /** Wakes the desk worker once for everything journaled until it looks. */
-  #wakeIf(isStored: boolean): boolean {
-    if (isStored && this.#signals.setDirty()) this.#worker.wake();
-    return isStored;
-  }
-
-  ask<Name extends CallName>(name: Name, ...args: CallArguments<Name>): Promise<CallAnswer<Name>> {
-    return this.#worker.ask(name, ...args);
-  }
-
-  get condition(): DeskCondition {
-    const { state: worker } = this.#worker;
-    const store = worker === 'running' ? this.#signals.storeState : worker === 'starting' ? 'opening' : 'away';
-    return { store, journal: this.#journal.isFailing ? 'failing' : 'written', worker };
-  }
-
-  get arriving(): ArrivingShape {
-    return { count: this.#signals.arriving, hasMore: this.#signals.inherited > 0 };
-  }
-
-  get pendingQuestions(): number {
-    return this.#worker.pending;
-  }
-
-  flush(): Promise<void> {
-    return this.#worker.ask('flush');
-  }
-
-  flushSync(timeoutMs: number): boolean {
-    // The answer is not needed.
-    this.#worker.ask('flush').catch(() => undefined);
-    this.#signals.waiting = true;
-    try {
-      return this.#signals.waitFor(this.#journal.end, timeoutMs);
-    } finally {
-      this.#signals.waiting = false;
-    }
-  }
-
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
-  }
-
-  async #close(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
-    this.#journal.close();
-    await Promise.race([this.#worker.ask('close').catch(() => undefined), sleep(2 * CLOSE_PATIENCE)]);
-    await this.#worker.end();
-    this.#locks.release();
-  }
-
-  #beat(): void {
-    this.#journal.settle();
-    const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
-    this.#worker.beat({ inFlight: this.#inFlight(), memory: process.memoryUsage.rss(), heap: { used, limit } });
   }
 }
 

@@ -3,16 +3,8 @@ import { ONLY_OPERATOR, ONLY_VIEWER, parseTokens, TOKEN_SENTENCE } from '../acce
 import { parseOrigins } from '../engine/protection/origin-settings.ts';
 import { parsed, port, type SettingsTable, type SettingsValues, whole } from '../engine/settings.ts';
 import { ISSUE_FIELDS, parseIssueLink, parseSourceLink, parseTraceLink } from './links.ts';
-import {
-  listInEnvironment,
-  parseHttpUrls,
-  parseMailAddresses,
-  parsePeople,
-  parseThresholds,
-  parseTimeOfDay,
-} from './notifications/settings.ts';
+import { parseHttpUrls, parseMailAddresses, parseThresholds } from './notifications/settings.ts';
 
-const WEBHOOK_FORMATS = ['json', 'slack'] as const;
 /** Headers that the server itself reads, so it cannot remove them from requests. */
 const OTHER_HEADERS =
   /^(?:accept|authorization$|connection$|content-|cookie$|host$|if-|origin$|sec-|transfer-encoding$|upgrade$|x-auth-proxy-secret$|x-forwarded-(?:for|host|proto)$|x-request-id$)/i;
@@ -30,13 +22,13 @@ export const DESK_SETTINGS = {
   },
   DESK_RETENTION_DAYS: {
     about:
-      'Days that the desk keeps occurrences and feedback. Incidents and their counts stay. A short time protects privacy, a long time lets you compare releases.',
+      'Days that the desk keeps occurrences. Incidents and their counts stay. A short time protects privacy, a long time lets you compare releases.',
     example: '90',
     schema: whole({ what: 'days', from: 1, to: 3650 }).prefault('90'),
   },
   DESK_MAX_SIZE: {
     about:
-      'Megabytes that the desk can store. The files of builds need up to 200 more. When the desk is full, it deletes the oldest full occurrences first and logs it.',
+      'Megabytes that the desk can store. The files of builds need up to 200 more. When the desk is full, it deletes the details of the oldest occurrences first and logs it.',
     example: '500',
     schema: whole({ what: 'megabytes', from: 10, to: 1_000_000 }).prefault('500'),
   },
@@ -99,20 +91,12 @@ export const DESK_SETTINGS = {
   },
   WEBHOOK_URL: {
     about:
-      'The URLs that notifications of new incidents, regressions and storms are posted to, separated by commas. staging:https://… is only used in that environment (SENTRY_ENVIRONMENT). Default: none.',
+      'The URLs that notifications of new, regressed and frequent incidents are posted to as JSON, separated by commas. Slack and Discord accept it too. Default: none.',
     example: 'https://hooks.example.com/spillway',
     schema: parsed(
       'contains something that is not a URL to post to. Use http(s) URLs without user and password, separated by commas.',
       parseHttpUrls,
     ).prefault(''),
-  },
-  WEBHOOK_FORMAT: {
-    about:
-      'The format of what is posted: json, or slack for Slack, Mattermost and Rocket.Chat. Default: slack for hooks.slack.com, json for all others.',
-    example: 'json',
-    schema: parsed('is not a format. Use json or slack.', (text) => {
-      return WEBHOOK_FORMATS.find((format) => format === text.toLowerCase());
-    }).optional(),
   },
   WEBHOOK_SECRET: {
     about:
@@ -124,44 +108,21 @@ export const DESK_SETTINGS = {
   },
   MAIL_TO: {
     about:
-      'The recipients of notifications by email, separated by commas. staging:ada@example.com is only used in that environment. Default: no notifications by email.',
+      'The recipients of notifications by email, separated by commas. Requires SMTP_URL and MAIL_FROM. Default: no notifications by email.',
     example: 'ada@example.com,grace@example.com',
     schema: parsed(
       'contains something that is not an email address. Use addresses such as ada@example.com, separated by commas.',
       parseMailAddresses,
     ).prefault(''),
   },
-  MAIL_PEOPLE: {
-    about:
-      'The email addresses of operators, as name:address separated by commas. An incident that is assigned to one of them is announced only to them. Default: to WEBHOOK_URL and MAIL_TO.',
-    example: 'ada:ada@example.com,grace:grace@example.com',
-    schema: parsed(
-      'contains something that is not name:address. Use pairs such as ada:ada@example.com, separated by commas.',
-      parsePeople,
-    ).prefault(''),
-  },
-  MAIL_SUMMARY: {
-    about: 'The time of day, in UTC, at which MAIL_TO gets a summary of the last 24 hours. Default: no summary.',
-    example: '07:30',
-    schema: parsed('is not a time of day. Use hours and minutes, such as 07:30.', parseTimeOfDay).optional(),
-  },
   NOTIFY_AFTER: {
     about:
-      'When a notification of an incident is sent: after a number of occurrences (3), of occurrences within minutes (10 in 5m) or of visitors (20 visitors). Of several, separated by commas, the first that is reached counts.',
+      'When a new incident is announced: after a number of occurrences (3), of occurrences within minutes (10 in 5m) or of visitors (20 visitors). Of several, separated by commas, the first that is reached counts. Regressions are always announced. Default: at the first occurrence.',
     example: '10 in 5m,20 visitors',
     schema: parsed(
       'is not a threshold. Use a whole number from 1 to 1000000, such as 3 or 20 visitors, or up to 1000 occurrences in up to 60 minutes, such as 10 in 5m. Separate several with commas.',
       parseThresholds,
     ).prefault('1'),
-  },
-  HEARTBEAT_URL: {
-    about:
-      'A URL that is requested every minute while the server and its store work. An uptime monitor can then raise an alarm when requests stop. Default: none.',
-    example: 'https://hc.example.com/ping/1f9c',
-    schema: parsed('is not an http(s) URL. Use one without user and password.', (text) => {
-      const urls = parseHttpUrls(text);
-      return urls && urls.length <= 1 ? (urls[0] ?? '') : undefined;
-    }).prefault(''),
   },
   SOURCE_LINK: {
     about:
@@ -199,8 +160,7 @@ export interface DeskRetention {
 export type DeskConfig = ReturnType<typeof toDeskConfig>;
 
 /** Returns the desk's part of the configuration. */
-export function toDeskConfig(values: SettingsValues<typeof DESK_SETTINGS> & { readonly SENTRY_ENVIRONMENT: string }) {
-  const { SENTRY_ENVIRONMENT: environment } = values;
+export function toDeskConfig(values: SettingsValues<typeof DESK_SETTINGS>) {
   return {
     /** In ms and bytes. */
     deskRetention: { maxAge: values.DESK_RETENTION_DAYS * Day, maxBytes: values.DESK_MAX_SIZE * MiB },
@@ -217,17 +177,10 @@ export function toDeskConfig(values: SettingsValues<typeof DESK_SETTINGS> & { re
     deskPort: values.DESK_PORT,
     /** Undefined: it follows from other settings. */
     deskOrigin: values.DESK_ORIGIN || undefined,
-    webhookUrls: listInEnvironment(values.WEBHOOK_URL, environment),
-    /** Undefined: it depends on the host. */
-    webhookFormat: values.WEBHOOK_FORMAT,
+    webhookUrls: values.WEBHOOK_URL,
     webhookSecret: values.WEBHOOK_SECRET || undefined,
-    mailTo: listInEnvironment(values.MAIL_TO, environment),
-    /** Addresses by name. */
-    mailPeople: values.MAIL_PEOPLE,
-    /** Milliseconds since midnight, UTC. */
-    mailSummary: values.MAIL_SUMMARY,
+    mailTo: values.MAIL_TO,
     notifyAfter: values.NOTIFY_AFTER,
-    heartbeatUrl: listInEnvironment([values.HEARTBEAT_URL], environment)[0] || undefined,
     /** URLs with placeholders such as `{file}`. */
     links: { source: values.SOURCE_LINK, issue: values.ISSUE_LINK, trace: values.TRACE_LINK },
   };

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { InFlight } from './connection/in-flight.ts';
 import { oneAtATime } from './connection/one-at-a-time.ts';
 import type { ScrubPath } from './errors/scrub/secret-path.ts';
-import { type AccessLogOptions, accessLog } from './monitoring/access-log.ts';
+import { accessLog } from './monitoring/access-log.ts';
 import { type FixedPaths, fixedPaths, health, type Readiness } from './monitoring/fixed-paths.ts';
 import type { Metrics } from './monitoring/metrics.ts';
 import { visitorId } from './monitoring/visitor-id.ts';
@@ -28,7 +28,6 @@ export interface FirstStepsDeps {
   readonly inFlight?: InFlight;
   readonly scrubPath: ScrubPath;
   readonly metrics?: Pick<Metrics, 'observeRequest'>;
-  readonly onEnd?: AccessLogOptions['onEnd'];
   /** Answers `/metrics`, unless it is on another port. */
   readonly metricsPage?: FixedPaths | undefined;
   /** Answers `npm start -- --check <url>`. */
@@ -44,14 +43,14 @@ export interface FirstStepsDeps {
  * router reads the request line before any of its own steps.
  */
 export function firstSteps(deps: FirstStepsDeps, spelling?: NormalizeUrlOptions): Step[] {
-  const { log, origins, trust, inFlight, scrubPath, metrics, onEnd } = deps;
+  const { log, origins, trust, inFlight, scrubPath, metrics } = deps;
   const tracer = findTracer();
   return [
     oneAtATime(),
     requestId({ origins, trust }),
     deps.takeCredentials,
     ...(deps.visitorId ? [visitorId({ visitorId: deps.visitorId, log })] : []),
-    accessLog({ log, inFlight, scrubPath, metrics, onEnd }),
+    accessLog({ log, inFlight, scrubPath, metrics }),
     securityHeaders(toSecurityHeaders(origins)),
     normalizeUrl(spelling),
     fixedPaths([health(deps.readiness), deps.metricsPage ?? {}, deps.checkPage ?? {}]),

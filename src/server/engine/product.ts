@@ -104,8 +104,6 @@ export interface ProductReporting {
    * name and type are stored. Name none that can identify a visitor.
    */
   readonly keep?: readonly string[];
-  /** False: visitors are not asked what they were doing. Remove `FailureHelp` from `error-pages.tsx` too. */
-  readonly feedback?: boolean;
 }
 
 /**

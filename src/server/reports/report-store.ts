@@ -3,8 +3,8 @@ import type { Failure } from '../engine/errors/failure.ts';
 
 /** What reports of browsers need from the place that failures go to. */
 export interface ReportStore {
-  /** Stores a failure. Returns false if that failed. @param sameVisitor the visitor's other hashes since yesterday */
-  journal(failure: Failure, sameVisitor: readonly string[]): boolean;
+  /** Stores a failure. Returns false if that failed. */
+  journal(failure: Failure): boolean;
   /** Whether the server's failure at this address still needs an echo. A rejection counts as no. */
   isEchoAwaited(address: string): Promise<boolean>;
   /** Whether a digest is already known. A rejection counts as no. */

@@ -1,18 +1,27 @@
-import { type ErrorEvent, NodeClient, type NodeOptions, Scope } from '@sentry/node';
+import { makeOfflineTransport } from '@sentry/core';
+import { type ErrorEvent, makeNodeTransport, NodeClient, type NodeOptions, Scope } from '@sentry/node';
+import { Second } from '../../shared/units.ts';
 import type { Failure, Reporter } from '../engine/errors/failure.ts';
 import type { Count } from '../engine/monitoring/count.ts';
+import type { Upstream } from '../reports/tunnel/report-parts.ts';
 import type { Dsn } from './dsn.ts';
-import type { Outbox } from './outbox.ts';
 import { type SentryEvent, type SentryEventOptions, toSentryEvent } from './sentry-event.ts';
 
 type ClientOptions = ConstructorParameters<typeof NodeClient>[0];
 type Transport = NonNullable<ReturnType<ClientOptions['transport']>>;
 type Envelope = Parameters<Transport['send']>[0];
 
-export interface SentryReporterOptions extends SentryEventOptions {
+export interface SentryOptions extends SentryEventOptions {
   readonly dsn: Dsn;
-  readonly outbox: Outbox;
   readonly count: Count;
+}
+
+/** Sentry as a receiver of failures, and of what browsers report. */
+export interface Sentry {
+  readonly reporter: Reporter;
+  readonly upstream: Upstream;
+  /** Waits up to two seconds until everything is sent. */
+  close(): Promise<void>;
 }
 
 /** The SDK collects nothing. The failure has everything that is allowed. */
@@ -31,28 +40,30 @@ const NOTHING: NonNullable<NodeOptions['dataCollection']> = {
   frameContextLines: 0,
 };
 
+/** Envelopes that wait while the service cannot be reached (a count). The desk keeps all failures; this is a copy. */
+const MAX_WAITING = 200;
+const CLOSE_TIME = 2 * Second;
+
 /**
- * Passes failures to Sentry's SDK, which makes envelopes for the outbox. All of it happens synchronously within
- * `report()`, up to the `write`. There are thus no integrations, which could wait for files, and nothing is lost if the
- * process ends immediately afterwards.
- *
- * The client is isolated. It is not the SDK's current client, handles no signals or process errors, and receives
- * nothing from other code that uses the same SDK.
+ * Passes failures and envelopes to Sentry's SDK. The client is isolated: it is not the SDK's current client, handles no
+ * signals or process errors, and receives nothing from other code that uses the same SDK. It has no integrations.
  */
-export function createSentryReporter(options: SentryReporterOptions): Reporter {
+export function createSentry(options: SentryOptions): Sentry {
+  const { dsn, count } = options;
   /** The event that `report()` is sending. Everything within it is synchronous. */
   let sending: SentryEvent | undefined;
-  let isKept = false;
 
   const client = new NodeClient({
-    dsn: options.dsn.text,
-    transport: () =>
-      createTransport((envelope) => {
-        isKept = options.outbox.add(envelope, 'error');
+    dsn: dsn.text,
+    transport: (transportOptions) =>
+      makeOfflineTransport(makeNodeTransport)({
+        ...transportOptions,
+        createStore: () => createWaitingList(count),
+        recordDroppedEvent: (reason) => count('spillway_sentry_dropped_total', { reason }),
       }),
     beforeSend(event) {
       if (sending) return withOwnFields(event, sending);
-      options.count('spillway_reports_ignored_total', { reason: 'no-failure' });
+      count('spillway_reports_ignored_total', { reason: 'no-failure' });
       return null;
     },
     dataCollection: NOTHING,
@@ -67,17 +78,47 @@ export function createSentryReporter(options: SentryReporterOptions): Reporter {
   });
 
   return {
-    report(failure) {
-      isKept = false;
-      sending = toSentryEvent(failure, options);
-      try {
-        // A copy, because the SDK modifies the event.
-        client.captureEvent(structuredClone(sending) as ErrorEvent, { event_id: failure.id }, toScope(failure));
-      } finally {
-        sending = undefined;
-      }
-      return isKept;
+    reporter: {
+      report(failure) {
+        sending = toSentryEvent(failure, options);
+        try {
+          // A copy, because the SDK modifies the event.
+          client.captureEvent(structuredClone(sending) as ErrorEvent, { event_id: failure.id }, toScope(failure));
+        } finally {
+          sending = undefined;
+        }
+        return true;
+      },
     },
+    upstream: {
+      dsn: dsn.text,
+      send([header, items]) {
+        const envelope = [{ dsn: dsn.text, ...header }, items] as unknown as Envelope; // `ingest-envelope.ts` allows only events and transactions
+        client
+          .getTransport()
+          ?.send(envelope)
+          .then(undefined, () => undefined); // the transport counts what it drops
+        return true;
+      },
+    },
+    async close() {
+      await client.close(CLOSE_TIME);
+    },
+  };
+}
+
+/** The envelopes that wait for the next attempt. Beyond the limit, new ones are dropped. */
+function createWaitingList(count: Count) {
+  const waiting: Envelope[] = [];
+  return {
+    async push(envelope: Envelope) {
+      if (waiting.length < MAX_WAITING) waiting.push(envelope);
+      else count('spillway_sentry_dropped_total', { reason: 'queue_overflow' });
+    },
+    async unshift(envelope: Envelope) {
+      waiting.unshift(envelope);
+    },
+    shift: async () => waiting.shift(),
   };
 }
 
@@ -98,23 +139,4 @@ function toScope({ traceId }: Failure): Scope {
   const scope = new Scope();
   if (traceId !== undefined) scope.setPropagationContext({ traceId, sampleRand: 0 });
   return scope;
-}
-
-function createTransport(keep: (envelope: Uint8Array) => void): Transport {
-  return {
-    send(envelope) {
-      keep(toBytes(envelope));
-      return Promise.resolve({});
-    },
-    flush: () => Promise.resolve(true),
-  };
-}
-
-/** Returns lines of JSON: the header of the envelope, then the header and the payload of each item. */
-function toBytes([header, items]: Envelope): Uint8Array {
-  const lines = items.flatMap(([itemHeader, payload]) => {
-    const text = JSON.stringify(payload);
-    return [JSON.stringify({ ...itemHeader, length: Buffer.byteLength(text) }), text];
-  });
-  return Buffer.from([JSON.stringify(header), ...lines].join('\n'));
 }

@@ -27,13 +27,8 @@ export interface DeskActions {
     resolve(): Changed;
     ignore(): Changed;
     reopen(): Changed;
-    assign(): Changed;
     addNote(): Changed;
     removeNote(): Changed;
-    /** Redirects to the other incident. */
-    merge(): undefined;
-    separate(): Changed;
-    removeFeedback(): Changed;
     removeOccurrence(): undefined;
     remove(): undefined;
   };

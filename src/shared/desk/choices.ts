@@ -1,5 +1,5 @@
 import { Day, Hour } from '../units.ts';
-import type { RouteSort, SortName, SpanName } from './shapes.ts';
+import type { SortName, SpanName } from './shapes.ts';
 
 type Choice<Value extends string = string> = readonly [value: Value, words: string];
 
@@ -10,15 +10,6 @@ export const SORTS = [
   ['count', 'Count'],
   ['visitors', 'Visitors'],
 ] as const satisfies readonly Choice<SortName>[];
-
-/** The columns of the routes, which are also their sort orders. */
-export const ROUTE_SORTS = [
-  ['route', 'Route'],
-  ['requests', 'Requests'],
-  ['errors', 'Errors'],
-  ['p50', 'p50'],
-  ['p99', 'p99'],
-] as const satisfies readonly Choice<RouteSort>[];
 
 export const SPANS = [
   ['24h', '24 hours'],
@@ -39,9 +30,6 @@ export const WITHIN_TIMES: Readonly<Record<string, number>> = {
   '7d': 7 * Day,
   '30d': 30 * Day,
 };
-
-/** Value of `assignee` for unassigned incidents. Names always have letters. */
-export const NOBODY = '-';
 
 /** Values of `when` in `incident.resolve`. */
 export const RESOLVE_CHOICES = [

@@ -1,4 +1,4 @@
-import type { RouteSort, ViewShape } from './shapes.ts';
+import type { ViewShape } from './shapes.ts';
 
 /** `/desk/7K3QM2XA`, or `/desk/7K3QM2XA/9F4W0R6B`. @param environment empty for this server's */
 export function toIncidentHref(digest: string, occurrence: string | undefined, environment: string): string {
@@ -16,12 +16,6 @@ export function toListHref(view: ViewShape, change: Partial<ViewShape> & { after
   return search.size > 0 ? `/desk?${search}` : '/desk';
 }
 
-/** `/desk/routes?sort=p99`. @param environment empty for this server's */
-export function toRoutesHref(sort: RouteSort, environment: string): string {
-  const search = new URLSearchParams({ ...(sort !== 'requests' && { sort }), ...(environment && { environment }) });
-  return search.size > 0 ? `/desk/routes?${search}` : '/desk/routes';
-}
-
 /** The default view of the list. */
 export const USUAL_VIEW: ViewShape = {
   state: 'open',
@@ -33,7 +27,6 @@ export const USUAL_VIEW: ViewShape = {
   route: '',
   release: '',
   environment: '',
-  assignee: '',
   within: '',
 };
 

@@ -18,7 +18,6 @@ export const routes = defineRoutes([
         path: '/desk/notifications',
         page: () => import('./pages/notifications/notifications.tsx'),
       },
-      { id: 'routes', path: '/desk/routes', page: () => import('./pages/routes/routes.tsx') },
       { id: 'incident', path: '/desk/:digest/:occurrence?', page: () => import('./pages/incident/incident.tsx') },
     ],
   },

@@ -27,14 +27,6 @@ export interface OperatorShape {
   readonly canChange: boolean;
 }
 
-/** Failures that are recorded but not yet in the store. */
-export interface ArrivingShape {
-  /** Failures of the responding process. */
-  readonly count: number;
-  /** Whether processes that ended left more. */
-  readonly hasMore: boolean;
-}
-
 /** State of an incident, and what changes it automatically. */
 export interface StatusShape {
   readonly state: IncidentState;
@@ -96,7 +88,6 @@ export interface IncidentRow {
   readonly lastAt: number;
   readonly firstRelease: string;
   readonly lastRelease: string;
-  readonly assignee?: string;
   readonly chart: ChartShape;
 }
 
@@ -116,7 +107,6 @@ export interface ViewShape {
   readonly release: string;
   /** Empty for this server's environment. */
   readonly environment: string;
-  readonly assignee: string;
   /** Last seen within: `1h`, `24h`, `7d`, `30d`. */
   readonly within: string;
 }
@@ -132,7 +122,6 @@ export interface IncidentsData {
   readonly choices: {
     readonly routes: readonly string[];
     readonly releases: readonly string[];
-    readonly assignees: readonly string[];
   };
   /** Cursor of the next page. */
   readonly next?: string;
@@ -211,35 +200,10 @@ export type StoryShape =
       readonly memory?: number;
       /** How long its main thread had been blocked (ms). */
       readonly blockedFor?: number;
-      readonly growth?: GrowthShape;
       readonly inFlight: readonly InFlightShape[];
     }
   | { readonly kind: 'blocked-loop'; readonly ms: number; readonly since?: number }
   | { readonly kind: 'report'; readonly facts: readonly (readonly [name: string, value: string])[] };
-
-/** Memory of a process over its life (bytes). */
-export interface GrowthShape {
-  /** Start of the first step, and the length of a step (ms). */
-  readonly at: number;
-  readonly step: number;
-  /** Maximum of each step, oldest first. */
-  readonly memory: readonly number[];
-  readonly heap: readonly number[];
-  readonly heapLimit: number;
-  /** What had grown since the process had settled. */
-  readonly where: 'heap' | 'outside' | 'nowhere';
-  /** Memory after the process had settled, and at the end. */
-  readonly from: MemoryShape;
-  readonly to: MemoryShape;
-  /** Time between `from` and `to` (ms). */
-  readonly ms: number;
-}
-
-/** Both in bytes. */
-export interface MemoryShape {
-  readonly memory: number;
-  readonly heap: number;
-}
 
 export interface InFlightShape {
   readonly requestId: string;
@@ -260,10 +224,10 @@ export interface OccurrenceShape {
   readonly requestId?: string;
   readonly visitor?: string;
   /** Undefined if the occurrence was sampled out: only the fields above are stored. */
-  readonly whole?: WholeShape;
+  readonly full?: FullShape;
 }
 
-export interface WholeShape {
+export interface FullShape {
   /** What was running: `while a loader ran`. */
   readonly origin: string;
   readonly level: 'error' | 'warning';
@@ -317,15 +281,6 @@ export interface ReleaseShape {
   readonly isRegression: boolean;
 }
 
-export interface FeedbackShape {
-  readonly id: string;
-  readonly at: number;
-  readonly text: string;
-  readonly name?: string;
-  readonly email?: string;
-  readonly url?: string;
-}
-
 export interface SimilarShape {
   readonly digest: string;
   readonly kind: IncidentKind;
@@ -349,12 +304,12 @@ export interface ChangeShape {
 }
 
 /**
- * An occurrence that is not stored in full: `thin` if only its row is stored, `thinned` if it is probably one of those
+ * An occurrence that is not stored in full: `summary` if only its row is stored, `sampled` if it is probably one of those
  * that were only counted, `arriving` if it is perhaps not stored yet, `unknown` if it never existed or was deleted.
  */
 export interface MissedShape {
   readonly occurrence: string;
-  readonly state: 'thin' | 'thinned' | 'arriving' | 'unknown';
+  readonly state: 'summary' | 'sampled' | 'arriving' | 'unknown';
   readonly at?: number;
   readonly requestId?: string;
 }
@@ -379,9 +334,6 @@ export interface IncidentData {
   readonly issueLink?: string;
   /** Version of the incident. Forms send it back, so that concurrent changes are detected. */
   readonly version: string;
-  readonly assignee?: string;
-  /** Digests that were merged into this one. */
-  readonly merged: readonly string[];
   readonly counts: SideCounts;
   readonly visitors?: number;
   readonly firstAt: number;
@@ -400,7 +352,6 @@ export interface IncidentData {
   readonly older?: string;
   /** The latest occurrences. */
   readonly recent: readonly Pick<OccurrenceShape, 'occurrence' | 'at' | 'side' | 'release'>[];
-  readonly feedback: readonly FeedbackShape[];
   readonly similar: readonly SimilarShape[];
   readonly changes: readonly ChangeShape[];
 }
@@ -408,13 +359,13 @@ export interface IncidentData {
 /** A notification. */
 export interface NotificationShape {
   readonly id: number;
-  /** `New`, `Regression`, `Storm`, `Assigned`, `Summary`, `Daily summary`, `Test` */
+  /** `New`, `Regression`, `Frequent`, `Test` */
   readonly label: string;
   readonly digest?: string;
   /** Environment of the incident, until the incident is deleted. */
   readonly environment?: string;
   readonly title?: string;
-  readonly state: 'waiting' | 'sent' | 'failed' | 'summed' | 'dropped';
+  readonly state: 'waiting' | 'sent' | 'failed' | 'dropped';
   /** When it was sent or given up; while it waits, when it was created. */
   readonly at: number;
   /** Next attempt, while it waits. */
@@ -436,50 +387,6 @@ export interface NotificationsData {
   readonly settings: readonly (readonly [name: string, words: string])[];
   /** Next due first. */
   readonly waiting: readonly NotificationShape[];
-  readonly waitingCount: number;
   /** Latest first. */
   readonly done: readonly NotificationShape[];
-}
-
-export type RouteSort = 'requests' | 'errors' | 'p50' | 'p99' | 'route';
-
-/** The requests of a route in the last 24 hours. */
-export interface RouteShape {
-  readonly route: string;
-  readonly requests: number;
-  /** The share of responses with a status of 500 or more (0 to 1). */
-  readonly errors: number;
-  /** Durations that half and 99 % of the requests did not exceed (ms). Absent if they are above the largest bucket. */
-  readonly p50?: number;
-  readonly p99?: number;
-}
-
-/** The slowest request of an hour. */
-export interface SlowestShape {
-  /** When it ended. */
-  readonly at: number;
-  readonly ms: number;
-  readonly method: string;
-  readonly route: string;
-  /** Without secrets. */
-  readonly path: string;
-  /** Undefined if the visitor left. */
-  readonly status?: number;
-  readonly requestId: string;
-  /** The address of its failure. */
-  readonly address?: string;
-  /** The parts of a page in the order in which they ended: `loader of cart`. */
-  readonly timings: readonly (readonly [name: string, ms: number])[];
-}
-
-export interface RoutesShape {
-  readonly routes: readonly RouteShape[];
-  /** The latest hour first. */
-  readonly slowest: readonly SlowestShape[];
-}
-
-export interface RoutesData extends RoutesShape {
-  readonly sort: RouteSort;
-  /** The environment in URLs: empty for this server's. */
-  readonly scope: string;
 }

@@ -1,5 +1,5 @@
-import { toCount } from '../words.ts';
-import type { ArrivingShape, IncidentKind, IncidentState, MissedShape } from './shapes.ts';
+import { toExactTime, toPlural } from '../words.ts';
+import type { IncidentKind, IncidentState, MissedShape, StatusShape } from './shapes.ts';
 
 /** Labels of the kinds, for lists and filters. */
 export const KIND_WORDS: Readonly<Record<IncidentKind, string>> = {
@@ -41,16 +41,20 @@ export const STATE_WORDS: Readonly<Record<IncidentState, string>> = {
   ignored: 'Ignored',
 };
 
-/** `28,760 more arriving`, or an empty text. */
-export function toArrivingWords({ count, hasMore }: ArrivingShape): string {
-  if (count === 0) return hasMore ? 'More arriving' : '';
-  return `${hasMore ? 'At least ' : ''}${toCount(count)} more arriving`;
+/** `until 2026-11-22 09:00:00 UTC`; empty if the state has no details. */
+export function toStateDetail({ state, isForNext, ignoredUntil, ignoredUntilMore }: StatusShape): string {
+  if (state === 'resolved') return isForNext ? 'in the next release' : '';
+  if (state === 'ignored' && ignoredUntil !== undefined) return `until ${toExactTime(ignoredUntil)}`;
+  if (state === 'ignored' && ignoredUntilMore !== undefined) {
+    return `until it happens ${toPlural(ignoredUntilMore, 'more time', 'more times')} within an hour`;
+  }
+  return state === 'ignored' ? 'forever' : '';
 }
 
 /** Why a page shows another occurrence than the one in its URL. The text follows the digest. */
 export const MISSED_WORDS: Readonly<Record<MissedShape['state'], string>> = {
-  thin: 'was sampled out: only its row was kept. This is the nearest occurrence that was kept in full.',
-  thinned: 'was sampled out: it was only counted. This is the nearest occurrence that was kept in full.',
+  summary: 'was sampled out: only its row was kept. This is the nearest occurrence that was kept in full.',
+  sampled: 'was sampled out: it was only counted. This is the nearest occurrence that was kept in full.',
   arriving:
     'may not be stored yet, because more failures are arriving. Reload the page in a moment. This is the latest occurrence that was kept in full.',
   unknown: 'is unknown or was deleted. This is the latest occurrence that was kept in full.',

@@ -72,7 +72,7 @@ test('an incident shows the source of a loader and of a browser module, in its o
     environment: 'development',
     place: { file: 'src/server/product/pages/index.ts', function: 'findOrder', line: 4 },
   });
-  expect(thrown.latest.whole.errors[0].frames[0]).toMatchObject({
+  expect(thrown.latest.full.errors[0].frames[0]).toMatchObject({
     file: 'src/server/product/pages/index.ts',
     line: 4,
     isOwn: true,
@@ -84,7 +84,7 @@ test('an incident shows the source of a loader and of a browser module, in its o
   await page.getByRole('button', { name: 'Pay' }).click();
   const clicked = await readIncident('TypeError: The payment failed.');
   expect(clicked.place).toMatchObject({ file: 'src/shared/product/ui/button.tsx', function: 'Button.pay', line: 3 });
-  expect(clicked.latest.whole.errors[0].frames[0]).toMatchObject({
+  expect(clicked.latest.full.errors[0].frames[0]).toMatchObject({
     file: 'src/shared/product/ui/button.tsx',
     line: 3,
     isOwn: true,

@@ -19,7 +19,7 @@ const site = useSite(async () => ({
 /** Replaces the commits of the running build by one that changed all of a file. */
 async function writeCommits(build: string): Promise<void> {
   const driver = openSqlite(join(site.server.dataDir, 'desk.sqlite'), { log: createTestLog().log });
-  const store = await openStore(driver, { rule: 2, environment: 'production' });
+  const store = await openStore(driver, { environment: 'production' });
   const commit = {
     hash: '3f2a9c1d0b'.repeat(4),
     author: 'Ada Lovelace',

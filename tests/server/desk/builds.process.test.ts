@@ -32,7 +32,7 @@ it('serves the assets of an earlier build and resolves its errors', async () => 
   const sites = readFileSync(join(dist, 'sites.json'), 'utf8');
   const frames = fail();
   const old = await openTestDesk({ dataDir, dist, build: 'old' });
-  await expect.poll(() => old.ask('readBuildFile', 'old', 'sites.json'), { timeout: 10_000 }).toBeDefined();
+  await expect.poll(() => old.calls.readBuildFile('old', 'sites.json'), { timeout: 10_000 }).toBeDefined();
   await old.close();
   rmSync(dist, { recursive: true });
 
@@ -43,21 +43,21 @@ it('serves the assets of an earlier build and resolves its errors', async () => 
   const packed = await desk.findOldAsset('/assets/about-X7K2QM2X.js');
   expect(Buffer.from(packed ?? []).toString()).toBe('export const b = 2; // as the build packed it');
   expect(await desk.findOldAsset('/assets/none-X7K2QM2X.js')).toBeUndefined();
-  expect(await desk.ask('readBuildFile', 'old', 'client/assets/home-X7K2QM2X.js.br')).toBeUndefined();
-  expect((await desk.ask('listBuilds')).map(({ id }) => id)).toContain('old');
+  expect(await desk.calls.readBuildFile('old', 'client/assets/home-X7K2QM2X.js.br')).toBeUndefined();
+  expect((await desk.calls.listBuilds()).map(({ id }) => id)).toContain('old');
 
   // A tab of the earlier build reports these. The new build knows nothing of its bundles.
   const errors = [{ class: 'Error', message: 'from an earlier build', frames }];
   const failure = createFailure({ build: 'old', side: 'browser', unresolved: true, weak: true, errors });
   desk.journal(failure);
-  const found = await desk.ask('find', toAddress(failure));
+  const found = await desk.calls.find(toAddress(failure));
   const table = parseLocationTable(sites);
   expect(found?.incident).toMatchObject({
     ...createDigest({ side: 'browser', errors }, { namespace: 'test', table }),
-    site: { path: 'src/main.ts', function: 'fail' },
+    location: { path: 'src/main.ts', function: 'fail' },
     weak: false,
   });
-  expect(found?.occurrence?.whole?.resolved?.[0]?.[0]).toMatchObject({
+  expect(found?.occurrence?.full?.resolved?.[0]?.[0]).toMatchObject({
     file: 'src/main.ts',
     line: 2,
     function: 'fail',
@@ -74,7 +74,7 @@ it('stores the source maps again if only the server was rebuilt', async () => {
     write(join(dist, 'maps/server/main.js.map'), `{"of":"${version}"}`);
     const desk = await openTestDesk({ dataDir, dist, build: 'same' });
     const read = async () =>
-      Buffer.from((await desk.ask('readBuildFile', 'same', 'maps/server/main.js.map')) ?? []).toString();
+      Buffer.from((await desk.calls.readBuildFile('same', 'maps/server/main.js.map')) ?? []).toString();
     await expect.poll(read, { timeout: 10_000 }).toBe(`{"of":"${version}"}`);
     await desk.close();
   }

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { requireDataFolder, UnwritableFolderError } from '../../../src/server/boot/data-folder.ts';
 import { DeskInUseError } from '../../../src/server/desk/desk.ts';
 import { DESK_FILES } from '../../../src/server/desk/desk-files.ts';
-import { toCallKey } from '../../../src/server/desk/store/incident-key.ts';
+import { toKey } from '../../../src/server/desk/store/incident-key.ts';
 import { StoreAwayError } from '../../../src/server/desk/store/sql.ts';
 import { toAddress } from '../../../src/server/engine/errors/failure.ts';
 import { createFailure, openTestDesk } from '../../support/desk.ts';
@@ -22,12 +22,12 @@ describe('the desk', () => {
     const failure = createFailure();
 
     expect(desk.journal(failure)).toBe(true);
-    const found = await desk.ask('find', toAddress(failure));
+    const found = await desk.calls.find(toAddress(failure));
 
     expect(found).toMatchObject({
       state: 'kept',
       incident: { digest: failure.digest, title: failure.title, counts: { server: 1, browser: 0 } },
-      occurrence: { occurrence: failure.occurrence, requestId: failure.requestId, whole: { id: failure.id } },
+      occurrence: { occurrence: failure.occurrence, requestId: failure.requestId, full: { id: failure.id } },
     });
     expect(lines).toEqual([]);
   });
@@ -39,18 +39,18 @@ describe('the desk', () => {
     const change = { to: { state: 'resolved', in: 'next' } } as const;
     desk.journal(failure);
 
-    const outcome = await desk.ask('changeIncident', toCallKey(failure.digest, 'production'), change, {
+    const outcome = await desk.calls.changeIncident(toKey(failure.digest, 'production'), change, {
       author: 'ada',
       expected: 0,
     });
     expect(outcome).toMatchObject({ outcome: 'changed', before: { state: 'open' }, after: { stateBy: 'ada' } });
-    const again = await desk.ask('changeIncident', toCallKey(failure.digest, 'production'), change, {
+    const again = await desk.calls.changeIncident(toKey(failure.digest, 'production'), change, {
       author: 'ada',
       expected: 0,
     });
     expect(again).toMatchObject({ outcome: 'conflict' });
-    expect(await desk.ask('listBuilds')).toMatchObject([{ id: 'build-1', release: 'v1' }]);
-    await expect(desk.ask('listIncidents', { limit: 5, cursor: 'none' })).rejects.toThrow(/The cursor is not valid/);
+    expect(await desk.calls.listBuilds()).toMatchObject([{ id: 'build-1', release: 'v1' }]);
+    await expect(desk.calls.listIncidents({ limit: 5, cursor: 'none' })).rejects.toThrow(/The cursor is not valid/);
   });
 
   it('leaves an empty journal when it is closed', async () => {
@@ -64,8 +64,8 @@ describe('the desk', () => {
 
     const next = await openTestDesk({ dataDir });
     onTestFinished(() => next.close());
-    expect(await next.ask('find', toAddress(failure))).toMatchObject({ state: 'kept' });
-    expect((await next.ask('listProcesses', 10)).at(-1)).toMatchObject({ ended: 'clean' });
+    expect(await next.calls.find(toAddress(failure))).toMatchObject({ state: 'kept' });
+    expect((await next.calls.listProcesses(10)).at(-1)).toMatchObject({ ended: 'clean' });
   });
 
   it('removes the locks of journals that were deleted days ago', async () => {
@@ -97,7 +97,7 @@ describe('the desk', () => {
     const dataDir = createFolder(onTestFinished);
     const desk = await openTestDesk({ dataDir });
     onTestFinished(() => desk.close());
-    await desk.ask('readChanges');
+    await desk.calls.readChanges();
     const failures = Array.from({ length: 500 }, () => createFailure());
     for (const failure of failures) desk.journal(failure);
     expect(desk.flushSync(10_000)).toBe(true);
@@ -113,15 +113,15 @@ describe('the desk', () => {
     onTestFinished(() => desk.close());
     const before = createFailure();
     desk.journal(before);
-    await desk.flush();
+    await desk.calls.settle();
     for (const name of readdirSync(dataDir)) if (name.startsWith('desk.sqlite')) rmSync(join(dataDir, name));
     const failure = createFailure();
     expect(desk.journal(failure)).toBe(true);
     await expect
-      .poll(() => desk.ask('find', toAddress(failure)).catch(() => undefined), { timeout: 10_000 })
+      .poll(() => desk.calls.find(toAddress(failure)).catch(() => undefined), { timeout: 10_000 })
       .toBeDefined();
     // The new database also contains the failures that were still in the journal.
-    expect(await desk.ask('find', toAddress(before))).toMatchObject({ state: 'kept' });
+    expect(await desk.calls.find(toAddress(before))).toMatchObject({ state: 'kept' });
     expect(lines.map(({ message }) => message).join('\n')).toContain('is back');
   }, 60_000);
 
@@ -129,45 +129,45 @@ describe('the desk', () => {
     const dataDir = createFolder(onTestFinished);
     const desk = await openTestDesk({ dataDir });
     onTestFinished(() => desk.close());
-    await desk.ask('readChanges');
+    await desk.calls.readChanges();
     const other = new DatabaseSync(join(dataDir, 'desk.sqlite'), { timeout: 10_000 });
     other.exec('BEGIN IMMEDIATE');
     const failure = createFailure();
     expect(desk.journal(failure)).toBe(true);
     // The failure can still arrive. Other questions are answered.
-    await expect(desk.ask('find', toAddress(failure))).rejects.toMatchObject({ reason: 'arriving' });
-    expect(await desk.ask('listIncidents', { limit: 5 })).toMatchObject({ incidents: [] });
+    await expect(desk.calls.find(toAddress(failure))).rejects.toMatchObject({ reason: 'arriving' });
+    expect(await desk.calls.listIncidents({ limit: 5 })).toMatchObject({ incidents: [] });
     expect(desk.condition.store).toBe('reachable');
     expect(desk.arriving).toEqual({ count: 1, hasMore: false });
     other.exec('COMMIT');
     other.close();
     await expect
-      .poll(() => desk.ask('find', toAddress(failure)).catch(() => undefined), { timeout: 20_000 })
+      .poll(() => desk.calls.find(toAddress(failure)).catch(() => undefined), { timeout: 20_000 })
       .toMatchObject({ state: 'kept', incident: { counts: { server: 1 } } });
   }, 60_000);
 
   it('answers before it has stored everything, says how much is arriving, and finds it later', async () => {
     const desk = await openTestDesk({ dataDir: createFolder(onTestFinished) });
     onTestFinished(() => desk.close());
-    await desk.ask('readChanges');
+    await desk.calls.readChanges();
     const toDigest = (index: number) => String(index % 2000).padStart(8, '0');
     const failures = Array.from({ length: 20_000 }, (_none, index) => createFailure({ digest: toDigest(index) }));
     for (const failure of failures) expect(desk.journal(failure)).toBe(true);
 
     let isStored = false;
-    const stored = desk.flush().then(() => {
+    const stored = desk.calls.settle().then(() => {
       isStored = true;
     });
     const [first, middle] = [failures[0], failures[300]] as const;
-    const found = [first, middle].map((failure) => failure && desk.ask('find', toAddress(failure)));
-    await Promise.all([desk.ask('listIncidents', { limit: 50 }), desk.ask('countStates', {}), desk.ask('settle')]);
+    const found = [first, middle].map((failure) => failure && desk.calls.find(toAddress(failure)));
+    await Promise.all([desk.calls.listIncidents({ limit: 50 }), desk.calls.countStates({}), desk.calls.settle()]);
     expect(isStored).toBe(false);
     expect(desk.arriving.count).toBeGreaterThan(0);
     for (const one of found) expect(await one).toMatchObject({ state: 'kept' });
     expect(isStored).toBe(false);
     await stored;
     expect(desk.arriving).toEqual({ count: 0, hasMore: false });
-    const { incidents } = await desk.ask('listIncidents', { limit: 2000 });
+    const { incidents } = await desk.calls.listIncidents({ limit: 2000 });
     expect(incidents.reduce((sum, { counts }) => sum + counts.server, 0)).toBe(failures.length);
   });
 
@@ -180,7 +180,7 @@ describe('the desk', () => {
     const crashed = { store: 'away', journal: 'written', worker: 'restarting' };
     await expect.poll(() => desk.condition, { timeout: 20_000 }).toEqual(crashed);
     expect(desk.journal(createFailure())).toBe(true);
-    await expect(desk.ask('readChanges')).rejects.toThrow(StoreAwayError);
+    await expect(desk.calls.readChanges()).rejects.toThrow(StoreAwayError);
   });
 
   it('refuses a folder that is not writable, with a clear message', () => {
@@ -204,9 +204,8 @@ describe('the desk', () => {
     writeFileSync(dataDir, ''); // so that the folder cannot be recreated
     expect(desk.journal(createFailure())).toBe(false);
     expect(desk.journal(createFailure())).toBe(false);
-    const change = desk.ask(
-      'changeIncident',
-      toCallKey('7K3QM2XA', 'production'),
+    const change = desk.calls.changeIncident(
+      toKey('7K3QM2XA', 'production'),
       { to: { state: 'open' } },
       { author: 'ada', expected: 0 },
     );
@@ -221,7 +220,7 @@ describe('the desk', () => {
     const databaseUrl = 'postgres://desk:hunter2@127.0.0.1:9/none';
     const desk = await openTestDesk({ dataDir: createFolder(onTestFinished), databaseUrl, log });
     onTestFinished(() => desk.close());
-    await expect(desk.ask('find', '7K3QM2XA')).rejects.toThrow(StoreAwayError);
+    await expect(desk.calls.find('7K3QM2XA')).rejects.toThrow(StoreAwayError);
     expect(lines).toMatchObject([{ level: 'error' }]);
     expect(inspect(lines, { depth: 10, showHidden: true })).not.toContain('hunter2');
   });

@@ -3,7 +3,7 @@ import { openSqlite } from '../../../src/server/desk/store/sqlite.ts';
 import { openStore } from '../../../src/server/desk/store/store.ts';
 import { startDeskApi } from '../../support/desk-api.ts';
 import { startDeskSite } from '../../support/desk-site.ts';
-import { ingest, wholeOf } from '../../support/stores.ts';
+import { ingest, fullOf } from '../../support/stores.ts';
 import { createTestLog } from '../../support/test-log.ts';
 
 const BOTH = '7K3QM2XA';
@@ -14,11 +14,11 @@ const OF_STAGING = '9F4W0R6B';
 async function start<Site>(startSite: (options: { driver: ReturnType<typeof openSqlite> }) => Promise<Site>) {
   const driver = openSqlite(':memory:', { log: createTestLog().log });
   const site = await startSite({ driver });
-  const staging = await openStore(driver, { rule: 1, environment: 'staging' });
+  const staging = await openStore(driver, { environment: 'staging' });
   await staging.ingest({
     entries: [
-      wholeOf({ digest: BOTH, occurrence: OF_STAGING, title: 'TypeError: seen in staging' }),
-      wholeOf({ digest: ONLY_STAGING }),
+      fullOf({ digest: BOTH, occurrence: OF_STAGING, title: 'TypeError: seen in staging' }),
+      fullOf({ digest: ONLY_STAGING }),
     ],
   });
   return { site, staging };
@@ -27,7 +27,7 @@ async function start<Site>(startSite: (options: { driver: ReturnType<typeof open
 describe('a desk shared by several environments', () => {
   async function open() {
     const { site, staging } = await start(startDeskSite);
-    await ingest(site.store, wholeOf({ digest: BOTH, title: 'TypeError: seen in test' }));
+    await ingest(site.store, fullOf({ digest: BOTH, title: 'TypeError: seen in test' }));
     const cookie = await site.enter();
     const show = (path: string) => site.get(path, cookie);
     return { site, staging, cookie, show };
@@ -77,7 +77,7 @@ describe('a desk shared by several environments', () => {
 describe('the API of a shared desk', () => {
   async function open() {
     const { site: api, staging } = await start(startDeskApi);
-    await ingest(api.site.store, wholeOf({ digest: BOTH }));
+    await ingest(api.site.store, fullOf({ digest: BOTH }));
     return { ...api, staging };
   }
 

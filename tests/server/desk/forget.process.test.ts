@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../src/server/desk/desk.ts';
 import { openVisitors } from '../../../src/server/desk/ingest/open-visitors.ts';
-import { toCallKey } from '../../../src/server/desk/store/incident-key.ts';
+import { toKey } from '../../../src/server/desk/store/incident-key.ts';
 import { openPostgres } from '../../../src/server/desk/store/postgres.ts';
 import type { SqlDriver } from '../../../src/server/desk/store/sql.ts';
 import { openMadeSqlite } from '../../../src/server/desk/store/sqlite.ts';
@@ -59,7 +59,7 @@ function createPerson(person: string, visitor: string) {
         { class: 'Error', message: `No order of ${word('message')}`, frames },
         { class: 'Error', message: word('cause'), frames },
       ],
-      site: { path: 'src/cart.ts', function: 'load', detail: word('site-detail') },
+      location: { path: 'src/cart.ts', function: 'load', detail: word('site-detail') },
       request: {
         method: 'GET',
         url: `https://shop.example/orders/${word('url')}?q=1`,
@@ -114,7 +114,7 @@ async function leaveBehind(desk: Desk) {
   // Feedback about the same failure from another network.
   expect(desk.journalFeedback(ada.sayOf(toAddress(echo), 'b', 'another-network0'))).toBe(true);
   expect(desk.journalFeedback(grace.sayOf(toAddress(beside), 'c'))).toBe(true);
-  await desk.flush();
+  await desk.calls.settle();
   return { first, beside };
 }
 
@@ -189,7 +189,7 @@ describe.each([
     const desk = await openDesk(env);
     const { first, beside } = await leaveBehind(desk);
     const backup = await backUp(env);
-    const refused = [first, beside].map((failure) => JSON.stringify({ entry: 'whole', failure }));
+    const refused = [first, beside].map((failure) => JSON.stringify({ entry: 'full', failure }));
     writeFileSync(join(env.DATA_DIR ?? '', 'dead-letter-1.ndjson'), `${refused.join('\n')}\n`);
     const before = await readAll(env);
     expect(listNames(ada.words, before)).toEqual(Object.keys(ada.words));
@@ -202,14 +202,14 @@ describe.each([
     expect(listNames(grace.words, after)).toEqual(kept);
     const letters = after.filter(({ name }) => name.startsWith('dead-letter'));
     expect(letters.map(({ bytes }) => bytes.toString().trim())).toEqual([refused[1]]);
-    expect((await desk.ask('find', toAddress(beside)))?.occurrence?.whole).toMatchObject({ tags: beside.tags });
-    expect((await desk.ask('find', toAddress(first)))?.incident.counts).toEqual({ server: 32, browser: 0 });
-    const lonely = async () => (await desk.ask('find', LONELY))?.incident;
+    expect((await desk.calls.find(toAddress(beside)))?.occurrence?.full).toMatchObject({ tags: beside.tags });
+    expect((await desk.calls.find(toAddress(first)))?.incident.counts).toEqual({ server: 32, browser: 0 });
+    const lonely = async () => (await desk.calls.find(LONELY))?.incident;
     expect(await lonely()).toMatchObject({ counts: { browser: 1 }, visitors: 1, title: 'Error', message: '' });
     expect(await lonely()).toMatchObject({ site: { path: 'src/cart.ts', function: 'load', detail: '' } });
-    expect((await desk.ask('listIncidents', { limit: 9, search: 'src/cart.ts' })).incidents).toHaveLength(3);
+    expect((await desk.calls.listIncidents({ limit: 9, search: 'src/cart.ts' })).incidents).toHaveLength(3);
     desk.journal(grace.failureOf({ digest: LONELY, side: 'browser' }));
-    await desk.flush();
+    await desk.calls.settle();
     expect(await lonely()).toMatchObject({ title: `Error: ${grace.words['grace-title']}` });
 
     await desk.close();
@@ -225,7 +225,7 @@ describe.each([
     const desk = await openDesk(env);
     const failures = Array.from({ length: 30 }, () => ada.failureOf({ digest: SHARED, side: 'browser' }));
     for (const failure of failures) desk.journal(failure, ['what-she-was-called']);
-    await desk.flush();
+    await desk.calls.settle();
     const stored = (await readAll(env)).filter(({ name }) => name.startsWith('desk'));
     expect(stored.filter(({ bytes }) => bytes.includes('what-she-was-called'))).toEqual([]);
     expect(stored.some(({ bytes }) => bytes.includes(ada.visitor))).toBe(true);
@@ -250,7 +250,7 @@ describe('the forget command', () => {
     const desk = await openDesk(env);
     const failure = ada.failureOf({});
     desk.journal(failure);
-    await desk.ask('readSalts', [{ day: Math.floor(Date.now() / Day), salt: createSecret() }]);
+    await desk.calls.readSalts([{ day: Math.floor(Date.now() / Day), salt: createSecret() }]);
     writeFileSync(join(env.DATA_DIR ?? '', 'desk.sqlite.before-restore-2026-11-20T10-00-00.000Z'), '');
     const text = whom === 'the address of a failure' ? toAddress(failure) : whom;
     const { code, err } = await runDesk(['forget', text], env);
@@ -271,7 +271,7 @@ describe('the forget command', () => {
       const visitor = createHmac('sha256', 'pepper').update(text).digest('base64url').slice(0, 16);
       desk.journal(ada.failureOf({ visitor }));
     }
-    await desk.flush();
+    await desk.calls.settle();
     expect((await runDesk(['forget', ADDRESS], env)).err).toMatch(/older versions .*Deleted 2 occurrences /s);
     expect((await runDesk(['forget', ID], env)).err).toContain('Deleted 1 occurrence ');
   });
@@ -292,11 +292,11 @@ describe('a visitor of a process without access to the store', () => {
   }
 
   async function expectForgotten(desk: Desk, env: Env) {
-    await expect.poll(() => desk.ask('find', SHARED).catch(() => undefined), { timeout: 30_000 }).toBeDefined();
+    await expect.poll(() => desk.calls.find(SHARED).catch(() => undefined), { timeout: 30_000 }).toBeDefined();
     for (const whom of [ADDRESS, ID]) {
       expect((await runDesk(['forget', whom], env)).err).toContain('Deleted 1 occurrence ');
     }
-    expect((await desk.ask('listOccurrences', toCallKey(SHARED, 'production'), { limit: 9 })).occurrences).toHaveLength(
+    expect((await desk.calls.listOccurrences(toKey(SHARED, 'production'), { limit: 9 })).occurrences).toHaveLength(
       1,
     );
     // By then the salts are in the store and deleted from the disk of the process.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../src/server/desk/desk.ts';
-import { toCallKey } from '../../../src/server/desk/store/incident-key.ts';
+import { toKey } from '../../../src/server/desk/store/incident-key.ts';
 import { openTestDesk } from '../../support/desk.ts';
 import { createFolder } from '../../support/folder.ts';
 import { usePostgres } from '../../support/use-postgres.ts';
@@ -55,21 +55,21 @@ async function expectAll(desk: Desk, addresses: readonly string[], dead: number)
   const digests = Map.groupBy(addresses, (address) => address.slice(0, 8));
   for (const [digest, shown] of digests) {
     await expect
-      .poll(async () => (await desk.ask('find', digest))?.incident.counts.server ?? 0, PATIENCE)
+      .poll(async () => (await desk.calls.find(digest))?.incident.counts.server ?? 0, PATIENCE)
       .toBeGreaterThanOrEqual(shown.length);
   }
   // Each process can have stored up to 50 more than it showed before it was killed.
-  const total = (await desk.ask('listIncidents', { limit: 100 })).incidents.filter(({ kind }) => kind === 'exception');
+  const total = (await desk.calls.listIncidents({ limit: 100 })).incidents.filter(({ kind }) => kind === 'exception');
   const counted = total.reduce((sum, { counts }) => sum + counts.server, 0);
   expect(counted - addresses.length).toBeLessThanOrEqual(50 * dead);
   const states = new Set<string | undefined>();
   for (const address of [...addresses.slice(0, 30), ...addresses.slice(-30)]) {
-    states.add((await desk.ask('find', address))?.state);
+    states.add((await desk.calls.find(address))?.state);
   }
   expect([...states].every((state) => state === 'kept' || state === 'thinned')).toBe(true);
   await expect
     .poll(async () => {
-      const { incidents } = await desk.ask('listIncidents', { limit: 100 });
+      const { incidents } = await desk.calls.listIncidents({ limit: 100 });
       return incidents.find(({ kind }) => kind === 'unclean-death')?.counts.server;
     }, PATIENCE)
     .toBe(dead);
@@ -97,18 +97,17 @@ describe('a process killed during a burst of failures', () => {
     const desk = await openTestDesk({ dataDir });
     onTestFinished(() => desk.close());
     const findDeath = async () =>
-      (await desk.ask('listIncidents', { limit: 10 })).incidents.find(({ kind }) => kind === 'unclean-death');
+      (await desk.calls.listIncidents({ limit: 10 })).incidents.find(({ kind }) => kind === 'unclean-death');
     await expect.poll(findDeath, PATIENCE).toBeDefined();
-    const { occurrences } = await desk.ask(
-      'listOccurrences',
-      toCallKey((await findDeath())?.digest ?? '', 'production'),
+    const { occurrences } = await desk.calls.listOccurrences(
+      toKey((await findDeath())?.digest ?? '', 'production'),
       {
         limit: 1,
-        withWholes: true,
+        isFull: true,
       },
     );
     const [occurrence] = occurrences;
-    expect(occurrence?.whole?.extra).toMatchObject({
+    expect(occurrence?.full?.extra).toMatchObject({
       inFlight: [{ requestId: 'request-1', method: 'GET', route: '/orders/:id', ms: 17 }],
       memory: expect.any(Number),
     });
@@ -127,13 +126,13 @@ describe('a process killed during a burst of failures', () => {
     const databaseUrl = await postgres.createDatabase();
     const dataDir = createFolder(onTestFinished);
     const opened = await openTestDesk({ dataDir, databaseUrl });
-    await opened.ask('readChanges');
+    await opened.calls.readChanges();
     await opened.close();
     await postgres.stop();
     const shown = await killAfter(SHOWN, { DATA_DIR: dataDir, DESK_DATABASE_URL: databaseUrl });
     const desk = await openTestDesk({ dataDir, databaseUrl });
     onTestFinished(() => desk.close());
-    await expect(desk.ask('find', shown[0] ?? '')).rejects.toThrow(/PostgreSQL|cannot be used/);
+    await expect(desk.calls.find(shown[0] ?? '')).rejects.toThrow(/PostgreSQL|cannot be used/);
     await postgres.start();
     await expect.poll(() => desk.condition.store, PATIENCE).toBe('reachable');
     await expectAll(desk, shown, 1);

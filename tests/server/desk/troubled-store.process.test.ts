@@ -36,8 +36,8 @@ async function openTroubled() {
     },
   });
   onTestFinished(() => desk.close());
-  await desk.ask('readChanges');
-  await desk.flush();
+  await desk.calls.readChanges();
+  await desk.calls.settle();
   const said = (words: string) => lines.filter(({ message }) => message.includes(words)).length;
   return {
     desk,
@@ -96,7 +96,7 @@ describe('a missing privilege', () => {
     failTwelveTimes(site);
     await expect.poll(site.stored, PATIENCE).toBe(FAILURES);
     await expect.poll(() => site.desk.arriving.count, PATIENCE).toBe(0);
-    expect((await site.desk.ask('listIncidents', { limit: 5 })).incidents).toHaveLength(1);
+    expect((await site.desk.calls.listIncidents({ limit: 5 })).incidents).toHaveLength(1);
     expect(site.flaps()).toBe(0);
     await grant();
   });
@@ -125,10 +125,10 @@ describe('a missing privilege', () => {
   it('fails only the queries that need it', async () => {
     const site = await openTroubled();
     await site.revoke('desk_feedback');
-    const failed = await site.desk.ask('listFeedback', '7K3QM2XA@production', 5).catch((error: unknown) => error);
+    const failed = await site.desk.calls.listFeedback('7K3QM2XA@production', 5).catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(QueryFailedError);
     expect(failed).toMatchObject({ reason: 'refused' });
-    expect(await site.desk.ask('listIncidents', { limit: 5 })).toMatchObject({ incidents: [] });
+    expect(await site.desk.calls.listIncidents({ limit: 5 })).toMatchObject({ incidents: [] });
     expect(site.counts.get('spillway_desk_query_failures_total refused')).toBeGreaterThan(0);
     expect(site.said('refused a query')).toBe(1);
     expect(site.flaps()).toBe(0);
@@ -164,8 +164,8 @@ describe('a lock', () => {
     const statuses: unknown[] = [];
     // Continues until the writer has waited for the lock and given up.
     while ((site.counts.get('spillway_journal_refused_total retried') ?? 0) === 0) {
-      site.desk.ask('listFeedback', '7K3QM2XA@production', 5).catch(() => undefined); // needs the locked table
-      const answered = site.desk.ask('listIncidents', { limit: 5 });
+      site.desk.calls.listFeedback('7K3QM2XA@production', 5).catch(() => undefined); // needs the locked table
+      const answered = site.desk.calls.listIncidents({ limit: 5 });
       statuses.push(
         await answered.then(
           () => 'answered',
@@ -176,13 +176,13 @@ describe('a lock', () => {
     }
     expect(statuses.length).toBeGreaterThan(5);
     expect(statuses.filter((status) => status !== 'answered')).toEqual([]);
-    const slow = await site.desk.ask('listFeedback', '7K3QM2XA@production', 5).catch((error: unknown) => error);
+    const slow = await site.desk.calls.listFeedback('7K3QM2XA@production', 5).catch((error: unknown) => error);
     expect(slow).toMatchObject({ name: 'QueryFailedError', reason: expect.stringMatching(/slow|busy/) });
-    const [run] = await site.desk.ask('listProcesses', 1);
+    const [run] = await site.desk.calls.listProcesses(1);
     expect(Date.now() - (run?.beatAt ?? 0)).toBeLessThan(20_000);
     await release();
     await expect.poll(site.stored, PATIENCE).toBe(FAILURES);
-    expect(await site.desk.ask('listFeedback', '7K3QM2XA@production', 5)).toEqual([]);
+    expect(await site.desk.calls.listFeedback('7K3QM2XA@production', 5)).toEqual([]);
     expect(site.flaps()).toBe(0);
   }, 60_000);
 });
@@ -214,12 +214,12 @@ it('skips a failure that can never be stored without a retry, and stores the res
 it('recreates the tables if the database was emptied', async () => {
   const site = await openTroubled();
   failTwelveTimes(site);
-  await site.desk.flush();
+  await site.desk.calls.settle();
   await site.admin.run(`DROP SCHEMA ${site.role} CASCADE`);
   await site.admin.run(`CREATE SCHEMA ${site.role} AUTHORIZATION ${site.role}`);
   const failure = createFailure({ digest: '00000009' });
   site.desk.journal(failure);
   await expect
-    .poll(() => site.desk.ask('find', failure.digest).catch(() => undefined), PATIENCE)
+    .poll(() => site.desk.calls.find(failure.digest).catch(() => undefined), PATIENCE)
     .toMatchObject({ incident: { counts: { server: 1 } } });
 });

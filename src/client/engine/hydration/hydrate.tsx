@@ -1,4 +1,4 @@
-import { type ComponentType, lazy, type ReactNode, startTransition, useState } from 'react';
+import { type ComponentType, type ReactNode, startTransition, useState } from 'react';
 import { hydrateRoot } from 'react-dom/client';
 import type { DataRouter, Location } from 'react-router';
 import type { DocumentProps } from '../../../shared/engine/rendering/document.ts';
@@ -113,10 +113,6 @@ export async function hydrate({
     toPageError: toShownError,
     onCommit: (commit) => live?.onCommit(commit),
     refresh: async () => (await getNavigator()).refresh(),
-    // If it does not load, the page of a failure is shown without it.
-    failureHelp: lazy(() =>
-      import('../../../shared/engine/rendering/failure-help-view.tsx').catch(() => ({ default: () => null })),
-    ),
     onShownError(error, thrown, onAddress) {
       develop?.onShownError(error);
       return reporting.onShownError(error, thrown, onAddress);

@@ -29,7 +29,6 @@ export function createDeskServer(boot: Bootstrap, failures: Failures, side: Desk
       inFlight,
       scrubPath,
       metrics,
-      onEnd: side.noteRequest,
     }),
     { log, limits, trust: others.trust, count: metrics.count, times, headers: toSecurityHeaders(others.origins) },
   );

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Millisecond, Second } from '../../../shared/units.ts';
@@ -7,13 +6,12 @@ import { openSignIn } from '../../desk/access/open-sign-in.ts';
 import { toProxySignIn } from '../../desk/access/proxy-operator.ts';
 import { createDeskApi } from '../../desk/api/desk-api.ts';
 import { openDesk } from '../../desk/desk.ts';
-import { createKeepFeedback } from '../../desk/ingest/keep-feedback.ts';
 import { openVisitors } from '../../desk/ingest/open-visitors.ts';
 import { toDeskOrigin, toNotifySettings } from '../../desk/notifications/to-notify-settings.ts';
 import type { DeskFacts } from '../../desk/pages/context.ts';
-import { createRouteHours } from '../../desk/route-hours.ts';
 import { presentNotify } from '../../desk/views/present-notify.ts';
-import { recordBlockedLoop } from '../../desk/worker/processes/blocked-loop.ts';
+import type { BlockedLoop } from '../../desk/worker/watchdog.ts';
+import type { Funnel } from '../../engine/errors/funnel.ts';
 import type { Bootstrap } from '../bootstrap.ts';
 import type { Failures } from '../open-failures.ts';
 
@@ -25,17 +23,11 @@ const SETTLE_AFTER = 250 * Millisecond;
 /** The same in development, where the next edit often ends the server before. Its end would wait for the thread. */
 const SETTLE_AFTER_EDIT = 5 * Second;
 
-export interface DeskSideOptions {
-  /** Whether heartbeats are sent to HEARTBEAT_URL. */
-  readonly beats: boolean;
-}
-
 /** Opens the store and connects the failures to it. */
-export async function openDeskSide(boot: Bootstrap, failures: Failures, { beats }: DeskSideOptions) {
+export async function openDeskSide(boot: Bootstrap, failures: Failures) {
   const { config, manifest, release, log, metrics, listed, dist } = boot;
   const proxy = toProxySignIn(config);
-  const notifySettings = toNotifySettings(config);
-  const notify = notifySettings && (beats ? notifySettings : { ...notifySettings, heartbeatUrl: undefined });
+  const notify = toNotifySettings(config);
   const desk = await openDesk({
     dataDir: config.dataDir,
     databaseUrl: config.deskDatabaseUrl,
@@ -52,32 +44,22 @@ export async function openDeskSide(boot: Bootstrap, failures: Failures, { beats 
     log,
     startWithin: process.env.SPILLWAY_DEV ? SETTLE_AFTER_EDIT : SETTLE_AFTER,
   });
-  const visitors = openVisitors(desk);
-  failures.keepIn({ reporter: desk.reporter, visitors });
-  const signIn = openSignIn({ tokens: listed.tokens, proxy, desk });
+  const visitors = openVisitors(desk.calls);
+  failures.keepIn({ reporter: { report: (failure) => desk.journal(failure) }, visitors });
+  const signIn = openSignIn({ tokens: listed.tokens, proxy, calls: desk.calls });
   const { checkToken } = signIn;
-  const run = randomUUID();
-  const routeHours = createRouteHours({
-    readRoutes: metrics.readRoutes,
-    scrubPath: failures.scrubPath,
-    store: (rows) => desk.ask('storeRoutes', run, rows),
-  });
   const facts: DeskFacts = {
     environment: config.sentryEnvironment,
     release,
     links: { ...config.links, origin: toDeskOrigin(config) },
     notify: presentNotify(notify),
-    flushRoutes: routeHours.flush,
   };
   return {
     desk,
-    noteRequest: routeHours.note,
     visitors,
-    /** For all sources of feedback. */
-    feedback: createKeepFeedback({ desk, environment: config.sentryEnvironment }),
     signIn,
     facts,
-    api: createDeskApi({ desk, facts, checkToken }),
+    api: createDeskApi({ calls: desk.calls, facts, checkToken }),
     /** For endpoints that programs read, such as the metrics. */
     mayRead: toMayRead(checkToken),
     /** Waits for a moment, then does what the first answers do not need. Call it once the server listens. */
@@ -87,4 +69,17 @@ export async function openDeskSide(boot: Bootstrap, failures: Failures, { beats 
       flushCompileCache(); // so that a process that is killed also makes the next start faster
     },
   };
+}
+
+/** Records a blocked event loop as a failure. */
+function recordBlockedLoop(funnel: Funnel, { at, ms }: BlockedLoop): void {
+  const message = `The event loop was blocked for ${ms} ms.`;
+  funnel.record(
+    {
+      kind: 'blocked-loop',
+      errors: [{ class: 'BlockedLoop', message, frames: [] }],
+      extra: { ms, since: new Date(at).toISOString() },
+    },
+    { origin: 'process' },
+  );
 }

@@ -8,12 +8,10 @@ import { DESK_API_PATH } from '../../desk/api/desk-api.ts';
 import { orClose } from '../../desk/desk.ts';
 import { createDeskOrigins } from '../../desk/desk-app.ts';
 import { isTakenByDesk } from '../../desk/desk-path.ts';
-import { toReportStore } from '../../desk/ingest/to-report-store.ts';
 import { createDeskPages, type DeskPages } from '../../desk/pages/desk-pages.ts';
 import { listen, toHttpUrl } from '../../engine/connection/listen.ts';
 import type { FailureLinks } from '../../engine/errors/failure-links.ts';
 import { requestInfo } from '../../engine/request/request-info.ts';
-import type { ReportOutbox } from '../../reports/tunnel/report-outbox.ts';
 import type { Bootstrap } from '../bootstrap.ts';
 import type { Destination, OperatorParts, Operators } from '../destination.ts';
 import type { Failures } from '../open-failures.ts';
@@ -36,23 +34,24 @@ export function toFailureLinks(_config: Config): FailureLinks {
 }
 
 /** Opens the desk as the place that failures go to. */
-export async function openDestination(
-  boot: Bootstrap,
-  failures: Failures,
-  _outbox: ReportOutbox | undefined,
-): Promise<Destination> {
-  const side = await openDeskSide(boot, failures, { beats: true });
-  const { desk, visitors, feedback, mayRead } = side;
-  const endRevalidations = boot.config.deskDatabaseUrl && startRevalidations({ desk, log: boot.log });
+export async function openDestination(boot: Bootstrap, failures: Failures): Promise<Destination> {
+  const side = await openDeskSide(boot, failures);
+  const { desk, visitors, mayRead } = side;
+  const { calls } = desk;
+  const endRevalidations =
+    boot.config.deskDatabaseUrl &&
+    startRevalidations({ calls, store: (path) => desk.journalRevalidation(path), log: boot.log });
   return {
-    reporter: desk.reporter,
-    store: toReportStore(desk),
+    store: {
+      journal: (failure) => desk.journal(failure),
+      isEchoAwaited: (address) => calls.isEchoAwaited(address),
+      isKnownDigest: (digest) => calls.isKnownDigest(digest),
+      listBuilds: () => calls.listBuilds(),
+    },
     visitors,
-    feedback,
     mayRead,
     takeCredentials: side.signIn.takeCredentials,
     findOldAsset: desk.findOldAsset,
-    noteRequest: side.noteRequest,
     details: () => ({ ...desk.condition }),
     watch: (metrics) => watchDesk(metrics, desk),
     serve: (parts) => serveDesk(boot, failures, side, parts),
@@ -76,7 +75,7 @@ async function serveDesk(
   const at = config.deskPort === undefined ? undefined : { host: config.host, port: config.deskPort };
   const origins = at ? createDeskOrigins(toHttpUrl(at.host, at.port)) : parts.origins;
   const pages = await createDeskPages({
-    ...{ desk, signIn: signIn.signIn, facts, manifest, funnel: failures.funnel, log: boot.log },
+    ...{ calls: desk.calls, signIn: signIn.signIn, facts, manifest, funnel: failures.funnel, log: boot.log },
     ...{ origins, bodies, earlyScript, reportPath, traced },
   });
   const connections = at ? Math.ceil(parts.maxConnections * DESK_SHARE) : 0;

@@ -1,9 +1,11 @@
-import type { Desk } from '../../desk/desk.ts';
 import { LIVE_POLL_INTERVAL } from '../../desk/limits.ts';
+import type { DeskCalls } from '../../desk/worker/desk-calls.ts';
 import { dropKept, shareRevalidations } from '../../engine/pages/revalidate.ts';
 
 export interface SharedRevalidations {
-  readonly desk: Pick<Desk, 'ask'>;
+  readonly calls: Pick<DeskCalls, 'listRevalidations'>;
+  /** Stores a page durably. @returns false if that failed */
+  readonly store: (path: string) => boolean;
   readonly log: { warn(fields: object, message: string): void };
   /** Milliseconds. */
   readonly interval?: number;
@@ -11,18 +13,19 @@ export interface SharedRevalidations {
 
 /**
  * Brings `revalidate()` to the other replicas that use the same store, and theirs to this process. While the store is
- * unavailable, each replica renders pages again by their age.
+ * unavailable, they wait in the journal.
  *
  * @returns a function that ends it
  */
-export function startRevalidations({ desk, log, interval = LIVE_POLL_INTERVAL }: SharedRevalidations): () => void {
+export function startRevalidations(options: SharedRevalidations): () => void {
+  const { calls, store, log, interval = LIVE_POLL_INTERVAL } = options;
   const known = new Map<string, number>();
   let since = 0;
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
 
   async function look(): Promise<void> {
-    const { now, found } = await desk.ask('listRevalidations', since);
+    const { now, found } = await calls.listRevalidations(since);
     since = now;
     for (const { path, at } of found) {
       if (known.get(path) !== at) dropKept(path);
@@ -37,14 +40,9 @@ export function startRevalidations({ desk, log, interval = LIVE_POLL_INTERVAL }:
   }
 
   shareRevalidations((path) => {
-    desk
-      .ask('storeRevalidation', path)
-      .catch((error: unknown) =>
-        log.warn(
-          { err: error, path },
-          'Other replicas were not told to render this page again. They do it within 300 s.',
-        ),
-      );
+    if (!store(path)) {
+      log.warn({ path }, 'Other replicas were not told to render this page again. They do it within 300 s.');
+    }
   });
   void repeat();
   return () => {

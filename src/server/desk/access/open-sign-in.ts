@@ -2,16 +2,15 @@ import { TICKET_KEY } from '../../../shared/desk/ticket.ts';
 import { type CheckToken, createCheckToken } from '../../access/check-token.ts';
 import { createOperatorTokens, type OperatorToken } from '../../access/operator-tokens.ts';
 import type { Step } from '../../engine/request/step.ts';
-import type { Desk } from '../desk.ts';
 import { takeCredentials } from './credentials.ts';
 import type { ProxySignIn } from './proxy-operator.ts';
-import { createSessionStore } from './session-store.ts';
+import type { SessionStore } from './session-store.ts';
 import { createSignIn, makeTicket, type SignIn } from './sign-in.ts';
 
 export interface SignInSettings {
   readonly tokens: readonly OperatorToken[];
   readonly proxy: ProxySignIn | undefined;
-  readonly desk: Pick<Desk, 'ask'>;
+  readonly calls: SessionStore;
 }
 
 export interface OpenSignIn {
@@ -24,14 +23,13 @@ export interface OpenSignIn {
   makeLink(origin: string, name: string): Promise<string>;
 }
 
-export function openSignIn({ tokens: listed, proxy, desk }: SignInSettings): OpenSignIn {
+export function openSignIn({ tokens: listed, proxy, calls }: SignInSettings): OpenSignIn {
   const tokens = createOperatorTokens(listed);
-  const sessions = createSessionStore((name, ...args) => desk.ask(name, ...args));
-  const checkToken = createCheckToken({ tokens, replicas: sessions });
+  const checkToken = createCheckToken({ tokens, replicas: calls });
   return {
-    signIn: createSignIn({ tokens, sessions, checkToken }),
+    signIn: createSignIn({ tokens, sessions: calls, checkToken }),
     takeCredentials: takeCredentials(proxy),
     checkToken,
-    makeLink: async (origin, name) => `${origin}/desk?${TICKET_KEY}=${await makeTicket(tokens, sessions, name)}`,
+    makeLink: async (origin, name) => `${origin}/desk?${TICKET_KEY}=${await makeTicket(tokens, calls, name)}`,
   };
 }

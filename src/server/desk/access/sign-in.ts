@@ -3,7 +3,7 @@ import type { CheckToken } from '../../access/check-token.ts';
 import type { Operator, OperatorToken, OperatorTokens } from '../../access/operator-tokens.ts';
 import { isSameText } from '../../access/same-text.ts';
 import { SESSION_TIME } from '../limits.ts';
-import type { Grant } from '../store/servers/session-table.ts';
+import type { Grant } from '../store/session-table.ts';
 import { createSessionCache } from './session-cache.ts';
 import type { SessionStore } from './session-store.ts';
 import { createSignedIds } from './signed-ids.ts';

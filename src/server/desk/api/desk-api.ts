@@ -6,24 +6,22 @@ import type { DocumentFacts } from '../../engine/api/openapi.ts';
 import { apiNotFound } from '../../engine/api/resource.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import { privateReplies } from '../../engine/protection/private-replies.ts';
-import type { Desk } from '../desk.ts';
 import { RETRY_LONGEST } from '../limits.ts';
 import type { DeskFacts } from '../pages/context.ts';
 import { toStoreWords } from '../pages/unless-away.ts';
 import { StoreError } from '../store/sql.ts';
+import type { DeskCalls } from '../worker/desk-calls.ts';
 import { createCallerAuth, requireCaller } from './caller.ts';
 import type { ApiContext } from './context.ts';
 import { exportApi } from './export.ts';
-import { feedbackApi } from './feedback.ts';
-import { incidentApi } from './incident.ts';
+import { incidentApi, incidentMarkdown } from './incident.ts';
 import { incidentsApi } from './incidents.ts';
 import { notesApi } from './notes.ts';
 import { notificationsApi } from './notifications.ts';
 import { occurrencesApi } from './occurrences.ts';
-import { routesApi } from './routes.ts';
 
 export interface DeskApiOptions {
-  readonly desk: Pick<Desk, 'ask' | 'arriving'>;
+  readonly calls: DeskCalls;
   readonly facts: DeskFacts;
   readonly checkToken: CheckToken;
 }
@@ -36,32 +34,23 @@ export function isDeskApiPath(path: string): boolean {
 }
 
 /** Serves the operators' actions to programs. It answers every request under its path. */
-export function createDeskApi({ desk, facts, checkToken }: DeskApiOptions): RequestHandler {
+export function createDeskApi({ calls, facts, checkToken }: DeskApiOptions): RequestHandler {
   const context: ApiContext = {
     auth: createCallerAuth(checkToken),
-    ask: (name, ...args) => desk.ask(name, ...args),
-    arriving: () => desk.arriving,
+    calls,
     facts,
   };
   const parts = PARTS.map((toPart) => toPart(context));
   const { operations, handlers } = mountApi(parts, { base: DESK_API_PATH, document: DOCUMENT });
   return Router()
     .use(privateReplies(), keepPrivate, requireCaller(context.auth))
+    .get('/incidents/:digest', incidentMarkdown(context))
     .use(operations, ...handlers)
     .use(apiNotFound())
     .use(tellAway);
 }
 
-const PARTS = [
-  incidentsApi,
-  incidentApi,
-  occurrencesApi,
-  notesApi,
-  feedbackApi,
-  exportApi,
-  notificationsApi,
-  routesApi,
-];
+const PARTS = [incidentsApi, incidentApi, occurrencesApi, notesApi, exportApi, notificationsApi];
 
 const PROBLEMS = {
   401: 'The token is missing or not valid.',

@@ -1,8 +1,7 @@
 import type * as z from 'zod';
 import { operation, type Sent } from '../../../shared/engine/api/operation.ts';
 import { type ApiPart, implement } from '../../engine/api/implement.ts';
-import { keyOf } from '../store/incident-key.ts';
-import type { IncidentFilter } from '../store/incidents/list-incidents.ts';
+import type { IncidentFilter } from '../store/list-incidents.ts';
 import type { Incident } from '../store/records.ts';
 import { presentIncident as presentHead } from '../views/present-incident.ts';
 import { presentOccurrence as presentForPage } from '../views/present-occurrence.ts';
@@ -16,7 +15,7 @@ type Depth = z.output<typeof ExportOneQuery>['occurrences'];
 
 /** Rows in memory at a time (counts). A full occurrence can be a hundred times as long as a brief one. */
 const INCIDENTS = 50;
-const OCCURRENCES = { brief: 500, whole: 10 };
+const OCCURRENCES = { brief: 500, full: 10 };
 
 const LINES = { 200: { about: 'One line of JSON for each item (NDJSON).', lines: ExportLine } };
 const ABOUT =
@@ -65,10 +64,10 @@ export function exportApi(context: ApiContext): ApiPart {
  * Lists incidents by when they were first seen, so that one that happens again during the export keeps its position and
  * none is left out.
  */
-async function* walkIncidents(filter: IncidentFilter, { ask }: ApiContext): AsyncGenerator<Incident> {
+async function* walkIncidents(filter: IncidentFilter, { calls }: ApiContext): AsyncGenerator<Incident> {
   let cursor: string | undefined;
   do {
-    const page = await ask('listIncidents', {
+    const page = await calls.listIncidents({
       ...filter,
       order: 'firstSeen',
       limit: INCIDENTS,
@@ -102,13 +101,13 @@ async function* toLines(
 async function* walkOccurrences(
   incident: Incident,
   depth: Exclude<Depth, 'none'>,
-  { ask, facts }: ApiContext,
+  { calls, facts }: ApiContext,
 ): AsyncGenerator<Line> {
   let cursor: string | undefined;
   do {
-    const page = await ask('listOccurrences', keyOf(incident), {
+    const page = await calls.listOccurrences(incident.key, {
       limit: OCCURRENCES[depth],
-      withWholes: depth === 'whole',
+      withPayload: depth === 'full',
       ...(cursor !== undefined && { cursor }),
     });
     for (const found of page.occurrences) {

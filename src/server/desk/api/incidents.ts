@@ -15,7 +15,8 @@ const operations = {
     method: 'GET',
     path: '/incidents',
     summary: 'List incidents',
-    about: 'An incident must match all filters. New incidents do not shift the pages.',
+    about:
+      'An incident must match all filters. An incident that happens again while you read the pages moves to the top.',
     query: ListQuery,
     replies: { 200: { about: 'A page of the list.', body: IncidentList } },
   }),
@@ -36,24 +37,24 @@ const operations = {
 };
 
 export function incidentsApi(context: ApiContext): ApiPart {
-  const { ask, arriving, facts } = context;
+  const { calls, facts } = context;
   return implement(
     operations,
     {
       listIncidents: {
-        version: async () => `${await readVersion(context)} ${JSON.stringify(arriving())}`,
+        version: async () => `${await readVersion(context)} ${await calls.settle()}`,
         async handle({ query }) {
           const { sort, span, limit, after } = query;
           const filter = toStoreFilter(query, { now: Date.now(), environment: facts.environment });
           const [page, totals, environments] = await Promise.all([
-            ask('listIncidents', {
+            calls.listIncidents({
               ...filter,
               order: ORDERS[sort],
               limit,
               ...(after !== undefined && { cursor: after }),
             }),
-            ask('countStates', filter),
-            ask('listEnvironments'),
+            calls.countStates(filter),
+            calls.listEnvironments(),
           ]);
           const { open, resolved, ignored } = totals;
           return {
@@ -63,19 +64,19 @@ export function incidentsApi(context: ApiContext): ApiPart {
               environments,
               incidents: page.incidents.map((incident) => presentIncidentRow(incident, span)),
               totals: { open, resolved, ignored },
-              arriving: arriving(),
+              isArriving: !(await calls.settle()),
               ...(page.next !== undefined && { next: page.next }),
             },
           };
         },
       },
       async find({ query }) {
-        const found = await ask('resolveQuery', query.text);
+        const found = await calls.resolveQuery(query.text);
         if (!found) throw new HttpError(404, NOTHING);
         return { status: 200, body: found };
       },
       async listBuilds() {
-        const builds = await ask('listBuilds');
+        const builds = await calls.listBuilds();
         return {
           status: 200,
           body: { builds: builds.map(({ id, release, firstAt }) => ({ build: id, release, firstAt })) },

@@ -1,7 +1,6 @@
 import { operation } from '../../../shared/engine/api/operation.ts';
 import { type ApiPart, implement } from '../../engine/api/implement.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
-import { keyOf } from '../store/incident-key.ts';
 import { type ApiContext, requireIncident, UNKNOWN } from './context.ts';
 import { presentNote } from './present.ts';
 import { Note, NoteList } from './replies.ts';
@@ -42,23 +41,23 @@ const operations = {
 };
 
 export function notesApi(context: ApiContext): ApiPart {
-  const { ask } = context;
+  const { calls } = context;
   return implement(
     operations,
     {
       async listNotes({ params, query }) {
         const incident = await requireIncident(context, params.digest, query);
-        const notes = await ask('listNotes', keyOf(incident), query.limit);
+        const notes = await calls.listNotes(incident.key, query.limit);
         return { status: 200, body: { notes: notes.map(presentNote) } };
       },
       async addNote({ params, query, body, caller }) {
         const incident = await requireIncident(context, params.digest, query);
-        const note = await ask('addNote', keyOf(incident), body.text, caller.name);
+        const note = await calls.addNote(incident.key, body.text, caller.name);
         if (!note) throw new HttpError(404, UNKNOWN);
         return { status: 201, body: presentNote(note), headers: { Location: `/api/desk/notes/${note.id}` } };
       },
       async deleteNote({ params, caller }) {
-        if (!(await ask('deleteNote', params.id, caller.name))) throw new HttpError(404, GONE);
+        if (!(await calls.deleteNote(params.id, caller.name))) throw new HttpError(404, GONE);
         return { status: 204 };
       },
     },

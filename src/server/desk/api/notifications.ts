@@ -6,7 +6,7 @@ import type { ApiContext } from './context.ts';
 import { NotificationList, TestResults } from './replies.ts';
 import { LimitQuery } from './requests.ts';
 
-const NO_TARGETS = 'No notification targets are configured. Set WEBHOOK_URL or SMTP_URL.';
+const NO_TARGETS = 'No notification targets are configured. Set WEBHOOK_URL or MAIL_TO.';
 
 const operations = {
   listNotifications: operation({
@@ -25,26 +25,25 @@ const operations = {
   }),
 };
 
-export function notificationsApi({ auth, ask, facts }: ApiContext): ApiPart {
+export function notificationsApi({ auth, calls, facts }: ApiContext): ApiPart {
   const targets = facts.notify?.targets ?? [];
   return implement(
     operations,
     {
       async listNotifications({ query }) {
-        const { waiting, waitingCount, done } = await ask('listNotifications', query.limit);
+        const { waiting, done } = await calls.listNotifications(query.limit);
         return {
           status: 200,
           body: {
             targets,
             waiting: waiting.map(presentNotification),
-            waitingCount,
             done: done.map(presentNotification),
           },
         };
       },
       async testNotifications() {
         if (targets.length === 0) throw new HttpError(409, NO_TARGETS);
-        return { status: 200, body: { results: await ask('sendTestNotifications') } };
+        return { status: 200, body: { results: [...(await calls.sendTestNotifications())] } };
       },
     },
     { auth },

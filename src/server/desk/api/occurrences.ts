@@ -1,7 +1,6 @@
 import { operation } from '../../../shared/engine/api/operation.ts';
 import { type ApiPart, implement } from '../../engine/api/implement.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
-import { keyOf } from '../store/incident-key.ts';
 import { QueryFailedError } from '../store/sql.ts';
 import { presentOccurrence as presentForPage } from '../views/present-occurrence.ts';
 import { type ApiContext, readVersion, requireFound, requireIncident, UNKNOWN } from './context.ts';
@@ -10,7 +9,7 @@ import { FoundOccurrence, OccurrenceList } from './replies.ts';
 import { InEnvironment, OccurrenceQuery, OfIncident, OfOccurrence } from './requests.ts';
 
 const GONE = 'This incident has no such occurrence. It may have been deleted.';
-const THINNED = 'This occurrence is not kept. It may have been sampled out, because many happened at the same time.';
+const SAMPLED = 'This occurrence is not kept. It may have been sampled out, because many happened at the same time.';
 
 const operations = {
   listOccurrences: operation({
@@ -35,7 +34,7 @@ const operations = {
     method: 'DELETE',
     path: '/incidents/:digest/occurrences/:occurrence',
     summary: 'Delete an occurrence',
-    about: 'Deletes the feedback on it too. The counts do not change.',
+    about: 'The counts do not change.',
     params: OfOccurrence,
     query: InEnvironment,
     replies: { 204: { about: 'The occurrence was deleted.' } },
@@ -44,7 +43,7 @@ const operations = {
 };
 
 export function occurrencesApi(context: ApiContext): ApiPart {
-  const { ask, facts } = context;
+  const { calls, facts } = context;
   return implement(
     operations,
     {
@@ -53,7 +52,7 @@ export function occurrencesApi(context: ApiContext): ApiPart {
         async handle({ params, query }) {
           const incident = await requireIncident(context, params.digest, query);
           const { limit, after: cursor } = query;
-          const page = await ask('listOccurrences', keyOf(incident), {
+          const page = await calls.listOccurrences(incident.key, {
             limit,
             ...(cursor !== undefined && { cursor }),
           });
@@ -62,7 +61,7 @@ export function occurrencesApi(context: ApiContext): ApiPart {
             body: {
               occurrences: page.occurrences.map((found) => ({
                 ...presentForPage(found, {}),
-                isWhole: found.isWhole,
+                isFull: found.isFull,
               })),
               ...(page.next !== undefined && { next: page.next }),
             },
@@ -72,9 +71,9 @@ export function occurrencesApi(context: ApiContext): ApiPart {
       async getOccurrence({ params, query }) {
         const found = await requireFound(context, `${params.digest}-${params.occurrence}`, query.environment);
         if (found.state === 'arriving') throw new QueryFailedError('arriving', params.occurrence);
-        if (!found.occurrence) throw new HttpError(404, found.state === 'thinned' ? THINNED : GONE);
+        if (!found.occurrence) throw new HttpError(404, found.state === 'sampled' ? SAMPLED : GONE);
         const { digest, environment } = found.incident;
-        const { newer, older } = await ask('findNeighbours', keyOf(found.incident), found.occurrence.occurrence);
+        const { newer, older } = await calls.findNeighbours(found.incident.key, found.occurrence.occurrence);
         return {
           status: 200,
           body: {
@@ -88,7 +87,7 @@ export function occurrencesApi(context: ApiContext): ApiPart {
       },
       async deleteOccurrence({ params: { digest, occurrence }, query, caller }) {
         const incident = await requireIncident(context, digest, query);
-        const isGone = await ask('deleteOccurrence', keyOf(incident), occurrence, caller.name);
+        const isGone = await calls.deleteOccurrence(incident.key, occurrence, caller.name);
         if (!isGone) throw new HttpError(404, GONE);
         return { status: 204 };
       },

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import type { FrameShape, IncidentData, OccurrenceShape } from '../../../shared/desk/shapes.ts';
 import type { Sent } from '../../../shared/engine/api/operation.ts';
-import type { Note as StoredNote } from '../store/incidents/note-table.ts';
+import type { Note as StoredNote } from '../store/history-table.ts';
 import type * as replies from './replies.ts';
 
 type Presented<Schema extends z.core.$ZodType> = Sent<z.input<Schema>>;
@@ -12,10 +12,10 @@ export function presentIncident(data: Omit<IncidentData, 'operator'>): Presented
   return { ...told, ...(shown && { latest: presentOccurrence(shown) }) };
 }
 
-export function presentOccurrence({ whole, ...thin }: OccurrenceShape): Presented<typeof replies.Occurrence> {
-  if (!whole) return thin;
-  const errors = whole.errors.map((error) => ({ ...error, frames: error.frames.map(presentFrame) }));
-  return { ...thin, whole: { ...whole, errors } };
+export function presentOccurrence({ full, ...summary }: OccurrenceShape): Presented<typeof replies.Occurrence> {
+  if (!full) return summary;
+  const errors = full.errors.map((error) => ({ ...error, frames: error.frames.map(presentFrame) }));
+  return { ...summary, full: { ...full, errors } };
 }
 
 /** Removes the colours of source lines. */

@@ -1,20 +1,16 @@
 import * as z from 'zod';
 import type {
-  ArrivingShape,
   BreadcrumbShape,
   ChangeShape,
   ChartShape,
   CommitShape,
   ComponentShape,
-  FeedbackShape,
-  GrowthShape,
   IncidentRow,
   MarkShape,
   NotificationShape,
   PlaceShape,
   ReleaseShape,
   RequestShape,
-  RoutesShape,
   SideCounts,
   SimilarShape,
   StatusShape,
@@ -100,20 +96,9 @@ export const Row = z
     lastAt: Time,
     firstRelease: z.string(),
     lastRelease: z.string(),
-    assignee: z.string().optional(),
     chart: Chart,
   })
   .meta({ id: 'IncidentRow' }) satisfies z.core.$ZodType<IncidentRow>;
-
-const Arriving = z
-  .strictObject({
-    count: count('Failures recorded by the process that answers.'),
-    hasMore: z.boolean().describe('Whether ended processes left more, which are not counted.'),
-  })
-  .meta({
-    id: 'Arriving',
-    description: 'Failures that are recorded but not in the store yet, so this reply does not include them.',
-  }) satisfies z.core.$ZodType<ArrivingShape>;
 
 export const IncidentList = z
   .strictObject({
@@ -123,7 +108,9 @@ export const IncidentList = z
     totals: z
       .strictObject({ open: z.int(), resolved: z.int(), ignored: z.int() })
       .describe('The number of incidents in each state that match the other filters.'),
-    arriving: Arriving,
+    isArriving: z
+      .boolean()
+      .describe('Whether failures are recorded but not in the store yet, so this reply does not include them.'),
     next: text('The `after` of the next page. Absent on the last page.').optional(),
   })
   .meta({ id: 'IncidentList' });
@@ -185,26 +172,6 @@ const Component = z
   })
   .meta({ id: 'Component' }) satisfies z.core.$ZodType<ComponentShape>;
 
-const bytes = (about: string) => z.number().describe(about);
-const Memory = z.strictObject({ memory: bytes('Resident memory.'), heap: bytes('Used part of V8’s heap.') });
-
-const Growth = z
-  .strictObject({
-    at: Time.describe('When the first step began, in milliseconds since 1970.'),
-    step: z.number().describe('The length of each step, in milliseconds.'),
-    memory: z.array(z.number()).describe('The greatest resident memory in each step, in bytes, oldest first.'),
-    heap: z.array(z.number()).describe('The same for V8’s heap.'),
-    heapLimit: bytes('The limit of V8’s heap.'),
-    where: z.enum(['heap', 'outside', 'nowhere']).describe('What grew: the heap, memory outside it, or neither.'),
-    from: Memory.describe('The level that memory had settled at.'),
-    to: Memory.describe('The level at the end.'),
-    ms: z.number().describe('The time between them, in milliseconds.'),
-  })
-  .meta({
-    id: 'Growth',
-    description: 'The memory of a process over time, in bytes.',
-  }) satisfies z.core.$ZodType<GrowthShape>;
-
 const Story = z
   .discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('hydration'), said: z.string(), meaning: z.string() }),
@@ -214,7 +181,6 @@ const Story = z
       lastHeardAt: Time,
       memory: z.number().optional().describe('Resident memory at its last heartbeat, in bytes.'),
       blockedFor: z.number().optional().describe('How long its main thread had been blocked, in milliseconds.'),
-      growth: Growth.optional(),
       inFlight: z.array(
         z.strictObject({ requestId: z.string(), method: z.string(), route: z.string(), ms: z.number() }),
       ),
@@ -235,7 +201,7 @@ export const Test = z
   })
   .meta({ id: 'Test' });
 
-const Whole = z
+const Full = z
   .strictObject({
     origin: text('Where the failure was caught, as text.'),
     level: z.enum(['error', 'warning']),
@@ -253,7 +219,7 @@ const Whole = z
     extra: Pairs,
     cut: z.array(z.string()).describe('Names of the parts that were cut to fit the limits.'),
   })
-  .meta({ id: 'Whole' });
+  .meta({ id: 'Full' });
 
 const occurrence = {
   occurrence: z.string(),
@@ -269,7 +235,7 @@ const occurrence = {
 export const Occurrence = z
   .strictObject({
     ...occurrence,
-    whole: Whole.optional().describe('The full data. Absent if the occurrence was sampled out.'),
+    full: Full.optional().describe('The full data. Absent if the occurrence was sampled out.'),
   })
   .meta({ id: 'Occurrence', description: 'One occurrence of an incident.' });
 
@@ -286,7 +252,7 @@ export const FoundOccurrence = z
 export const OccurrenceList = z
   .strictObject({
     occurrences: z
-      .array(z.strictObject({ ...occurrence, isWhole: z.boolean().describe('Whether the full data is kept.') }))
+      .array(z.strictObject({ ...occurrence, isFull: z.boolean().describe('Whether the full data is kept.') }))
       .describe('Newest first.'),
     next: text('The `after` of the next page. Absent on the last page.').optional(),
   })
@@ -302,21 +268,6 @@ const Release = z
     isRegression: z.boolean().describe('Whether the failure returned in this release after it was resolved.'),
   })
   .meta({ id: 'Release' }) satisfies z.core.$ZodType<ReleaseShape>;
-
-export const Feedback = z
-  .strictObject({
-    id: z.string(),
-    at: Time,
-    text: z.string(),
-    name: z.string().optional(),
-    email: z.string().optional(),
-    url: z.string().optional(),
-  })
-  .meta({ id: 'Feedback', description: 'Feedback from a visitor.' }) satisfies z.core.$ZodType<FeedbackShape>;
-
-export const FeedbackList = z
-  .strictObject({ feedback: z.array(Feedback).describe('Newest first.') })
-  .meta({ id: 'FeedbackList' });
 
 const Similar = z
   .strictObject({
@@ -353,8 +304,6 @@ const head = {
   place: Place,
   status: Status,
   version: text('Grows with each change and each regression.'),
-  assignee: z.string().optional(),
-  merged: z.array(z.string()).describe('Digests that were merged into it.'),
   counts: Counts,
   visitors: Row.shape.visitors,
   firstAt: Time,
@@ -387,7 +336,6 @@ export const Incident = z
       'The latest occurrence that is kept in full, or else the latest that was sampled out.',
     ),
     recent: z.array(Occurrence.pick({ occurrence: true, at: true, side: true, release: true })),
-    feedback: z.array(Feedback),
     similar: z.array(Similar),
     changes: z.array(Change).describe('Notes and changes, newest first.'),
     elsewhere: z.array(z.string()).describe('Other environments that have this digest.'),
@@ -398,7 +346,7 @@ export const ChangedIncident = z
   .strictObject({
     incident: Incident,
     replaced: z
-      .strictObject({ status: Status, assignee: z.string().optional(), version: z.string() })
+      .strictObject({ status: Status, version: z.string() })
       .describe('The state before the change. Without `If-Match`, this is what the change overwrote.'),
   })
   .meta({ id: 'ChangedIncident' });
@@ -418,11 +366,11 @@ export const BuildList = z
 const Notification = z
   .strictObject({
     id: z.int(),
-    label: text('`New`, `Regression`, `Storm`, `Assigned`, `Summary`, `Daily summary` or `Test`.'),
+    label: text('`New`, `Regression`, `Frequent` or `Test`.'),
     digest: z.string().optional(),
     environment: text('From the incident, if it still exists.').optional(),
     title: text('From the incident, if it still exists.').optional(),
-    state: z.enum(['waiting', 'sent', 'failed', 'summed', 'dropped']),
+    state: z.enum(['waiting', 'sent', 'failed', 'dropped']),
     at: Time.describe('When it ended, or, if it is waiting, when it was created. Milliseconds since 1970.'),
     dueAt: Time.optional(),
     tries: z.int(),
@@ -435,41 +383,9 @@ export const NotificationList = z
   .strictObject({
     targets: z.array(z.string()).describe('The targets, without their secrets.'),
     waiting: z.array(Notification).describe('The next due first.'),
-    waitingCount: z.int(),
     done: z.array(Notification).describe('Newest first.'),
   })
   .meta({ id: 'NotificationList' });
-
-const ms = z.number().describe('Milliseconds.');
-
-export const RouteList = z
-  .strictObject({
-    routes: z.array(
-      z.strictObject({
-        route: text('The pattern of the route. `unmatched` if no route answered, `other` beyond 1,000 routes.'),
-        requests: z.int(),
-        errors: z.number().describe('The share of responses with a status of 500 or more (0 to 1).'),
-        p50: ms.optional().describe('The duration of half of the requests, at most (ms). Absent above 10 s.'),
-        p99: ms.optional().describe('The duration of 99 % of the requests, at most (ms). Absent above 10 s.'),
-      }),
-    ),
-    slowest: z
-      .array(
-        z.strictObject({
-          at: Time.describe('When it ended, in milliseconds since 1970.'),
-          ms,
-          method: z.string(),
-          route: z.string(),
-          path: z.string(),
-          status: z.int().optional().describe('Absent if the visitor left.'),
-          requestId: z.string(),
-          address: text('The address of its failure.').optional(),
-          timings: z.array(z.tuple([z.string(), ms])).describe('The parts of a page, in the order of their ends.'),
-        }),
-      )
-      .describe('The slowest request of each hour, the latest hour first.'),
-  })
-  .meta({ id: 'RouteList' }) satisfies z.core.$ZodType<RoutesShape>;
 
 export const TestResults = z
   .strictObject({ results: z.array(z.strictObject({ target: z.string(), ok: z.boolean(), words: z.string() })) })

@@ -1,19 +1,18 @@
 import * as z from 'zod';
-import { NOBODY, ROUTE_SORTS, SORTS, SPANS, WITHIN } from '../../../shared/desk/choices.ts';
+import { SORTS, SPANS, WITHIN } from '../../../shared/desk/choices.ts';
 import { USUAL_VIEW } from '../../../shared/desk/href.ts';
 import { parseAddress } from '../../engine/errors/parse-address.ts';
 import { ORDERS, toFilter } from '../pages/read-view.ts';
-import { isCursor } from '../store/incidents/cursor.ts';
-import { MAX_NOTE_LENGTH } from '../store/incidents/note-table.ts';
-import { OCCURRENCE_ORDER } from '../store/occurrences/occurrence-table.ts';
+import { isCursor } from '../store/cursor.ts';
+import { MAX_NOTE_LENGTH } from '../store/history-table.ts';
+import { OCCURRENCE_ORDER } from '../store/occurrence-table.ts';
 import { Kind, Side, State, Time } from './replies.ts';
 
 /** The default and the greatest number of rows in a reply (counts). */
 const USUAL_LIMIT = 50;
 const MAX_LIMIT = 100;
-/** The longest filter or search text, and the longest name of an assignee (characters). */
+/** The longest filter or search text (characters). */
 const MAX_TEXT = 250;
-const MAX_ASSIGNEE = 100;
 /** The greatest value of `untilMore` (a count). */
 const MAX_GROWTH = 1_000_000;
 
@@ -74,7 +73,6 @@ const filter = {
   route: word.optional().describe('The pattern of a route.'),
   release: word.optional().describe('A release that it was seen in.'),
   environment: environment.describe('The environment to list. By default, the environment of this server.'),
-  assignee: word.optional().describe(`A name, or \`${NOBODY}\` for unassigned incidents.`),
   within: z.enum(firstsOf(WITHIN)).optional().describe('Seen within this time.'),
   from: time.optional(),
   to: time.optional(),
@@ -110,20 +108,12 @@ export const OccurrenceQuery = z
 export const LimitQuery = z.strictObject({ limit });
 export const LimitInEnvironment = z.strictObject({ ...InEnvironment.shape, limit });
 
-export const RoutesQuery = z.strictObject({
-  environment: environment.describe('By default, the environment of this server.'),
-  sort: z
-    .enum(firstsOf(ROUTE_SORTS))
-    .default('requests')
-    .describe('The largest first, `route` by name. `errors` is their share.'),
-});
-
 export const FindQuery = z.strictObject({
   text: word.describe('A digest, an address, a request id or a trace id.'),
 });
 
 const occurrences = z
-  .enum(['none', 'brief', 'whole'])
+  .enum(['none', 'brief', 'full'])
   .default('brief')
   .describe('None, only when and where each happened, or everything that is kept.');
 
@@ -177,18 +167,8 @@ const NewStatus = z
   ])
   .meta({ description: 'An ignored incident without `until` or `untilMore` is ignored forever.' });
 
-export const IncidentPatch = z
-  .strictObject({
-    status: NewStatus.optional(),
-    assignee: z.string().trim().min(1).max(MAX_ASSIGNEE).nullable().optional().describe('A name; null to unassign.'),
-  })
-  .refine((patch) => Object.keys(patch).length > 0, 'Send a status, an assignee, or both.')
-  .meta({ id: 'IncidentPatch', minProperties: 1 });
-
-export const Merge = z.strictObject({ into: Digest }).meta({ id: 'Merge' });
+export const IncidentPatch = z.strictObject({ status: NewStatus }).meta({ id: 'IncidentPatch' });
 
 export const NewNote = z.strictObject({ text: z.string().trim().min(1).max(MAX_NOTE_LENGTH) }).meta({ id: 'NewNote' });
 
 export const OfNote = z.strictObject({ id: z.int().min(1).describe('The id of the note.') });
-
-export const OfFeedback = z.strictObject({ digest: Digest, id: z.string().min(1).max(MAX_TEXT) });

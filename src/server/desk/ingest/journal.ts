@@ -1,14 +1,10 @@
-import { rmSync } from 'node:fs';
 import { Millisecond, Second } from '../../../shared/units.ts';
 import type { Failure } from '../../engine/errors/failure.ts';
-import type { Feedback } from '../../reports/feedback/feedback.ts';
-import type { Salt } from '../../reports/tunnel/visitors.ts';
-import { createSegmentedLog, type LogFiles, type LogPosition, type SegmentedLog } from '../../segmented-log.ts';
-import { MAX_JOURNAL_BYTES, SEGMENT_BYTES, WHOLE_PER_SECOND } from '../limits.ts';
-import { type CountSlots, createCountSlots } from '../worker/count-slots.ts';
+import { FULL_PER_SECOND, MAX_JOURNAL_BYTES, SEGMENT_BYTES } from '../limits.ts';
 import type { Signals } from '../worker/signals.ts';
-import { type JournalEntry, toThin } from './journal-entry.ts';
-import { toSegmentPath } from './segment-files.ts';
+import { type CountSlots, createCountSlots } from './count-slots.ts';
+import { type JournalEntry, toSummary } from './journal-entry.ts';
+import { createSegments, type LogPosition, type SegmentFiles } from './segments.ts';
 
 /** Files in which this process's failures wait for the store. Each is written before its address leaves the process. */
 export interface Journal {
@@ -17,18 +13,14 @@ export interface Journal {
    *
    * @returns false if it could not be written. The next failure is tried again
    */
-  append(failure: Failure, sameVisitor?: readonly string[]): boolean;
-  /** Appends feedback. Also returns false if the journal is full. */
-  appendFeedback(feedback: Feedback): boolean;
-  /** Appends a salt of this process. Call it before you append anything that the salt hashed. */
-  appendSalt(salt: Salt): boolean;
+  append(failure: Failure): boolean;
+  /** Appends a page that all replicas have to render again. Also returns false if the journal is full. */
+  appendRevalidation(path: string): boolean;
   /** The position of the next line. */
   readonly end: LogPosition;
   /** The size of unstored lines, including journals taken over from dead processes (bytes). */
   readonly waiting: number;
-  /** Starts a new segment, so that the previous one can be deleted. */
-  rotate(): void;
-  /** Call it regularly. It ends counting when there is room again, and notices files that were removed. */
+  /** Call it regularly. It ends counting when there is room again, and deletes what is stored. */
   settle(): void;
   /** Whether the last attempt to append failed. */
   readonly isFailing: boolean;
@@ -43,182 +35,131 @@ export interface JournalOptions {
   readonly signals: Pick<Signals, 'position' | 'inherited'>;
   readonly log: { warn(message: string): void; error(fields: object, message: string): void };
   readonly limits?: Partial<JournalLimits>;
-  readonly files?: LogFiles;
+  readonly files?: SegmentFiles;
   /** Milliseconds, monotonic. */
   readonly now?: () => number;
 }
 
 export interface JournalLimits {
-  readonly wholePerSecond: number;
+  readonly fullPerSecond: number;
   readonly segmentBytes: number;
   readonly maxBytes: number;
 }
 
-const defaults: JournalLimits = {
-  wholePerSecond: WHOLE_PER_SECOND,
+const LIMITS: JournalLimits = {
+  fullPerSecond: FULL_PER_SECOND,
   segmentBytes: SEGMENT_BYTES,
   maxBytes: MAX_JOURNAL_BYTES,
 };
-
-export function createJournal(options: JournalOptions): Journal {
-  return new SegmentedJournal(options);
-}
-
-class SegmentedJournal implements Journal {
-  readonly #options: JournalOptions;
-  readonly #limits: JournalLimits;
-  readonly #lines: SegmentedLog;
-  readonly #now: () => number;
-  readonly #wholes: WholeRate;
-  #counts: CountSlots | undefined;
-  #full = false;
-  #closed = false;
-  #failing = false;
-  #retryAt = 0;
-
-  constructor(options: JournalOptions) {
-    this.#options = options;
-    this.#limits = { ...defaults, ...options.limits };
-    this.#lines = createSegmentedLog({
-      toPath: (number) => toSegmentPath(options.folder, number, 'ndjson'),
-      ...(options.files && { files: options.files }),
-    });
-    this.#now = options.now ?? (() => performance.now());
-    this.#wholes = new WholeRate(this.#limits.wholePerSecond);
-  }
-
-  get end(): LogPosition {
-    return this.#lines.end;
-  }
-
-  get isFailing(): boolean {
-    return this.#failing;
-  }
-
-  get waiting(): number {
-    const { position, inherited } = this.#options.signals;
-    return this.#lines.bytesAfter(position) + inherited;
-  }
-
-  append(failure: Failure, sameVisitor?: readonly string[]): boolean {
-    return this.#try(() => {
-      if (this.#full) return failure.echoOf !== undefined || this.#count(failure);
-      // Browsers have a separate limit, so that strangers cannot reduce the detail of servers' failures.
-      const isWhole = this.#wholes.take(`${failure.digest} ${failure.side}`, this.#now());
-      // A summary has no `echoOf`, so an echo would count as a separate failure.
-      if (!isWhole && failure.echoOf !== undefined) return true;
-      return this.#appendEntry(
-        isWhole ? { entry: 'whole', failure, sameVisitor } : { entry: 'thin', thin: toThin(failure), sameVisitor },
-      );
-    });
-  }
-
-  appendFeedback(feedback: Feedback): boolean {
-    return this.#try(() => !this.#full && this.#appendEntry({ entry: 'feedback', feedback }));
-  }
-
-  appendSalt(salt: Salt): boolean {
-    return this.#try(() => !this.#full && this.#appendEntry({ entry: 'salt', salt }));
-  }
-
-  #try(append: () => boolean): boolean {
-    if (this.#closed || this.#now() < this.#retryAt) return false;
-    try {
-      if (this.end.offset >= this.#limits.segmentBytes && !this.#full) this.#goOn();
-      const appended = append();
-      if (appended && this.#failing) this.#recover();
-      return appended;
-    } catch (error) {
-      this.#fail(error);
-      return false;
-    }
-  }
-
-  rotate(): void {
-    this.#lines.rotate();
-    this.#counts?.close();
-    this.#counts = undefined;
-    this.#full = this.#isFull();
-  }
-
-  settle(): void {
-    if (this.#full && !this.#isFull()) {
-      this.rotate();
-      this.#options.log.warn('The journal has room again, so failures are recorded in full.');
-    }
-    if (!this.#lines.isInPlace) this.rotate();
-  }
-
-  close(): void {
-    this.rotate();
-    this.#closed = true;
-  }
-
-  #goOn(): void {
-    this.rotate();
-    if (this.#full) this.#options.log.warn(FULL);
-  }
-
-  #appendEntry(entry: JournalEntry): boolean {
-    this.#lines.append(Buffer.from(`${JSON.stringify(entry)}\n`));
-    return true;
-  }
-
-  #count(failure: Failure): boolean {
-    this.#counts ??= createCountSlots(toSegmentPath(this.#options.folder, this.#lines.skip(), 'counts'));
-    return this.#counts.add(failure);
-  }
-
-  /** Once full, it stays full until half of it is stored, because each change creates a file. */
-  #isFull(): boolean {
-    return this.waiting > this.#limits.maxBytes / (this.#full ? 2 : 1);
-  }
-
-  #fail(error: unknown): void {
-    this.#retryAt = this.#now() + RETRY_TIME;
-    if (this.#failing) return;
-    this.#failing = true;
-    this.#options.log.error(
-      { err: error },
-      'The journal cannot be written, so failures are only in the log until it can. Check whether the disk of DATA_DIR is full or read-only.',
-    );
-  }
-
-  #recover(): void {
-    this.#failing = false;
-    this.#options.log.warn('The journal can be written again.');
-  }
-}
 
 /** The pause after a failed write (ms), so that a storm of failures does not retry each time. */
 const RETRY_TIME = 100 * Millisecond;
 
 const FULL =
   'The journal is full because the store is not accepting failures. Until it does, failures are only counted.';
+const UNWRITABLE =
+  'The journal cannot be written, so failures are only in the log until it can. Check whether the disk of DATA_DIR is full or read-only.';
 
-/** Limits how many full entries a digest and side can have per second. */
-class WholeRate {
-  readonly #limit: number;
-  readonly #counts = new Map<string, number>();
-  #second = 0;
+export function createJournal(options: JournalOptions): Journal {
+  const { folder, signals, log, files, now = () => performance.now() } = options;
+  const limits = { ...LIMITS, ...options.limits };
+  const lines = createSegments(folder, files);
+  const rate = createRate(limits.fullPerSecond);
+  let counts: CountSlots | undefined;
+  let isFull = false;
+  let isClosed = false;
+  let isFailing = false;
+  let retryAt = 0;
 
-  constructor(limit: number) {
-    this.#limit = limit;
+  function measure(): number {
+    return lines.bytesAfter(signals.position) + signals.inherited;
   }
 
-  take(key: string, now: number): boolean {
-    const second = Math.floor(now / Second);
-    if (second !== this.#second) {
-      this.#second = second;
-      this.#counts.clear();
+  /** Starts a new segment, so that the previous one can be deleted. */
+  function rotate(): void {
+    lines.rotate();
+    counts?.close();
+    counts = undefined;
+    // Once full, it stays full until half of it is stored, because each change creates a file.
+    isFull = measure() > limits.maxBytes / (isFull ? 2 : 1);
+  }
+
+  function attempt(write: () => boolean): boolean {
+    if (isClosed || now() < retryAt) return false;
+    try {
+      if (lines.end.offset >= limits.segmentBytes && !isFull) {
+        rotate();
+        if (isFull) log.warn(FULL);
+      }
+      const isWritten = write();
+      if (isWritten && isFailing) log.warn('The journal can be written again.');
+      if (isWritten) isFailing = false;
+      return isWritten;
+    } catch (error) {
+      retryAt = now() + RETRY_TIME;
+      if (!isFailing) log.error({ err: error }, UNWRITABLE);
+      isFailing = true;
+      return false;
     }
-    const count = (this.#counts.get(key) ?? 0) + 1;
-    this.#counts.set(key, count);
-    return count <= this.#limit;
   }
+
+  function appendEntry(entry: JournalEntry): boolean {
+    lines.append(Buffer.from(`${JSON.stringify(entry)}\n`));
+    return true;
+  }
+
+  function count(failure: Failure): boolean {
+    counts ??= createCountSlots(lines.reserve());
+    return counts.add(failure);
+  }
+
+  return {
+    get end() {
+      return lines.end;
+    },
+    get isFailing() {
+      return isFailing;
+    },
+    get waiting() {
+      return measure();
+    },
+    append(failure) {
+      const isEcho = failure.echoOf !== undefined;
+      return attempt(() => {
+        if (isFull) return isEcho || count(failure);
+        // Browsers have a separate limit, so that strangers cannot reduce the detail of servers' failures.
+        if (rate.take(`${failure.digest} ${failure.side}`, now())) return appendEntry({ entry: 'full', failure });
+        // A summary has no `echoOf`, so an echo would count as a separate failure.
+        return isEcho || appendEntry({ entry: 'summary', summary: toSummary(failure) });
+      });
+    },
+    appendRevalidation: (path) => attempt(() => !isFull && appendEntry({ entry: 'revalidation', path })),
+    settle() {
+      if (isFull && measure() <= limits.maxBytes / 2) {
+        rotate();
+        log.warn('The journal has room again, so failures are recorded in full.');
+      }
+      if (!isClosed) lines.tidy(signals.position);
+    },
+    close() {
+      rotate();
+      isClosed = true;
+    },
+  };
 }
 
-/** Removes the journal of a process once all of it is stored. */
-export function removeJournal(folder: string): void {
-  rmSync(folder, { recursive: true, force: true });
+/** Limits how many full entries a digest and side can have per second. */
+function createRate(limit: number) {
+  const counts = new Map<string, number>();
+  let second = 0;
+  return {
+    take(key: string, now: number): boolean {
+      const current = Math.floor(now / Second);
+      if (current !== second) counts.clear();
+      second = current;
+      const count = (counts.get(key) ?? 0) + 1;
+      counts.set(key, count);
+      return count <= limit;
+    },
+  };
 }

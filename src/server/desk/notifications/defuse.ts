@@ -3,6 +3,9 @@
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]+/gu;
 
+/** Characters that look the same but format nothing. */
+const MARKS: Readonly<Record<string, string>> = { '*': '∗', '`': 'ˋ', '~': '∼' };
+
 /** A zero-width space. */
 const BREAK = '\u200B';
 
@@ -17,6 +20,8 @@ export function defuse(text: string, maxLength = 250): string {
   const cut = line.length > maxLength ? `${line.slice(0, maxLength - 1).toWellFormed()}…` : line;
   return cut
     .replaceAll('@', `@${BREAK}`)
+    .replaceAll('<', `<${BREAK}`)
+    .replace(/[*~`]/g, (mark) => MARKS[mark] ?? mark)
     .replace(/:(?=\/\/)/g, `:${BREAK}`)
     .replace(/\b(mailto|tel|javascript|data)(:)/gi, `$1${BREAK}$2`)
     .replace(/\](?=[([:])/g, `]${BREAK}`)

@@ -1,190 +1,187 @@
 import { toIncidentHref } from '../../../shared/desk/href.ts';
-import type { PlaceShape } from '../../../shared/desk/shapes.ts';
-import { STATE_WORDS } from '../../../shared/desk/words.ts';
-import { toCount, toPlural } from '../../../shared/words.ts';
-import { splitKey } from '../store/incident-key.ts';
-import type { ClaimedNotification } from '../store/notifications/claim-notification.ts';
-import type { Day, NotificationKind, NotificationRecord } from '../store/notifications/notification-table.ts';
-import type { Incident, StoredFailure } from '../store/records.ts';
-import { presentIncident } from '../views/present-incident.ts';
+import { toCount, toIsoTime, toPlural } from '../../../shared/words.ts';
+import { escapeHtml } from '../../engine/errors/escape-html.ts';
+import type { ClaimedMessage, NotificationEvent } from '../store/notification-table.ts';
+import type { Incident } from '../store/records.ts';
 import { presentTitle } from '../views/present-title.ts';
+import { defuse } from './defuse.ts';
 
-/** The incident in a message. It contains untrusted text, which each format makes harmless in its own way. */
-export interface MessageIncident {
-  readonly digest: string;
-  readonly title: string;
-  readonly kind: string;
-  readonly state: string;
-  readonly place: PlaceShape;
-  readonly counts: { readonly server: number; readonly browser: number };
-  readonly visitors: number;
-  readonly firstAt: number;
-  readonly lastAt: number;
-  readonly firstRelease: string;
-  readonly lastRelease: string;
-  /** The URL of the incident; only a path if the desk's origin is not configured. */
-  readonly link: string;
-}
-
-/** A notification before it is formatted. */
-export interface Message {
-  /** The same in each try. */
-  readonly uid: string;
-  readonly kind: NotificationKind;
-  readonly environment: string;
-  /** The beginning of a subject: `New`, `Regression`, `Storm`. */
+/** One incident in a message. It contains untrusted text, which each format makes harmless in its own way. */
+interface MessageItem {
+  readonly event: NotificationEvent;
+  /** The beginning of a subject: `New`, `Regression`, `Frequent`. */
   readonly label: string;
   /** A sentence with the reason for the notification. */
   readonly why: string;
-  readonly incident?: MessageIncident;
-  /** Only in a summary. */
-  readonly summed?: readonly { readonly label: string; readonly digest: string; readonly link: string }[];
-  /** The URL to open if there is no incident. */
+  readonly incident: Incident;
+  /** The URL of the incident. Only a path if the desk's origin is not configured. */
   readonly link: string;
-  /** A hint about further messages. */
-  readonly note?: string;
+}
+
+/** A message before it is formatted. */
+export interface Message {
+  /** The same in each attempt. */
+  readonly id: string;
+  readonly environment: string;
+  /** Empty for a test. */
+  readonly items: readonly MessageItem[];
+  /** The URL of the desk. */
+  readonly link: string;
 }
 
 /** Facts about the server that messages need. */
 export interface MessageFacts {
   readonly environment: string;
   readonly deskOrigin: string | undefined;
-  /** Whether other environments use the store too. */
-  readonly hasOthers: boolean;
 }
 
-export const LABELS: Readonly<Record<NotificationKind, string>> = {
+export const EVENT_LABELS: Readonly<Record<NotificationEvent, string>> = {
   new: 'New',
   regressed: 'Regression',
-  storming: 'Storm',
-  assigned: 'Assigned',
-  daily: 'Daily summary',
-  summary: 'Summary',
+  frequent: 'Frequent',
   test: 'Test',
 };
 
-/** @param whole an occurrence that has the line */
+const TEST = 'This is a test from the desk. New, regressed and frequent incidents will be sent here.';
+
+/** @param claimed undefined for a test */
 export function toMessage(
-  { notification, incident, summed, isLast }: ClaimedNotification,
-  whole: StoredFailure | undefined,
-  facts: MessageFacts,
+  claimed: Pick<ClaimedMessage, 'id' | 'items'>,
+  { environment, deskOrigin = '' }: MessageFacts,
 ): Message {
-  const base = {
-    uid: notification.uid,
-    kind: notification.kind,
-    environment: incident?.environment ?? facts.environment,
-    label: LABELS[notification.kind],
-    link: toLink('/desk', facts),
-  };
-  const { day } = notification.detail;
-  if (day) return { ...base, why: toDayWords(day), summed: toListed(day, facts) };
-  if (!incident) {
-    return { ...base, why: toSummaryWords(summed?.count ?? 0), summed: toSummed(summed?.notifications ?? [], facts) };
-  }
-  return {
-    ...base,
-    why: toWhy(notification, incident),
-    incident: toMessageIncident(incident, whole, facts),
-    link: toIncidentLink(incident, facts),
-    ...(isLast && {
-      note: 'This is the last separate message for this hour. Further ones will be sent as one summary.',
-    }),
-  };
-}
-
-export function toTestMessage(uid: string, facts: MessageFacts): Message {
-  return {
-    uid,
-    kind: 'test',
-    environment: facts.environment,
-    label: LABELS.test,
-    why: 'This is a test that was sent from the desk. New incidents, regressions and storms will be sent here.',
-    link: toLink('/desk/notifications', facts),
-  };
-}
-
-function toLink(path: string, { deskOrigin = '' }: MessageFacts): string {
-  return deskOrigin + path;
-}
-
-/** Returns the link of an incident. It names the environment if several share the store. */
-function toIncidentLink(
-  { digest, environment }: Pick<Incident, 'digest' | 'environment'>,
-  facts: MessageFacts,
-): string {
-  return toLink(toIncidentHref(digest, undefined, facts.hasOthers ? environment : ''), facts);
-}
-
-function toWhy({ kind, detail }: NotificationRecord, { regressed, firstRelease }: Incident): string {
-  if (kind === 'new') return `New incident${firstRelease ? `, first seen in release ${firstRelease}` : ''}.`;
-  if (kind === 'regressed') {
-    return `It came back after it was resolved${regressed?.release ? `, in release ${regressed.release}` : ''}.`;
-  }
-  if (kind === 'assigned') return `${detail.by} assigned it to ${detail.to}.`;
-  if (detail.wasIgnored) return 'It exceeded the limit that it was ignored for, and is open again.';
-  const most = detail.most ?? 0;
-  const before =
-    most > 0 ? `The busiest of the 24 hours before had ${toCount(most)}.` : 'It did not happen in the 24 hours before.';
-  return `It happened ${toPlural(detail.count ?? 0, 'time')} this hour so far. ${before}`;
-}
-
-function toDayWords({ incidents, fresh, returned }: Day): string {
-  return `In the last 24 hours, ${toPlural(incidents, 'open incident')} happened: ${toCount(fresh)} new, ${toPlural(returned, 'regression')}.`;
-}
-
-function toListed({ most }: Day, facts: MessageFacts): Message['summed'] {
-  return most.map(({ digest, title, count }) => ({
-    label: `${toPlural(count, 'time')}, ${title || digest}`,
-    digest,
-    link: toIncidentLink({ digest, environment: facts.environment }, facts),
+  const items = claimed.items.map(({ event, incident }) => ({
+    event,
+    label: EVENT_LABELS[event],
+    why: toWhy(event, incident),
+    incident,
+    link:
+      deskOrigin +
+      toIncidentHref(incident.digest, undefined, incident.environment === environment ? '' : incident.environment),
   }));
+  return { id: claimed.id, environment, items, link: `${deskOrigin}/desk` };
 }
 
-function toSummaryWords(count: number): string {
-  return `${toPlural(count, 'further message was', 'further messages were')} combined into this summary, because there were too many in an hour.`;
+function toWhy(event: NotificationEvent, { counts, regressed, firstRelease }: Incident): string {
+  switch (event) {
+    case 'new':
+      return `New incident${firstRelease ? `, first seen in release ${firstRelease}` : ''}.`;
+    case 'regressed':
+      return `It returned after it was resolved${regressed?.release ? `, in release ${regressed.release}` : ''}.`;
+    default:
+      return `It has happened ${toPlural(counts.server + counts.browser, 'time')}.`;
+  }
 }
 
-function toSummed(notifications: readonly NotificationRecord[], facts: MessageFacts): Message['summed'] {
-  return notifications.flatMap(({ kind, digest: key }) => {
-    if (key === undefined) return [];
-    const { digest, environment = facts.environment } = splitKey(key);
-    return [{ label: LABELS[kind], digest, link: toIncidentLink({ digest, environment }, facts) }];
-  });
-}
-
-function toMessageIncident(incident: Incident, whole: StoredFailure | undefined, facts: MessageFacts): MessageIncident {
-  const { place } = presentIncident(incident, whole);
-  return {
-    digest: incident.digest,
-    title: presentTitle(incident) || incident.digest,
-    kind: incident.kind,
-    state: incident.regressed ? 'Regression' : STATE_WORDS[incident.state],
-    place,
-    counts: incident.counts,
-    visitors: incident.visitors,
-    firstAt: incident.firstAt,
-    lastAt: incident.lastAt,
-    firstRelease: incident.firstRelease,
-    lastRelease: incident.lastRelease,
-    link: toIncidentLink(incident, facts),
-  };
-}
-
-/** Lists the names and values that each format lays out. */
-export function listFacts({ incident, environment }: Message): readonly (readonly [name: string, value: string])[] {
-  if (!incident) return [['Environment', environment]];
-  const { place, counts, visitors } = incident;
-  const line = place.file && place.line ? `${place.file}:${place.line}` : place.file;
-  const where = [place.route, place.function && `${place.function}()`, line].filter(Boolean).join(' · ');
+/** Lists names and values of an incident that people read. */
+function listFacts({ incident }: MessageItem): readonly (readonly [name: string, value: string])[] {
+  const { location, locationLine, route, counts, visitors, lastRelease } = incident;
+  const file = location && (locationLine === undefined ? location.path : `${location.path}:${locationLine}`);
+  const where = [route, location?.function && `${location.function}()`, file].filter(Boolean).join(' · ');
   const sides = (['server', 'browser'] as const).filter((side) => counts[side] > 0);
-  const count = sides.map((side) => `${toCount(counts[side])} on the ${side}`).join(', ');
-  const releases = [...new Set([incident.firstRelease, incident.lastRelease])].filter(Boolean).join(' to ');
+  const times = sides.map((side) => `${toCount(counts[side])} on the ${side}`).join(', ');
   return [
-    ['State', incident.state],
     ...(where ? [['Where', where] as const] : []),
-    ['Times', visitors > 0 ? `${count}; ${toPlural(visitors, 'visitor')}` : count],
-    ...(releases ? [['Release', releases] as const] : []),
-    ['Environment', environment],
+    ['Times', visitors > 0 ? `${times}; ${toPlural(visitors, 'visitor')}` : times],
+    ...(lastRelease ? [['Release', lastRelease] as const] : []),
     ['Digest', incident.digest],
   ];
+}
+
+/** Returns the subject of a message, or its first line. */
+function toSubject({ environment, items }: Message): string {
+  const [first] = items;
+  if (!first) return `[${environment}] ${EVENT_LABELS.test}`;
+  if (items.length > 1) return `[${environment}] ${toPlural(items.length, 'incident')}`;
+  return `[${environment}] ${first.label}: ${presentTitle(first.incident)}`;
+}
+
+/** Returns a message as plain text, for mail, Slack and Discord. Untrusted text becomes neither markup nor a link. */
+export function toText(message: Message): string {
+  const { items, link } = message;
+  if (items.length === 0) return `${TEST}\n${link}`;
+  return items
+    .map((item) =>
+      [
+        `${item.label}: ${defuse(presentTitle(item.incident))}`,
+        defuse(item.why),
+        ...listFacts(item).map(([name, value]) => `${name}: ${defuse(value)}`),
+        item.link,
+      ].join('\n'),
+    )
+    .join('\n\n');
+}
+
+/** Longest subject (characters). */
+const MAX_SUBJECT = 140;
+
+export interface MailText {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+export function toMail(message: Message): MailText {
+  const rows = message.items.map((item) => {
+    const facts = listFacts(item).map(
+      ([name, value]) => `<tr><th align="left" valign="top">${name}</th><td>${escapeHtml(defuse(value))}</td></tr>`,
+    );
+    const head = `<strong>${item.label}: ${escapeHtml(defuse(presentTitle(item.incident)))}</strong>`;
+    return `<p>${head}<br>${escapeHtml(defuse(item.why))}</p><table cellpadding="2">${facts.join('')}</table><p>${toHtmlLink(item.link)}</p>`;
+  });
+  const body = rows.length > 0 ? rows.join('<hr>') : `<p>${TEST}</p><p>${toHtmlLink(message.link)}</p>`;
+  return {
+    subject: defuse(toSubject(message), MAX_SUBJECT),
+    text: `${toText(message)}\n`,
+    html: `<!doctype html><html lang="en"><body>${body}</body></html>`,
+  };
+}
+
+/** Makes a link. A path without an origin stays text. */
+function toHtmlLink(link: string): string {
+  const href = escapeHtml(link);
+  return link.startsWith('/') ? href : `<a href="${href}">Open in the desk</a>`;
+}
+
+/** Discord accepts this many characters in `content`. */
+const MAX_CONTENT = 2000;
+
+/**
+ * Returns the JSON that `docs/desk.md` describes. Slack and compatible receivers show `text`, Discord shows `content`, and
+ * each ignores the rest. Other receivers must escape the texts in `incidents` for where they show them.
+ */
+export function toJson(message: Message, now: number): string {
+  const { id, environment, items, link } = message;
+  const text = toText(message);
+  return JSON.stringify({
+    id,
+    event: items.length === 1 ? `incident.${items[0]?.event}` : items.length === 0 ? 'test' : 'incidents',
+    at: toIsoTime(now),
+    environment,
+    link,
+    incidents: items.map(({ event, why, incident, link: own }) => ({
+      event,
+      why,
+      link: own,
+      digest: incident.digest,
+      title: presentTitle(incident),
+      kind: incident.kind,
+      state: incident.state,
+      ...(incident.route !== undefined && { route: incident.route }),
+      ...(incident.location && {
+        file: incident.location.path,
+        line: incident.locationLine,
+        function: incident.location.function,
+      }),
+      counts: incident.counts,
+      visitors: incident.visitors,
+      firstAt: toIsoTime(incident.firstAt),
+      lastAt: toIsoTime(incident.lastAt),
+      firstRelease: incident.firstRelease,
+      lastRelease: incident.lastRelease,
+    })),
+    text,
+    unfurl_links: false,
+    content: text.length > MAX_CONTENT ? `${text.slice(0, MAX_CONTENT - 1).toWellFormed()}…` : text,
+    allowed_mentions: { parse: [] },
+  });
 }

@@ -1,3 +1,4 @@
+import { createHash, createHmac } from 'node:crypto';
 import { toRetryAfterMs } from '../../../shared/engine/retry.ts';
 import {
   type AddressFinder,
@@ -7,50 +8,67 @@ import {
 } from '../../engine/outgoing/find-address.ts';
 import { loadSendMail } from '../../engine/outgoing/mailer.ts';
 import { LateTargetError } from '../../engine/outgoing/within-time.ts';
-import type { NotificationResult } from '../store/notifications/claim-notification.ts';
-import type { NotificationTarget } from '../store/notifications/notification-rules.ts';
-import { listTargets, toFormat } from './list-targets.ts';
-import type { Message } from './message.ts';
+import type { SendResult } from '../store/notification-table.ts';
+import type { NotificationTarget } from '../store/store-context.ts';
+import { type Message, toJson, toMail } from './message.ts';
 import { createSendRequest, type Reply, type SendRequest } from './send-request.ts';
 import type { MailSettings, NotifySettings } from './settings.ts';
-import { ID_HEADER, sign } from './sign.ts';
-import { toMail } from './to-mail.ts';
-import { toJsonBody, toSlackBody } from './to-webhook.ts';
 
 /** A recipient of notifications. */
 export interface Target extends NotificationTarget {
   /** Never rejects. */
-  send(message: Message): Promise<NotificationResult>;
-  /** When it gets a summary of the last day (ms since midnight, UTC). */
-  readonly summaryAt?: number | undefined;
+  send(message: Message): Promise<SendResult>;
 }
 
-export interface TargetsOptions {
+/** The headers that a receiver checks, see `docs/desk.md`. */
+const TIMESTAMP_HEADER = 'X-Spillway-Timestamp';
+const SIGNATURE_HEADER = 'X-Spillway-Signature';
+/** The same in each attempt to send a message. */
+const ID_HEADER = 'X-Spillway-Id';
+
+export function createTargets({
+  settings,
+  resolve,
+}: {
   readonly settings: NotifySettings;
   readonly resolve?: Lookup;
-}
-
-export function createTargets({ settings, resolve }: TargetsOptions): readonly Target[] {
+}): readonly Target[] {
   const addresses = createAddressFinder(settings.privateTargets, resolve);
   const sendRequest = createSendRequest({ addresses });
-  const { webhooks, mail } = settings;
-  const mailTo = (...to: string[]) => (mail && to.length > 0 ? [createMailing({ ...mail, to }, addresses)] : []);
+  const { webhooks, mail, webhookSecret } = settings;
+  const names = listTargets(settings);
   const ways = [
-    ...webhooks.map((url) => ({ send: createPost({ settings, url, sendRequest }) })),
-    ...mailTo(...(mail?.to ?? [])).map((send) => ({ send, summaryAt: mail?.summaryAt })),
-    ...Object.values(mail?.people ?? {}).flatMap((address) => mailTo(address).map((send) => ({ send }))),
+    ...webhooks.map((url) => createPost(url, webhookSecret, sendRequest)),
+    ...(mail ? [createMailing(mail, addresses)] : []),
   ];
-  return listTargets(settings).flatMap((target, index) => {
-    const way = ways[index];
-    return way ? [{ ...target, ...way }] : [];
+  return names.flatMap((target, index) => {
+    const send = ways[index];
+    return send ? [{ ...target, send }] : [];
   });
+}
+
+/** Lists the targets without what sends to them, for display: webhooks, then mail. */
+export function listTargets({ webhooks, mail }: Pick<NotifySettings, 'webhooks' | 'mail'>): NotificationTarget[] {
+  return [
+    // Without its path, which is a secret for most receivers.
+    ...webhooks.map((url, index) => ({
+      id: toTargetId('webhook', url),
+      name: `Webhook ${webhooks.length > 1 ? `${index + 1} ` : ''}${new URL(url).host}`,
+    })),
+    ...(mail ? [{ id: toTargetId('mail', mail.to.join(',')), name: `Mail to ${mail.to.join(', ')}` }] : []),
+  ];
+}
+
+/** Returns an id of a target that is the same on all replicas and after a restart, and that reveals no secret. */
+function toTargetId(kind: 'webhook' | 'mail', where: string): string {
+  return createHash('sha256').update(`${kind} ${where}`).digest('hex').slice(0, 16);
 }
 
 function createMailing(mail: MailSettings, addresses: AddressFinder): Target['send'] {
   const sendMail = loadSendMail(mail, addresses);
   return async (message) => {
     try {
-      await sendMail({ uid: message.uid, to: mail.to, ...toMail(message) });
+      await sendMail({ uid: message.id, to: mail.to, ...toMail(message) });
       return { ok: true, words: 'The mail server accepted it.' };
     } catch (error) {
       return toMailFailure(error);
@@ -58,20 +76,13 @@ function createMailing(mail: MailSettings, addresses: AddressFinder): Target['se
   };
 }
 
-interface PostOptions {
-  readonly settings: NotifySettings;
-  readonly url: string;
-  readonly sendRequest: SendRequest;
-}
-
-function createPost({ settings, url, sendRequest }: PostOptions): Target['send'] {
-  const format = toFormat(url, settings.webhookFormat);
+function createPost(url: string, secret: string | undefined, sendRequest: SendRequest): Target['send'] {
   return async (message) => {
-    const body = format === 'slack' ? toSlackBody(message) : toJsonBody(message, Date.now());
+    const body = toJson(message, Date.now());
     const headers = {
       'Content-Type': 'application/json',
-      [ID_HEADER]: message.uid,
-      ...(settings.webhookSecret !== undefined && sign(settings.webhookSecret, body, Date.now())),
+      [ID_HEADER]: message.id,
+      ...(secret !== undefined && sign(secret, body, Date.now())),
     };
     try {
       return toOutcome(await sendRequest(new URL(url), { method: 'POST', headers, body }));
@@ -81,9 +92,20 @@ function createPost({ settings, url, sendRequest }: PostOptions): Target['send']
   };
 }
 
+/**
+ * Signs a message: HMAC-SHA256 over `<timestamp>.<body>`, so that an old message cannot be replayed as a new one.
+ *
+ * @param at milliseconds since 1970. The header has seconds
+ */
+function sign(secret: string, body: string, at: number): Readonly<Record<string, string>> {
+  const timestamp = String(Math.floor(at / 1000));
+  const signature = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
+  return { [TIMESTAMP_HEADER]: timestamp, [SIGNATURE_HEADER]: `sha256=${signature}` };
+}
+
 /** What to do about a response, by its status. The final ones are not tried again. */
 const HINTS: Readonly<Record<number, { readonly hint: string; readonly isFinal?: true }>> = {
-  400: { hint: 'Check that WEBHOOK_FORMAT matches the receiver.', isFinal: true },
+  400: { hint: 'The receiver does not accept this JSON. Check what it expects.', isFinal: true },
   401: { hint: 'Check the URL in WEBHOOK_URL and the secret in it.', isFinal: true },
   403: { hint: 'Check the URL in WEBHOOK_URL and the secret in it.', isFinal: true },
   404: { hint: 'Check the URL in WEBHOOK_URL.' },
@@ -91,12 +113,12 @@ const HINTS: Readonly<Record<number, { readonly hint: string; readonly isFinal?:
   408: { hint: 'The receiver timed out.' },
   410: { hint: 'The receiver is gone permanently. Remove it from WEBHOOK_URL.', isFinal: true },
   413: { hint: 'The message is too large for the receiver.', isFinal: true },
-  415: { hint: 'Check that WEBHOOK_FORMAT matches the receiver.', isFinal: true },
-  422: { hint: 'Check that WEBHOOK_FORMAT matches the receiver.', isFinal: true },
+  415: { hint: 'The receiver does not accept this JSON. Check what it expects.', isFinal: true },
+  422: { hint: 'The receiver does not accept this JSON. Check what it expects.', isFinal: true },
   429: { hint: 'The receiver limits the rate of messages.' },
 };
 
-function toOutcome({ status, retryAfter }: Reply): NotificationResult {
+function toOutcome({ status, retryAfter }: Reply): SendResult {
   if (status >= 200 && status < 300) return { ok: true, words: `It answered ${status}.` };
   if (status >= 300 && status < 400) {
     return toFinal(`It answered ${status}, a redirect, which is not followed. Set WEBHOOK_URL to the final URL.`);
@@ -107,11 +129,11 @@ function toOutcome({ status, retryAfter }: Reply): NotificationResult {
 }
 
 /** A failure that is not tried again. */
-function toFinal(words: string): NotificationResult {
+function toFinal(words: string): SendResult {
   return { ok: false, isFinal: true, words };
 }
 
-function toConnectFailure(error: unknown): NotificationResult {
+function toConnectFailure(error: unknown): SendResult {
   if (error instanceof ForbiddenTargetError) return toFinal(error.message);
   if (error instanceof LateTargetError) return { ok: false, words: error.message };
   const code = readCode(error);
@@ -134,7 +156,7 @@ const CODES: Readonly<Record<string, string>> = {
   ETLS: 'It does not offer TLS, and passwords are not sent unencrypted. Use smtps, or list the host in NOTIFY_PRIVATE_TARGETS if it is in your private network.',
 };
 
-function toMailFailure(error: unknown): NotificationResult {
+function toMailFailure(error: unknown): SendResult {
   const code = readCode(error);
   const status = error instanceof Error && 'responseCode' in error ? Number(error.responseCode) : 0;
   if (code === 'EAUTH') {

@@ -4,41 +4,31 @@ import { ConfigError } from '../../engine/settings.ts';
 import type { NotifySettings } from './settings.ts';
 
 /**
- * Returns the notification settings; undefined if there are no recipients and no heartbeat.
+ * Returns the notification settings; undefined if there are no recipients.
  *
  * @throws ConfigError if mail is only partly configured
  */
 export function toNotifySettings(config: Config): NotifySettings | undefined {
   const mail = toMailSettings(config);
-  const { webhookUrls: webhooks, heartbeatUrl } = config;
-  if (webhooks.length === 0 && !mail && heartbeatUrl === undefined) return undefined;
+  const { webhookUrls: webhooks } = config;
+  if (webhooks.length === 0 && !mail) return undefined;
   return {
     webhooks,
-    webhookFormat: config.webhookFormat,
     webhookSecret: config.webhookSecret,
     mail,
     after: config.notifyAfter,
     privateTargets: config.notifyPrivateTargets,
-    heartbeatUrl,
     deskOrigin: toDeskOrigin(config),
-    environment: config.sentryEnvironment,
   };
 }
 
-function toMailSettings({
-  smtpUrl,
-  mailFrom,
-  mailTo,
-  mailPeople: people,
-  mailSummary: summaryAt,
-}: Config): NotifySettings['mail'] {
-  const hasRecipients = mailTo.length > 0 || Object.keys(people).length > 0;
+function toMailSettings({ smtpUrl, mailFrom, mailTo }: Config): NotifySettings['mail'] {
   if (smtpUrl !== undefined && mailFrom !== undefined) {
-    return hasRecipients ? { smtpUrl, from: mailFrom, to: mailTo, people, summaryAt } : undefined;
+    return mailTo.length > 0 ? { smtpUrl, from: mailFrom, to: mailTo } : undefined;
   }
-  if (smtpUrl === undefined && mailFrom === undefined && !hasRecipients) return undefined;
+  if (smtpUrl === undefined && mailFrom === undefined && mailTo.length === 0) return undefined;
   throw new ConfigError([
-    'SMTP_URL and MAIL_FROM are not both set. Set both to send mail, and MAIL_TO or MAIL_PEOPLE for notifications by email, or none of the four.',
+    'SMTP_URL and MAIL_FROM are not both set. Set both to send mail, and MAIL_TO for notifications by email, or none of the three.',
   ]);
 }
 

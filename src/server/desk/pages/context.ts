@@ -1,16 +1,14 @@
 import type { Operator } from '../../access/operator-tokens.ts';
 import type { EngineContext } from '../../engine/pages/server-page.ts';
 import type { Access } from '../access/access.ts';
-import type { Desk } from '../desk.ts';
 import type { DeskLinks } from '../links.ts';
 import type { NotifyFacts } from '../views/present-notify.ts';
+import type { DeskCalls } from '../worker/desk-calls.ts';
 
 /** The `context` of every loader, action and guard of the desk. */
 export interface DeskContext extends EngineContext {
   readonly access: Access;
-  readonly ask: Desk['ask'];
-  /** Returns the failures that are not in the store yet. */
-  readonly arriving: () => Desk['arriving'];
+  readonly calls: DeskCalls;
   readonly facts: DeskFacts;
 }
 
@@ -21,8 +19,6 @@ export interface DeskFacts {
   readonly links: DeskLinks;
   /** Undefined if there are no notifications. */
   readonly notify?: NotifyFacts;
-  /** Stores the requests of this process so far, by route. Rejects if the store is unavailable. */
-  readonly flushRoutes: () => Promise<void>;
 }
 
 /**

@@ -18,15 +18,14 @@ import type { TracedProject } from '../../engine/request/trace-headers.ts';
 import { createReadAccess } from '../access/access.ts';
 import { createIsOperator, type IsOperator, knowOperator } from '../access/know-operator.ts';
 import type { SignIn } from '../access/sign-in.ts';
-import type { Desk } from '../desk.ts';
 import { MAX_DESK_FORM_BYTES } from '../limits.ts';
-import { createLiveStreams } from '../live/live-streams.ts';
-import { createChangeWatch } from '../live/watch-changes.ts';
+import type { DeskCalls } from '../worker/desk-calls.ts';
 import type { DeskContext, DeskFacts } from './context.ts';
 import { pages as serverPages } from './index.ts';
+import { createLive } from './live.ts';
 
 export interface DeskPagesOptions {
-  readonly desk: Pick<Desk, 'ask' | 'arriving'>;
+  readonly calls: DeskCalls;
   readonly signIn: SignIn;
   readonly facts: DeskFacts;
   readonly manifest: AssetManifest;
@@ -60,7 +59,7 @@ export interface DeskPages {
  * including failures, so that no product code can block an operator.
  */
 export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPages> {
-  const { desk, signIn, facts, funnel, log, origins, bodies, earlyScript, reportPath, traced } = options;
+  const { calls, signIn, facts, funnel, log, origins, bodies, earlyScript, reportPath, traced } = options;
   const readAccess = createReadAccess(signIn);
   const pages = await createPages<Omit<DeskContext, keyof EngineContext>>({
     family: 'desk',
@@ -78,8 +77,7 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
     policy: createContentPolicy({}, { earlyScript, reportPath, styleAttributes: false }),
     createContext: async (request, response) => ({
       access: await readAccess(request, response),
-      ask: (name, ...args) => desk.ask(name, ...args),
-      arriving: () => desk.arriving,
+      calls,
       facts,
     }),
     isSecret: true,
@@ -90,8 +88,8 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
     ...(traced && { traced }),
   });
 
-  const live = createLiveStreams({
-    watch: createChangeWatch({ read: () => desk.ask('readChanges') }),
+  const live = createLive({
+    readChanges: () => calls.readChanges(),
     readAccess,
     origins,
     ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),

@@ -3,9 +3,8 @@ import type { MissedShape } from '../../../shared/desk/shapes.ts';
 import { notFound, publicError, redirect } from '../../../shared/engine/routing/control-flow.ts';
 import type { Address } from '../../engine/errors/parse-address.ts';
 import type { LoaderArgs } from '../../engine/pages/server-page.ts';
-import { keyOf, toDigest } from '../store/incident-key.ts';
-import type { Found, Occurrence } from '../store/records.ts';
-import type { AskStore, Shown } from '../views/read-incident.ts';
+import type { FoundIncident, Occurrence } from '../store/records.ts';
+import type { Shown, StoryCalls } from '../views/read-incident.ts';
 import { toDeletedWords } from '../views/standing-words.ts';
 
 /**
@@ -14,10 +13,10 @@ import { toDeletedWords } from '../views/standing-words.ts';
  *
  * Redirects to the canonical URL of the address.
  */
-export async function findShown(asked: Address, { params, scope, ask, own }: FindShownOptions): Promise<Shown> {
-  const found = await ask('find', toText(asked), scope || undefined);
+export async function findShown(asked: Address, { params, scope, calls, own }: FindShownOptions): Promise<Shown> {
+  const found = await calls.find(toText(asked), scope || undefined);
   if (!found) {
-    const deletion = await ask('readDeletion', asked.digest, scope || undefined);
+    const deletion = await calls.readDeletion(asked.digest, scope || undefined);
     return deletion ? publicError(410, toDeletedWords(deletion)) : notFound();
   }
   const { digest, environment } = found.incident;
@@ -25,7 +24,7 @@ export async function findShown(asked: Address, { params, scope, ask, own }: Fin
   const isAsked = params.digest === digest && params.occurrence === occurrence;
   const isThere = (scope || own) === environment;
   if (!isAsked || !isThere) redirect(toIncidentHref(digest, occurrence, environment === own ? '' : environment));
-  return chooseShown(found, occurrence, ask);
+  return chooseShown(found, occurrence, calls);
 }
 
 export interface FindShownOptions {
@@ -34,40 +33,44 @@ export interface FindShownOptions {
   readonly scope: string;
   /** The environment of this server. */
   readonly own: string;
-  readonly ask: AskStore;
+  readonly calls: StoryCalls;
 }
 
 /** @param occurrence the requested one; undefined for the latest full one */
-export async function chooseShown(found: Found, occurrence: string | undefined, ask: AskStore): Promise<Shown> {
-  const key = keyOf(found.incident);
-  const neighbours = await ask('findNeighbours', key, occurrence ?? '');
-  if (found.occurrence?.whole) return { found: found.incident, shown: found.occurrence, missed: undefined, neighbours };
-  const { nearestWhole } = neighbours;
-  const nearest = nearestWhole && (await ask('find', toText(nearestWhole), found.incident.environment))?.occurrence;
+export async function chooseShown(
+  found: FoundIncident,
+  occurrence: string | undefined,
+  calls: StoryCalls,
+): Promise<Shown> {
+  const key = found.incident.key;
+  const neighbours = await calls.findNeighbours(key, occurrence ?? '');
+  if (found.occurrence?.full) return { found: found.incident, shown: found.occurrence, missed: undefined, neighbours };
+  const { nearestFull } = neighbours;
+  const { digest, environment } = found.incident;
+  const nearest = nearestFull && (await calls.find(`${digest}-${nearestFull.occurrence}`, environment))?.occurrence;
   const shown = nearest ?? found.occurrence;
   return {
     found: found.incident,
     shown,
     missed: toMissed(found, occurrence, shown),
-    neighbours: found.occurrence || !shown ? neighbours : await ask('findNeighbours', key, shown.occurrence),
+    neighbours: found.occurrence || !shown ? neighbours : await calls.findNeighbours(key, shown.occurrence),
   };
 }
 
-/** @param address its digest can be a key */
 function toText({ digest, occurrence }: Pick<Address, 'digest' | 'occurrence'>): string {
-  return [toDigest(digest), ...(occurrence === undefined ? [] : [occurrence])].join('-');
+  return [digest, ...(occurrence === undefined ? [] : [occurrence])].join('-');
 }
 
 function toMissed(
-  { state, occurrence: kept }: Found,
+  { state, occurrence: stored }: FoundIncident,
   asked: string | undefined,
   shown: Occurrence | undefined,
 ): MissedShape | undefined {
   if (asked === undefined || asked === shown?.occurrence) return undefined;
   return {
     occurrence: asked,
-    state: kept ? 'thin' : state === 'thinned' || state === 'arriving' ? state : 'unknown',
-    ...(kept && { at: kept.at }),
-    ...(kept?.requestId !== undefined && { requestId: kept.requestId }),
+    state: stored ? 'summary' : state === 'sampled' || state === 'arriving' ? state : 'unknown',
+    ...(stored && { at: stored.at }),
+    ...(stored?.requestId !== undefined && { requestId: stored.requestId }),
   };
 }

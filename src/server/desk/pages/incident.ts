@@ -13,9 +13,9 @@ import {
   type LoadingPage,
   type Refusal,
 } from '../../engine/pages/server-page.ts';
-import { type CallKey, toCallKey } from '../store/incident-key.ts';
-import type { ChangeOutcome, IncidentChange, StateChange } from '../store/incidents/change-incident.ts';
-import { MAX_NOTE_LENGTH } from '../store/incidents/note-table.ts';
+import type { ChangeOutcome, StateChange } from '../store/change-incident.ts';
+import { MAX_NOTE_LENGTH } from '../store/history-table.ts';
+import { type IncidentKey, toKey } from '../store/incident-key.ts';
 import { readIncident } from '../views/read-incident.ts';
 import { toStandingWords } from '../views/standing-words.ts';
 import { type DeskContext, operatorOf } from './context.ts';
@@ -23,9 +23,6 @@ import { findShown } from './find-shown.ts';
 import { readVersion } from './incidents.ts';
 import { readScope } from './read-view.ts';
 import { unlessAway } from './unless-away.ts';
-
-/** The longest name of an assignee (characters). */
-const MAX_ASSIGNEE = 100;
 
 export const incident = {
   loader: (args) => unlessAway(load(args)),
@@ -36,20 +33,15 @@ export const incident = {
     resolve(args) {
       const isForNext = args.form.get('when') === 'next';
       const words = isForNext ? 'Resolved in the next release.' : 'Resolved.';
-      return change(args, { to: { state: 'resolved', in: isForNext ? 'next' : 'now' } }, words);
+      return change(args, { state: 'resolved', in: isForNext ? 'next' : 'now' }, words);
     },
 
     ignore(args) {
       const how = IGNORE_CHOICES.find(([value]) => value === args.form.get('how')) ?? IGNORE_CHOICES[0];
-      return change(args, { to: toIgnored(how[0], Date.now()) }, `Ignored ${how[1]}.`);
+      return change(args, toIgnored(how[0], Date.now()), `Ignored ${how[1]}.`);
     },
 
-    reopen: (args) => change(args, { to: { state: 'open' } }, 'Reopened.'),
-
-    assign(args) {
-      const name = readText(args.form, 'assignee').slice(0, MAX_ASSIGNEE);
-      return change(args, { assignee: name || null }, name ? `Assigned to ${name}.` : 'Unassigned.');
-    },
+    reopen: (args) => change(args, { state: 'open' }, 'Reopened.'),
 
     async addNote(args) {
       const { form, context } = args;
@@ -58,43 +50,13 @@ export const incident = {
       if (text.length > MAX_NOTE_LENGTH) {
         return invalid({ errors: { note: `Please keep it below ${MAX_NOTE_LENGTH} characters.` } });
       }
-      const added = await unlessAway(context.ask('addNote', toKey(args), text, operatorOf(context).name));
+      const added = await unlessAway(context.calls.addNote(keyOf(args), text, operatorOf(context).name));
       return added ? { words: 'Note added.' } : notFound();
     },
 
     async removeNote({ form, context }) {
-      await unlessAway(context.ask('deleteNote', Number(form.get('id')) || 0, operatorOf(context).name));
+      await unlessAway(context.calls.deleteNote(Number(form.get('id')) || 0, operatorOf(context).name));
       return { words: 'Note deleted.' }; // even if it was deleted before
-    },
-
-    async merge(args) {
-      const { form, url, context } = args;
-      const into = parseAddress(readText(form, 'into'));
-      if (!into)
-        return invalid({
-          errors: { into: 'This is not a digest. A digest has 8 letters and digits, such as 7K3QM2XA.' },
-        });
-      const author = operatorOf(context).name;
-      const intoKey = toCallKey(into.digest, toEnvironment(url, context));
-      const merged = await unlessAway(context.ask('mergeIncidents', toKey(args), intoKey, { author }));
-      if (merged.outcome === 'unknown') return invalid({ errors: { into: 'No incident has this digest.' } });
-      if (merged.outcome === 'nothing-to-do')
-        return invalid({ errors: { into: 'Both are the same incident already.' } });
-      redirect(toIncidentHref(merged.incident.digest, undefined, readScope(url)));
-    },
-
-    async separate({ form, url, context }) {
-      const digest = parseAddress(readText(form, 'digest'))?.digest ?? notFound();
-      const key = toCallKey(digest, toEnvironment(url, context));
-      const apart = await unlessAway(context.ask('unmerge', key, { author: operatorOf(context).name }));
-      return apart.outcome === 'unknown' ? notFound() : { words: `${digest} is a separate incident again.` };
-    },
-
-    async removeFeedback(args) {
-      const { form, context } = args;
-      const id = readText(form, 'id');
-      await unlessAway(context.ask('deleteFeedback', toKey(args), id, operatorOf(context).name));
-      return { words: 'Feedback deleted.' };
     },
 
     async removeOccurrence(args) {
@@ -102,13 +64,13 @@ export const incident = {
       const { digest } = toAddress(params);
       const { occurrence } = parseAddress(digest + readText(form, 'occurrence')) ?? {};
       if (occurrence === undefined) notFound();
-      await unlessAway(context.ask('deleteOccurrence', toKey(args), occurrence, operatorOf(context).name));
+      await unlessAway(context.calls.deleteOccurrence(keyOf(args), occurrence, operatorOf(context).name));
       redirect(toIncidentHref(digest, undefined, readScope(url)));
     },
 
     async remove(args) {
       const { name: author } = operatorOf(args.context);
-      await unlessAway(args.context.ask('deleteIncident', toKey(args), { author }));
+      await unlessAway(args.context.calls.deleteIncident(keyOf(args), { author }));
       redirect(toListHref(USUAL_VIEW, { environment: readScope(args.url) }));
     },
   },
@@ -116,13 +78,13 @@ export const incident = {
   ActingPage<'incident', DeskActions['incident'], DeskContext>;
 
 async function load({ url, params, context }: LoaderArgs<DeskContext>): Promise<IncidentData> {
-  const { ask, facts } = context;
+  const { calls, facts } = context;
   const { links, environment } = facts;
   const { name, role } = operatorOf(context);
-  const shown = await findShown(toAddress(params), { params, scope: readScope(url), own: environment, ask });
+  const shown = await findShown(toAddress(params), { params, scope: readScope(url), own: environment, calls });
   return {
     operator: { name, canChange: role === 'operator' },
-    ...(await readIncident(shown, { ask, links, environment, now: Date.now() })),
+    ...(await readIncident(shown, { calls, links, environment, now: Date.now() })),
   };
 }
 
@@ -132,8 +94,8 @@ function toAddress({ digest = '', occurrence = '' }: LoaderArgs['params']): Addr
 }
 
 /** Returns the key of the page's incident. The URL names the environment if it is not the server's. */
-function toKey({ url, params, context }: LoaderArgs<DeskContext>): CallKey {
-  return toCallKey(toAddress(params).digest, toEnvironment(url, context));
+function keyOf({ url, params, context }: LoaderArgs<DeskContext>): IncidentKey {
+  return toKey(toAddress(params).digest, toEnvironment(url, context));
 }
 
 function toEnvironment(url: URL, { facts }: DeskContext): string {
@@ -162,10 +124,10 @@ function toIgnored(how: IgnoreChoice, now: number): StateChange {
 }
 
 /** Applies a change. The later of two changes wins and reports which one it replaced. */
-async function change(args: ActionArgs<DeskContext>, to: IncidentChange, words: string): Promise<Changed | Refusal> {
+async function change(args: ActionArgs<DeskContext>, to: StateChange, words: string): Promise<Changed | Refusal> {
   const { form, context } = args;
   const author = operatorOf(context).name;
-  const changed = await unlessAway(context.ask('changeIncident', toKey(args), to, { author }));
+  const changed = await unlessAway(context.calls.changeState(keyOf(args), to, { author }));
   if (changed.outcome !== 'changed') notFound();
   const overtook = toOvertaken(changed, readText(form, 'version'));
   return { words, ...(overtook !== undefined && { overtook }) };

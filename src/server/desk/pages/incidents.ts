@@ -12,11 +12,12 @@ import {
   type LoadingPage,
   type Refusal,
 } from '../../engine/pages/server-page.ts';
-import { type CallKey, toCallKey } from '../store/incident-key.ts';
-import type { StateChange } from '../store/incidents/change-incident.ts';
-import { isCursor } from '../store/incidents/cursor.ts';
-import type { ListedIncident } from '../store/incidents/list-incidents.ts';
+import type { StateChange } from '../store/change-incident.ts';
+import { isCursor } from '../store/cursor.ts';
+import { type IncidentKey, toKey } from '../store/incident-key.ts';
+import type { ListedIncident } from '../store/list-incidents.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';
+import type { DeskCalls } from '../worker/desk-calls.ts';
 import { type DeskContext, operatorOf } from './context.ts';
 import { ORDERS, readScope, readView, toFilter } from './read-view.ts';
 import { unlessAway } from './unless-away.ts';
@@ -46,7 +47,7 @@ export const incidents = {
  */
 export async function readVersion(context: DeskContext): Promise<string> {
   const { name, role } = operatorOf(context);
-  return [await context.ask('readChanges'), Math.floor(Date.now() / Hour), role, name].join(' ');
+  return [await context.calls.readChanges(), Math.floor(Date.now() / Hour), role, name].join(' ');
 }
 
 async function load(search: URLSearchParams, context: DeskContext): Promise<IncidentsData> {
@@ -58,9 +59,9 @@ async function load(search: URLSearchParams, context: DeskContext): Promise<Inci
   const cursor = isCursor(asked, order) ? asked : undefined;
   const filter = toFilter(view, { now, environment: context.facts.environment });
   const [page, totals, builds] = await Promise.all([
-    context.ask('listIncidents', { ...filter, order, limit: ROWS, ...(cursor !== undefined && { cursor }) }),
-    context.ask('countStates', filter),
-    context.ask('listDeployments', filter.environment),
+    context.calls.listIncidents({ ...filter, order, limit: ROWS, ...(cursor !== undefined && { cursor }) }),
+    context.calls.countStates(filter),
+    context.calls.listDeployments(filter.environment),
   ]);
   const { name, role } = operatorOf(context);
   return {
@@ -72,7 +73,6 @@ async function load(search: URLSearchParams, context: DeskContext): Promise<Inci
     choices: toChoices(
       page.incidents,
       builds.map(({ release }) => release),
-      name,
     ),
     ...(page.next !== undefined && { next: page.next }),
     ...(cursor !== undefined && { cursor }),
@@ -81,24 +81,18 @@ async function load(search: URLSearchParams, context: DeskContext): Promise<Inci
 }
 
 /** Redirects a search for a digest, an address, a request id or a trace id to its incident. */
-async function goStraight(text: string, { ask, facts }: DeskContext): Promise<void> {
-  const found = await ask('resolveQuery', text);
+async function goStraight(text: string, { calls, facts }: DeskContext): Promise<void> {
+  const found = await calls.resolveQuery(text);
   if (!found) return;
   const { digest, environment, occurrence } = found;
   redirect(toIncidentHref(digest, occurrence, environment === facts.environment ? '' : environment));
 }
 
 /** Collects choices from the shown incidents and the started releases, because a query for all values would be slow. */
-function toChoices(
-  shown: readonly ListedIncident[],
-  releases: readonly string[],
-  own: string,
-): IncidentsData['choices'] {
-  const assignees = shown.flatMap(({ assignee }) => assignee ?? []);
+function toChoices(shown: readonly ListedIncident[], releases: readonly string[]): IncidentsData['choices'] {
   return {
     routes: unique(shown.flatMap(({ route }) => route ?? [])).sort(),
     releases: unique([...releases.toReversed(), ...shown.map(({ lastRelease }) => lastRelease)]),
-    assignees: unique([own, ...assignees]),
   };
 }
 
@@ -121,20 +115,18 @@ async function changeTicked(
   if (ticked.length === 0) return invalid({ errors: { '': 'Select an incident first.' } });
   const author = operatorOf(context).name;
   const environment = readScope(url) || context.facts.environment;
-  const keys = [...new Set(ticked.map(({ digest }) => toCallKey(digest, environment)))];
-  return unlessAway(changeAll(keys, to, done, { author, ask: context.ask }));
+  const keys = [...new Set(ticked.map(({ digest }) => toKey(digest, environment)))];
+  return unlessAway(changeAll(keys, to, done, { author, calls: context.calls }));
 }
 
 /** Changes each incident separately: one that was deleted in the meantime does not stop the others. */
 async function changeAll(
-  keys: readonly CallKey[],
+  keys: readonly IncidentKey[],
   to: StateChange,
   done: string,
-  { author, ask }: { readonly author: string; readonly ask: DeskContext['ask'] },
+  { author, calls }: { readonly author: string; readonly calls: DeskCalls },
 ): Promise<Changed> {
-  const outcomes = await Promise.all(
-    keys.slice(0, MAX_TICKED).map((key) => ask('changeIncident', key, { to }, { author })),
-  );
+  const outcomes = await Promise.all(keys.slice(0, MAX_TICKED).map((key) => calls.changeState(key, to, { author })));
   const changed = outcomes.filter(({ outcome }) => outcome === 'changed').length;
   const gone = outcomes.length - changed;
   const rest = gone > 0 ? ` ${toPlural(gone, 'was', 'were')} already deleted.` : '';

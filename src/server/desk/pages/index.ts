@@ -6,12 +6,10 @@ import { incident } from './incident.ts';
 import { incidents } from './incidents.ts';
 import { notifications } from './notifications.ts';
 import { root } from './root.ts';
-import { routes as routeStats } from './routes.ts';
 
 export const pages = {
   root,
   incidents,
   incident,
   notifications,
-  routes: routeStats,
 } satisfies ServerPages<typeof routes, DeskContext, DeskActions>;

@@ -1,9 +1,9 @@
 import type { DeskActions } from '../../../shared/desk/actions.ts';
 import type { NotificationShape, NotificationsData } from '../../../shared/desk/shapes.ts';
 import { type ActingPage, invalid, type LoadingPage } from '../../engine/pages/server-page.ts';
-import { LABELS } from '../notifications/message.ts';
-import { toDigest } from '../store/incident-key.ts';
-import type { ListedNotification } from '../store/notifications/notification-table.ts';
+import { EVENT_LABELS } from '../notifications/message.ts';
+import { splitKey } from '../store/incident-key.ts';
+import type { NotificationRecord } from '../store/notification-table.ts';
 import { presentTitle } from '../views/present-title.ts';
 import { type DeskContext, operatorOf } from './context.ts';
 import { unlessAway } from './unless-away.ts';
@@ -17,9 +17,9 @@ export const notifications = {
   actions: {
     async test({ context }) {
       if ((context.facts.notify?.targets ?? []).length === 0) {
-        return invalid({ errors: { '': 'No notification targets are configured. Set WEBHOOK_URL or SMTP_URL.' } });
+        return invalid({ errors: { '': 'No notification targets are configured. Set WEBHOOK_URL or MAIL_TO.' } });
       }
-      return { results: await unlessAway(context.ask('sendTestNotifications')) };
+      return { results: [...(await unlessAway(context.calls.sendTestNotifications()))] };
     },
   },
 } satisfies LoadingPage<'notifications', NotificationsData, DeskContext> &
@@ -27,7 +27,7 @@ export const notifications = {
 
 async function load(context: DeskContext): Promise<NotificationsData> {
   const { name, role } = operatorOf(context);
-  const { waiting, done, waitingCount } = await context.ask('listNotifications', SHOWN);
+  const { waiting, done } = await context.calls.listNotifications(SHOWN);
   return {
     now: Date.now(),
     operator: { name, canChange: role === 'operator' },
@@ -35,23 +35,22 @@ async function load(context: DeskContext): Promise<NotificationsData> {
     targets: context.facts.notify?.targets ?? [],
     settings: context.facts.notify?.settings ?? [],
     waiting: waiting.map(presentNotification),
-    waitingCount,
     done: done.map(presentNotification),
   };
 }
 
-export function presentNotification(notification: ListedNotification): NotificationShape {
-  const { id, kind, digest, incident, state, madeAt, doneAt, dueAt, tries, outcome, targetName } = notification;
+export function presentNotification(notification: NotificationRecord): NotificationShape {
+  const { id, event, key, title, kind, state, createdAt, triedAt, dueAt, attempts, result, targetName } = notification;
   return {
     id,
-    label: LABELS[kind],
-    ...(digest !== undefined && { digest: toDigest(digest) }),
-    ...(incident && { environment: incident.environment, title: presentTitle(incident) }),
+    label: EVENT_LABELS[event],
+    ...(key !== undefined && splitKey(key)),
+    ...(title !== undefined && kind && { title: presentTitle({ kind, title }) }),
     state,
-    at: doneAt ?? madeAt,
+    at: triedAt ?? createdAt,
     ...(state === 'waiting' && { dueAt }),
-    tries,
-    outcome,
+    tries: attempts,
+    outcome: result,
     target: targetName,
   };
 }

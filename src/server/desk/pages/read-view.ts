@@ -1,8 +1,8 @@
-import { NOBODY, SORTS, SPANS, WITHIN, WITHIN_TIMES } from '../../../shared/desk/choices.ts';
+import { SORTS, SPANS, WITHIN, WITHIN_TIMES } from '../../../shared/desk/choices.ts';
 import { USUAL_VIEW } from '../../../shared/desk/href.ts';
 import type { SortName, ViewShape } from '../../../shared/desk/shapes.ts';
 import { KIND_WORDS, STATE_WORDS } from '../../../shared/desk/words.ts';
-import type { IncidentFilter, IncidentOrder } from '../store/incidents/list-incidents.ts';
+import type { IncidentFilter, IncidentOrder } from '../store/list-incidents.ts';
 
 /** The longest filter or search text (characters). */
 const MAX_TEXT = 250;
@@ -20,7 +20,6 @@ export function readView(search: URLSearchParams): ViewShape {
     route: text('route'),
     release: text('release'),
     environment: text('environment'),
-    assignee: text('assignee'),
     within: pick(text('within'), firsts(WITHIN), ''),
   };
 }
@@ -62,7 +61,6 @@ export function toFilter(
     ...(view.route !== '' && { route: view.route }),
     ...(view.release !== '' && { release: view.release }),
     environment: view.environment || environment,
-    ...(view.assignee !== '' && { assignee: view.assignee === NOBODY ? null : view.assignee }),
     ...(within !== undefined && { from: now - within }),
     ...(view.search !== '' && { search: view.search }),
   };

@@ -20,22 +20,21 @@ export const root = {
     const { name, role } = operatorOf(context);
     const { canSignOut } = context.access;
     // The pages below wait for the same. If the store is unavailable, they say so.
-    await context.ask('settle').catch(() => undefined);
+    const isSettled = await context.calls.settle().catch(() => false);
     return {
       operator: { name, canChange: role === 'operator' },
       canSignOut,
       environment: context.facts.environment,
-      environments: await unlessAway(context.ask('listEnvironments')),
+      environments: await unlessAway(context.calls.listEnvironments()),
       release: context.facts.release,
-      arriving: context.arriving(),
+      isArriving: !isSettled,
     };
   },
 
   async version({ context }) {
     const { name, role } = operatorOf(context);
-    const environments = await unlessAway(context.ask('listEnvironments'));
-    const { count, hasMore } = context.arriving();
-    return [name, role, context.facts.environment, context.facts.release, count, hasMore, ...environments].join(' ');
+    const environments = await unlessAway(context.calls.listEnvironments());
+    return [name, role, context.facts.environment, context.facts.release, ...environments].join(' ');
   },
 
   openActions: ['signIn', 'signOut'],

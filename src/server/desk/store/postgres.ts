@@ -32,6 +32,13 @@ const LANES = {
   quick: { connections: 1, statement: 2 * Second, lock: 1 * Second, hang: 5 * Second, slot: 3 * Second },
 } as const satisfies Record<string, LaneLimits>;
 
+/** Tables that can grow, and the approximate overhead of a row with its index entries (bytes). */
+const SIZED_TABLES = [
+  ...['desk_incidents', 'desk_hours', 'desk_releases', 'desk_occurrences', 'desk_aliases', 'desk_search'],
+  ...['desk_changes', 'desk_notes', 'desk_notifications', 'desk_processes'],
+];
+const ROW_BYTES = 150;
+
 const CONNECT_TIMEOUT = 5 * Second;
 /** Idle connections are closed after this long (ms), because opening one costs more than most queries. */
 const IDLE_TIMEOUT = 5 * Minute;
@@ -82,11 +89,11 @@ export function openPostgres(url: string, { queryTimeout, log }: PostgresOptions
           }),
         ),
       ),
+    // Adds up the sizes of rows, because PostgreSQL's files keep the space of deleted rows for some time.
     usedBytes: () =>
       readNumber(
         writer,
-        `SELECT SUM(pg_total_relation_size(oid)) AS value FROM pg_class
-          WHERE relkind = 'r' AND relname LIKE 'desk_%' AND pg_table_is_visible(oid)`,
+        `SELECT ${SIZED_TABLES.map((table) => `COALESCE((SELECT SUM(pg_column_size(t.*) + ${ROW_BYTES}) FROM ${table} t), 0)`).join(' + ')} AS value`,
       ),
     /** Does nothing, because PostgreSQL vacuums by itself. */
     async reclaim() {},

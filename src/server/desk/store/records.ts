@@ -1,5 +1,6 @@
 import type { IncidentState, SideCounts } from '../../../shared/desk/shapes.ts';
 import type { Failure, FailureKind, FrameLocation, StackFrame } from '../../engine/errors/failure.ts';
+import type { IncidentKey } from './incident-key.ts';
 
 /** A stack frame in the source code. */
 export interface ResolvedFrame {
@@ -15,7 +16,7 @@ export interface ResolvedFrame {
   readonly async?: StackFrame['async'];
 }
 
-/** The full record of an occurrence. */
+/** A failure with the source lines of its frames. */
 export interface StoredFailure extends Failure {
   /** The resolved frames of each of `errors`. Absent if the build has no source maps. */
   readonly resolved?: readonly (readonly ResolvedFrame[])[];
@@ -23,22 +24,20 @@ export interface StoredFailure extends Failure {
   readonly components?: readonly ResolvedFrame[];
 }
 
-/** All failures with one digest. */
+/** All failures with one digest in one environment. */
 export interface Incident {
-  /** The key in the store's tables (`incident-key.ts`). */
-  readonly key: string;
+  readonly key: IncidentKey;
   readonly digest: string;
-  /** `SENTRY_ENVIRONMENT` of the servers that stored it. */
   readonly environment: string;
-  /** The version of the rule that made the digest. */
+  /** The version of the rule that made the digest. 0 until there is a full record. */
   readonly rule: number;
   readonly kind: FailureKind;
-  /** Empty if only counts were ever kept. */
+  /** Empty if only counts were ever stored. */
   readonly title: string;
   readonly class: string;
   readonly message: string;
-  readonly site?: FrameLocation;
-  /** The line of the frame location, from the latest full record. */
+  readonly location?: FrameLocation;
+  /** The line of the location, from the latest full record. */
   readonly locationLine?: number;
   readonly route?: string;
   readonly weak: boolean;
@@ -49,14 +48,13 @@ export interface Incident {
   readonly stateAt?: number;
   /** The name of the token that changed the state. Undefined if Spillway changed it. */
   readonly stateBy?: string;
-  /** If it is resolved: `next` lasts until it returns in a release that was first published later. */
+  /** If it is resolved: `next` lasts until it returns in a release that was first started later. */
   readonly resolvedIn?: 'now' | 'next';
   /** If it is ignored: until this time (ms since 1970), or until it happens this often in an hour. */
   readonly ignoredUntil?: number;
   readonly ignoredGrowth?: number;
   /** Set if it is open because it returned after it was resolved. */
   readonly regressed?: { readonly at: number; readonly release: string };
-  readonly assignee?: string;
   /** The side that first saw it. */
   readonly firstSide: Failure['side'];
   readonly firstAt: number;
@@ -65,15 +63,10 @@ export interface Incident {
   readonly firstBuild: string;
   readonly lastRelease: string;
   readonly lastBuild: string;
-  /** How often it happened, including merged incidents. Always exact. */
+  /** How often it happened. Always exact. */
   readonly counts: SideCounts;
-  /**
-   * The number of affected visitors, each counted once a day because their hash changes daily. Exact up to
-   * 240, and within about 3 % above. Sampled-out occurrences past the journal's limit have no visitor.
-   */
+  /** The number of different visitors in the stored occurrences. Their hashes change daily. */
   readonly visitors: number;
-  /** Other digests of its environment that were merged into it. */
-  readonly aliases: readonly string[];
 }
 
 /** An hour in which an incident happened. */
@@ -81,7 +74,7 @@ export interface IncidentHour extends SideCounts {
   /** The start of the hour (ms since 1970). */
   readonly at: number;
   /** The number of stored occurrences. The others are only counted. */
-  readonly kept: number;
+  readonly stored: number;
 }
 
 export interface IncidentRelease {
@@ -96,8 +89,8 @@ export interface IncidentRelease {
 
 /** One occurrence of an incident. */
 export interface Occurrence {
+  readonly key: IncidentKey;
   /** As in the address. */
-  readonly digest: string;
   readonly occurrence: string;
   readonly at: number;
   readonly side: Failure['side'];
@@ -108,21 +101,20 @@ export interface Occurrence {
   readonly route?: string;
   readonly visitor?: string;
   /** Whether there is a full record. */
-  readonly isWhole: boolean;
+  readonly isFull: boolean;
   /** The full record, if there is one and the caller requested it. */
-  readonly whole?: StoredFailure;
+  readonly full?: StoredFailure;
 }
 
 /** The result of looking up an address. */
-export interface Found {
+export interface FoundIncident {
   readonly incident: Incident;
   readonly occurrence?: Occurrence;
   /**
-   * The state of the occurrence in the address, undefined if it names none. `kept`: stored. `thinned`:
-   * possibly sampled out. `unknown`: deleted, or never existed. `arriving`: possibly not stored yet, which
-   * only the desk worker returns.
+   * The state of the occurrence in the address, undefined if it names none. `sampled`: possibly only counted. `unknown`:
+   * deleted, or never existed. `arriving`: possibly not stored yet, which only the desk worker returns.
    */
-  readonly state?: 'kept' | 'thinned' | 'unknown' | 'arriving';
+  readonly state?: 'stored' | 'sampled' | 'unknown' | 'arriving';
 }
 
 /** A server process, running or ended. */

@@ -21,7 +21,7 @@ export interface SqlDriver extends Sql {
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** Runs a transaction without a time limit. Changing the schema of a large store can take minutes. */
   migration<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-  /** Returns the size of the database (bytes). On PostgreSQL it includes the space of deleted rows for some time. */
+  /** Returns the size of what is stored, without the files of builds, which have their own limit (bytes). */
   usedBytes(): Promise<number>;
   /** Returns some of the space of deleted rows to the disk. */
   reclaim(): Promise<void>;
@@ -161,4 +161,50 @@ export function hasTable(sql: Sql, name: string): Promise<boolean> {
 /** Returns `?, ?, ?` for `IN`. */
 export function placeholders(values: readonly unknown[]): string {
   return values.map(() => '?').join(', ');
+}
+
+/** Reads `desk_meta`: `schema`, `oldest_writer`, `changes`, and `notifications`, which is a lock. */
+export async function readMeta(sql: Sql): Promise<Readonly<Record<string, string>>> {
+  const rows = await sql.all<{ name: string; value: string }>('SELECT name, value FROM desk_meta');
+  return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+}
+
+export async function writeMeta(sql: Sql, name: string, value: string): Promise<void> {
+  await sql.run(
+    'INSERT INTO desk_meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+    [name, value],
+  );
+}
+
+/**
+ * Counts a change of what the desk's pages show. Open pages poll the counter, so they also notice changes by other
+ * replicas. Call it last in a transaction, because replicas wait for this row until the commit.
+ */
+export async function noteChange(sql: Sql): Promise<void> {
+  await sql.run("UPDATE desk_meta SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) WHERE name = 'changes'");
+}
+
+/** Runs a transaction that changes what the desk's pages show. */
+export function changeShown<T>(driver: SqlDriver, work: (sql: Sql) => Promise<T>): Promise<T> {
+  return driver.transaction(async (sql) => {
+    const outcome = await work(sql);
+    await noteChange(sql);
+    return outcome;
+  });
+}
+
+/** The longest text in a column (characters). Full records have the complete text. */
+const MAX_COLUMN_LENGTH = 500;
+
+/**
+ * Shortens a text for a column and makes it valid there: PostgreSQL refuses NUL, and a lone surrogate is not valid UTF-8.
+ *
+ * @param maxLength characters
+ */
+export function toColumn(text: unknown, maxLength = MAX_COLUMN_LENGTH): string {
+  return String(text).slice(0, maxLength).replaceAll('\0', '\uFFFD').toWellFormed();
+}
+
+export function toOptionalColumn(text: string | undefined): string | null {
+  return text === undefined ? null : toColumn(text);
 }

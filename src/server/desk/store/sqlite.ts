@@ -4,7 +4,15 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { Millisecond, Second } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { createSlots } from './slots.ts';
-import { QueryFailedError, type Sql, type SqlDialect, type SqlDriver, type SqlValue, StoreAwayError } from './sql.ts';
+import {
+  QueryFailedError,
+  readNumber,
+  type Sql,
+  type SqlDialect,
+  type SqlDriver,
+  type SqlValue,
+  StoreAwayError,
+} from './sql.ts';
 
 /** How long SQLite waits for another program's lock (ms). The wait blocks the thread. */
 const BUSY_TIMEOUT = 50 * Millisecond;
@@ -225,7 +233,8 @@ function createDriver(path: string, database: DatabaseSync, busyPatience = BUSY_
     migration: (work) => between(work, Number.POSITIVE_INFINITY),
     async usedBytes() {
       const pages = (await readPragma('page_count')) - (await readPragma('freelist_count'));
-      return pages * (await readPragma('page_size'));
+      const ofBuilds = await readNumber(sql, 'SELECT SUM(length(data)) AS value FROM desk_blobs');
+      return Math.max(0, pages * (await readPragma('page_size')) - ofBuilds);
     },
     async reclaim() {
       // A prepared statement would free one page per step.

@@ -1,10 +1,30 @@
-import type { NotificationRules } from './notifications/notification-rules.ts';
 import type { Sql, SqlDriver } from './sql.ts';
 
-/**
- * The first argument of each query of the store. Table modules export their queries in `queries` or
- * `changes`, and `store.ts` lists these objects.
- */
+/** A receiver of notifications. The store has none of its secrets. */
+export interface NotificationTarget {
+  /** Stays the same on all replicas and after a restart. */
+  readonly id: string;
+  /** For example `Webhook hooks.example.com`. */
+  readonly name: string;
+}
+
+/** A number of occurrences, or of visitors. */
+export interface Threshold {
+  readonly count: number;
+  readonly of?: 'visitors';
+  /** Only occurrences in a period of this length count (ms). */
+  readonly within?: number;
+}
+
+/** When notifications of new incidents are sent, and to whom. */
+export interface NotificationRules {
+  /** A new incident is announced when it reaches one of these. */
+  readonly after: readonly Threshold[];
+  /** Without targets, incidents still count as announced, so that a target that is added later gets only newer ones. */
+  readonly targets: readonly NotificationTarget[];
+}
+
+/** What the tables of the store share. */
 export interface StoreContext {
   readonly driver: SqlDriver;
   /** `driver.reader` and `driver.quick`. */
@@ -12,7 +32,5 @@ export interface StoreContext {
   readonly quick: Sql;
   /** `SENTRY_ENVIRONMENT` of this process. */
   readonly environment: string;
-  /** The environment whose incidents have plain digests (`incident-key.ts`). */
-  readonly home: string;
-  readonly news: NotificationRules;
+  readonly rules: NotificationRules;
 }

@@ -1,7 +1,6 @@
 import type { ChangeShape } from '../../../shared/desk/shapes.ts';
 import { toExactTime, toPlural } from '../../../shared/words.ts';
-import type { ChangeAction, LoggedChange } from '../store/incidents/change-log.ts';
-import type { Note } from '../store/incidents/note-table.ts';
+import type { ChangeAction, LoggedChange, Note } from '../store/history-table.ts';
 
 /** Merges notes and changes into one list, newest first. */
 export function presentChanges(changes: readonly LoggedChange[], notes: readonly Note[]): ChangeShape[] {
@@ -25,16 +24,12 @@ const CHANGE_WORDS: Readonly<Record<ChangeAction, (detail: Detail) => string>> =
   opened: () => 'reopened it',
   resolved: (detail) => (detail.in === 'next' ? 'resolved it in the next release' : 'resolved it'),
   ignored: (detail) => `ignored it ${toIgnoredWords(detail)}`,
-  assigned: ({ to }) => (typeof to === 'string' ? `assigned it to ${to}` : 'unassigned it'),
   regressed: ({ release }) => `reopened it: it came back${release ? ` in ${release}` : ''}`,
   grown: ({ count }) =>
     `reopened it: it happened ${toPlural(Number(count) || 0, 'more time', 'more times')} within an hour`,
   'ignore-ended': () => 'reopened it: the ignore period ended',
   deleted: ({ count }) => `deleted it, with ${toPlural(Number(count) || 0, 'occurrence')}`,
-  merged: ({ digest }) => `merged ${digest} into it`,
-  'taken-apart': ({ digest }) => `unmerged ${digest}`,
   'occurrence-deleted': ({ occurrence }) => `deleted the occurrence ${occurrence}`,
-  'feedback-deleted': () => 'deleted feedback',
   'note-deleted': () => 'deleted a note',
 };
 

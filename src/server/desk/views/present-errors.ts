@@ -1,8 +1,8 @@
 import type { ErrorShape, FrameShape } from '../../../shared/desk/shapes.ts';
 import type { ErrorRecord } from '../../engine/errors/failure.ts';
 import { fillLink } from '../links.ts';
+import type { SourceLine } from '../store/find-commit.ts';
 import type { ResolvedFrame, StoredFailure } from '../store/records.ts';
-import type { SourceLine } from '../store/servers/find-commit.ts';
 import { colourSource } from './colour-source.ts';
 
 /** @param sourceLink the setting `SOURCE_LINK` */
@@ -56,7 +56,7 @@ function toFrameText({ file, line, column, function: name, async: isAsync }: Res
 
 /** Whether a file belongs to Spillway and not to the application. */
 export function isEngineFile(file: string): boolean {
-  return /^src\/(?:client|server|shared)\/(?:engine|desk|reporting)\//.test(file);
+  return /^src\/(?!\w+\/product\/)/.test(file);
 }
 
 function presentFrame(frame: ResolvedFrame, failure: StoredFailure, sourceLink: string | undefined): FrameShape {

@@ -1,12 +1,12 @@
 import type { IncidentRow, PlaceShape, SpanName } from '../../../shared/desk/shapes.ts';
 import { Day, Hour } from '../../../shared/units.ts';
-import type { ListedIncident } from '../store/incidents/list-incidents.ts';
+import type { ListedIncident } from '../store/list-incidents.ts';
 import type { Incident } from '../store/records.ts';
 import { presentStatus } from './present-status.ts';
 import { presentTitle } from './present-title.ts';
 
 export function presentIncidentRow(incident: ListedIncident, span: SpanName): IncidentRow {
-  const { digest, environment, kind, counts, visitors, assignee, chart } = incident;
+  const { digest, environment, kind, counts, visitors, chart } = incident;
   const bars = span === '24h' ? { ...chart.hours, step: Hour } : { ...chart.days, step: Day };
   return {
     digest,
@@ -21,7 +21,6 @@ export function presentIncidentRow(incident: ListedIncident, span: SpanName): In
     lastAt: incident.lastAt,
     firstRelease: incident.firstRelease,
     lastRelease: incident.lastRelease,
-    ...(assignee !== undefined && { assignee }),
     chart: { start: bars.start, step: bars.step, counts: bars.counts },
   };
 }
@@ -30,14 +29,14 @@ export function presentIncidentRow(incident: ListedIncident, span: SpanName): In
 const MAX_TITLE = 250;
 
 export function presentPlace({
-  site,
+  location,
   locationLine,
   route,
-}: Pick<Incident, 'site' | 'locationLine' | 'route'>): PlaceShape {
+}: Pick<Incident, 'location' | 'locationLine' | 'route'>): PlaceShape {
   return {
     ...(route !== undefined && { route }),
-    ...(site && { file: site.path }),
+    ...(location && { file: location.path }),
     ...(locationLine !== undefined && { line: locationLine }),
-    ...(site?.function && { function: site.function }),
+    ...(location?.function && { function: location.function }),
   };
 }

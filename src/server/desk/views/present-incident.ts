@@ -1,13 +1,6 @@
-import type {
-  FeedbackShape,
-  IncidentData,
-  PlaceShape,
-  ReleaseShape,
-  SimilarShape,
-} from '../../../shared/desk/shapes.ts';
+import type { IncidentData, PlaceShape, ReleaseShape, SimilarShape } from '../../../shared/desk/shapes.ts';
 import { explainReactError } from '../../../shared/engine/rendering/react-errors.ts';
-import type { Feedback } from '../../reports/feedback/feedback.ts';
-import { findFrameLine } from '../store/ingest/frame-line.ts';
+import { findLine } from '../store/ingest/tally.ts';
 import type { Incident, IncidentRelease, StoredFailure } from '../store/records.ts';
 import { presentPlace } from './present-incident-row.ts';
 import { presentStatus } from './present-status.ts';
@@ -23,17 +16,15 @@ type Head = Pick<
   | 'place'
   | 'status'
   | 'version'
-  | 'assignee'
-  | 'merged'
   | 'counts'
   | 'visitors'
   | 'firstAt'
   | 'lastAt'
 >;
 
-/** @param whole one of its occurrences, which has the line */
-export function presentIncident(incident: Incident, whole: StoredFailure | undefined): Head {
-  const { digest, environment, kind, message, version, assignee, aliases, counts, visitors } = incident;
+/** @param full one of its occurrences, which has the line */
+export function presentIncident(incident: Incident, full: StoredFailure | undefined): Head {
+  const { digest, environment, kind, message, version, counts, visitors } = incident;
   return {
     digest,
     environment,
@@ -41,11 +32,9 @@ export function presentIncident(incident: Incident, whole: StoredFailure | undef
     title: presentTitle(incident),
     // The title already explains it.
     message: explainReactError(message) === undefined ? message : '',
-    place: { ...presentPlace(incident), ...toLine(incident, whole) },
+    place: { ...presentPlace(incident), ...toLine(incident, full) },
     status: presentStatus(incident),
     version: String(version),
-    ...(assignee !== undefined && { assignee }),
-    merged: aliases,
     counts: { server: counts.server, browser: counts.browser },
     ...(visitors > 0 && { visitors }),
     firstAt: incident.firstAt,
@@ -54,8 +43,8 @@ export function presentIncident(incident: Incident, whole: StoredFailure | undef
 }
 
 /** Returns the line of the shown occurrence, because lines move from build to build. */
-function toLine({ site }: Incident, whole: StoredFailure | undefined): Pick<PlaceShape, 'line'> {
-  const line = findFrameLine(site, whole?.resolved);
+function toLine({ location }: Incident, full: StoredFailure | undefined): Pick<PlaceShape, 'line'> {
+  const line = findLine(location, full?.resolved);
   return line === undefined ? {} : { line };
 }
 
@@ -63,20 +52,9 @@ export function presentRelease({ release, build, firstAt, lastAt, count, regress
   return { release, build, firstAt, lastAt, count, isRegression: regressedAt !== undefined };
 }
 
-export function presentFeedback({ id, at, text, name, email, url }: Feedback): FeedbackShape {
-  return {
-    id,
-    at,
-    text,
-    ...(name !== undefined && { name }),
-    ...(email !== undefined && { email }),
-    ...(url !== undefined && { url }),
-  };
-}
-
 /** @param to the incident that it is similar to */
 export function presentSimilar(incident: Incident, to: Incident): SimilarShape {
-  const { digest, kind, state, lastAt, counts, site } = incident;
+  const { digest, kind, state, lastAt, counts, location } = incident;
   return {
     digest,
     kind,
@@ -84,6 +62,6 @@ export function presentSimilar(incident: Incident, to: Incident): SimilarShape {
     state,
     lastAt,
     count: counts.server + counts.browser,
-    because: site !== undefined && site.path === to.site?.path ? 'file' : 'message',
+    because: location !== undefined && location.path === to.location?.path ? 'file' : 'message',
   };
 }

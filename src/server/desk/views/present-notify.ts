@@ -1,7 +1,7 @@
-import { toDuration, toExactTime, toPlural } from '../../../shared/words.ts';
-import { listTargets } from '../notifications/list-targets.ts';
+import { toDuration, toPlural } from '../../../shared/words.ts';
 import type { NotifySettings } from '../notifications/settings.ts';
-import type { Threshold } from '../store/notifications/notification-rules.ts';
+import { listTargets } from '../notifications/targets.ts';
+import type { Threshold } from '../store/store-context.ts';
 
 /** The notification settings that the desk shows, without secrets. */
 export interface NotifyFacts {
@@ -11,7 +11,7 @@ export interface NotifyFacts {
 
 export function presentNotify(notify: NotifySettings | undefined): NotifyFacts {
   if (!notify) return { targets: [], settings: [] };
-  const { webhooks, webhookSecret, mail, after, deskOrigin, privateTargets, heartbeatUrl } = notify;
+  const { webhooks, webhookSecret, after, deskOrigin, privateTargets } = notify;
   const targets = listTargets(notify).map(({ name }) => name);
   const isSigned =
     webhookSecret === undefined ? 'No. Set WEBHOOK_SECRET, so that receivers can verify the sender' : 'Yes';
@@ -24,10 +24,6 @@ export function presentNotify(notify: NotifySettings | undefined): NotifyFacts {
         ? [['Links to the desk', deskOrigin ?? 'Paths only. Set DESK_ORIGIN for full links'] as const]
         : []),
       ...(privateTargets.length > 0 ? [['Private targets', privateTargets.join(', ')] as const] : []),
-      ...(!mail?.to.length || mail.summaryAt === undefined
-        ? []
-        : [['Daily summary', `by mail, at ${toExactTime(mail.summaryAt).slice(11, 16)} UTC`] as const]),
-      ['Heartbeat', heartbeatUrl === undefined ? 'None' : `${new URL(heartbeatUrl).host}, every minute`],
     ],
   };
 }

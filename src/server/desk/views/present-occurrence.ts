@@ -1,4 +1,4 @@
-import type { ComponentShape, OccurrenceShape, WholeShape } from '../../../shared/desk/shapes.ts';
+import type { ComponentShape, FullShape, OccurrenceShape } from '../../../shared/desk/shapes.ts';
 import type { FailureOrigin } from '../../engine/errors/failure.ts';
 import { type DeskLinks, fillLink } from '../links.ts';
 import type { Occurrence, ResolvedFrame, StoredFailure } from '../store/records.ts';
@@ -10,7 +10,7 @@ import { presentTest } from './present-test.ts';
 import { toLine, toPairs } from './to-pairs.ts';
 
 export function presentOccurrence(found: Occurrence, links: DeskLinks): OccurrenceShape {
-  const { occurrence, at, side, release, build, route, requestId, visitor, whole } = found;
+  const { occurrence, at, side, release, build, route, requestId, visitor, full } = found;
   return {
     occurrence,
     at,
@@ -20,7 +20,7 @@ export function presentOccurrence(found: Occurrence, links: DeskLinks): Occurren
     ...(route !== undefined && { route }),
     ...(requestId !== undefined && { requestId }),
     ...(visitor !== undefined && { visitor }),
-    ...(whole && { whole: presentWhole(whole, links) }),
+    ...(full && { full: presentWhole(full, links) }),
   };
 }
 
@@ -39,7 +39,7 @@ const ORIGIN_WORDS: Readonly<Record<FailureOrigin, string>> = {
   browser: 'in the browser (unverified)',
 };
 
-function presentWhole(failure: StoredFailure, links: DeskLinks): WholeShape {
+function presentWhole(failure: StoredFailure, links: DeskLinks): FullShape {
   const { origin, level = 'error', traceId, spanId, tags = {}, cut = [] } = failure;
   const story = presentStory(failure);
   const request = failure.request && presentRequest(failure.request);

@@ -2,12 +2,11 @@ import type { InFlightShape, StoryShape } from '../../../shared/desk/shapes.ts';
 import { explainReactError } from '../../../shared/engine/rendering/react-errors.ts';
 import type { FailureKind } from '../../engine/errors/failure.ts';
 import type { StoredFailure } from '../store/records.ts';
-import { presentGrowth } from './present-growth.ts';
 import { toLine, toPairs } from './to-pairs.ts';
 
 /** Fields of `extra` that a story includes, so that they are not shown twice. */
 const TOLD_EXTRA: Readonly<Partial<Record<FailureKind, readonly string[]>>> = {
-  'unclean-death': ['startedAt', 'lastHeardAt', 'memory', 'inFlight', 'blockedFor', 'memoryHistory'],
+  'unclean-death': ['startedAt', 'lastHeardAt', 'memory', 'inFlight', 'blockedFor'],
   'blocked-loop': ['ms', 'since'],
   csp: ['directive', 'blocked', 'sourceFile', 'line', 'column', 'sample', 'disposition'],
   crash: ['reason', 'stack', 'visibility_state'],
@@ -61,14 +60,12 @@ function presentDeath({ at, extra = {} }: StoredFailure): StoryShape {
   const memory = toNumber(extra.memory);
   const blockedFor = toNumber(extra.blockedFor);
   const inFlight = Array.isArray(extra.inFlight) ? extra.inFlight : [];
-  const growth = presentGrowth(extra.memoryHistory, { lastHeardAt, memory });
   return {
     kind: 'unclean-death',
     lastHeardAt,
     ...(startedAt !== undefined && { startedAt }),
     ...(memory !== undefined && { memory }),
     ...(blockedFor !== undefined && { blockedFor }),
-    ...(growth && { growth }),
     inFlight: inFlight.map(presentInFlight).sort((left, right) => right.ms - left.ms),
   };
 }

@@ -3,9 +3,8 @@ import type { TestShape } from '../../../shared/desk/shapes.ts';
 import { MAX_BREADCRUMBS } from '../../../shared/engine/limits.ts';
 import { explainReactError } from '../../../shared/engine/rendering/react-errors.ts';
 import { type BodyField, type Breadcrumb, type RequestRecord, toAddress } from '../../engine/errors/failure.ts';
-import { toClean } from '../../terminal/clean-text.ts';
-import { toDigest } from '../store/incident-key.ts';
 import type { StoredFailure } from '../store/records.ts';
+import { toClean } from './clean-text.ts';
 import { sampleOf } from './sample-values.ts';
 
 /** Headers that supertest sets from the body, or that only browsers set. */
@@ -32,8 +31,7 @@ type Missing = Set<string>;
  *
  * @returns undefined if the failure follows from no request and no page, such as the death of a process
  */
-export function presentTest(stored: StoredFailure): TestShape | undefined {
-  const failure = { ...stored, digest: toDigest(stored.digest) };
+export function presentTest(failure: StoredFailure): TestShape | undefined {
   const { side, kind, origin, digest, request } = failure;
   if (!request || !/^(?:exception|hydration|network|timeout)$/.test(kind) || origin === 'process') return undefined;
   const missing: Missing = new Set();
@@ -75,7 +73,7 @@ function describe(failure: StoredFailure): string[] {
     explainReactError(title) ?? title,
     ...(cause && errors.length > 1 ? [`caused by ${cause.class}: ${cause.message}`] : []),
     ...(site ? [`at ${site.path}${own ? `:${own.line}` : ''}${site.function && `, ${site.function}`}`] : []),
-    `The desk has the whole story: npm run desk -- ${toAddress(failure)}`,
+    `The desk has the full story: npm run desk -- ${toAddress(failure)}`,
   ];
 }
 
@@ -214,10 +212,7 @@ function hasGap(text: string): boolean {
 /** Writes a value as a literal. Escapes everything that could end a string or change how it looks. */
 function toLiteral(value: unknown): string {
   const breakLength = typeof value === 'string' ? Number.POSITIVE_INFINITY : LONGEST_LITERAL;
-  return inspect(value, { breakLength, depth: null, maxStringLength: null, maxArrayLength: null })
-    .split('\n')
-    .map(toClean)
-    .join('\n');
+  return toClean(inspect(value, { breakLength, depth: null, maxStringLength: null, maxArrayLength: null }));
 }
 
 function toComment(text: string): string {

@@ -1,19 +1,18 @@
 import { toIncidentHref } from '../../../shared/desk/href.ts';
 import type { CommitShape, IncidentData } from '../../../shared/desk/shapes.ts';
 import { type DeskLinks, fillLink } from '../links.ts';
-import { keyOf } from '../store/incident-key.ts';
-import type { Neighbours } from '../store/occurrences/occurrence-table.ts';
+import type { Neighbours } from '../store/occurrence-table.ts';
 import type { Incident, Occurrence } from '../store/records.ts';
-import type { CallAnswer, CallArguments, CallName } from '../worker/calls.ts';
+import type { DeskCalls } from '../worker/desk-calls.ts';
 import { presentChanges } from './present-changes.ts';
 import { presentCharts, presentMarks } from './present-charts.ts';
 import { listPlaces } from './present-errors.ts';
-import { presentFeedback, presentIncident, presentRelease, presentSimilar } from './present-incident.ts';
+import { presentIncident, presentRelease, presentSimilar } from './present-incident.ts';
 import { presentOccurrence } from './present-occurrence.ts';
 
-/** The calls to the store that an incident needs. */
-export type ReadCall = Extract<
-  CallName,
+/** What an incident is read with: the calls of a server, or the store itself. */
+export type StoryCalls = Pick<
+  DeskCalls,
   | 'find'
   | 'readDeletion'
   | 'findNeighbours'
@@ -22,15 +21,11 @@ export type ReadCall = Extract<
   | 'listDeployments'
   | 'listKnownIn'
   | 'listOccurrences'
-  | 'listFeedback'
   | 'listSimilar'
   | 'listChanges'
   | 'listNotes'
   | 'findCommit'
 >;
-
-/** Calls the desk worker of a server, or the store directly. */
-export type AskStore = <Name extends ReadCall>(name: Name, ...args: CallArguments<Name>) => Promise<CallAnswer<Name>>;
 
 /** The incident of an address, and the occurrence to show for it. */
 export interface Shown {
@@ -42,7 +37,7 @@ export interface Shown {
 }
 
 export interface ReadIncidentOptions {
-  readonly ask: AskStore;
+  readonly calls: StoryCalls;
   readonly links: DeskLinks;
   /** The environment of this server. */
   readonly environment: string;
@@ -53,7 +48,6 @@ export interface ReadIncidentOptions {
 /** The most listed entries (counts). */
 const RECENT = 12;
 const SIMILAR = 8;
-const FEEDBACK = 50;
 const CHANGES = 100;
 /** Characters. Browsers and servers refuse URLs that are too long. */
 const MAX_ISSUE_TITLE = 200;
@@ -61,24 +55,22 @@ const MAX_ISSUE_TITLE = 200;
 /** Reads everything that is shown of an incident, for all front ends. */
 export async function readIncident(
   { found, shown, missed, neighbours }: Shown,
-  { ask, links, environment, now }: ReadIncidentOptions,
+  { calls, links, environment, now }: ReadIncidentOptions,
 ): Promise<Omit<IncidentData, 'operator'>> {
-  const { digest } = found;
-  const key = keyOf(found);
-  const [hours, releases, builds, recent, feedback, similar, changes, notes, known, commit] = await Promise.all([
-    ask('listHours', key),
-    ask('listReleases', key),
-    ask('listDeployments', found.environment),
-    ask('listOccurrences', key, { limit: RECENT }),
-    ask('listFeedback', key, FEEDBACK),
-    ask('listSimilar', key, SIMILAR),
-    ask('listChanges', key, CHANGES),
-    ask('listNotes', key, CHANGES),
-    ask('listKnownIn', digest),
+  const { digest, key } = found;
+  const [hours, releases, builds, recent, similar, changes, notes, known, commit] = await Promise.all([
+    calls.listHours(key),
+    calls.listReleases(key),
+    calls.listDeployments(found.environment),
+    calls.listOccurrences(key, { limit: RECENT }),
+    calls.listSimilar(found, SIMILAR),
+    calls.listChanges(key, CHANGES),
+    calls.listNotes(key, CHANGES),
+    calls.listKnownIn(digest),
     findCommit(),
   ]);
   const { day, fortnight } = presentCharts(hours, now);
-  const head = presentIncident(found, shown?.whole);
+  const head = presentIncident(found, shown?.full);
   const scope = found.environment === environment ? '' : found.environment;
   return {
     now,
@@ -96,14 +88,13 @@ export async function readIncident(
     ...(neighbours.newer && { newer: neighbours.newer.occurrence }),
     ...(neighbours.older && { older: neighbours.older.occurrence }),
     recent: recent.occurrences.map(({ occurrence, at, side, release }) => ({ occurrence, at, side, release })),
-    feedback: feedback.map(presentFeedback),
     similar: similar.map((other) => presentSimilar(other, found)),
     changes: presentChanges(changes, notes),
   };
 
   async function findCommit(): Promise<CommitShape | undefined> {
-    const places = shown?.whole ? listPlaces(shown.whole) : [];
-    return shown && places.length > 0 ? ask('findCommit', key, shown.build, places) : undefined;
+    const places = shown?.full ? listPlaces(shown.full) : [];
+    return shown && places.length > 0 ? calls.findCommit(key, shown.build, places) : undefined;
   }
 
   function toIssueLink(template: string): string {

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { Day } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { type FileLock, takeLock } from '../file-lock.ts';
-import { listSegments } from '../ingest/segment-files.ts';
+import { listSegments } from '../ingest/segments.ts';
 
 /** The journal of a dead process, whose lock this process has taken. */
 export interface DeadJournal {
-  readonly run: string;
+  readonly process: string;
   readonly folder: string;
   /** The size of its segments (bytes). */
   readonly bytes: number;
@@ -25,21 +25,23 @@ export interface DeadJournal {
 export function claimDeadJournals(folder: string, own: string, log: DeskLog): readonly DeadJournal[] {
   const names = listNames(folder);
   dropStrayLocks(folder, names);
-  return names.filter((run) => /^[\w-]+$/.test(run) && run !== own).flatMap((run) => claim(folder, run, log) ?? []);
+  return names
+    .filter((process) => /^[\w-]+$/.test(process) && process !== own)
+    .flatMap((process) => claim(folder, process, log) ?? []);
 }
 
 /** Returns the lock file of a process, which is locked while the process is alive. */
-function toLockPath(folder: string, run: string): string {
-  return join(folder, `${run}.lock`);
+function toLockPath(folder: string, process: string): string {
+  return join(folder, `${process}.lock`);
 }
 
-function claim(folder: string, run: string, log: DeskLog): DeadJournal | undefined {
-  const path = toLockPath(folder, run);
+function claim(folder: string, process: string, log: DeskLog): DeadJournal | undefined {
+  const path = toLockPath(folder, process);
   const lock = tryLock(path, log);
   if (!lock) return undefined;
-  const journal = join(folder, run);
+  const journal = join(folder, process);
   return {
-    run,
+    process,
     folder: journal,
     bytes: listSegments(journal).reduce((sum, segment) => sum + sizeOf(segment.path), 0),
     release(isGone) {

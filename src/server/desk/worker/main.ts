@@ -1,10 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { DeskLog } from '../desk-log.ts';
 import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
-import type { FromWorker, Refusal, ToWorker, WorkerHandlers } from './calls.ts';
 import { createDeskWorker, type WorkerStart } from './desk-worker.ts';
 import { createDigester } from './maps/digester.ts';
-import { readMainThreadStack } from './processes/main-thread-stack.ts';
+import type { FromWorker, Refusal, ToWorker } from './worker-thread.ts';
 
 /** The entry point of the worker thread. `desk-worker.ts` does the work. */
 if (!parentPort) throw new Error('This file is a worker thread of the desk, and does nothing by itself.');
@@ -14,7 +13,6 @@ const worker = createDeskWorker({
   start,
   digester: createDigester({ namespace: start.namespace }),
   log: createMessageLog(),
-  readStack: () => readMainThreadStack({ dist: start.dist }),
   onBlocked: (report) => say({ say: 'blocked', report }),
   onRetained: (report) => say({ say: 'retained', report }),
   count: (...args) => say({ say: 'count', args }),
@@ -31,23 +29,19 @@ port.on('message', (message: ToWorker) => {
 
 async function answer({ id, name, args }: Extract<ToWorker, { say: 'call' }>): Promise<void> {
   try {
-    // The main thread's `ask` has checked the arguments against the name.
-    const handler = worker.handlers[name] as (...args: readonly unknown[]) => unknown;
-    say({ say: 'answer', id, value: await handler(...args) });
+    // The compiler has checked the arguments in the main thread.
+    const call = worker.calls[name] as (...args: readonly unknown[]) => Promise<unknown>;
+    say({ say: 'answer', id, value: await call(...args) });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     say({ say: 'refusal', id, message, why: toRefusal(error) });
   }
-  if (isLast(name)) port.close();
+  if (name === 'close') port.close();
 }
 
 function toRefusal(error: unknown): Refusal {
   if (error instanceof StoreAwayError) return 'away';
   return error instanceof QueryFailedError ? error.reason : 'broken';
-}
-
-function isLast(name: keyof WorkerHandlers): boolean {
-  return name === 'close';
 }
 
 function say(message: FromWorker): void {

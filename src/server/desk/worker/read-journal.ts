@@ -1,7 +1,6 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { dropLogSegments, type LogPosition, type LogSegment } from '../../segmented-log.ts';
+import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { type JournalEntry, parseJournalLine } from '../ingest/journal-entry.ts';
-import { listSegments } from '../ingest/segment-files.ts';
+import { type LogPosition, listSegments, type Segment } from '../ingest/segments.ts';
 
 export interface JournalPiece {
   readonly entries: readonly JournalEntry[];
@@ -30,17 +29,12 @@ export function readJournal(options: ReadJournalOptions): JournalPiece | undefin
   return readLines(segment, isOpen, options);
 }
 
-/** Deletes the segments that are completely stored. */
-export function dropSegments(folder: string, next: LogPosition): void {
-  dropLogSegments(listSegments(folder), next);
-}
-
-function readCounts(segment: LogSegment): JournalPiece {
+function readCounts(segment: Segment): JournalPiece {
   const bytes = readBytes(segment.path, 0, Number.MAX_SAFE_INTEGER);
   return { ...parseLines(bytes), next: { segment: segment.number + 1, offset: 0 } };
 }
 
-function readLines(segment: LogSegment, isOpen: boolean, options: ReadJournalOptions): JournalPiece | undefined {
+function readLines(segment: Segment, isOpen: boolean, options: ReadJournalOptions): JournalPiece | undefined {
   const offset = segment.number === options.from.segment ? options.from.offset : 0;
   const { maxBytes } = options;
   const bytes = readBytes(segment.path, offset, maxBytes);
@@ -63,7 +57,9 @@ function parseLines(bytes: Buffer): Pick<JournalPiece, 'entries' | 'skipped'> {
   return { entries, skipped: lines.length - entries.length };
 }
 
+/** Returns no bytes for a segment that its process has just deleted, because all of it is stored. */
 function readBytes(path: string, offset: number, maxBytes: number): Buffer {
+  if (!existsSync(path)) return Buffer.alloc(0);
   const file = openSync(path, 'r');
   try {
     const length = Math.max(0, Math.min(maxBytes, fstatSync(file).size - offset));

@@ -1,4 +1,4 @@
-import type { LogPosition } from '../../segmented-log.ts';
+import type { LogPosition } from '../ingest/segments.ts';
 
 /** The desk worker is opening the store, can use it, or cannot. */
 export type StoreState = (typeof STORE_STATES)[number];
@@ -6,24 +6,21 @@ export type StoreState = (typeof STORE_STATES)[number];
 const STORE_STATES = ['opening', 'reachable', 'away'] as const;
 
 /**
- * The few numbers in memory that both threads share. Everything else is sent as messages, which a blocked
- * thread does not receive.
+ * The few numbers in memory that both threads share. Everything else is sent as messages, which a blocked thread does not
+ * receive.
  */
 export type Signals = ReturnType<typeof createSignals>;
 
+/** Indexes in 32-bit words. */
 const PULSE = 0;
 const DIRTY = 1;
 const WAITING = 2;
 const MOVED = 3;
-/** Indexes in 64-bit words, after the four 32-bit words. */
-const POSITION = 2;
-const INHERITED = 3;
-/** An index in 32-bit words again. */
-const STORE = 8;
-/** Indexes in 64-bit words, after `STORE` and a padding word. */
-const JOURNALED = 5;
-const SETTLED = 6;
-const BYTES = 56;
+const STORE = 4;
+/** Indexes in 64-bit words, after six 32-bit ones. */
+const POSITION = 3;
+const INHERITED = 4;
+const BYTES = 40;
 const SEGMENT_SHIFT = 32n;
 
 /** @param buffer the buffer of the other thread. A new one by default */
@@ -63,24 +60,6 @@ export function createSignals(buffer: SharedArrayBuffer = new SharedArrayBuffer(
     },
     set inherited(bytes) {
       Atomics.store(longs, INHERITED, BigInt(bytes));
-    },
-    /** Adds to the number of journaled failures. */
-    addJournaled: (count: number) => void Atomics.add(longs, JOURNALED, BigInt(count)),
-    /** Adds to the number of failures that the desk worker has stored or given up. */
-    addSettled: (count: number) => void Atomics.add(longs, SETTLED, BigInt(count)),
-    /** The number of failures that this process has journaled since it started. */
-    get journaled() {
-      return Number(Atomics.load(longs, JOURNALED));
-    },
-    /** Marks everything as settled that was journaled up to this number. This corrects the count after a crash. */
-    settleTo(journaled: number) {
-      // Never lowers the number while more is being journaled, because later entries are counted separately.
-      const isAll = Atomics.load(longs, JOURNALED) === BigInt(journaled);
-      if (isAll || Atomics.load(longs, SETTLED) < BigInt(journaled)) Atomics.store(longs, SETTLED, BigInt(journaled));
-    },
-    /** The number of failures that this process has journaled and not stored yet. */
-    get arriving() {
-      return Math.max(0, Number(Atomics.load(longs, JOURNALED) - Atomics.load(longs, SETTLED)));
     },
     /** Whether the store can be used. */
     get storeState(): StoreState {

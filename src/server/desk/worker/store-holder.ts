@@ -2,7 +2,7 @@ import { Minute, Second } from '../../../shared/units.ts';
 import type { Count } from '../../engine/monitoring/count.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { RETRY_FIRST, RETRY_LONGEST } from '../limits.ts';
-import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
+import { QueryFailedError, type QueryFailure, StoreAwayError } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
 
 /** Holds the store, which can open late, become unavailable, and be back later. */
@@ -164,4 +164,4 @@ const FAILED = {
   busy: 'A query of the desk failed because no connection was free or another program had locked the database. Everything else continues.',
   refused: "The desk's database refused a query. Everything else continues.",
   arriving: 'A failure was requested that is not in the store yet.',
-} as const satisfies Record<QueryFailedError['reason'], string>;
+} as const satisfies Record<QueryFailure, string>;

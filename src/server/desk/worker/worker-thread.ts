@@ -2,11 +2,37 @@ import { Worker } from 'node:worker_threads';
 import { Second } from '../../../shared/units.ts';
 import type { Count } from '../../engine/monitoring/count.ts';
 import type { DeskLog } from '../desk-log.ts';
-import type { RetentionReport } from '../store/retention/retention.ts';
-import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
-import type { CallAnswer, CallArguments, CallName, FromWorker, Refusal, ToWorker } from './calls.ts';
+import type { Heartbeat } from '../store/process-table.ts';
+import type { RetentionReport } from '../store/retention.ts';
+import { QueryFailedError, type QueryFailure, StoreAwayError } from '../store/sql.ts';
+import { CHANGES, type DeskCalls, DIRECT, READS } from './desk-calls.ts';
 import type { WorkerStart } from './desk-worker.ts';
-import type { BlockedLoop, Heartbeat } from './processes/heartbeat.ts';
+import type { BlockedLoop } from './watchdog.ts';
+
+type CallName = keyof DeskCalls;
+
+export type ToWorker =
+  | { readonly say: 'wake' }
+  | { readonly say: 'beat'; readonly beat: Heartbeat }
+  | { readonly say: 'call'; readonly id: number; readonly name: CallName; readonly args: readonly unknown[] };
+
+/** Why a call failed: the store is unavailable, only this query failed, or there was another error. */
+export type Refusal = 'away' | QueryFailure | 'broken';
+
+export type FromWorker =
+  | { readonly say: 'answer'; readonly id: number; readonly value: unknown }
+  | { readonly say: 'refusal'; readonly id: number; readonly message: string; readonly why: Refusal }
+  /** The worker runs, and has read the last heartbeat. */
+  | { readonly say: 'alive' }
+  | { readonly say: 'count'; readonly args: Parameters<Count> }
+  | {
+      readonly say: 'log';
+      readonly level: 'info' | 'warn' | 'error';
+      readonly fields: object;
+      readonly message: string;
+    }
+  | { readonly say: 'blocked'; readonly report: BlockedLoop }
+  | { readonly say: 'retained'; readonly report: RetentionReport };
 
 /**
  * The state of the desk worker. `silent`: it has not read a heartbeat for some time, because it hangs or is
@@ -26,7 +52,6 @@ interface WorkerThreadOptions {
   readonly log: DeskLog;
   readonly count?: Count | undefined;
   readonly onBlocked: (report: BlockedLoop) => void;
-  readonly onRetained: (report: RetentionReport) => void;
   readonly limits?: Partial<WorkerThreadLimits>;
 }
 
@@ -66,6 +91,13 @@ const PATIENCE: Readonly<Partial<Record<CallName, number>>> = {
  */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 256 };
 
+const CALLS: readonly CallName[] = [
+  ...READS,
+  ...CHANGES,
+  ...DIRECT,
+  ...(['find', 'resolveQuery', 'isEchoAwaited', 'sendTestNotifications', 'settle', 'flush', 'close'] as const),
+];
+
 const GONE = 'The desk worker is not running.';
 const LATE = 'The desk worker did not answer in time.';
 const FULL = 'The desk worker has too many unanswered questions.';
@@ -78,7 +110,7 @@ interface Question {
 
 /** Starts the desk worker and restarts it after a crash. It continues from the journal and the store. */
 export function createWorkerThread(options: WorkerThreadOptions) {
-  const { file, start, startWithin, log, count, onBlocked, onRetained } = options;
+  const { file, start, startWithin, log, count, onBlocked } = options;
   const { restartFirst, restartLongest, steadyAfter, answerWithin, maxQuestions, silentAfter } = {
     ...LIMITS,
     ...options.limits,
@@ -186,7 +218,7 @@ export function createWorkerThread(options: WorkerThreadOptions) {
   }
 
   function refuse(reason: 'gone' | 'late' | 'full', message: string): StoreAwayError {
-    count?.('spillway_desk_questions_refused_total', { reason });
+    count?.('spillway_desk_calls_refused_total', { reason });
     return new StoreAwayError(message);
   }
 
@@ -195,15 +227,10 @@ export function createWorkerThread(options: WorkerThreadOptions) {
     if (message.say === 'log') log[message.level](message.fields, message.message);
     else if (message.say === 'blocked') onBlocked(message.report);
     else if (message.say === 'count') count?.(...message.args);
-    else if (message.say === 'retained') noteRetained(message.report);
+    else if (message.say === 'retained') retained = message.report;
     else if (message.say === 'alive') unreadBeatAt = undefined;
     else if (message.say === 'answer') take(message.id)?.resolve(message.value);
     else take(message.id)?.reject(toError(message.why, message.message));
-  }
-
-  function noteRetained(report: RetentionReport): void {
-    retained = report;
-    onRetained(report);
   }
 
   function sendBeat(beat: Heartbeat): void {
@@ -213,6 +240,24 @@ export function createWorkerThread(options: WorkerThreadOptions) {
 
   function say(message: ToWorker): void {
     worker?.postMessage(message);
+  }
+
+  function call(name: CallName, args: readonly unknown[]): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      startNow();
+      if (!worker) return reject(refuse('gone', GONE));
+      if (state === 'silent' && PATIENCE[name] === undefined) return reject(refuse('late', LATE));
+      if (questions.size >= maxQuestions) return reject(refuse('full', FULL));
+      isClosing ||= name === 'close';
+      lastId += 1;
+      const id = lastId;
+      const timer = setTimeout(() => giveUp(id), PATIENCE[name] ?? answerWithin).unref();
+      questions.set(id, { resolve, reject, timer });
+      awaited += 1;
+      // A call that waits for an answer keeps the process alive.
+      worker.ref();
+      say({ say: 'call', id, name, args });
+    });
   }
 
   return {
@@ -238,30 +283,10 @@ export function createWorkerThread(options: WorkerThreadOptions) {
       if (unreadBeatAt === undefined) sendBeat(beat);
       else if (state === 'running' && performance.now() - unreadBeatAt > silentAfter) state = 'silent';
     },
-    /**
-     * Calls a handler of the worker.
-     *
-     * @throws StoreAwayError if the store cannot be used at the moment, or the worker does not answer
-     * @throws QueryFailedError if only this query failed
-     */
-    ask<Name extends CallName>(name: Name, ...args: CallArguments<Name>) {
-      return new Promise<CallAnswer<Name>>((resolve, reject) => {
-        startNow();
-        if (!worker) return reject(refuse('gone', GONE));
-        if (state === 'silent' && PATIENCE[name] === undefined) return reject(refuse('late', LATE));
-        if (questions.size >= maxQuestions) return reject(refuse('full', FULL));
-        isClosing ||= name === 'close';
-        lastId += 1;
-        const id = lastId;
-        const timer = setTimeout(() => giveUp(id), PATIENCE[name] ?? answerWithin).unref();
-        // The desk worker's handler of this name made the value.
-        questions.set(id, { resolve: (value) => resolve(value as CallAnswer<Name>), reject, timer });
-        awaited += 1;
-        // A call that waits for an answer keeps the process alive.
-        worker.ref();
-        say({ say: 'call', id, name, args });
-      });
-    },
+    /** The calls of the worker. */
+    calls: Object.fromEntries(
+      CALLS.map((name) => [name, (...args: readonly unknown[]) => call(name, args)]),
+    ) as unknown as DeskCalls, // `worker/main.ts` calls the method of this name
     /** Ends the thread immediately. */
     async end() {
       state = 'ended';

@@ -15,12 +15,10 @@ export interface ErrorHandlerOptions {
   readonly funnel: Funnel;
   /** Renders the product's page for an error. If it fails or is not given, the last-resort page is sent. */
   readonly renderError?: (req: Request, res: Response, error: PageError) => void | Promise<void>;
-  /** Feedback from visitors is accepted, so the last-resort page has a form for it. */
-  readonly takesFeedback?: boolean;
 }
 
 /** The last step: passes everything that another step threw to the funnel, and answers in the caller's format. */
-export function errorHandler({ funnel, renderError, takesFeedback }: ErrorHandlerOptions): ErrorHandler {
+export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): ErrorHandler {
   // Express recognizes error handlers by their four parameters.
   return function errorHandler(error, req, res, _next): void {
     const info = requestInfo(req);
@@ -56,7 +54,7 @@ export function errorHandler({ funnel, renderError, takesFeedback }: ErrorHandle
 
   function sendPage(req: IncomingMessage, res: ServerResponse, error: PageError): void {
     if (!renderError || error.kind === 'failure') {
-      sendLastResort(req, res, error, takesFeedback);
+      sendLastResort(req, res, error);
       return;
     }
     Promise.resolve()
@@ -65,21 +63,16 @@ export function errorHandler({ funnel, renderError, takesFeedback }: ErrorHandle
       .catch((cause: unknown) => {
         const disposition = funnel.fail(cause, { origin: 'render', info: requestInfo(req), headers: req.headers });
         if (res.headersSent || disposition.kind !== 'error') res.destroy();
-        else sendLastResort(req, res, disposition.error, takesFeedback);
+        else sendLastResort(req, res, disposition.error);
       });
   }
 }
 
 /** Ends the reply with the last-resort page. */
-export function sendLastResort(
-  req: IncomingMessage,
-  res: ServerResponse,
-  error: PageError,
-  takesFeedback = false,
-): void {
+export function sendLastResort(req: IncomingMessage, res: ServerResponse, error: PageError): void {
   if (error.digest) res.setHeader('X-Error-Digest', error.digest);
   res.setHeader('Content-Security-Policy', PLAIN_PAGE_POLICY);
-  const body = renderLastResort(error, requestInfo(req).host, takesFeedback);
+  const body = renderLastResort(error, requestInfo(req).host);
   sendBody(res, error.status, { type: 'text/html; charset=utf-8', body });
 }
 

@@ -1,10 +1,4 @@
 import { createHash } from 'node:crypto';
-import {
-  FEEDBACK_FIELDS,
-  FEEDBACK_KEY,
-  FEEDBACK_TRAP,
-  MAX_FEEDBACK_LENGTH,
-} from '../../../shared/engine/reporting/feedback-protocol.ts';
 import type { PageError } from '../../../shared/engine/wire/payload.ts';
 import { escapeHtml } from './escape-html.ts';
 import { describeStatus } from './http-error.ts';
@@ -15,9 +9,7 @@ export const ERROR_SENTENCE = 'Application error: a client-side exception has oc
 const STYLE =
   ':root{color-scheme:light dark;font:1rem/1.6 system-ui,sans-serif}' +
   'body{max-width:40rem;margin:15vh auto;padding:0 1.5rem}h1{font-size:1.4rem;line-height:1.3}' +
-  'code{font:1.1rem ui-monospace,monospace}' +
-  'form{display:grid;gap:.75rem;max-width:30rem;margin-top:2rem}label{display:grid;gap:.25rem}' +
-  'label[hidden]{display:none}textarea,input,button{font:inherit;padding:.4rem}button{justify-self:start}';
+  'code{font:1.1rem ui-monospace,monospace}';
 
 /** The page has an inline style sheet, which the policy allows by its hash, and no script. */
 export const PLAIN_PAGE_POLICY = [
@@ -29,8 +21,8 @@ export const PLAIN_PAGE_POLICY = [
 ].join('; ');
 
 /** Renders the last-resort page, for when nothing else works: a string, without React, routes or files. */
-export function renderLastResort(error: PageError, host: string, takesFeedback = false): string {
-  return renderPlainPage(error.kind === 'failure' ? failureWords(error, host, takesFeedback) : publicWords(error));
+export function renderLastResort(error: PageError, host: string): string {
+  return renderPlainPage(error.kind === 'failure' ? failureWords(error, host) : publicWords(error));
 }
 
 /** @param words HTML */
@@ -50,7 +42,7 @@ export interface PlainWords {
   readonly body: string;
 }
 
-function failureWords(error: PageError, host: string, takesFeedback: boolean): PlainWords {
+function failureWords(error: PageError, host: string): PlainWords {
   const address = escapeHtml(error.digest ?? '');
   const sentence = `${ERROR_SENTENCE} ${escapeHtml(host)}`;
   const digest = address && `<p>Digest: <code>${address}</code></p>`;
@@ -61,21 +53,8 @@ function failureWords(error: PageError, host: string, takesFeedback: boolean): P
     body:
       `<p>${sentence}</p>${digest}<p>Our server failed. <a href="">Try again</a> in a minute, ` +
       'or go to the <a href="/">start page</a>. If you tell us the digest, we can find out what went wrong.</p>' +
-      link +
-      (takesFeedback && address ? renderForm(address) : ''),
+      link,
   };
-}
-
-/** The same form as in `FailureHelp`. */
-function renderForm(address: string): string {
-  return [
-    `<form method="post" action="?${FEEDBACK_KEY}">`,
-    `<input type="hidden" name="${FEEDBACK_FIELDS.address}" value="${address}">`,
-    `<label>What were you doing?<textarea name="${FEEDBACK_FIELDS.text}" rows="3" required maxlength="${MAX_FEEDBACK_LENGTH}"></textarea></label>`,
-    `<label>Your email (optional, so that we can follow up)<input type="email" name="${FEEDBACK_FIELDS.email}" maxlength="254" autocomplete="email"></label>`,
-    `<label hidden>Leave this empty<input name="${FEEDBACK_TRAP}" tabindex="-1" autocomplete="off"></label>`,
-    '<button>Send</button></form>',
-  ].join('');
 }
 
 function publicWords(error: PageError): PlainWords {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { InFlight } from '../connection/in-flight.ts';
 import type { ScrubPath } from '../errors/scrub/secret-path.ts';
-import { type RequestInfo, requestInfo } from '../request/request-info.ts';
+import { requestInfo } from '../request/request-info.ts';
 import type { Step } from '../request/step.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -15,15 +15,13 @@ export interface AccessLogOptions {
   readonly scrubPath: ScrubPath;
   /** Receives each reply that has ended. */
   readonly metrics?: Pick<Metrics, 'observeRequest'> | undefined;
-  /** Receives each reply that has ended and is not a stream. @param status undefined if the visitor left */
-  readonly onEnd?: ((info: RequestInfo, status: number | undefined, ms: number) => void) | undefined;
 }
 
 /**
  * Logs one line when a reply is complete or its visitor has left. The query is not logged, because it can contain
  * tokens and names.
  */
-export function accessLog({ log, inFlight, scrubPath, metrics, onEnd }: AccessLogOptions): Step {
+export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOptions): Step {
   return function accessLog(req, res, next) {
     // Node removes the socket from a request whose body was not read.
     const { socket } = req;
@@ -44,7 +42,6 @@ export function accessLog({ log, inFlight, scrubPath, metrics, onEnd }: AccessLo
         isGone,
         ms,
       });
-      if (!info.isStream) onEnd?.(info, isGone ? undefined : status, ms);
       const level = QUIET.has(path) ? 'debug' : 'info';
       if (!log.isLevelEnabled(level)) return;
       const line = {

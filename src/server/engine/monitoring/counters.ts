@@ -45,8 +45,8 @@ export const COUNTERS = {
     labels: ['table', 'reason'],
   },
   spillway_desk_worker_restarts_total: { help: 'Restarts of the desk worker after a crash.' },
-  spillway_desk_questions_refused_total: {
-    help: 'Questions that the desk worker did not answer because it was gone, late or overloaded.',
+  spillway_desk_calls_refused_total: {
+    help: 'Calls that the desk worker did not answer because it was gone, late or overloaded.',
     labels: ['reason'],
   },
   spillway_desk_query_failures_total: {
@@ -54,21 +54,13 @@ export const COUNTERS = {
     labels: ['reason'],
   },
   spillway_journal_refused_total: {
-    help: 'Journal batches that the store refused: retried later, or stored without search text and notifications.',
-    labels: ['outcome'],
-  },
-  spillway_dead_letters_total: {
-    help: 'Journal entries that the store keeps refusing: kept in dead-letters.ndjson, or dropped because that file is full.',
+    help: 'Journal entries that the store refused: batches to retry, and entries that were dropped with a log line.',
     labels: ['outcome'],
   },
   // #endregion desk
-  spillway_outbox_sent_total: {
-    help: 'Envelopes that the error-reporting service accepted.',
-    labels: ['category'],
-  },
-  spillway_outbox_dropped_total: {
-    help: 'Envelopes for the error-reporting service that were dropped.',
-    labels: ['category', 'reason'],
+  spillway_sentry_dropped_total: {
+    help: 'Envelopes for Sentry that were dropped, because its queue was full or it refused them.',
+    labels: ['reason'],
   },
 } as const satisfies Readonly<Record<string, CounterWords>>;
 

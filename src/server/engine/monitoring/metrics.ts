@@ -18,25 +18,13 @@ export interface EndedRequest {
 export interface Metrics {
   readonly count: Count;
   observeRequest(request: EndedRequest): void;
-  /** Returns the requests since the start, by route. */
-  readRoutes(): Promise<ReadonlyMap<string, RouteTotals>>;
   /** Adds a gauge that is read on each scrape. If `read` throws, it is left out. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
-  /** Adds a gauge with one label: `read` returns a value for each of the label's values. */
-  gauges(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void;
   /** The counts of `count()` since the start: `spillway_reports_ignored_total{reason="redirect"}`. */
   listCounts(): Promise<Record<string, number>>;
   readonly contentType: string;
   /** Returns all metrics in the text format of Prometheus. */
   write(): Promise<string>;
-}
-
-/** The requests of a route. */
-export interface RouteTotals {
-  /** Responses with a status of 500 or more. */
-  readonly errors: number;
-  /** How many requests took at most as long as each of `DURATION_BUCKETS`, and last, how many there were. */
-  readonly buckets: readonly number[];
 }
 
 /** The label of requests that no route answered. */
@@ -51,7 +39,7 @@ export interface MetricsOptions {
 }
 
 /** OpenTelemetry's buckets for `http.server.request.duration` (seconds). */
-export const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
 /**
  * Routes that get a separate label (count). They are listed in the code, but a router that is mounted below a parameter
@@ -106,20 +94,6 @@ export function createMetrics({ build, release, process: watched = false }: Metr
       };
       durations.observe(labels, ms / 1000);
     },
-    async readRoutes() {
-      const routes = new Map<string, { errors: number; buckets: number[] }>();
-      const { values } = await durations.get();
-      for (const { metricName, labels, value } of values) {
-        if (!metricName?.endsWith('_bucket')) continue;
-        const { http_route: route, http_response_status_class: status, le } = labels as Record<string, unknown>;
-        const at = le === '+Inf' ? DURATION_BUCKETS.length : DURATION_BUCKETS.indexOf(Number(le));
-        const totals = routes.get(String(route)) ?? { errors: 0, buckets: Array(DURATION_BUCKETS.length + 1).fill(0) };
-        routes.set(String(route), totals);
-        totals.buckets[at] += value;
-        if (at === DURATION_BUCKETS.length && status === '5xx') totals.errors += value;
-      }
-      return routes;
-    },
     gauge(name, help, read) {
       new Gauge({
         name,
@@ -131,17 +105,6 @@ export function createMetrics({ build, release, process: watched = false }: Metr
           } catch {
             this.remove();
           }
-        },
-      });
-    },
-    gauges(name, help, label, read) {
-      new Gauge({
-        name,
-        help,
-        labelNames: [label],
-        registers: [registry],
-        collect() {
-          for (const [value, figure] of Object.entries(read())) this.set({ [label]: value }, figure);
         },
       });
     },

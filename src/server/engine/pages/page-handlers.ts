@@ -65,8 +65,6 @@ export interface PagesOptions<Own extends object = object> {
   /** The part that is the same for everyone, such as settings. Static pages and shells can read it. */
   readonly sharedContext?: object;
   readonly lang?: string;
-  /** Visitors can send feedback about a failure, also from the last-resort page. */
-  readonly takesFeedback?: boolean;
   /** All responses are `no-store`. Open pages still check their data by `ETag`. */
   readonly isSecret: boolean;
   /** The folder of the tables, for error messages. Default: `product`. */
@@ -152,7 +150,6 @@ export async function createPages<Own extends object = object>(options: PagesOpt
     sharedOrigin: origins.fallback,
     hasOneHost: new Set(origins.configured.map((origin) => new URL(origin).host)).size === 1,
     compresses: options.compression ?? false,
-    takesFeedback: options.takesFeedback ?? false,
     isSecret: options.isSecret,
     deadlineMs: options.deadlineMs ?? RENDER_DEADLINE,
     limiter: options.limiter,

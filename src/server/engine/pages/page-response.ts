@@ -48,8 +48,6 @@ export interface PageServices {
   readonly hasOneHost: boolean;
   /** Cached pages are also cached compressed. */
   readonly compresses: boolean;
-  /** Visitors can send feedback about a failure. */
-  readonly takesFeedback: boolean;
   /** Browsers and proxies must not store any response. */
   readonly isSecret: boolean;
   readonly deadlineMs: number;

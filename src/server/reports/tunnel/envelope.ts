@@ -14,9 +14,6 @@ export interface Envelope {
 
 export interface EnvelopeItem {
   readonly type: string;
-  readonly headers: JsonRecord;
-  /** The line of the header as received, for forwarding it unchanged. */
-  readonly headerBytes: Uint8Array;
   readonly payload: Uint8Array;
 }
 
@@ -28,9 +25,10 @@ const MAX_ITEMS = 100;
 const LINE_FEED = 0x0a;
 
 /**
- * Parses an envelope. Payloads are views into `bytes`, so a false length in a header allocates nothing.
+ * Parses an envelope. Payloads are views into `bytes`, so a false length in a header allocates nothing. What follows an
+ * item that is cut off, or has no readable header, is left out: the items before it are still whole.
  *
- * @throws ReportError 400 if it is not an envelope, 413 for too long headers or too many items
+ * @throws ReportError 400 if it is not an envelope or has no whole item, 413 for a too long header or too many items
  */
 export function parseEnvelope(bytes: Uint8Array): Envelope {
   const line = readLine(bytes, 0);
@@ -39,50 +37,38 @@ export function parseEnvelope(bytes: Uint8Array): Envelope {
   let position = skipLineFeeds(bytes, line.byteLength);
   while (position < bytes.length) {
     if (items.length === MAX_ITEMS) throw new ReportError(413, `The envelope has more than ${MAX_ITEMS} items.`);
-    const { item, end } = readItem(bytes, position);
-    items.push(item);
-    position = skipLineFeeds(bytes, end);
+    const found = readItem(bytes, position);
+    if (!found) break;
+    items.push(found.item);
+    position = skipLineFeeds(bytes, found.end);
   }
+  if (items.length === 0 && position < bytes.length) throw new ReportError(400, 'The envelope has no whole item.');
   return { headers, items };
 }
 
-/** Serializes an envelope like SDKs do, without a line feed at the end. */
-export function serializeEnvelope({ headers, items }: Envelope): Uint8Array {
-  const parts: Uint8Array[] = [Buffer.from(JSON.stringify(headers), 'utf8')];
-  for (const { headerBytes, payload } of items) parts.push(NEW_LINE, headerBytes, NEW_LINE, payload);
-  return Buffer.concat(parts);
+/** @returns undefined if the item does not end where its header says */
+function readItem(bytes: Uint8Array, start: number): { item: EnvelopeItem; end: number } | undefined {
+  const line = readLine(bytes, start);
+  const headers = tryHeader(line);
+  if (typeof headers?.type !== 'string') return undefined;
+  const from = Math.min(start + line.length + 1, bytes.length);
+  const end = headers.length === undefined ? endOfLine(bytes, from) : from + toLength(headers.length);
+  const isWhole = end === bytes.length || bytes[end] === LINE_FEED;
+  return isWhole ? { item: { type: headers.type, payload: bytes.subarray(from, end) }, end } : undefined;
 }
 
-/** Creates an item with a JSON payload and its length. */
-export function createItem(headers: JsonRecord & { readonly type: string }, value: unknown): EnvelopeItem {
-  const payload = Buffer.from(JSON.stringify(value), 'utf8');
-  const written = { ...headers, length: payload.length };
-  return { type: headers.type, headers: written, headerBytes: Buffer.from(JSON.stringify(written), 'utf8'), payload };
+/** @returns NaN for anything but a length */
+function toLength(length: unknown): number {
+  return typeof length === 'number' && Number.isSafeInteger(length) && length >= 0 ? length : Number.NaN;
 }
 
-const NEW_LINE = Uint8Array.of(LINE_FEED);
-
-function readItem(bytes: Uint8Array, start: number): { item: EnvelopeItem; end: number } {
-  const headerBytes = readLine(bytes, start);
-  const headers = parseHeader(headerBytes, 'The header of an item');
-  const { type } = headers;
-  if (typeof type !== 'string' || !/^[a-z][a-z0-9_]{0,63}$/.test(type)) {
-    throw new ReportError(400, 'The header of an item has no valid type.');
+function tryHeader(line: Uint8Array): JsonRecord | undefined {
+  try {
+    return parseHeader(line, 'The header of an item');
+  } catch (error) {
+    if (!(error instanceof ReportError)) throw error;
+    return undefined;
   }
-  const from = Math.min(start + headerBytes.length + 1, bytes.length);
-  const end = headers.length === undefined ? endOfLine(bytes, from) : from + toLength(headers.length, bytes, from);
-  if (end < bytes.length && bytes[end] !== LINE_FEED) {
-    throw new ReportError(400, 'An item is longer than the length in its header.');
-  }
-  return { item: { type, headers, headerBytes, payload: bytes.subarray(from, end) }, end };
-}
-
-function toLength(length: unknown, bytes: Uint8Array, from: number): number {
-  if (typeof length !== 'number' || !Number.isSafeInteger(length) || length < 0) {
-    throw new ReportError(400, 'The length of an item must be a whole number.');
-  }
-  if (length > bytes.length - from) throw new ReportError(400, 'An item is shorter than the length in its header.');
-  return length;
 }
 
 function parseHeader(line: Uint8Array, what: string): JsonRecord {

@@ -12,16 +12,15 @@ import { trimFailure } from '../../engine/errors/trim.ts';
 import type { Count } from '../../engine/monitoring/count.ts';
 import type { Origins } from '../../engine/protection/origins.ts';
 import type { ErrorHandler, Step } from '../../engine/request/step.ts';
-import type { KeepFeedback } from '../feedback/feedback.ts';
 import type { MayOpen, ReportStore } from '../report-store.ts';
 import { createKnownBuilds } from './known-builds.ts';
-import { tunnel, type Upstream } from './tunnel.ts';
+import type { Upstream } from './report-parts.ts';
+import { tunnel } from './tunnel.ts';
 import type { Visitors } from './visitors.ts';
 
 export interface OpenTunnelOptions {
   readonly path: string;
   readonly store: ReportStore;
-  readonly feedback: KeepFeedback;
   readonly upstream: Upstream | undefined;
   readonly environment: string;
   readonly build: string;
@@ -59,8 +58,7 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
       bodies: options.bodies,
       upstream: options.upstream,
       environment: options.environment,
-      journal: (failure, sameVisitor) => store.journal(failure, sameVisitor),
-      feedback: options.feedback,
+      journal: (failure) => store.journal(failure),
       isEchoAwaited: (address) => store.isEchoAwaited(address),
       makeDigest: (input) => createDigest(input, { namespace, table: table() }),
       isKnownDigest: (digest) => store.isKnownDigest(digest),

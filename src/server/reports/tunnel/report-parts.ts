@@ -2,6 +2,7 @@ import type { DigestInput, DigestResult } from '../../engine/errors/digest/creat
 import type { Failure } from '../../engine/errors/failure.ts';
 import type { Scrubber } from '../../engine/errors/scrub.ts';
 import { cutText } from '../../engine/errors/trim.ts';
+import type { JsonRecord } from './report-json.ts';
 
 /** Removes secrets from everything that is stored or forwarded. */
 export type ReportScrubber = Pick<Scrubber, 'text' | 'url' | 'value'>;
@@ -27,6 +28,19 @@ export interface FailureParts {
   readonly now: () => number;
 }
 
+/** The Sentry project of SENTRY_DSN. */
+export interface Upstream {
+  /** The configured DSN in the form of SDKs, without a secret. Browsers get it, and envelopes must have it. */
+  readonly dsn: string;
+  /** Queues an envelope, in the form of Sentry's SDKs. @returns false if the queue is full */
+  send(envelope: UpstreamEnvelope): boolean;
+}
+
+export type UpstreamEnvelope = readonly [
+  header: JsonRecord,
+  items: readonly (readonly [header: { readonly type: string }, payload: JsonRecord])[],
+];
+
 /** Facts about the sender that the server knows itself. */
 export interface Sender {
   /** The origin that the request was sent to. */
@@ -36,8 +50,6 @@ export interface Sender {
   readonly visitor: string;
   /** The IP address of the connection, or the one that a trusted proxy reports. */
   readonly address: string;
-  /** The visitor's other hashes since yesterday. */
-  readonly sameVisitor: readonly string[];
 }
 
 /** Extra length for scrubbing (UTF-16 code units), because no pattern matches a secret that is cut in half. */

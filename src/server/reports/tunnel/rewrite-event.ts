@@ -13,12 +13,17 @@ export interface Believed {
   readonly id: string;
   readonly build: KnownBuild;
   readonly environment: string | undefined;
+  /** The sender's address and browser, which the upstream would otherwise take from the connection. */
+  readonly address: string;
+  readonly userAgent: string | undefined;
   /** `digest` and the link to the incident, if known. */
   readonly tags: Readonly<Record<string, string>>;
 }
 
 const MAX_EXCEPTIONS = 50;
 const MAX_FRAMES = 50;
+/** As in Sentry's SDKs. */
+const MAX_SPANS = 1000;
 /** The number of levels of `extra` that are kept if an event is too large. */
 const FLAT_DEPTH = 3;
 
@@ -51,7 +56,7 @@ const HANDLED_KEYS = new Set([
 ]);
 
 /**
- * Rewrites an event for the upstream. It is scrubbed, cut to the limits of F13 to F15, and contains nothing
+ * Rewrites an event for the upstream. It is scrubbed, cut to the limits of `shared/engine/limits.ts`, and contains nothing
  * that only the server can say. The tag `cut` names each cut.
  */
 export function rewriteEvent(event: JsonRecord, believed: Believed, scrubber: ReportScrubber): JsonRecord {
@@ -63,7 +68,6 @@ export function rewriteEvent(event: JsonRecord, believed: Believed, scrubber: Re
   const whole: Record<string, unknown> = {
     ...toRecord(cutValues(scrubber.value(Object.fromEntries(rest)), cuts)),
     event_id: believed.id,
-    type: event.type === 'feedback' ? 'feedback' : undefined,
     timestamp: typeof event.timestamp === 'number' || typeof event.timestamp === 'string' ? event.timestamp : undefined,
     platform: toLine(event.platform, 32) ?? 'javascript',
     level: typeof event.level === 'string' && LEVELS.has(event.level) ? event.level : 'error',
@@ -71,8 +75,8 @@ export function rewriteEvent(event: JsonRecord, believed: Believed, scrubber: Re
     dist: believed.build.build || undefined,
     environment: believed.environment,
     tags: { ...readTags(event.tags, scrubber), ...believed.tags },
-    user: rewriteUser(event.user, scrubber),
-    request: rewriteRequest(event.request, scrubber),
+    user: rewriteUser(event.user, believed, scrubber),
+    request: rewriteRequest(event.request, believed, scrubber),
     exception: rewriteStacks(exception, MAX_EXCEPTIONS, scrubber, cuts),
     threads: rewriteStacks(threads, 1, scrubber, cuts),
     breadcrumbs: crumbs.length > 0 ? cutValues(scrubber.value(crumbs.slice(-MAX_BREADCRUMBS)), cuts) : undefined,
@@ -83,6 +87,22 @@ export function rewriteEvent(event: JsonRecord, believed: Believed, scrubber: Re
     logentry: cutValues(scrubber.value(event.logentry), cuts),
   };
   return fit(whole, cuts);
+}
+
+/** Rewrites a transaction in the same way, and its spans. */
+export function rewriteTransaction(transaction: JsonRecord, believed: Believed, scrubber: ReportScrubber): JsonRecord {
+  const { spans, start_timestamp: start, ...rest } = transaction;
+  const event = rewriteEvent(rest, believed, scrubber);
+  return {
+    ...event,
+    type: 'transaction',
+    level: undefined,
+    start_timestamp: typeof start === 'number' || typeof start === 'string' ? start : undefined,
+    spans: toList(spans)
+      .filter(isRecord)
+      .slice(0, MAX_SPANS)
+      .map((span) => rewriteTrace(span, scrubber, new Set())),
+  };
 }
 
 /** Cuts an event to the size limit in stages, the least useful parts first. The last stage always fits. */
@@ -98,10 +118,10 @@ function fit(whole: Record<string, unknown>, cuts: Set<string>): JsonRecord {
     cuts.add(name);
   }
   if (sizeOf(whole) <= MAX_EVENT_BYTES) return tagCuts(whole, cuts);
-  const { event_id, type, timestamp, platform, level, release, dist, environment, tags, exception } = whole;
+  const { event_id, timestamp, platform, level, release, dist, environment, tags, exception } = whole;
   const [last] = toList(toRecord(exception).values).slice(-1).filter(isRecord);
   const stub = last && { values: [{ type: last.type, value: last.value, mechanism: { type: 'generic' } }] };
-  const kept = { event_id, type, timestamp, platform, level, release, dist, environment, tags, exception: stub };
+  const kept = { event_id, timestamp, platform, level, release, dist, environment, tags, exception: stub };
   return tagCuts(kept, cuts.add('stub'));
 }
 
@@ -113,20 +133,21 @@ function sizeOf(event: JsonRecord): number {
   return Buffer.byteLength(JSON.stringify(event), 'utf8');
 }
 
-function rewriteUser(user: unknown, scrubber: ReportScrubber): unknown {
+function rewriteUser(user: unknown, { address }: Believed, scrubber: ReportScrubber): unknown {
   if (!isRecord(user)) return undefined;
-  const { ip_address: address, ...rest } = user;
-  // `{{auto}}` requests the address that this server forwards. Any other address is the sender's claim.
-  return { ...toRecord(scrubber.value(rest)), ...(address === '{{auto}}' && { ip_address: address }) };
+  const { ip_address: asked, ...rest } = user;
+  // `{{auto}}` asks for the address that the server knows. Any other address is the sender's claim.
+  return { ...toRecord(scrubber.value(rest)), ...(asked === '{{auto}}' && { ip_address: address }) };
 }
 
-/** Keeps method and URL, and leaves out headers, cookies and bodies. */
-function rewriteRequest(request: unknown, scrubber: ReportScrubber): unknown {
+/** Keeps method, URL and the name of the browser, and leaves out other headers, cookies and bodies. */
+function rewriteRequest(request: unknown, { userAgent }: Believed, scrubber: ReportScrubber): unknown {
   const { url, method } = toRecord(request);
   if (typeof url !== 'string') return undefined;
   return {
     url: toScrubbed(scrubber.url(url), scrubber, MAX_VALUE_LENGTH),
     ...(typeof method === 'string' && { method: toLine(method, 10) }),
+    ...(userAgent && { headers: { 'User-Agent': toScrubbed(userAgent, scrubber, MAX_VALUE_LENGTH) } }),
   };
 }
 

@@ -14,7 +14,6 @@ import { refuse } from '../../engine/request/refuse.ts';
 import { requestInfo } from '../../engine/request/request-info.ts';
 import type { Step } from '../../engine/request/step.ts';
 import { toSender } from '../../engine/request/to-sender.ts';
-import type { KeepFeedback } from '../feedback/feedback.ts';
 import type { MayOpen } from '../report-store.ts';
 import { takeBrowserReports } from './browser-reports.ts';
 import { createEchoes } from './echoes.ts';
@@ -24,17 +23,9 @@ import { createOverflow } from './overflow.ts';
 import { readReport } from './read-report-body.ts';
 import { createRecentIds } from './recent-ids.ts';
 import { ReportError } from './report-error.ts';
-import type { ReportOutbox } from './report-outbox.ts';
-import type { KnownBuild, MakeReportDigest, ReportScrubber, Sender } from './report-parts.ts';
+import type { KnownBuild, MakeReportDigest, ReportScrubber, Sender, Upstream } from './report-parts.ts';
 import { type BucketSize, createTokenBuckets } from './token-buckets.ts';
 import type { Visitors } from './visitors.ts';
-
-/** The Sentry server that envelopes are forwarded to. */
-export interface Upstream {
-  /** The configured DSN in the form of SDKs, without a secret. Browsers get it, and envelopes must have it. */
-  readonly dsn: string;
-  readonly outbox: ReportOutbox;
-}
 
 export interface TunnelOptions {
   /** `/_report`. The browser's own reports use `/_report/browser`. */
@@ -42,9 +33,8 @@ export interface TunnelOptions {
   readonly origins: Origins;
   readonly bodies: BodyReader;
   readonly upstream?: Upstream | undefined;
-  /** Journals a failure. Returns false if that failed. @param sameVisitor the visitor's other hashes */
-  readonly journal: (failure: Failure, sameVisitor: readonly string[]) => boolean;
-  readonly feedback: KeepFeedback;
+  /** Journals a failure. Returns false if that failed. */
+  readonly journal: (failure: Failure) => boolean;
   /** Whether the failure at this address still needs an echo. A rejection counts as no. */
   readonly isEchoAwaited: (address: string) => Promise<boolean>;
   readonly makeDigest: MakeReportDigest;
@@ -107,14 +97,6 @@ const REPORT_TYPES: ReadonlySet<string> = new Set([
 /** How long a sender waits if nothing can be stored (s). */
 const RETRY_AFTER = 30;
 
-/** The sender's headers that are forwarded to the upstream. Cookies and credentials must never be in this list. */
-const PASSED_HEADERS = [
-  ['User-Agent', 'user-agent'],
-  ['Origin', 'origin'],
-  ['Referer', 'referer'],
-] as const;
-const MAX_PASSED_LENGTH = 1000;
-
 /**
  * Creates the step for reports from browsers: Sentry's envelopes by POST to exactly `path`, and the browser's
  * own reports below it. Other requests continue. It belongs after the host check and before anything that
@@ -140,7 +122,7 @@ export function tunnel(options: TunnelOptions): Step {
     ignoreTransaction: options.ignoreTransaction ?? (() => undefined),
     recentIds: createRecentIds(),
     toOverflow: createOverflow(options.makeDigest),
-    outbox: upstream?.outbox,
+    upstream,
     environment: options.environment,
     perDigest: createTokenBuckets(REPORTS_PER_DIGEST),
     together: createTokenBuckets(REPORTS_TOGETHER),
@@ -152,11 +134,9 @@ export function tunnel(options: TunnelOptions): Step {
 
   async function answerEnvelope(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const own = { ...parts, scrubber: scrubberOf(req) };
-    const taken = await readReport(bodies, { req, res }, (bytes) =>
-      ingestEnvelope(bytes, toReportSender(req), toPassedHeaders(req, own.scrubber), own),
-    );
+    const taken = await readReport(bodies, { req, res }, (bytes) => ingestEnvelope(bytes, toReportSender(req), own));
     const url = taken.digest !== undefined && (await options.mayOpen(req)) ? toUrl(taken) : undefined;
-    sendTaken(res, taken, upstream?.outbox, url);
+    sendTaken(res, taken, url);
   }
 
   async function answerReports(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -180,7 +160,6 @@ export function tunnel(options: TunnelOptions): Step {
       isOurs: (other) => other === page || origins.isOurs(other, origin),
       userAgent: req.headers['user-agent'],
       visitor: visitors.toVisitor(address, id),
-      sameVisitor: visitors.listOthers(address, id),
       address,
     };
   }
@@ -202,8 +181,8 @@ export function tunnel(options: TunnelOptions): Step {
     return url?.startsWith('/') ? `${origins.configured[0] ?? ''}${url}` : url;
   }
 
-  function keep(failure: Failure, { sameVisitor }: Sender): boolean {
-    const stored = options.journal(failure, sameVisitor);
+  function keep(failure: Failure): boolean {
+    const stored = options.journal(failure);
     const { digest, occurrence, kind, title, build, release, route, requestId, echoOf } = failure;
     const line = { digest, occurrence, side: 'browser', kind, title, build, release, route, requestId, echoOf };
     if (stored) options.log.warn(line, 'A browser reported a failure.');
@@ -261,14 +240,7 @@ function toWait(ms: number): HttpError | undefined {
   });
 }
 
-function sendTaken(
-  res: ServerResponse,
-  { id, digest, stored }: Taken,
-  outbox: ReportOutbox | undefined,
-  url: string | undefined,
-): void {
-  const limits = outbox?.limits();
-  if (limits) res.setHeader('X-Sentry-Rate-Limits', limits);
+function sendTaken(res: ServerResponse, { id, digest, stored }: Taken, url: string | undefined): void {
   if (!stored) res.setHeader('Retry-After', RETRY_AFTER);
   const body = Buffer.from(JSON.stringify(stored ? { id, digest, url } : {}), 'utf8');
   res.statusCode = stored ? 200 : 503;
@@ -276,15 +248,4 @@ function sendTaken(
   res.setHeader('Content-Length', body.length);
   res.setHeader('Cache-Control', 'no-store');
   res.end(body);
-}
-
-function toPassedHeaders(req: IncomingMessage, scrubber: ReportScrubber): Record<string, string> {
-  const passed: Record<string, string> = { 'X-Sentry-Forwarded-For': requestInfo(req).address };
-  for (const [name, key] of PASSED_HEADERS) {
-    const value = req.headers[key];
-    if (value !== undefined && value.length <= MAX_PASSED_LENGTH && /^[\x20-\x7e]+$/.test(value)) {
-      passed[name] = scrubber.url(value);
-    }
-  }
-  return passed;
 }

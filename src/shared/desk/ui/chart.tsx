@@ -2,7 +2,6 @@ import { Hour } from '../../units.ts';
 import { toCount, toExactTime, toPlural } from '../../words.ts';
 import type { ChartShape, MarkShape } from '../shapes.ts';
 import styles from './chart.module.css';
-import { round, toPercent } from './percent.ts';
 
 interface ChartProps {
   readonly of: ChartShape;
@@ -71,13 +70,13 @@ interface BarProps {
 function Bar({ index, of, height, top, children }: BarProps) {
   if (height === 0) return null;
   const tall = Math.max(1.5, height);
-  const whole = (top === 0 ? SMALL : BARS) + top;
+  const full = (top === 0 ? SMALL : BARS) + top;
   return (
     <rect
       className={styles.bar}
       x={toPercent(index / of)}
       width={toPercent(0.8 / of)}
-      y={round(whole - tall)}
+      y={round(full - tall)}
       height={round(tall)}
     >
       {children && <title>{children}</title>}
@@ -135,4 +134,14 @@ function toLabel({ counts }: ChartShape, span: string, marks: readonly MarkShape
 
 function toBarName(at: number, step: number): string {
   return step > Hour ? toExactTime(at).slice(0, 10) : toExactTime(at).slice(5, 16);
+}
+
+/** Formats a fraction (0 to 1) as a percentage. */
+function toPercent(part: number): string {
+  return `${round(part * 100)}%`;
+}
+
+/** Rounds to two digits: more are not visible. */
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
 }

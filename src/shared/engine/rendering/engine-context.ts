@@ -19,13 +19,6 @@ export interface ErrorPages {
   readonly failure: ComponentType<ErrorPageProps>;
 }
 
-/** Props of `FailureHelp`. */
-export interface FailureHelpProps {
-  readonly error: PageError;
-  /** `false` leaves out the form. Operators still see their link. */
-  readonly form?: boolean;
-}
-
 /** The router's state after a navigation was committed to the page. */
 export interface Commit {
   readonly location: Location;
@@ -61,8 +54,6 @@ export interface Engine {
     thrown: unknown,
     onAddress: (told: ReportedAddress) => void,
   ) => (() => void) | undefined;
-  /** The content of `FailureHelp`. The browser loads it when it is needed. */
-  readonly failureHelp?: ComponentType<FailureHelpProps>;
   /** Called when a navigation was committed to the page. */
   readonly onCommit?: (commit: Commit) => void;
   /**

@@ -1,19 +1,13 @@
-import { type ReactNode, Suspense, useContext } from 'react';
-import { EngineContext, type FailureHelpProps } from './engine-context.ts';
+import type { ReactNode } from 'react';
+import type { PageError } from '../wire/payload.ts';
 
-/**
- * For the failure page: a form "What were you doing?" that works without scripts, and a link to the failure for those who
- * can open it. Empty until the failure has its address. In the browser it is a separate chunk, so that other pages do not
- * load it.
- */
-export function FailureHelp(props: FailureHelpProps): ReactNode {
-  const View = useContext(EngineContext)?.failureHelp;
+/** For the failure page: a link to the failure, for visitors who can open it. */
+export function FailureHelp({ error: { url } }: { readonly error: PageError }): ReactNode {
   return (
-    View &&
-    props.error.digest && (
-      <Suspense>
-        <View {...props} />
-      </Suspense>
+    url && (
+      <p className="error-link">
+        <a href={url}>Open this failure</a>
+      </p>
     )
   );
 }

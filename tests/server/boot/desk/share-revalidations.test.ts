@@ -11,7 +11,7 @@ onDrop((path) => void dropped.push(path));
 
 async function startReplica() {
   const { log, lines } = createTestLog();
-  const store = await openStore(openSqlite(':memory:', { log }), { rule: 2, environment: 'production' });
+  const store = await openStore(openSqlite(':memory:', { log }), { environment: 'production' });
   let isAway = false;
   const asked: string[] = [];
   const ask = async (name: keyof Store, ...args: unknown[]) => {

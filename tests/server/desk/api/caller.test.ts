@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Minute } from '../../../../src/shared/units.ts';
 import { startDeskSite } from '../../../support/desk-site.ts';
 import { ADA, VERA } from '../../../support/people.ts';
-import { ingest, wholeOf } from '../../../support/stores.ts';
+import { ingest, fullOf } from '../../../support/stores.ts';
 
 const LIST = '/api/desk/incidents';
 const ONE = '/api/desk/incidents/7K3QM2XA';
@@ -11,7 +11,7 @@ const bearer = (token: string) => `Bearer ${token}`;
 
 async function start(options: Parameters<typeof startDeskSite>[0] = {}) {
   const site = await startDeskSite(options);
-  await ingest(site.store, wholeOf({ digest: '7K3QM2XA' }));
+  await ingest(site.store, fullOf({ digest: '7K3QM2XA' }));
   const get = (authorization: string, path = LIST) => request(site.app).get(path).set('Authorization', authorization);
   return { ...site, get };
 }

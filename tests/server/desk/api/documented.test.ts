@@ -3,9 +3,9 @@ import request from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { QueryFailedError, StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import type { ApiDocument } from '../../../support/api-document.ts';
-import { type AskOptions, startDeskApi, type TestDeskApi, wholeWithSource } from '../../../support/desk-api.ts';
+import { type AskOptions, startDeskApi, type TestDeskApi, fullWithSource } from '../../../support/desk-api.ts';
 import { VERA } from '../../../support/people.ts';
-import { ingest, thinOf } from '../../../support/stores.ts';
+import { ingest, summaryOf } from '../../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';
 const OTHER = '2M3KQ7XA';
@@ -22,9 +22,9 @@ async function start(calls = { sendTestNotifications: async () => RESULTS }): Pr
   const api = await startDeskApi({ notify: { targets: [TARGET.name], settings: [] }, calls });
   await ingest(
     api.site.store,
-    wholeWithSource(),
-    thinOf({ digest: OTHER, occurrence: '2M3KQ7XA' }),
-    thinOf({ digest: THIRD, occurrence: '3M3KQ7XA' }),
+    fullWithSource(),
+    summaryOf({ digest: OTHER, occurrence: '2M3KQ7XA' }),
+    summaryOf({ digest: THIRD, occurrence: '3M3KQ7XA' }),
     { entry: 'feedback', feedback: FEEDBACK },
   );
   await api.site.store.useBuild({ id: 'build-1', release: 'v1' });
@@ -203,9 +203,9 @@ describe('every answer matches the document', () => {
     const fresh = await start();
     for (const known of listOf('304')) {
       const [path] = toGood(known);
-      const first = await fresh.ask('get', path);
+      const first = await fresh.calls.get(path);
       expect(first.status, known.id).toBe(200);
-      const again = await fresh.ask('get', path, { headers: { 'If-None-Match': String(first.headers.etag) } });
+      const again = await fresh.calls.get(path, { headers: { 'If-None-Match': String(first.headers.etag) } });
       expect(again.status, known.id).toBe(304);
       expect(again.headers.etag).toBe(first.headers.etag);
       merge(fresh);
@@ -231,7 +231,7 @@ describe('every answer matches the document', () => {
   it('if there are no notification targets', async () => {
     const silent = await startDeskApi();
     expect((await silent.get('/notifications')).body).toEqual({ targets: [], waiting: [], waitingCount: 0, done: [] });
-    expect((await silent.ask('post', '/notifications/test')).status).toBe(409);
+    expect((await silent.calls.post('/notifications/test')).status).toBe(409);
     merge(silent);
   });
 

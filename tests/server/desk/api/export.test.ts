@@ -2,10 +2,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readLines, startDeskApi, wholeWithSource } from '../../../support/desk-api.ts';
+import { readLines, startDeskApi, fullWithSource } from '../../../support/desk-api.ts';
 import { startDeskSite } from '../../../support/desk-site.ts';
 import { ADA } from '../../../support/people.ts';
-import { ingest, thinOf, wholeOf } from '../../../support/stores.ts';
+import { ingest, summaryOf, fullOf } from '../../../support/stores.ts';
 import { until } from '../../../support/until.ts';
 
 const toDigest = (index: number) => String(index).padStart(8, '0');
@@ -15,12 +15,12 @@ describe('an export', () => {
     const { get, site } = await startDeskApi();
     const now = Date.now();
     const batch = Array.from({ length: 120 }, (_, index) =>
-      wholeOf({ digest: toDigest(index), at: now - index * 1000 }),
+      fullOf({ digest: toDigest(index), at: now - index * 1000 }),
     );
     await ingest(
       site.store,
       ...batch,
-      ...batch.map(({ failure }) => thinOf({ digest: failure.digest, at: failure.at })),
+      ...batch.map(({ failure }) => summaryOf({ digest: failure.digest, at: failure.at })),
     );
     const lines = readLines(await get('/export'));
     const incidents = lines.filter(({ type }) => type === 'incident');
@@ -36,7 +36,7 @@ describe('an export', () => {
 
   it('includes the requested details, with the same filters as the list', async () => {
     const { get, site } = await startDeskApi();
-    await ingest(site.store, wholeWithSource(), wholeOf({ digest: '00000002', route: '/other' }));
+    await ingest(site.store, fullWithSource(), fullOf({ digest: '00000002', route: '/other' }));
     const typesOf = async (search: string) => readLines(await get(`/export?${search}`)).map(({ type }) => type);
     expect(await typesOf('occurrences=none')).toEqual(['incident', 'incident', 'end']);
     expect(await typesOf('route=/other')).toEqual(['incident', 'occurrence', 'end']);
@@ -44,21 +44,21 @@ describe('an export', () => {
     const [, brief] = readLines(await get('/incidents/7K3QM2XA/export'));
     expect(brief).not.toHaveProperty('whole');
     const [, whole] = readLines(await get('/incidents/7K3QM2XA/export?occurrences=whole'));
-    expect(whole).toMatchObject({ whole: { tags: [['plan', 'business']] } });
+    expect(whole).toMatchObject({ full: { tags: [['plan', 'business']] } });
   });
 
   it('includes an incident that happens again during the export', async () => {
     const { get, site } = await startDeskApi();
     const now = Date.now();
     const batch = Array.from({ length: 60 }, (_, index) =>
-      thinOf({ digest: toDigest(index), at: now - 60_000 + index }),
+      summaryOf({ digest: toDigest(index), at: now - 60_000 + index }),
     );
     await ingest(site.store, ...batch);
     const { listIncidents } = site.store;
     Object.assign(site.store, {
       listIncidents: async (query: Parameters<typeof listIncidents>[0]) => {
         const page = await listIncidents.call(site.store, query);
-        await ingest(site.store, thinOf({ digest: toDigest(0), at: Date.now() }));
+        await ingest(site.store, summaryOf({ digest: toDigest(0), at: Date.now() }));
         return page;
       },
     });
@@ -120,7 +120,7 @@ const AUTHORIZED = { Authorization: `Bearer ${ADA.token}` };
 /** Starts a real server with a hundred incidents. */
 async function serve(options: Parameters<typeof startDeskSite>[0] = {}) {
   const site = await startDeskSite(options);
-  await ingest(site.store, ...Array.from({ length: 100 }, (_, index) => thinOf({ digest: toDigest(index) })));
+  await ingest(site.store, ...Array.from({ length: 100 }, (_, index) => summaryOf({ digest: toDigest(index) })));
   const server: Server = createServer(site.app);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {

@@ -1,9 +1,9 @@
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { Hour } from '../../../../src/shared/units.ts';
-import { startDeskApi, wholeWithSource } from '../../../support/desk-api.ts';
+import { startDeskApi, fullWithSource } from '../../../support/desk-api.ts';
 import { ADA } from '../../../support/people.ts';
-import { ingest, thinOf, wholeOf } from '../../../support/stores.ts';
+import { ingest, summaryOf, fullOf } from '../../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';
 const OTHER = '2M3KQ7XA';
@@ -11,9 +11,9 @@ const PATH = `/incidents/${DIGEST}`;
 
 async function start() {
   const api = await startDeskApi();
-  await ingest(api.site.store, wholeWithSource(), thinOf({ digest: OTHER, title: 'Other' }));
+  await ingest(api.site.store, fullWithSource(), summaryOf({ digest: OTHER, title: 'Other' }));
   const patch = (body: object, ifMatch?: string) =>
-    api.ask('patch', PATH, { body, ...(ifMatch !== undefined && { headers: { 'If-Match': ifMatch } }) });
+    api.calls.patch(PATH, { body, ...(ifMatch !== undefined && { headers: { 'If-Match': ifMatch } }) });
   return { ...api, patch, tag: async () => String((await api.get(PATH)).headers.etag) };
 }
 
@@ -30,7 +30,7 @@ describe('an incident', () => {
       recent: [{ occurrence: '9F4W0R6B' }],
       latest: {
         occurrence: '9F4W0R6B',
-        whole: {
+        full: {
           request: { method: 'GET', url: '/orders/7', agent: { words: 'curl 8.4' } },
           breadcrumbs: [{ message: 'GET /carts/7', data: [['status', '200']] }],
           errors: [
@@ -71,7 +71,7 @@ describe('an incident', () => {
     const before = await tag();
     expect(before).toMatch(/^"\d+\.[\w-]{16}"$/);
     expect(await tag()).toBe(before);
-    await ingest(site.store, thinOf());
+    await ingest(site.store, summaryOf());
     expect(await tag()).not.toBe(before);
     expect((await patch({ assignee: 'ada' }, before)).status).toBe(200);
   });
@@ -222,7 +222,7 @@ describe('deleting', () => {
 describe('occurrences', () => {
   it('are listed in pages, and each says whether its full record is stored', async () => {
     const { get, site } = await start();
-    for (let index = 0; index < 6; index++) await ingest(site.store, thinOf({ at: Date.now() - index }));
+    for (let index = 0; index < 6; index++) await ingest(site.store, summaryOf({ at: Date.now() - index }));
     const seen: { occurrence: string; isWhole: boolean }[] = [];
     let after: string | undefined;
     do {
@@ -236,13 +236,13 @@ describe('occurrences', () => {
 
   it('are returned one by one, with the ids of their neighbours', async () => {
     const { get, site } = await start();
-    await ingest(site.store, thinOf({ occurrence: '00000001', at: Date.now() - Hour }));
+    await ingest(site.store, summaryOf({ occurrence: '00000001', at: Date.now() - Hour }));
     const { body } = await get(`${PATH}/occurrences/9f4w-0r6b`);
     expect(body).toMatchObject({
       digest: DIGEST,
       occurrence: '9F4W0R6B',
       older: '00000001',
-      whole: { level: 'warning', tags: [['plan', 'business']] },
+      full: { level: 'warning', tags: [['plan', 'business']] },
     });
     const thin = (await get(`${PATH}/occurrences/00000001`)).body;
     expect(thin).toMatchObject({ occurrence: '00000001', newer: '9F4W0R6B' });
@@ -305,7 +305,7 @@ describe('text from strangers', () => {
   it('is sent as JSON only', async () => {
     const { get, site } = await start();
     const evil = '<script>alert(1)</script>';
-    await ingest(site.store, wholeOf({ digest: '00000009', title: evil }));
+    await ingest(site.store, fullOf({ digest: '00000009', title: evil }));
     const reply = await get('/incidents/00000009');
     expect(reply.body.title).toBe(evil);
     expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Day, Hour, Minute } from '../../../../src/shared/units.ts';
 import { startDeskApi } from '../../../support/desk-api.ts';
 import { VERA } from '../../../support/people.ts';
-import { ingest, thinOf, wholeOf } from '../../../support/stores.ts';
+import { ingest, summaryOf, fullOf } from '../../../support/stores.ts';
 
 const NOW = Date.now();
 
@@ -13,7 +13,7 @@ async function start() {
     const digest = `0000000${index}`;
     await ingest(
       api.site.store,
-      wholeOf({
+      fullOf({
         digest,
         title: `Error: number ${index}`,
         at: NOW - index * Minute,
@@ -23,7 +23,7 @@ async function start() {
         kind: index === 4 ? 'timeout' : 'exception',
       }),
     );
-    for (let more = 1; more < index; more++) await ingest(api.site.store, thinOf({ digest, at: NOW - index * Minute }));
+    for (let more = 1; more < index; more++) await ingest(api.site.store, summaryOf({ digest, at: NOW - index * Minute }));
   }
   return api;
 }
@@ -94,7 +94,7 @@ describe('the list', () => {
       const reply = await get(`/incidents?limit=4${after && `&after=${after}`}`);
       seen += digestsOf(reply);
       after = reply.body.next ?? '';
-      await ingest(site.store, thinOf({ digest: '0000000A', at: Date.now() }));
+      await ingest(site.store, summaryOf({ digest: '0000000A', at: Date.now() }));
     } while (after !== '');
     expect(seen).toBe('123456789');
   });
@@ -137,7 +137,7 @@ describe('the list', () => {
     Object.assign(site.store, { listIncidents: () => Promise.reject(new Error('It was asked.')) });
     expect((await get('/incidents', { headers })).status).toBe(304);
     Object.assign(site.store, { listIncidents });
-    await ingest(site.store, thinOf({ digest: '00000001' }));
+    await ingest(site.store, summaryOf({ digest: '00000001' }));
     expect((await get('/incidents', { headers })).status).toBe(200);
   });
 
@@ -153,7 +153,7 @@ describe('the list', () => {
 describe('find', () => {
   it('finds a digest in any spelling, an address and a request id', async () => {
     const { get, site } = await start();
-    await ingest(site.store, wholeOf({ digest: '7K3QM2XA', occurrence: '9F4W0R6B', requestId: 'request-0815' }));
+    await ingest(site.store, fullOf({ digest: '7K3QM2XA', occurrence: '9F4W0R6B', requestId: 'request-0815' }));
     const address = { digest: '7K3QM2XA', environment: 'test', occurrence: '9F4W0R6B' };
     expect((await get('/find?text=7k3q-m2xa')).body).toEqual({ digest: '7K3QM2XA', environment: 'test' });
     expect((await get('/find?text=7K3QM2XA-9F4W0R6B')).body).toEqual(address);

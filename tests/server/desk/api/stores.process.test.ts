@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { readLines, startDeskApi, wholeWithSource } from '../../../support/desk-api.ts';
-import { describeStores, ingest, thinOf } from '../../../support/stores.ts';
+import { readLines, startDeskApi, fullWithSource } from '../../../support/desk-api.ts';
+import { describeStores, ingest, summaryOf } from '../../../support/stores.ts';
 
 const PATH = '/incidents/7K3QM2XA';
 
 describeStores('the desk’s API', (open) => {
   async function start() {
     const api = await startDeskApi({ driver: (await open()).driver });
-    await ingest(api.site.store, wholeWithSource(), thinOf({ digest: '00000002' }));
+    await ingest(api.site.store, fullWithSource(), summaryOf({ digest: '00000002' }));
     return api;
   }
 

@@ -17,7 +17,7 @@ import { createJournal, type JournalLimits } from '../../../../src/server/desk/i
 import type { JournalEntry } from '../../../../src/server/desk/ingest/journal-entry.ts';
 import { dropSegments, readJournal } from '../../../../src/server/desk/worker/read-journal.ts';
 import { createSignals } from '../../../../src/server/desk/worker/signals.ts';
-import type { LogFiles, LogPosition } from '../../../../src/server/segmented-log.ts';
+import type { LogFiles, LogPosition } from '../../../../src/server/desk/ingest/segments.ts';
 import { createFailure } from '../../../support/desk.ts';
 import { createFolder } from '../../../support/folder.ts';
 
@@ -59,7 +59,7 @@ describe('a journal', () => {
     const failures = [createFailure({ title: 'eins\nzwei 🙂' }), createFailure({ digest: '00000001' })];
     for (const failure of failures) expect(journal.append(failure)).toBe(true);
     const { entries, next } = readAll(folder, { live: true });
-    expect(entries).toEqual(failures.map((failure) => ({ entry: 'whole', failure })));
+    expect(entries).toEqual(failures.map((failure) => ({ entry: 'full', failure })));
     expect(next).toEqual(journal.end);
   });
 
@@ -78,15 +78,15 @@ describe('a journal', () => {
     journal.append(createFailure());
     const { entries } = readAll(folder);
     expect(kinds(entries).filter((kind) => kind === 'thin')).toHaveLength(5);
-    expect(entries.at(-2)).toMatchObject({ entry: 'whole', failure: { digest: '00000001' } });
-    expect(entries.at(-1)).toMatchObject({ entry: 'whole' });
+    expect(entries.at(-2)).toMatchObject({ entry: 'full', failure: { digest: '00000001' } });
+    expect(entries.at(-1)).toMatchObject({ entry: 'full' });
   });
 
   it('still writes a full record of a server failure after many browser failures', () => {
     const { folder, journal } = setUp();
     for (let index = 0; index < 25; index += 1) journal.append(createFailure({ side: 'browser' }));
     journal.append(createFailure({ side: 'server' }));
-    expect(readAll(folder).entries.at(-1)).toMatchObject({ entry: 'whole', failure: { side: 'server' } });
+    expect(readAll(folder).entries.at(-1)).toMatchObject({ entry: 'full', failure: { side: 'server' } });
   });
 
   it('drops echoes after 20 a second, because each would count as a failure', () => {
@@ -111,7 +111,7 @@ describe('a journal', () => {
 
   it('only counts while too much is waiting, in a file that does not grow, until half is stored', () => {
     const { folder, signals, journal, lines } = setUp({
-      limits: { segmentBytes: 1000, maxBytes: 5000, wholePerSecond: 1000 },
+      limits: { segmentBytes: 1000, maxBytes: 5000, fullPerSecond: 1000 },
     });
     for (let index = 0; index < 500; index += 1) expect(journal.append(createFailure())).toBe(true);
     const sizes = readdirSync(folder).map((name) => statSync(join(folder, name)).size);
@@ -226,7 +226,7 @@ describe('the journal of a dead process', () => {
   });
 
   it('is read in chunks of complete lines, at any chunk boundary', () => {
-    const { folder, journal } = setUp({ limits: { wholePerSecond: 100 } });
+    const { folder, journal } = setUp({ limits: { fullPerSecond: 100 } });
     const titles = Array.from({ length: 30 }, (_, index) => '🙂'.repeat(index));
     for (const title of titles) journal.append(createFailure({ title }));
     for (const maxBytes of [1, 7, 300, 1000, 100_000]) {

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../../src/server/desk/desk.ts';
 import { createKeepFeedback } from '../../../../src/server/desk/ingest/keep-feedback.ts';
 import { toReportStore } from '../../../../src/server/desk/ingest/to-report-store.ts';
-import { toCallKey } from '../../../../src/server/desk/store/incident-key.ts';
+import { toKey } from '../../../../src/server/desk/store/incident-key.ts';
 import { createBodyReader } from '../../../../src/server/engine/api/body-reader.ts';
 import { createHttpServer } from '../../../../src/server/engine/connection/http-server.ts';
 import { emptyLocationTable } from '../../../../src/server/engine/errors/digest/location-table.ts';
@@ -94,7 +94,7 @@ async function start() {
   };
 }
 
-const listFeedback = (desk: Desk, digest: string) => desk.ask('listFeedback', toCallKey(digest, 'production'), 500);
+const listFeedback = (desk: Desk, digest: string) => desk.calls.listFeedback(toKey(digest, 'production'), 500);
 
 describe('feedback from strangers', () => {
   it('is stored only for failures of the last day', async () => {
@@ -141,12 +141,12 @@ describe('echoes from strangers', () => {
     for (const { address } of failures) await sendEcho(address);
     // Sends a burst for one digest, which a journal would sample out.
     await Promise.all(Array.from({ length: 15 }, () => sendEcho(failures[0]?.address ?? '')));
-    await desk.flush();
-    const found = await desk.ask('find', failures[0]?.address ?? '');
+    await desk.calls.settle();
+    const found = await desk.calls.find(failures[0]?.address ?? '');
     expect(found?.incident.counts).toEqual({ server: 15, browser: 0 });
     expect(counts.get('echo')).toBe(30);
     for (const [index, id] of echoes.entries()) {
-      const led = await desk.ask('find', `7K3QM2XA-${toOccurrence(id)}`);
+      const led = await desk.calls.find(`7K3QM2XA-${toOccurrence(id)}`);
       expect(led?.occurrence?.occurrence).toBe(failures[index]?.occurrence);
     }
     await say(echoes[0] ?? '');
@@ -169,9 +169,9 @@ describe('echoes from strangers', () => {
       expect(reply).toMatchObject({ status: 200, body: { digest: address.slice(0, 8) } });
     }
     expect(counts.get('echo')).toBe(72);
-    const { incidents } = await desk.ask('listIncidents', { limit: 100 });
+    const { incidents } = await desk.calls.listIncidents({ limit: 100 });
     expect(incidents.map(({ digest }) => digest).sort()).toEqual([old.digest, known.digest]);
-    for (const address of madeUp) expect(await desk.ask('find', address)).toBeUndefined();
+    for (const address of madeUp) expect(await desk.calls.find(address)).toBeUndefined();
   });
 });
 
@@ -180,13 +180,13 @@ describe('an address shown to a visitor', () => {
     const { desk, fail, sendEvent, sendEcho } = await start();
     const issued = fail();
     const other = fail();
-    await desk.flush();
+    await desk.calls.settle();
     // The last 40 bits of an event's id become the second half of its address.
     const sameEnd = `${newId().slice(0, 22)}${issued.id.slice(22)}`;
     await sendEcho(other.address, { event_id: sameEnd });
     await sendEvent({ event_id: sameEnd });
     await sendEcho(`${issued.digest}-00000000`, { event_id: sameEnd });
-    const found = await desk.ask('find', issued.address);
-    expect(found).toMatchObject({ state: 'kept', occurrence: { side: 'server', whole: { id: issued.id } } });
+    const found = await desk.calls.find(issued.address);
+    expect(found).toMatchObject({ state: 'kept', occurrence: { side: 'server', full: { id: issued.id } } });
   });
 });

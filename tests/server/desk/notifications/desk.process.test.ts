@@ -57,14 +57,14 @@ describe.each(['SQLite', 'PostgreSQL'])('a desk on %s', (name) => {
     const desk = await open(createFolder(onTestFinished), settingsOf({ webhooks: [webhook.url], mail }), await toUrl());
     for (let count = 0; count < 50; count += 1) desk.journal(createFailure());
     await until(() => webhook.posted.length > 0 && mails.mails.length > 0, 'both', PATIENCE);
-    await desk.flush();
+    await desk.calls.settle();
     expect(listDigests(webhook)).toEqual(['7K3QM2XA']);
     expect(mails.mails).toHaveLength(1);
     await expect
-      .poll(async () => (await desk.ask('listNotifications', 10)).done.map(({ state }) => state), { timeout: PATIENCE })
+      .poll(async () => (await desk.calls.listNotifications(10)).done.map(({ state }) => state), { timeout: PATIENCE })
       .toEqual(['sent', 'sent']);
     // An assignment goes only to the person.
-    await desk.ask('changeIncident', '7K3QM2XA@production', { assignee: 'grace' }, { author: 'ada' });
+    await desk.calls.changeIncident('7K3QM2XA@production', { assignee: 'grace' }, { author: 'ada' });
     await until(() => mails.mails.length === 2, 'the mail to grace', PATIENCE);
     expect(mails.mails[1]).toMatchObject({ to: ['grace@example.com'] });
     expect(webhook.posted).toHaveLength(1);
@@ -88,7 +88,7 @@ describe.each(['SQLite', 'PostgreSQL'])('a desk on %s', (name) => {
     const ids = webhook.posted.map(({ headers }) => headers['x-spillway-id']);
     expect(ids[0]).toBe(ids[1]);
     await expect
-      .poll(async () => (await second.ask('listNotifications', 10)).done.map(({ state, tries }) => [state, tries]), {
+      .poll(async () => (await second.calls.listNotifications(10)).done.map(({ state, tries }) => [state, tries]), {
         timeout: PATIENCE,
       })
       .toEqual([['sent', 2]]);
@@ -100,14 +100,14 @@ it('sends each notification once if several replicas share one PostgreSQL', asyn
   const url = await postgres.createDatabase();
   const settings = settingsOf({ webhooks: [webhook.url] });
   const desks = await Promise.all([1, 2].map(() => open(createFolder(onTestFinished), settings, url)));
-  await Promise.all(desks.map((desk) => desk.flush()));
+  await Promise.all(desks.map((desk) => desk.calls.settle()));
   const digests = Array.from({ length: 12 }, (_, index) => `B${String(index).padStart(7, '0')}`);
   for (const digest of digests) for (const desk of desks) desk.journal(createFailure({ digest }));
   await until(() => webhook.posted.length >= digests.length, 'a message each', PATIENCE);
-  await Promise.all(desks.map((desk) => desk.flush()));
+  await Promise.all(desks.map((desk) => desk.calls.settle()));
   expect(listDigests(webhook).sort()).toEqual(digests);
   // Each replica also sees what the other has to send.
-  const listDone = () => Promise.all(desks.map(async (desk) => (await desk.ask('listNotifications', 50)).done));
+  const listDone = () => Promise.all(desks.map(async (desk) => (await desk.calls.listNotifications(50)).done));
   await expect
     .poll(async () => (await listDone()).map(({ length }) => length), { timeout: PATIENCE })
     .toEqual([12, 12]);

@@ -8,7 +8,7 @@ import { createFailure } from '../../../support/desk.ts';
 import { claimedOf, incidentOf } from '../../../support/notices.ts';
 
 const facts = { environment: 'production', hasOthers: false, deskOrigin: 'https://desk.example.com' };
-const whole: StoredFailure = {
+const full: StoredFailure = {
   ...createFailure(),
   resolved: [[{ file: 'src/server/product/pages/cart.ts', line: 41, column: 3, function: 'load', own: true }]],
 };

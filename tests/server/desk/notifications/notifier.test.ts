@@ -1,12 +1,12 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { Message } from '../../../../src/server/desk/notifications/message.ts';
 import { createNotifier } from '../../../../src/server/desk/notifications/notifier.ts';
-import type { NotificationResult } from '../../../../src/server/desk/store/notifications/claim-notification.ts';
+import type { NotificationResult } from '../../../../src/server/desk/store/claim-notification.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
 import { Day, Hour, Minute } from '../../../../src/shared/units.ts';
-import { ingest, wholeOf } from '../../../support/stores.ts';
+import { ingest, fullOf } from '../../../support/stores.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 import { until } from '../../../support/until.ts';
 
@@ -40,7 +40,7 @@ async function start(
   });
   const driver = openSqlite(':memory:', { log });
   const news = { after: [{ count: 1 }], targets: targets.map(({ target }) => target) };
-  const store = await openStore(driver, { rule: 2, environment: 'production', news });
+  const store = await openStore(driver, { environment: 'production', news });
   onTestFinished(() => store.close());
   let isAway = false;
   const holder = {
@@ -72,9 +72,9 @@ async function start(
 
 it('sends what is due once it is woken, with the source line of an occurrence', async () => {
   const { store, notifier, first, done } = await start();
-  const { failure } = wholeOf({ site: { path: 'src/cart.ts', function: 'load', detail: '' } });
+  const { failure } = fullOf({ site: { path: 'src/cart.ts', function: 'load', detail: '' } });
   const resolved = [[{ file: 'src/cart.ts', line: 41, column: 1, function: 'load', own: true }]];
-  await ingest(store, { entry: 'whole', failure: { ...failure, resolved } });
+  await ingest(store, { entry: 'full', failure: { ...failure, resolved } });
   notifier.wake();
   await until(() => first.sent.length === 1, 'the message');
   expect(first.sent[0]?.incident).toMatchObject({ digest: '7K3QM2XA', place: { file: 'src/cart.ts', line: 41 } });
@@ -86,7 +86,7 @@ it('sends the summary of a day within an hour of its time', async () => {
   const midnight = Math.floor(Date.now() / Day) * Day;
   let now = midnight + 7 * Hour;
   const { store, notifier, first } = await start(['mail'], { now: () => now, summaryAt: 7.5 * Hour });
-  await ingest(store, wholeOf({ at: midnight }));
+  await ingest(store, fullOf({ at: midnight }));
   const wake = async () => {
     notifier.wake();
     await until(() => first.sent.some(({ kind }) => kind === 'new'), 'the new incident');
@@ -104,7 +104,7 @@ it('sends the summary of a day within an hour of its time', async () => {
   now += Minute;
   expect(await wake()).toEqual([summary]);
   now = midnight + Day + 9 * Hour; // no server ran at half past seven
-  await ingest(store, wholeOf({ at: now - 1 }));
+  await ingest(store, fullOf({ at: now - 1 }));
   expect(await wake()).toEqual([summary]);
 });
 
@@ -113,7 +113,7 @@ it('does not let a slow target delay the others', async () => {
   const slow = Promise.withResolvers<NotificationResult>();
   const [first, second] = tests;
   if (first) first.answer = () => slow.promise;
-  await ingest(store, wholeOf(), wholeOf({ digest: '00000002' }));
+  await ingest(store, fullOf(), fullOf({ digest: '00000002' }));
   notifier.wake();
   await until(
     () => first?.sent.length === 1 && second?.sent.length === 2,
@@ -126,7 +126,7 @@ it('does not let a slow target delay the others', async () => {
 it('logs a failing target once, until it accepts something again', async () => {
   const { store, notifier, first, lines } = await start();
   first.answer = () => ({ ...NO, isFinal: true });
-  await ingest(store, wholeOf(), wholeOf({ digest: '00000002' }));
+  await ingest(store, fullOf(), fullOf({ digest: '00000002' }));
   notifier.wake();
   await until(() => first.sent.length === 1, 'the first try');
   await notifier.stop();
@@ -138,7 +138,7 @@ it('waits for running deliveries when it is stopped, and starts no new ones', as
   const { store, notifier, first, done } = await start();
   const slow = Promise.withResolvers<NotificationResult>();
   first.answer = () => slow.promise;
-  await ingest(store, wholeOf(), wholeOf({ digest: '00000002' }));
+  await ingest(store, fullOf(), fullOf({ digest: '00000002' }));
   notifier.wake();
   await until(() => first.sent.length === 1, 'the first one');
   const stopped = notifier.stop();
@@ -150,7 +150,7 @@ it('waits for running deliveries when it is stopped, and starts no new ones', as
 
 it('logs nothing while the store is unavailable, and continues when it is back', async () => {
   const { store, notifier, first, lines, setAway } = await start();
-  await ingest(store, wholeOf());
+  await ingest(store, fullOf());
   setAway(true);
   notifier.wake();
   await new Promise((resolve) => setTimeout(resolve, 20));
@@ -164,7 +164,7 @@ it('sends a test to all targets immediately, even if others are waiting, and rec
   const { store, notifier, tests, done } = await start(['hook', 'mail']);
   const [hook, mail] = tests;
   if (mail) mail.answer = () => NO;
-  await ingest(store, wholeOf());
+  await ingest(store, fullOf());
   expect(await notifier.sendTest()).toEqual([
     { target: 'Webhook hook', ok: true, words: OK.words },
     { target: 'Webhook mail', ok: false, words: NO.words },

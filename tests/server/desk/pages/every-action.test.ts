@@ -4,7 +4,7 @@ import { routes } from '../../../../src/shared/desk/routes.tsx';
 import type { RouteDefinition } from '../../../../src/shared/engine/routing/routes.ts';
 import { type DeskSite, startDeskSite } from '../../../support/desk-site.ts';
 import { ADA, VERA } from '../../../support/people.ts';
-import { ingest, wholeOf } from '../../../support/stores.ts';
+import { ingest, fullOf } from '../../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';
 
@@ -35,7 +35,7 @@ const changing = actions.filter(([action]) => !action.startsWith('root.'));
 
 async function start() {
   const site = await startDeskSite();
-  await ingest(site.store, wholeOf({ digest: DIGEST }), wholeOf({ digest: '2M3KQ7XA' }));
+  await ingest(site.store, fullOf({ digest: DIGEST }), fullOf({ digest: '2M3KQ7XA' }));
   const before = await site.store.readChanges();
   return {
     site,

@@ -5,7 +5,7 @@ import { Hour } from '../../../../src/shared/units.ts';
 import { createFailure } from '../../../support/desk.ts';
 import { type DeskSite, startDeskSite } from '../../../support/desk-site.ts';
 import { VERA } from '../../../support/people.ts';
-import { ingest, thinOf, wholeOf } from '../../../support/stores.ts';
+import { ingest, summaryOf, fullOf } from '../../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';
 const OTHER = '2M3KQ7XA';
@@ -19,7 +19,7 @@ function storedFailure(wanted: Partial<StoredFailure> = {}): StoredFailure {
     ...createFailure({
       occurrence: '9F4W0R6B',
       errors: [{ class: 'TypeError', message: 'boom', frames: [frame] }],
-      site: { path: place.file, function: 'loadCart', detail: 'return cart.order.total' },
+      location: { path: place.file, function: 'loadCart', detail: 'return cart.order.total' },
       request: { method: 'GET', url: '/orders/7', headers: { Referer: '/orders', 'User-Agent': 'curl/8.4.0' } },
     }),
     resolved: [[{ ...place, function: 'loadCart', own: true, context: { start: 1, lines: SOURCE } }]],
@@ -27,7 +27,7 @@ function storedFailure(wanted: Partial<StoredFailure> = {}): StoredFailure {
   };
 }
 
-const whole = (wanted: Partial<StoredFailure> = {}) => ({ entry: 'whole', failure: storedFailure(wanted) }) as const;
+const whole = (wanted: Partial<StoredFailure> = {}) => ({ entry: 'full', failure: storedFailure(wanted) }) as const;
 
 async function start(...failures: Parameters<typeof ingest>[1][]) {
   const site = await startDeskSite();
@@ -77,7 +77,7 @@ describe('the incident page', () => {
   });
 
   it('is the redirect target of incidents merged into it', async () => {
-    const { show, store } = await start(whole(), wholeOf({ digest: OTHER }));
+    const { show, store } = await start(whole(), fullOf({ digest: OTHER }));
     await store.mergeIncidents(OTHER, DIGEST, { author: 'ada' });
     expect((await show(`/desk/${OTHER}`)).headers.location).toBe(`/desk/${DIGEST}`);
     const words = toWords((await show(`/desk/${DIGEST}`)).text);
@@ -122,7 +122,7 @@ describe('the incident page', () => {
     const now = Date.now();
     const { show } = await start(
       whole({ at: now - 2 * Hour }),
-      thinOf({ occurrence: 'BBBBBBBB', at: now - Hour, requestId: 'request-9' }),
+      summaryOf({ occurrence: 'BBBBBBBB', at: now - Hour, requestId: 'request-9' }),
     );
     const words = toWords((await show(`/desk/${DIGEST}/BBBBBBBB`)).text);
     expect(words).toContain('BBBBBBBB , 1 h ago , request request-9 was sampled out');
@@ -243,7 +243,7 @@ describe('an operator', () => {
   });
 
   it('can merge and unmerge', async () => {
-    const { act, store } = await start(whole(), wholeOf({ digest: OTHER }));
+    const { act, store } = await start(whole(), fullOf({ digest: OTHER }));
     const reply = await act('merge', { into: OTHER.toLowerCase() });
     expect([reply.status, reply.headers.location]).toEqual([303, `/desk/${OTHER}`]);
     await act('separate', { digest: DIGEST }, `/desk/${OTHER}`);

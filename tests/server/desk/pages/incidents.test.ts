@@ -4,7 +4,7 @@ import { USUAL_VIEW } from '../../../../src/shared/desk/href.ts';
 import { Hour } from '../../../../src/shared/units.ts';
 import { startDeskSite } from '../../../support/desk-site.ts';
 import { VERA } from '../../../support/people.ts';
-import { ingest, wholeOf } from '../../../support/stores.ts';
+import { ingest, fullOf } from '../../../support/stores.ts';
 
 const DIGESTS = ['7K3QM2XA', '2M3KQ7XA', '3Q7K2MXA'] as const;
 
@@ -13,9 +13,9 @@ async function start() {
   const now = Date.now();
   await ingest(
     site.store,
-    wholeOf({ digest: DIGESTS[0], title: 'TypeError: no cart', at: now - 1000, occurrence: '9F4W0R6B' }),
-    wholeOf({ digest: DIGESTS[1], title: 'Error: no stock', at: now - Hour, side: 'browser', route: '/stock' }),
-    wholeOf({ digest: DIGESTS[2], title: 'Error: no price', at: now - 2 * Hour, kind: 'timeout', release: 'v2' }),
+    fullOf({ digest: DIGESTS[0], title: 'TypeError: no cart', at: now - 1000, occurrence: '9F4W0R6B' }),
+    fullOf({ digest: DIGESTS[1], title: 'Error: no stock', at: now - Hour, side: 'browser', route: '/stock' }),
+    fullOf({ digest: DIGESTS[2], title: 'Error: no price', at: now - 2 * Hour, kind: 'timeout', release: 'v2' }),
   );
   const cookie = await site.enter();
   return {
@@ -65,7 +65,7 @@ describe('the list', () => {
     const { store, list, show } = await start();
     const last = Date.now() - 3 * Hour;
     const many = Array.from({ length: 50 }, (_, index) =>
-      wholeOf({ digest: `A${String(index).padStart(7, '0')}`, at: last - index }),
+      fullOf({ digest: `A${String(index).padStart(7, '0')}`, at: last - index }),
     );
     await ingest(store, ...many);
     const { text } = await show('/desk');
@@ -81,7 +81,7 @@ describe('the list', () => {
     const first = await read();
     expect(first).toMatch(/^(?:W\/)?".+"$/);
     expect(await read()).toBe(first);
-    await ingest(store, wholeOf({ digest: DIGESTS[0] }));
+    await ingest(store, fullOf({ digest: DIGESTS[0] }));
     const second = await read();
     expect(second).not.toBe(first);
     await store.addNote(DIGESTS[0], 'x', 'ada');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { NotificationTarget } from '../../../../src/server/desk/store/notifications/notification-rules.ts';
+import type { NotificationTarget } from '../../../../src/server/desk/store/notification-rules.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { type DeskSiteOptions, startDeskSite } from '../../../support/desk-site.ts';
 import { VERA } from '../../../support/people.ts';

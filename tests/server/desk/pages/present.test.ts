@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DeskLinks } from '../../../../src/server/desk/links.ts';
-import type { ChangeAction, LoggedChange } from '../../../../src/server/desk/store/incidents/change-log.ts';
+import type { ChangeAction, LoggedChange } from '../../../../src/server/desk/store/change-log.ts';
 import type { Incident, Occurrence, StoredFailure } from '../../../../src/server/desk/store/records.ts';
 import { presentBreadcrumb } from '../../../../src/server/desk/views/present-breadcrumb.ts';
 import { presentChanges } from '../../../../src/server/desk/views/present-changes.ts';
@@ -231,7 +231,7 @@ describe('an incident', () => {
 
   it('gets its line from an occurrence', () => {
     const frame = { file: 'src/a.ts', line: 7, column: 1, function: 'a', own: true };
-    const whole: StoredFailure = { ...createFailure(), resolved: [[{ ...frame, file: 'src/b.ts', line: 1 }, frame]] };
+    const full: StoredFailure = { ...createFailure(), resolved: [[{ ...frame, file: 'src/b.ts', line: 1 }, frame]] };
     expect(presentIncident(incident, whole).place).toEqual({ file: 'src/a.ts', function: 'a', line: 7 });
   });
 

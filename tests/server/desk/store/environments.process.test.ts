@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { NotificationRules } from '../../../../src/server/desk/store/notifications/notification-rules.ts';
+import type { NotificationRules } from '../../../../src/server/desk/store/notification-rules.ts';
 import type { SqlDriver } from '../../../../src/server/desk/store/sql.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
-import { describeStores, thinOf, wholeOf } from '../../../support/stores.ts';
+import { describeStores, summaryOf, fullOf } from '../../../support/stores.ts';
 
 const news: NotificationRules = { after: [{ count: 1 }], targets: [{ id: 'hook', name: 'Webhook' }] };
 const by = { author: 'ada' };
@@ -12,7 +12,7 @@ const inStaging = `${DIGEST}@staging`;
 
 /** The store as a process of each environment sees it. */
 async function openBoth(driver: SqlDriver, production: Store): Promise<Record<'production' | 'staging', Store>> {
-  return { production, staging: await openStore(driver, { rule: 2, environment: 'staging', news }) };
+  return { production, staging: await openStore(driver, { environment: 'staging', news }) };
 }
 
 async function claimAll(store: Store): Promise<string[]> {
@@ -33,24 +33,24 @@ describeStores('environments', (open) => {
 
   it('each send their own notification of a failure, in any order of first occurrence', async () => {
     const { production, staging } = await start();
-    await staging.ingest({ entries: [wholeOf()] });
+    await staging.ingest({ entries: [fullOf()] });
     expect(await claimAll(production)).toEqual([]);
-    await production.ingest({ entries: [wholeOf()] });
+    await production.ingest({ entries: [fullOf()] });
     expect(await claimAll(production)).toEqual(['new in production']);
     expect(await claimAll(staging)).toEqual(['new in staging']);
-    await staging.ingest({ entries: [wholeOf()] });
+    await staging.ingest({ entries: [fullOf()] });
     expect(await claimAll(staging)).toEqual([]);
   });
 
   it('have separate states, counts, releases and notes', async () => {
     const { production, staging } = await start();
     await production.useBuild({ id: 'build-1', release: 'v1' });
-    await production.ingest({ entries: [wholeOf(), wholeOf()] });
+    await production.ingest({ entries: [fullOf(), fullOf()] });
     await production.changeIncident(inProduction, { to: { state: 'resolved', in: 'next' } }, by);
     await production.addNote(inProduction, 'Mended.', 'ada');
     // The next release runs in staging first, where the failure is known too.
     await staging.useBuild({ id: 'build-2', release: 'v2' });
-    await staging.ingest({ entries: [wholeOf({ build: 'build-2', release: 'v2' })] });
+    await staging.ingest({ entries: [fullOf({ build: 'build-2', release: 'v2' })] });
     const read = async (environment: string) => (await production.find({ digest: DIGEST }, environment))?.incident;
     expect(await read('production')).toMatchObject({ state: 'resolved', counts: { server: 2 }, lastRelease: 'v1' });
     expect(await read('staging')).toMatchObject({ state: 'open', counts: { server: 1 }, lastRelease: 'v2' });
@@ -60,15 +60,15 @@ describeStores('environments', (open) => {
 
     // Deployed to production, the release makes it a regression there.
     await production.useBuild({ id: 'build-2', release: 'v2' });
-    await production.ingest({ entries: [wholeOf({ build: 'build-2', release: 'v2', at: Date.now() + 5 })] });
+    await production.ingest({ entries: [fullOf({ build: 'build-2', release: 'v2', at: Date.now() + 5 })] });
     expect(await read('production')).toMatchObject({ state: 'open', regressed: { release: 'v2' } });
     expect(await production.listKnownIn(DIGEST)).toEqual(['production', 'staging']);
   });
 
   it('are listed, counted, searched, merged and deleted one at a time', async () => {
     const { production, staging } = await start();
-    await production.ingest({ entries: [wholeOf({ digest: '00000001' }), wholeOf({ digest: '00000002' })] });
-    await staging.ingest({ entries: ['00000001', '00000002', '00000003'].map((digest) => wholeOf({ digest })) });
+    await production.ingest({ entries: [fullOf({ digest: '00000001' }), fullOf({ digest: '00000002' })] });
+    await staging.ingest({ entries: ['00000001', '00000002', '00000003'].map((digest) => fullOf({ digest })) });
     const list = async (environment?: string, search?: string) => {
       const filter = { ...(environment && { environment }), ...(search && { search }) };
       return (await production.listIncidents({ limit: 9, order: 'count', ...filter })).incidents.map(
@@ -102,15 +102,15 @@ describeStores('environments', (open) => {
 
   it('are found by an address, which does not contain the environment', async () => {
     const { production, staging } = await start();
-    const here = wholeOf();
-    const there = wholeOf();
-    const onlyThere = wholeOf({ digest: '00000002', requestId: 'request-0815' });
+    const here = fullOf();
+    const there = fullOf();
+    const onlyThere = fullOf({ digest: '00000002', requestId: 'request-0815' });
     await production.ingest({ entries: [here] });
     await staging.ingest({ entries: [there, onlyThere] });
     const find = async ({ failure }: typeof here, environment?: string) => {
       const { digest, occurrence } = failure;
       const found = await production.find({ digest, occurrence }, environment);
-      return found && [found.incident.environment, found.state, found.occurrence?.whole?.id === failure.id];
+      return found && [found.incident.environment, found.state, found.occurrence?.full?.id === failure.id];
     };
     expect(await find(here)).toEqual(['production', 'kept', true]);
     expect(await find(there)).toEqual(['staging', 'kept', true]);
@@ -126,7 +126,7 @@ describeStores('environments', (open) => {
     const { production } = await start();
     const run = { id: 'run-1', build: 'b', release: 'v1', environment: 'preview' };
     await production.storeHeartbeat(run, { startedAt: 1, inFlight: [], memory: 1 });
-    expect(await production.tellDead('run-1', wholeOf())).toBe(true);
+    expect(await production.tellDead('run-1', fullOf())).toBe(true);
     expect((await production.find({ digest: DIGEST }, 'preview'))?.incident.counts.server).toBe(1);
     expect(await production.find({ digest: DIGEST }, 'production')).toBeUndefined();
   });
@@ -134,7 +134,7 @@ describeStores('environments', (open) => {
   it('inherit what a store of earlier releases knew of all of them together', async () => {
     const { driver, production, staging } = await start();
     // Recreates schema 8, which had one incident and stored separately in which environments it was seen.
-    await production.ingest({ entries: [thinOf({ digest: '00000001' }), thinOf({ digest: '00000002' })] });
+    await production.ingest({ entries: [summaryOf({ digest: '00000001' }), summaryOf({ digest: '00000002' })] });
     await production.changeIncident('00000001', { to: { state: 'ignored' } }, by);
     await claimAll(production);
     await driver.run("UPDATE desk_environments SET environment = 'staging' WHERE digest = '00000002'");
@@ -143,11 +143,11 @@ describeStores('environments', (open) => {
       (await production.find({ digest }, environment))?.incident;
 
     // Staging knew both. Nothing is new there, and the ignored incident stays ignored.
-    await staging.ingest({ entries: [thinOf({ digest: '00000001' }), thinOf({ digest: '00000002' })] });
+    await staging.ingest({ entries: [summaryOf({ digest: '00000001' }), summaryOf({ digest: '00000002' })] });
     expect(await claimAll(staging)).toEqual([]);
     expect(await of('staging', '00000001')).toMatchObject({ state: 'ignored', counts: { server: 1 } });
     // Production had never seen the second.
-    await production.ingest({ entries: [thinOf({ digest: '00000001' }), thinOf({ digest: '00000002' })] });
+    await production.ingest({ entries: [summaryOf({ digest: '00000001' }), summaryOf({ digest: '00000002' })] });
     expect(await claimAll(production)).toEqual(['new in production']);
     expect(await of('production', '00000001')).toMatchObject({ state: 'ignored', counts: { server: 2 } });
   });
@@ -155,9 +155,9 @@ describeStores('environments', (open) => {
   it('have separate hourly limits and separate pauses', async () => {
     const { production, staging } = await start();
     const digests = Array.from({ length: 25 }, (_, index) => String(index).padStart(8, '0'));
-    await staging.ingest({ entries: digests.map((digest) => wholeOf({ digest })) });
+    await staging.ingest({ entries: digests.map((digest) => fullOf({ digest })) });
     expect(await claimAll(staging)).toHaveLength(20);
-    await production.ingest({ entries: [wholeOf()] });
+    await production.ingest({ entries: [fullOf()] });
     expect(await claimAll(production)).toEqual(['new in production']);
   });
 });

@@ -12,7 +12,7 @@ import { usePostgres } from '../../../support/use-postgres.ts';
 const postgres = usePostgres();
 
 const open = async (url: string) => {
-  const store = await openStore(openPostgres(url), { rule: 1, environment: 'production' });
+  const store = await openStore(openPostgres(url), { environment: 'production' });
   onTestFinished(() => store.close());
   return store;
 };
@@ -32,7 +32,7 @@ it('loses no count if several replicas ingest simultaneously', async () => {
   const url = await postgres.createDatabase();
   const stores = await Promise.all(Array.from({ length: 3 }, () => open(url)));
   const toEntry = (index: number) => ({
-    entry: 'whole' as const,
+    entry: 'full' as const,
     failure: createFailure({ digest: `0000000${index % 7}` }),
   });
   await Promise.all(
@@ -114,7 +114,7 @@ it('becomes unavailable if the database hangs, and works again when it answers',
 it('fails a query that waits for a lock, and keeps its connection', async () => {
   const url = await postgres.createDatabase();
   const driver = openPostgres(url, { queryTimeout: 1000 });
-  const store = await openStore(driver, { rule: 1, environment: 'production' });
+  const store = await openStore(driver, { environment: 'production' });
   onTestFinished(() => store.close());
   const readPid = async () => (await driver.reader.all<{ pid: number }>('SELECT pg_backend_pid() AS pid'))[0]?.pid;
   const pid = await readPid();
@@ -130,7 +130,7 @@ it('fails a query that waits for a lock, and keeps its connection', async () => 
 
 it('does not let slow reads delay writes and sign-in, and limits the wait of other reads', async () => {
   const driver = openPostgres(await postgres.createDatabase(), { queryTimeout: 2000 });
-  const store = await openStore(driver, { rule: 1, environment: 'production' });
+  const store = await openStore(driver, { environment: 'production' });
   onTestFinished(() => store.close());
   const ended: string[] = [];
   const note = (work: Promise<unknown>, what: string) =>
@@ -141,7 +141,7 @@ it('does not let slow reads delay writes and sign-in, and limits the wait of oth
   await Promise.all([
     ...[1, 2].map(() => note(driver.reader.all('SELECT pg_sleep(30)'), 'read')),
     note(store.listBuilds(), 'another read'),
-    note(store.ingest({ entries: [{ entry: 'whole', failure: createFailure() }] }), 'write'),
+    note(store.ingest({ entries: [{ entry: 'full', failure: createFailure() }] }), 'write'),
     note(store.countAttempts([], 1), 'sign-in'),
   ]);
   expect(ended.slice(0, 2).sort()).toEqual(['sign-in done', 'write done']);
@@ -154,7 +154,7 @@ it('waits for a migration, however long it takes', async () => {
   onTestFinished(() => other.close());
   const opened = await other.transaction(async (sql) => {
     await sql.all('SELECT pg_advisory_xact_lock(1684370283)');
-    const opening = openStore(openPostgres(url, { queryTimeout: 100 }), { rule: 1, environment: 'production' });
+    const opening = openStore(openPostgres(url, { queryTimeout: 100 }), { environment: 'production' });
     await sql.all('SELECT pg_sleep(1)');
     return { opening };
   });
@@ -166,9 +166,9 @@ it('works with a pooler that rejects the timeouts, and logs that once', async ()
   const between = await startBetween(await postgres.createDatabase());
   between.state.refuses = 'statement_timeout';
   const { log, lines } = createTestLog();
-  const store = await openStore(openPostgres(between.url, { log }), { rule: 1, environment: 'production' });
+  const store = await openStore(openPostgres(between.url, { log }), { environment: 'production' });
   onTestFinished(() => store.close());
-  await store.ingest({ entries: [{ entry: 'whole', failure: createFailure() }] });
+  await store.ingest({ entries: [{ entry: 'full', failure: createFailure() }] });
   expect((await store.listIncidents({ limit: 5 })).incidents).toHaveLength(1);
   expect(between.state.refused).toBe(1);
   expect(lines).toMatchObject([{ level: 'warn', message: expect.stringContaining('ignore_startup_parameters') }]);
@@ -211,7 +211,7 @@ it('searches without the trigram extension, and says how to allow it', async () 
     log,
   });
   onTestFinished(() => store.close());
-  await store.ingest({ entries: [{ entry: 'whole', failure: createFailure({ title: 'CartItem is gone' }) }] });
+  await store.ingest({ entries: [{ entry: 'full', failure: createFailure({ title: 'CartItem is gone' }) }] });
   const found = await store.listIncidents({ limit: 5, search: 'cartitem' });
   expect(found.incidents).toHaveLength(1);
   expect(lines).toMatchObject([{ level: 'warn', message: expect.stringContaining('GRANT CREATE ON DATABASE') }]);

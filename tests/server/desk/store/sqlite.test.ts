@@ -11,7 +11,7 @@ import { retain } from '../../../support/stores.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 
 const open = async (path: string, log = createTestLog().log) => {
-  const store = await openStore(openSqlite(path, { log }), { rule: 1, environment: 'production' });
+  const store = await openStore(openSqlite(path, { log }), { environment: 'production' });
   onTestFinished(() => store.close());
   return store;
 };
@@ -29,14 +29,14 @@ describe('the database file', () => {
 
   it.each(Object.entries(broken))('is set aside and replaced if it %s', async (_name, spoil) => {
     const path = join(createFolder(onTestFinished), 'desk.sqlite');
-    const first = await openStore(openSqlite(path, createTestLog()), { rule: 1, environment: 'production' });
-    await first.ingest({ entries: Array.from({ length: 50 }, () => ({ entry: 'whole', failure: createFailure() })) });
+    const first = await openStore(openSqlite(path, createTestLog()), { environment: 'production' });
+    await first.ingest({ entries: Array.from({ length: 50 }, () => ({ entry: 'full', failure: createFailure() })) });
     await first.close();
     spoil(path);
 
     const { log, lines } = createTestLog();
     const store = await open(path, log);
-    await store.ingest({ entries: [{ entry: 'whole', failure: createFailure() }] });
+    await store.ingest({ entries: [{ entry: 'full', failure: createFailure() }] });
     expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(1);
     expect(readdirSync(join(path, '..')).some((name) => name.startsWith('desk.sqlite.corrupt-'))).toBe(true);
     expect(lines).toMatchObject([{ level: 'error', message: expect.stringContaining('was corrupt') }]);
@@ -67,7 +67,7 @@ describe('the database file', () => {
     };
     const store = await openStore(
       { ...driver, reader: { ...driver.reader, all } },
-      { rule: 1, environment: 'production' },
+      { environment: 'production' },
     );
     onTestFinished(() => store.close());
     await store.listIncidents({ limit: 50, states: ['open'] });
@@ -90,7 +90,7 @@ describe('the database file', () => {
     for (let batch = 0; batch < 5; batch += 1) {
       await store.ingest({
         entries: Array.from({ length: 200 }, (_, index) => ({
-          entry: 'whole',
+          entry: 'full',
           failure: createFailure({ digest: `${batch}000${String(index).padStart(4, '0')}`, extra: { noise: noise() } }),
         })),
       });
@@ -128,7 +128,7 @@ describe('the database file', () => {
     other.exec('BEGIN IMMEDIATE');
     const slow = driver.transaction((sql) => sql.run('CREATE TABLE one (a)'));
     await expect(slow).rejects.toMatchObject({ name: 'QueryFailedError', reason: 'busy' });
-    const migrated = openStore(driver, { rule: 1, environment: 'production' });
+    const migrated = openStore(driver, { environment: 'production' });
     await expect(driver.run('CREATE TABLE one (a)')).rejects.toThrow(QueryFailedError); // a migration waits longer
     expect(await driver.all('SELECT 1 AS one')).toEqual([{ one: 1 }]); // reads do not wait
     other.exec('COMMIT');
@@ -142,7 +142,7 @@ describe('the database file', () => {
     ['a missing table', 'SELECT * FROM desk_none', [], 'refused'],
   ])('fails only the query that is about %s', async (_what, statement, values, reason) => {
     const driver = openSqlite(':memory:', createTestLog());
-    const store = await openStore(driver, { rule: 1, environment: 'production' });
+    const store = await openStore(driver, { environment: 'production' });
     onTestFinished(() => store.close());
     const failed = await driver.run(statement, values as never).catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(QueryFailedError);

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { toThin } from '../../../../src/server/desk/ingest/journal-entry.ts';
+import { toSummary } from '../../../../src/server/desk/ingest/journal-entry.ts';
 import type { Intake } from '../../../../src/server/desk/store/ingest/tally.ts';
-import { SCHEMA_VERSION } from '../../../../src/server/desk/store/migrations.ts';
+import { SCHEMA_VERSION } from '../../../../src/server/desk/store/schema.ts';
 import { openPostgres } from '../../../../src/server/desk/store/postgres.ts';
 import type { SqlDriver } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
@@ -15,13 +15,13 @@ import { usePostgres } from '../../../support/use-postgres.ts';
 
 const postgres = usePostgres();
 
-const whole = (wanted: Partial<Failure> = {}): Extract<Intake, { entry: 'whole' }> => ({
-  entry: 'whole',
+const whole = (wanted: Partial<Failure> = {}): Extract<Intake, { entry: 'full' }> => ({
+  entry: 'full',
   failure: createFailure(wanted),
 });
-const thin = (wanted: Partial<Failure> = {}): Extract<Intake, { entry: 'thin' }> => ({
-  entry: 'thin',
-  thin: toThin(createFailure(wanted)),
+const thin = (wanted: Partial<Failure> = {}): Extract<Intake, { entry: 'summary' }> => ({
+  entry: 'summary',
+  summary: toSummary(createFailure(wanted)),
 });
 /** The beginning of an hour, so that no test runs across the end of one. */
 const hour = Math.floor(Date.now() / Hour) * Hour;
@@ -34,7 +34,7 @@ const drivers: Record<string, () => Promise<SqlDriver> | SqlDriver> = {
 describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
   async function open(): Promise<{ store: Store; driver: SqlDriver }> {
     const driver = await openDriver();
-    const store = await openStore(driver, { rule: 2, environment: 'production' });
+    const store = await openStore(driver, { environment: 'production' });
     onTestFinished(() => store.close());
     return { store, driver };
   }
@@ -59,7 +59,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     const { store } = await open();
     const first = whole({
       at: hour,
-      site: { path: 'src/server/product/cart.ts', function: 'Cart.total', detail: 'throw new RangeError(…)' },
+      location: { path: 'src/server/product/cart.ts', function: 'Cart.total', detail: 'throw new RangeError(…)' },
       weak: true,
     });
     const second = whole({ at: hour + 1000, release: 'v2', build: 'build-2', title: 'Other words', side: 'browser' });
@@ -104,7 +104,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     const site = { path: 'src/cart.ts', function: 'Cart.total', detail: 'cart.total' };
     const at = (time: number, ...lines: [line: number, name: string][]): Intake => {
       const frames = lines.map(([line, name]) => ({ file: site.path, line, column: 1, function: name, own: true }));
-      return { entry: 'whole', failure: { ...createFailure({ at: time, site }), resolved: [frames] } };
+      return { entry: 'full', failure: { ...createFailure({ at: time, site }), resolved: [frames] } };
     };
     const readLine = async () => (await store.find({ digest: '7K3QM2XA' }))?.incident.locationLine;
 
@@ -187,8 +187,8 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
   });
 
   const keptOf = async (store: Store, digest = '7K3QM2XA') => {
-    const { occurrences } = await store.listOccurrences(digest, { limit: 1000, withWholes: true });
-    return new Set(occurrences.flatMap((one) => (one.whole ? [one.whole.id] : [])));
+    const { occurrences } = await store.listOccurrences(digest, { limit: 1000, isFull: true });
+    return new Set(occurrences.flatMap((one) => (one.full ? [one.full.id] : [])));
   };
 
   it('keeps the first ten full occurrences, a hundred an hour, and the newest twenty', async () => {
@@ -244,8 +244,8 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     await ingest(store, first, second);
     const read = async ({ failure }: typeof first) =>
       (await store.find({ digest: failure.digest, occurrence: failure.occurrence }))?.occurrence;
-    expect((await read(first))?.whole).toEqual(first.failure);
-    expect((await read(second))?.whole).toEqual(second.failure);
+    expect((await read(first))?.full).toEqual(first.failure);
+    expect((await read(second))?.full).toEqual(second.failure);
     for (const table of ['dictionaries', 'wholes']) {
       await driver.run(`UPDATE desk_${table} SET data = ?`, [Buffer.from('broken')]);
       expect(await read(second)).toMatchObject({ isWhole: true });
@@ -416,13 +416,13 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
       oldest_writer: '1',
       rule: '2',
     });
-    const again = await openStore(driver, { rule: 1, environment: 'production' });
+    const again = await openStore(driver, { environment: 'production' });
     expect(await again.readMeta()).toEqual(meta);
   });
 
   it('refuses to write if a newer release does not allow it', async () => {
     const { driver } = await open();
     await driver.run("UPDATE desk_meta SET value = '99' WHERE name IN ('schema', 'oldest_writer')");
-    await expect(openStore(driver, { rule: 2, environment: 'production' })).rejects.toThrow(/newer release/);
+    await expect(openStore(driver, { environment: 'production' })).rejects.toThrow(/newer release/);
   });
 });

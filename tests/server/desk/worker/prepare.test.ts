@@ -29,7 +29,7 @@ function setUp({
   return { prepare, asked, lines };
 }
 
-const whole = (wanted: Partial<Failure> = {}) => ({ entry: 'whole' as const, failure: createFailure(wanted) });
+const whole = (wanted: Partial<Failure> = {}) => ({ entry: 'full' as const, failure: createFailure(wanted) });
 
 describe('an ingested failure', () => {
   it('gets its digest from the table of its build, and is found by the one that was shown', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { RetentionReport } from '../../../../src/server/desk/store/retention/retention.ts';
+import type { RetentionReport } from '../../../../src/server/desk/store/retention.ts';
 import type { Store } from '../../../../src/server/desk/store/store.ts';
 import { createRetention } from '../../../../src/server/desk/worker/retention.ts';
 import { Day } from '../../../../src/shared/units.ts';

@@ -38,8 +38,8 @@ async function waitUntilBack(holder: StoreHolder): Promise<void> {
   while (holder.reachableSince === undefined) await new Promise((resolve) => setImmediate(resolve));
 }
 
-const openMemory = () => openStore(openSqlite(':memory:', createTestLog()), { rule: 1, environment: 'production' });
-const entries = [{ entry: 'whole' as const, failure: createFailure() }];
+const openMemory = () => openStore(openSqlite(':memory:', createTestLog()), { environment: 'production' });
+const entries = [{ entry: 'full' as const, failure: createFailure() }];
 
 describe('an unavailable store', () => {
   it('is opened as soon as possible, and logged once when it is lost and once when it is back', async () => {
@@ -62,12 +62,12 @@ describe('an unavailable store', () => {
 
   it('is detected if its disk is full, and stays unavailable until a write succeeds', async () => {
     const driver = openSqlite(':memory:', createTestLog());
-    const store = await openStore(driver, { rule: 1, environment: 'production' });
+    const store = await openStore(driver, { environment: 'production' });
     const { holder, lines } = setUp(async () => store);
     await holder.use(() => store.ingest({ entries }));
     const [pages] = await driver.all<{ page_count: number }>('PRAGMA page_count');
     await driver.all(`PRAGMA max_page_count = ${pages?.page_count ?? 0}`);
-    const big = Array.from({ length: 500 }, () => ({ entry: 'whole' as const, failure: createFailure() }));
+    const big = Array.from({ length: 500 }, () => ({ entry: 'full' as const, failure: createFailure() }));
     await expect(holder.use(() => store.ingest({ entries: big }))).rejects.toThrow(StoreAwayError);
     expect(lines.map(({ level }) => level)).toEqual(['error']);
 

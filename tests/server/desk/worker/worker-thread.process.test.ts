@@ -57,7 +57,7 @@ function start(limits: Partial<WorkerThreadLimits> = {}, startWithin?: number) {
   onTestFinished(() => worker.end());
   /** @returns how long it was unavailable (ms) */
   async function crash(): Promise<number> {
-    await expect(worker.ask('find', '7K3QM2XA')).rejects.toThrow(StoreAwayError);
+    await expect(worker.calls.find('7K3QM2XA')).rejects.toThrow(StoreAwayError);
     await until(() => worker.state === 'restarting', 'the crash');
     const began = performance.now();
     await until(() => counts.filter((name) => name.includes('restarts')).length > restarts, 'the restart');
@@ -71,7 +71,7 @@ function start(limits: Partial<WorkerThreadLimits> = {}, startWithin?: number) {
 const beat = { inFlight: [], memory: 0 };
 
 it.each([
-  ['a question', (worker: WorkerThread) => worker.ask('readChanges')],
+  ['a question', (worker: WorkerThread) => worker.calls.readChanges()],
   ['something in the journal', async (worker: WorkerThread) => worker.wake()],
 ])('starts before its time for %s', async (_, use) => {
   const { worker } = start({}, 3_600_000);
@@ -84,14 +84,14 @@ it.each([
 describe('a crashed desk worker', () => {
   it('is restarted, rejects questions until then, and reports its state', async () => {
     const { worker, lines } = start({ restartFirst: 300 });
-    expect(await worker.ask('readChanges')).not.toBe('');
+    expect(await worker.calls.readChanges()).not.toBe('');
     expect(worker.state).toBe('running');
-    const asked = [worker.ask('find', '7K3QM2XA'), worker.ask('readSession', 'x')];
+    const asked = [worker.calls.find('7K3QM2XA'), worker.calls.readSession('x')];
     for (const question of asked) await expect(question).rejects.toThrow(StoreAwayError);
     await until(() => worker.state === 'restarting', 'the crash');
     expect(worker.pending).toBe(0);
-    await expect(worker.ask('readChanges')).rejects.toThrow(StoreAwayError);
-    await expect.poll(() => worker.ask('readChanges').catch(() => ''), { timeout: 10_000 }).not.toBe('');
+    await expect(worker.calls.readChanges()).rejects.toThrow(StoreAwayError);
+    await expect.poll(() => worker.calls.readChanges().catch(() => ''), { timeout: 10_000 }).not.toBe('');
     expect(worker.state).toBe('running');
     expect(lines.map(({ level }) => level)).toEqual(['error']);
   });
@@ -121,33 +121,33 @@ describe('a question', () => {
   it('is rejected after a timeout, but counts as pending until it is answered', async () => {
     const { worker, counts } = start({ answerWithin: 50, maxQuestions: 3 });
     await until(() => worker.state === 'running', 'its start');
-    const late = [1, 2, 3].map(() => worker.ask('readSession', 'x'));
-    await expect(worker.ask('readChanges')).rejects.toThrow(StoreAwayError);
+    const late = [1, 2, 3].map(() => worker.calls.readSession('x'));
+    await expect(worker.calls.readChanges()).rejects.toThrow(StoreAwayError);
     for (const question of late) await expect(question).rejects.toThrow(StoreAwayError);
     expect(worker.pending).toBe(3);
-    await expect(worker.ask('readChanges')).rejects.toThrow(StoreAwayError);
+    await expect(worker.calls.readChanges()).rejects.toThrow(StoreAwayError);
     const refused = counts.map((name) => name.split(' ')[1]).sort();
     expect(refused).toEqual(['full', 'full', 'late', 'late', 'late']);
   });
 
   it('says whether only its query failed', async () => {
     const { worker } = start();
-    const failed = worker.ask('isKnown', '7K3QM2XA');
+    const failed = worker.calls.isKnown('7K3QM2XA');
     await expect(failed).rejects.toThrow(QueryFailedError);
     await expect(failed).rejects.toMatchObject({ reason: 'slow', message: 'too slow' });
   });
 
   it('is rejected immediately while the worker hangs', async () => {
     const { worker } = start({ silentAfter: 50 });
-    await worker.ask('readChanges');
-    const hung = worker.ask('flush');
+    await worker.calls.readChanges();
+    const hung = worker.calls.flush();
     await until(() => {
       worker.beat(beat);
       return worker.state === 'silent';
     }, 'silence');
-    await expect(worker.ask('readChanges')).rejects.toThrow(StoreAwayError);
+    await expect(worker.calls.readChanges()).rejects.toThrow(StoreAwayError);
     await hung;
     expect(worker.state).toBe('running');
-    expect(await worker.ask('readChanges')).not.toBe('');
+    expect(await worker.calls.readChanges()).not.toBe('');
   });
 });

@@ -2,9 +2,9 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { MemoryRouter } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import Incident from '../../../../src/shared/desk/pages/incident/incident.tsx';
-import type { IncidentData, StoryShape, WholeShape } from '../../../../src/shared/desk/shapes.ts';
+import type { IncidentData, StoryShape, FullShape } from '../../../../src/shared/desk/shapes.ts';
 import { Hour, MiB, Minute } from '../../../../src/shared/units.ts';
-import { growthShape, incidentData, NOW, occurrenceShape, wholeShape } from '../../../support/desk-shapes.ts';
+import { growthShape, incidentData, NOW, occurrenceShape, fullShape } from '../../../support/desk-shapes.ts';
 
 const renderData = (data: IncidentData) =>
   renderToStaticMarkup(
@@ -13,7 +13,7 @@ const renderData = (data: IncidentData) =>
     </MemoryRouter>,
   );
 const render = (more: Partial<IncidentData> = {}) => renderData(incidentData(more));
-const renderWhole = (whole: Partial<WholeShape>) => render({ shown: occurrenceShape({ whole: wholeShape(whole) }) });
+const renderWhole = (full: Partial<FullShape>) => render({ shown: occurrenceShape({ full: fullShape(whole) }) });
 const renderStory = (story: StoryShape) => renderWhole({ story });
 /** The visible text: without tags, and with whitespace collapsed. */
 const read = (html: string) =>

@@ -1,159 +1,159 @@
-import type { LogPosition } from '../../../segmented-log.ts';
-import { toAliasTarget, toKeyIn } from '../incident-key.ts';
-import { noteChange } from '../incidents/change-feed.ts';
-import { storeSearch } from '../incidents/search-table.ts';
-import type { NotificationRules } from '../notifications/notification-rules.ts';
-import { toScopedRules } from '../notifications/notification-table.ts';
-import { queueNotifications } from '../notifications/queue-notifications.ts';
-import { withoutUnfoundedEchoes } from '../occurrences/echo-table.ts';
-import { storeFeedback } from '../occurrences/feedback-table.ts';
-import { claimDead, readEnvironment } from '../servers/process-table.ts';
-import type { Sql } from '../sql.ts';
+import type { LogPosition } from '../../ingest/segments.ts';
+import { type Alias, listFoundedEchoes, storeAliases } from '../alias-table.ts';
+import { toKey as keyOf } from '../incident-key.ts';
+import { queueNotifications } from '../notification-table.ts';
+import { claimDead } from '../process-table.ts';
+import { storeSearch } from '../search-table.ts';
+import { noteChange, QueryFailedError, type Sql, StoreAwayError } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
-import { withoutForgotten } from '../visitors/forgotten-table.ts';
-import { storeSalts } from '../visitors/secret-table.ts';
-import { storeVisitors } from '../visitors/visitor-table.ts';
+import { withoutForgotten } from '../visitor-table.ts';
 import { settleStates } from './settle-states.ts';
-import { listNewAliases, storeAliases } from './store-aliases.ts';
-import { beginInEnvironment, storeIncidents, storeReleases } from './store-incidents.ts';
-import { storeHoursAndOccurrences } from './store-occurrences.ts';
-import { type Intake, type Tally, tallyBatch } from './tally.ts';
+import { storeIncidents } from './store-incidents.ts';
+import { storeOccurrences } from './store-occurrences.ts';
+import { type PreparedEntry, tallyBatch } from './tally.ts';
 
 /** Entries of a journal that are stored together. */
-interface Batch {
-  readonly entries: readonly Intake[];
+export interface Batch {
+  readonly entries: readonly PreparedEntry[];
   /** The server's `SENTRY_ENVIRONMENT`. The default is the environment that the store was opened for. */
   readonly environment?: string | undefined;
-  /** Leaves out search texts, numbers of visitors and notifications. */
-  readonly withoutExtras?: boolean;
+  /** The pages that replicas have to render again. */
+  readonly revalidations?: readonly string[];
   /** The journal that the batch is from, and the position after it. */
-  readonly from?: { readonly run: string; readonly next: LogPosition };
+  readonly from?: { readonly process: string; readonly next: LogPosition };
 }
 
-/**
- * Stores a batch together with its journal position in one transaction, so that each line counts once even
- * if the process dies.
- */
-export function ingest(context: StoreContext, batch: Batch): Promise<void> {
-  return context.driver.transaction((sql) => storeBatch(sql, context, batch));
+/** An entry that the database does not accept, and its message. */
+interface RefusedEntry {
+  readonly entry: PreparedEntry;
+  readonly reason: string;
 }
 
-/** Rolls back a transaction that was only a trial. */
-class TriedError extends Error {}
+/** What the desk worker stores. */
+export function createIngest(context: StoreContext) {
+  const { driver } = context;
+  return {
+    /** Stores a batch together with its journal position, so that each line counts once even if the process dies. */
+    ingest: (batch: Batch): Promise<void> => driver.transaction((sql) => storeBatch(sql, context, batch)),
 
-/** Tries to store a batch without its extras, and rolls it back. */
-export async function tryIngest(context: StoreContext, batch: Pick<Batch, 'entries' | 'environment'>): Promise<void> {
-  try {
-    await context.driver.transaction(async (sql) => {
-      await storeBatch(sql, context, { ...batch, withoutExtras: true });
-      throw new TriedError();
-    });
-  } catch (error) {
-    if (!(error instanceof TriedError)) throw error;
-  }
+    /**
+     * Stores the entries of a batch that the database accepts, and the journal position.
+     *
+     * @returns the refused entries
+     * @throws QueryFailedError if it refuses all of them for another reason than their values
+     */
+    ingestEach: (batch: Batch): Promise<RefusedEntry[]> =>
+      driver.transaction(async (sql) => {
+        const refused: (RefusedEntry & { readonly error: QueryFailedError })[] = [];
+        for (const entry of batch.entries) {
+          await sql.run('SAVEPOINT entry');
+          try {
+            await storeBatch(sql, context, { entries: [entry], environment: batch.environment });
+          } catch (error) {
+            if (error instanceof StoreAwayError) throw error;
+            const failed = toRefusal(error);
+            await sql.run('ROLLBACK TO SAVEPOINT entry');
+            refused.push({ entry, reason: failed.message, error: failed });
+          }
+        }
+        const [first] = refused;
+        const isGeneral =
+          refused.length === batch.entries.length && refused.some(({ error }) => error.reason !== 'value');
+        if (first && isGeneral) throw first.error;
+        await storeBatch(sql, context, { ...batch, entries: [] });
+        return refused.map(({ entry, reason }) => ({ entry, reason }));
+      }),
+
+    /**
+     * Records the death of a process, together with its incident.
+     *
+     * @returns false if the process has ended cleanly, or another process recorded its death
+     */
+    recordDeath: (process: string, incident: PreparedEntry, environment: string): Promise<boolean> =>
+      driver.transaction(async (sql) => {
+        if (!(await claimDead(sql, process))) return false;
+        await storeBatch(sql, context, { entries: [incident], environment });
+        return true;
+      }),
+
+    /** Returns the position up to which a journal is stored. */
+    async readPosition(process: string): Promise<LogPosition> {
+      const [row] = await driver.all<LogPosition>(
+        'SELECT segment, position AS "offset" FROM desk_journals WHERE process = ?',
+        [process],
+      );
+      return row ?? { segment: 0, offset: 0 };
+    },
+
+    async forgetJournal(process: string): Promise<void> {
+      await driver.run('DELETE FROM desk_journals WHERE process = ?', [process]);
+    },
+  };
 }
 
-/**
- * Records the death of a process, together with its incident.
- *
- * @returns false if the process has ended cleanly, or another process recorded its death
- */
-export function tellDead(context: StoreContext, run: string, incident: Intake): Promise<boolean> {
-  return context.driver.transaction(async (sql) => {
-    if (!(await claimDead(sql, run))) return false;
-    const environment = await readEnvironment({ driver: sql }, run);
-    await storeBatch(sql, context, { entries: [incident], environment });
-    return true;
-  });
-}
-
-/** Returns the position up to which a journal is stored. */
-export async function readPosition({ driver }: StoreContext, run: string): Promise<LogPosition> {
-  const [row] = await driver.all<LogPosition>('SELECT segment, taken AS "offset" FROM desk_journals WHERE run = ?', [
-    run,
-  ]);
-  return row ?? { segment: 0, offset: 0 };
-}
-
-export async function forgetJournal({ driver }: StoreContext, run: string): Promise<void> {
-  await driver.run('DELETE FROM desk_journals WHERE run = ?', [run]);
+/** Treats an unexpected error as a refused value, because it would happen again with the same entry. */
+function toRefusal(error: unknown): QueryFailedError {
+  if (error instanceof QueryFailedError) return error;
+  return new QueryFailedError('value', error instanceof Error ? error.message : String(error), { cause: error });
 }
 
 async function storeBatch(sql: Sql, context: StoreContext, batch: Batch): Promise<void> {
-  const { home } = context;
-  const { environment = context.environment } = batch;
-  const toKey = (digest: string) => toKeyIn(digest, environment, home);
-  await storeSalts(
-    sql,
-    batch.entries.flatMap((intake) => (intake.entry === 'salt' ? [intake.salt] : [])),
-  );
-  const scoped = scopeEntries(await withoutForgotten(sql, batch.entries), toKey);
-  const entries = await withoutUnfoundedEchoes(sql, scoped);
-  const tallies = tallyBatch(entries);
-  const aliases = await listNewAliases(sql, entries);
-  await beginInEnvironment(sql, tallies, { environment, home });
-  if (tallies.length > 0) await storeTallies(sql, tallies, batch.withoutExtras ? undefined : toScopedRules(context));
-  await storeAliases(sql, aliases);
-  await storeFeedback(
-    sql,
-    entries.flatMap((intake) => (intake.entry === 'feedback' ? [intake.feedback] : [])),
-    toKey,
-  );
-  if (batch.from) await storePosition(sql, batch.from);
-  if (batch.entries.length > 0) await noteChange(sql);
-}
-
-/** Replaces the digests of a batch with the keys of their incidents. */
-function scopeEntries(entries: readonly Intake[], toKey: (digest: string) => string): readonly Intake[] {
-  return entries.map((intake) => scopeEntry(intake, toKey));
-}
-
-function scopeEntry(intake: Intake, toKey: (digest: string) => string): Intake {
-  switch (intake.entry) {
-    case 'whole': {
-      const { failure, shownAs } = intake;
-      const { echoOf } = failure;
-      const scoped = {
-        ...failure,
-        digest: toKey(failure.digest),
-        ...(echoOf !== undefined && { echoOf: toEchoTarget(echoOf, toKey) }),
-      };
-      return { ...intake, failure: scoped, ...(shownAs !== undefined && { shownAs: toKey(shownAs) }) };
-    }
-    case 'thin':
-      return { ...intake, thin: { ...intake.thin, digest: toKey(intake.thin.digest) } };
-    case 'count':
-      return { ...intake, record: { ...intake.record, digest: toKey(intake.record.digest) } };
-    case 'feedback':
-    case 'salt':
-      return intake;
-  }
-}
-
-function toEchoTarget(address: string, toKey: (digest: string) => string): string {
-  const [digest = '', occurrence] = address.split('-');
-  return toAliasTarget(toKey(digest), occurrence);
-}
-
-/** @param news undefined to leave out the extras */
-async function storeTallies(sql: Sql, tallies: readonly Tally[], news: NotificationRules | undefined): Promise<void> {
-  const counted = await storeIncidents(sql, tallies);
-  await storeReleases(sql, tallies);
-  const { hours, full } = await storeHoursAndOccurrences(sql, tallies);
-  if (news) {
-    await storeVisitors(sql, tallies, counted);
+  const { environment = context.environment, revalidations = [] } = batch;
+  const toKey = (digest: string) => keyOf(digest, environment);
+  const entries = await withoutForgotten(sql, batch.entries);
+  const tallies = tallyBatch(entries, toKey);
+  if (tallies.length > 0) {
+    const incidents = await storeIncidents(sql, tallies, environment);
+    const full = await storeOccurrences(sql, tallies);
     await storeSearch(sql, full);
+    await settleStates(sql, tallies, incidents);
+    await queueNotifications(sql, tallies, context.rules);
   }
-  await settleStates(sql, tallies, counted);
-  if (news) await queueNotifications(sql, { tallies, counted, hours }, news);
+  await storeAliases(sql, await listAliases(sql, entries, toKey));
+  await storeRevalidations(sql, revalidations);
+  if (batch.from) await storePosition(sql, batch.from);
+  if (entries.length > 0) await noteChange(sql);
 }
 
-async function storePosition(sql: Sql, { run, next }: Required<Batch>['from']): Promise<void> {
+/** Lists the aliases of failures that were shown under another digest than they have now, and of echoes. */
+async function listAliases(
+  sql: Sql,
+  entries: readonly PreparedEntry[],
+  toKey: (digest: string) => string,
+): Promise<readonly Alias[]> {
+  const fulls = entries.filter((entry) => entry.entry === 'full');
+  const resolved = fulls.flatMap(({ failure, shownAs }): Alias[] => {
+    const { digest, occurrence, at, echoOf } = failure;
+    if (shownAs === undefined || echoOf !== undefined) return [];
+    return [{ key: toKey(shownAs), occurrence, target: { key: toKey(digest), occurrence }, reason: 'resolved', at }];
+  });
+  const echoes = fulls.flatMap(({ failure, shownAs }): Alias[] => {
+    const { digest, occurrence, at, echoOf } = failure;
+    const [target = '', name = ''] = echoOf?.split('-') ?? [];
+    if (echoOf === undefined) return [];
+    const key = toKey(shownAs ?? digest);
+    return [{ key, occurrence, target: { key: toKey(target), occurrence: name }, reason: 'echo', at }];
+  });
+  const ofServers = fulls.flatMap(({ failure: { side, digest, occurrence } }) =>
+    side === 'server' ? [{ key: toKey(digest), occurrence }] : [],
+  );
+  return [...resolved, ...(await listFoundedEchoes(sql, echoes, ofServers))];
+}
+
+async function storeRevalidations(sql: Sql, paths: readonly string[]): Promise<void> {
+  for (const path of new Set(paths)) {
+    await sql.run(
+      `INSERT INTO desk_revalidations (path, at) VALUES (?, ${sql.dialect.now})
+        ON CONFLICT (path) DO UPDATE SET at = excluded.at`,
+      [path],
+    );
+  }
+}
+
+async function storePosition(sql: Sql, { process, next }: NonNullable<Batch['from']>): Promise<void> {
   await sql.run(
-    `INSERT INTO desk_journals (run, segment, taken, at) VALUES (?, ?, ?, ${sql.dialect.now})
-      ON CONFLICT (run) DO UPDATE SET segment = excluded.segment, taken = excluded.taken, at = excluded.at`,
-    [run, next.segment, next.offset],
+    `INSERT INTO desk_journals (process, segment, position, at) VALUES (?, ?, ?, ${sql.dialect.now})
+      ON CONFLICT (process) DO UPDATE SET segment = excluded.segment, position = excluded.position, at = excluded.at`,
+    [process, next.segment, next.offset],
   );
 }
-
-export const queries = { ingest, tryIngest, tellDead, readPosition, forgetJournal };

@@ -1,46 +1,25 @@
 import type { SideCounts } from '../../../../shared/desk/shapes.ts';
-import { Hour } from '../../../../shared/units.ts';
-import type { FailureKind, FrameLocation } from '../../../engine/errors/failure.ts';
-import type { Feedback } from '../../../reports/feedback/feedback.ts';
-import type { Salt } from '../../../reports/tunnel/visitors.ts';
-import { type CountRecord, type ThinOccurrence, toThin } from '../../ingest/journal-entry.ts';
-import type { StoredFailure } from '../records.ts';
-import { findFrameLine } from './frame-line.ts';
+import type { FailureKind } from '../../../engine/errors/failure.ts';
+import { type CountRecord, type OccurrenceSummary, toSummary } from '../../ingest/journal-entry.ts';
+import type { IncidentKey } from '../incident-key.ts';
+import { type IncidentFacts, readFacts, toHour } from '../incident-table.ts';
+import type { ResolvedFrame, StoredFailure } from '../records.ts';
 
-/** A prepared journal line that the desk worker stores. */
-export type Intake =
-  | {
-      readonly entry: 'whole';
-      readonly failure: StoredFailure;
-      readonly shownAs?: string;
-      readonly sameVisitor?: readonly string[] | undefined;
-    }
-  | { readonly entry: 'thin'; readonly thin: ThinOccurrence; readonly sameVisitor?: readonly string[] }
-  | { readonly entry: 'count'; readonly record: CountRecord }
-  | { readonly entry: 'feedback'; readonly feedback: Feedback }
-  | { readonly entry: 'salt'; readonly salt: Salt };
+/** A journal entry that the desk worker has prepared. */
+export type PreparedEntry =
+  /** @param shownAs the digest that the visitor was shown, if the failure has another one now */
+  | { readonly entry: 'full'; readonly failure: StoredFailure; readonly shownAs?: string }
+  | { readonly entry: 'summary'; readonly summary: OccurrenceSummary }
+  | { readonly entry: 'count'; readonly record: CountRecord };
 
-/** Entries that count as failures. */
-type Counted = Exclude<Intake, { entry: 'feedback' | 'salt' }>;
-
-/** The facts of an incident, from its first full record. */
-export interface IncidentFacts {
-  /** 0 until there is a full record. */
-  readonly rule: number;
-  readonly kind: FailureKind;
-  readonly title: string;
-  readonly class: string;
-  readonly message: string;
-  readonly site: FrameLocation | undefined;
-  readonly route: string | undefined;
-  readonly weak: boolean;
+/** An occurrence of a batch, with its full record if the journal had one. */
+export interface BatchOccurrence extends OccurrenceSummary {
+  readonly full?: StoredFailure;
 }
 
 export interface HourTally extends SideCounts {
   readonly hour: number;
-  readonly server: number;
-  readonly browser: number;
-  readonly occurrences: readonly ThinOccurrence[];
+  readonly occurrences: readonly BatchOccurrence[];
 }
 
 export interface ReleaseTally {
@@ -53,35 +32,23 @@ export interface ReleaseTally {
   readonly count: number;
 }
 
-/** A batch's entries for one digest, added up. */
+/** A batch's entries for one incident, added up. */
 export interface Tally {
+  readonly key: IncidentKey;
   readonly digest: string;
   readonly facts: IncidentFacts;
   readonly firstSide: 'server' | 'browser';
-  readonly firstAt: number;
-  readonly lastAt: number;
   readonly first: ReleaseTally;
   readonly last: ReleaseTally;
   readonly counts: SideCounts;
   readonly hours: readonly HourTally[];
   readonly releases: readonly ReleaseTally[];
-  /** By hash, each as last seen. */
-  readonly visitors: ReadonlyMap<string, SeenVisitor>;
-  /** By occurrence. */
-  readonly wholes: ReadonlyMap<string, StoredFailure>;
-  /** The line of the frame location, from the latest full record that has it. */
+  /** The line of the failure's location, from the latest full record that has it. */
   readonly locationLine: number | undefined;
 }
 
-interface SeenVisitor {
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  /** The visitor's other hashes since yesterday. */
-  readonly others: readonly string[];
-}
-
 /** One entry of any kind, in the form that is counted. */
-interface Sighting {
+interface Counted {
   readonly digest: string;
   readonly side: 'server' | 'browser';
   readonly build: string;
@@ -90,103 +57,65 @@ interface Sighting {
   readonly lastAt: number;
   readonly count: number;
   readonly facts: IncidentFacts;
-  readonly occurrence?: ThinOccurrence;
-  readonly sameVisitor?: readonly string[] | undefined;
-  readonly whole?: StoredFailure;
+  readonly occurrence?: BatchOccurrence;
 }
 
-/** Adds up a batch by digest, sorted by digest, so that replicas lock rows in the same order and never deadlock. */
-export function tallyBatch(batch: readonly Intake[]): readonly Tally[] {
-  const failed = batch.filter((intake): intake is Counted => intake.entry !== 'feedback' && intake.entry !== 'salt');
-  const sightings = failed.map(toSighting).filter((sighting) => sighting.count > 0);
-  const groups = [...Map.groupBy(sightings, ({ digest }) => digest)];
-  return groups.sort(([left], [right]) => (left < right ? -1 : 1)).map(([digest, group]) => tallyDigest(digest, group));
+/** Adds up a batch by incident, sorted by key, so that replicas lock rows in the same order and never deadlock. */
+export function tallyBatch(
+  entries: readonly PreparedEntry[],
+  toKey: (digest: string) => IncidentKey,
+): readonly Tally[] {
+  // An echo is a server's failure as the browser saw it, so it is already counted.
+  const counted = entries
+    .filter((entry) => entry.entry !== 'full' || entry.failure.echoOf === undefined)
+    .map(toCounted);
+  const groups = [...Map.groupBy(counted, ({ digest }) => digest)];
+  return groups
+    .map(([digest, group]) => tallyIncident(toKey(digest), digest, group))
+    .sort((one, other) => (one.key < other.key ? -1 : 1));
 }
 
-function toSighting(intake: Counted): Sighting {
-  if (intake.entry === 'count') return toCounted(intake.record);
-  const whole = intake.entry === 'whole' ? intake.failure : undefined;
-  const thin = intake.entry === 'whole' ? toThin(intake.failure) : intake.thin;
+function toCounted(entry: PreparedEntry): Counted {
+  if (entry.entry === 'count') return { ...entry.record, facts: toUnknownFacts(entry.record) };
+  const full = entry.entry === 'full' ? entry.failure : undefined;
+  const summary = entry.entry === 'full' ? toSummary(entry.failure) : entry.summary;
+  const { digest, side, build, release, at } = summary;
   return {
-    digest: thin.digest,
-    side: thin.side,
-    build: thin.build,
-    release: thin.release,
-    firstAt: thin.at,
-    lastAt: thin.at,
-    // An echo is a server's failure as the browser saw it, so it is already counted.
-    count: whole?.echoOf === undefined ? 1 : 0,
-    facts: whole ? readFacts(whole) : toUnknownFacts('exception', ''),
-    occurrence: thin,
-    sameVisitor: intake.sameVisitor,
-    ...(whole && { whole }),
+    ...{ digest, side, build, release, firstAt: at, lastAt: at, count: 1 },
+    facts: full ? readFacts(full) : toUnknownFacts({ kind: 'exception', title: '' }),
+    occurrence: { ...summary, ...(full && { full }) },
   };
 }
 
-function toCounted(record: CountRecord): Sighting {
-  return { ...record, facts: toUnknownFacts(record.kind, record.title) };
+function toUnknownFacts({ kind, title }: { readonly kind: FailureKind; readonly title: string }): IncidentFacts {
+  return { rule: 0, kind, title, class: '', message: '', location: undefined, route: undefined, weak: false };
 }
 
-export function readFacts(failure: StoredFailure): IncidentFacts {
-  const [outermost] = failure.errors;
-  return {
-    rule: failure.rule,
-    kind: failure.kind,
-    title: failure.title,
-    class: outermost?.class ?? '',
-    message: outermost?.message ?? '',
-    site: failure.site,
-    route: failure.route,
-    weak: failure.weak === true,
-  };
-}
-
-function toUnknownFacts(kind: FailureKind, title: string): IncidentFacts {
-  return { rule: 0, kind, title, class: '', message: '', site: undefined, route: undefined, weak: false };
-}
-
-function tallyDigest(digest: string, group: readonly Sighting[]): Tally {
-  const facts = group.find(({ facts }) => facts.rule > 0)?.facts ?? group[0]?.facts ?? toUnknownFacts('exception', '');
+function tallyIncident(key: IncidentKey, digest: string, group: readonly Counted[]): Tally {
   const releases = tallyReleases(group);
-  const first = releases.reduce((found, release) => (release.firstAt < found.firstAt ? release : found));
-  const last = releases.reduce((found, release) => (release.lastAt > found.lastAt ? release : found));
+  const facts = group.find((one) => one.facts.rule > 0) ?? group.find((one) => one.facts.title !== '') ?? group[0];
   return {
+    key,
     digest,
-    facts,
+    facts: facts?.facts ?? toUnknownFacts({ kind: 'exception', title: '' }),
     firstSide: group.some(({ side }) => side === 'server') ? 'server' : 'browser',
-    firstAt: first.firstAt,
-    lastAt: last.lastAt,
-    first,
-    last,
+    first: releases.reduce((found, release) => (release.firstAt < found.firstAt ? release : found)),
+    last: releases.reduce((found, release) => (release.lastAt > found.lastAt ? release : found)),
     counts: countSides(group),
     hours: [...Map.groupBy(group, ({ firstAt }) => toHour(firstAt))].map(([hour, some]) => tallyHour(hour, some)),
     releases,
-    visitors: new Map(group.flatMap(toSeen)),
-    wholes: new Map(group.flatMap(({ whole }) => (whole ? [[whole.occurrence, whole] as const] : []))),
-    locationLine: findLatestLine(group),
+    locationLine: findLocationLine(group),
   };
 }
 
-function toSeen({ occurrence, lastAt, sameVisitor = [] }: Sighting): [string, SeenVisitor][] {
-  return occurrence?.visitor === undefined ? [] : [[occurrence.visitor, { at: lastAt, others: sameVisitor }]];
-}
-
-function findLatestLine(group: readonly Sighting[]): number | undefined {
-  const lines = group.flatMap(({ whole }) => {
-    const line = whole && findFrameLine(whole.site, whole.resolved);
-    return line === undefined ? [] : [{ at: whole?.at ?? 0, line }];
-  });
-  return lines.sort((left, right) => right.at - left.at)[0]?.line;
-}
-
-function tallyHour(hour: number, group: readonly Sighting[]): HourTally {
-  const occurrences = new Map(
-    group.flatMap(({ occurrence }) => (occurrence ? [[occurrence.occurrence, occurrence] as const] : [])),
+function tallyHour(hour: number, group: readonly Counted[]): HourTally {
+  const occurrences = group.flatMap(({ occurrence }) =>
+    occurrence ? [[occurrence.occurrence, occurrence] as const] : [],
   );
-  return { hour, ...countSides(group), occurrences: [...occurrences.values()] };
+  return { hour, ...countSides(group), occurrences: [...new Map(occurrences).values()] };
 }
 
-function tallyReleases(group: readonly Sighting[]): ReleaseTally[] {
+function tallyReleases(group: readonly Counted[]): ReleaseTally[] {
   const groups = [...Map.groupBy(group, ({ release, build }) => `${release}\n${build}`).values()];
   return groups.map((some) => ({
     release: some[0]?.release ?? '',
@@ -198,18 +127,33 @@ function tallyReleases(group: readonly Sighting[]): ReleaseTally[] {
   }));
 }
 
-function countSides(group: readonly Sighting[]): SideCounts {
+function countSides(group: readonly Counted[]): SideCounts {
   return {
     server: sum(group.filter(({ side }) => side === 'server')),
     browser: sum(group.filter(({ side }) => side === 'browser')),
   };
 }
 
-function sum(group: readonly Sighting[]): number {
+function sum(group: readonly Counted[]): number {
   return group.reduce((total, { count }) => total + count, 0);
 }
 
-/** Returns the start of the hour (ms since 1970). */
-export function toHour(at: number): number {
-  return Math.floor(at / Hour) * Hour;
+/** Returns the line of the latest full record. The location itself has none, because lines move from build to build. */
+function findLocationLine(group: readonly Counted[]): number | undefined {
+  const fulls = group.flatMap(({ occurrence }) => occurrence?.full ?? []).sort((one, other) => other.at - one.at);
+  for (const full of fulls) {
+    const line = findLine(full.site, full.resolved);
+    if (line !== undefined) return line;
+  }
+  return undefined;
+}
+
+/** Returns the line of a location in one occurrence. @param resolved the frames of each error, as resolved by source maps */
+export function findLine(
+  location: StoredFailure['site'],
+  resolved: readonly (readonly ResolvedFrame[])[] = [],
+): number | undefined {
+  const inFile = resolved.flat().filter(({ file, line }) => file === location?.path && line > 0);
+  // The source map can have another function name than the location. Then any frame in the file is used.
+  return (inFile.find((frame) => frame.function === location?.function) ?? inFile[0])?.line;
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { untilBuilt } from '../../../engine/assets/unfinished-build.ts';
 import { MAX_BUILD_FILE_BYTES } from '../../limits.ts';
-import type { BuildFile } from '../../store/servers/build-table.ts';
+import type { BuildFile } from '../../store/build-table.ts';
 import type { StoreHolder } from '../store-holder.ts';
 
 /** Compressed copies of files. */

@@ -2,7 +2,6 @@ import type { ErrorInfo, ReactNode } from 'react';
 import { type PipeableStream, renderToPipeableStream, resumeToPipeableStream } from 'react-dom/server';
 import type { PostponedState } from 'react-dom/static';
 import { type Engine, EngineContext } from '../../../../shared/engine/rendering/engine-context.ts';
-import FailureHelpView from '../../../../shared/engine/rendering/failure-help-view.tsx';
 import { RouterView } from '../../../../shared/engine/routing/router-view.tsx';
 import { createStandIn } from '../../../../shared/engine/routing/stand-in.ts';
 import type { PageError, PagePayload } from '../../../../shared/engine/wire/payload.ts';
@@ -90,7 +89,6 @@ function toEngine({ services, pageRequest, payload, nonce }: RenderOptions, rend
   return {
     ...toHost(services, pageRequest),
     errorPages: services.errorPages,
-    failureHelp: FailureHelpView,
     modules: services.modules,
     styles: new Map(Object.entries(payload.styles)),
     nonce,

@@ -54,7 +54,7 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
   if (rendered.kind === 'redirect') return sendRedirect(exchange, rendered);
   if (rendered.kind === 'last-resort') {
     info.digest = rendered.error.digest;
-    return sendLastResort(response.req, response, rendered.error, services.takesFeedback);
+    return sendLastResort(response.req, response, rendered.error);
   }
   pageRequest.leave();
   info.timings?.add('render', begun);

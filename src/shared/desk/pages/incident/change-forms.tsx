@@ -2,13 +2,12 @@ import type { ReactNode } from 'react';
 import { Form, useActionResult } from '../../actions.ts';
 import { IGNORE_CHOICES, RESOLVE_CHOICES } from '../../choices.ts';
 import type { IncidentData } from '../../shapes.ts';
-import { toStateDetail } from '../../ui/badges.tsx';
-import { STATE_WORDS } from '../../words.ts';
+import { STATE_WORDS, toStateDetail } from '../../words.ts';
 import styles from './change-forms.module.css';
 
-/** Forms to resolve, ignore, reopen and assign, with the result of the last one. */
+/** Forms to resolve, ignore and reopen, with the result of the last one. */
 export function ChangeForms({ of: data }: { readonly of: IncidentData }) {
-  const { status, version, operator, assignee } = data;
+  const { status, version } = data;
   return (
     <section className={styles.forms} aria-label="Change">
       {status.state !== 'resolved' && (
@@ -33,23 +32,6 @@ export function ChangeForms({ of: data }: { readonly of: IncidentData }) {
           <button type="submit">Reopen</button>
         </Form>
       )}
-      <Form action="incident.assign" preventScrollReset>
-        <Version of={version} />
-        <label className="unseen" htmlFor="assignee">
-          Assigned to
-        </label>
-        <input
-          key={assignee}
-          id="assignee"
-          name="assignee"
-          className={styles.assignee}
-          defaultValue={assignee ?? ''}
-          placeholder={operator.name}
-          maxLength={100}
-          autoComplete="off"
-        />
-        <button type="submit">Assign</button>
-      </Form>
       <Said status={status} />
     </section>
   );
@@ -83,11 +65,8 @@ function Said({ status }: { readonly status: IncidentData['status'] }) {
     useActionResult('incident.resolve'),
     useActionResult('incident.ignore'),
     useActionResult('incident.reopen'),
-    useActionResult('incident.assign'),
     useActionResult('incident.addNote'),
     useActionResult('incident.removeNote'),
-    useActionResult('incident.separate'),
-    useActionResult('incident.removeFeedback'),
   ];
   const outcome = outcomes.find((said) => said !== undefined);
   const refused = outcome?.errors?.[''] ?? Object.values(outcome?.errors ?? {})[0];

@@ -4,9 +4,9 @@ import { toCount } from '../../../words.ts';
 import { toIncidentHref, toListHref, USUAL_VIEW } from '../../href.ts';
 import type { CommitShape, IncidentData, PlaceShape } from '../../shapes.ts';
 import { Ago } from '../../ui/ago.tsx';
-import { KindBadge, Sides, StateBadge, toStateDetail } from '../../ui/badges.tsx';
+import { KindBadge, Sides, StateBadge } from '../../ui/badges.tsx';
 import { FilePlace } from '../../ui/file-place.tsx';
-import { toHint } from '../../words.ts';
+import { toHint, toStateDetail } from '../../words.ts';
 import styles from './head.module.css';
 
 /** The most important facts: title, state and location. */
@@ -20,7 +20,7 @@ export function Head({ of: data }: { readonly of: IncidentData }) {
         <Link to={toListHref(USUAL_VIEW, { environment: data.scope })}>Incidents</Link>
         <span aria-hidden="true">/</span>
         <code className={styles.digest}>{data.digest}</code>
-        <KindBadge kind={data.kind} level={data.shown?.whole?.level} />
+        <KindBadge kind={data.kind} level={data.shown?.full?.level} />
         <StateBadge status={status} />
         {(detail || status.changedAt !== undefined) && (
           <span className={styles.detail}>
@@ -59,7 +59,6 @@ export function Head({ of: data }: { readonly of: IncidentData }) {
           <Ago at={data.firstAt} now={now} />
         </Fact>
         <Fact name="Releases">{toReleases(data)}</Fact>
-        <Fact name="Assigned to">{data.assignee ?? 'no one'}</Fact>
         {data.elsewhere.length > 0 && (
           <Fact name="Also seen in">
             {data.elsewhere.map((environment) => (

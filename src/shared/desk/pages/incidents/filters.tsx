@@ -1,6 +1,6 @@
 import { Link } from '../../../engine/routing/link.tsx';
 import { Form } from '../../actions.ts';
-import { NOBODY, SORTS, SPANS, WITHIN } from '../../choices.ts';
+import { SORTS, SPANS, WITHIN } from '../../choices.ts';
 import { pickKept, toListHref, USUAL_VIEW } from '../../href.ts';
 import type { IncidentsData, ViewShape } from '../../shapes.ts';
 import { KIND_WORDS } from '../../words.ts';
@@ -31,13 +31,6 @@ export function Filters({ view, choices }: FiltersProps) {
           <Choice name="kind" label="Kind" view={view} of={Object.entries(KIND_WORDS)} any="Any" />
           <Choice name="route" label="Route" view={view} of={choices.routes.map(same)} any="Any" />
           <Choice name="release" label="Release" view={view} of={choices.releases.map(same)} any="Any" />
-          <Choice
-            name="assignee"
-            label="Assigned to"
-            view={view}
-            of={[[NOBODY, 'No one'], ...choices.assignees.map(same)]}
-            any="Anyone"
-          />
         </div>
       </details>
       <button type="submit">Show</button>
@@ -55,7 +48,7 @@ export function Filters({ view, choices }: FiltersProps) {
   );
 }
 
-const FOLDED = ['side', 'kind', 'route', 'release', 'assignee'] as const;
+const FOLDED = ['side', 'kind', 'route', 'release'] as const;
 const FILTERS = ['search', 'within', ...FOLDED] as const;
 
 function same(value: string): Option {

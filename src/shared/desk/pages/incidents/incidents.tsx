@@ -3,9 +3,7 @@ import { Link } from '../../../engine/routing/link.tsx';
 import type { PageProps } from '../../../engine/routing/routes.ts';
 import { Form, submitAs, useActionResult } from '../../actions.ts';
 import { toListHref } from '../../href.ts';
-import { News } from '../../live/news.tsx';
-import { useHeld } from '../../live/use-held.ts';
-import type { IncidentRow, IncidentsData } from '../../shapes.ts';
+import type { IncidentsData } from '../../shapes.ts';
 import { PassingTime } from '../../ui/passing-time.tsx';
 import { Empty } from './empty.tsx';
 import { Filters } from './filters.tsx';
@@ -20,8 +18,6 @@ export default function Incidents({ data }: PageProps<IncidentsData>) {
   const { view, rows, next, cursor } = data;
   const list = useRef<HTMLElement>(null);
   useListKeys(list);
-  const { held, show } = useHeld(rows, list);
-  const shown = toShownRows(held, data);
   return (
     <section ref={list} className={styles.page} aria-labelledby="title">
       <title>{view.search ? `${view.search} · Incidents · Desk` : 'Incidents · Desk'}</title>
@@ -32,9 +28,7 @@ export default function Incidents({ data }: PageProps<IncidentsData>) {
         <KeyHelp canChange={data.operator.canChange} />
       </div>
       <Filters view={view} choices={data.choices} />
-      <PassingTime since={data.now}>
-        {shown.length === 0 ? <Empty of={data} /> : <List of={data} rows={shown} />}
-      </PassingTime>
+      <PassingTime since={data.now}>{rows.length === 0 ? <Empty of={data} /> : <List of={data} />}</PassingTime>
       {(next !== undefined || cursor !== undefined) && (
         <nav className={styles.pages} aria-label="Pages">
           {cursor !== undefined && <Link to={toListHref(view)}>↑ First page</Link>}
@@ -45,59 +39,17 @@ export default function Incidents({ data }: PageProps<IncidentsData>) {
           )}
         </nav>
       )}
-      <News
-        words={toNews(shown, rows)}
-        isQuiet={countNew(shown, rows) === 0}
-        onShow={() => {
-          show();
-          // The button disappears, so the focus moves to the first incident.
-          requestAnimationFrame(() => list.current?.querySelector<HTMLElement>('[data-open]')?.focus());
-        }}
-      />
     </section>
   );
 }
 
-/** A row that keeps its position while newer data arrive. */
-interface ShownRow extends IncidentRow {
-  /** The row is no longer in the list, for example because an operator changed it. */
-  readonly hasLeft?: boolean;
-}
-
-/** Returns the rows in the shown order, with the newest data. */
-function toShownRows(held: readonly IncidentRow[], { rows, next }: IncidentsData): readonly ShownRow[] {
-  if (held === rows) return rows;
-  const fresh = new Map(rows.map((row) => [row.digest, row]));
-  // If there is a next page, the row can have moved there.
-  const hasLeft = next === undefined;
-  return held.map((row) => fresh.get(row.digest) ?? { ...row, hasLeft });
-}
-
-function toNews(shown: readonly ShownRow[], rows: readonly IncidentRow[]): string | undefined {
-  const count = countNew(shown, rows);
-  if (count > 0) return count === 1 ? '1 new incident' : `${count} new incidents`;
-  const isSame = shown.length === rows.length && shown.every(({ digest }, index) => digest === rows[index]?.digest);
-  return isSame ? undefined : 'the new order';
-}
-
-function countNew(shown: readonly ShownRow[], rows: readonly IncidentRow[]): number {
-  const known = new Set(shown.map(({ digest }) => digest));
-  return rows.filter(({ digest }) => !known.has(digest)).length;
-}
-
-interface ListProps {
-  readonly of: IncidentsData;
-  readonly rows: readonly ShownRow[];
-}
-
-function List({ of: { view, operator, now }, rows }: ListProps) {
+function List({ of: { view, rows, operator, now } }: { readonly of: IncidentsData }) {
   const list = (
     <ol className={styles.rows}>
       {rows.map((row) => (
         <Row
           key={row.digest}
           of={row}
-          hasLeft={row.hasLeft ?? false}
           now={now}
           canChange={operator.canChange}
           span={view.span}

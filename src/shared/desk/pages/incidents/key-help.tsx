@@ -6,7 +6,6 @@ const KEYS = [
   ['j', 'the next incident'],
   ['k', 'the previous incident'],
   ['Enter', 'open it'],
-  ['n', 'show new incidents'],
   ['/', 'search'],
   ['?', 'these keys'],
 ] as const;

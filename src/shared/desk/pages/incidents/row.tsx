@@ -4,15 +4,14 @@ import { SPANS } from '../../choices.ts';
 import { toIncidentHref } from '../../href.ts';
 import type { IncidentRow, IncidentState, PlaceShape, SpanName } from '../../shapes.ts';
 import { Ago } from '../../ui/ago.tsx';
-import { KindBadge, Sides, StateBadge, toStateDetail } from '../../ui/badges.tsx';
+import { KindBadge, Sides, StateBadge } from '../../ui/badges.tsx';
 import { SmallChart } from '../../ui/chart.tsx';
 import { FilePlace } from '../../ui/file-place.tsx';
+import { toStateDetail } from '../../words.ts';
 import styles from './row.module.css';
 
 interface RowProps {
   readonly of: IncidentRow;
-  /** The row is no longer in the list, but stays so that nothing moves. */
-  readonly hasLeft: boolean;
   readonly now: number;
   readonly canChange: boolean;
   readonly span: SpanName;
@@ -22,8 +21,8 @@ interface RowProps {
   readonly tab: IncidentState | 'all';
 }
 
-export function Row({ of: row, hasLeft, now, canChange, span, environment, tab }: RowProps) {
-  const { digest, title, place, status, counts, visitors, chart, firstRelease, lastRelease, assignee } = row;
+export function Row({ of: row, now, canChange, span, environment, tab }: RowProps) {
+  const { digest, title, place, status, counts, visitors, chart, firstRelease, lastRelease } = row;
   const times = counts.server + counts.browser;
   const isStateTold = tab !== status.state || status.isRegression || toStateDetail(status) !== '';
   return (
@@ -44,7 +43,6 @@ export function Row({ of: row, hasLeft, now, canChange, span, environment, tab }
           </Link>
         </p>
         <p className={styles.facts}>
-          {hasLeft && <em>no longer in this list</em>}
           {isStateTold && (
             <span title={toStateDetail(status) || undefined}>
               <StateBadge status={status} />
@@ -54,7 +52,6 @@ export function Row({ of: row, hasLeft, now, canChange, span, environment, tab }
           <Place of={place} />
           <Sides counts={counts} />
           <code>{digest}</code>
-          {assignee && <span>{`for ${assignee}`}</span>}
         </p>
       </div>
       <div className={styles.chart}>

@@ -2,7 +2,7 @@ import { type RefObject, useEffect } from 'react';
 
 /**
  * Adds keyboard shortcuts to a list: `j` and `k` move down and up, `x` selects, `e` and `i` press the button with the key
- * in `data-key`, `n` shows new incidents, `/` focuses the search, and `?` shows all shortcuts. Enter opens an incident
+ * in `data-key`, `/` focuses the search, and `?` shows all shortcuts. Enter opens an incident
  * without a shortcut, because the focus is on a link.
  */
 export function useListKeys(list: RefObject<HTMLElement | null>): void {
@@ -25,7 +25,6 @@ const KEYS: Readonly<Record<string, ((root: HTMLElement) => boolean) | undefined
   x: (root) => tick(root),
   e: (root) => press(root, 'e'),
   i: (root) => press(root, 'i'),
-  n: (root) => showNews(root),
   '/': (root) => focusSearch(root),
   '?': (root) => showHelp(root),
 };
@@ -56,12 +55,6 @@ function press(root: HTMLElement, key: string): boolean {
 
 function findRow(root: HTMLElement): HTMLElement | undefined {
   return [...root.querySelectorAll<HTMLElement>('[data-row]')].find((row) => row.contains(document.activeElement));
-}
-
-function showNews(root: HTMLElement): boolean {
-  const button = root.querySelector<HTMLButtonElement>('[data-news]');
-  button?.click();
-  return Boolean(button);
 }
 
 /** The search field is in the header, outside of the list. */

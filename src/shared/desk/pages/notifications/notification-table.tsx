@@ -18,7 +18,6 @@ const STATES = {
   waiting: 'Waiting',
   sent: 'Sent',
   failed: 'Failed',
-  summed: 'In a summary',
   dropped: 'Not sent',
 } as const satisfies Record<NotificationShape['state'], string>;
 

@@ -1,5 +1,4 @@
 import type { PageProps } from '../../../engine/routing/routes.ts';
-import { toPlural } from '../../../words.ts';
 import { Form, useActionResult } from '../../actions.ts';
 import type { NotificationsData } from '../../shapes.ts';
 import { Pairs, Panel } from '../../ui/panel.tsx';
@@ -9,7 +8,7 @@ import styles from './notifications.module.css';
 
 /** Notification settings, and the waiting and sent notifications. */
 export default function Notifications({ data }: PageProps<NotificationsData>) {
-  const { targets, waiting, waitingCount, done } = data;
+  const { targets, waiting, done } = data;
   return (
     <PassingTime since={data.now}>
       <div className={styles.page}>
@@ -19,8 +18,8 @@ export default function Notifications({ data }: PageProps<NotificationsData>) {
           {targets.length === 0 ? <Unset /> : <Targets of={data} />}
           <Pairs of={data.settings} />
         </Panel>
-        {(targets.length > 0 || waitingCount > 0) && (
-          <Panel title="Waiting" aside={waitingCount > 0 && toPlural(waitingCount, 'message')}>
+        {(targets.length > 0 || waiting.length > 0) && (
+          <Panel title="Waiting">
             <NotificationTable
               of={waiting}
               now={data.now}
@@ -35,7 +34,7 @@ export default function Notifications({ data }: PageProps<NotificationsData>) {
               of={done}
               now={data.now}
               environment={data.environment}
-              empty="No notifications yet. You are notified of new incidents, regressions and storms."
+              empty="No notifications yet. You are notified of new incidents and regressions."
             />
           </Panel>
         )}
@@ -49,12 +48,13 @@ function Unset() {
   return (
     <div className={styles.unset}>
       <p>
-        <strong>Notifications are off.</strong> To be notified of new incidents, regressions and storms, set one of
-        these and restart:
+        <strong>Notifications are off.</strong> To be notified of new incidents and regressions, set one of these and
+        restart:
       </p>
       <ul className={styles.list}>
         <li>
-          <code>WEBHOOK_URL</code> for a webhook (also Slack), and <code>WEBHOOK_SECRET</code> to sign its requests;
+          <code>WEBHOOK_URL</code> for a webhook (also Slack and Discord), and <code>WEBHOOK_SECRET</code> to sign its
+          requests;
         </li>
         <li>
           <code>SMTP_URL</code>, <code>MAIL_FROM</code> and <code>MAIL_TO</code> for email.

@@ -5,12 +5,9 @@ import { Link, NavLink } from '../../../engine/routing/link.tsx';
 import type { PageProps } from '../../../engine/routing/routes.ts';
 import { ACTION_FIELD } from '../../../engine/wire/protocol.ts';
 import { Form } from '../../actions.ts';
-import { toListHref, toRoutesHref, USUAL_VIEW } from '../../href.ts';
-import { LiveMark } from '../../live/live-mark.tsx';
-import { useLive } from '../../live/use-live.ts';
-import type { ArrivingShape } from '../../shapes.ts';
+import { toListHref, USUAL_VIEW } from '../../href.ts';
+import { LiveMark } from '../../ui/live-mark.tsx';
 import '../../ui/theme.css';
-import { toArrivingWords } from '../../words.ts';
 import styles from './root.module.css';
 import { SignIn } from './sign-in.tsx';
 
@@ -27,12 +24,12 @@ export interface RootData {
   /** All environments in the store. */
   readonly environments: readonly string[];
   readonly release: string;
-  readonly arriving: ArrivingShape;
+  /** Whether failures are recorded but not yet stored. */
+  readonly isArriving: boolean;
 }
 
 /** The layout of the desk's pages. */
 export default function Root({ data }: PageProps<RootData>) {
-  const live = useLive();
   const scope = useScope();
   return (
     <>
@@ -48,8 +45,12 @@ export default function Root({ data }: PageProps<RootData>) {
           <span className={styles.release} title={`Release ${data.release}`}>
             {data.release}
           </span>
-          <LiveMark state={live} />
-          <Arriving of={data.arriving} />
+          <LiveMark />
+          {data.isArriving && (
+            <span className={styles.arriving} title="Failures that are recorded but not yet stored">
+              More arriving
+            </span>
+          )}
         </div>
         <Search />
         <SignedIn {...data} />
@@ -91,16 +92,6 @@ function Environments({ shown, environment, environments }: EnvironmentsProps) {
   );
 }
 
-function Arriving({ of }: { readonly of: ArrivingShape }) {
-  const words = toArrivingWords(of);
-  if (words === '') return null;
-  return (
-    <span className={styles.arriving} title="Failures recorded on this server but not yet stored">
-      {words}
-    </span>
-  );
-}
-
 function Search() {
   const { search } = useLocation();
   const asked = new URLSearchParams(search).get('search') ?? '';
@@ -126,7 +117,6 @@ function Search() {
 function SignedIn({ operator, canSignOut }: RootData) {
   return (
     <div className={styles.who}>
-      <NavLink to={toRoutesHref('requests', useScope())}>Routes</NavLink>
       {operator.canChange && <NavLink to="/desk/notifications">Notifications</NavLink>}
       <span className={styles.name} title={operator.canChange ? 'Operator' : 'Viewer (read-only)'}>
         {operator.name}

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Link } from '../../../../engine/routing/link.tsx';
 import { toExactTime } from '../../../../words.ts';
 import { toIncidentHref } from '../../../href.ts';
-import type { IncidentData, MissedShape, OccurrenceShape, TestShape, WholeShape } from '../../../shapes.ts';
+import type { FullShape, IncidentData, MissedShape, OccurrenceShape, TestShape } from '../../../shapes.ts';
 import { Ago } from '../../../ui/ago.tsx';
 import { CopyButton } from '../../../ui/copy-button.tsx';
 import { Pairs, Panel } from '../../../ui/panel.tsx';
@@ -21,8 +21,8 @@ export function Occurrence({ of: data }: { readonly of: IncidentData }) {
   return (
     <>
       <Steps of={data} shown={shown} />
-      {shown.whole ? (
-        <Whole of={shown.whole} shown={shown} now={data.now} />
+      {shown.full ? (
+        <Full of={shown.full} shown={shown} now={data.now} />
       ) : (
         <Panel title="Sampled out">
           <p>The desk stores only a sample of occurrences in full: the first, the latest, and some of each hour.</p>
@@ -101,32 +101,32 @@ function Missed({ of: { occurrence, state, at, requestId }, now }: { readonly of
   );
 }
 
-function Whole({
-  of: whole,
+function Full({
+  of: full,
   shown,
   now,
 }: {
-  readonly of: WholeShape;
+  readonly of: FullShape;
   readonly shown: OccurrenceShape;
   readonly now: number;
 }) {
   return (
     <>
-      {whole.story && <Story of={whole.story} now={now} />}
-      {whole.errors.length > 0 && <Stack of={whole} />}
-      {whole.test && <Test of={whole.test} />}
-      {whole.components.length > 0 && <Components of={whole.components} />}
-      {whole.request && <RequestPanel of={whole.request} route={shown.route} />}
-      <Breadcrumbs of={whole.breadcrumbs} failedAt={shown.at} errors={whole.errors} />
+      {full.story && <Story of={full.story} now={now} />}
+      {full.errors.length > 0 && <Stack of={full} />}
+      {full.test && <Test of={full.test} />}
+      {full.components.length > 0 && <Components of={full.components} />}
+      {full.request && <RequestPanel of={full.request} route={shown.route} />}
+      <Breadcrumbs of={full.breadcrumbs} failedAt={shown.at} errors={full.errors} />
       <Panel title="Trace and tags">
-        <Pairs of={[...toIds(shown), ...toTraceIds(whole), ...toTexts(whole.tags)]} />
+        <Pairs of={[...toIds(shown), ...toTraceIds(full), ...toTexts(full.tags)]} />
       </Panel>
-      {whole.extra.length > 0 && (
+      {full.extra.length > 0 && (
         <Panel title="Extra data">
-          <Pairs of={toTexts(whole.extra)} />
+          <Pairs of={toTexts(full.extra)} />
         </Panel>
       )}
-      {whole.cut.length > 0 && <p className={styles.cut}>{`Cut to fit the limits: ${whole.cut.join(', ')}.`}</p>}
+      {full.cut.length > 0 && <p className={styles.cut}>{`Cut to fit the limits: ${full.cut.join(', ')}.`}</p>}
     </>
   );
 }
@@ -175,7 +175,7 @@ function toIds({ requestId, visitor, build, release }: OccurrenceShape) {
   ]);
 }
 
-function toTraceIds({ traceId, traceLink, spanId, origin, level }: WholeShape) {
+function toTraceIds({ traceId, traceLink, spanId, origin, level }: FullShape) {
   return toTexts([
     ['Trace', traceLink ? <a href={traceLink}>{traceId}</a> : traceId],
     ['Span', spanId],

@@ -1,12 +1,12 @@
 import { toPlural } from '../../../../words.ts';
 import { chooseOpen, groupFrames, toPackages } from '../../../frames.ts';
-import type { ErrorShape, FrameShape, SpanShape, WholeShape } from '../../../shapes.ts';
+import type { ErrorShape, FrameShape, FullShape, SpanShape } from '../../../shapes.ts';
 import { CopyButton } from '../../../ui/copy-button.tsx';
 import { Panel } from '../../../ui/panel.tsx';
 import styles from './stack.module.css';
 
 /** The chain of errors, outermost first. Frames of the app are open, the others folded. */
-export function Stack({ of: { errors, stackText, story } }: { readonly of: WholeShape }) {
+export function Stack({ of: { errors, stackText, story } }: { readonly of: FullShape }) {
   return (
     <Panel title="Stack" aside={<CopyButton text={stackText}>Copy as text</CopyButton>}>
       {errors.map((error, index) => (

@@ -1,8 +1,6 @@
 import { toDuration, toExactTime, toMebibytes } from '../../../../words.ts';
-import { toGrowthWords } from '../../../growth-words.ts';
-import type { GrowthShape, StoryShape } from '../../../shapes.ts';
+import type { StoryShape } from '../../../shapes.ts';
 import { Ago } from '../../../ui/ago.tsx';
-import { GrowthChart } from '../../../ui/growth-chart.tsx';
 import { Pairs, Panel } from '../../../ui/panel.tsx';
 import styles from './story.module.css';
 
@@ -55,7 +53,7 @@ function toSide(line: string): 'server' | 'browser' | 'same' {
 }
 
 function Death({ of: story, now }: { readonly of: StoryOf<'unclean-death'>; readonly now: number }) {
-  const { startedAt, lastHeardAt, memory, blockedFor, growth, inFlight } = story;
+  const { startedAt, lastHeardAt, memory, blockedFor, inFlight } = story;
   return (
     <Panel title="The process died">
       <Pairs
@@ -70,19 +68,8 @@ function Death({ of: story, now }: { readonly of: StoryOf<'unclean-death'>; read
         It was killed, ran out of memory, or the machine stopped. No error was thrown.{' '}
         {inFlight.length === 0 && 'No requests were in flight at the last heartbeat.'}
       </p>
-      {growth && <Growth of={growth} />}
       {inFlight.length > 0 && <InFlight of={inFlight} />}
     </Panel>
-  );
-}
-
-function Growth({ of: growth }: { readonly of: GrowthShape }) {
-  return (
-    <>
-      <h3 className={styles.title}>How memory grew</h3>
-      <p>{toGrowthWords(growth)}</p>
-      <GrowthChart of={growth} />
-    </>
   );
 }
 
@@ -119,7 +106,7 @@ function Blocked({ of: { ms, since } }: { readonly of: StoryOf<'blocked-loop'> }
     <Panel title="The event loop was blocked">
       <p>
         <strong className={styles.time}>{toDuration(ms)}</strong>
-        {since !== undefined && ` from ${toExactTime(since)}`}. The stack below is the code that was running.
+        {since !== undefined && ` from ${toExactTime(since)}`}. Nothing else ran in that time.
       </p>
     </Panel>
   );

@@ -1,0 +1,154 @@
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+/** A position in a journal: after `offset` bytes of segment `segment`, and after all segments before it. */
+export interface LogPosition {
+  readonly segment: number;
+  readonly offset: number;
+}
+
+/** A file of a journal: `00000001.ndjson` has one entry per line, and `00000002.counts` has the slots of counts. */
+export interface Segment {
+  readonly number: number;
+  readonly extension: 'ndjson' | 'counts';
+  readonly path: string;
+}
+
+/** The file operations, which tests of a full disk replace. */
+export interface SegmentFiles {
+  open(path: string): number;
+  write(file: number, bytes: Buffer): number;
+}
+
+const FILES: SegmentFiles = {
+  open: (path) => openSync(path, 'ax', 0o600),
+  write: (file, bytes) => writeSync(file, bytes),
+};
+
+/** Writes the segments of this process's journal. Readers can read and delete them. */
+export type Segments = ReturnType<typeof createSegments>;
+
+export function createSegments(folder: string, files: SegmentFiles = FILES) {
+  /** The sizes of closed segments (bytes), by number. */
+  const closed = new Map<number, number>();
+  let end: LogPosition = { segment: 0, offset: 0 };
+  let file: number | undefined;
+
+  function open(): number {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const segment = end.segment + 1;
+    const opened = files.open(toSegmentPath(folder, segment, 'ndjson'));
+    end = { segment, offset: 0 };
+    return opened;
+  }
+
+  function rotate(): void {
+    if (file === undefined) return;
+    closeSync(file);
+    closed.set(end.segment, end.offset);
+    file = undefined;
+  }
+
+  /** Removes a partial record, so that it is not before the next one. */
+  function cutOff(torn: number): void {
+    try {
+      ftruncateSync(torn, end.offset);
+    } catch {
+      rotate(); // readers recognize a torn record at the end of a segment
+    }
+  }
+
+  return {
+    /** The position of the next record, if it fits into the open segment. */
+    get end() {
+      return end;
+    },
+    /**
+     * Appends with one system call, so that the record survives a crash of the process.
+     *
+     * @throws if the disk does not accept all of it; no part of it remains then
+     */
+    append(record: Buffer): void {
+      file ??= open();
+      try {
+        if (files.write(file, record) < record.length) throw new Error('The disk took only a part of the record.');
+      } catch (error) {
+        cutOff(file);
+        throw error;
+      }
+      end = { segment: end.segment, offset: end.offset + record.length };
+    },
+    /** Closes the open segment, so that it can be deleted. The next record begins another segment. */
+    rotate,
+    /** Reserves the next number for counts, which the caller writes. @returns the path */
+    reserve(): string {
+      rotate();
+      end = { segment: end.segment + 1, offset: 0 };
+      return toSegmentPath(folder, end.segment, 'counts');
+    },
+    /** Returns the bytes after this position. Earlier segments must not be requested again. */
+    bytesAfter({ segment, offset }: LogPosition): number {
+      let bytes = file === undefined ? 0 : end.offset - (segment === end.segment ? offset : 0);
+      for (const [number, size] of closed) {
+        if (number < segment) closed.delete(number);
+        else bytes += number === segment ? size - offset : size;
+      }
+      return bytes;
+    },
+    /**
+     * Ends the open segment if all of it is stored, and deletes it, because it contains visitors' data. Also ends one that
+     * somebody deleted: anything appended to it would be lost.
+     *
+     * @param stored the position up to which records are stored
+     */
+    tidy(stored: LogPosition): void {
+      if (file === undefined) return;
+      const path = toSegmentPath(folder, end.segment, 'ndjson');
+      const isInPlace = statSync(path, { throwIfNoEntry: false })?.ino === fstatSync(file).ino;
+      const isStored = stored.segment === end.segment && stored.offset === end.offset && end.offset > 0;
+      if (isInPlace && !isStored) return;
+      rotate();
+      if (isStored) rmSync(path, { force: true });
+    },
+  };
+}
+
+function toSegmentPath(folder: string, number: number, extension: Segment['extension']): string {
+  return join(folder, `${String(number).padStart(8, '0')}.${extension}`);
+}
+
+/** Lists the segments of one process's journal, in order. A missing folder has none. */
+export function listSegments(folder: string): Segment[] {
+  return listNames(folder)
+    .map((name) => /^(\d{8})\.(ndjson|counts)$/.exec(name))
+    .filter((match) => match !== null)
+    .map(([name, number, extension]) => ({
+      number: Number(number),
+      extension: extension === 'counts' ? ('counts' as const) : ('ndjson' as const),
+      path: join(folder, name),
+    }))
+    .sort((left, right) => left.number - right.number);
+}
+
+/** Deletes the segments before a position. */
+export function dropSegments(folder: string, { segment }: LogPosition): void {
+  for (const { number, path } of listSegments(folder)) if (number < segment) rmSync(path, { force: true });
+}
+
+function listNames(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,132 @@
+import type { Address } from '../../engine/errors/parse-address.ts';
+import { parseAddress } from '../../engine/errors/parse-address.ts';
+import { findMoved, followAliases } from './alias-table.ts';
+import { type IncidentKey, toKey } from './incident-key.ts';
+import { readIncident } from './incident-table.ts';
+import { findByRequest, readOccurrence } from './occurrence-table.ts';
+import type { FoundIncident, Incident } from './records.ts';
+import { exists } from './sql.ts';
+import type { StoreContext } from './store-context.ts';
+
+/** The incident or occurrence that a text names. */
+export type Resolved = Pick<Incident, 'digest' | 'environment'> & {
+  /** Set if the text names one occurrence. */
+  readonly occurrence?: string;
+};
+
+/** The lengths that `request-id.ts` accepts from a proxy (characters). */
+const MIN_REQUEST_ID = 8;
+const MAX_REQUEST_ID = 128;
+
+/** Finds incidents by addresses and ids. */
+export function createIncidentFinder({ reader: sql, environment: own }: StoreContext) {
+  /** Lists all environments that can know a digest, first that of this process. */
+  async function listEnvironmentsFor(digest: string): Promise<ReadonlySet<string>> {
+    const rows = await sql.all<{ environment: string }>(
+      'SELECT environment FROM desk_incidents WHERE digest = ? UNION SELECT environment FROM desk_deployments',
+      [digest],
+    );
+    return new Set([own, ...rows.map(({ environment }) => environment).sort()]);
+  }
+
+  /**
+   * Follows an address to its incident, also if its failure got another digest. An address that a server issued wins over
+   * any alias, because browsers choose the ids of their events.
+   *
+   * @param environment all environments by default, first that of this process
+   * @returns undefined if the digest is unknown
+   */
+  async function find(address: Address, environment?: string): Promise<FoundIncident | undefined> {
+    const environments = environment === undefined ? await listEnvironmentsFor(address.digest) : [environment];
+    const keys = [...environments].map((name) => toKey(address.digest, name));
+    const { occurrence } = address;
+    if (occurrence === undefined) return findFirst(keys, (key) => findDigest(key));
+    const issued = await findFirst(keys, (key) => findIssued(key, occurrence));
+    if (issued) return issued;
+    const found = await Promise.all(keys.map((key) => findOccurrence(key, occurrence)));
+    return found.find((one) => one && one.state !== 'unknown') ?? found.find((one) => one !== undefined);
+  }
+
+  async function findFirst<T>(keys: readonly IncidentKey[], read: (key: IncidentKey) => Promise<T | undefined>) {
+    for (const key of keys) {
+      const found = await read(key);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  async function findDigest(key: IncidentKey): Promise<FoundIncident | undefined> {
+    const incident = await readIncident(sql, key);
+    if (incident) return { incident };
+    const moved = await findMoved(sql, key);
+    const target = moved === undefined ? undefined : await readIncident(sql, moved);
+    return target && { incident: target };
+  }
+
+  async function findIssued(key: IncidentKey, name: string): Promise<FoundIncident | undefined> {
+    const occurrence = await readOccurrence(sql, key, name);
+    if (occurrence?.side !== 'server') return undefined;
+    const incident = await readIncident(sql, key);
+    return incident && { incident, occurrence, state: 'stored' };
+  }
+
+  async function findOccurrence(key: IncidentKey, name: string): Promise<FoundIncident | undefined> {
+    const target = await followAliases(sql, { key, occurrence: name });
+    const incident = (await readIncident(sql, target.key)) ?? (await findDigest(key))?.incident;
+    if (!incident) return undefined;
+    const occurrence = await readOccurrence(sql, incident.key, target.occurrence);
+    // Read again: the occurrence can have been stored, and counted, in the meantime.
+    if (occurrence) {
+      return { incident: (await readIncident(sql, incident.key)) ?? incident, occurrence, state: 'stored' };
+    }
+    return { incident, state: (await isSampled(incident.key)) ? 'sampled' : 'unknown' };
+  }
+
+  /** Reports whether some occurrences were only counted. */
+  function isSampled(key: IncidentKey): Promise<boolean> {
+    return exists(sql, 'SELECT 1 FROM desk_hours WHERE key = ? AND stored < server_count + browser_count', [key]);
+  }
+
+  return {
+    find,
+
+    /** Lists the environments that have an incident with this digest, sorted. */
+    async listKnownIn(digest: string): Promise<string[]> {
+      const rows = await sql.all<{ environment: string }>(
+        'SELECT environment FROM desk_incidents WHERE digest = ? ORDER BY environment',
+        [digest],
+      );
+      return rows.map(({ environment }) => environment);
+    },
+
+    /**
+     * Resolves the text of the search box as a digest, an address, a request id or a trace id.
+     *
+     * @returns undefined if the store knows none of these. The caller then searches for the text
+     */
+    async resolveQuery(text: string): Promise<Resolved | undefined> {
+      const wanted = text.trim();
+      const address = parseAddress(wanted);
+      const found = address && (await find(address));
+      if (found) return toResolved(found.incident, found.occurrence?.occurrence ?? address.occurrence);
+      if (wanted.length < MIN_REQUEST_ID || wanted.length > MAX_REQUEST_ID) return undefined;
+      const seen = await findByRequest(sql, wanted);
+      const incident = seen && (await readIncident(sql, seen.key));
+      return incident && toResolved(incident, seen.occurrence);
+    },
+
+    /** Reports whether a digest leads to an incident in this environment, directly or by an alias. */
+    isKnownDigest(digest: string): Promise<boolean> {
+      const key = toKey(digest, own);
+      return exists(
+        sql,
+        'SELECT 1 FROM desk_incidents WHERE key = ? UNION ALL SELECT 1 FROM desk_aliases WHERE key = ?',
+        [key, key],
+      );
+    },
+  };
+}
+
+function toResolved({ digest, environment }: Incident, occurrence: string | undefined): Resolved {
+  return { digest, environment, ...(occurrence !== undefined && { occurrence }) };
+}

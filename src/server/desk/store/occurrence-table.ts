@@ -1,0 +1,196 @@
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { readCursor, writeCursor } from './cursor.ts';
+import type { IncidentKey } from './incident-key.ts';
+import { readFacts, toFactColumns } from './incident-table.ts';
+import type { Occurrence, StoredFailure } from './records.ts';
+import { rebuildSearch } from './search-table.ts';
+import { assignments, placeholders, readShapes, type Sql } from './sql.ts';
+import type { StoreContext } from './store-context.ts';
+
+export interface OccurrenceQuery {
+  /** The most occurrences on a page. */
+  readonly limit: number;
+  /** `next` of the previous page. */
+  readonly cursor?: string;
+  /** Includes full records, which are unpacked one by one. For pages with few occurrences. */
+  readonly withPayload?: boolean;
+}
+
+interface OccurrencePage {
+  /** The latest first. */
+  readonly occurrences: readonly Occurrence[];
+  /** The cursor of the next page. Undefined at the end. */
+  readonly next?: string;
+}
+
+/** The order of a cursor over occurrences, for `isCursor`. */
+export const OCCURRENCE_ORDER = 'at';
+
+interface OccurrenceRow extends Omit<Occurrence, 'isFull' | 'full'> {
+  readonly isFull: number;
+  readonly payload?: Uint8Array;
+}
+
+const COLUMNS = `key, occurrence, at, side, request_id AS "requestId", trace_id AS "traceId", build, release, route, visitor,
+  CASE WHEN payload IS NULL THEN 0 ELSE 1 END AS "isFull"`;
+
+/** The largest unpacked payload (bytes), so that a corrupt row cannot fill the memory. */
+const MAX_UNPACKED = 64 * 1024 * 1024;
+
+export function packPayload(failure: StoredFailure): Uint8Array {
+  return zstdCompressSync(Buffer.from(JSON.stringify(failure)));
+}
+
+/** @returns undefined if the bytes are corrupt */
+function unpackPayload(bytes: Uint8Array): StoredFailure | undefined {
+  try {
+    const text = zstdDecompressSync(bytes, { maxOutputLength: MAX_UNPACKED }).toString('utf8');
+    return JSON.parse(text) as StoredFailure; // from `packPayload`
+  } catch {
+    return undefined;
+  }
+}
+
+function toOccurrence({ isFull, payload, ...row }: OccurrenceRow): Occurrence {
+  const full = payload && unpackPayload(payload);
+  return { ...row, isFull: isFull === 1, ...(full && { full }) };
+}
+
+/** The place of an occurrence in time. */
+export interface OccurrenceKey {
+  readonly occurrence: string;
+  readonly at: number;
+}
+
+/** The neighbours of an occurrence in time. */
+export interface Neighbours {
+  readonly newer?: OccurrenceKey;
+  readonly older?: OccurrenceKey;
+  /** The full record closest in time, or the latest one if the occurrence itself is not stored. */
+  readonly nearestFull?: OccurrenceKey;
+}
+
+/** The order of `listOccurrences`, and the reverse. */
+const STEPS = {
+  older: 'at <= ? AND (at < ? OR occurrence > ?) ORDER BY at DESC, occurrence',
+  newer: 'at >= ? AND (at > ? OR occurrence < ?) ORDER BY at, occurrence DESC',
+};
+
+export function createOccurrenceTable({ reader: sql }: StoreContext) {
+  async function findBeside(
+    key: IncidentKey,
+    { at, occurrence }: OccurrenceKey,
+    step: keyof typeof STEPS,
+  ): Promise<OccurrenceKey | undefined> {
+    const [row] = await sql.all<OccurrenceKey>(
+      `SELECT occurrence, at FROM desk_occurrences WHERE key = ? AND ${STEPS[step]} LIMIT 1`,
+      [key, at, at, occurrence],
+    );
+    return row;
+  }
+
+  async function findNearestFull(key: IncidentKey, at: number): Promise<OccurrenceKey | undefined> {
+    const from = 'SELECT occurrence, at FROM desk_occurrences WHERE key = ? AND payload IS NOT NULL';
+    const near = await sql.all<OccurrenceKey>(
+      `SELECT * FROM (${from} AND at <= ? ORDER BY at DESC LIMIT 1) AS before_it
+        UNION ALL SELECT * FROM (${from} AND at > ? ORDER BY at LIMIT 1) AS after_it`,
+      [key, at, key, at],
+    );
+    return near.sort((left, right) => Math.abs(left.at - at) - Math.abs(right.at - at))[0];
+  }
+
+  return {
+    /** @throws RangeError if the cursor is not valid */
+    async listOccurrences(
+      key: IncidentKey,
+      { limit, cursor, withPayload = false }: OccurrenceQuery,
+    ): Promise<OccurrencePage> {
+      const from =
+        cursor === undefined ? { value: Number.MAX_SAFE_INTEGER, id: '' } : readCursor(cursor, OCCURRENCE_ORDER);
+      const rows = await readShapes<OccurrenceRow>(
+        sql,
+        `SELECT ${COLUMNS}${withPayload ? ', payload' : ''} FROM desk_occurrences WHERE key = ? AND ${STEPS.older} LIMIT ?`,
+        [key, from.value, from.value, from.id, limit + 1],
+      );
+      const page = rows.slice(0, limit);
+      const last = rows.length > limit ? page.at(-1) : undefined;
+      return {
+        occurrences: page.map(toOccurrence),
+        ...(last && { next: writeCursor({ order: OCCURRENCE_ORDER, value: last.at, id: last.occurrence }) }),
+      };
+    },
+
+    async findNeighbours(key: IncidentKey, occurrence: string): Promise<Neighbours> {
+      const own = await readOccurrence(sql, key, occurrence);
+      const nearestFull = await findNearestFull(key, own?.at ?? Number.MAX_SAFE_INTEGER);
+      const older = own && (await findBeside(key, own, 'older'));
+      const newer = own && (await findBeside(key, own, 'newer'));
+      return { ...(older && { older }), ...(newer && { newer }), ...(nearestFull && { nearestFull }) };
+    },
+  };
+}
+
+export async function readOccurrence(sql: Sql, key: IncidentKey, occurrence: string): Promise<Occurrence | undefined> {
+  const [row] = await readShapes<OccurrenceRow>(
+    sql,
+    `SELECT ${COLUMNS}, payload FROM desk_occurrences WHERE key = ? AND occurrence = ?`,
+    [key, occurrence],
+  );
+  return row && toOccurrence(row);
+}
+
+/** Finds the latest occurrence of a request or trace, which can have several. */
+export async function findByRequest(
+  sql: Sql,
+  id: string,
+): Promise<{ readonly key: IncidentKey; readonly occurrence: string } | undefined> {
+  for (const column of ['request_id', 'trace_id']) {
+    const [row] = await sql.all<{ key: IncidentKey; occurrence: string }>(
+      `SELECT key, occurrence FROM desk_occurrences
+        WHERE ${column} IS NOT NULL AND substr(${column}, 1, 12) = ? AND ${column} = ? ORDER BY at DESC LIMIT 1`,
+      [id.slice(0, 12), id],
+    );
+    if (row) return row;
+  }
+  return undefined;
+}
+
+/** The most full records that are read to rebuild an incident, more than the search text has room for. */
+const MAX_REBUILT = 50;
+
+/**
+ * Deletes occurrences, and rebuilds the texts that their incident has from them, in a transaction that has locked the
+ * incident. Counts stay.
+ */
+export async function deleteOccurrences(sql: Sql, key: IncidentKey, occurrences: readonly string[]): Promise<void> {
+  await sql.run(`DELETE FROM desk_occurrences WHERE key = ? AND occurrence IN (${placeholders(occurrences)})`, [
+    key,
+    ...occurrences,
+  ]);
+  await recountVisitors(sql, [key]);
+  const rows = await sql.all<{ payload: Uint8Array }>(
+    `SELECT payload FROM desk_occurrences WHERE key = ? AND payload IS NOT NULL ORDER BY at, occurrence LIMIT ${MAX_REBUILT}`,
+    [key],
+  );
+  const left = rows.flatMap(({ payload }) => unpackPayload(payload) ?? []);
+  const [oldest] = left;
+  // Without a record, texts are emptied rather than masked, because masking does not recognize names.
+  const changes = oldest
+    ? assignments(toFactColumns(readFacts(oldest)))
+    : `rule = 0, title = CASE WHEN class = '' THEN kind ELSE class END, message = '', shape = NULL,
+        location_detail = CASE WHEN location_path IS NULL THEN NULL ELSE '' END`;
+  const values = oldest ? Object.values(toFactColumns(readFacts(oldest))) : [];
+  await sql.run(`UPDATE desk_incidents SET ${changes}, version = version + 1 WHERE key = ?`, [...values, key]);
+  await rebuildSearch(sql, key, left);
+}
+
+/** Counts the visitors of incidents again after occurrences were deleted. */
+export async function recountVisitors(sql: Sql, keys: readonly IncidentKey[]): Promise<void> {
+  if (keys.length === 0) return;
+  await sql.run(
+    `UPDATE desk_incidents SET visitors =
+        (SELECT COUNT(DISTINCT o.visitor) FROM desk_occurrences o WHERE o.key = desk_incidents.key)
+      WHERE key IN (${placeholders(keys)})`,
+    keys,
+  );
+}

@@ -1,0 +1,184 @@
+import { DELETE_BATCH, MAX_CLOCK_SKEW, PROCESS_AGE } from '../limits.ts';
+import { dropOldBuilds } from './build-table.ts';
+import { removeIncident } from './change-incident.ts';
+import type { IncidentKey } from './incident-key.ts';
+import { dropOldNotifications } from './notification-table.ts';
+import { recountVisitors } from './occurrence-table.ts';
+import { dropOldRevalidations } from './revalidation-table.ts';
+import { dropOldSessions } from './session-table.ts';
+import { inParts, readClock, type SqlDriver, type SqlValue } from './sql.ts';
+import type { StoreContext } from './store-context.ts';
+import { dropOldSalts } from './visitor-table.ts';
+
+export interface RetentionOptions {
+  /** The running build. Its files are never deleted. */
+  readonly build: string;
+  /** This process's clock (ms since 1970). If it is minutes off the store's clock, nothing is deleted. */
+  readonly now: number;
+  /** The size limit of everything except the files of builds (bytes). */
+  readonly maxBytes: number;
+  /** How long occurrences are kept (ms). */
+  readonly maxAge: number;
+}
+
+export interface RetentionReport {
+  /** How far this process's clock is ahead of the store's (ms). If it is too far, nothing was deleted. */
+  readonly clockSkew: number;
+  readonly isRefused: boolean;
+  /** Rows that were deleted because the store was too large. */
+  readonly deletedForSize: number;
+  /** The size of the store after that, without the files of builds (bytes). */
+  readonly bytes: number;
+}
+
+/** The share of the limit that a store is reduced to, so that it does not reach the limit again soon. */
+const ENOUGH = 0.9;
+
+/**
+ * Deletes old rows, and the oldest rows of a store that is too large. It works in batches, so that failures can be stored
+ * in between. Incidents that a server saw keep their counts, so that the digest on an old screenshot still leads to its
+ * incident. All times are by the store's clock, because a replica's clock can be wrong.
+ */
+export function createRetention({ driver }: StoreContext) {
+  return {
+    async retain(options: RetentionOptions): Promise<RetentionReport> {
+      const now = await readClock(driver);
+      const clockSkew = options.now - now;
+      if (Math.abs(clockSkew) > MAX_CLOCK_SKEW) {
+        return { clockSkew, isRefused: true, deletedForSize: 0, bytes: await driver.usedBytes() };
+      }
+      await dropOldBuilds(driver, options.build);
+      await dropOldSalts(driver);
+      await dropOldSessions(driver);
+      await dropOldRevalidations(driver);
+      await dropOldNotifications(driver);
+      await dropByAge(driver, now - options.maxAge, now);
+      await driver.reclaim();
+      const deletedForSize = await shrink(driver, options.maxBytes);
+      return { clockSkew, isRefused: false, deletedForSize, bytes: await driver.usedBytes() };
+    },
+  };
+}
+
+/** @param before milliseconds since 1970 */
+async function dropByAge(driver: SqlDriver, before: number, now: number): Promise<void> {
+  const rows = await driver.all<{ key: IncidentKey }>('SELECT DISTINCT key FROM desk_occurrences WHERE at < ?', [
+    before,
+  ]);
+  const noIncident = 'NOT EXISTS (SELECT 1 FROM desk_incidents i WHERE i.key = of.key)';
+  const old: readonly [table: string, key: string, where: string, values: readonly SqlValue[]][] = [
+    ['desk_occurrences', 'key, occurrence', 'at < ?', [before]],
+    ['desk_processes', 'id', 'ended_at < ?', [now - PROCESS_AGE]],
+    // Without its position, the journal of a process that is still alive would be counted again.
+    [
+      'desk_journals',
+      'process',
+      'at < ? AND NOT EXISTS (SELECT 1 FROM desk_processes p WHERE p.id = of.process AND p.ended IS NULL)',
+      [before],
+    ],
+    ['desk_forgotten', 'visitor', 'at < ?', [before]],
+    // The newest alias of each digest stays, so that the digest still leads to an incident.
+    [
+      'desk_aliases',
+      'key, occurrence',
+      `at < ? AND (reason = 'echo' OR EXISTS (SELECT 1 FROM desk_aliases n WHERE n.key = of.key AND n.at > of.at))`,
+      [before],
+    ],
+    // The record of who deleted an incident is kept as long as its occurrences would have been.
+    ['desk_changes', 'id', `at < ? AND ${noIncident}`, [before]],
+  ];
+  for (const [table, key, where, values] of old) await drop(driver, table, key, where, values);
+  for (const part of inParts(rows.map(({ key }) => key))) await recountVisitors(driver, part);
+}
+
+/** Deletes rows of a table in batches. @returns how many */
+async function drop(
+  driver: SqlDriver,
+  table: string,
+  key: string,
+  where: string,
+  values: readonly SqlValue[],
+): Promise<number> {
+  let dropped = 0;
+  for (;;) {
+    const count = await driver.run(
+      `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} of WHERE ${where} LIMIT ${DELETE_BATCH})`,
+      values,
+    );
+    dropped += count;
+    if (count < DELETE_BATCH) return dropped;
+  }
+}
+
+/** Deletes one batch of the least useful rows. @returns the rows, and about how many bytes they had */
+type Shrinking = (driver: SqlDriver) => Promise<{ readonly rows: number; readonly bytes: number }>;
+
+/** The approximate sizes of rows with their index entries (bytes). */
+const ROW_BYTES = { occurrence: 500, hour: 150, incident: 4000 };
+
+/** In this order: reports of browsers before failures of servers, full records before rows, incidents last. */
+const SHRINKING: readonly Shrinking[] = [
+  dropPayloads("side = 'browser'"),
+  dropPayloads('1 = 1'),
+  dropRows('desk_occurrences', 'key, occurrence', "side = 'browser' ORDER BY at", ROW_BYTES.occurrence),
+  dropRows('desk_occurrences', 'key, occurrence', '1 = 1 ORDER BY at', ROW_BYTES.occurrence),
+  // Only charts use hours, and they cover 14 days. Totals are stored elsewhere.
+  dropRows('desk_hours', 'key, hour', '1 = 1 ORDER BY hour', ROW_BYTES.hour),
+  dropReportedOnly,
+];
+
+/** Deletes rows until the store is small enough. @returns how many */
+async function shrink(driver: SqlDriver, maxBytes: number): Promise<number> {
+  const used = await driver.usedBytes();
+  let excess = used > maxBytes ? used - maxBytes * ENOUGH : 0;
+  let deleted = 0;
+  for (const step of SHRINKING) {
+    while (excess > 0) {
+      const { rows, bytes } = await step(driver);
+      deleted += rows;
+      excess -= bytes;
+      if (rows < DELETE_BATCH) break;
+    }
+  }
+  if (deleted > 0) await driver.reclaim();
+  return deleted;
+}
+
+function dropPayloads(where: string): Shrinking {
+  return async (driver) => {
+    const rows = await driver.all<{ key: IncidentKey; occurrence: string; bytes: number }>(
+      `SELECT key, occurrence, length(payload) AS bytes FROM desk_occurrences
+        WHERE payload IS NOT NULL AND ${where} ORDER BY at LIMIT ${DELETE_BATCH}`,
+    );
+    if (rows.length > 0) {
+      await driver.run(
+        `UPDATE desk_occurrences SET payload = NULL WHERE (key, occurrence) IN (VALUES ${rows.map(() => '(?, ?)').join(', ')})`,
+        rows.flatMap(({ key, occurrence }) => [key, occurrence]),
+      );
+    }
+    return { rows: rows.length, bytes: rows.reduce((sum, row) => sum + row.bytes, 0) };
+  };
+}
+
+function dropRows(table: string, key: string, where: string, each: number): Shrinking {
+  return async (driver) => {
+    const rows = await driver.run(
+      `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${where} LIMIT ${DELETE_BATCH})`,
+    );
+    return { rows, bytes: rows * each };
+  };
+}
+
+/**
+ * Deletes incidents that only browsers reported and no operator has worked on, because strangers can create them. Those
+ * that have been quiet longest go first. It leaves no record, which strangers could fill.
+ */
+async function dropReportedOnly(driver: SqlDriver): ReturnType<Shrinking> {
+  const found = await driver.all<{ key: IncidentKey }>(
+    `SELECT i.key FROM desk_incidents i WHERE i.server_count = 0 AND i.state = 'open'
+      AND NOT EXISTS (SELECT 1 FROM desk_notes n WHERE n.key = i.key)
+      AND NOT EXISTS (SELECT 1 FROM desk_changes c WHERE c.key = i.key) ORDER BY i.last_at LIMIT ${DELETE_BATCH}`,
+  );
+  for (const { key } of found) await driver.transaction((sql) => removeIncident(sql, key));
+  return { rows: found.length, bytes: found.length * ROW_BYTES.incident };
+}

@@ -1,0 +1,37 @@
+import { Minute, Second } from '../../../shared/units.ts';
+import { readClock, type Sql } from './sql.ts';
+import type { StoreContext } from './store-context.ts';
+
+/** A page that replicas have to render again. */
+export interface Revalidation {
+  readonly path: string;
+  /** Milliseconds since 1970, by the store's clock. */
+  readonly at: number;
+}
+
+/** A transaction that was slow to commit is found within this time (ms). */
+const OVERLAP = 5 * Second;
+
+/** Replicas that cannot reach the store for longer render the page again by its age (ms). */
+const AGE = 10 * Minute;
+
+export function createRevalidationTable({ quick }: StoreContext) {
+  return {
+    /**
+     * Lists the pages that have changed since a time, some of them again.
+     *
+     * @param since the `now` of the last call, or 0
+     */
+    async listRevalidations(since: number): Promise<{ readonly now: number; readonly found: readonly Revalidation[] }> {
+      const now = await readClock(quick); // first, so that nothing falls between two calls
+      const found = await quick.all<Revalidation>('SELECT path, at FROM desk_revalidations WHERE at > ?', [
+        since - OVERLAP,
+      ]);
+      return { now, found };
+    },
+  };
+}
+
+export async function dropOldRevalidations(sql: Sql): Promise<void> {
+  await sql.run(`DELETE FROM desk_revalidations WHERE at < ${sql.dialect.now} - ${AGE}`);
+}

@@ -1,0 +1,5 @@
+/** Thrown when the arguments are wrong. The message says what is expected. */
+export class UsageError extends Error {}
+
+/** Thrown when a command fails, or when what it names does not exist. */
+export class TerminalError extends Error {}

@@ -1,0 +1,162 @@
+import { MiB, Minute } from '../../../shared/units.ts';
+import type { DeskLog } from '../desk-log.ts';
+import { RETRY_LONGEST, SIZE_GROWTH } from '../limits.ts';
+import type { DeskRetention } from '../settings.ts';
+import type { RetentionReport } from '../store/retention.ts';
+import { StoreError } from '../store/sql.ts';
+import { claimDeadJournals, type DeadJournal } from './adopt.ts';
+import { DEVELOPMENT, publishBuild } from './maps/publish-build.ts';
+import type { ProcessRecords } from './process-records.ts';
+import type { Signals } from './signals.ts';
+import type { StoreHolder } from './store-holder.ts';
+import type { Writer } from './writer.ts';
+
+interface UpkeepOptions {
+  readonly process: string;
+  readonly build: string;
+  readonly release: string;
+  readonly dist: string;
+  /** The folder of all journals. */
+  readonly journals: string;
+  readonly limits: DeskRetention;
+  readonly retryFirst: number;
+  readonly holder: StoreHolder;
+  readonly writer: Writer;
+  readonly processes: ProcessRecords;
+  readonly signals: Pick<Signals, 'inherited'>;
+  readonly onRetained: (report: RetentionReport) => void;
+  readonly log: DeskLog;
+}
+
+const FULL =
+  'The desk has reached its size limit of {size} MB (DESK_MAX_SIZE), so its oldest rows are deleted. To control what stays, raise DESK_MAX_SIZE or lower DESK_RETENTION_DAYS.';
+const SKEWED =
+  "The clocks of this server and the desk's store differ by minutes, so no old rows are deleted. Synchronize this machine's clock, for example with NTP.";
+
+/** What is due when the store becomes available, and from time to time. */
+export function createUpkeep(options: UpkeepOptions) {
+  const { process, build, release, dist, journals, limits, retryFirst, holder, writer, processes, signals, log } =
+    options;
+  let dead: readonly DeadJournal[] | undefined;
+  let isCatchingUp = false;
+  /** Set again if the store becomes available again in the middle. */
+  let isDue = false;
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  let lastBytes = 0;
+  /** Tasks whose failure was logged, and states that were. */
+  const logged = new Set<string>();
+
+  /** Does everything that is due when the store is available again, and repeats it if a part failed. */
+  async function catchUp(wait = retryFirst): Promise<void> {
+    clearTimeout(timer);
+    isDue = true;
+    if (isCatchingUp) return;
+    isCatchingUp = true;
+    let isDone = true;
+    while (isDue) {
+      isDue = false;
+      isDone = await doAll();
+    }
+    isCatchingUp = false;
+    // If the store is unavailable, this is called again once it is back.
+    if (isDone || isStopped || holder.reachableSince === undefined) return;
+    timer = setTimeout(() => void catchUp(Math.min(2 * wait, RETRY_LONGEST)), wait);
+  }
+
+  /** @returns whether everything succeeded, except for the journal, which the writer itself tries again */
+  async function doAll(): Promise<boolean> {
+    // Before the first failure of this release is stored, because the time of its first start orders releases.
+    const isStarted = await quietly('The start of this build could not be recorded in the store.', async () => {
+      if (build !== DEVELOPMENT) await holder.use((store) => store.useBuild({ id: build, release }));
+    });
+    await quietly('The journal could not be stored.', () => writer.flush());
+    processes.write();
+    const areAdopted = await quietly('The journals of ended processes could not be stored.', adoptAll);
+    const areRecorded = await quietly('Ended processes could not be recorded.', () => processes.endOfSilent());
+    const isPublished = await quietly('The files of this build could not be stored.', () =>
+      publishBuild(holder, { build, release, dist }),
+    );
+    const isDone = isStarted && areAdopted && areRecorded && isPublished;
+    if (isDone) await retain();
+    return isDone;
+  }
+
+  /** Stores the journals of dead processes. Records the death first, so that it is not recorded without its journal. */
+  async function adoptAll(): Promise<void> {
+    dead ??= claimDeadJournals(journals, process, log);
+    noteInherited();
+    for (const journal of dead) {
+      const environment = await processes.endOf(journal);
+      await writer.adopt({ ...journal, environment });
+      dead = dead.filter((other) => other !== journal);
+      journal.release(true);
+      noteInherited();
+    }
+  }
+
+  function noteInherited(): void {
+    signals.inherited = (dead ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  async function retain(): Promise<void> {
+    await quietly('Old rows of the desk could not be deleted.', async () => {
+      const report = await holder.use((store) => store.retain({ build, now: Date.now(), ...limits }));
+      lastBytes = report.bytes;
+      logOnce(report.deletedForSize > 0, FULL.replace('{size}', String(limits.maxBytes / MiB)), (sentence) =>
+        log.warn({ rows: report.deletedForSize }, sentence),
+      );
+      logOnce(report.isRefused, SKEWED, (sentence) =>
+        log.error({ minutesAhead: Math.round(report.clockSkew / Minute) }, sentence),
+      );
+      options.onRetained(report);
+    });
+  }
+
+  function logOnce(is: boolean, sentence: string, write: (sentence: string) => void): void {
+    if (is && !logged.has(sentence)) write(sentence);
+    if (is) logged.add(sentence);
+    else logged.delete(sentence);
+  }
+
+  /**
+   * Does some work, and logs an error only once until the work succeeds. Errors of the store are already logged.
+   *
+   * @returns whether it succeeded
+   */
+  async function quietly(sentence: string, work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work();
+      logged.delete(sentence);
+      return true;
+    } catch (error) {
+      logOnce(!(error instanceof StoreError), sentence, () => log.error({ err: error }, sentence));
+      return false;
+    }
+  }
+
+  return {
+    catchUp: () => void catchUp(),
+    retain,
+    quietly,
+    /** Deletes old rows if the store has grown since the last time. */
+    async retainIfGrown() {
+      const bytes = await holder.use((store) => store.usedBytes()).catch(() => 0);
+      if (bytes > lastBytes * (1 + SIZE_GROWTH)) await retain();
+    },
+    /** Checks the store regularly. */
+    async lookAfter() {
+      await quietly('The regular check of the store failed.', async () => {
+        await holder.use((store) => store.check());
+        await holder.use((store) => store.endIgnores());
+        await processes.endOfSilent();
+      });
+    },
+    /** Leaves journals that are not stored yet to another process. */
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      for (const journal of dead ?? []) journal.release(false);
+    },
+  };
+}

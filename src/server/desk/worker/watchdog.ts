@@ -1,0 +1,52 @@
+import { BLOCKED_AFTER, PULSE_INTERVAL } from '../limits.ts';
+import type { Signals } from './signals.ts';
+
+/** The main thread was blocked for over a second. */
+export interface BlockedLoop {
+  /** When the block began (ms since 1970), and how long it lasted (ms). */
+  readonly at: number;
+  readonly ms: number;
+}
+
+interface WatchdogOptions {
+  readonly signals: Pick<Signals, 'pulses' | 'waiting'>;
+  /** Called once, when the main thread continues. */
+  readonly onBlocked: (report: BlockedLoop) => void;
+  /** Milliseconds, monotonic. */
+  readonly now?: () => number;
+}
+
+/**
+ * The longest time that counts between two checks (ms). If they are further apart, the whole machine was suspended or
+ * overloaded, not only the main thread.
+ */
+const LATE_LOOK = 2 * PULSE_INTERVAL;
+
+/** Detects a blocked main thread. */
+export function createWatchdog({ signals, onBlocked, now = () => performance.now() }: WatchdogOptions) {
+  let pulses = signals.pulses;
+  let lastLook = now();
+  /** Since the last pulse (ms). */
+  let silent = 0;
+
+  return {
+    /** How long the main thread has been blocked (ms), or 0. */
+    get blockedMs() {
+      return silent >= BLOCKED_AFTER ? Math.round(silent) : 0;
+    },
+    /** Checks the main thread. Call it every `PULSE_INTERVAL`. */
+    look() {
+      const elapsed = now() - lastLook;
+      lastLook += elapsed;
+      if (signals.pulses === pulses && !signals.waiting) {
+        // Before the first pulse, the program is still loading.
+        if (pulses > 0) silent += Math.min(elapsed, LATE_LOOK);
+        return;
+      }
+      pulses = signals.pulses;
+      const ms = Math.round(silent);
+      silent = 0;
+      if (ms >= BLOCKED_AFTER) onBlocked({ at: Math.round(Date.now() - ms), ms });
+    },
+  };
+}

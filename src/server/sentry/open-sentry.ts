@@ -1,0 +1,19 @@
+import type { Config } from '../config.ts';
+import type { FailureLinks } from '../engine/errors/failure-links.ts';
+import type { Count } from '../engine/monitoring/count.ts';
+import type { Sentry } from './sentry.ts';
+
+export interface OpenSentryOptions {
+  readonly config: Config;
+  readonly debugIds?: Readonly<Record<string, string>> | undefined;
+  readonly count: Count;
+  readonly toUrl: FailureLinks['toUrl'];
+}
+
+/** Opens the project of SENTRY_DSN. Without that setting, the SDK is not loaded. */
+export async function openSentry({ config, ...options }: OpenSentryOptions): Promise<Sentry | undefined> {
+  const { sentryDsn: dsn, sentryEnvironment: environment, publicOrigins } = config;
+  if (!dsn) return undefined;
+  const { createSentry } = await import('./sentry.ts');
+  return createSentry({ dsn, environment, origin: publicOrigins[0], ...options });
+}

@@ -1,0 +1,5 @@
+/** Server-sent events that tell the desk's open pages to request their data again. */
+export const LIVE_PATH = '/desk/live';
+
+/** Something changed in the store, or the stream has just begun. */
+export const LIVE_EVENT = 'changed';

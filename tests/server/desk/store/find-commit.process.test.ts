@@ -1,0 +1,77 @@
+import { expect, it } from 'vitest';
+import type { Store } from '../../../../src/server/desk/store/store.ts';
+import { describeStores, ingest, fullOf } from '../../../../support/stores.ts';
+import { until } from '../../../../support/until.ts';
+
+const DIGEST = '7K3QM2XA@production';
+const FILE = 'src/server/product/pages/cart.ts';
+
+/** @param hash also the subject */
+function commitOf(hash: string, ...lines: [number, number][]) {
+  return { hash, author: 'Ada', at: 1, subject: hash, lines: { [FILE]: lines } };
+}
+
+describeStores('the likely commit', (open) => {
+  /** Starts a build, whose commits are listed newest first, and lets a failure happen in it. */
+  async function deploy(store: Store, build: string, commits: object[] | undefined, hasFailed = true): Promise<void> {
+    await store.useBuild({ id: build, release: build });
+    const read = () => Buffer.from(JSON.stringify(commits));
+    if (commits) await store.storeBuildFile(build, { path: 'commits.json', read });
+    if (hasFailed) await ingest(store, fullOf({ build, release: build, at: Date.now() }));
+    await laterMillisecond();
+  }
+
+  /** Resolves when the store's clock has moved on, because it orders builds and changes by milliseconds. */
+  async function laterMillisecond(): Promise<void> {
+    const at = Date.now();
+    await until(() => Date.now() > at + 1, 'the next millisecond');
+  }
+
+  async function find(store: Store, build: string, ...lines: number[]) {
+    const places = lines.map((line) => ({ file: FILE, line }));
+    return store.findCommit(DIGEST, build, places);
+  }
+
+  it('is the latest of the release that changed a line, the most important line first', async () => {
+    const { store } = await open();
+    await deploy(store, 'v1', [commitOf('old', [1, 99])], false);
+    const added = [commitOf('far', [50, 60]), commitOf('near', [40, 41]), commitOf('first', [41, 41], [7, 7])];
+    await deploy(store, 'v2', [...added, commitOf('old', [1, 99])]);
+    expect(await find(store, 'v2', 41, 55)).toEqual({
+      hash: 'near',
+      author: 'Ada',
+      at: 1,
+      subject: 'near',
+      file: FILE,
+      line: 41,
+    });
+    expect(await find(store, 'v2', 3, 7, 55)).toMatchObject({ hash: 'first', line: 7 });
+    // Only a commit of an earlier release changed this line.
+    expect(await find(store, 'v2', 3)).toBeUndefined();
+  });
+
+  it('is one of the release in which the incident began, with the lines of the build that is shown', async () => {
+    const { store } = await open();
+    await deploy(store, 'v1', [commitOf('a', [10, 10])]);
+    await deploy(store, 'v2', [commitOf('b', [12, 12]), commitOf('a', [12, 12])]);
+    expect(await find(store, 'v2', 12)).toMatchObject({ hash: 'a', line: 12 });
+  });
+
+  it('is one of the release in which the incident returned', async () => {
+    const { store } = await open();
+    await deploy(store, 'v1', [commitOf('a', [10, 10])]);
+    await store.changeIncident(DIGEST, { to: { state: 'resolved', in: 'next' } }, { author: 'ada' });
+    await laterMillisecond();
+    await deploy(store, 'v2', [commitOf('b', [10, 10]), commitOf('a', [10, 10])]);
+    expect(await find(store, 'v2', 10)).toMatchObject({ hash: 'b' });
+  });
+
+  it('is unknown without the commits of a build', async () => {
+    const { store } = await open();
+    await deploy(store, 'v1', undefined);
+    expect(await find(store, 'v1', 10)).toBeUndefined();
+    await deploy(store, 'v2', [commitOf('b', [10, 10])]);
+    expect(await find(store, 'v2', 10)).toBeUndefined();
+    expect(await find(store, 'v3', 10)).toBeUndefined();
+  });
+});

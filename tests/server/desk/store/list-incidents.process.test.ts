@@ -1,0 +1,253 @@
+import { expect, it } from 'vitest';
+import type { IncidentOrder } from '../../../../src/server/desk/store/list-incidents.ts';
+import type { Store } from '../../../../src/server/desk/store/store.ts';
+import { Day, Hour } from '../../../../src/shared/units.ts';
+import { describeStores, ingest, summaryOf, thisHour, fullOf } from '../../../../support/stores.ts';
+
+/** Adds incidents. The higher the digest, the later and the more often it happened. */
+async function fill(store: Store, count: number): Promise<string[]> {
+  const digests = Array.from({ length: count }, (_, index) => String(index + 1).padStart(8, '0'));
+  for (const [index, digest] of digests.entries()) {
+    const seen = Array.from({ length: index + 1 }, (_, time) =>
+      summaryOf({ digest, at: thisHour - (count - index) * Hour + time, visitor: `visitor ${time % 3}` }),
+    );
+    await ingest(store, fullOf({ digest, at: thisHour - 100 * Hour + index }), ...seen);
+  }
+  return digests;
+}
+
+async function listAll(store: Store, order: IncidentOrder, limit: number): Promise<string[]> {
+  const found: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.listIncidents({ order, limit, ...(cursor !== undefined && { cursor }) });
+    expect(page.incidents.length).toBeLessThanOrEqual(limit);
+    found.push(...page.incidents.map(({ digest }) => digest));
+    cursor = page.next;
+  } while (cursor !== undefined);
+  return found;
+}
+
+describeStores('the list of incidents', (open) => {
+  const listDigests = async (store: Store, filter: object) =>
+    (await store.listIncidents({ limit: 20, ...filter })).incidents.map(({ digest }) => digest).sort();
+
+  it('returns each incident once, page by page, in every sort order', async () => {
+    const { store } = await open();
+    const digests = await fill(store, 7);
+    const down = digests.toReversed();
+    for (const order of ['lastSeen', 'firstSeen', 'count'] as const) {
+      for (const limit of [2, 3, 7, 50]) expect(await listAll(store, order, limit)).toEqual(down);
+    }
+    // Most of them have the same number of visitors, so the digest decides.
+    const byVisitors = ['00000003', '00000004', '00000005', '00000006', '00000007', '00000002', '00000001'];
+    expect(await listAll(store, 'visitors', 2)).toEqual(byVisitors);
+  });
+
+  it('continues after the last page while new incidents arrive', async () => {
+    const { store } = await open();
+    await fill(store, 5);
+    const first = await store.listIncidents({ limit: 2 });
+    await ingest(store, fullOf({ digest: '0000000A' }), fullOf({ digest: '0000000B' }));
+    const second = await store.listIncidents({ limit: 2, cursor: first.next ?? '' });
+    expect(second.incidents.map(({ digest }) => digest)).toEqual(['00000003', '00000002']);
+    await expect(store.listIncidents({ limit: 2, order: 'count', cursor: first.next ?? '' })).rejects.toThrow(
+      RangeError,
+    );
+  });
+
+  it.each(['lastSeen', 'count', 'visitors', 'firstSeen'] as const)(
+    'skips and repeats nothing while incidents happen again, sorted by %s',
+    async (order) => {
+      const { store } = await open();
+      const digests = await fill(store, 9);
+      await store.mergeIncidents('00000002', '00000003', { author: 'ada' });
+      const expected = digests.filter((digest) => digest !== '00000002').toSorted();
+      const again = (digest: string, index: number) =>
+        ingest(store, summaryOf({ digest, at: Date.now() + index, visitor: `later ${index}` }));
+      const found: string[] = [];
+      let cursor: string | undefined;
+      for (let page = 0; page === 0 || cursor !== undefined; page += 1) {
+        const read = await store.listIncidents({ order, limit: 2, ...(cursor !== undefined && { cursor }) });
+        found.push(...read.incidents.map(({ digest }) => digest));
+        cursor = read.next;
+        // One that was already listed, two that were not (one of them merged), and a new one.
+        for (const digest of [found[0] ?? '', '00000001', '00000002', '00000005', `0000000${'ABCDEF'[page]}`]) {
+          await again(digest, page * 5);
+        }
+      }
+      expect(found.toSorted()).toEqual(expected);
+    },
+  );
+
+  it('counts occurrences by hour and by day, including merged incidents', async () => {
+    const { store } = await open();
+    const at = (hoursAgo: number, digest = '00000001') => summaryOf({ digest, at: thisHour - hoursAgo * Hour });
+    await ingest(store, at(0), at(0), at(5), at(23), at(24), at(20 * 24), at(5, '00000002'));
+    await store.mergeIncidents('00000002', '00000001', { author: 'ada' });
+    const [incident] = (await store.listIncidents({ limit: 5, now: thisHour + 1 })).incidents;
+    const { hours, days } = incident?.chart ?? { hours: undefined, days: undefined };
+    expect(hours).toMatchObject({ start: thisHour - 23 * Hour, counts: { length: 24 } });
+    expect(hours?.counts).toEqual([1, ...Array(17).fill(0), 2, 0, 0, 0, 0, 2]);
+    expect(days).toMatchObject({ start: Math.floor(thisHour / Day) * Day - 13 * Day, counts: { length: 14 } });
+    expect(days?.counts.reduce((sum, count) => sum + count, 0)).toBe(6);
+  });
+
+  it('is filtered by side, kind, route, release, assignee and time, including merged incidents', async () => {
+    const { store } = await open();
+    const old = thisHour - 50 * Hour;
+    await ingest(
+      store,
+      fullOf({ digest: '00000001', at: old, route: '/a', release: 'v1' }),
+      fullOf({ digest: '00000002', kind: 'hydration', side: 'browser', route: '/b', release: 'v2' }),
+      fullOf({ digest: '00000003', at: old, side: 'browser', release: 'v3' }),
+    );
+    await store.changeIncident('00000002', { assignee: 'ada' }, { author: 'bob' });
+    const cases: [object, string[]][] = [
+      [{ side: 'server' }, ['00000001']],
+      [{ side: 'browser' }, ['00000002', '00000003']],
+      [{ kinds: ['hydration', 'load'] }, ['00000002']],
+      [{ route: '/a' }, ['00000001']],
+      [{ release: 'v2' }, ['00000002']],
+      [{ assignee: 'ada' }, ['00000002']],
+      [{ assignee: null }, ['00000001', '00000003']],
+      [{ from: thisHour - Hour }, ['00000002']],
+      [{ to: thisHour - Hour }, ['00000001', '00000003']],
+      [{ from: old, to: old + Hour, side: 'browser' }, ['00000003']],
+    ];
+    for (const [filter, digests] of cases) expect(await listDigests(store, filter)).toEqual(digests);
+
+    await store.mergeIncidents('00000003', '00000001', { author: 'ada' });
+    expect(await listDigests(store, { side: 'browser' })).toEqual(['00000001', '00000002']);
+    expect(await listDigests(store, { release: 'v3' })).toEqual(['00000001']);
+    expect(await listDigests(store, { from: old, to: old + Hour })).toEqual(['00000001']);
+  });
+
+  it('is filtered by state, and counts the states', async () => {
+    const { store } = await open();
+    await fill(store, 4);
+    await store.changeIncident('00000001', { to: { state: 'resolved', in: 'now' } }, { author: 'ada' });
+    await store.changeIncident('00000002', { to: { state: 'ignored' } }, { author: 'ada' });
+    expect(await listDigests(store, { states: ['open'] })).toEqual(['00000003', '00000004']);
+    expect(await listDigests(store, { states: ['resolved', 'ignored'] })).toEqual(['00000001', '00000002']);
+    await store.mergeIncidents('00000003', '00000004', { author: 'ada' });
+    expect(await store.countStates({})).toEqual({ open: 1, resolved: 1, ignored: 1 });
+    expect(await store.countStates({ route: '/nowhere' })).toEqual({ open: 0, resolved: 0, ignored: 0 });
+  });
+
+  it('counts each visitor once, also across merged incidents', async () => {
+    const { store } = await open();
+    const by = (digest: string, visitor: string) => summaryOf({ digest, visitor });
+    await ingest(store, by('00000001', 'a'), by('00000001', 'b'), by('00000002', 'b'), by('00000002', 'c'));
+    await store.mergeIncidents('00000002', '00000001', { author: 'ada' });
+    const read = async () => (await store.find({ digest: '00000001' }))?.incident.visitors;
+    expect(await read()).toBe(3);
+    await ingest(store, by('00000002', 'a'), by('00000002', 'd'));
+    expect(await read()).toBe(4);
+    await store.unmerge('00000002', { author: 'ada' });
+    expect(await read()).toBe(2);
+    expect((await store.find({ digest: '00000002' }))?.incident.visitors).toBe(4);
+  });
+
+  it('is searched by parts of message, digest, file, function, route, URL and user agent', async () => {
+    const { store } = await open();
+    await ingest(
+      store,
+      fullOf({
+        digest: '7K3QM2XA',
+        title: 'TypeError: Cannot read cartItem of undefined',
+        errors: [{ class: 'TypeError', message: 'Cannot read cartItem of undefined', frames: [] }],
+        site: { path: 'src/server/product/pages/cartItem.ts', function: 'Cart.total', detail: '' },
+        route: '/cart/:id',
+        level: 'warning',
+        tags: { Plan: 'pro plus', tenant: 'acme' },
+        request: {
+          method: 'GET',
+          url: '/cart/100%25_a?coupon=ÄPFEL',
+          headers: { 'user-agent': 'Mozilla/5.0 (X11) Firefox/152.0' },
+        },
+      }),
+      fullOf({ digest: '00000002', title: 'RangeError: "quoted" \\ back_slash', route: '/other' }),
+    );
+    const both = ['00000002', '7K3QM2XA'];
+    const cases: [string, string[]][] = [
+      ['cart', ['7K3QM2XA']],
+      ['cartItem', ['7K3QM2XA']],
+      ['CARTITEM', ['7K3QM2XA']],
+      ['pages in `src`', []],
+      ['pages', ['7K3QM2XA']],
+      ['src/server/product/pages/cartItem.ts', ['7K3QM2XA']],
+      ['item firefox', ['7K3QM2XA']],
+      ['firefox range', []],
+      ['7k3qm', ['7K3QM2XA']],
+      ['äpfel', ['7K3QM2XA']],
+      ['100%25_a', ['7K3QM2XA']],
+      ['100%', ['7K3QM2XA']],
+      ['%_', []],
+      ['"quoted"', ['00000002']],
+      ['k\\', []],
+      ['\\', ['00000002']],
+      ['back_slash', ['00000002']],
+      ['backxslash', []],
+      ['error', both],
+      ['er', both],
+      ['er car', ['7K3QM2XA']],
+      ['  ', both],
+      ['tag:plan=pro', ['7K3QM2XA']],
+      ['tag:tenant=acme level:warning', ['7K3QM2XA']],
+      ['tag:tenant=other', []],
+      ['AND OR NOT * ( NEAR', []],
+    ];
+    for (const [search, digests] of cases) {
+      expect([search, await listDigests(store, { search })]).toEqual([search, digests]);
+    }
+  });
+
+  it('finds words that many incidents share, in its sort order, including merged ones', async () => {
+    const { store } = await open();
+    const digests = Array.from({ length: 310 }, (_, index) => String(index).padStart(8, '0'));
+    await ingest(
+      store,
+      ...digests.map((digest, index) => fullOf({ digest, at: thisHour + index, title: 'Error: so common' })),
+      fullOf({ digest: 'ZZZZZZZZ', at: thisHour + 1000, title: 'Other' }),
+    );
+    await store.mergeIncidents('00000309', 'ZZZZZZZZ', { author: 'ada' });
+    const search = async (words: string) =>
+      (await store.listIncidents({ limit: 3, search: words })).incidents.map(({ digest }) => digest);
+    const last = ['ZZZZZZZZ', '00000308', '00000307'];
+    for (const words of ['common', 'SO comm', 'so']) expect(await search(words)).toEqual(last);
+    expect(await store.countStates({ search: 'common' })).toMatchObject({ open: 310 });
+    expect(await search('common other')).toEqual([]);
+  });
+
+  it('finds text of later occurrences, finds merged incidents under their target, and finds nothing deleted', async () => {
+    const { store } = await open();
+    const request = (url: string) => ({ method: 'GET', url });
+    await ingest(store, fullOf({ digest: '00000001', request: request('/first') }), fullOf({ digest: '00000002' }));
+    await ingest(store, fullOf({ digest: '00000001', request: request('/second') }));
+    expect(await listDigests(store, { search: '/first' })).toEqual(['00000001']);
+    expect(await listDigests(store, { search: '/second' })).toEqual(['00000001']);
+    await store.mergeIncidents('00000001', '00000002', { author: 'ada' });
+    expect(await listDigests(store, { search: '/second' })).toEqual(['00000002']);
+    await store.deleteIncident('00000002', { author: 'ada' });
+    expect(await listDigests(store, { search: '/second' })).toEqual([]);
+  });
+
+  it('resolves a digest, an address, a request id or a trace id', async () => {
+    const { store } = await open();
+    const traceId = 'ab'.repeat(16);
+    const { failure } = fullOf({ digest: '7K3QM2XA', traceId });
+    const { thin } = summaryOf({ digest: '7K3QM2XA', traceId: 'cd'.repeat(16) });
+    await ingest(store, fullOf(failure), { entry: 'summary', thin });
+    const { digest, occurrence } = failure;
+    const straight = { digest, environment: 'production', occurrence };
+    expect(await store.resolveQuery(' 7k3q-m2xa ')).toEqual({ digest, environment: 'production' });
+    expect(await store.resolveQuery(`${digest}-${occurrence}`)).toEqual(straight);
+    expect(await store.resolveQuery(failure.requestId ?? '')).toEqual(straight);
+    expect(await store.resolveQuery(traceId)).toEqual(straight);
+    expect(await store.resolveQuery(thin.traceId ?? '')).toEqual({ ...straight, occurrence: thin.occurrence });
+    for (const nothing of ['cartItem', '00000000', traceId.slice(0, 12), '', 'x'.repeat(1000)]) {
+      expect(await store.resolveQuery(nothing)).toBeUndefined();
+    }
+  });
+});
