@@ -50,7 +50,7 @@ export interface Desk {
   close(): Promise<void>;
 }
 
-export interface DeskCondition {
+interface DeskCondition {
   readonly store: StoreState;
   readonly journal: 'written' | 'failing';
   readonly worker: WorkerState;

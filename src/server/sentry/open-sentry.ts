@@ -3,7 +3,7 @@ import type { FailureLinks } from '../engine/errors/failure-links.ts';
 import type { Count } from '../engine/monitoring/count.ts';
 import type { Sentry } from './sentry.ts';
 
-export interface OpenSentryOptions {
+interface OpenSentryOptions {
   readonly config: Config;
   readonly debugIds?: Readonly<Record<string, string>> | undefined;
   readonly count: Count;

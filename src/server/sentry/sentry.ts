@@ -11,7 +11,7 @@ type ClientOptions = ConstructorParameters<typeof NodeClient>[0];
 type Transport = NonNullable<ReturnType<ClientOptions['transport']>>;
 type Envelope = Parameters<Transport['send']>[0];
 
-export interface SentryOptions extends SentryEventOptions {
+interface SentryOptions extends SentryEventOptions {
   readonly dsn: Dsn;
   readonly count: Count;
 }

@@ -8,7 +8,7 @@ export interface Changed {
 }
 
 /** The test result of each target. */
-export interface TestResults {
+interface TestResults {
   readonly results: readonly { readonly target: string; readonly ok: boolean; readonly words: string }[];
 }
 

@@ -10,7 +10,7 @@ export function chooseOpen({ frames }: Pick<ErrorShape, 'frames'>): ReadonlySet<
   return new Set(application.length > 0 ? application.slice(0, OPEN_FRAMES) : ours.slice(0, 1));
 }
 
-export interface FrameGroup {
+interface FrameGroup {
   /** True for frames of Spillway, of dependencies and of the runtime. If false, the group is one frame of the app. */
   readonly isFolded: boolean;
   readonly frames: readonly FrameShape[];

@@ -21,7 +21,7 @@ export type IncidentState = 'open' | 'resolved' | 'ignored';
 export type Side = 'server' | 'browser';
 
 /** The user of the desk. */
-export interface OperatorShape {
+interface OperatorShape {
   readonly name: string;
   /** False for viewers, who see no forms. */
   readonly canChange: boolean;

@@ -125,7 +125,7 @@ export function toOperatorApp({ knowOperator, step }: Omit<DeskPages, 'endStream
 }
 
 /** Returns the operator who gets a sign-in link at this start. */
-export function findLinkHolder({ config, listed }: Bootstrap): string | undefined {
+function findLinkHolder({ config, listed }: Bootstrap): string | undefined {
   // Otherwise none: in production, what a process prints is often forwarded and kept.
   const isLocal = config.isLoopback && config.publicOrigins.length === 0;
   return listed.isNew || isLocal ? listed.tokens.find(({ role }) => role === 'operator')?.name : undefined;

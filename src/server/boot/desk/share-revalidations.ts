@@ -2,7 +2,7 @@ import { LIVE_POLL_INTERVAL } from '../../desk/limits.ts';
 import type { DeskCalls } from '../../desk/worker/desk-calls.ts';
 import { dropKept, shareRevalidations } from '../../engine/pages/revalidate.ts';
 
-export interface SharedRevalidations {
+interface SharedRevalidations {
   readonly calls: Pick<DeskCalls, 'listRevalidations'>;
   /** Stores a page durably. @returns false if that failed */
   readonly store: (path: string) => boolean;

@@ -2,7 +2,7 @@ import { Second } from '../../../shared/units.ts';
 import type { Desk } from '../../desk/desk.ts';
 import type { Metrics } from '../../engine/monitoring/metrics.ts';
 
-export type WatchedDesk = Pick<Desk, 'condition' | 'waitingBytes' | 'pendingCalls' | 'storedBytes' | 'clockSkew'>;
+type WatchedDesk = Pick<Desk, 'condition' | 'waitingBytes' | 'pendingCalls' | 'storedBytes' | 'clockSkew'>;
 
 /** Registers the gauges of the desk. */
 export function watchDesk({ gauge }: Pick<Metrics, 'gauge'>, desk: WatchedDesk): void {

@@ -32,7 +32,7 @@ async function withinPatience(operator: Promise<unknown>): Promise<boolean> {
   return known !== undefined;
 }
 
-export interface KnowOperatorOptions {
+interface KnowOperatorOptions {
   readonly signIn: Pick<SignIn, 'isIssued'>;
   readonly isOperator: IsOperator;
   /** The paths that check the session themselves. */

@@ -7,13 +7,13 @@ import type { ProxySignIn } from './proxy-operator.ts';
 import type { SessionStore } from './session-store.ts';
 import { createSignIn, makeTicket, type SignIn } from './sign-in.ts';
 
-export interface SignInSettings {
+interface SignInSettings {
   readonly tokens: readonly OperatorToken[];
   readonly proxy: ProxySignIn | undefined;
   readonly calls: SessionStore;
 }
 
-export interface OpenSignIn {
+interface OpenSignIn {
   readonly signIn: SignIn;
   /** Removes the desk's credentials from each request, before all product code. */
   readonly takeCredentials: Step;

@@ -2,7 +2,7 @@ import type { Operator } from '../../access/operator-tokens.ts';
 import { MAX_CACHED_SESSIONS, SESSION_CACHE_TIME } from '../limits.ts';
 
 /** Recent answers of the store about sessions, in this process. */
-export interface SessionCache {
+interface SessionCache {
   /**
    * Returns the holder of a session. Returns a promise only if the store was not asked in the last 2 s, or has not
    * answered yet. Requests that arrive together share one call.
@@ -20,7 +20,7 @@ interface Entry {
   answer?: { readonly operator: Operator | undefined };
 }
 
-export interface SessionCacheOptions {
+interface SessionCacheOptions {
   /** Asks the store. */
   readonly readSession: (id: string) => Promise<Operator | undefined>;
   /** Milliseconds, monotonic. */

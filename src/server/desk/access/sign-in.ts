@@ -34,7 +34,7 @@ export interface SignIn {
   end(session: string): Promise<void>;
 }
 
-export interface SignInOptions {
+interface SignInOptions {
   readonly tokens: OperatorTokens;
   readonly sessions: SessionStore;
   readonly checkToken: CheckToken;

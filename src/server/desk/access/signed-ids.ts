@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:
 import type { OperatorToken } from '../../access/operator-tokens.ts';
 
 /** Issues ids, and later recognizes them without asking the store. */
-export interface SignedIds {
+interface SignedIds {
   /** Makes a new id for the holder of a token. */
   make(token: OperatorToken): string;
   /**

@@ -13,14 +13,12 @@ import { StoreError } from '../store/sql.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
 import { createCallerAuth, requireCaller } from './caller.ts';
 import type { ApiContext } from './context.ts';
-import { exportApi } from './export.ts';
 import { incidentApi, incidentMarkdown } from './incident.ts';
 import { incidentsApi } from './incidents.ts';
 import { notesApi } from './notes.ts';
-import { notificationsApi } from './notifications.ts';
 import { occurrencesApi } from './occurrences.ts';
 
-export interface DeskApiOptions {
+interface DeskApiOptions {
   readonly calls: DeskCalls;
   readonly facts: DeskFacts;
   readonly checkToken: CheckToken;
@@ -28,10 +26,6 @@ export interface DeskApiOptions {
 
 /** The path that the API is mounted at. */
 export const DESK_API_PATH = '/api/desk';
-
-export function isDeskApiPath(path: string): boolean {
-  return path === DESK_API_PATH || path.startsWith(`${DESK_API_PATH}/`);
-}
 
 /** Serves the operators' actions to programs. It answers every request under its path. */
 export function createDeskApi({ calls, facts, checkToken }: DeskApiOptions): RequestHandler {
@@ -50,7 +44,7 @@ export function createDeskApi({ calls, facts, checkToken }: DeskApiOptions): Req
     .use(tellAway);
 }
 
-const PARTS = [incidentsApi, incidentApi, occurrencesApi, notesApi, exportApi, notificationsApi];
+const PARTS = [incidentsApi, incidentApi, occurrencesApi, notesApi];
 
 const PROBLEMS = {
   401: 'The token is missing or not valid.',

@@ -150,7 +150,7 @@ function present({ incident }: FoundIncident, context: Context): Promise<ReturnT
  *
  * @throws HttpError 404
  */
-export async function presentAddress(
+async function presentAddress(
   address: string,
   context: Context,
   environment?: string,

@@ -4,7 +4,7 @@ import { HttpError } from '../../engine/errors/http-error.ts';
 import { ORDERS } from '../pages/read-view.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';
 import { type ApiContext, readVersion } from './context.ts';
-import { BuildList, Found, IncidentList } from './replies.ts';
+import { Found, IncidentList } from './replies.ts';
 import { FindQuery, ListQuery, toStoreFilter } from './requests.ts';
 
 const NOTHING =
@@ -27,12 +27,6 @@ const operations = {
     query: FindQuery,
     replies: { 200: { about: 'The digest that was found, and its occurrence if there is one.', body: Found } },
     problems: { 404: 'Nothing was found.' },
-  }),
-  listBuilds: operation({
-    method: 'GET',
-    path: '/builds',
-    summary: 'List builds and their releases',
-    replies: { 200: { about: 'The builds that were started and are still recorded.', body: BuildList } },
   }),
 };
 
@@ -74,13 +68,6 @@ export function incidentsApi(context: ApiContext): ApiPart {
         const found = await calls.resolveQuery(query.text);
         if (!found) throw new HttpError(404, NOTHING);
         return { status: 200, body: found };
-      },
-      async listBuilds() {
-        const builds = await calls.listBuilds();
-        return {
-          status: 200,
-          body: { builds: builds.map(({ id, release, firstAt }) => ({ build: id, release, firstAt })) },
-        };
       },
     },
     context,

@@ -7,7 +7,6 @@ import type {
   ComponentShape,
   IncidentRow,
   MarkShape,
-  NotificationShape,
   PlaceShape,
   ReleaseShape,
   RequestShape,
@@ -354,56 +353,3 @@ export const ChangedIncident = z
 export const Found = z
   .strictObject({ digest: z.string(), environment, occurrence: z.string().optional() })
   .meta({ id: 'Found' });
-
-export const BuildList = z
-  .strictObject({
-    builds: z
-      .array(z.strictObject({ build: z.string(), release: z.string(), firstAt: Time }))
-      .describe('Ordered by when they were first started.'),
-  })
-  .meta({ id: 'BuildList' });
-
-const Notification = z
-  .strictObject({
-    id: z.int(),
-    label: text('`New`, `Regression`, `Frequent` or `Test`.'),
-    digest: z.string().optional(),
-    environment: text('From the incident, if it still exists.').optional(),
-    title: text('From the incident, if it still exists.').optional(),
-    state: z.enum(['waiting', 'sent', 'failed', 'dropped']),
-    at: Time.describe('When it ended, or, if it is waiting, when it was created. Milliseconds since 1970.'),
-    dueAt: Time.optional(),
-    tries: z.int(),
-    outcome: text('The result of the last try, as text.'),
-    target: z.string(),
-  })
-  .meta({ id: 'Notification' }) satisfies z.core.$ZodType<NotificationShape>;
-
-export const NotificationList = z
-  .strictObject({
-    targets: z.array(z.string()).describe('The targets, without their secrets.'),
-    waiting: z.array(Notification).describe('The next due first.'),
-    done: z.array(Notification).describe('Newest first.'),
-  })
-  .meta({ id: 'NotificationList' });
-
-export const TestResults = z
-  .strictObject({ results: z.array(z.strictObject({ target: z.string(), ok: z.boolean(), words: z.string() })) })
-  .meta({ id: 'TestResults' });
-
-export const ExportLine = z
-  .discriminatedUnion('type', [
-    z.strictObject({ type: z.literal('incident'), ...head, firstRelease: z.string(), lastRelease: z.string() }),
-    z.strictObject({
-      type: z.literal('occurrence'),
-      digest: text('The digest of its incident.'),
-      environment,
-      ...Occurrence.shape,
-    }),
-    z.strictObject({ type: z.literal('end'), incidents: z.int(), occurrences: z.int() }),
-  ])
-  .meta({
-    id: 'ExportLine',
-    description:
-      'Each incident is followed by its occurrences. If the last line is not an `end`, the export is incomplete.',
-  });

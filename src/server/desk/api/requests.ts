@@ -105,20 +105,16 @@ export const OccurrenceQuery = z
     error: NO_CURSOR,
   });
 
-export const LimitQuery = z.strictObject({ limit });
 export const LimitInEnvironment = z.strictObject({ ...InEnvironment.shape, limit });
 
 export const FindQuery = z.strictObject({
   text: word.describe('A digest, an address, a request id or a trace id.'),
 });
 
-const occurrences = z
+const _occurrences = z
   .enum(['none', 'brief', 'full'])
   .default('brief')
   .describe('None, only when and where each happened, or everything that is kept.');
-
-export const ExportQuery = z.strictObject({ state: state.default('all'), ...filter, occurrences });
-export const ExportOneQuery = z.strictObject({ ...InEnvironment.shape, occurrences });
 
 /** Returns the store's filter for a query. */
 export function toStoreFilter(

@@ -28,7 +28,7 @@ export interface Journal {
   close(): void;
 }
 
-export interface JournalOptions {
+interface JournalOptions {
   /** The folder of this process. */
   readonly folder: string;
   /** Says how far the journal is stored. */

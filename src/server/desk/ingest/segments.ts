@@ -36,8 +36,6 @@ const FILES: SegmentFiles = {
 };
 
 /** Writes the segments of this process's journal. Readers can read and delete them. */
-export type Segments = ReturnType<typeof createSegments>;
-
 export function createSegments(folder: string, files: SegmentFiles = FILES) {
   /** The sizes of closed segments (bytes), by number. */
   const closed = new Map<number, number>();

@@ -114,7 +114,7 @@ export function toText(message: Message): string {
 /** Longest subject (characters). */
 const MAX_SUBJECT = 140;
 
-export interface MailText {
+interface MailText {
   readonly subject: string;
   readonly text: string;
   readonly html: string;

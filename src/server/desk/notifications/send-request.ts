@@ -18,7 +18,7 @@ export interface RequestParts {
   readonly body?: string;
 }
 
-export interface SendRequestOptions {
+interface SendRequestOptions {
   readonly addresses: AddressFinder;
   readonly connectTime?: number;
   readonly totalTime?: number;

@@ -24,7 +24,7 @@ import type { DeskContext, DeskFacts } from './context.ts';
 import { pages as serverPages } from './index.ts';
 import { createLive } from './live.ts';
 
-export interface DeskPagesOptions {
+interface DeskPagesOptions {
   readonly calls: DeskCalls;
   readonly signIn: SignIn;
   readonly facts: DeskFacts;

@@ -27,7 +27,7 @@ export async function findShown(asked: Address, { params, scope, calls, own }: F
   return chooseShown(found, occurrence, calls);
 }
 
-export interface FindShownOptions {
+interface FindShownOptions {
   readonly params: LoaderArgs['params'];
   /** The environment that the URL names; empty if it names none, which allows any. */
   readonly scope: string;

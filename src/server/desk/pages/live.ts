@@ -17,7 +17,7 @@ export interface Live {
   endAll(): void;
 }
 
-export interface LiveOptions {
+interface LiveOptions {
   /** Returns a number that grows with each change, over all replicas. */
   readonly readChanges: () => Promise<number>;
   readonly readAccess: ReadAccess;

@@ -39,7 +39,7 @@ async function load(context: DeskContext): Promise<NotificationsData> {
   };
 }
 
-export function presentNotification(notification: NotificationRecord): NotificationShape {
+function presentNotification(notification: NotificationRecord): NotificationShape {
   const { id, event, key, title, kind, state, createdAt, triedAt, dueAt, attempts, result, targetName } = notification;
   return {
     id,

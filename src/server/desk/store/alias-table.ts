@@ -5,7 +5,7 @@ import { insertRows, placeholders, type Sql, toColumn } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 /** An address with a key instead of a digest. */
-export interface KeyAddress {
+interface KeyAddress {
   readonly key: IncidentKey;
   readonly occurrence: string;
 }

@@ -27,9 +27,7 @@ export type ChangeOutcome =
   | { readonly outcome: 'changed'; readonly before: Incident; readonly after: Incident }
   | NotChanged;
 
-export type NotChanged =
-  | { readonly outcome: 'conflict'; readonly incident: Incident }
-  | { readonly outcome: 'unknown' };
+type NotChanged = { readonly outcome: 'conflict'; readonly incident: Incident } | { readonly outcome: 'unknown' };
 
 type DeleteOutcome = { readonly outcome: 'deleted' } | NotChanged;
 

@@ -5,7 +5,7 @@ import { type Cursor, readCursor, writeCursor } from './cursor.ts';
 import type { IncidentKey } from './incident-key.ts';
 import { readIncidents, toHour } from './incident-table.ts';
 import type { Incident } from './records.ts';
-import { createMatch } from './search-table.ts';
+import { toSearchCondition } from './search-table.ts';
 import { placeholders, type Sql, type SqlValue } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
@@ -77,7 +77,7 @@ export function createIncidentList({ reader, environment }: StoreContext) {
      */
     async listIncidents(query: IncidentQuery): Promise<IncidentPage> {
       const { limit, order = 'lastSeen', cursor, now = Date.now() } = query;
-      const conditions = await toConditions(reader, { environment, ...query });
+      const conditions = toConditions({ environment, ...query });
       if (cursor !== undefined) addCursor(conditions, ORDERS[order], readCursor(cursor, order));
       const rows = await reader.all<{ key: IncidentKey; sort_key: number }>(
         `SELECT i.key, ${ORDERS[order]} AS sort_key FROM desk_incidents i ${conditions.text()}
@@ -102,7 +102,7 @@ export function createIncidentList({ reader, environment }: StoreContext) {
       states: _states,
       ...filter
     }: IncidentFilter): Promise<Readonly<Record<IncidentState, number>>> {
-      const conditions = await toConditions(reader, { environment, ...filter });
+      const conditions = toConditions({ environment, ...filter });
       const rows = await reader.all<{ state: IncidentState; count: number }>(
         `SELECT i.state, COUNT(*) AS count FROM desk_incidents i ${conditions.text()} GROUP BY i.state`,
         conditions.values,
@@ -135,7 +135,7 @@ function addCursor(conditions: Conditions, column: string, { value, id }: Cursor
   conditions.add(`${column} <= ? AND (${column} < ? OR i.key > ?)`, value, value, id);
 }
 
-async function toConditions(sql: Sql, filter: IncidentFilter & { readonly environment: string }): Promise<Conditions> {
+function toConditions(filter: IncidentFilter & { readonly environment: string }): Conditions {
   const conditions = new Conditions();
   const { states, side, kinds, route, release, environment, from, to, search } = filter;
   conditions.add('i.environment = ?', environment);
@@ -153,7 +153,7 @@ async function toConditions(sql: Sql, filter: IncidentFilter & { readonly enviro
       to ?? Number.MAX_SAFE_INTEGER,
     );
   }
-  const match = search === undefined ? undefined : await createMatch(sql, search);
+  const match = search === undefined ? undefined : toSearchCondition(search);
   if (match) conditions.add(match.text, ...match.values);
   return conditions;
 }

@@ -57,7 +57,7 @@ function toOccurrence({ isFull, payload, ...row }: OccurrenceRow): Occurrence {
 }
 
 /** The place of an occurrence in time. */
-export interface OccurrenceKey {
+interface OccurrenceKey {
   readonly occurrence: string;
   readonly at: number;
 }

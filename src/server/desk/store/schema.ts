@@ -257,7 +257,7 @@ export async function migrate(driver: SqlDriver): Promise<void> {
 }
 
 /** Locks the schema against changes by other processes until the transaction ends. */
-export async function lockSchema(sql: Sql): Promise<void> {
+async function lockSchema(sql: Sql): Promise<void> {
   // An arbitrary number that nothing else uses: "desk" in ASCII.
   if (sql.dialect.name === 'postgres') await sql.all('SELECT pg_advisory_xact_lock(1684370283)');
 }

@@ -16,7 +16,6 @@ import { createProcessTable } from './process-table.ts';
 import { createRetention } from './retention.ts';
 import { createRevalidationTable } from './revalidation-table.ts';
 import { migrate, SCHEMA_VERSION } from './schema.ts';
-import { prepareSearch } from './search-table.ts';
 import { createSessionTable } from './session-table.ts';
 import { hasTable, QueryFailedError, readMeta, readNumber, type SqlDriver, StoreAwayError } from './sql.ts';
 import { openSqlite } from './sqlite.ts';
@@ -30,7 +29,7 @@ import { createVisitorTable } from './visitor-table.ts';
  */
 export type Store = ReturnType<typeof createStore>;
 
-export interface StoreOptions {
+interface StoreOptions {
   /** `SENTRY_ENVIRONMENT` of the process. */
   readonly environment: string;
   /** Gets warnings about features that the database does not allow. The desk works without them. */
@@ -60,7 +59,6 @@ export function openDriver(options: {
 export async function openStore(driver: SqlDriver, options: StoreOptions): Promise<Store> {
   try {
     await migrate(driver);
-    await prepareSearch(driver, options.log);
     return createStore(driver, options);
   } catch (error) {
     await driver.close();

@@ -5,7 +5,6 @@ import type { IncidentKey } from './incident-key.ts';
 import { lockIncident } from './incident-table.ts';
 import type { PreparedEntry } from './ingest/tally.ts';
 import { deleteOccurrences } from './occurrence-table.ts';
-import { mergeIndex } from './search-table.ts';
 import { exists, inParts, noteChange, placeholders, type Sql } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
@@ -60,7 +59,6 @@ export function createVisitorTable({ driver, reader }: StoreContext) {
         );
         deleted += await deleteVisitor(hash);
       }
-      await mergeIndex(driver);
       await driver.overwriteDeleted();
       return deleted;
     },

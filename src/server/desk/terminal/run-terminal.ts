@@ -52,7 +52,7 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'
 const USUAL_LIMIT = 20;
 const MAX_LIMIT = 200;
 
-export interface TerminalOptions {
+interface TerminalOptions {
   /** The arguments after the name of the command. */
   readonly args: readonly string[];
   readonly env: Environment;

@@ -10,7 +10,7 @@ import type { DeskLog } from '../desk-log.ts';
 import type { Store } from '../store/store.ts';
 import { TerminalError } from './terminal-error.ts';
 
-export interface SignInLink extends Pick<OperatorToken, 'name' | 'role'> {
+interface SignInLink extends Pick<OperatorToken, 'name' | 'role'> {
   readonly link: string;
   /** Whether the address is a guess: the server can have another environment than this command. */
   readonly isGuessed: boolean;

@@ -36,7 +36,7 @@ export interface Shown {
   readonly neighbours: Neighbours;
 }
 
-export interface ReadIncidentOptions {
+interface ReadIncidentOptions {
   readonly calls: StoryCalls;
   readonly links: DeskLinks;
   /** The environment of this server. */

@@ -54,8 +54,6 @@ export interface WorkerStart {
 }
 
 /** The work of the worker thread, without the thread. */
-export type DeskWorker = ReturnType<typeof createDeskWorker>;
-
 interface DeskWorkerOptions {
   readonly start: WorkerStart;
   readonly digester: Digester;

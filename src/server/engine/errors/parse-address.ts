@@ -4,11 +4,6 @@ export interface Address {
   readonly occurrence?: string;
 }
 
-/** `7K3QM2XA-9F4W0R6B`, or the digest if there is no occurrence. */
-export function toAddressText({ digest, occurrence }: Address): string {
-  return occurrence === undefined ? digest : `${digest}-${occurrence}`;
-}
-
 /** A digest and an optional occurrence, each 8 characters of Crockford base32. */
 const ADDRESS = /^[0-9A-HJKMNP-TV-Z]{8}(?:[0-9A-HJKMNP-TV-Z]{8})?$/;
 

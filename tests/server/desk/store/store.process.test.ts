@@ -1,74 +1,28 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { toSummary } from '../../../../src/server/desk/ingest/journal-entry.ts';
-import type { Intake } from '../../../../src/server/desk/store/ingest/tally.ts';
+import type { PreparedEntry } from '../../../../src/server/desk/store/ingest/tally.ts';
 import { SCHEMA_VERSION } from '../../../../src/server/desk/store/schema.ts';
-import { openPostgres } from '../../../../src/server/desk/store/postgres.ts';
-import type { SqlDriver } from '../../../../src/server/desk/store/sql.ts';
-import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
-import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { Day, Hour } from '../../../../src/shared/units.ts';
 import { createFailure } from '../../../support/desk.ts';
-import { retain } from '../../../support/stores.ts';
-import { createTestLog } from '../../../support/test-log.ts';
-import { usePostgres } from '../../../support/use-postgres.ts';
+import { describeStores, fullOf, ingest, retain, summaryOf, thisHour as hour } from '../../../support/stores.ts';
 
-const postgres = usePostgres();
+const KEY = '7K3QM2XA@production';
 
-const whole = (wanted: Partial<Failure> = {}): Extract<Intake, { entry: 'full' }> => ({
-  entry: 'full',
-  failure: createFailure(wanted),
-});
-const thin = (wanted: Partial<Failure> = {}): Extract<Intake, { entry: 'summary' }> => ({
-  entry: 'summary',
-  summary: toSummary(createFailure(wanted)),
-});
-/** The beginning of an hour, so that no test runs across the end of one. */
-const hour = Math.floor(Date.now() / Hour) * Hour;
-
-const drivers: Record<string, () => Promise<SqlDriver> | SqlDriver> = {
-  SQLite: () => openSqlite(':memory:', { log: createTestLog().log }),
-  PostgreSQL: async () => openPostgres(await postgres.emptyDesk()),
-};
-
-describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
-  async function open(): Promise<{ store: Store; driver: SqlDriver }> {
-    const driver = await openDriver();
-    const store = await openStore(driver, { environment: 'production' });
-    onTestFinished(() => store.close());
-    return { store, driver };
-  }
-
-  const ingest = (store: Store, ...entries: Intake[]) => store.ingest({ entries });
-
-  it('keeps feedback once, with the incident that it is about', async () => {
-    const { store } = await open();
-    const { failure } = whole();
-    const address = `${failure.digest}-${failure.occurrence}`;
-    const said = { id: 'a'.repeat(32), address, text: 'I paid\0 twice.', email: 'ada@example.com', at: 2 };
-    const other = { id: 'b'.repeat(32), text: 'Nice site.', at: 3 };
-    const again = { ...said, text: 'Not this.' };
-    for (const feedback of [said, other, again]) await ingest(store, whole(failure), { entry: 'feedback', feedback });
-    expect(await store.listFeedback(failure.digest, 10)).toEqual([{ ...said, text: 'I paid\ufffd twice.' }]);
-    expect((await store.find({ digest: failure.digest }))?.incident.counts.server).toBeGreaterThan(0);
-    await retain(store);
-    expect(await store.listFeedback(failure.digest, 10)).toEqual([]);
-  });
-
+describeStores('a store', (open) => {
   it('describes an incident by its first full occurrence', async () => {
     const { store } = await open();
-    const first = whole({
+    const first = fullOf({
       at: hour,
-      location: { path: 'src/server/product/cart.ts', function: 'Cart.total', detail: 'throw new RangeError(…)' },
+      site: { path: 'src/server/product/cart.ts', function: 'Cart.total', detail: 'throw new RangeError(…)' },
       weak: true,
     });
-    const second = whole({ at: hour + 1000, release: 'v2', build: 'build-2', title: 'Other words', side: 'browser' });
+    const second = fullOf({ at: hour + 1000, release: 'v2', build: 'build-2', title: 'Other words', side: 'browser' });
     await ingest(store, first, second);
 
     const found = await store.find({ digest: first.failure.digest });
     expect(found).toEqual({
       incident: {
-        key: '7K3QM2XA',
+        key: KEY,
         digest: '7K3QM2XA',
         environment: 'production',
         rule: 1,
@@ -76,7 +30,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
         title: 'TypeError: boom',
         class: 'TypeError',
         message: 'boom',
-        site: first.failure.site,
+        location: first.failure.site,
         route: '/orders/:id',
         weak: true,
         state: 'open',
@@ -90,10 +44,9 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
         lastBuild: 'build-2',
         counts: { server: 1, browser: 1 },
         visitors: 0,
-        aliases: [],
       },
     });
-    expect(await store.listReleases('7K3QM2XA')).toEqual([
+    expect(await store.listReleases(KEY)).toEqual([
       { release: 'v1', build: 'build-1', firstAt: hour, lastAt: hour, count: 1 },
       { release: 'v2', build: 'build-2', firstAt: hour + 1000, lastAt: hour + 1000, count: 1 },
     ]);
@@ -102,32 +55,32 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
   it('updates the line of an incident from the latest occurrence that has one', async () => {
     const { store } = await open();
     const site = { path: 'src/cart.ts', function: 'Cart.total', detail: 'cart.total' };
-    const at = (time: number, ...lines: [line: number, name: string][]): Intake => {
+    const at = (time: number, ...lines: [line: number, name: string][]): PreparedEntry => {
       const frames = lines.map(([line, name]) => ({ file: site.path, line, column: 1, function: name, own: true }));
       return { entry: 'full', failure: { ...createFailure({ at: time, site }), resolved: [frames] } };
     };
     const readLine = async () => (await store.find({ digest: '7K3QM2XA' }))?.incident.locationLine;
 
-    await ingest(store, whole({ at: hour, site }));
+    await ingest(store, fullOf({ at: hour, site }));
     expect(await readLine()).toBeUndefined();
     await ingest(
       store,
       at(hour + 1000, [3, 'check'], [41, 'Cart.total']),
       at(hour + 3000, [52, 'total']),
-      thin({ at: hour + 4000 }),
+      summaryOf({ at: hour + 4000 }),
     );
     expect(await readLine()).toBe(52);
-    await ingest(store, at(hour + 2000, [41, 'Cart.total']), thin({ at: hour + 3500 }));
+    await ingest(store, at(hour + 2000, [41, 'Cart.total']), summaryOf({ at: hour + 3500 }));
     expect(await readLine()).toBe(52);
     await ingest(store, at(hour + 5000, [3, 'check'], [60, 'Cart.total']));
     expect(await readLine()).toBe(60);
-    expect((await store.listIncidents({ limit: 1 })).incidents[0]).toMatchObject({ site, locationLine: 60 });
+    expect((await store.listIncidents({ limit: 1 })).incidents[0]).toMatchObject({ location: site, locationLine: 60 });
   });
 
   it('stores a late journal with its original times', async () => {
     const { store } = await open();
-    await ingest(store, whole({ at: hour, release: 'v2' }));
-    await ingest(store, whole({ at: hour - 5000, release: 'v1' }));
+    await ingest(store, fullOf({ at: hour, release: 'v2' }));
+    await ingest(store, fullOf({ at: hour - 5000, release: 'v1' }));
     const found = await store.find({ digest: '7K3QM2XA' });
     expect(found?.incident).toMatchObject({
       firstAt: hour - 5000,
@@ -140,29 +93,29 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
   it('counts exactly by hour and side, and keeps at most 1,000 occurrences an hour', async () => {
     const { store } = await open();
     const many = Array.from({ length: 1500 }, (_, index) =>
-      thin({ at: hour + index, side: index % 3 === 0 ? 'browser' : 'server' }),
+      summaryOf({ at: hour + index, side: index % 3 === 0 ? 'browser' : 'server' }),
     );
-    const known = whole({ at: hour });
+    const known = fullOf({ at: hour });
     await ingest(store, known, ...many.slice(0, 700));
-    await ingest(store, ...many.slice(700), thin({ at: hour + Hour }));
+    await ingest(store, ...many.slice(700), summaryOf({ at: hour + Hour }));
 
-    expect(await store.listHours('7K3QM2XA')).toEqual([
-      { at: hour, server: 1001, browser: 500, kept: 1000 },
-      { at: hour + Hour, server: 1, browser: 0, kept: 1 },
+    expect(await store.listHours(KEY)).toEqual([
+      { at: hour, server: 1001, browser: 500, stored: 1000 },
+      { at: hour + Hour, server: 1, browser: 0, stored: 1 },
     ]);
     expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts).toEqual({ server: 1002, browser: 500 });
-    const kept = many[10]?.thin;
-    const thinned = many[1400]?.thin;
+    const stored = many[10]?.summary;
+    const sampled = many[1400]?.summary;
     const find = (occurrence = '') => store.find({ digest: '7K3QM2XA', occurrence });
-    expect(await find(kept?.occurrence)).toMatchObject({ state: 'kept', occurrence: { requestId: kept?.requestId } });
-    expect(await find(thinned?.occurrence)).toMatchObject({ state: 'thinned', incident: { digest: '7K3QM2XA' } });
-    expect((await store.listOccurrences('7K3QM2XA', { limit: 2000 })).occurrences).toHaveLength(1001);
+    expect(await find(stored?.occurrence)).toMatchObject({ state: 'stored', occurrence: { requestId: stored?.requestId } });
+    expect(await find(sampled?.occurrence)).toMatchObject({ state: 'sampled', incident: { digest: '7K3QM2XA' } });
+    expect((await store.listOccurrences(KEY, { limit: 2000 })).occurrences).toHaveLength(1001);
   });
 
   it('counts an occurrence that is stored while it is looked up', async () => {
     const { store, driver } = await open();
-    await ingest(store, whole());
-    const late = whole();
+    await ingest(store, fullOf());
+    const late = fullOf();
     const all = driver.reader.all.bind(driver.reader);
     const spy = vi.spyOn(driver.reader, 'all').mockImplementation(async (text, values) => {
       const rows = await all(text, values);
@@ -174,89 +127,71 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     });
     const { digest, occurrence } = late.failure;
     expect(await store.find({ digest, occurrence })).toMatchObject({
-      state: 'kept',
+      state: 'stored',
       incident: { counts: { server: 2 } },
     });
   });
 
   it('says that an occurrence is unknown if nothing was sampled out', async () => {
     const { store } = await open();
-    await ingest(store, whole());
+    await ingest(store, fullOf());
     expect(await store.find({ digest: '7K3QM2XA', occurrence: '00000000' })).toMatchObject({ state: 'unknown' });
     expect(await store.find({ digest: '00000000' })).toBeUndefined();
   });
 
-  const keptOf = async (store: Store, digest = '7K3QM2XA') => {
-    const { occurrences } = await store.listOccurrences(digest, { limit: 1000, isFull: true });
+  const listFull = async (store: Store) => {
+    const { occurrences } = await store.listOccurrences(KEY, { limit: 1000, withFull: true });
     return new Set(occurrences.flatMap((one) => (one.full ? [one.full.id] : [])));
   };
 
   it('keeps the first ten full occurrences, a hundred an hour, and the newest twenty', async () => {
     const { store } = await open();
-    const all = Array.from({ length: 300 }, (_, index) => whole({ at: hour + index }));
+    const all = Array.from({ length: 300 }, (_, index) => fullOf({ at: hour + index }));
     await ingest(store, ...all.slice(0, 60));
     await ingest(store, ...all.slice(60, 200));
     await ingest(store, ...all.slice(200));
     const isKept = (ids: Set<string>) => (intake: (typeof all)[number]) => ids.has(intake.failure.id);
-    const ids = await keptOf(store);
+    const ids = await listFull(store);
     expect(all.slice(0, 110).every(isKept(ids))).toBe(true);
     expect(all.slice(-20).every(isKept(ids))).toBe(true);
     expect(ids.size).toBe(130);
     // The next hour has room for another hundred.
-    const next = Array.from({ length: 120 }, (_, index) => whole({ at: hour + Hour + index }));
+    const next = Array.from({ length: 120 }, (_, index) => fullOf({ at: hour + Hour + index }));
     await ingest(store, ...next);
-    expect(next.every(isKept(await keptOf(store)))).toBe(true);
+    expect(next.every(isKept(await listFull(store)))).toBe(true);
   });
 
   it('keeps full server occurrences, however many browsers send', async () => {
     const { store } = await open();
-    const sent = (count: number) => Array.from({ length: count }, () => whole({ at: hour, side: 'browser' }));
+    const sent = (count: number) => Array.from({ length: count }, () => fullOf({ at: hour, side: 'browser' }));
     let at = hour;
-    const seen = (count: number) => Array.from({ length: count }, () => whole({ at: at++ }));
+    const seen = (count: number) => Array.from({ length: count }, () => fullOf({ at: at++ }));
     const before = seen(40);
     await ingest(store, ...sent(200), ...before);
     const after = seen(85);
     await ingest(store, ...sent(200), ...after, ...sent(200));
-    const ids = await keptOf(store);
+    const ids = await listFull(store);
     expect([...before, ...after].filter(({ failure }) => !ids.has(failure.id)).length).toBeLessThanOrEqual(5);
     expect(after.slice(-20).every(({ failure }) => ids.has(failure.id))).toBe(true);
   });
 
-  it('keeps full occurrences with feedback, up to twenty per incident', async () => {
-    const { store } = await open();
-    const failures = Array.from({ length: 150 }, (_, index) => whole({ at: hour + index }));
-    await ingest(store, ...failures);
-    const newest = failures.slice(-20);
-    const feedback = newest.map(({ failure }) => ({
-      entry: 'feedback' as const,
-      feedback: { id: failure.id, address: `${failure.digest}-${failure.occurrence}`, text: 'It broke.', at: hour },
-    }));
-    await ingest(store, ...feedback);
-    await ingest(store, ...Array.from({ length: 60 }, (_, index) => whole({ at: hour + 1000 + index })));
-    const ids = await keptOf(store);
-    expect(newest.every(({ failure }) => ids.has(failure.id))).toBe(true);
-    expect(ids.size).toBe(110 + 20 + 20);
-  });
-
   it('reads a full occurrence unchanged, and skips one whose bytes are damaged', async () => {
     const { store, driver } = await open();
-    const [first, second] = [whole({ extra: { one: 1 } }), whole({ extra: { two: '2' }, tags: { a: 'b' } })];
+    const [first, second] = [fullOf({ extra: { one: 1 } }), fullOf({ extra: { two: '2' }, tags: { a: 'b' } })];
     await ingest(store, first, second);
     const read = async ({ failure }: typeof first) =>
       (await store.find({ digest: failure.digest, occurrence: failure.occurrence }))?.occurrence;
     expect((await read(first))?.full).toEqual(first.failure);
     expect((await read(second))?.full).toEqual(second.failure);
-    for (const table of ['dictionaries', 'wholes']) {
-      await driver.run(`UPDATE desk_${table} SET data = ?`, [Buffer.from('broken')]);
-      expect(await read(second)).toMatchObject({ isWhole: true });
-      expect(await read(second)).not.toHaveProperty('whole');
-    }
+    await driver.run('UPDATE desk_occurrences SET payload = ?', [Buffer.from('broken')]);
+    expect(await read(second)).toMatchObject({ isFull: true });
+    expect(await read(second)).not.toHaveProperty('full');
   });
 
   it('stores the next journal position with each batch', async () => {
     const { store } = await open();
     expect(await store.readPosition('run-1')).toEqual({ segment: 0, offset: 0 });
-    await store.ingest({ entries: [whole()], from: { run: 'run-1', next: { segment: 3, offset: 4711 } } });
+    await store.ingest({ entries: [fullOf()], from: { process: 'run-1', next: { segment: 3, offset: 4711 } } });
     expect(await store.readPosition('run-1')).toEqual({ segment: 3, offset: 4711 });
     await store.forgetJournal('run-1');
     expect(await store.readPosition('run-1')).toEqual({ segment: 0, offset: 0 });
@@ -264,49 +199,46 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
 
   it('stores all of a batch or nothing', async () => {
     const { store } = await open();
-    const broken = { ...whole(), failure: { ...createFailure(), kind: null } } as unknown as Intake;
+    const broken = { ...fullOf(), failure: { ...createFailure(), kind: null } } as unknown as PreparedEntry;
     await expect(
       store.ingest({
-        entries: [whole({ digest: '00000001' }), broken],
-        from: { run: 'run-1', next: { segment: 1, offset: 1 } },
+        entries: [fullOf({ digest: '00000001' }), broken],
+        from: { process: 'run-1', next: { segment: 1, offset: 1 } },
       }),
     ).rejects.toThrow();
     expect(await store.find({ digest: '00000001' })).toBeUndefined();
     expect(await store.readPosition('run-1')).toEqual({ segment: 0, offset: 0 });
-    await expect(store.tryIngest({ entries: [broken] })).rejects.toMatchObject({
-      name: 'QueryFailedError',
-      reason: 'value',
-    });
-    await store.tryIngest({ entries: [whole()] });
-    expect(await store.find({ digest: '7K3QM2XA' })).toBeUndefined();
+    const refused = await store.ingestEach({ entries: [fullOf({ digest: '00000001' }), broken] });
+    expect(refused).toMatchObject([{ entry: broken }]);
+    expect(await store.find({ digest: '00000001' })).toBeDefined();
   });
 
   it('stores text with characters that databases reject', async () => {
     const { store } = await open();
-    await ingest(store, whole({ title: 'a\0b \uD800 🙂', release: 'r'.repeat(5000) }));
+    await ingest(store, fullOf({ title: 'a\0b \uD800 🙂', release: 'r'.repeat(5000) }));
     expect((await store.find({ digest: '7K3QM2XA' }))?.incident.title).toBe('a\uFFFDb \uFFFD 🙂');
   });
 
   it('finds an occurrence by the digest under which it was shown', async () => {
     const { store } = await open();
-    const moved: Intake = { ...whole({ digest: '00000002' }), shownAs: '00000001' };
+    const moved: PreparedEntry = { ...fullOf({ digest: '00000002' }), shownAs: '00000001' };
     await ingest(store, moved);
     const { occurrence } = moved.failure;
     expect(await store.find({ digest: '00000001', occurrence })).toMatchObject({
-      state: 'kept',
-      incident: { digest: '00000002', aliases: [] },
+      state: 'stored',
+      incident: { digest: '00000002' },
     });
     expect(await store.find({ digest: '00000001' })).toMatchObject({ incident: { digest: '00000002' } });
 
     // Other failures with that digest are not moved.
-    await ingest(store, whole({ digest: '00000001' }));
+    await ingest(store, fullOf({ digest: '00000001' }));
     expect(await store.find({ digest: '00000001' })).toMatchObject({ incident: { digest: '00000001' } });
   });
 
   it('leads from an echo to the failure that it repeats, and does not count it', async () => {
     const { store } = await open();
-    const failure = whole();
-    const echo = whole({
+    const failure = fullOf();
+    const echo = fullOf({
       digest: '00000009',
       side: 'browser',
       echoOf: `${failure.failure.digest}-${failure.failure.occurrence}`,
@@ -321,30 +253,12 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
 
   it('leads a server address to its failure, even if a browser reported it as an echo', async () => {
     const { store } = await open();
-    const shown = whole();
+    const shown = fullOf();
     const issued = { digest: '00000009', occurrence: '9F4W0R6B' };
     const echoOf = `${shown.failure.digest}-${shown.failure.occurrence}`;
-    await ingest(store, shown, whole({ ...issued, side: 'browser', echoOf }));
-    await ingest(store, whole(issued));
+    await ingest(store, shown, fullOf({ ...issued, side: 'browser', echoOf }));
+    await ingest(store, fullOf(issued));
     expect(await store.find(issued)).toMatchObject({ incident: { digest: '00000009' }, occurrence: issued });
-  });
-
-  it('lists the most recent incidents, including what was merged into them', async () => {
-    const { store } = await open();
-    await ingest(store, whole({ digest: '00000001', at: hour }), whole({ digest: '00000002', at: hour + 1 }));
-    await store.mergeIncidents('00000001', '00000002', { author: 'ada' });
-    await ingest(store, whole({ digest: '00000002', at: hour + 2 }));
-    const { incidents: list } = await store.listIncidents({ limit: 10 });
-    expect(list.map(({ digest, counts }) => [digest, counts.server])).toEqual([['00000002', 3]]);
-    expect(await store.find({ digest: '00000001' })).toMatchObject({
-      incident: { digest: '00000002', aliases: ['00000001'], firstAt: hour, lastAt: hour + 2 },
-    });
-    expect((await store.listOccurrences('00000002', { limit: 10 })).occurrences).toHaveLength(3);
-    expect(await Promise.all(['00000001', '00000002', '00000003'].map((digest) => store.isKnown(digest)))).toEqual([
-      true,
-      true,
-      false,
-    ]);
   });
 
   it('counts occurrences that the journal only counted', async () => {
@@ -353,10 +267,10 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     const record = { digest, side, kind, title, build, release, firstAt: hour, lastAt: hour + 9, count: 500 };
     await ingest(store, { entry: 'count', record });
     expect(await store.find({ digest, occurrence: '00000000' })).toMatchObject({
-      state: 'thinned',
+      state: 'sampled',
       incident: { title, rule: 0, counts: { server: 500 } },
     });
-    await ingest(store, whole({ title: 'TypeError: whole' }));
+    await ingest(store, fullOf({ title: 'TypeError: whole' }));
     expect((await store.find({ digest }))?.incident).toMatchObject({ title: 'TypeError: whole', rule: 1 });
   });
 
@@ -396,7 +310,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect(await store.listSilent(60_000)).toEqual([]);
     expect(await store.listSilent(0)).toEqual(['run-1']);
     expect(await store.readUnended('run-1')).toMatchObject({ inFlight, memory: 5 });
-    const told = await Promise.all([store.tellDead('run-1', whole()), store.tellDead('run-1', whole())]);
+    const told = await Promise.all([store.tellDead('run-1', fullOf()), store.tellDead('run-1', fullOf())]);
     expect(told.sort()).toEqual([false, true]);
     expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(1);
 

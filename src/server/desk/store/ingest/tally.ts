@@ -17,7 +17,7 @@ export interface BatchOccurrence extends OccurrenceSummary {
   readonly full?: StoredFailure;
 }
 
-export interface HourTally extends SideCounts {
+interface HourTally extends SideCounts {
   readonly hour: number;
   readonly occurrences: readonly BatchOccurrence[];
 }
