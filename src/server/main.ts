@@ -5,7 +5,7 @@ import { findOtherStart } from './destination.ts';
 
 const dist = join(import.meta.dirname, '..');
 
-await startOrExit(async () => {
+await startOrExit(dist, async () => {
   const startOther = findOtherStart();
   if (startOther) return startOther(dist);
   // Imported only now, so that no product code runs before: it can be what is broken.

@@ -5,6 +5,7 @@ import { Day, Hour, Minute, Second } from '../../../shared/units.ts';
 import { HttpError } from '../errors/http-error.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { toSender } from '../request/to-sender.ts';
+import { WiringError } from '../wiring.ts';
 import type { ApiStore } from './api-store.ts';
 import type { Caller } from './auth.ts';
 import type { AnyReply } from './implement.ts';
@@ -22,11 +23,13 @@ export interface ParsedLimit {
   readonly window: number;
 }
 
-/** Reads `60/min`. @throws Error if it is not a limit */
-export function parseLimit(limit: Limit): ParsedLimit {
+/** Reads `60/min`. @throws WiringError if it is not a limit */
+export function parseLimit(limit: Limit, name: string): ParsedLimit {
   const [, max, unit = ''] = /^([1-9]\d{0,8})\/(s|min|hour|day)$/.exec(limit) ?? [];
   if (max === undefined)
-    throw new Error(`"${limit}" is not a limit. Use one such as "60/min", with s, min, hour or day.`);
+    throw new WiringError(
+      `The limit "${limit}" of the operation "${name}" is not valid. Use one such as "60/min", with s, min, hour or day.`,
+    );
   return { max: Number(max), window: WINDOWS[unit as keyof typeof WINDOWS] }; // the expression has no other units
 }
 

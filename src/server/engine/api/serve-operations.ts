@@ -10,6 +10,7 @@ import { sendAllowed } from '../request/refuse.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendLines } from '../request/send-lines.ts';
 import { type Step, toExpress } from '../request/step.ts';
+import { WiringError } from '../wiring.ts';
 import type { ApiStore } from './api-store.ts';
 import type { Caller } from './auth.ts';
 import { jsonBody } from './body-limits.ts';
@@ -73,14 +74,14 @@ export interface ServedOperation {
 
 export function serveOperation({ name, facts, auth, version, handle }: Implemented): ServedOperation {
   if (facts.idempotent && facts.method !== 'POST')
-    throw new Error(`Only a POST can be idempotent, and ${name} is not.`);
+    throw new WiringError(`Only a POST can be idempotent, and the operation "${name}" is not.`);
   const readParams = facts.params && createTextReader(facts.params);
   const readQuery = createQueryReader(facts);
   const readHeaders = facts.headers && createTextReader(facts.headers);
   return {
     name,
     facts,
-    limit: facts.limit && parseLimit(facts.limit),
+    limit: facts.limit && parseLimit(facts.limit, name),
     async run(given, http) {
       const caller = auth && (await auth.identify(given.toRequest()));
       if (http && facts.limit) await http.admit(caller);
@@ -248,7 +249,7 @@ function createFinder(operations: readonly ServedOperation[]): (path: string) =>
   for (const operation of operations) {
     const { path, method } = operation.facts;
     const byMethod = routes.get(path)?.byMethod ?? new Map<string, ServedOperation>();
-    if (byMethod.has(method)) throw new Error(`Two operations have ${method} ${path}. Give one another path.`);
+    if (byMethod.has(method)) throw new WiringError(`Two operations have ${method} ${path}. Give one another path.`);
     byMethod.set(method, operation);
     const methods = [...byMethod.keys()].flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
     routes.set(path, { pattern: path, byMethod, allow: [...methods, 'OPTIONS'].join(', ') });

@@ -21,6 +21,7 @@ import { sendAllowed } from '../request/refuse.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { Step } from '../request/step.ts';
 import { createTraceHeaders, type TracedProject } from '../request/trace-headers.ts';
+import { WiringError } from '../wiring.ts';
 import { isForm } from './actions/form-body.ts';
 import { postAction } from './actions/post-action.ts';
 import { createContextFetch } from './context-fetch.ts';
@@ -140,7 +141,7 @@ export async function createPages<Own extends object = object>(options: PagesOpt
     tree,
     matchPage: createMatcher(tree),
     pages,
-    modules: await loadModules(tree.definitions),
+    modules: await loadModules(tree.definitions, options.family),
     document: options.document,
     errorPages: options.errorPages,
     lang: options.lang ?? 'en',
@@ -329,7 +330,17 @@ export async function createPages<Own extends object = object>(options: PagesOpt
   };
 }
 
-async function loadModules(definitions: ReadonlyMap<string, RouteDefinition>): Promise<Map<string, PageModule>> {
+async function loadModules(
+  definitions: ReadonlyMap<string, RouteDefinition>,
+  family = 'product',
+): Promise<Map<string, PageModule>> {
   const loading = [...definitions.values()].map(async ({ id, page }) => [id, await page()] as const);
-  return new Map(await Promise.all(loading));
+  const modules = new Map(await Promise.all(loading));
+  for (const [id, module] of modules) {
+    if (module.default) continue;
+    throw new WiringError(
+      `The page "${id}" does not export a component as its default. src/shared/${family}/routes.tsx names its file.`,
+    );
+  }
+  return modules;
 }

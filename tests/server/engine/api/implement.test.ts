@@ -154,6 +154,22 @@ describe('an operation', () => {
     expect(() => serve(part, part)).toThrow('Two operations have PATCH /people/:id.');
   });
 
+  it.each([
+    ['nothing', undefined],
+    ['a version only', { version: () => '1' }],
+  ])('needs a handler: %s', (_, changePerson) => {
+    expect(() => implement(people, { changePerson } as never)).toThrow(
+      'The operation "changePerson" (PATCH /people/:id) has no handler. Add `changePerson` to the handlers in implement().',
+    );
+  });
+
+  it.each([
+    ['a promise', Promise.resolve([]), 'returns a promise.'],
+    ['a member that is missing', [undefined], 'returns a list whose member 1 is undefined.'],
+  ])('needs a list of parts: %s', (_, api, words) => {
+    expect(() => createTestApp({ api: api as never })).toThrow(`\`api\` in src/server/product/index.ts ${words}`);
+  });
+
   it('stands beside Express handlers', async () => {
     const part = implement(people, { changePerson: () => ({ status: 200, body: { id: 1, name: '' } }) });
     const app = createTestApp({ api: [part, (_req, res) => void res.json('plain')] });
@@ -506,7 +522,9 @@ describe('a limit', () => {
 
   it('is checked when the server starts', () => {
     const wrong = operation({ ...limited.search, limit: '0/min' });
-    expect(() => serve(implement({ wrong }, { wrong: handlers.search }))).toThrow('"0/min" is not a limit.');
+    expect(() => serve(implement({ wrong }, { wrong: handlers.search }))).toThrow(
+      'The limit "0/min" of the operation "wrong" is not valid.',
+    );
   });
 });
 
