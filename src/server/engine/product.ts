@@ -58,7 +58,7 @@ export interface Product<Settings, Services = undefined, Own extends object = ob
   readonly settings: ProductSettings<Settings>;
   /** Opened at the start, such as a database pool or a mailer. */
   readonly services?: ProductServices<NoInfer<Settings>, Services>;
-  /** Runs once per page request. Its result is added to `context`. Static pages do not get it. */
+  /** Runs once per page request, and again after an action. Its result is added to `context`, except on static pages. */
   readonly context?: (parts: ContextParts<NoInfer<Settings>, NoInfer<Services>>) => Own | Promise<Own>;
   /** The server halves of the pages, by route id. */
   readonly pages: PageTable<ProductContext<NoInfer<Settings>, NoInfer<Services>> & NoInfer<Own>>;

@@ -36,7 +36,14 @@ import {
   VisitorPageRequest,
   withoutKey,
 } from './page-request.ts';
-import { type PageExchange, type PageServices, READ_METHODS, sendRedirect, toAllowed } from './page-response.ts';
+import {
+  type PageExchange,
+  type PageServices,
+  READ_METHODS,
+  sendRedirect,
+  toAllowed,
+  type VisitorExchange,
+} from './page-response.ts';
 import { toPageUrl } from './page-url.ts';
 import { sendNotPage, sendPageData } from './render/page-data.ts';
 import { sendDocument, showPage } from './render/show-page.ts';
@@ -173,7 +180,7 @@ export async function createPages<Own extends object = object>(options: PagesOpt
    * progress until its shell is sent. If that never happens, the count ends with `answer`, the response or the
    * deadline. If the client left during an earlier step, nothing starts.
    */
-  async function serve(asked: Asked, answer: (exchange: PageExchange) => unknown): Promise<void> {
+  async function serve(asked: Asked, answer: (exchange: VisitorExchange) => unknown): Promise<void> {
     const { request, response, readsForm = false } = asked;
     if (response.closed) return;
     const { deadlineMs, limiter } = services;
