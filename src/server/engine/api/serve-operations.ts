@@ -16,7 +16,7 @@ import type { Caller } from './auth.ts';
 import { jsonBody } from './body-limits.ts';
 import type { AnyReply, Implemented } from './implement.ts';
 import { createTextReader, type FieldErrors, type Read, readValue, UNREAD } from './read-input.ts';
-import { type ParsedLimit, parseLimit, requireLimit, runOnce, toCounted } from './request-checks.ts';
+import { findSender, type ParsedLimit, parseLimit, requireLimit, runOnce } from './request-checks.ts';
 
 /** Thrown by the checks of an operation: the caller's request is not valid. */
 export class InvalidInput extends HttpError {
@@ -84,7 +84,7 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
     limit: facts.limit && parseLimit(facts.limit, name),
     async run(given, http) {
       const caller = auth && (await auth.identify(given.toRequest()));
-      if (http && facts.limit) await http.admit(caller);
+      await http?.admit(caller);
       const params = readParams ? await readParams(Object.entries(given.params)) : UNREAD;
       if ('errors' in params) throw notFoundHere();
       const { query, page } = readQuery ? await readQuery(given.query()) : { query: UNREAD, page: undefined };
@@ -220,7 +220,7 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
     req: IncomingMessage,
     res: ServerResponse,
   ): Promise<void> {
-    const { name, facts, limit } = operation;
+    const { facts, limit } = operation;
     if (facts.deprecated) sayDeprecated(res, facts.deprecated);
     const given: GivenInput = {
       params,
@@ -232,10 +232,11 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
         return (req as Request).body;
       },
     };
+    const toCounted = (caller: Caller | undefined) => ({ operation: facts, sender: findSender(req, caller) });
     const reply = await operation.run(given, {
-      admit: async (caller) => limit && requireLimit(store, limit, toCounted(name, req, caller), res),
+      admit: async (caller) => limit && requireLimit(store, limit, toCounted(caller), res),
       isKnown: (version) => isFresh(req, res, `W/"${encodeURIComponent(version)}"`),
-      once: (caller, run) => runOnce({ store, counted: toCounted(name, req, caller), request: req }, run),
+      once: (caller, run) => runOnce({ store, counted: toCounted(caller), request: req }, run),
     });
     if (reply) return send(reply, req, res);
     res.statusCode = 304;
