@@ -12,7 +12,7 @@ import { sendLines } from '../request/send-lines.ts';
 import { type Step, toExpress } from '../request/step.ts';
 import { WiringError } from '../wiring.ts';
 import type { ApiStore } from './api-store.ts';
-import type { Caller } from './auth.ts';
+import type { Auth, Caller } from './auth.ts';
 import { jsonBody } from './body-limits.ts';
 import type { AnyReply, Implemented } from './implement.ts';
 import { createTextReader, type FieldErrors, type Read, readValue, UNREAD } from './read-input.ts';
@@ -83,7 +83,7 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
     facts,
     limit: facts.limit && parseLimit(facts.limit, name),
     async run(given, http) {
-      const caller = auth && (await auth.identify(given.toRequest()));
+      const caller = auth && (await identify(auth, given, http));
       await http?.admit(caller);
       const params = readParams ? await readParams(Object.entries(given.params)) : UNREAD;
       if ('errors' in params) throw notFoundHere();
@@ -109,6 +109,16 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
       return http && facts.idempotent ? http.once(caller, reply) : reply();
     },
   };
+}
+
+/** Also counts callers that are refused, so that nobody can try tokens without a limit. */
+async function identify(auth: Auth, { toRequest }: GivenInput, http: HttpChecks | undefined): Promise<Caller> {
+  try {
+    return await auth.identify(toRequest());
+  } catch (error) {
+    if (error instanceof HttpError && error.status < 500) await http?.admit(undefined);
+    throw error;
+  }
 }
 
 interface PagedQuery {

@@ -31,7 +31,7 @@ export interface ReplyFacts {
 
 export type Replies = Readonly<Record<number, ReplyFacts>>;
 
-/** How many requests of one caller, or of one address without callers, are accepted: `60/min`. */
+/** How many requests of one caller, or of one address without a valid caller, are accepted: `60/min`. */
 export type Limit = `${number}/${'s' | 'min' | 'hour' | 'day'}`;
 
 /** A method and a path of an API: what it accepts, what it answers. Server, document and client follow it. */

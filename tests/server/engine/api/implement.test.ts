@@ -520,6 +520,25 @@ describe('a limit', () => {
     expect(statuses).toEqual([204, 204, 429]);
   });
 
+  it('is counted by address for callers that are refused, and does not refuse others', async () => {
+    const auth = bearer((token) => (token === 'ada' ? { id: 1 } : undefined));
+    const app = serve(implement(limited, handlers, { auth }));
+    const search = (token: string) => request(app).get('/api/search').set('Authorization', `Bearer ${token}`);
+    expect([(await search('x1')).status, (await search('x2')).status]).toEqual([401, 401]);
+    const refused = [await search('x3'), await request(app).get('/api/search')];
+    expect(refused.map(({ status }) => status)).toEqual([429, 429]);
+    expect(Number(refused[0]?.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await search('ada')).status).toBe(204);
+    expect((await request(app).get('/api/other').set('Authorization', 'Bearer x')).status).toBe(401);
+  });
+
+  it('does not count a failure to find the caller', async () => {
+    const auth = bearer(() => Promise.reject(new Error('no connection')));
+    const app = serve(implement(limited, handlers, { auth }));
+    const search = () => request(app).get('/api/search').set('Authorization', 'Bearer ada');
+    expect([(await search()).status, (await search()).status, (await search()).status]).toEqual([500, 500, 500]);
+  });
+
   it('is checked when the server starts', () => {
     const wrong = operation({ ...limited.search, limit: '0/min' });
     expect(() => serve(implement({ wrong }, { wrong: handlers.search }))).toThrow(
