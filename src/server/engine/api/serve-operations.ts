@@ -111,7 +111,7 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
   };
 }
 
-/** Also counts callers that are refused, so that nobody can try tokens without a limit. */
+/** Also counts requests that are refused here, so that wrong tokens have a limit. */
 async function identify(auth: Auth, { toRequest }: GivenInput, http: HttpChecks | undefined): Promise<Caller> {
   try {
     return await auth.identify(toRequest());

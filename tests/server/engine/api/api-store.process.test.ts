@@ -84,7 +84,7 @@ describe('the store in memory', () => {
     ['one sender with many keys', 40_000, () => 'eve', 10],
     ['one sender with large replies', 300, () => 'eve', 1024 * 1024],
     ['many senders', 40_000, (count) => `eve ${count % 2000}`, 10],
-  ])('keeps the reply of a caller, whatever others do: %s', async (_name, most, toSender, size) => {
+  ])('keeps the reply of a caller while others send a lot: %s', async (_name, most, toSender, size) => {
     const store = createMemoryStore();
     await store.claim('key', 'print', toClaim('1'));
     await store.keep('key', reply, toClaim('1'));

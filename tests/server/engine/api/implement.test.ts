@@ -593,7 +593,7 @@ describe('an idempotent operation', () => {
     expect((await order('book')).body).toEqual({ id: 3 });
   });
 
-  it('has a key of its own for each caller, whatever their ids are', async () => {
+  it('keeps the keys of callers apart, for any ids', async () => {
     let count = 0;
     const ids: Record<string, string | number> = { a: 'bob', b: 'bob smith', c: '["bob"]', d: 1, e: '1' };
     const auth = bearer((token) => ({ id: ids[token] ?? '' }));
