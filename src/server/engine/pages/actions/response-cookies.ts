@@ -41,7 +41,8 @@ export function applyResponseCookies(response: ServerResponse): void {
 /** @param path of the request: a cookie without a path belongs to its folder */
 function parseSetCookie(line: string, path: string): SetCookie | undefined {
   const [pair = '', ...parts] = line.split(';').map((part) => part.trim());
-  const name = pair.slice(0, Math.max(0, pair.indexOf('='))).trim();
+  const equals = pair.indexOf('=');
+  const name = pair.slice(0, Math.max(0, equals)).trim();
   if (name === '') return undefined;
   const attributes = new Map<string, string>(); // the last one of each name counts
   for (const part of parts) {
@@ -51,7 +52,7 @@ function parseSetCookie(line: string, path: string): SetCookie | undefined {
   const { domain = '', path: ownPath = '', 'max-age': maxAge = '', expires = '' } = Object.fromEntries(attributes);
   return {
     name,
-    pair,
+    pair: `${name}=${pair.slice(equals + 1).trim()}`,
     domain: domain.replace(/^\./, '').toLowerCase(),
     path: ownPath.startsWith('/') ? ownPath : path.slice(0, Math.max(1, path.lastIndexOf('/'))),
     isExpired: /^-?\d+$/.test(maxAge) ? Number(maxAge) <= 0 : Date.parse(expires) <= Date.now(),

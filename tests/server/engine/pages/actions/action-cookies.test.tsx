@@ -117,7 +117,7 @@ describe('cookies of an action', () => {
   it.each<[string, string, readonly string[], string]>([
     ['is added', '', ['a=1'], 'a=1'],
     ['replaces all of its name', 'a=1; b=2; a=3', ['a=4; Path=/'], 'b=2; a=4'],
-    ['has any value', 'a=1', ['a="x=y, z" ; Path=/'], 'a="x=y, z"'],
+    ['has any value', 'a=1', [' a = "x=y, z" ; Path=/', 'b=; Path=/'], 'a="x=y, z"; b='],
     ['without a name is ignored', 'a=1', ['', '=b', 'b', ';a=2'], 'a=1'],
     ['is deleted with Max-Age', 'a=1; b=2', ['a=1; Max-Age=0'], 'b=2'],
     ['is deleted with a negative Max-Age', 'a=1', ['a=1; max-age=-5; Path=/'], ''],
