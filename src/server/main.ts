@@ -4,8 +4,8 @@ import { startOrExit } from './boot/start-or-exit.ts';
 
 const dist = join(import.meta.dirname, '..');
 
-await startOrExit(async () => {
-  // Imported only now, so that an error of the product is printed like any other that stops a start.
+await startOrExit(dist, async () => {
+  // Imported only now, so that no product code runs before: it can be what is broken.
   const { product } = await import('./product/index.ts');
   if (process.argv.includes('--check')) {
     const { runCheck } = await import('./boot/check.ts');

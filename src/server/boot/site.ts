@@ -20,12 +20,13 @@ import { metricsPage, type Readiness } from '../engine/monitoring/fixed-paths.ts
 import type { ServerLog } from '../engine/monitoring/logger.ts';
 import { describeNodeFloor } from '../engine/monitoring/node-floor.ts';
 import { createPages } from '../engine/pages/page-handlers.ts';
-import { type Product, toContextMaker } from '../engine/product.ts';
+import { type Product, requireProduct, toContextMaker } from '../engine/product.ts';
 import { createContentPolicy } from '../engine/protection/content-policy.ts';
 import { openOverload } from '../engine/protection/open-overload.ts';
 import { createOrigins } from '../engine/protection/origins.ts';
 import { createProxyTrust } from '../engine/protection/proxy-trust.ts';
 import { toSecurityHeaders } from '../engine/protection/security-headers.ts';
+import { requireMembers } from '../engine/wiring.ts';
 import { openTunnel } from '../reports/tunnel/open-tunnel.ts';
 import { openSentry } from '../sentry/open-sentry.ts';
 import { bootstrap } from './bootstrap.ts';
@@ -53,6 +54,7 @@ export async function startSite<Settings, Services, Own extends object>({
   document,
   errorPages,
 }: Site<Settings, Services, Own>): Promise<void> {
+  requireProduct(product);
   const boot = await bootstrap(dist);
   const { config, manifest, release, log, flush, metrics } = boot;
   const { count } = metrics;
@@ -79,6 +81,7 @@ export async function startSite<Settings, Services, Own extends object>({
   });
   const parts = { settings, services };
   const steps = product.steps?.(parts) ?? [];
+  requireMembers('steps', steps, (step) => typeof step === 'function');
   const createContext = toContextMaker(product, parts);
   const trust = createProxyTrust(config.trustProxy);
   const origins = createOrigins(config.publicOrigins, toHttpUrl(config.host, config.port));

@@ -1,8 +1,10 @@
 import { START_ERRORS } from '../destination.ts';
 import { ListenError } from '../engine/connection/listen.ts';
 import { onStopSignal } from '../engine/connection/stop-signals.ts';
-import { WiringError } from '../engine/pages/wiring.ts';
+import { loadLocationTable } from '../engine/errors/digest/load-location-table.ts';
+import { parseStack } from '../engine/errors/digest/parse-stack.ts';
 import { ConfigError } from '../engine/settings.ts';
+import { WiringError } from '../engine/wiring.ts';
 import { UnwritableFolderError } from './data-folder.ts';
 import { ServicesError } from './services.ts';
 
@@ -12,8 +14,12 @@ const EXPECTED = [ConfigError, ...START_ERRORS, UnwritableFolderError, ListenErr
 /** Frames of a stack (a count). Node's default of 10 can end inside a dependency, before the line that called it. */
 const STACK_FRAMES = 30;
 
-/** Starts the server. On an expected error, prints its message and exits with status 1. */
-export async function startOrExit(start: () => Promise<void>): Promise<void> {
+/**
+ * Starts the server. On an expected error, prints its message and exits with status 1.
+ *
+ * @param dist the folder of the build
+ */
+export async function startOrExit(dist: string, start: () => Promise<void>): Promise<void> {
   Error.stackTraceLimit = STACK_FRAMES;
   // No request was answered yet, so there is nothing to drain.
   onStopSignal(() => process.exit(0));
@@ -21,7 +27,15 @@ export async function startOrExit(start: () => Promise<void>): Promise<void> {
     await start();
   } catch (error) {
     if (!EXPECTED.some((kind) => error instanceof kind)) throw error;
-    process.stderr.write(`${(error as Error).message}\n`);
+    const file = error instanceof WiringError ? findProductFile(error, dist) : undefined;
+    process.stderr.write(`${(error as Error).message}\n${file ? `    at ${file}\n` : ''}`);
     process.exit(1);
   }
+}
+
+/** Returns the product's file that called the engine, such as `src/server/product/api/orders/handlers.ts`. */
+function findProductFile({ stack = '', message }: Error, dist: string): string | undefined {
+  const table = loadLocationTable(dist);
+  const paths = parseStack(stack, { dist }, message).map((frame) => table.find(frame)?.path);
+  return paths.find((path) => path?.startsWith('src/server/product/'));
 }

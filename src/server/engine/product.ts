@@ -13,6 +13,7 @@ import type { EngineContext, PageTable } from './pages/server-page.ts';
 import type { ContentSources } from './protection/content-policy.ts';
 import type { Environment, SettingsTable, SettingsValues } from './settings.ts';
 import { readSettings } from './settings.ts';
+import { PRODUCT_FILE, WiringError } from './wiring.ts';
 
 /** The arguments of a product's API, steps, routes and WebSockets. */
 export interface ProductParts<Settings, Services = undefined> {
@@ -57,7 +58,7 @@ export interface Product<Settings, Services = undefined, Own extends object = ob
   readonly settings: ProductSettings<Settings>;
   /** Opened at the start, such as a database pool or a mailer. */
   readonly services?: ProductServices<NoInfer<Settings>, Services>;
-  /** Runs once per page request. Its result is added to `context`. Static pages do not get it. */
+  /** Runs once per page request, and again after an action. Its result is added to `context`, except on static pages. */
   readonly context?: (parts: ContextParts<NoInfer<Settings>, NoInfer<Services>>) => Own | Promise<Own>;
   /** The server halves of the pages, by route id. */
   readonly pages: PageTable<ProductContext<NoInfer<Settings>, NoInfer<Services>> & NoInfer<Own>>;
@@ -129,6 +130,33 @@ export function defineProduct<Settings, Services = undefined, Own extends object
   product: Product<Settings, Services, Own>,
 ): Product<Settings, Services, Own> {
   return product;
+}
+
+/** Members that are called at start or for each request. */
+const FUNCTIONS = ['context', 'api', 'apiStore', 'steps', 'routes', 'upgrades'] as const;
+
+/**
+ * Checks at start what the compiler checks in `defineProduct()`. Neither the build nor `npm run dev` runs the compiler.
+ *
+ * @throws WiringError with a sentence for each member that is missing or has the wrong shape
+ */
+export function requireProduct<Settings, Services, Own extends object>(
+  product: Partial<Product<Settings, Services, Own>> | undefined,
+): void {
+  if (!product) throw new WiringError(`${PRODUCT_FILE} does not export \`product\`. Make it with defineProduct().`);
+  const { settings, services, pages, apiOrigins = '*' } = product;
+  const sentences = FUNCTIONS.filter((name) => product[name] !== undefined && typeof product[name] !== 'function').map(
+    (name) => `\`${name}\` in ${PRODUCT_FILE} is not a function. Write it as \`${name}: () => …\`.`,
+  );
+  if (typeof settings?.read !== 'function')
+    sentences.push(`\`settings\` is missing in ${PRODUCT_FILE}. Make it with defineSettings().`);
+  if (typeof pages !== 'object')
+    sentences.push(`\`pages\`, the table of server halves, is missing in ${PRODUCT_FILE}.`);
+  if (services && typeof services.open !== 'function')
+    sentences.push(`\`services\` in ${PRODUCT_FILE} has no function \`open\`.`);
+  if (apiOrigins !== '*' && !Array.isArray(apiOrigins))
+    sentences.push(`\`apiOrigins\` in ${PRODUCT_FILE} is not a list. Write it as ['https://app.example.com'].`);
+  if (sentences.length > 0) throw new WiringError(sentences.join('\n'));
 }
 
 /** Returns a synchronous function if the product adds no context, which saves a microtask for each request. */

@@ -146,12 +146,15 @@ describe('an error in the browser is reported once, and logged to the console', 
     expect(await address.innerText()).toMatch(ADDRESS);
   });
 
-  test('in a render, if a string is thrown', async () => {
+  test.each([
+    ['words', 'words in a render'],
+    ['number', 'NaN'],
+  ])('in a render, if what is thrown is not an object: %s', async (button, said) => {
     const { page } = await open('/boundary');
     await hydrated(page);
-    await press(page, 'words');
+    await press(page, button);
     const [event] = await reported(page);
-    expect(event && toLine(event)).toEqual({ said: 'NonError: words in a render', via: 'react.caught' });
+    expect(event && toLine(event)).toEqual({ said: `NonError: ${said}`, via: 'react.caught' });
     await page.getByText(new RegExp(`^${DIGEST}-`)).waitFor();
   });
 
@@ -356,18 +359,22 @@ describe('a file that does not load', () => {
     expect(event && toLine(event)).toMatchObject({ kind: 'load', said: expect.stringContaining('LoadError') });
   });
 
-  test("is reported by the document's first script if it is the main script", async () => {
+  test("is reported by the document's first script if it is the main script, with all failures after it", async () => {
     const { page } = await open('/', (page) =>
       page.route('**/assets/main-*.js', (route) => route.fulfill({ status: 404 })),
     );
+    await page.evaluate(() => {
+      for (const reason of [Symbol('words'), undefined]) void Promise.reject(reason);
+    });
     expect(recorder.events).toEqual([]);
     await page.goto('about:blank');
-    const [event] = await reported(page);
-    expect(event?.exception.values[0]).toMatchObject({
-      type: 'LoadError',
-      value: expect.stringContaining('/assets/main-'),
-    });
-    expect(event?.header).toMatchObject({ event_id: event?.event_id });
+    const events = await reported(page, 3);
+    expect(events.map(({ exception }) => exception.values[0])).toMatchObject([
+      { type: 'LoadError', value: expect.stringContaining('/assets/main-') },
+      { type: 'Error', value: 'Symbol(words)' },
+      { type: 'Error', value: 'undefined' },
+    ]);
+    for (const { header, event_id } of events) expect(header).toMatchObject({ event_id });
   });
 
   test('does not prevent reports: without the SDK, errors are sent in a minimal envelope', async () => {

@@ -71,11 +71,11 @@ function toHex(bytes: number): string {
 }
 
 /** Reports only what failed. The page's own script reports more, once it is there. */
-function sendBeacon(settings: BrowserReporting, { at, event: { target, message, reason } }: Happening): void {
+function sendBeacon(settings: BrowserReporting, { at, event: { type, target, message, reason } }: Happening): void {
   const { tagName, src } = target as HTMLScriptElement;
-  // A page works without an image or a preload.
+  // A page works without an image or a preload. A promise can be rejected with anything, also `undefined`.
   const value = message ?? reason ?? (tagName === 'SCRIPT' && src);
-  if (!value) return;
+  if (!value && type !== 'unhandledrejection') return;
   const event_id = toHex(16);
   const parts = [
     { event_id, dsn: settings.dsn ?? `https://spillway@${location.host}/1` },
@@ -84,7 +84,7 @@ function sendBeacon(settings: BrowserReporting, { at, event: { target, message, 
       event_id,
       timestamp: at / 1000,
       tags: { 'spillway.build': settings.build },
-      exception: { values: [{ type: tagName ? 'LoadError' : 'Error', value: `${value}` }] },
+      exception: { values: [{ type: tagName ? 'LoadError' : 'Error', value: String(value || reason) }] },
     },
   ];
   navigator.sendBeacon(settings.tunnel, parts.map((part) => JSON.stringify(part)).join('\n'));

@@ -111,7 +111,7 @@ export function deliverReports(early: EarlyErrors, loadReporter: LoadReporter): 
       report(withoutStack('ServerError', `The server failed: ${digest}`), 'router', { ...details, echo: digest });
       return;
     }
-    const shown = plain && plain.thrown === thrown ? plain.reported : report(thrown, 'router', details);
+    const shown = plain && Object.is(plain.thrown, thrown) ? plain.reported : report(thrown, 'router', details);
     if (shown?.address === undefined) shown?.listeners.push(onAddress);
     else onAddress(shown.address);
   }

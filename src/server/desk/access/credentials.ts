@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Operator } from '../../access/operator-tokens.ts';
 import { removeHeader, takeCookies } from '../../engine/request/request-headers.ts';
+import { requestInfo } from '../../engine/request/request-info.ts';
 import type { Step } from '../../engine/request/step.ts';
 import { AUTH_PROXY_SECRET_HEADER, type ProxySignIn, readProxyOperator } from './proxy-operator.ts';
 import { SESSION_COOKIES, toCookieName } from './session-cookie.ts';
@@ -22,6 +23,7 @@ const taken = new WeakMap<IncomingMessage, Credentials>();
  */
 export function takeCredentials(proxy: ProxySignIn | undefined): Step {
   return function takeCredentials(req, _res, next) {
+    requestInfo(req).hiddenCookies = SESSION_COOKIES;
     const cookies = takeCookies(req, SESSION_COOKIES);
     const proxied = proxy && readProxyOperator(req, proxy);
     if (proxy && !proxied) removeHeader(req, proxy.header);

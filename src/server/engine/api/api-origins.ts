@@ -1,5 +1,6 @@
 import { requestInfo } from '../request/request-info.ts';
 import type { Step } from '../request/step.ts';
+import { WiringError } from '../wiring.ts';
 
 /** Other origins whose scripts can call the API, such as `https://app.example.com`; `'*'` for every origin. */
 export type ApiOrigins = readonly string[] | '*';
@@ -11,12 +12,12 @@ const MAX_AGE = 7200;
  * Lets scripts of other origins call the API (CORS) without cookies: they authenticate with a token. Answers
  * preflights.
  *
- * @throws Error if one of the origins is not an origin
+ * @throws WiringError if one of the origins is not an origin
  */
 export function apiOrigins(allowed: ApiOrigins, covers: (path: string) => boolean): Step {
   const wrong = allowed === '*' ? undefined : allowed.find((text) => !isOrigin(text));
   if (wrong !== undefined) {
-    throw new Error(`apiOrigins has "${wrong}", which is not an origin. Write it as https://app.example.com.`);
+    throw new WiringError(`apiOrigins has "${wrong}", which is not an origin. Write it as https://app.example.com.`);
   }
   return function apiOrigins(req, res, next) {
     const { origin } = req.headers;

@@ -8,6 +8,7 @@ import type {
   Replies,
   Sent,
 } from '../../../shared/engine/api/operation.ts';
+import { WiringError } from '../wiring.ts';
 import type { Auth, Caller } from './auth.ts';
 
 type Parsed<Facts extends OperationFacts, Part extends 'params' | 'query' | 'headers' | 'body'> = Facts extends {
@@ -108,6 +109,8 @@ export interface ApiPart {
 /**
  * Connects operations with their handlers. A handler gets the checked request, and returns one of the responses that its
  * operation describes: anything else does not compile.
+ *
+ * @throws WiringError if an operation has no handler
  */
 export function implement<const Described extends Operations, Who extends Caller = never>(
   operations: Described,
@@ -115,8 +118,15 @@ export function implement<const Described extends Operations, Who extends Caller
   { auth }: ImplementOptions<Who> = {},
 ): ApiPart {
   const implemented = Object.entries(operations).map(([name, facts]): Implemented => {
-    const handler = handlers[name] as unknown as Handler<OperationFacts, Who>; // it has the same names
-    const { version, handle } = typeof handler === 'function' ? { version: undefined, handle: handler } : handler;
+    const handler = handlers?.[name] as unknown as Handler<OperationFacts, Who>; // it has the same names
+    const { version, handle } =
+      typeof handler === 'function' ? { version: undefined, handle: handler } : (handler ?? {});
+    if (typeof handle !== 'function') {
+      const { method, path } = facts;
+      throw new WiringError(
+        `The operation "${name}" (${method} ${path}) has no handler. Add \`${name}\` to the handlers in implement().`,
+      );
+    }
     return { name, facts, auth: facts.isOpen ? undefined : auth, version, handle };
   });
   return { implemented };

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { operation } from '../../../shared/engine/api/operation.ts';
 import { SECURITY_HEADERS } from '../protection/security-headers.ts';
 import type { Step } from '../request/step.ts';
+import { requireMembers } from '../wiring.ts';
 import { type ApiStore, createMemoryStore } from './api-store.ts';
 import { type ApiPart, type Implemented, implement } from './implement.ts';
 import { provideOperations } from './local-client.ts';
@@ -35,6 +36,7 @@ export function mountApi(
   { app, base, document, store = createMemoryStore() }: MountOptions,
 ): MountedApi {
   const parts = typeof api === 'function' ? [api] : api;
+  requireMembers('api', parts, (part) => typeof part === 'function' || Object(part).implemented !== undefined);
   const handlers = parts.filter((part) => typeof part === 'function');
   const implemented = parts.flatMap((part) => (typeof part === 'function' ? [] : part.implemented));
   const described = implemented.length > 0 && document !== false ? describeApi(implemented, document, base) : undefined;

@@ -6,6 +6,7 @@ import type { Auth } from './auth.ts';
 import { toExample } from './example.ts';
 import type { Implemented } from './implement.ts';
 import { createJsonSchemas, type JsonSchema, type JsonSchemas } from './json-schemas.ts';
+import { MAX_KEY, MIN_OPEN_KEY } from './request-checks.ts';
 
 /** What the OpenAPI document says about the API as a whole. */
 export interface DocumentFacts {
@@ -122,7 +123,7 @@ function listParameters(operation: Implemented, { schemas }: Making): OpenApiPar
       name: parameter.name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase()),
     })),
     ...(ifMatch ? [IF_MATCH] : []),
-    ...(idempotent ? [IDEMPOTENCY_KEY] : []),
+    ...(idempotent ? [toIdempotencyKey(operation)] : []),
     ...(isCompared(operation) ? [IF_NONE_MATCH] : []),
   ];
 }
@@ -165,19 +166,22 @@ const IF_NONE_MATCH: OpenApiParameter = {
   description: 'The `ETag` of the version that you have. The answer is 304 if nothing has changed.',
   schema: TEXT,
 };
-const IDEMPOTENCY_KEY: OpenApiParameter = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  description: 'Any text that is new for each request. A repeated request gets the first response, for a day.',
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
-};
 const RATE_LIMIT = {
   RateLimit: 'How many requests are left (`r`), and in how many seconds the count starts again (`t`).',
   'RateLimit-Policy': 'How many requests (`q`) are accepted in how many seconds (`w`).',
 };
 const ETAG = { ETag: 'Identifies this version of the response.' };
 const LINK = { Link: 'The URL of the next page, with `rel="next"`. Absent on the last page.' };
+
+function toIdempotencyKey({ auth }: Implemented): OpenApiParameter {
+  return {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description: `${auth ? 'Any text' : 'A random text, such as a UUID,'} that is new for each request. A repeated request gets the first response, for a day.`,
+    schema: { type: 'string', minLength: auth ? 1 : MIN_OPEN_KEY, maxLength: MAX_KEY },
+  };
+}
 
 function toLimit({ limit, max }: NonNullable<OperationFacts['paged']>): OpenApiParameter {
   const schema = { type: 'integer', minimum: 1, maximum: max, default: limit };

@@ -10,12 +10,13 @@ import { sendAllowed } from '../request/refuse.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendLines } from '../request/send-lines.ts';
 import { type Step, toExpress } from '../request/step.ts';
+import { WiringError } from '../wiring.ts';
 import type { ApiStore } from './api-store.ts';
-import type { Caller } from './auth.ts';
+import type { Auth, Caller } from './auth.ts';
 import { jsonBody } from './body-limits.ts';
 import type { AnyReply, Implemented } from './implement.ts';
 import { createTextReader, type FieldErrors, type Read, readValue, UNREAD } from './read-input.ts';
-import { type ParsedLimit, parseLimit, requireLimit, runOnce, toCounted } from './request-checks.ts';
+import { findSender, type ParsedLimit, parseLimit, requireLimit, runOnce } from './request-checks.ts';
 
 /** Thrown by the checks of an operation: the caller's request is not valid. */
 export class InvalidInput extends HttpError {
@@ -73,17 +74,17 @@ export interface ServedOperation {
 
 export function serveOperation({ name, facts, auth, version, handle }: Implemented): ServedOperation {
   if (facts.idempotent && facts.method !== 'POST')
-    throw new Error(`Only a POST can be idempotent, and ${name} is not.`);
+    throw new WiringError(`Only a POST can be idempotent, and the operation "${name}" is not.`);
   const readParams = facts.params && createTextReader(facts.params);
   const readQuery = createQueryReader(facts);
   const readHeaders = facts.headers && createTextReader(facts.headers);
   return {
     name,
     facts,
-    limit: facts.limit && parseLimit(facts.limit),
+    limit: facts.limit && parseLimit(facts.limit, name),
     async run(given, http) {
-      const caller = auth && (await auth.identify(given.toRequest()));
-      if (http && facts.limit) await http.admit(caller);
+      const caller = auth && (await identify(auth, given, http));
+      await http?.admit(caller);
       const params = readParams ? await readParams(Object.entries(given.params)) : UNREAD;
       if ('errors' in params) throw notFoundHere();
       const { query, page } = readQuery ? await readQuery(given.query()) : { query: UNREAD, page: undefined };
@@ -108,6 +109,16 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
       return http && facts.idempotent ? http.once(caller, reply) : reply();
     },
   };
+}
+
+/** Also counts requests that are refused here, so that wrong tokens have a limit. */
+async function identify(auth: Auth, { toRequest }: GivenInput, http: HttpChecks | undefined): Promise<Caller> {
+  try {
+    return await auth.identify(toRequest());
+  } catch (error) {
+    if (error instanceof HttpError && error.status < 500) await http?.admit(undefined);
+    throw error;
+  }
 }
 
 interface PagedQuery {
@@ -219,7 +230,7 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
     req: IncomingMessage,
     res: ServerResponse,
   ): Promise<void> {
-    const { name, facts, limit } = operation;
+    const { facts, limit } = operation;
     if (facts.deprecated) sayDeprecated(res, facts.deprecated);
     const given: GivenInput = {
       params,
@@ -231,10 +242,11 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
         return (req as Request).body;
       },
     };
+    const toCounted = (caller: Caller | undefined) => ({ operation: facts, sender: findSender(req, caller) });
     const reply = await operation.run(given, {
-      admit: async (caller) => limit && requireLimit(store, limit, toCounted(name, req, caller), res),
+      admit: async (caller) => limit && requireLimit(store, limit, toCounted(caller), res),
       isKnown: (version) => isFresh(req, res, `W/"${encodeURIComponent(version)}"`),
-      once: (caller, run) => runOnce({ store, counted: toCounted(name, req, caller), request: req }, run),
+      once: (caller, run) => runOnce({ store, counted: toCounted(caller), request: req }, run),
     });
     if (reply) return send(reply, req, res);
     res.statusCode = 304;
@@ -248,7 +260,7 @@ function createFinder(operations: readonly ServedOperation[]): (path: string) =>
   for (const operation of operations) {
     const { path, method } = operation.facts;
     const byMethod = routes.get(path)?.byMethod ?? new Map<string, ServedOperation>();
-    if (byMethod.has(method)) throw new Error(`Two operations have ${method} ${path}. Give one another path.`);
+    if (byMethod.has(method)) throw new WiringError(`Two operations have ${method} ${path}. Give one another path.`);
     byMethod.set(method, operation);
     const methods = [...byMethod.keys()].flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
     routes.set(path, { pattern: path, byMethod, allow: [...methods, 'OPTIONS'].join(', ') });

@@ -164,7 +164,12 @@ function withSecretsOf(
   scrubber: Scrubber,
 ): Scrubber {
   const { route = info?.route, body } = context;
-  return scrubber.with([...listRequestSecrets({ headers, url, route }, scrubber), ...listBodySecrets(body, scrubber)]);
+  return scrubber.with([
+    ...listRequestSecrets({ headers, url, route }, scrubber),
+    // After an action, the request has other cookies than those that arrived.
+    ...(headers === info?.headers ? [] : listRequestSecrets({ headers: info?.headers }, scrubber)),
+    ...listBodySecrets(body, scrubber),
+  ]);
 }
 
 function toRequestRecord(

@@ -2,7 +2,10 @@ import type { EngineContext, LoaderArgs } from './server-page.ts';
 
 type Found = Map<unknown, unknown>;
 
-/** Keyed by the context of a page request, which is the same object for all guards, loaders and actions. */
+/**
+ * Keyed by the context of a page request, which is the same object for all guards, loaders and actions. After an action,
+ * which can have changed what was found, there is a new one.
+ */
 const foundIn = new WeakMap<EngineContext, Found>();
 
 /**
@@ -18,11 +21,6 @@ export function oncePerRequest<Context extends EngineContext, Value>(
     if (!found.has(look)) found.set(look, look(args));
     return found.get(look) as Value; // set in the line above
   };
-}
-
-/** Called after an action, which can have changed what was found. */
-export function forgetFound(context: EngineContext): void {
-  foundIn.delete(context);
 }
 
 function foundOf(context: EngineContext): Found {

@@ -21,6 +21,7 @@ import { sendAllowed } from '../request/refuse.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { Step } from '../request/step.ts';
 import { createTraceHeaders, type TracedProject } from '../request/trace-headers.ts';
+import { WiringError } from '../wiring.ts';
 import { isForm } from './actions/form-body.ts';
 import { postAction } from './actions/post-action.ts';
 import { createContextFetch } from './context-fetch.ts';
@@ -35,7 +36,14 @@ import {
   VisitorPageRequest,
   withoutKey,
 } from './page-request.ts';
-import { type PageExchange, type PageServices, READ_METHODS, sendRedirect, toAllowed } from './page-response.ts';
+import {
+  type PageExchange,
+  type PageServices,
+  READ_METHODS,
+  sendRedirect,
+  toAllowed,
+  type VisitorExchange,
+} from './page-response.ts';
 import { toPageUrl } from './page-url.ts';
 import { sendNotPage, sendPageData } from './render/page-data.ts';
 import { sendDocument, showPage } from './render/show-page.ts';
@@ -138,7 +146,7 @@ export async function createPages<Own extends object = object>(options: PagesOpt
     tree,
     matchPage: createMatcher(tree),
     pages,
-    modules: await loadModules(tree.definitions),
+    modules: await loadModules(tree.definitions, options.family),
     document: options.document,
     errorPages: options.errorPages,
     lang: options.lang ?? 'en',
@@ -169,7 +177,7 @@ export async function createPages<Own extends object = object>(options: PagesOpt
    * progress until its shell is sent. If that never happens, the count ends with `answer`, the response or the
    * deadline. If the client left during an earlier step, nothing starts.
    */
-  async function serve(asked: Asked, answer: (exchange: PageExchange) => unknown): Promise<void> {
+  async function serve(asked: Asked, answer: (exchange: VisitorExchange) => unknown): Promise<void> {
     const { request, response, readsForm = false } = asked;
     if (response.closed) return;
     const { deadlineMs, limiter } = services;
@@ -326,7 +334,17 @@ export async function createPages<Own extends object = object>(options: PagesOpt
   };
 }
 
-async function loadModules(definitions: ReadonlyMap<string, RouteDefinition>): Promise<Map<string, PageModule>> {
+async function loadModules(
+  definitions: ReadonlyMap<string, RouteDefinition>,
+  family = 'product',
+): Promise<Map<string, PageModule>> {
   const loading = [...definitions.values()].map(async ({ id, page }) => [id, await page()] as const);
-  return new Map(await Promise.all(loading));
+  const modules = new Map(await Promise.all(loading));
+  for (const [id, module] of modules) {
+    if (module.default) continue;
+    throw new WiringError(
+      `The page "${id}" does not export a component as its default. src/shared/${family}/routes.tsx names its file.`,
+    );
+  }
+  return modules;
 }

@@ -191,6 +191,11 @@ export class VisitorPageRequest extends Ending implements PageRequest {
     };
   }
 
+  /** Makes context and arguments again, because an action can have changed what they are made from. */
+  renewArgs(): void {
+    this.#args = undefined;
+  }
+
   async #createArgs(): Promise<LoaderArgs> {
     const context = await this.#options.createContext();
     return new RequestArgs(this, () => toWebRequest(this.#options.request, this), context);

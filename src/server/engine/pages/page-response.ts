@@ -18,7 +18,7 @@ import type { KeptPage, KeptShell } from './kept.ts';
 import type { Redirect } from './loaded.ts';
 import type { MatchPage, PageMatch } from './match-page.ts';
 import type { PageCache } from './page-cache.ts';
-import type { PageRequest } from './page-request.ts';
+import type { PageRequest, VisitorPageRequest } from './page-request.ts';
 import type { PageTable } from './server-page.ts';
 
 /** One request that is answered with a page, its data or the result of an action. */
@@ -26,6 +26,11 @@ export interface PageExchange {
   readonly services: PageServices;
   readonly pageRequest: PageRequest;
   readonly response: ExpressResponse;
+}
+
+/** The same for one visitor, who can post a form. */
+export interface VisitorExchange extends PageExchange {
+  readonly pageRequest: VisitorPageRequest;
 }
 
 /** Shared by all stages of all pages. */

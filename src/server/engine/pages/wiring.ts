@@ -1,12 +1,10 @@
+import { WiringError } from '../wiring.ts';
 import type { PageTable } from './server-page.ts';
-
-/** Thrown at start if the route table and the server halves do not match. */
-export class WiringError extends Error {}
 
 /**
  * Checks at start what `ServerPages<typeof routes>` checks in the compiler.
  *
- * @throws WiringError for a route without a server half, and for a server half without a route
+ * @throws WiringError for a route without a server half, a server half without a route, and one with the wrong shape
  */
 export function requireBothHalves(routeIds: Iterable<string>, pages: PageTable, family = 'product'): void {
   const routes = new Set(routeIds);
@@ -20,6 +18,19 @@ export function requireBothHalves(routeIds: Iterable<string>, pages: PageTable, 
       (id) =>
         `src/server/${family}/pages/index.ts has a server half "${id}", but there is no such route. Correct the id, or add the route to src/shared/${family}/routes.tsx.`,
     ),
+    ...Object.entries(pages).flatMap(([id, half]) =>
+      listWrongParts(half).map(
+        (part) => `In the server half of "${id}" (src/server/${family}/pages), ${part} is not a function.`,
+      ),
+    ),
   ];
   if (sentences.length > 0) throw new WiringError(sentences.join('\n'));
+}
+
+function listWrongParts(half: PageTable[string]): string[] {
+  const { guard, loader, version, actions } = half ?? {};
+  const ownActions = Object.entries(actions ?? {}).map(([name, action]) => [`actions.${name}`, action] as const);
+  return [...Object.entries({ guard, loader, version }).filter(([, part]) => part !== undefined), ...ownActions]
+    .filter(([, part]) => typeof part !== 'function')
+    .map(([name]) => name);
 }

@@ -31,6 +31,23 @@ export function takeCookies(req: IncomingMessage, names: readonly string[]): Rea
   return taken;
 }
 
+/**
+ * Changes the cookies of a request. `RequestInfo` keeps the headers that arrived, whose secrets a message can repeat.
+ *
+ * @param names of the cookies to remove
+ * @param added pairs such as `session=abc`
+ */
+export function replaceCookies(req: IncomingMessage, names: readonly string[], added: readonly string[]): void {
+  const kept = (req.headers.cookie ?? '').split(/; */).filter((pair) => pair !== '' && !names.includes(toName(pair)));
+  const cookie = [...kept, ...added].join('; ');
+  req.headers = { ...req.headers };
+  removeHeader(req, 'cookie');
+  if (cookie === '') return;
+  req.headers.cookie = cookie;
+  req.headersDistinct.cookie = [cookie];
+  req.rawHeaders.push('Cookie', cookie);
+}
+
 function toName(pair: string): string {
   return pair.slice(0, Math.max(0, pair.indexOf('='))).trim();
 }

@@ -62,6 +62,8 @@ export class RequestInfo {
   showsTimings = false;
   /** The response continues for as long as the client listens, so its age does not mean that it hangs. */
   isStream = false;
+  /** Names of cookies that product code must not see. */
+  hiddenCookies: readonly string[] = [];
 
   /** Asks the product for the visitor's id, if the product has such a function. */
   askVisitorId: (() => string | undefined) | undefined;

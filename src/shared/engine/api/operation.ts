@@ -31,7 +31,7 @@ export interface ReplyFacts {
 
 export type Replies = Readonly<Record<number, ReplyFacts>>;
 
-/** How many requests of one caller, or of one address without callers, are accepted: `60/min`. */
+/** How many requests of one caller, or of one address without a valid caller, are accepted: `60/min`. */
 export type Limit = `${number}/${'s' | 'min' | 'hour' | 'day'}`;
 
 /** A method and a path of an API: what it accepts, what it answers. Server, document and client follow it. */
@@ -57,7 +57,10 @@ export interface OperationFacts {
   readonly isOpen?: true;
   /** Beyond it, the response is 429. */
   readonly limit?: Limit;
-  /** A POST with an `Idempotency-Key` runs once: the same request within a day gets the same response. */
+  /**
+   * A POST with an `Idempotency-Key` runs once: the same request within a day gets the same response. Without callers, a
+   * key needs 16 characters or more.
+   */
   readonly idempotent?: true;
   /** Compares `If-Match` with the version that the handler gives to `match()`: 412 if it is another one. */
   readonly ifMatch?: true;

@@ -14,6 +14,7 @@ import { createProxyTrust } from '../../../../src/server/engine/protection/proxy
 import { requestInfo } from '../../../../src/server/engine/request/request-info.ts';
 import { createFakePages, spyOnLog, TEST_SERVER } from '../../../support/app.ts';
 import { startDeskSite } from '../../../support/desk-site.ts';
+import { createTestPages, parseDocument, type TestPage } from '../../../support/pages-app.tsx';
 import { askRaw } from '../../../support/raw-http.ts';
 import { noScrubber } from '../../../support/unguarded.ts';
 
@@ -150,6 +151,26 @@ describe('product code', () => {
     }
     expect(failures).toHaveLength(1);
     expect(JSON.stringify([failures, lines])).not.toContain(id);
+  });
+
+  it('does not see a session cookie that its own action has set', async () => {
+    const { log } = spyOnLog();
+    const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
+    const server: TestPage['server'] = {
+      loader: ({ request }) => request.headers.get('cookie'),
+      actions: {
+        default: ({ context }) =>
+          context.response.cookie('desk', 'x').cookie('__Host-desk', 'x').cookie('a', '1') && 'set',
+      },
+    };
+    const pages = await createTestPages([{ id: 'page', path: '/page', view: () => null, server }], {
+      funnel,
+      origins: createOrigins([], 'http://127.0.0.1'),
+      createContext: (_request, response) => ({ response }),
+    });
+    const { enter, post } = await startDeskSite({ deps: { pages } });
+    const { text } = await post('/page', {}, await enter());
+    expect(parseDocument(text).payload.data).toMatchObject({ page: 'a=1' });
   });
 
   it('sees no Cookie header if the session was the only cookie', async () => {

@@ -7,6 +7,8 @@ import { usePostgres } from '../../../support/use-postgres.ts';
 const postgres = usePostgres();
 const reply = { status: 201, headers: { Location: '/api/orders/1' }, body: { id: 1 } };
 
+const toClaim = (id: string, sender = 'ada') => ({ id, sender });
+
 async function createTwo(now: () => number): Promise<[ApiStore, ApiStore]> {
   const connectionString = await postgres.createDatabase();
   const open = () => {
@@ -51,6 +53,21 @@ describe.each<[string, (now: () => number) => Promise<[ApiStore, ApiStore]>]>([
     expect(await two.claim('key', 'print')).toBeUndefined();
   });
 
+  it('does not let a run that has lost its claim change the reply of another', async () => {
+    let now = 0;
+    const [one, two] = await create(() => now);
+    const [late, next] = [toClaim('late'), toClaim('next')];
+    await one.claim('key', 'print', late);
+    now = 6 * Minute;
+    expect(await two.claim('key', 'print', next)).toBeUndefined();
+    await one.keep('key', { status: 500 }, late);
+    await one.release('key', late);
+    expect(await one.claim('key', 'print', toClaim('third'))).toEqual({ fingerprint: 'print', reply: undefined });
+    await two.keep('key', reply, next);
+    await one.release('key', late);
+    expect(await one.claim('key', 'print', toClaim('third'))).toEqual({ fingerprint: 'print', reply });
+  });
+
   it('gives a key back if its request fails, or its process dies', async () => {
     let now = 0;
     const [one, two] = await create(() => now);
@@ -60,4 +77,67 @@ describe.each<[string, (now: () => number) => Promise<[ApiStore, ApiStore]>]>([
     now = 6 * Minute;
     expect(await one.claim('key', 'print')).toBeUndefined();
   });
+});
+
+describe('the store in memory', () => {
+  it.each<[string, number, (count: number) => string, number]>([
+    ['one sender with many keys', 40_000, () => 'eve', 10],
+    ['one sender with large replies', 300, () => 'eve', 1024 * 1024],
+    ['many senders', 40_000, (count) => `eve ${count % 2000}`, 10],
+  ])('keeps the reply of a caller while others send a lot: %s', async (_name, most, toSender, size) => {
+    const store = createMemoryStore();
+    await store.claim('key', 'print', toClaim('1'));
+    await store.keep('key', reply, toClaim('1'));
+    const large = { status: 200, body: 'x'.repeat(size) };
+    for (let count = 0; count < most; count += 1) {
+      const claim = toClaim('1', toSender(count));
+      await store.claim(`key ${count}`, 'print', claim);
+      await store.keep(`key ${count}`, large, claim);
+    }
+    expect(await store.claim('key', 'print', toClaim('2'))).toMatchObject({ reply });
+    expect(await store.claim(`key ${most - 1}`, 'print', toClaim('2', 'eve'))).toMatchObject({ reply: large });
+    expect(await store.claim('key 0', 'print', toClaim('2', 'eve'))).toBeUndefined();
+  });
+
+  it('forgets expired replies before others, and keeps the newest one however large it is', async () => {
+    let now = 0;
+    const store = createMemoryStore(() => now);
+    async function add(at: number, sender: string, mebi: number): Promise<void> {
+      now = at;
+      await store.claim(sender, 'print', toClaim('1', sender));
+      await store.keep(sender, { status: 200, body: 'x'.repeat(mebi * 1024 * 1024) }, toClaim('1', sender));
+    }
+    const listKept = async (...senders: string[]) => {
+      const found = await Promise.all(senders.map((sender) => store.claim(sender, 'other', toClaim('2', sender))));
+      return senders.filter((_, index) => found[index]?.fingerprint === 'print');
+    };
+    await add(0, 'bob', 10);
+    await add(1, 'ada', 15);
+    await add(Day, 'cora', 10);
+    expect(await listKept('ada', 'cora')).toEqual(['ada', 'cora']);
+    await add(Day, 'dora', 40);
+    expect(await listKept('dora')).toEqual(['dora']);
+  });
+});
+
+it('adds the id of a claim to tables of an earlier version', async () => {
+  const connectionString = await postgres.createDatabase();
+  const pool = new pg.Pool({ connectionString, max: 3 });
+  onTestFinished(() => pool.end());
+  await pool.query(`CREATE TABLE spillway_api_requests
+    (key text PRIMARY KEY, fingerprint text NOT NULL, reply text, ends_at bigint NOT NULL)`);
+  await pool.query('INSERT INTO spillway_api_requests VALUES ($1, $2, $3, 1000)', [
+    'key',
+    'print',
+    JSON.stringify(reply),
+  ]);
+  const [one, two] = [createPostgresStore(pool, () => 0), createPostgresStore(pool, () => 0)];
+  const claims = [one, two].map((store) => store.claim('key', 'print', toClaim('1')));
+  expect(await Promise.all(claims)).toEqual([
+    { fingerprint: 'print', reply },
+    { fingerprint: 'print', reply },
+  ]);
+  // A replica of the earlier version still runs.
+  await pool.query('INSERT INTO spillway_api_requests AS r VALUES ($1, $2, NULL, $3)', ['other', 'print', 1000]);
+  expect(await one.claim('other', 'print', toClaim('2'))).toEqual({ fingerprint: 'print', reply: undefined });
 });

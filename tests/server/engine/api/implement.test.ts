@@ -154,6 +154,22 @@ describe('an operation', () => {
     expect(() => serve(part, part)).toThrow('Two operations have PATCH /people/:id.');
   });
 
+  it.each([
+    ['nothing', undefined],
+    ['a version only', { version: () => '1' }],
+  ])('needs a handler: %s', (_, changePerson) => {
+    expect(() => implement(people, { changePerson } as never)).toThrow(
+      'The operation "changePerson" (PATCH /people/:id) has no handler. Add `changePerson` to the handlers in implement().',
+    );
+  });
+
+  it.each([
+    ['a promise', Promise.resolve([]), 'returns a promise.'],
+    ['a member that is missing', [undefined], 'returns a list whose member 1 is undefined.'],
+  ])('needs a list of parts: %s', (_, api, words) => {
+    expect(() => createTestApp({ api: api as never })).toThrow(`\`api\` in src/server/product/index.ts ${words}`);
+  });
+
   it('stands beside Express handlers', async () => {
     const part = implement(people, { changePerson: () => ({ status: 200, body: { id: 1, name: '' } }) });
     const app = createTestApp({ api: [part, (_req, res) => void res.json('plain')] });
@@ -504,11 +520,35 @@ describe('a limit', () => {
     expect(statuses).toEqual([204, 204, 429]);
   });
 
+  it('is counted by address for callers that are refused, and does not refuse others', async () => {
+    const auth = bearer((token) => (token === 'ada' ? { id: 1 } : undefined));
+    const app = serve(implement(limited, handlers, { auth }));
+    const search = (token: string) => request(app).get('/api/search').set('Authorization', `Bearer ${token}`);
+    expect([(await search('x1')).status, (await search('x2')).status]).toEqual([401, 401]);
+    const refused = [await search('x3'), await request(app).get('/api/search')];
+    expect(refused.map(({ status }) => status)).toEqual([429, 429]);
+    expect(Number(refused[0]?.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await search('ada')).status).toBe(204);
+    expect((await request(app).get('/api/other').set('Authorization', 'Bearer x')).status).toBe(401);
+  });
+
+  it('does not count a failure to find the caller', async () => {
+    const auth = bearer(() => Promise.reject(new Error('no connection')));
+    const app = serve(implement(limited, handlers, { auth }));
+    const search = () => request(app).get('/api/search').set('Authorization', 'Bearer ada');
+    expect([(await search()).status, (await search()).status, (await search()).status]).toEqual([500, 500, 500]);
+  });
+
   it('is checked when the server starts', () => {
     const wrong = operation({ ...limited.search, limit: '0/min' });
-    expect(() => serve(implement({ wrong }, { wrong: handlers.search }))).toThrow('"0/min" is not a limit.');
+    expect(() => serve(implement({ wrong }, { wrong: handlers.search }))).toThrow(
+      'The limit "0/min" of the operation "wrong" is not valid.',
+    );
   });
 });
+
+/** Open operations accept no shorter keys. */
+const [A, B, C] = ['a'.repeat(16), 'b'.repeat(16), 'c'.repeat(16)] as const;
 
 describe('an idempotent operation', () => {
   const orders = {
@@ -544,21 +584,67 @@ describe('an idempotent operation', () => {
 
   it('runs once for a key, and repeats its response', async () => {
     const { order } = await start();
-    const first = await order('book', 'a');
-    const again = await order('book', 'a');
+    const first = await order('book', A);
+    const again = await order('book', A);
     expect([first.body, first.headers['idempotency-replayed']]).toEqual([{ id: 1 }, undefined]);
     expect([again.status, again.body, again.headers.location]).toEqual([201, { id: 1 }, '/api/orders/1']);
     expect(again.headers['idempotency-replayed']).toBe('true');
-    expect((await order('book', 'b')).body).toEqual({ id: 2 });
+    expect((await order('book', B)).body).toEqual({ id: 2 });
     expect((await order('book')).body).toEqual({ id: 3 });
+  });
+
+  it('keeps the keys of callers apart, for any ids', async () => {
+    let count = 0;
+    const ids: Record<string, string | number> = { a: 'bob', b: 'bob smith', c: '["bob"]', d: 1, e: '1' };
+    const auth = bearer((token) => ({ id: ids[token] ?? '' }));
+    const part = implement(orders, { addOrder: () => ({ status: 201, body: { id: ++count } }) }, { auth });
+    const app = serve(part);
+    const order = async (token: string, key: string) => {
+      const asked = request(app)
+        .post('/api/orders')
+        .set({ 'Idempotency-Key': key, Authorization: `Bearer ${token}` });
+      return (await asked.send({ item: 'book' })).body.id;
+    };
+    expect([await order('a', 'smith 1'), await order('b', '1'), await order('a', 'smith 1')]).toEqual([1, 2, 1]);
+    expect([await order('c', '1'), await order('d', '1'), await order('e', '1')]).toEqual([3, 4, 5]);
+  });
+
+  it('needs a key that others do not have if it is open, because strangers can share an address', async () => {
+    const { order } = await start();
+    for (const key of ['1', 'order-2026-1', 'x'.repeat(15)]) {
+      const refused = await order('book', key);
+      expect([refused.status, refused.body.detail]).toEqual([400, expect.stringContaining('Use 16 to 255')]);
+    }
+    expect((await order('book', 'x'.repeat(16))).body).toEqual({ id: 1 });
+  });
+
+  it('works with a store that knows no ids of claims', async () => {
+    const inner = createMemoryStore();
+    const store: ApiStore = {
+      ...inner,
+      claim: (key, fingerprint) => inner.claim(key, fingerprint),
+      keep: (key, reply) => inner.keep(key, reply),
+      release: (key) => inner.release(key),
+    };
+    let count = 0;
+    const part = implement(orders, {
+      addOrder() {
+        count += 1;
+        if (count === 1) throw new HttpError(503);
+        return { status: 201, body: { id: count } };
+      },
+    });
+    const app = createTestApp({ api: [part], apiStore: store });
+    const order = () => request(app).post('/api/orders').set('Idempotency-Key', A).send({ item: 'book' });
+    expect([(await order()).status, (await order()).body, (await order()).body]).toEqual([503, { id: 2 }, { id: 2 }]);
   });
 
   it('refuses a key that was used for another request, is in use, or is not valid', async () => {
     const { order, gate } = await start();
-    await order('book', 'a');
-    expect((await order('pen', 'a')).status).toBe(422);
-    const slow = order('slow', 'c').then((reply) => reply.body);
-    await expect.poll(async () => (await order('slow', 'c')).status).toBe(409);
+    await order('book', A);
+    expect((await order('pen', A)).status).toBe(422);
+    const slow = order('slow', C).then((reply) => reply.body);
+    await expect.poll(async () => (await order('slow', C)).status).toBe(409);
     gate.resolve();
     expect(await slow).toEqual({ id: expect.any(Number) });
     expect((await order('book', 'x'.repeat(256))).status).toBe(400);
@@ -569,14 +655,14 @@ describe('an idempotent operation', () => {
     const store: ApiStore = { ...createMemoryStore(), keep: () => Promise.reject(new Error('no connection')) };
     const part = implement(orders, { addOrder: () => ({ status: 201, body: { id: ++count } }) });
     const app = createTestApp({ api: [part], apiStore: store });
-    const order = () => request(app).post('/api/orders').set('Idempotency-Key', 'a').send({ item: 'book' });
+    const order = () => request(app).post('/api/orders').set('Idempotency-Key', A).send({ item: 'book' });
     expect([(await order()).status, (await order()).status, count]).toEqual([500, 409, 1]);
   });
 
   it('runs again after a failure', async () => {
     const { order } = await start();
-    expect((await order('broken', 'a')).status).toBe(503);
-    expect((await order('broken', 'a')).body).toEqual({ id: 2 });
+    expect((await order('broken', A)).status).toBe(503);
+    expect((await order('broken', A)).body).toEqual({ id: 2 });
   });
 });
 

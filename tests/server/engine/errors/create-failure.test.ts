@@ -17,6 +17,15 @@ it('redacts the secrets of the request in every part of an error', () => {
   expect(failure.title).toBe('Error: No row for [redacted]');
 });
 
+it('redacts those of the headers that arrived, if an action has changed the cookies', () => {
+  const toFailure = createFailureRecorder({ build: 'b', scrubber });
+  const headers = { cookie: 'id=session-of-ann' };
+  const arrived = new RequestInfo({ requestId: 'req-1', method: 'POST', address: '::1', origin: 'http://a', headers });
+  const error = new Error('Ended session-of-ann, began session-of-bob');
+  const { failure } = toFailure({ error }, { ...contextOf('id=session-of-bob'), info: arrived });
+  expect(failure.title).toBe('Error: Ended [redacted], began [redacted]');
+});
+
 it('keeps the digest, kind and build of a failure even if a cookie contains the same text', () => {
   const toFailure = createFailureRecorder({ build: 'a29092e775f1', scrubber });
   const error = new Error('boom');

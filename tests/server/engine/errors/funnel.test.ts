@@ -190,13 +190,17 @@ describe('a failure', () => {
     expect(JSON.stringify(lines)).not.toContain('canary');
   });
 
-  it('that is not an object is one failure within its request, and another occurrence in the next', () => {
-    const { addressOf } = createTestFunnel();
-    const [first, second] = [addressOf('boom'), createTestFunnel().addressOf('boom')];
-    expect(addressOf('boom')).toBe(first);
-    expect(first).not.toBe(second);
-    expect(first?.slice(0, 8)).toBe(second?.slice(0, 8));
-  });
+  it.each(['boom', '', 0, Number.NaN, false, 1n, Symbol('boom'), null, undefined])(
+    'that is not an object (%s) is one failure within its request, and another occurrence in the next',
+    (thrown) => {
+      const { addressOf, lines } = createTestFunnel();
+      const [first, second] = [addressOf(thrown), createTestFunnel().addressOf(thrown)];
+      expect(addressOf(thrown)).toBe(first);
+      expect(lines).toHaveLength(1);
+      expect(first).not.toBe(second);
+      expect(first?.slice(0, 8)).toBe(second?.slice(0, 8));
+    },
+  );
 
   it('reaches every reporter once, complete with breadcrumbs, before its address is known', () => {
     const { log } = spyOnLog();

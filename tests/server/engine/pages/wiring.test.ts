@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
-import { requireBothHalves, WiringError } from '../../../../src/server/engine/pages/wiring.ts';
+import { requireBothHalves } from '../../../../src/server/engine/pages/wiring.ts';
+import { WiringError } from '../../../../src/server/engine/wiring.ts';
+import { startPages } from '../../../support/pages-app.tsx';
 
 it('accepts a server half, or null, for each route', () => {
   expect(() => requireBothHalves(['root', 'home'], { root: null, home: {} })).not.toThrow();
@@ -22,4 +24,18 @@ it('names a server half without a route, and ignores inherited properties', () =
 
 it('names the file of another table', () => {
   expect(() => requireBothHalves(['list'], {}, 'admin')).toThrow(/in src\/server\/admin\/pages\/index\.ts/);
+});
+
+it('names the parts of a server half that are not functions', () => {
+  const half = { loader: { total: 7 }, guard: () => {}, actions: { pay: undefined, cancel: () => 1 } };
+  expect(() => requireBothHalves(['order'], { order: half as never })).toThrow(
+    'In the server half of "order" (src/server/product/pages), loader is not a function.\n' +
+      'In the server half of "order" (src/server/product/pages), actions.pay is not a function.',
+  );
+});
+
+it('names a page without a component', async () => {
+  await expect(startPages([{ id: 'order', path: '/order', view: undefined as never }])).rejects.toThrow(
+    'The page "order" does not export a component as its default. src/shared/product/routes.tsx names its file.',
+  );
 });

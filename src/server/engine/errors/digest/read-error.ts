@@ -75,13 +75,14 @@ function readMembers(error: unknown): { members?: string[] } {
   }
 }
 
-/** Lists the error and its causes, outermost first. Stops at a cycle. */
+/** Lists the error and its causes, outermost first. Any value can be thrown, also `undefined`. Stops at a cycle. */
 export function causesOf(error: unknown): unknown[] {
-  const chain: unknown[] = [];
-  let current = error;
-  while (current !== undefined && chain.length < MAX_CAUSES && !chain.includes(current)) {
-    chain.push(current);
-    current = isError(current) ? (read(current, 'cause') ?? undefined) : undefined;
+  const chain = [error];
+  while (chain.length < MAX_CAUSES) {
+    const last = chain.at(-1);
+    const cause = isError(last) ? read(last, 'cause') : undefined;
+    if (cause === undefined || cause === null || chain.includes(cause)) break;
+    chain.push(cause);
   }
   return chain;
 }

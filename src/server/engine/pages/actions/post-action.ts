@@ -2,17 +2,18 @@ import type { ActionResult } from '../../../../shared/engine/wire/payload.ts';
 import { ACTION_ACCEPT, NOT_FOUND_ROUTE } from '../../../../shared/engine/wire/protocol.ts';
 import { loadPage } from '../load-page.ts';
 import type { Redirect } from '../loaded.ts';
-import { type PageExchange, READ_METHODS, sendRedirect } from '../page-response.ts';
+import { type PageExchange, READ_METHODS, sendRedirect, type VisitorExchange } from '../page-response.ts';
 import { sendActionData, sendRedirectData } from '../render/page-data.ts';
 import { sendDocument } from '../render/show-page.ts';
 import { readForm } from './form-body.ts';
+import { applyResponseCookies } from './response-cookies.ts';
 import { type ActionEnd, runAction } from './run-action.ts';
 
 /**
  * Handles a form that was posted to a page. Without JavaScript the response is 303, or the page with the errors and
  * what was typed. With JavaScript it is the same as data.
  */
-export async function postAction(exchange: PageExchange): Promise<void> {
+export async function postAction(exchange: VisitorExchange): Promise<void> {
   const { services, pageRequest, response } = exchange;
   const wantsData = response.req.headers.accept?.includes(ACTION_ACCEPT) ?? false;
   response.vary('Accept');
@@ -28,6 +29,8 @@ export async function postAction(exchange: PageExchange): Promise<void> {
     return sendRedirect(exchange, { status: 303, location: pageRequest.path + pageRequest.search });
   }
   const failed = end.kind === 'failed' ? end : undefined;
+  applyResponseCookies(response);
+  pageRequest.renewArgs();
   const loaded = await loadPage({ services, pageRequest, failed });
   if (loaded.kind === 'gone') return;
   if (loaded.kind === 'redirect') return redirectTo(exchange, wantsData, loaded);

@@ -3,7 +3,6 @@ import { readAction } from '../../../../shared/engine/wire/protocol.ts';
 import { inSpan } from '../../request/timings.ts';
 import { type LoadOptions, runGuards, untilEnd } from '../load-page.ts';
 import type { Loaded, LoadedPage } from '../loaded.ts';
-import { forgetFound } from '../once-per-request.ts';
 import type { PageRequest } from '../page-request.ts';
 import { type LoaderArgs, type PageTable, Refusal, type ServerPage } from '../server-page.ts';
 import { toTypedValues } from './form-body.ts';
@@ -43,7 +42,7 @@ export async function runAction({ services, pageRequest, form }: RunOptions): Pr
   try {
     const args = await untilEnd(pageRequest, toArgs);
     const since = performance.now();
-    const answer = await inSpan(pageRequest.info, 'action', found.name, () => runFound(found, args, form));
+    const answer = await inSpan(pageRequest.info, 'action', found.name, async () => found.run({ ...args, form }));
     pageRequest.info.timings?.add('action', since, found.name);
     return { kind: 'result', result: toResult(found.name, answer, form) };
   } catch (error) {
@@ -61,14 +60,6 @@ export async function runAction({ services, pageRequest, form }: RunOptions): Pr
 async function toPostArgs(pageRequest: PageRequest): Promise<LoaderArgs> {
   const { request, url, params, context, signal } = await pageRequest.toArgs();
   return { request: new Request(request, { method: 'POST' }), url, params, context, signal };
-}
-
-async function runFound(found: FoundAction, args: LoaderArgs, form: FormData): Promise<unknown> {
-  try {
-    return await found.run({ ...args, form });
-  } finally {
-    forgetFound(args.context); // the page is loaded again, and shows what the action changed
-  }
 }
 
 const UNKNOWN_ACTION =

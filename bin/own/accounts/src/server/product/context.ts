@@ -11,11 +11,11 @@ export type AppParts = ProductParts<Settings, Services>;
 export interface AppContext extends ProductContext<Settings, Services>, VisitorContext {}
 
 interface VisitorContext {
-  /** The user who was signed in when the request arrived. */
+  /** The signed-in user. After an action, guards and loaders get the new one. */
   readonly user: User | undefined;
   /** The visitor's network address, to limit attempts. */
   readonly sender: string;
-  /** Starts a new session in place of the old one. Redirect afterwards, because `user` stays the same. */
+  /** Starts a new session in place of the old one. */
   signIn(user: User): Promise<void>;
   signOut(): Promise<void>;
 }
