@@ -4,8 +4,8 @@ import type { SqlDriver } from '../../../../src/server/desk/store/sql.ts';
 import type { Store } from '../../../../src/server/desk/store/store.ts';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { Day, Hour, Minute } from '../../../../src/shared/units.ts';
-import { createFailure } from '../../../../support/desk.ts';
-import { describeStores, ingest, summaryOf, thisHour, fullOf } from '../../../../support/stores.ts';
+import { createFailure } from '../../../support/desk.ts';
+import { describeStores, ingest, summaryOf, thisHour, fullOf } from '../../../support/stores.ts';
 
 const digest = '7K3QM2XA';
 const ada = { author: 'ada' };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/desk/store/store.ts';
-import { describeStores, ingest, fullOf } from '../../../../support/stores.ts';
-import { until } from '../../../../support/until.ts';
+import { describeStores, ingest, fullOf } from '../../../support/stores.ts';
+import { until } from '../../../support/until.ts';
 
 const DIGEST = '7K3QM2XA@production';
 const FILE = 'src/server/product/pages/cart.ts';

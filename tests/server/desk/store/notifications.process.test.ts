@@ -7,7 +7,7 @@ import { QueryFailedError, type SqlDriver } from '../../../../src/server/desk/st
 import type { Store } from '../../../../src/server/desk/store/store.ts';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { Day, Hour, Minute, Second } from '../../../../src/shared/units.ts';
-import { describeStores, ingest, retain, summaryOf, thisHour, fullOf } from '../../../../support/stores.ts';
+import { describeStores, ingest, retain, summaryOf, thisHour, fullOf } from '../../../support/stores.ts';
 
 const digest = '7K3QM2XA';
 const hook = { id: 'hook', name: 'Webhook hooks.example.com' };

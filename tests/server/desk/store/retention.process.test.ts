@@ -4,7 +4,7 @@ import { BUILD_TABLES, TABLE_GROUPS } from '../../../../src/server/desk/store/ta
 import type { SqlDriver } from '../../../../src/server/desk/store/sql.ts';
 import type { Store } from '../../../../src/server/desk/store/store.ts';
 import { Day, Hour, MiB, Minute } from '../../../../src/shared/units.ts';
-import { describeStores, ingest, retain, summaryOf, thisHour, fullOf } from '../../../../support/stores.ts';
+import { describeStores, ingest, retain, summaryOf, thisHour, fullOf } from '../../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';
 const noise = () => Array.from({ length: 400 }, () => Math.random().toString(36)).join('');

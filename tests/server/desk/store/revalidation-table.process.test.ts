@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Hour, Second } from '../../../../src/shared/units.ts';
-import { describeStores, retain } from '../../../../support/stores.ts';
+import { describeStores, retain } from '../../../support/stores.ts';
 
 describeStores('revalidations', (open) => {
   it('are found by those who looked before, and by no one who looks much later', async () => {

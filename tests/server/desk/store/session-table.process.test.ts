@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Hour, Minute } from '../../../../src/shared/units.ts';
-import { describeStores, retain } from '../../../../support/stores.ts';
+import { describeStores, retain } from '../../../support/stores.ts';
 
 const ada = { name: 'ada', role: 'operator', fingerprint: 'f1' } as const;
 const bob = { name: 'bob', role: 'viewer', fingerprint: 'f2' } as const;

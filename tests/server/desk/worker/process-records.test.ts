@@ -6,8 +6,8 @@ import { openStore, type Store } from '../../../../src/server/desk/store/store.t
 import { createDigester } from '../../../../src/server/desk/worker/maps/digester.ts';
 import { readHeartbeatFile } from '../../../../src/server/desk/worker/heartbeat-file.ts';
 import { createProcessRecords } from '../../../../src/server/desk/worker/process-records.ts';
-import { createFolder } from '../../../../support/folder.ts';
-import { createTestLog } from '../../../../support/test-log.ts';
+import { createFolder } from '../../../support/folder.ts';
+import { createTestLog } from '../../../support/test-log.ts';
 
 const digester = createDigester({ namespace: 'test' });
 

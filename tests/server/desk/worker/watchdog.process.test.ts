@@ -7,8 +7,8 @@ import { BLOCKED_AFTER, PULSE_INTERVAL } from '../../../../src/server/desk/limit
 import { toKey } from '../../../../src/server/desk/store/incident-key.ts';
 import type { BlockedLoop } from '../../../../src/server/desk/worker/heartbeat.ts';
 import { createWatchdog } from '../../../../src/server/desk/worker/watchdog.ts';
-import { openTestDesk } from '../../../../support/desk.ts';
-import { createFolder } from '../../../../support/folder.ts';
+import { openTestDesk } from '../../../support/desk.ts';
+import { createFolder } from '../../../support/folder.ts';
 
 const FRAME = { file: 'server/main.js', line: 1, column: 1, function: 'spin' };
 
@@ -86,7 +86,7 @@ describe('the watchdog', () => {
   });
 });
 
-const childFile = fileURLToPath(new URL('../../../../support/blocked-child.ts', import.meta.url));
+const childFile = fileURLToPath(new URL('../../../support/blocked-child.ts', import.meta.url));
 
 /** Tests that run concurrently each have their own context. */
 type Context = Pick<TestContext, 'expect' | 'onTestFinished'>;
