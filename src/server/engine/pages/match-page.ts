@@ -1,4 +1,5 @@
 import { createStaticHandler, type DataRouteObject, type Params } from 'react-router';
+import { readParams } from '../../../shared/engine/routing/read-params.ts';
 import type { RouteTree } from '../../../shared/engine/routing/route-objects.ts';
 import type { RenderMode } from '../../../shared/engine/routing/routes.ts';
 import { NOT_FOUND_ROUTE } from '../../../shared/engine/wire/protocol.ts';
@@ -40,7 +41,7 @@ export function createMatcher(tree: RouteTree): MatchPage {
     if (!ranked || (pathname.endsWith('/') && pathname !== '/')) return undefined;
     if (pathname !== lastPath) {
       const leaf = ranked.match(pathname)?.at(-1);
-      lastMatch = leaf && toPageMatch(tree, leaf.route.id, leaf.params);
+      lastMatch = leaf && toPageMatch(tree, leaf.route.id, readParams(leaf, pathname));
       lastPath = pathname;
     }
     return lastMatch;
