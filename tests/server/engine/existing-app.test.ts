@@ -239,6 +239,22 @@ describe('raw paths', () => {
   });
 
   it.each([
+    '/secret#',
+    '/secret#a',
+    '/secret?#',
+    '/secret\xa0',
+    '/secret\xa0?a',
+    '/secret\t',
+    '/x\x01',
+    '/x?\xe9',
+    '//x#?a',
+  ])('refuses %j, which parsers read differently', async (path) => {
+    for (const port of [await open(), await mount(sayUrl)]) {
+      expect((await askRaw(port, `GET ${path} HTTP/1.1`)).status).toBe(400);
+    }
+  });
+
+  it.each([
     '/%73ecret/a',
     '//secret/a',
     '/secret%2fa',
