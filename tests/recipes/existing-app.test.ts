@@ -28,6 +28,7 @@ app.get('/whose', (req, res) => res.send(req.ip));
 app.get('/broken', () => {
   throw new Error('The old shop is down.');
 });
+app.get(['/admin/:page', '/administrator'], (req, res) => res.send('theirs'));
 app.use('/old', (req, res) => res.status(404).send('The old shop has no such page.'));
 require('./faults')(app);
 `;
@@ -108,6 +109,11 @@ describe.each([
     expect([nobodys.status, await nobodys.text()]).toEqual([404, expect.stringContaining('<h1>not-found</h1>')]);
     const api = await fetch(`${url}/api/nowhere`);
     expect([api.status, api.headers.get('content-type')]).toEqual([404, 'application/problem+json']);
+  });
+
+  it('is guarded by a step', async () => {
+    const ask = async (path: string) => (await fetch(shop.url + path)).status;
+    expect(await Promise.all(['/admin/users', '/Admin/users', '/administrator'].map(ask))).toEqual([403, 403, 200]);
   });
 
   it('has its errors in the log, and not in the response', async () => {

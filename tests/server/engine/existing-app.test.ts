@@ -7,6 +7,7 @@ import { brotliCompressSync } from 'node:zlib';
 import express, { type RequestHandler } from 'express';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { loadExistingApp } from '../../../src/server/engine/existing-app.ts';
+import { isBelow } from '../../../src/server/engine/index.ts';
 import { describeNodeFloor } from '../../../src/server/engine/monitoring/node-floor.ts';
 import apps from '../../fixtures/existing/apps.cjs';
 import { spyOnLog, startTestServer, type TestAppOptions, type TestServer } from '../../support/app.ts';
@@ -267,6 +268,38 @@ describe('raw paths', () => {
     const gate = express.Router().use('/secret', (_req, res) => void res.status(401).send('locked'));
     const port = await mount(sayUrl, { rawPaths: true, steps: [gate] });
     expect([401, 400]).toContain((await askRaw(port, `GET ${path} HTTP/1.1`)).status);
+  });
+});
+
+describe('a step with isBelow()', () => {
+  const guard: RequestHandler = (req, res, next) =>
+    isBelow(req, '/vault') || isBelow(req, '/größe/') ? void res.status(401).end() : next();
+
+  it.each([
+    ['/vault', 401],
+    ['/vault/', 401],
+    ['/Vault/users', 401],
+    ['/VAULT?a', 401],
+    ['/%76ault', 401],
+    ['/%56ault/x', 401],
+    ['//vault', 401],
+    ['/vault%2fx', 401],
+    ['/gr%c3%b6%C3%9Fe/1', 401],
+    ['/_data/vault', 401],
+    ['/vaults', 200],
+    ['/Vaults/x', 200],
+    ['/x/vault', 200],
+    ['/gr', 200],
+  ])('answers %s with %i', async (path, status) => {
+    const port = await mount(sayUrl, { rawPaths: true, steps: [guard] });
+    expect((await askRaw(port, `GET ${path} HTTP/1.1`)).status).toBe(status);
+    const strict = await askRaw(await mount(sayUrl, { steps: [guard] }), `GET ${path} HTTP/1.1`);
+    expect([status, 308, 400]).toContain(strict.status);
+  });
+
+  it('works in a router', async () => {
+    const router = express.Router().use('/Vault', guard);
+    expect((await askRaw(await mount(sayUrl, { steps: [router] }), 'GET /vault/x HTTP/1.1')).status).toBe(401);
   });
 });
 

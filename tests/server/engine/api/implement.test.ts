@@ -151,7 +151,11 @@ describe('an operation', () => {
   });
 
   it('matches in exact case, so that a step which guards its path sees each of its requests', async () => {
-    const facts = { method: 'GET', summary: 'A secret', replies: { 200: { about: 'It.', body: z.unknown() } } } as const;
+    const facts = {
+      method: 'GET',
+      summary: 'A secret',
+      replies: { 200: { about: 'It.', body: z.unknown() } },
+    } as const;
     const secrets = {
       getFixed: operation({ ...facts, path: '/admin/secret' }),
       getNamed: operation({ ...facts, path: '/admin/secrets/:name', params: z.object({ name: z.string() }) }),
