@@ -92,11 +92,17 @@ const BODY_HEADERS = [
   'Content-Type',
   'ETag',
   'Last-Modified',
+  'Trailer',
+  'Transfer-Encoding',
 ];
 
-/** Removes headers about a body that is not sent. After a failure also cookies: perhaps only half of them were set. */
+/**
+ * Removes what was set for a body that is not sent. The reason phrase too: if it is what Node refused, Node would refuse
+ * this reply as well. After a failure also cookies: perhaps only half of them were set.
+ */
 function clearHeaders(res: ServerResponse, isFailure: boolean): void {
-  for (const name of BODY_HEADERS) res.removeHeader(name);
+  res.statusMessage = '';
+  for (const name of BODY_HEADERS) if (res.hasHeader(name)) res.removeHeader(name);
   if (isFailure) res.removeHeader('Set-Cookie');
   res.setHeader('Cache-Control', 'no-store');
 }
