@@ -123,7 +123,7 @@ export function createApp(deps: AppDeps): RequestListener {
   if (deps.routes) app.use(...(existing ? [existing.giveHeaders] : []), deps.routes);
   if (existing) app.use(existing.run, existing.giveHeaders);
   app.use(apiNotFound());
-  app.use(unclaimedMethods());
+  if (!existing) app.use(unclaimedMethods());
   app.use(pages.notFound);
   if (existing) app.use(existing.giveHeadersToErrors);
   app.use(fail);

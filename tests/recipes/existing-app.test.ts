@@ -46,15 +46,20 @@ const faults = `module.exports = (app) => {
     if (req.query.other) throw new TypeError('The second fault.');
     throw new Error('The first fault.');
   });
-  app.get('/stray', (req, res) => res.json(module.exports.stray()));
+  app.get('/stray/:kind', (req, res) => res.json(module.exports.stray(req.params.kind)));
   app.get('/fault/two', (req, res) => res.send(findStock(req.query.id).name));
 };
 
 if (process.env.STRAY) {
-  process.on('unhandledRejection', () => console.log('heard by the app'));
-  let isDue = false;
-  setInterval(() => isDue && Promise.reject(new Error('A stray rejection.')) && (isDue = false), 20);
-  module.exports.stray = () => (isDue = true);
+  for (const event of process.env.STRAY.split(' ')) process.on(event, () => console.log(event + ' heard by the app'));
+  let due;
+  setInterval(() => {
+    const kind = due;
+    due = undefined;
+    if (kind === 'rejection') Promise.reject(new Error('A stray rejection.'));
+    if (kind === 'exception') throw new Error('A stray exception.');
+  }, 20);
+  module.exports.stray = (kind) => (due = kind);
 }
 
 function findStock(id) {
@@ -166,11 +171,15 @@ describe.each([
     expect((await fetch(`${url}/api/nowhere`, foreign)).status).toBe(403);
   });
 
-  it('keeps running after a rejection that it handles, which has a digest', async () => {
-    const { url, log } = await app.start({ EXPRESS: name, STRAY: '1', DATA_DIR: join(app.folder, 'stray') });
-    await fetch(`${url}/stray`);
-    await until(() => log().includes('heard by the app'), 'the handler of the app');
-    await until(() => /"digest":"\w{8}".*A stray rejection\./.test(log()), 'the line of the log');
+  it.each([
+    ['rejection', 'unhandledRejection'],
+    ['rejection', 'uncaughtException'],
+    ['exception', 'uncaughtException'],
+  ])('keeps running after a stray %s if it handles %s, and the failure has a digest', async (kind, event) => {
+    const { url, log } = await app.start({ EXPRESS: name, STRAY: event, DATA_DIR: join(app.folder, kind + event) });
+    await fetch(`${url}/stray/${kind}`);
+    await until(() => log().includes(`${event} heard by the app`), 'the handler of the app');
+    await until(() => new RegExp(`"digest":"\\w{8}".*A stray ${kind}\\.`).test(log()), 'the line of the log');
     expect(log()).not.toContain('occurred outside any request');
     expect((await fetch(`${url}/stock`)).status).toBe(200);
   });

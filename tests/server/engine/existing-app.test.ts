@@ -11,7 +11,7 @@ import { isBelow } from '../../../src/server/engine/index.ts';
 import { describeNodeFloor } from '../../../src/server/engine/monitoring/node-floor.ts';
 import apps from '../../fixtures/existing/apps.cjs';
 import { spyOnLog, startTestServer, type TestAppOptions, type TestServer } from '../../support/app.ts';
-import { EXISTING_APPS } from '../../support/existing-apps.ts';
+import { EXISTING_APPS, UNANSWERED } from '../../support/existing-apps.ts';
 import { askRaw, sendRaw } from '../../support/raw-http.ts';
 
 /** Headers that depend on the connection or the time, and one that Spillway adds by contract. */
@@ -43,6 +43,23 @@ describe.each(Object.entries(EXISTING_APPS))('%s', (_, { create, asks }) => {
     expect(expected.status).toMatch(/^HTTP\/1\.1 [1-5]\d\d /);
     expect(await ask(mounted.port, one)).toEqual(expected);
   });
+});
+
+describe.each([
+  ['Express 4', apps.createReserved4],
+  ['Express 5', apps.createReserved5],
+])('a request that an app of %s does not answer', (_, create) => {
+  it.each(UNANSWERED.map((one) => [one.line, one] as const))(
+    'has the status that it has without Spillway: %s',
+    async (_line, one) => {
+      const alone = createServer(create());
+      await new Promise<void>((resolve) => alone.listen(0, '127.0.0.1', resolve));
+      onTestFinished(() => void alone.close());
+      const { status } = await ask((alone.address() as AddressInfo).port, one);
+      expect(status).toMatch(/^HTTP\/1\.1 [45]\d\d /);
+      expect((await ask(await mount(create()), one)).status).toBe(status);
+    },
+  );
 });
 
 describe('a proxy', () => {

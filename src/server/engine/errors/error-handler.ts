@@ -8,6 +8,7 @@ import { sendBody } from '../request/send-body.ts';
 import type { ErrorHandler } from '../request/step.ts';
 import { read } from './digest/read-error.ts';
 import type { Funnel } from './funnel.ts';
+import { statusOf } from './http-error.ts';
 import { PLAIN_PAGE_POLICY, renderLastResort } from './last-resort.ts';
 import { sendProblem } from './problem.ts';
 
@@ -44,14 +45,14 @@ export function errorHandler({ funnel, renderError, takesFeedback }: ErrorHandle
       res.end();
       return;
     }
-    addHeaders(res, error, disposition.error);
+    const shown = withStatus(disposition.error, error, res);
+    addHeaders(res, error, shown);
     if (isApiPath(info.path) || prefersJson(req.headers.accept)) {
       res.setHeader('Content-Security-Policy', API_POLICY);
-      const { digest } = disposition.error;
-      sendProblem(res, disposition.error, { instance: digest && funnel.toUrl(digest) });
+      sendProblem(res, shown, { instance: shown.digest && funnel.toUrl(shown.digest) });
       return;
     }
-    sendPage(req, res, disposition.error);
+    sendPage(req, res, shown);
   };
 
   function sendPage(req: IncomingMessage, res: ServerResponse, error: PageError): void {
@@ -81,6 +82,12 @@ export function sendLastResort(
   res.setHeader('Content-Security-Policy', PLAIN_PAGE_POLICY);
   const body = renderLastResort(error, requestInfo(req).host, takesFeedback);
   sendBody(res, error.status, { type: 'text/html; charset=utf-8', body });
+}
+
+/** As in Express, a failure without a status has that of the response, such as `res.status(503)`. */
+function withStatus(shown: PageError, error: unknown, { statusCode }: ServerResponse): PageError {
+  const isGiven = shown.kind === 'failure' && statusOf(error) === undefined && statusCode >= 500 && statusCode < 600;
+  return isGiven ? { ...shown, status: statusCode } : shown;
 }
 
 /** Headers that describe the body. */
