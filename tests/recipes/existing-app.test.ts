@@ -48,6 +48,10 @@ const faults = `module.exports = (app) => {
   });
   app.get('/stray/:kind', (req, res) => res.json(module.exports.stray(req.params.kind)));
   app.get('/fault/two', (req, res) => res.send(findStock(req.query.id).name));
+  app.use((req, res, next) => (req.path === '/fault/three' ? res.send(req.session.name) : next()));
+  app.use((req, res, next) => (req.path === '/fault/four' ? res.send(req.visitor.name) : next()));
+  app.get(['/fault/five', '/fault/5'], (req, res) => res.send(req.session.name));
+  app.route('/fault/six').get((req, res) => res.send(req.session.name));
 };
 
 if (process.env.STRAY) {
@@ -138,7 +142,8 @@ describe.each([
     const fail = async (path: string) => (await fetch(url + path)).headers.get('x-error-digest') ?? '';
     const paths = ['/broken', '/fault/one', '/fault/one?other=1', '/fault/two?id=7'];
     const addresses = await Promise.all(paths.map(fail));
-    expect(new Set(addresses.map((address) => address.slice(0, 8))).size).toBe(paths.length);
+    const anonymous = await Promise.all(['three', 'four', 'five', 'six'].map((number) => fail(`/fault/${number}`)));
+    expect(new Set([...addresses, ...anonymous].map((address) => address.slice(0, 8))).size).toBe(paths.length + 4);
     const { readFileSync } = await import('node:fs');
     const token = readFileSync(join(app.folder, 'data/desk-token'), 'utf8').trim();
     const headers = { authorization: `Bearer ${token}` };
