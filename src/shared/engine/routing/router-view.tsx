@@ -24,7 +24,6 @@ import {
 } from 'react';
 import type { DataRouteMatch, DataRouter, Location, RouterState } from 'react-router';
 import { useShownError } from '../rendering/use-shown-error.ts';
-import { readParams } from './read-params.ts';
 import { RouteErrorView, RouteView } from './route-view.tsx';
 
 /**
@@ -38,7 +37,7 @@ import { RouteErrorView, RouteView } from './route-view.tsx';
  * `<ViewTransition>` works.
  */
 export function RouterView({ router }: { router: DataRouter }): ReactNode {
-  const [routerState, setState] = useState(router.state);
+  const [state, setState] = useState(router.state);
   const fetcherData = useRef(new Map<string, unknown>()).current;
 
   useLayoutEffect(() => {
@@ -53,13 +52,7 @@ export function RouterView({ router }: { router: DataRouter }): ReactNode {
     return router.subscribe(show);
   }, [router, fetcherData]);
 
-  const { location, historyAction, fetchers } = routerState;
-  const { pathname } = location;
-  const matches = useMemo(
-    () => decodeOnce(routerState.matches, pathname, router.encodeLocation),
-    [routerState.matches, pathname, router],
-  );
-  const state = { ...routerState, matches };
+  const { location, historyAction, fetchers } = state;
   const navigation = useMemo(() => createNavigation(router), [router]);
   const routerContext = useMemo(
     () => ({ router, navigator: navigation.navigator, static: false, basename: '/' }),
@@ -130,20 +123,10 @@ function createNavigation(router: DataRouter): Navigation {
   };
 }
 
-type Encode = DataRouter['encodeLocation'] | undefined;
-
-/** Sets the parameters of a page again: the router decodes some of them twice, the stand-in (without `encode`) none. */
-function decodeOnce(matches: DataRouteMatch[], pathname: string, encode: Encode): DataRouteMatch[] {
-  const leaf = matches.at(-1);
-  if (!encode || !leaf || !Object.values(leaf.params).some((value) => value?.includes('/'))) return matches;
-  const params = readParams(leaf, pathname);
-  return matches.map((match) => ({ ...match, params }));
-}
-
 type Shown = Pick<RouterState, 'matches' | 'errors' | 'location' | 'revalidation'>;
 
 /** Nests one element per match, and renders nothing below a route with an error. */
-function renderRoutes({ matches, errors, location, revalidation }: Shown, encode: Encode) {
+function renderRoutes({ matches, errors, location, revalidation }: Shown, encode?: DataRouter['encodeLocation']) {
   const failed = errors ? matches.findIndex(({ route }) => errors[route.id] !== undefined) : -1;
   const shown = (failed < 0 ? matches : matches.slice(0, failed + 1)).map((match) => spellMatch(match, encode));
   return shown.reduceRight<ReactElement | null>((outlet, { route: { id } }, index) => {
@@ -161,7 +144,7 @@ function renderRoutes({ matches, errors, location, revalidation }: Shown, encode
 }
 
 /** Encodes the paths of a match again: the router decodes them, but relative links resolve against the encoded form. */
-function spellMatch(match: DataRouteMatch, encode: Encode): DataRouteMatch {
+function spellMatch(match: DataRouteMatch, encode: DataRouter['encodeLocation'] | undefined): DataRouteMatch {
   if (!encode) return match;
   const spell = (path: string): string =>
     encode(path.replace(/[%?#]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)).pathname;

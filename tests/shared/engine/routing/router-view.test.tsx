@@ -43,7 +43,6 @@ const tree = createRouteTree([
     page,
     children: [
       { id: 'shelf', path: '/shelves/:shelf', page, children: [{ id: 'book', path: '/shelves/:shelf/:book', page }] },
-      { id: 'file', path: '/files/:shelf/*', page },
     ],
   },
 ]);
@@ -136,17 +135,6 @@ describe('RouterView', () => {
       ['@frame', 'root', 'shelf', 'book'],
       'from the shelf',
     ]);
-  });
-
-  it.each([
-    ['/shelves/%252F/..%252Fa', { shelf: '%2F', book: '..%2Fa' }],
-    ['/files/%252F/a/%252F%20b', { shelf: '%2F', '*': 'a/%2F b' }],
-    ['/files/a/100%/b', { shelf: 'a', '*': '100%/b' }],
-  ])('decodes each parameter of %s once', (path, params) => {
-    const Say = () => <p>{JSON.stringify([useParams(), useMatches().at(-1)?.params])}</p>;
-    const router = createMemoryRouter(tree.objects, { initialEntries: [path], hydrationData: { loaderData: {} } });
-    const html = render(router, { shelf: { default: Outlet }, book: { default: Say }, file: { default: Say } });
-    expect(JSON.parse(html.replace(/<\/?p>/g, '').replaceAll('&quot;', '"'))).toEqual([params, params]);
   });
 
   it.each(['with URLs encoded as by a browser', 'with URLs as they are'])(
