@@ -1,5 +1,5 @@
 import { createMemoryRouter } from 'react-router';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { decodeOnce } from '../../../../src/client/engine/navigation/decode-once.ts';
 
 const routes = [
@@ -14,6 +14,8 @@ it.each([
   ['/files/%252F/a/%252F%20b', { shelf: '%2F', '*': 'a/%2F b' }],
   ['/files/a/100%/b', { shelf: 'a', '*': '100%/b' }],
 ])('decodes each parameter of %s once, at the start and after a navigation', async (path, params) => {
+  const warn = vi.spyOn(console, 'warn').mockReturnValue(); // React Router's, of `100%`
+  onTestFinished(() => warn.mockRestore());
   const started = decodeOnce(createMemoryRouter(routes, { initialEntries: [path] }));
   expect(started.state.matches.map((match) => match.params)).toEqual(started.state.matches.map(() => params));
   const router = decodeOnce(createMemoryRouter(routes, { initialEntries: ['/other'] }));
