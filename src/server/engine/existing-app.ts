@@ -79,7 +79,7 @@ export function mountExistingApp({ existing, trust, headers, isReserved }: Exist
   function give(res: ServerResponse): void {
     const missing = (ours.get(res) ?? []).filter(([name]) => !res.hasHeader(name));
     for (const [name, value] of missing) res.setHeader(name, value);
-    given.set(res, missing);
+    given.set(res, [...(given.get(res) ?? []), ...missing]);
   }
 
   return {

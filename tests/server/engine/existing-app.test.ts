@@ -29,7 +29,7 @@ describe.each(Object.entries(EXISTING_APPS))('%s', (_, { create, asks }) => {
   let mounted: TestServer;
   const alone = createServer(create());
   beforeAll(async () => {
-    mounted = await startTestServer({ existingApp: { app: create() }, compression: true });
+    mounted = await startTestServer({ existingApp: { app: create() }, routes: express.Router(), compression: true });
     await new Promise<void>((resolve) => alone.listen(0, '127.0.0.1', resolve));
   });
   afterAll(() => {
