@@ -4,6 +4,7 @@
 import { posix } from 'node:path';
 import { parseSync, visitorKeys } from 'oxc-parser';
 import { tokenise } from '../tokens.mjs';
+import { createHandlerNames, toRegistration } from './handler-names.mjs';
 
 /** Longest part of a statement that is used in a digest (UTF-16 code units). */
 const maxDetail = 200;
@@ -11,6 +12,9 @@ const maxDetail = 200;
 /** Names of error classes. */
 const errorName = /(?:Error|Exception|Failure)$/;
 const errorClasses = /\bclass\s+([\w$]+)[^{};]*?\bextends\s+[\w$.]*(?:Error|Exception|Failure)\b/g;
+
+/** An existing app is outside of `src`. The names of the product's handlers stay as they are. */
+const isExistingApp = (path) => !/^(?:src|tests)\//.test(path);
 
 /** Functions that throw on behalf of their callers. */
 const helperName = /^(?:invariant|assert(?:[A-Z]\w*)?)$/;
@@ -42,6 +46,7 @@ const skippedTypes = /^TS(?:Interface|TypeAlias|Declare|Type|Import|Export|Names
  * @property {boolean} isHelper whether it throws on behalf of its caller
  * @property {number} offset start of the detail if there is one, or else of the function
  * @property {number} functionOffset
+ * @property {import('./handler-names.mjs').Names} [names] in an anonymous handler of an existing app
  *
  * @typedef {object} SourceIndex
  * @property {number[]} starts ascending offsets at which the site changes
@@ -63,6 +68,7 @@ export function indexSource(path, text, { helpers = [] } = {}) {
   const ownErrors = new Set([...text.matchAll(errorClasses)].map(([, name]) => name));
   const imported = new Set();
   const isHelperFile = (file) => helperFile.test(file) || helpers.includes(file);
+  const handlers = isExistingApp(path) ? createHandlerNames() : undefined;
   const isErrorName = (name) => errorName.test(name) || ownErrors.has(name);
 
   /** Sets the site from this offset on. */
@@ -91,14 +97,17 @@ export function indexSource(path, text, { helpers = [] } = {}) {
     }
   }
 
-  /** @param {string} [name] name that the surrounding code gives to the function, class or object */
-  function visit(node, site, name = '') {
+  /**
+   * @param {string} [name] name that the surrounding code gives to the function, class or object
+   * @param {string} [registration] the call that takes the node as a handler
+   */
+  function visit(node, site, name = '', registration) {
     if (!node) return;
     switch (node.type) {
       case 'FunctionDeclaration':
       case 'FunctionExpression':
       case 'ArrowFunctionExpression':
-        return visitFunction(node, site, node.id?.name ?? name);
+        return visitFunction(node, site, node.id?.name ?? name, node.id ? undefined : registration);
       case 'ClassDeclaration':
       case 'ClassExpression':
         return visitClass(node, site, node.id?.name ?? name);
@@ -121,12 +130,15 @@ export function indexSource(path, text, { helpers = [] } = {}) {
       case 'TSNonNullExpression':
       case 'TSTypeAssertion':
       case 'ParenthesizedExpression':
-        return visit(node.expression, site, name);
+        return visit(node.expression, site, name, registration);
+      case 'ArrayExpression':
+        for (const item of node.elements) visit(item, site, '', registration);
+        return;
       case 'ThrowStatement':
         return visitDetail(node, site, 'thrown', (inner) => visitAll(node, inner));
       case 'CallExpression':
       case 'NewExpression':
-        return visitCall(node, site, name);
+        return visitCall(node, site, name, registration);
       case 'MemberExpression':
         if (!node.computed) properties.add(node.property.name);
         return visitAll(node, site);
@@ -140,20 +152,38 @@ export function indexSource(path, text, { helpers = [] } = {}) {
     }
   }
 
-  function visitFunction(node, site, name) {
-    const inner = name ? toNamed(site, name, node) : { ...site, detail: '', kind: '', offset: site.functionOffset };
-    within(node, inner, site, () => visitAll(node, inner));
+  function visitFunction(node, site, name, registration) {
+    const inner = name ? toNamed(site, name, node) : toCallback(site);
+    const own = registration && handlers ? toHandler(inner, site, registration) : inner;
+    within(node, own, site, () => visitAll(node, own));
+  }
+
+  /** A function without a name has the name of the one around it. */
+  function toCallback(site) {
+    const name = site.names ? handlers.pick(site.names) : site.function;
+    return { ...site, function: name, detail: '', kind: '', offset: site.functionOffset };
+  }
+
+  function toHandler(inner, outer, registration) {
+    const names = handlers.open(
+      inner.names?.plain ?? inner.function,
+      join(outer.names?.other ?? outer.function, registration),
+    );
+    return { ...inner, function: handlers.pick(names), names };
   }
 
   function toNamed(site, name, node) {
+    const { names } = site;
+    const own = names && { ...names, plain: join(names.plain, name), other: join(names.other, name) };
     return {
-      function: site.function ? `${site.function}.${name}` : name,
+      function: own ? handlers.pick(own) : join(site.function, name),
       detail: '',
       kind: '',
       isErrorClass: site.isErrorClass && name === 'constructor',
       isHelper: site.isHelper || helperName.test(name),
       offset: node.start,
       functionOffset: node.start,
+      ...(own && { names: own }),
     };
   }
 
@@ -184,31 +214,35 @@ export function indexSource(path, text, { helpers = [] } = {}) {
     }
   }
 
-  function visitCall(node, site, name) {
+  function visitCall(node, site, name, registration) {
     const callee = toText(node.callee);
     const kind = toKind(node, callee);
-    if (!kind) return visitParts(node, site, callee, name);
-    return visitDetail(node, site, kind, (inner) => visitParts(node, inner, callee, name));
+    if (!kind) return visitParts(node, site, callee, name, registration);
+    return visitDetail(node, site, kind, (inner) => visitParts(node, inner, callee, name, registration));
   }
 
   /** Names a callback after the subject that it is registered for, or after the constant that its wrapper defines. */
-  function visitParts(node, site, callee, name) {
+  function visitParts(node, site, callee, name, outer) {
     visit(node.callee, site);
     const last = callee.slice(callee.lastIndexOf('.') + 1);
     const subject = toLiteral(node.arguments[0]);
     const wrapped = node.callee.type === 'Identifier' || site.function === '' ? name : '';
     const registered = subject !== undefined ? `${last}(${subject})` : '';
     const loose = site.function === '' && !wrapped ? `${last}()` : '';
+    const registration = toRegistration(node, last, toSource) ?? (outer && `${outer}.${last}()`);
     for (const argument of node.arguments) {
       const isFunction = /Function/.test(argument.type) && !argument.id;
-      visit(argument, site, isFunction ? registered || wrapped || loose : wrapped && isCall(argument) ? wrapped : '');
+      const given = isFunction ? registered || wrapped || loose : wrapped && isCall(argument) ? wrapped : '';
+      visit(argument, site, given, registration);
     }
   }
 
   /** Visits a detail, unless it is within a `throw`: that `throw` is the detail then. */
   function visitDetail(node, site, kind, visitInside) {
     if (site.kind === 'thrown') return visitInside(site);
-    const inner = { ...site, detail: toDetail(text.slice(node.start, node.end)), kind, offset: node.start };
+    const detail = toSource(node);
+    const name = kind === 'thrown' && site.names ? handlers.pick(site.names, detail) : site.function;
+    const inner = { ...site, function: name, detail, kind, offset: node.start };
     within(node, inner, site, () => visitInside(inner));
   }
 
@@ -224,6 +258,10 @@ export function indexSource(path, text, { helpers = [] } = {}) {
     if (!source.value.startsWith('.')) return;
     const file = posix.join(posix.dirname(path), source.value);
     if (isHelperFile(file)) for (const { local } of specifiers) imported.add(local.name);
+  }
+
+  function toSource(node) {
+    return toDetail(text.slice(node.start, node.end));
   }
 
   function toText(node) {
@@ -256,6 +294,10 @@ export function indexSource(path, text, { helpers = [] } = {}) {
   mark(0, top);
   visitAll(program, top);
   return { starts, sites, properties };
+}
+
+function join(outer, name) {
+  return outer ? `${outer}.${name}` : name;
 }
 
 function isCall(node) {

@@ -10,7 +10,9 @@ const cache = createCache('sources', { maxFiles: 3 });
 
 /** What the index of a source depends on, besides the source. */
 const code = [
-  ...['index-source.mjs', '../tokens.mjs'].map((file) => readFileSync(new URL(file, import.meta.url), 'utf8')),
+  ...['index-source.mjs', 'handler-names.mjs', '../tokens.mjs'].map((file) =>
+    readFileSync(new URL(file, import.meta.url), 'utf8'),
+  ),
   createRequire(import.meta.url)('oxc-parser/package.json').version,
 ];
 

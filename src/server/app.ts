@@ -78,7 +78,7 @@ export function createApp(deps: AppDeps): RequestListener {
   const count = deps.metrics?.count;
   const headers = toSecurityHeaders(origins);
   const existing = deps.existingApp && mountExistingApp({ existing: deps.existingApp, trust, headers, isReserved });
-  const app = createExpress(trust);
+  const app = createExpress(trust).enable('case sensitive routing'); // for `/api`, as for operations
   const document = deps.apiDocument ?? { title: 'API', version: '1' };
   const api = mountApi(deps.api ?? [], { app, base: '/api', document, store: deps.apiStore });
   const setPrivate = privateReplies();
@@ -119,8 +119,8 @@ export function createApp(deps: AppDeps): RequestListener {
   app.use(pages.pages);
   if (deps.routes) app.use(...(existing ? [existing.giveHeaders] : []), deps.routes);
   if (existing) app.use(existing.run, existing.giveHeaders);
-  app.use('/api', apiNotFound());
-  app.use(unclaimedMethods());
+  app.use(apiNotFound());
+  if (!existing) app.use(unclaimedMethods());
   app.use(pages.notFound);
   if (existing) app.use(existing.giveHeadersToErrors);
   app.use(fail);

@@ -28,6 +28,7 @@ app.get('/whose', (req, res) => res.send(req.ip));
 app.get('/broken', () => {
   throw new Error('The old shop is down.');
 });
+app.get(['/admin/:page', '/administrator'], (req, res) => res.send('theirs'));
 app.use('/old', (req, res) => res.status(404).send('The old shop has no such page.'));
 require('./faults')(app);
 `;
@@ -45,15 +46,24 @@ const faults = `module.exports = (app) => {
     if (req.query.other) throw new TypeError('The second fault.');
     throw new Error('The first fault.');
   });
-  app.get('/stray', (req, res) => res.json(module.exports.stray()));
+  app.get('/stray/:kind', (req, res) => res.json(module.exports.stray(req.params.kind)));
   app.get('/fault/two', (req, res) => res.send(findStock(req.query.id).name));
+  app.use((req, res, next) => (req.path === '/fault/three' ? res.send(req.session.name) : next()));
+  app.use((req, res, next) => (req.path === '/fault/four' ? res.send(req.visitor.name) : next()));
+  app.get(['/fault/five', '/fault/5'], (req, res) => res.send(req.session.name));
+  app.route('/fault/six').get((req, res) => res.send(req.session.name));
 };
 
 if (process.env.STRAY) {
-  process.on('unhandledRejection', () => console.log('heard by the app'));
-  let isDue = false;
-  setInterval(() => isDue && Promise.reject(new Error('A stray rejection.')) && (isDue = false), 20);
-  module.exports.stray = () => (isDue = true);
+  for (const event of process.env.STRAY.split(' ')) process.on(event, () => console.log(event + ' heard by the app'));
+  let due;
+  setInterval(() => {
+    const kind = due;
+    due = undefined;
+    if (kind === 'rejection') Promise.reject(new Error('A stray rejection.'));
+    if (kind === 'exception') throw new Error('A stray exception.');
+  }, 20);
+  module.exports.stray = (kind) => (due = kind);
 }
 
 function findStock(id) {
@@ -110,6 +120,11 @@ describe.each([
     expect([api.status, api.headers.get('content-type')]).toEqual([404, 'application/problem+json']);
   });
 
+  it('is guarded by a step', async () => {
+    const ask = async (path: string) => (await fetch(shop.url + path)).status;
+    expect(await Promise.all(['/admin/users', '/Admin/users', '/administrator'].map(ask))).toEqual([403, 403, 200]);
+  });
+
   it('has its errors in the log, and not in the response', async () => {
     const { url, log } = shop;
     const reply = await fetch(`${url}/broken`);
@@ -127,7 +142,8 @@ describe.each([
     const fail = async (path: string) => (await fetch(url + path)).headers.get('x-error-digest') ?? '';
     const paths = ['/broken', '/fault/one', '/fault/one?other=1', '/fault/two?id=7'];
     const addresses = await Promise.all(paths.map(fail));
-    expect(new Set(addresses.map((address) => address.slice(0, 8))).size).toBe(paths.length);
+    const anonymous = await Promise.all(['three', 'four', 'five', 'six'].map((number) => fail(`/fault/${number}`)));
+    expect(new Set([...addresses, ...anonymous].map((address) => address.slice(0, 8))).size).toBe(paths.length + 4);
     const { readFileSync } = await import('node:fs');
     const token = readFileSync(join(app.folder, 'data/desk-token'), 'utf8').trim();
     const headers = { authorization: `Bearer ${token}` };
@@ -160,11 +176,15 @@ describe.each([
     expect((await fetch(`${url}/api/nowhere`, foreign)).status).toBe(403);
   });
 
-  it('keeps running after a rejection that it handles, which has a digest', async () => {
-    const { url, log } = await app.start({ EXPRESS: name, STRAY: '1', DATA_DIR: join(app.folder, 'stray') });
-    await fetch(`${url}/stray`);
-    await until(() => log().includes('heard by the app'), 'the handler of the app');
-    await until(() => /"digest":"\w{8}".*A stray rejection\./.test(log()), 'the line of the log');
+  it.each([
+    ['rejection', 'unhandledRejection'],
+    ['rejection', 'uncaughtException'],
+    ['exception', 'uncaughtException'],
+  ])('keeps running after a stray %s if it handles %s, and the failure has a digest', async (kind, event) => {
+    const { url, log } = await app.start({ EXPRESS: name, STRAY: event, DATA_DIR: join(app.folder, kind + event) });
+    await fetch(`${url}/stray/${kind}`);
+    await until(() => log().includes(`${event} heard by the app`), 'the handler of the app');
+    await until(() => new RegExp(`"digest":"\\w{8}".*A stray ${kind}\\.`).test(log()), 'the line of the log');
     expect(log()).not.toContain('occurred outside any request');
     expect((await fetch(`${url}/stock`)).status).toBe(200);
   });

@@ -44,7 +44,27 @@ const withMethod = (method: string, path: string): Ask => ({ line: `${method} ${
 const ASK_GZIP = 'Accept-Encoding: gzip, br';
 const FORWARDED = 'X-Forwarded-For: 203.0.113.9';
 
-/** Apps of several kinds, with requests to each. None of the paths is one of Spillway's. */
+const RESERVED: readonly Ask[] = [
+  ...['/api/mine', '/API/upper', '/_data/mine', '/metrics/mine'].flatMap((base) =>
+    ['/json?a=%20', '/own', '/raw', '/moved'].map((path) => get(base + path, ASK_GZIP)),
+  ),
+  ...['HEAD', 'OPTIONS'].map((method) => withMethod(method, '/api/mine/json')),
+  ...['POST', 'PUT', 'DELETE', 'OPTIONS'].map((method) => withMethod(method, '/api/mine/things')),
+];
+
+/** Requests that those apps do not answer. Only their status is the same as without Spillway. */
+export const UNANSWERED: readonly Ask[] = [
+  ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].flatMap((method) =>
+    ['/nowhere', '/api/nowhere', '/api'].map((path) => withMethod(method, path)),
+  ),
+  ...['/fail', '/api/fail'].flatMap((base) =>
+    ['plain', '402', 'text', '503', '302', 'both', 'no-status', 'passed', 'thrown'].map((name) =>
+      get(`${base}/${name}`),
+    ),
+  ),
+];
+
+/** Apps of several kinds, with requests to each. Only the last two have paths that Spillway reserves. */
 export const EXISTING_APPS: Readonly<Record<string, ExistingKind>> = {
   'Express 4': {
     create: apps.createOld,
@@ -130,4 +150,6 @@ export const EXISTING_APPS: Readonly<Record<string, ExistingKind>> = {
       withMethod('POST', '/assets/mine.js'),
     ],
   },
+  'reserved paths, Express 4': { create: apps.createReserved4, asks: RESERVED },
+  'reserved paths, Express 5': { create: apps.createReserved5, asks: RESERVED },
 };

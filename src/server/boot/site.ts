@@ -181,6 +181,7 @@ export async function startSite<Settings, Services, Own extends object>({
     trust,
     connections,
     log,
+    scrubPath,
     funnel,
   });
   const onStop = (): void => {

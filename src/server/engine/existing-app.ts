@@ -6,10 +6,12 @@ import { pathToFileURL } from 'node:url';
 import type { ErrorRequestHandler, Express, NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { leaveUncompressed } from './assets/compress.ts';
-import { unsupportedMediaType } from './errors/http-error.ts';
+import { HttpError, statusOf, unsupportedMediaType } from './errors/http-error.ts';
 import { describeNodeFloor } from './monitoring/node-floor.ts';
+import { toPrivateCaching } from './protection/private-replies.ts';
 import type { ProxyTrust } from './protection/proxy-trust.ts';
 import type { HeaderList } from './protection/security-headers.ts';
+import { isApiPath } from './request/api-path.ts';
 import { requestInfo } from './request/request-info.ts';
 import type { Step } from './request/step.ts';
 
@@ -46,7 +48,7 @@ export interface ExistingAppOptions {
 }
 
 export interface ExistingAppSteps {
-  /** Runs before the product's steps. Removes Spillway's headers from a response that the app can send. */
+  /** Runs before the product's steps. Removes Spillway's headers, unless the path is reserved: `run` does it then. */
   readonly takeHeaders: Step;
   /** Restores them if Spillway answers after all. Headers that a step has set remain. */
   readonly giveHeaders: RequestHandler;
@@ -70,26 +72,25 @@ export function mountExistingApp({ existing, trust, headers, isReserved }: Exist
   const names = [...headers.map(([name]) => name), 'Strict-Transport-Security', 'Reporting-Endpoints', 'Cache-Control'];
   if (hasDefaultTrust(app)) app.set('trust proxy', trust);
   const handle = toHandler(existing);
-  /** The headers that were removed from a response. */
-  const taken = new WeakMap<ServerResponse, HeaderList>();
+  /** Spillway's headers of a response, and those that it has now. */
+  const ours = new WeakMap<ServerResponse, HeaderList>();
   const given = new WeakMap<ServerResponse, HeaderList>();
 
   function give(res: ServerResponse): void {
-    const missing = (taken.get(res) ?? []).filter(([name]) => !res.hasHeader(name));
+    const missing = (ours.get(res) ?? []).filter(([name]) => !res.hasHeader(name));
     for (const [name, value] of missing) res.setHeader(name, value);
-    given.set(res, missing);
+    given.set(res, [...(given.get(res) ?? []), ...missing]);
   }
 
   return {
     takeHeaders(req, res, next) {
-      if (!isReserved(requestInfo(req).path)) {
-        const present = names.filter((name) => res.hasHeader(name));
-        taken.set(
-          res,
-          present.map((name) => [name, String(res.getHeader(name))]),
-        );
-        for (const name of present) res.removeHeader(name);
-      }
+      const { path } = requestInfo(req);
+      const present = names
+        .filter((name) => res.hasHeader(name))
+        .map((name) => [name, String(res.getHeader(name))] as const);
+      ours.set(res, present);
+      if (!isReserved(path)) for (const [name] of present) res.removeHeader(name);
+      else given.set(res, isApiPath(path) ? [...present, ['Cache-Control', toPrivateCaching(req)]] : present);
       next();
     },
     giveHeaders(_req, res, next) {
@@ -105,11 +106,11 @@ export function mountExistingApp({ existing, trust, headers, isReserved }: Exist
         throw unsupportedMediaType('This server does not take bodies in Brotli. Send them without, or with gzip.');
       }
       leaveUncompressed(res);
-      for (const [name] of given.get(res) ?? []) res.removeHeader(name);
+      for (const [name, value] of given.get(res) ?? []) if (res.getHeader(name) === value) res.removeHeader(name);
       const giveBack = isApp(app) ? leaveExpress(req, res) : () => undefined;
       handle(req, res, (error?: unknown) => {
         giveBack();
-        next(error);
+        next(withStatus(error, res));
       });
     },
   };
@@ -136,6 +137,12 @@ function leaveExpress(req: Request, res: Response): () => void {
     Object.setPrototypeOf(res, prototypes[1]);
     Object.assign(req, routing);
   };
+}
+
+/** Express answers an error without a status with that of the response, such as `res.status(402)`. */
+function withStatus(error: unknown, { statusCode }: ServerResponse): unknown {
+  const isAnswer = error && statusOf(error) === undefined && statusCode >= 400 && statusCode < 500;
+  return isAnswer ? new HttpError(statusCode) : error;
 }
 
 function hasDefaultTrust(app: RequestHandler): app is Express {

@@ -42,6 +42,7 @@ export {
   type SettingsOf,
 } from './product.ts';
 export type { ContentSources } from './protection/content-policy.ts';
+export { isBelow } from './protection/is-below.ts';
 export { requestInfo } from './request/request-info.ts';
 export { toSender } from './request/to-sender.ts';
 export { parsed, toggle } from './settings.ts';

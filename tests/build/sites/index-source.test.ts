@@ -41,6 +41,62 @@ describe('the function of a frame location', () => {
   });
 });
 
+/** The function of each place marked with `|`. */
+function functionsAt(path: string, marked: string): (string | undefined)[] {
+  const parts = marked.split('|');
+  const { starts, sites } = indexSource(path, parts.join(''));
+  return parts.slice(1).map((_, index) => {
+    const offset = parts.slice(0, index + 1).join('').length;
+    return sites[starts.findLastIndex((start: number) => start <= offset)]?.function;
+  });
+}
+
+describe('anonymous handlers of an existing app', () => {
+  it.each([
+    ['use()', 'app.use(() => |a.b); app.use(() => |a.b); app.use(() => |a.b);', ['use()', 'use() 2', 'use() 3']],
+    [
+      'use() in a function',
+      'function setUp(app) { app.use(() => |a.b); app.use(() => { |a.b; x.map(() => |a.b); }); }',
+      ['setUp', 'setUp.use()', 'setUp.use()'],
+    ],
+    ['lists of paths', "app.get(['/a', '/b'], () => |a.b); app.get(['/c'], () => |a.b);", ['get()', 'get(["/c"])']],
+    [
+      'route()',
+      "app.route('/a').get(() => |a.b).post(() => |a.b); app.route('/c').get(() => |a.b).post(() => |a.b);",
+      ['get()', 'post()', 'route("/c").get()', 'route("/c").post()'],
+    ],
+    ['patterns', 'app.get(/a/, () => |a.b); app.get(`/b/:c`, () => |a.b);', ['get()', 'get(`/b/:c`)']],
+    ['several in one call', "app.get('/a', () => |a.b, () => |a.b, [() => |a.b]);", ['get("/a")', 'get("/a") 2', '']],
+    ['two routers', "a.get('/', () => |a.b); b.get('/', () => |a.b);", ['get("/")', 'get("/") 2']],
+    [
+      'wrappers',
+      "app.get('/a', wrap(() => |a.b)); app.get('/b', wrap(() => |a.b)); app.get('/b', () => |a.b);",
+      ['wrap()', 'get("/b").wrap()', 'get("/b")'],
+    ],
+    [
+      'functions in them',
+      'app.use(() => { function f() { |a.b; } }); app.use(() => { function f() { |a.b; } function g() { |a.b; } });',
+      ['use().f', 'use() 2.f', 'use().g'],
+    ],
+    [
+      'statements that throw, if they are equal',
+      'app.use(() => { |throw new Error(1); }); app.use(() => { |throw new Error(2); |throw new Error(1); |f(); });',
+      ['use()', 'use()', 'use() 2', 'use() 2'],
+    ],
+    ['named functions', 'app.use(function a() { |a.b; }); app.use(function b() { |a.b; });', ['a', 'b']],
+    ['other callbacks', 'function load() { x.then(() => |a.b); x.then(() => |a.b); }', ['load', 'load']],
+  ])('have names of their own: %s', (_what, source, names) => {
+    expect(functionsAt('legacy/app.js', source)).toEqual(names);
+  });
+
+  it("are told apart only outside of the product's files, whose digests stay", () => {
+    expect(functionsAt('src/server/product/routes.ts', 'app.use(() => |a.b); app.use(() => |a.b);')).toEqual([
+      'use()',
+      'use()',
+    ]);
+  });
+});
+
 describe('the detail of a frame location', () => {
   it.each([
     ['a throw', "function f() { throw |new Error('a'); }", 'throw new Error("a")', 'thrown'],

@@ -7,10 +7,11 @@ import { brotliCompressSync } from 'node:zlib';
 import express, { type RequestHandler } from 'express';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { loadExistingApp } from '../../../src/server/engine/existing-app.ts';
+import { isBelow } from '../../../src/server/engine/index.ts';
 import { describeNodeFloor } from '../../../src/server/engine/monitoring/node-floor.ts';
 import apps from '../../fixtures/existing/apps.cjs';
 import { spyOnLog, startTestServer, type TestAppOptions, type TestServer } from '../../support/app.ts';
-import { EXISTING_APPS } from '../../support/existing-apps.ts';
+import { EXISTING_APPS, UNANSWERED } from '../../support/existing-apps.ts';
 import { askRaw, sendRaw } from '../../support/raw-http.ts';
 
 /** Headers that depend on the connection or the time, and one that Spillway adds by contract. */
@@ -28,7 +29,7 @@ describe.each(Object.entries(EXISTING_APPS))('%s', (_, { create, asks }) => {
   let mounted: TestServer;
   const alone = createServer(create());
   beforeAll(async () => {
-    mounted = await startTestServer({ existingApp: { app: create() }, compression: true });
+    mounted = await startTestServer({ existingApp: { app: create() }, routes: express.Router(), compression: true });
     await new Promise<void>((resolve) => alone.listen(0, '127.0.0.1', resolve));
   });
   afterAll(() => {
@@ -42,6 +43,23 @@ describe.each(Object.entries(EXISTING_APPS))('%s', (_, { create, asks }) => {
     expect(expected.status).toMatch(/^HTTP\/1\.1 [1-5]\d\d /);
     expect(await ask(mounted.port, one)).toEqual(expected);
   });
+});
+
+describe.each([
+  ['Express 4', apps.createReserved4],
+  ['Express 5', apps.createReserved5],
+])('a request that an app of %s does not answer', (_, create) => {
+  it.each(UNANSWERED.map((one) => [one.line, one] as const))(
+    'has the status that it has without Spillway: %s',
+    async (_line, one) => {
+      const alone = createServer(create());
+      await new Promise<void>((resolve) => alone.listen(0, '127.0.0.1', resolve));
+      onTestFinished(() => void alone.close());
+      const { status } = await ask((alone.address() as AddressInfo).port, one);
+      expect(status).toMatch(/^HTTP\/1\.1 [45]\d\d /);
+      expect((await ask(await mount(create()), one)).status).toBe(status);
+    },
+  );
 });
 
 describe('a proxy', () => {
@@ -239,6 +257,22 @@ describe('raw paths', () => {
   });
 
   it.each([
+    '/secret#',
+    '/secret#a',
+    '/secret?#',
+    '/secret\xa0',
+    '/secret\xa0?a',
+    '/secret\t',
+    '/x\x01',
+    '/x?\xe9',
+    '//x#?a',
+  ])('refuses %j, which parsers read differently', async (path) => {
+    for (const port of [await open(), await mount(sayUrl)]) {
+      expect((await askRaw(port, `GET ${path} HTTP/1.1`)).status).toBe(400);
+    }
+  });
+
+  it.each([
     '/%73ecret/a',
     '//secret/a',
     '/secret%2fa',
@@ -251,6 +285,38 @@ describe('raw paths', () => {
     const gate = express.Router().use('/secret', (_req, res) => void res.status(401).send('locked'));
     const port = await mount(sayUrl, { rawPaths: true, steps: [gate] });
     expect([401, 400]).toContain((await askRaw(port, `GET ${path} HTTP/1.1`)).status);
+  });
+});
+
+describe('a step with isBelow()', () => {
+  const guard: RequestHandler = (req, res, next) =>
+    isBelow(req, '/vault') || isBelow(req, '/größe/') ? void res.status(401).end() : next();
+
+  it.each([
+    ['/vault', 401],
+    ['/vault/', 401],
+    ['/Vault/users', 401],
+    ['/VAULT?a', 401],
+    ['/%76ault', 401],
+    ['/%56ault/x', 401],
+    ['//vault', 401],
+    ['/vault%2fx', 401],
+    ['/gr%c3%b6%C3%9Fe/1', 401],
+    ['/_data/vault', 401],
+    ['/vaults', 200],
+    ['/Vaults/x', 200],
+    ['/x/vault', 200],
+    ['/gr', 200],
+  ])('answers %s with %i', async (path, status) => {
+    const port = await mount(sayUrl, { rawPaths: true, steps: [guard] });
+    expect((await askRaw(port, `GET ${path} HTTP/1.1`)).status).toBe(status);
+    const strict = await askRaw(await mount(sayUrl, { steps: [guard] }), `GET ${path} HTTP/1.1`);
+    expect([status, 308, 400]).toContain(strict.status);
+  });
+
+  it('works in a router', async () => {
+    const router = express.Router().use('/Vault', guard);
+    expect((await askRaw(await mount(sayUrl, { steps: [router] }), 'GET /vault/x HTTP/1.1')).status).toBe(401);
   });
 });
 

@@ -1,6 +1,7 @@
 import { createBrowserHistory } from 'spillway:history';
 import { createRouter } from 'spillway:router';
 import type { DataRouteObject, DataRouter, DataStrategyFunction, RouterState } from 'react-router';
+import { decodeOnce } from './decode-once.ts';
 
 /**
  * Creates React Router's browser router, which takes over the state of the stand-in. The history can have changed
@@ -37,5 +38,5 @@ export function createBrowserRouter(
   if (now.pathname !== location.pathname || now.search !== location.search || now.hash !== location.hash) {
     listener?.({ action: browser.action, location: now, delta: null });
   }
-  return router;
+  return decodeOnce(router);
 }

@@ -1,6 +1,7 @@
 import { type RequestHandler, Router } from 'express';
 import type { Method } from '../../../shared/engine/api/operation.ts';
 import { HttpError, methodNotAllowed, notFoundHere } from '../errors/http-error.ts';
+import { isApiPath } from '../request/api-path.ts';
 import { sendAllowed } from '../request/refuse.ts';
 import { requestInfo } from '../request/request-info.ts';
 
@@ -8,10 +9,10 @@ export type Methods = { readonly [M in Method]?: RequestHandler | readonly Reque
 
 /**
  * Routes the methods of one path: `resource('/notes/:id', { GET: show, PATCH: [...jsonBody(), update] })`. HEAD
- * follows GET, OPTIONS is answered with `Allow`, and every other method gets 405.
+ * follows GET, OPTIONS is answered with `Allow`, and every other method gets 405. The path matches in exact case.
  */
 export function resource(path: string, methods: Methods): Router {
-  const router = Router();
+  const router = Router({ caseSensitive: true });
   const allow = listAllowed(methods);
   const route = router.route(path);
   route.all((req, _res, next) => {
@@ -30,8 +31,8 @@ export function resource(path: string, methods: Methods): Router {
 
 /** Answers unknown paths under `/api` with JSON, never with a page. */
 export function apiNotFound(): RequestHandler {
-  return function apiNotFound() {
-    throw notFoundHere();
+  return function apiNotFound(req, _res, next) {
+    next(isApiPath(requestInfo(req).path) ? notFoundHere() : undefined);
   };
 }
 

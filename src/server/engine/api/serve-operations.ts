@@ -209,7 +209,7 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
   const readBody = jsonBody();
   return async function serveOperations(req, res, next) {
     const info = requestInfo(req);
-    const found = find(info.path.slice(base.length));
+    const found = info.path.startsWith(base) ? find(info.path.slice(base.length)) : undefined;
     if (!found) return next();
     const { route, params } = found;
     info.route = `${base}${route.pattern}`;
@@ -254,7 +254,7 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
   }
 }
 
-/** Finds the operations of a path. Like Express, it ignores case and a slash at the end. */
+/** Finds the operations of a path. A step can guard it by its path, so case matters. A slash at the end does not. */
 function createFinder(operations: readonly ServedOperation[]): (path: string) => Found | undefined {
   const routes = new Map<string, Route>();
   for (const operation of operations) {
@@ -269,11 +269,11 @@ function createFinder(operations: readonly ServedOperation[]): (path: string) =>
   const fixed = new Map(
     all
       .filter(({ pattern }) => !pattern.includes(':'))
-      .map((route) => [simplify(route.pattern), { route, params: {} }]),
+      .map((route) => [withoutSlash(route.pattern), { route, params: {} }]),
   );
   const matchers = all.filter(({ pattern }) => pattern.includes(':')).map(toMatcher);
   return (path) => {
-    const found = fixed.get(simplify(path));
+    const found = fixed.get(withoutSlash(path));
     if (found) return found;
     for (const match of matchers) {
       const matched = match(path);
@@ -283,14 +283,14 @@ function createFinder(operations: readonly ServedOperation[]): (path: string) =>
   };
 }
 
-function simplify(path: string): string {
-  return (path.endsWith('/') ? path.slice(0, -1) : path).toLowerCase();
+function withoutSlash(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
 function toMatcher(route: Route): (path: string) => Found | undefined {
   const names = [...route.pattern.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
   const texts = route.pattern.split(/:\w+/).map(RegExp.escape);
-  const regex = new RegExp(`^${texts.join('([^/]+)')}/?$`, 'i');
+  const regex = new RegExp(`^${texts.join('([^/]+)')}/?$`);
   return (path) => {
     const parts = regex.exec(path)?.slice(1).map(decodePercent);
     if (!parts || parts.includes(undefined)) return undefined;

@@ -51,9 +51,15 @@ export function compress(): Step {
       if (!res.destroyed) (res as Response).flush();
     }
 
+    /** The library decides by a head. If Node then refuses that head, what follows is another response. */
+    function isPlain(): boolean {
+      return uncompressed.has(res) || (handlersEncoding.has(res) && !res.headersSent);
+    }
+
     res.write = ((chunk: unknown, ...rest: unknown[]) => {
+      if (isPlain() || !isChunk(chunk)) return Reflect.apply(write, res, [chunk, ...rest]);
       // The library decides here whether to compress.
-      if (!res.headersSent && !uncompressed.has(res)) res.writeHead(res.statusCode);
+      if (!res.headersSent) res.writeHead(res.statusCode);
       if (!isCompressed(res)) return Reflect.apply(write, res, [chunk, ...rest]);
       const isTaken: boolean = Reflect.apply(pack, res, [chunk, ...rest.filter(isEncoding)]);
       const callback = rest.find(isCallback);
@@ -65,10 +71,11 @@ export function compress(): Step {
     }) as typeof res.write;
 
     res.end = ((...args: unknown[]) => {
-      if (uncompressed.has(res)) return Reflect.apply(end, res, args);
+      const [chunk] = args;
+      if (isPlain() || (chunk && !isChunk(chunk) && !isCallback(chunk))) return Reflect.apply(end, res, args);
       const callback = args.find(isCallback);
       if (callback) res.once('finish', callback);
-      Reflect.apply(packAndEnd, res, isCallback(args[0]) ? [] : [args[0], ...args.slice(1).filter(isEncoding)]);
+      Reflect.apply(packAndEnd, res, isCallback(chunk) ? [] : [chunk, ...args.slice(1).filter(isEncoding)]);
       return res;
     }) as typeof res.end;
     next();
@@ -79,5 +86,7 @@ function isCompressed(res: ServerResponse): boolean {
   return handlersEncoding.has(res) && res.getHeader('Content-Encoding') !== handlersEncoding.get(res);
 }
 
+/** Node throws for anything else, before it sends a head. */
+const isChunk = (value: unknown): boolean => typeof value === 'string' || value instanceof Uint8Array;
 const isEncoding = (value: unknown): value is BufferEncoding => typeof value === 'string';
 const isCallback = (value: unknown): value is () => void => typeof value === 'function';

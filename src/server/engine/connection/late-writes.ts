@@ -51,7 +51,12 @@ export function lateWrites({ funnel }: { funnel: Funnel }): Step {
     const writes = this[WRITES];
     if (writes && !writes.ended) {
       writes.ended = true;
-      return writes.end.apply(this, args);
+      try {
+        return writes.end.apply(this, args);
+      } catch (error) {
+        writes.ended = false; // such as `end(42)`: the error handler answers
+        throw error;
+      }
     }
     if (typeof args[0] === 'string' || args[0] instanceof Uint8Array) refuse(this);
     return this;

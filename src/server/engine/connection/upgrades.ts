@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { Second } from '../../../shared/units.ts';
 import { errorHandler } from '../errors/error-handler.ts';
 import type { Funnel } from '../errors/funnel.ts';
+import type { ScrubPath } from '../errors/scrub/secret-path.ts';
 import { isOfThisSite, originNotice, refuseOtherSite } from '../protection/cross-site.ts';
 import { hostCheck } from '../protection/host-check.ts';
 import { normalizeUrl } from '../protection/normalize-url.ts';
@@ -39,6 +40,7 @@ export interface UpgradeOptions {
   readonly trust: ProxyTrust;
   readonly connections: Pick<Connections, 'setUpgraded'>;
   readonly log: Logger;
+  readonly scrubPath: ScrubPath;
   readonly funnel: Funnel;
 }
 
@@ -102,7 +104,7 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
     const { socket } = req;
     if (res.headersSent || socket.destroyed) return;
     const info = requestInfo(req);
-    info.route = info.path;
+    if (handlers.has(info.path)) info.route = info.path;
     res.detachSocket(socket);
     if (closing) {
       socket.destroy();
@@ -130,7 +132,8 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
   function writeLine(req: IncomingMessage, status: number, bytes?: number): void {
     const { requestId, knownTraceId, path, route, address, startedAt } = requestInfo(req);
     const ms = Math.round((performance.now() - startedAt) * 10) / 10;
-    log.info({ requestId, traceId: knownTraceId, method: 'GET', path, route, status, ms, bytes, address }, 'upgrade');
+    const line = { requestId, traceId: knownTraceId, method: 'GET', path: options.scrubPath(path, route), route };
+    log.info({ ...line, status, ms, bytes, address }, 'upgrade');
   }
 
   function isOurs({ method, headers, url = '' }: IncomingMessage): boolean {

@@ -8,6 +8,7 @@ import { sendBody } from '../request/send-body.ts';
 import type { ErrorHandler } from '../request/step.ts';
 import { read } from './digest/read-error.ts';
 import type { Funnel } from './funnel.ts';
+import { statusOf } from './http-error.ts';
 import { PLAIN_PAGE_POLICY, renderLastResort } from './last-resort.ts';
 import { sendProblem } from './problem.ts';
 
@@ -42,14 +43,14 @@ export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): Erro
       res.end();
       return;
     }
-    addHeaders(res, error, disposition.error);
+    const shown = withStatus(disposition.error, error, res);
+    addHeaders(res, error, shown);
     if (isApiPath(info.path) || prefersJson(req.headers.accept)) {
       res.setHeader('Content-Security-Policy', API_POLICY);
-      const { digest } = disposition.error;
-      sendProblem(res, disposition.error, { instance: digest && funnel.toUrl(digest) });
+      sendProblem(res, shown, { instance: shown.digest && funnel.toUrl(shown.digest) });
       return;
     }
-    sendPage(req, res, disposition.error);
+    sendPage(req, res, shown);
   };
 
   function sendPage(req: IncomingMessage, res: ServerResponse, error: PageError): void {
@@ -76,6 +77,12 @@ export function sendLastResort(req: IncomingMessage, res: ServerResponse, error:
   sendBody(res, error.status, { type: 'text/html; charset=utf-8', body });
 }
 
+/** As in Express, a failure without a status has that of the response, such as `res.status(503)`. */
+function withStatus(shown: PageError, error: unknown, { statusCode }: ServerResponse): PageError {
+  const isGiven = shown.kind === 'failure' && statusOf(error) === undefined && statusCode >= 500 && statusCode < 600;
+  return isGiven ? { ...shown, status: statusCode } : shown;
+}
+
 /** Headers that describe the body. */
 const BODY_HEADERS = [
   'Content-Encoding',
@@ -85,11 +92,17 @@ const BODY_HEADERS = [
   'Content-Type',
   'ETag',
   'Last-Modified',
+  'Trailer',
+  'Transfer-Encoding',
 ];
 
-/** Removes headers about a body that is not sent. After a failure also cookies: perhaps only half of them were set. */
+/**
+ * Removes what was set for a body that is not sent. The reason phrase too: if it is what Node refused, Node would refuse
+ * this reply as well. After a failure also cookies: perhaps only half of them were set.
+ */
 function clearHeaders(res: ServerResponse, isFailure: boolean): void {
-  for (const name of BODY_HEADERS) res.removeHeader(name);
+  res.statusMessage = '';
+  for (const name of BODY_HEADERS) if (res.hasHeader(name)) res.removeHeader(name);
   if (isFailure) res.removeHeader('Set-Cookie');
   res.setHeader('Cache-Control', 'no-store');
 }

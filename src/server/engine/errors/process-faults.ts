@@ -14,7 +14,8 @@ export interface ProcessFaultsOptions {
 /**
  * Handles errors that nothing else caught. An unhandled rejection with a request in its context is that request's
  * failure, and the process continues. Everything else leaves the process in an unknown state, so it drains and exits.
- * Requests in flight are finished.
+ * Requests in flight are finished. If the product or an existing app has a handler too, that handler decides whether the
+ * process continues, as it does in Node. The failure is recorded before, because such a handler can exit.
  *
  * @returns a function that removes the handlers
  */
@@ -22,21 +23,21 @@ export function watchProcess({ funnel, log, stop, flushSync }: ProcessFaultsOpti
   function handleRejection(reason: unknown): void {
     const info = currentRequest();
     if (info) funnel.fail(reason, { origin: 'request', info });
-    // If the product or an existing app has a handler too, that handler decides whether the process continues.
     else if (process.listenerCount('unhandledRejection') > 1) funnel.fail(reason, { origin: 'process' });
-    else handleException(reason);
+    else process.emit('uncaughtException', reason as Error, 'unhandledRejection');
   }
 
   function handleException(error: unknown): void {
     const disposition = funnel.fail(error, { origin: 'process' });
     if (disposition.kind === 'visitor-gone') return;
     flushSync?.();
+    if (process.listenerCount('uncaughtException') > 1) return;
     log.fatal('An error occurred outside any request. The server finishes the requests in flight, then exits.');
     stop(1);
   }
 
-  process.on('unhandledRejection', handleRejection);
-  process.on('uncaughtException', handleException);
+  process.prependListener('unhandledRejection', handleRejection);
+  process.prependListener('uncaughtException', handleException);
   return () => {
     process.off('unhandledRejection', handleRejection);
     process.off('uncaughtException', handleException);

@@ -1,8 +1,9 @@
 import { createStaticHandler, type DataRouteObject, type Params } from 'react-router';
+import { readParams } from '../../../shared/engine/routing/read-params.ts';
 import type { RouteTree } from '../../../shared/engine/routing/route-objects.ts';
 import type { RenderMode } from '../../../shared/engine/routing/routes.ts';
 import { NOT_FOUND_ROUTE } from '../../../shared/engine/wire/protocol.ts';
-import { spellPath } from '../protection/path-spelling.ts';
+import { toSpelling } from '../protection/path-spelling.ts';
 
 /** Which routes a path leads to. */
 export interface PageMatch {
@@ -40,17 +41,11 @@ export function createMatcher(tree: RouteTree): MatchPage {
     if (!ranked || (pathname.endsWith('/') && pathname !== '/')) return undefined;
     if (pathname !== lastPath) {
       const leaf = ranked.match(pathname)?.at(-1);
-      lastMatch = leaf && toPageMatch(tree, leaf.route.id, leaf.params);
+      lastMatch = leaf && toPageMatch(tree, leaf.route.id, readParams(leaf, pathname));
       lastPath = pathname;
     }
     return lastMatch;
   };
-}
-
-/** The table has `/größe`, and a normalized URL has `/gr%C3%B6%C3%9Fe`. */
-function toSpelling(path: string): string {
-  const spelling = spellPath(encodeURI(path));
-  return 'path' in spelling ? spelling.path : path;
 }
 
 /** The match of an unknown URL: the first layout with the 404 page in it. */

@@ -10,6 +10,12 @@ import { readPath, type Spelling, spellPath } from './path-spelling.ts';
 export const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const ALLOW = [...METHODS].join(', ');
 
+/**
+ * A target as RFC 9112 has it, without a fragment. Parsers disagree about the rest: some of them end a path at `#`, or
+ * trim spaces such as U+00A0, so an app would see a path that no step has seen.
+ */
+const WRITTEN = /^[\x21-\x22\x24-\x7e]*$/;
+
 export interface NormalizeUrlOptions {
   /** True for a path that is Spillway's. On other paths, an existing app can use any method and query. */
   readonly isReserved?: (path: string) => boolean;
@@ -47,6 +53,10 @@ export function normalizeUrl({ isReserved = () => true, rawPaths = false }: Norm
     const search = queryStart < 0 ? '' : target.slice(queryStart);
     if (rawPath.length > MAX_TARGET_LENGTH) {
       refuse(req, res, 414);
+      return;
+    }
+    if (!WRITTEN.test(target)) {
+      refuse(req, res, 400, 'The address has a character that must be percent-encoded.');
       return;
     }
     const reading = readPathOf(rawPath);
@@ -115,8 +125,7 @@ function toOriginForm(raw: string, host: string | undefined): string | undefined
 
 /** A query can contain encoded line breaks, which forms send, but nothing that is not text. */
 function refuseSearch(search: string): string | undefined {
-  if (search === '' || /^[\x21-\x22\x24\x26-\x7e]*$/.test(search)) return undefined;
-  if (/[^\x21-\x22\x24-\x7e]/.test(search)) return 'The address has a character that must be percent-encoded.';
+  if (!search.includes('%')) return undefined;
   if (/%00/.test(search) || decodePercent(search) === undefined) {
     return 'The address has a malformed or forbidden percent-encoding.';
   }

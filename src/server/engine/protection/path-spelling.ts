@@ -24,6 +24,12 @@ export function spellPath(raw: string): Spelling {
   return { path: encodePath(decoded) };
 }
 
+/** The spelling that requests have of a path in the source, such as `/größe`. */
+export function toSpelling(path: string): string {
+  const spelling = spellPath(encodeURI(path));
+  return 'path' in spelling ? spelling.path : path;
+}
+
 /** Characters that need no encoding in a path, with single slashes. */
 const SPELT = /^(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@]*)+$/;
 const DOT_SEGMENT = /\/\.{1,2}(?:\/|$)/;

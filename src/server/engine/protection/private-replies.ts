@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Step } from '../request/step.ts';
 
 /**
@@ -6,8 +7,11 @@ import type { Step } from '../request/step.ts';
  */
 export function privateReplies(): Step {
   return function privateReplies(req, res, next) {
-    const isRead = req.method === 'GET' || req.method === 'HEAD';
-    res.setHeader('Cache-Control', isRead ? 'private, no-cache' : 'no-store');
+    res.setHeader('Cache-Control', toPrivateCaching(req));
     next();
   };
+}
+
+export function toPrivateCaching({ method }: Pick<IncomingMessage, 'method'>): string {
+  return method === 'GET' || method === 'HEAD' ? 'private, no-cache' : 'no-store';
 }

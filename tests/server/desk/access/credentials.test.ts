@@ -16,7 +16,7 @@ import { createFakePages, spyOnLog, TEST_SERVER } from '../../../support/app.ts'
 import { startDeskSite } from '../../../support/desk-site.ts';
 import { createTestPages, parseDocument, type TestPage } from '../../../support/pages-app.tsx';
 import { askRaw } from '../../../support/raw-http.ts';
-import { noScrubber } from '../../../support/unguarded.ts';
+import { noPathScrubber, noScrubber } from '../../../support/unguarded.ts';
 
 const SECRET = 'a-secret-of-the-proxy';
 const PROXIED = {
@@ -102,6 +102,7 @@ async function start({ url = '127.0.0.1' } = {}) {
     origins: createOrigins([], `http://${url}`),
     trust,
     log,
+    scrubPath: noPathScrubber,
     funnel,
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

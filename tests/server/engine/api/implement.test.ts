@@ -7,6 +7,7 @@ import { type ApiStore, createMemoryStore } from '../../../../src/server/engine/
 import { bearer, session } from '../../../../src/server/engine/api/auth.ts';
 import { type ApiPart, implement } from '../../../../src/server/engine/api/implement.ts';
 import { localClient } from '../../../../src/server/engine/api/local-client.ts';
+import { resource } from '../../../../src/server/engine/api/resource.ts';
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { HttpError } from '../../../../src/server/engine/errors/http-error.ts';
 import { type CallResult, type Client, createClient } from '../../../../src/shared/engine/api/client.ts';
@@ -142,11 +143,41 @@ describe('an operation', () => {
     const app = serve(implement(plain, { plain: () => ({ status: 204 }) }));
     expect((await request(app).get('/api/plain.txt?a=1&a=2')).status).toBe(204);
     expect((await request(app).head('/api/plain.txt')).status).toBe(204);
-    expect((await request(app).get('/api/Plain.txt/')).status).toBe(204);
+    expect((await request(app).get('/api/plain.txt/')).status).toBe(204);
     expect((await request(app).options('/api/plain.txt')).headers.allow).toBe('GET, HEAD, OPTIONS');
     const refused = await request(app).post('/api/plain.txt');
     expect([refused.status, refused.headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
     expect((await request(app).get('/api/plainxtxt')).status).toBe(404);
+  });
+
+  it('matches in exact case, so that a step which guards its path sees each of its requests', async () => {
+    const facts = {
+      method: 'GET',
+      summary: 'A secret',
+      replies: { 200: { about: 'It.', body: z.unknown() } },
+    } as const;
+    const secrets = {
+      getFixed: operation({ ...facts, path: '/admin/secret' }),
+      getNamed: operation({ ...facts, path: '/admin/secrets/:name', params: z.object({ name: z.string() }) }),
+    };
+    const part = implement(secrets, {
+      getFixed: () => ({ status: 200, body: 'fixed' }),
+      getNamed: ({ params }) => ({ status: 200, body: params.name }),
+    });
+    const guard: RequestHandler = (req, res, next) =>
+      req.path.startsWith('/api/admin/') ? void res.status(401).end() : next();
+    const handler = resource('/admin/plain', { GET: (_req, res) => void res.json('plain') });
+    const apps = [[], [guard]].map((steps) => createTestApp({ api: [part, handler], steps }));
+    const ask = (path: string) => Promise.all(apps.map((app) => request(app).get(path)));
+    const status = async (path: string) => (await ask(path)).map((reply) => reply.status);
+    for (const path of ['secret', 'secret/', 'secrets/Ada', 'plain', 'plain/']) {
+      expect(await status(`/api/admin/${path}`), path).toEqual([200, 401]);
+      for (const other of [`/api/Admin/${path}`, `/API/admin/${path}`]) {
+        expect(await status(other), other).toEqual([404, 404]);
+      }
+    }
+    expect(await status('/api/admin/SECRETS/Ada')).toEqual([404, 401]);
+    expect((await ask('/api/admin/secrets/%252F'))[0]?.body).toBe('%2F');
   });
 
   it('is not served twice', () => {

@@ -13,6 +13,8 @@ import { createDrain } from '../../../../src/server/engine/connection/drain.ts';
 import { createHttpServer, type HttpServerOptions } from '../../../../src/server/engine/connection/http-server.ts';
 import { handleUpgrades, type Upgrades } from '../../../../src/server/engine/connection/upgrades.ts';
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
+import { createPathScrubber } from '../../../../src/server/engine/errors/scrub/secret-path.ts';
+import { createScrubber } from '../../../../src/server/engine/errors/scrub.ts';
 import type { LoadedApp } from '../../../../src/server/engine/existing-app.ts';
 import { createOrigins } from '../../../../src/server/engine/protection/origins.ts';
 import { createProxyTrust } from '../../../../src/server/engine/protection/proxy-trust.ts';
@@ -59,6 +61,7 @@ async function startSockets({
     upgrades,
     existing: existingApp?.server,
     takeCredentials: (_req, _res, next) => next(),
+    scrubPath: createPathScrubber(createScrubber()),
     steps,
     origins: createOrigins(publicOrigins, 'http://localhost:3000'),
     trust: createProxyTrust(undefined),
@@ -279,5 +282,24 @@ describe("an existing app's server", () => {
     const own = await dialOpen(`${url}/live`);
     own.send('hello');
     expect(String((await once(own, 'message'))[0])).toBe('nobody: hello');
+  });
+
+  it('is not logged with the secrets of a path, whether a socket is accepted or refused', async () => {
+    const existingApp = createExisting();
+    new WebSocketServer({ server: existingApp.server });
+    const closed: RequestHandler = (req, res, next) =>
+      req.path.startsWith('/closed') ? void res.status(401).end() : next();
+    const { url, lines } = await startSockets({ existingApp, steps: [closed] });
+    const token = `eyJ${'a'.repeat(40)}.eyJ${'b'.repeat(40)}.${'c'.repeat(43)}`;
+    (await dialOpen(`${url}/room/${token}`)).close(1000);
+    expect(await dial(`${url}/closed/${token}`)).toBe(401);
+    const logged = () => lines.filter(({ msg }) => msg === 'upgrade');
+    await until(() => logged().length === 2, 'the lines of both sockets');
+    expect(
+      logged()
+        .map(({ path, status }) => `${path} ${status}`)
+        .sort(),
+    ).toEqual(['/closed/[redacted] 401', '/room/[redacted] 101']);
+    expect(JSON.stringify(lines)).not.toContain(token);
   });
 });

@@ -1,5 +1,6 @@
 import { Outlet, useParams } from 'react-router';
 import { describe, expect, it } from 'vitest';
+import type { LoaderArgs } from '../../../../src/server/engine/pages/server-page.ts';
 import { startPages, type TestPage } from '../../../support/pages-app.tsx';
 
 function Say() {
@@ -17,6 +18,7 @@ const TABLE: readonly TestPage[] = [
       { id: 'order-line', path: '/orders/:id/lines/:line', view: Say },
       { id: 'new-order', path: '/orders/new', view: Say },
       { id: 'size', path: '/größe', view: Say },
+      { id: 'file', path: '/files/:shelf/*', view: Say },
     ],
   },
 ];
@@ -33,6 +35,11 @@ describe('createMatcher', () => {
     ['/orders/a%20b', 'order', '{"id":"a b"}'],
     ['/orders/%E2%82%AC', 'order', '{"id":"€"}'],
     ['/orders/a%25b', 'order', '{"id":"a%b"}'],
+    ['/orders/%252F', 'order', '{"id":"%2F"}'],
+    ['/orders/%252f%25252F', 'order', '{"id":"%2f%252F"}'],
+    ['/orders/..%252F..%252Fetc', 'order', '{"id":"..%2F..%2Fetc"}'],
+    ['/files/%252F/a%20b/%252F', 'file', '{"shelf":"%2F","*":"a b/%2F"}'],
+    ['/files/x', 'file', '{"shelf":"x","*":""}'],
     ['/gr%C3%B6%C3%9Fe', 'size', '{}'],
   ])('matches %s to the route %s', async (path, id, params) => {
     const app = await startPages(TABLE);
@@ -40,6 +47,21 @@ describe('createMatcher', () => {
     expect(reply.status).toBe(200);
     expect(routeOf(reply.text)).toBe(id);
     expect(reply.text).toContain(`<p>${params.replaceAll('"', '&quot;')}</p>`);
+  });
+
+  it('gives loaders, actions and page data the parameters of the page', async () => {
+    const seen: unknown[] = [];
+    const note = (name: string) => (args: LoaderArgs) => void seen.push([name, args.params]);
+    const server = { loader: note('loader'), actions: { save: note('action') } };
+    const app = await startPages([{ id: 'note', path: '/notes/:id', view: Say, server }]);
+    const { text } = await app.ask('/_data/notes/%252F');
+    expect(text).toContain('"params":{"id":"%2F"}');
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: app.origin };
+    await app.ask('/notes/%252F', { method: 'POST', headers, body: '_action=note.save' });
+    expect(seen).toEqual([
+      ['loader', { id: '%2F' }],
+      ['action', { id: '%2F' }],
+    ]);
   });
 
   it('matches a path with non-ASCII letters if no route has parameters', async () => {
