@@ -116,15 +116,15 @@ type Shrinking = (driver: SqlDriver) => Promise<{ readonly rows: number; readonl
 /** The approximate sizes of rows with their index entries (bytes). */
 const ROW_BYTES = { occurrence: 500, hour: 150, incident: 4000 };
 
-/** In this order: reports of browsers before failures of servers, full records before rows, incidents last. */
+/** In this order: what browsers sent before failures of servers, because anyone can send it, and full records before rows. */
 const SHRINKING: readonly Shrinking[] = [
   dropPayloads("side = 'browser'"),
-  dropPayloads('1 = 1'),
   dropRows('desk_occurrences', 'key, occurrence', "side = 'browser' ORDER BY at", ROW_BYTES.occurrence),
+  dropReportedOnly,
+  dropPayloads('1 = 1'),
   dropRows('desk_occurrences', 'key, occurrence', '1 = 1 ORDER BY at', ROW_BYTES.occurrence),
   // Only charts use hours, and they cover 14 days. Totals are stored elsewhere.
   dropRows('desk_hours', 'key, hour', '1 = 1 ORDER BY hour', ROW_BYTES.hour),
-  dropReportedOnly,
 ];
 
 /** Deletes rows until the store is small enough. @returns how many */

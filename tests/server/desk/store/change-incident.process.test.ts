@@ -5,18 +5,19 @@ import type { Store } from '../../../../src/server/desk/store/store.ts';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { Day, Hour, Minute } from '../../../../src/shared/units.ts';
 import { createFailure } from '../../../support/desk.ts';
-import { describeStores, ingest, summaryOf, thisHour, fullOf } from '../../../support/stores.ts';
+import { describeStores, fullOf, ingest, summaryOf, thisHour } from '../../../support/stores.ts';
 
 const digest = '7K3QM2XA';
+const key = `${digest}@production`;
 const ada = { author: 'ada' };
 /** Returns a time after all earlier changes, but in the same hour. The store and the test use the same clock. */
 const later = () => Math.min(Date.now() + Minute, (Math.floor(Date.now() / Hour) + 1) * Hour - 1);
 
 describeStores('the state of an incident', (open) => {
   const read = async (store: Store, of = digest) => (await store.find({ digest: of }))?.incident;
-  const set = (store: Store, to: StateChange, of = digest) => store.changeIncident(of, { to }, ada);
+  const set = (store: Store, to: StateChange, of = digest) => store.changeState(`${of}@production`, to, ada);
   const returns = (store: Store, wanted: Partial<Failure> = {}) => ingest(store, summaryOf({ at: later(), ...wanted }));
-  const actions = async (store: Store) => (await store.listChanges(digest, 20)).map(({ action }) => action);
+  const actions = async (store: Store) => (await store.listChanges(key, 20)).map(({ action }) => action);
 
   async function openWith(...failures: Partial<Failure>[]): Promise<{ store: Store; driver: SqlDriver }> {
     const opened = await open();
@@ -28,46 +29,37 @@ describeStores('the state of an incident', (open) => {
     const { store } = await openWith({});
     const before = Date.now() - Minute;
     await set(store, { state: 'resolved', in: 'next' });
-    await store.changeIncident(digest, { to: { state: 'ignored', growth: 5 }, assignee: 'bob' }, { author: 'eve' });
-    expect(await read(store)).toMatchObject({
-      state: 'ignored',
-      stateBy: 'eve',
-      ignoredGrowth: 5,
-      assignee: 'bob',
-      stateAt: expect.any(Number),
-    });
+    await store.changeState(key, { state: 'ignored', growth: 5 }, { author: 'eve' });
+    expect(await read(store)).toMatchObject({ state: 'ignored', stateBy: 'eve', ignoredGrowth: 5, version: 2 });
     expect(await read(store)).not.toHaveProperty('resolvedIn');
-    const log = await store.listChanges(digest, 10);
+    const log = await store.listChanges(key, 10);
     expect(log).toMatchObject([
-      { author: 'eve', action: 'assigned', detail: { to: 'bob' } },
       { author: 'eve', action: 'ignored', detail: { growth: 5 } },
       { author: 'ada', action: 'resolved', detail: { in: 'next' } },
     ]);
     expect(log.every(({ at }) => at > before && at < Date.now() + Minute)).toBe(true);
-    await store.changeIncident(digest, { assignee: null }, ada);
-    expect(await read(store)).not.toHaveProperty('assignee');
   });
 
   it('does not change if the caller saw another version, and the current one is returned', async () => {
     const { store } = await openWith({});
     const shown = (await read(store))?.version ?? -1;
-    const first = await store.changeIncident(digest, { assignee: 'ada' }, { author: 'ada', expected: shown });
-    expect(first).toMatchObject({ outcome: 'changed', before: { version: shown }, after: { assignee: 'ada' } });
-    const second = await store.changeIncident(digest, { assignee: 'bob' }, { author: 'bob', expected: shown });
-    expect(second).toMatchObject({ outcome: 'conflict', incident: { assignee: 'ada', version: shown + 1 } });
-    const third = await store.changeIncident(digest, { assignee: 'bob' }, { author: 'bob' });
-    expect(third).toMatchObject({ outcome: 'changed', before: { assignee: 'ada' }, after: { assignee: 'bob' } });
-    expect(await store.changeIncident('00000000', {}, ada)).toEqual({ outcome: 'unknown' });
+    const change = (author: string, expected?: number) =>
+      store.changeState(key, { state: 'ignored' }, { author, ...(expected !== undefined && { expected }) });
+    expect(await change('ada', shown)).toMatchObject({
+      outcome: 'changed',
+      before: { version: shown },
+      after: { stateBy: 'ada' },
+    });
+    expect(await change('bob', shown)).toMatchObject({
+      outcome: 'conflict',
+      incident: { stateBy: 'ada', version: shown + 1 },
+    });
+    expect(await change('bob')).toMatchObject({ outcome: 'changed', before: { stateBy: 'ada' } });
+    expect(await set(store, { state: 'ignored' }, '00000000')).toEqual({ outcome: 'unknown' });
     // A new occurrence does not change the version.
     await ingest(store, summaryOf());
     expect((await read(store))?.version).toBe(shown + 2);
-  });
-
-  it('accepts one of several changes to the same version', async () => {
-    const { store } = await openWith({});
-    const outcomes = await Promise.all(
-      ['a', 'b', 'c', 'd'].map((author) => store.changeIncident(digest, { assignee: author }, { author, expected: 0 })),
-    );
+    const outcomes = await Promise.all(['a', 'b', 'c', 'd'].map((author) => change(author, shown + 2)));
     expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['changed', 'conflict', 'conflict', 'conflict']);
   });
 
@@ -77,10 +69,10 @@ describeStores('the state of an incident', (open) => {
     await returns(store, { release: 'v2', build: 'build-2' });
     expect(await read(store)).toMatchObject({ state: 'open', version: 2, regressed: { release: 'v2' } });
     expect(await read(store)).not.toHaveProperty('stateBy');
-    expect(await store.listChanges(digest, 1)).toMatchObject([
+    expect(await store.listChanges(key, 1)).toMatchObject([
       { author: '', action: 'regressed', detail: { release: 'v2', build: 'build-2' } },
     ]);
-    expect(await store.listReleases(digest)).toMatchObject([
+    expect(await store.listReleases(key)).toMatchObject([
       { release: 'v1' },
       { release: 'v2', regressedAt: expect.any(Number) },
     ]);
@@ -179,31 +171,20 @@ describeStores('the state of an incident', (open) => {
     await inHour(1);
     expect(await read(store)).toMatchObject({ state: 'open' });
     expect(await read(store)).not.toHaveProperty('regressed');
-    expect(await store.listChanges(digest, 1)).toMatchObject([{ action: 'grown', detail: { count: 3 } }]);
-  });
-
-  it('depends on all incidents that were merged into it', async () => {
-    const { store } = await openWith({}, { digest: '00000002' });
-    await store.mergeIncidents('00000002', digest, ada);
-    await set(store, { state: 'resolved', in: 'now' }, '00000002');
-    expect((await read(store))?.state).toBe('resolved');
-    await returns(store, { digest: '00000002', side: 'browser' });
-    expect((await read(store))?.state).toBe('resolved');
-    await returns(store, { digest: '00000002', release: 'v2' });
-    expect(await read(store)).toMatchObject({ state: 'open', regressed: { release: 'v2' } });
+    expect(await store.listChanges(key, 1)).toMatchObject([{ action: 'grown', detail: { count: 3 } }]);
   });
 
   it('keeps notes with author and time', async () => {
     const { store } = await openWith({});
     const text = `It is the cache.\n${'x'.repeat(2000)}`;
-    expect(await store.addNote(digest, text, 'ada')).toEqual((await store.listNotes(digest, 1))[0]);
-    expect(await store.addNote('00000000', text, 'ada')).toBeUndefined();
-    const [note] = await store.listNotes(digest, 10);
-    expect(note).toMatchObject({ digest, author: 'ada', text });
+    expect(await store.addNote(key, text, 'ada')).toEqual((await store.listNotes(key, 1))[0]);
+    expect(await store.addNote('00000000@production', text, 'ada')).toBeUndefined();
+    const [note] = await store.listNotes(key, 10);
+    expect(note).toMatchObject({ author: 'ada', text });
     expect(await store.deleteNote(note?.id ?? 0, 'bob')).toBe(true);
     expect(await store.deleteNote(note?.id ?? 0, 'bob')).toBe(false);
-    expect(await store.listNotes(digest, 10)).toEqual([]);
-    expect(await store.listChanges(digest, 1)).toMatchObject([{ author: 'bob', action: 'note-deleted' }]);
+    expect(await store.listNotes(key, 10)).toEqual([]);
+    expect(await store.listChanges(key, 1)).toMatchObject([{ author: 'bob', action: 'note-deleted' }]);
   });
 
   it('increments a number whenever something changes', async () => {
@@ -215,7 +196,7 @@ describeStores('the state of an incident', (open) => {
     await note();
     await set(store, { state: 'resolved', in: 'now' });
     await note();
-    await store.addNote(digest, 'x', 'ada');
+    await store.addNote(key, 'x', 'ada');
     await note();
     await note();
     expect(numbers.map((value) => value - (numbers[0] ?? 0))).toEqual([0, 1, 2, 3, 3]);

@@ -4,24 +4,18 @@ import { isCursor, readCursor, writeCursor } from '../../../../src/server/desk/s
 
 it('is read back unchanged, and fits into a URL', () => {
   fc.assert(
-    fc.property(fc.maxSafeInteger(), fc.stringMatching(/^[0-9A-Z]{0,16}$/), (key, id) => {
-      const text = writeCursor({ order: 'count', key, id });
+    fc.property(fc.maxSafeNat(), fc.stringMatching(/^[0-9A-Z]{1,16}$/), (value, id) => {
+      const text = writeCursor({ order: 'count', value, id });
       expect(encodeURIComponent(text)).toBe(text);
-      expect(readCursor(text, 'count')).toEqual({ order: 'count', key, id });
+      expect(readCursor(text, 'count')).toEqual({ order: 'count', value, id });
     }),
   );
 });
 
 it('is rejected if it is invalid or has another sort order', () => {
-  const text = writeCursor({ order: 'count', key: 1, id: 'A' });
+  const text = writeCursor({ order: 'count', value: 1, id: 'A' });
   expect(isCursor(text, 'lastSeen')).toBe(false);
-  for (const wrong of [
-    '',
-    'x',
-    text.slice(0, -4),
-    Buffer.from('["count",1.5,"A"]').toString('base64url'),
-    'A'.repeat(500),
-  ]) {
+  for (const wrong of ['', 'x', 'count.-1.A', 'count..A', 'count.1.', `count.1.${'A'.repeat(500)}`]) {
     expect(isCursor(wrong, 'count')).toBe(false);
     expect(() => readCursor(wrong, 'count')).toThrow(RangeError);
   }

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/desk/store/store.ts';
-import { describeStores, ingest, fullOf } from '../../../support/stores.ts';
+import { describeStores, fullOf, ingest } from '../../../support/stores.ts';
 import { until } from '../../../support/until.ts';
 
-const DIGEST = '7K3QM2XA@production';
+const KEY = '7K3QM2XA@production';
 const FILE = 'src/server/product/pages/cart.ts';
 
 /** @param hash also the subject */
@@ -29,7 +29,7 @@ describeStores('the likely commit', (open) => {
 
   async function find(store: Store, build: string, ...lines: number[]) {
     const places = lines.map((line) => ({ file: FILE, line }));
-    return store.findCommit(DIGEST, build, places);
+    return store.findCommit(KEY, build, places);
   }
 
   it('is the latest of the release that changed a line, the most important line first', async () => {
@@ -60,7 +60,7 @@ describeStores('the likely commit', (open) => {
   it('is one of the release in which the incident returned', async () => {
     const { store } = await open();
     await deploy(store, 'v1', [commitOf('a', [10, 10])]);
-    await store.changeIncident(DIGEST, { to: { state: 'resolved', in: 'next' } }, { author: 'ada' });
+    await store.changeState(KEY, { state: 'resolved', in: 'next' }, { author: 'ada' });
     await laterMillisecond();
     await deploy(store, 'v2', [commitOf('b', [10, 10]), commitOf('a', [10, 10])]);
     expect(await find(store, 'v2', 10)).toMatchObject({ hash: 'b' });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { IncidentOrder } from '../../../../src/server/desk/store/list-incidents.ts';
 import type { Store } from '../../../../src/server/desk/store/store.ts';
 import { Day, Hour } from '../../../../src/shared/units.ts';
-import { describeStores, ingest, summaryOf, thisHour, fullOf } from '../../../support/stores.ts';
+import { describeStores, fullOf, ingest, summaryOf, thisHour } from '../../../support/stores.ts';
 
 /** Adds incidents. The higher the digest, the later and the more often it happened. */
 async function fill(store: Store, count: number): Promise<string[]> {
@@ -56,35 +56,10 @@ describeStores('the list of incidents', (open) => {
     );
   });
 
-  it.each(['lastSeen', 'count', 'visitors', 'firstSeen'] as const)(
-    'skips and repeats nothing while incidents happen again, sorted by %s',
-    async (order) => {
-      const { store } = await open();
-      const digests = await fill(store, 9);
-      await store.mergeIncidents('00000002', '00000003', { author: 'ada' });
-      const expected = digests.filter((digest) => digest !== '00000002').toSorted();
-      const again = (digest: string, index: number) =>
-        ingest(store, summaryOf({ digest, at: Date.now() + index, visitor: `later ${index}` }));
-      const found: string[] = [];
-      let cursor: string | undefined;
-      for (let page = 0; page === 0 || cursor !== undefined; page += 1) {
-        const read = await store.listIncidents({ order, limit: 2, ...(cursor !== undefined && { cursor }) });
-        found.push(...read.incidents.map(({ digest }) => digest));
-        cursor = read.next;
-        // One that was already listed, two that were not (one of them merged), and a new one.
-        for (const digest of [found[0] ?? '', '00000001', '00000002', '00000005', `0000000${'ABCDEF'[page]}`]) {
-          await again(digest, page * 5);
-        }
-      }
-      expect(found.toSorted()).toEqual(expected);
-    },
-  );
-
-  it('counts occurrences by hour and by day, including merged incidents', async () => {
+  it('counts occurrences by hour and by day', async () => {
     const { store } = await open();
     const at = (hoursAgo: number, digest = '00000001') => summaryOf({ digest, at: thisHour - hoursAgo * Hour });
-    await ingest(store, at(0), at(0), at(5), at(23), at(24), at(20 * 24), at(5, '00000002'));
-    await store.mergeIncidents('00000002', '00000001', { author: 'ada' });
+    await ingest(store, at(0), at(0), at(5), at(23), at(24), at(20 * 24), at(5));
     const [incident] = (await store.listIncidents({ limit: 5, now: thisHour + 1 })).incidents;
     const { hours, days } = incident?.chart ?? { hours: undefined, days: undefined };
     expect(hours).toMatchObject({ start: thisHour - 23 * Hour, counts: { length: 24 } });
@@ -93,7 +68,7 @@ describeStores('the list of incidents', (open) => {
     expect(days?.counts.reduce((sum, count) => sum + count, 0)).toBe(6);
   });
 
-  it('is filtered by side, kind, route, release, assignee and time, including merged incidents', async () => {
+  it('is filtered by side, kind, route, release and time', async () => {
     const { store } = await open();
     const old = thisHour - 50 * Hour;
     await ingest(
@@ -102,51 +77,36 @@ describeStores('the list of incidents', (open) => {
       fullOf({ digest: '00000002', kind: 'hydration', side: 'browser', route: '/b', release: 'v2' }),
       fullOf({ digest: '00000003', at: old, side: 'browser', release: 'v3' }),
     );
-    await store.changeIncident('00000002', { assignee: 'ada' }, { author: 'bob' });
     const cases: [object, string[]][] = [
       [{ side: 'server' }, ['00000001']],
       [{ side: 'browser' }, ['00000002', '00000003']],
       [{ kinds: ['hydration', 'load'] }, ['00000002']],
       [{ route: '/a' }, ['00000001']],
       [{ release: 'v2' }, ['00000002']],
-      [{ assignee: 'ada' }, ['00000002']],
-      [{ assignee: null }, ['00000001', '00000003']],
       [{ from: thisHour - Hour }, ['00000002']],
       [{ to: thisHour - Hour }, ['00000001', '00000003']],
       [{ from: old, to: old + Hour, side: 'browser' }, ['00000003']],
     ];
     for (const [filter, digests] of cases) expect(await listDigests(store, filter)).toEqual(digests);
-
-    await store.mergeIncidents('00000003', '00000001', { author: 'ada' });
-    expect(await listDigests(store, { side: 'browser' })).toEqual(['00000001', '00000002']);
-    expect(await listDigests(store, { release: 'v3' })).toEqual(['00000001']);
-    expect(await listDigests(store, { from: old, to: old + Hour })).toEqual(['00000001']);
   });
 
   it('is filtered by state, and counts the states', async () => {
     const { store } = await open();
     await fill(store, 4);
-    await store.changeIncident('00000001', { to: { state: 'resolved', in: 'now' } }, { author: 'ada' });
-    await store.changeIncident('00000002', { to: { state: 'ignored' } }, { author: 'ada' });
+    await store.changeState('00000001@production', { state: 'resolved', in: 'now' }, { author: 'ada' });
+    await store.changeState('00000002@production', { state: 'ignored' }, { author: 'ada' });
     expect(await listDigests(store, { states: ['open'] })).toEqual(['00000003', '00000004']);
     expect(await listDigests(store, { states: ['resolved', 'ignored'] })).toEqual(['00000001', '00000002']);
-    await store.mergeIncidents('00000003', '00000004', { author: 'ada' });
-    expect(await store.countStates({})).toEqual({ open: 1, resolved: 1, ignored: 1 });
+    expect(await store.countStates({})).toEqual({ open: 2, resolved: 1, ignored: 1 });
     expect(await store.countStates({ route: '/nowhere' })).toEqual({ open: 0, resolved: 0, ignored: 0 });
   });
 
-  it('counts each visitor once, also across merged incidents', async () => {
+  it('counts each visitor once', async () => {
     const { store } = await open();
-    const by = (digest: string, visitor: string) => summaryOf({ digest, visitor });
-    await ingest(store, by('00000001', 'a'), by('00000001', 'b'), by('00000002', 'b'), by('00000002', 'c'));
-    await store.mergeIncidents('00000002', '00000001', { author: 'ada' });
-    const read = async () => (await store.find({ digest: '00000001' }))?.incident.visitors;
-    expect(await read()).toBe(3);
-    await ingest(store, by('00000002', 'a'), by('00000002', 'd'));
-    expect(await read()).toBe(4);
-    await store.unmerge('00000002', { author: 'ada' });
-    expect(await read()).toBe(2);
-    expect((await store.find({ digest: '00000002' }))?.incident.visitors).toBe(4);
+    const by = (visitor: string) => summaryOf({ digest: '00000001', visitor });
+    await ingest(store, by('a'), by('b'), by('b'));
+    await ingest(store, by('b'), by('c'));
+    expect((await store.find({ digest: '00000001' }))?.incident.visitors).toBe(3);
   });
 
   it('is searched by parts of message, digest, file, function, route, URL and user agent', async () => {
@@ -203,33 +163,14 @@ describeStores('the list of incidents', (open) => {
     }
   });
 
-  it('finds words that many incidents share, in its sort order, including merged ones', async () => {
-    const { store } = await open();
-    const digests = Array.from({ length: 310 }, (_, index) => String(index).padStart(8, '0'));
-    await ingest(
-      store,
-      ...digests.map((digest, index) => fullOf({ digest, at: thisHour + index, title: 'Error: so common' })),
-      fullOf({ digest: 'ZZZZZZZZ', at: thisHour + 1000, title: 'Other' }),
-    );
-    await store.mergeIncidents('00000309', 'ZZZZZZZZ', { author: 'ada' });
-    const search = async (words: string) =>
-      (await store.listIncidents({ limit: 3, search: words })).incidents.map(({ digest }) => digest);
-    const last = ['ZZZZZZZZ', '00000308', '00000307'];
-    for (const words of ['common', 'SO comm', 'so']) expect(await search(words)).toEqual(last);
-    expect(await store.countStates({ search: 'common' })).toMatchObject({ open: 310 });
-    expect(await search('common other')).toEqual([]);
-  });
-
-  it('finds text of later occurrences, finds merged incidents under their target, and finds nothing deleted', async () => {
+  it('finds text of later occurrences, and nothing deleted', async () => {
     const { store } = await open();
     const request = (url: string) => ({ method: 'GET', url });
     await ingest(store, fullOf({ digest: '00000001', request: request('/first') }), fullOf({ digest: '00000002' }));
     await ingest(store, fullOf({ digest: '00000001', request: request('/second') }));
     expect(await listDigests(store, { search: '/first' })).toEqual(['00000001']);
     expect(await listDigests(store, { search: '/second' })).toEqual(['00000001']);
-    await store.mergeIncidents('00000001', '00000002', { author: 'ada' });
-    expect(await listDigests(store, { search: '/second' })).toEqual(['00000002']);
-    await store.deleteIncident('00000002', { author: 'ada' });
+    await store.deleteIncident('00000001@production', { author: 'ada' });
     expect(await listDigests(store, { search: '/second' })).toEqual([]);
   });
 
@@ -237,15 +178,15 @@ describeStores('the list of incidents', (open) => {
     const { store } = await open();
     const traceId = 'ab'.repeat(16);
     const { failure } = fullOf({ digest: '7K3QM2XA', traceId });
-    const { thin } = summaryOf({ digest: '7K3QM2XA', traceId: 'cd'.repeat(16) });
-    await ingest(store, fullOf(failure), { entry: 'summary', thin });
+    const { summary } = summaryOf({ digest: '7K3QM2XA', traceId: 'cd'.repeat(16) });
+    await ingest(store, fullOf(failure), { entry: 'summary', summary });
     const { digest, occurrence } = failure;
     const straight = { digest, environment: 'production', occurrence };
     expect(await store.resolveQuery(' 7k3q-m2xa ')).toEqual({ digest, environment: 'production' });
     expect(await store.resolveQuery(`${digest}-${occurrence}`)).toEqual(straight);
     expect(await store.resolveQuery(failure.requestId ?? '')).toEqual(straight);
     expect(await store.resolveQuery(traceId)).toEqual(straight);
-    expect(await store.resolveQuery(thin.traceId ?? '')).toEqual({ ...straight, occurrence: thin.occurrence });
+    expect(await store.resolveQuery(summary.traceId ?? '')).toEqual({ ...straight, occurrence: summary.occurrence });
     for (const nothing of ['cartItem', '00000000', traceId.slice(0, 12), '', 'x'.repeat(1000)]) {
       expect(await store.resolveQuery(nothing)).toBeUndefined();
     }

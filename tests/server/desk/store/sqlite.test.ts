@@ -58,31 +58,6 @@ describe('the database file', () => {
     expect(lines).toEqual([]);
   });
 
-  it('is read by an index for each part of the list, so that its time does not grow with the incidents', async () => {
-    const driver = openSqlite(join(createFolder(onTestFinished), 'desk.sqlite'), createTestLog());
-    const read: Parameters<typeof driver.all>[] = [];
-    const all: typeof driver.all = (text, values) => {
-      read.push([text, values]);
-      return driver.all(text, values);
-    };
-    const store = await openStore(
-      { ...driver, reader: { ...driver.reader, all } },
-      { environment: 'production' },
-    );
-    onTestFinished(() => store.close());
-    await store.listIncidents({ limit: 50, states: ['open'] });
-    const [text, values] = read.find(([sql]) => sql.includes('UNION ALL SELECT * FROM')) ?? [];
-    const plan = await driver.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values);
-    const tables = plan.map(({ detail }) => detail).filter((detail) => /^(SCAN|SEARCH) (?!leg|i$)/.test(detail));
-    expect(tables).toEqual([
-      'SEARCH desk_incidents USING INDEX desk_incidents_state (state=?)',
-      'SCAN desk_incidents USING INDEX desk_incidents_joined',
-      'SEARCH r USING INDEX sqlite_autoindex_desk_incidents_1 (digest=?)',
-      'SEARCH f USING INDEX sqlite_autoindex_desk_incidents_1 (digest=?)',
-      'SEARCH f USING INDEX desk_incidents_into (merged_into=?)',
-    ]);
-  });
-
   it('shrinks after deletions', async () => {
     const path = join(createFolder(onTestFinished), 'desk.sqlite');
     const store = await open(path);

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { PreparedEntry } from '../../../../src/server/desk/store/ingest/tally.ts';
 import { SCHEMA_VERSION } from '../../../../src/server/desk/store/schema.ts';
 import { readMeta } from '../../../../src/server/desk/store/sql.ts';
@@ -6,7 +6,7 @@ import { openStore, type Store } from '../../../../src/server/desk/store/store.t
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { Day, Hour } from '../../../../src/shared/units.ts';
 import { createFailure } from '../../../support/desk.ts';
-import { describeStores, fullOf, ingest, retain, summaryOf, thisHour as hour } from '../../../support/stores.ts';
+import { describeStores, fullOf, thisHour as hour, ingest, retain, summaryOf } from '../../../support/stores.ts';
 
 const KEY = '7K3QM2XA@production';
 
@@ -109,7 +109,10 @@ describeStores('a store', (open) => {
     const stored = many[10]?.summary;
     const sampled = many[1400]?.summary;
     const find = (occurrence = '') => store.find({ digest: '7K3QM2XA', occurrence });
-    expect(await find(stored?.occurrence)).toMatchObject({ state: 'stored', occurrence: { requestId: stored?.requestId } });
+    expect(await find(stored?.occurrence)).toMatchObject({
+      state: 'stored',
+      occurrence: { requestId: stored?.requestId },
+    });
     expect(await find(sampled?.occurrence)).toMatchObject({ state: 'sampled', incident: { digest: '7K3QM2XA' } });
     expect((await store.listOccurrences(KEY, { limit: 2000 })).occurrences).toHaveLength(1001);
   });
@@ -243,7 +246,10 @@ describeStores('a store', (open) => {
     const echoOf = `${shown.failure.digest}-${shown.failure.occurrence}`;
     await ingest(store, shown, fullOf({ ...issued, side: 'browser', echoOf }));
     await ingest(store, fullOf(issued));
-    expect(await store.find(issued)).toMatchObject({ incident: { digest: '00000009' }, occurrence: { side: 'server' } });
+    expect(await store.find(issued)).toMatchObject({
+      incident: { digest: '00000009' },
+      occurrence: { side: 'server' },
+    });
   });
 
   it('counts occurrences that the journal only counted', async () => {
@@ -314,6 +320,12 @@ describeStores('a store', (open) => {
     expect(meta).toMatchObject({ schema: String(SCHEMA_VERSION) });
     await openStore(driver, { environment: 'production' });
     expect(await readMeta(driver)).toEqual(meta);
+  });
+
+  it('refuses the database of an unpublished version, and says what to do', async () => {
+    const { driver } = await open();
+    await driver.run("UPDATE desk_meta SET value = '13' WHERE name = 'schema'");
+    await expect(openStore(driver, { environment: 'production' })).rejects.toThrow(/before 0\.3\.0.*copy/s);
   });
 
   it('refuses to write if a newer release does not allow it', async () => {

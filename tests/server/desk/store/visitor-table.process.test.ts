@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest';
+import { toVisitorHash } from '../../../../src/server/reports/tunnel/visitors.ts';
+import { Day, Minute } from '../../../../src/shared/units.ts';
+import { describeStores, fullOf, ingest, summaryOf } from '../../../support/stores.ts';
+
+const KEY = '7K3QM2XA@production';
+const today = Math.floor(Date.now() / Day);
+
+describeStores('visitors', (open) => {
+  it('have one salt per day on all replicas, and yesterday’s is the oldest', async () => {
+    const { store, driver } = await open();
+    const offer = (salt: string) => store.readSalts([0, today].map((day) => ({ day, salt: `${salt} ${day}` })));
+    const first = await offer('first');
+    expect(await offer('second')).toEqual(first);
+    await driver.run('UPDATE desk_salts SET day = day - 2 WHERE day > 0');
+    expect((await store.readSalts([])).map(({ day }) => day)).toEqual([0]);
+  });
+
+  it('are forgotten: their failures and texts go, counts stay, and what arrives late is only counted', async () => {
+    const { store, driver } = await open();
+    await store.readSalts([{ day: 0, salt: 'pepper' }]);
+    const own = toVisitorHash('pepper', 'customer 7');
+    const before = Date.now() - Minute;
+    const theirs = (visitor: string, secret: string) =>
+      fullOf({
+        at: before,
+        visitor,
+        title: `Error: ${secret}`,
+        request: { method: 'GET', url: `/${secret}` },
+        tags: { secret },
+      });
+    await ingest(store, theirs(own, 'hushhush'), fullOf({ at: before, visitor: 'other', title: 'Error: other' }));
+    expect(await store.forgetVisitor('customer 7')).toBe(1);
+    expect(await store.forgetVisitor('customer 7')).toBe(0);
+    expect((await store.listOccurrences(KEY, { limit: 9 })).occurrences).toMatchObject([{ visitor: 'other' }]);
+    expect((await store.find({ digest: '7K3QM2XA' }))?.incident).toMatchObject({
+      title: 'Error: other',
+      counts: { server: 2 },
+      visitors: 1,
+    });
+    expect((await store.listIncidents({ limit: 9, search: 'hushhush' })).incidents).toEqual([]);
+
+    await ingest(store, theirs(own, 'hushhush'), summaryOf({ at: before, visitor: own }));
+    expect((await store.listOccurrences(KEY, { limit: 9 })).occurrences).toHaveLength(1);
+    expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(4);
+    const rows = await driver.all('SELECT * FROM desk_incidents i, desk_search s WHERE s.key = i.key');
+    expect(JSON.stringify(rows)).not.toContain('hushhush');
+
+    // The visitor who returns is stored again.
+    await ingest(store, fullOf({ visitor: own, at: Date.now() + Minute }));
+    expect((await store.listOccurrences(KEY, { limit: 9 })).occurrences).toHaveLength(2);
+  });
+
+  it('that an address names are forgotten by it, also if they had no visitor', async () => {
+    const { store } = await open();
+    const { failure } = fullOf();
+    await ingest(store, fullOf(failure), fullOf());
+    expect(await store.deleteOccurrence(KEY, failure.occurrence, 'ada')).toBe(true);
+    expect(await store.deleteOccurrence(KEY, failure.occurrence, 'ada')).toBe(false);
+    expect(await store.find({ digest: failure.digest, occurrence: failure.occurrence })).toMatchObject({
+      state: 'unknown',
+      incident: { counts: { server: 2 } },
+    });
+  });
+});
