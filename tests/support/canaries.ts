@@ -85,7 +85,7 @@ export function readPacked(file: string): Leftover[] {
         .prepare(`SELECT * FROM "${name}"`)
         .all()
         .flatMap((row) => {
-              return Object.entries(row).flatMap(([column, value]) =>
+          return Object.entries(row).flatMap(([column, value]) =>
             value instanceof Uint8Array ? unpack(`${name}.${column}`, value) : [],
           );
         }),

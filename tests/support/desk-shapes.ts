@@ -1,11 +1,11 @@
 import type {
+  FullShape,
   IncidentData,
   IncidentRow,
   IncidentsData,
   OccurrenceShape,
-  FullShape,
 } from '../../src/shared/desk/shapes.ts';
-import { Day, Hour, MiB, Minute, Second } from '../../src/shared/units.ts';
+import { Day, Hour, Minute, Second } from '../../src/shared/units.ts';
 
 /** The current time in tests of pages. */
 export const NOW = Date.UTC(2026, 10, 21, 20, 31, 7);

@@ -14,7 +14,12 @@ import { requestId } from '../../src/server/engine/request/request-id.ts';
 import { requestInfo } from '../../src/server/engine/request/request-info.ts';
 import { sendText } from '../../src/server/engine/request/send-body.ts';
 import { chain, type Step } from '../../src/server/engine/request/step.ts';
-import type { MakeReportDigest, ReportScrubber, Upstream, UpstreamEnvelope } from '../../src/server/reports/tunnel/report-parts.ts';
+import type {
+  MakeReportDigest,
+  ReportScrubber,
+  Upstream,
+  UpstreamEnvelope,
+} from '../../src/server/reports/tunnel/report-parts.ts';
 import { type TunnelOptions, tunnel } from '../../src/server/reports/tunnel/tunnel.ts';
 import { toCrockford } from '../../src/shared/engine/reporting/address.ts';
 import { TEST_SERVER } from './app.ts';

@@ -25,7 +25,7 @@ describe('the desk', () => {
     const found = await desk.calls.find(toAddress(failure));
 
     expect(found).toMatchObject({
-      state: 'kept',
+      state: 'stored',
       incident: { digest: failure.digest, title: failure.title, counts: { server: 1, browser: 0 } },
       occurrence: { occurrence: failure.occurrence, requestId: failure.requestId, full: { id: failure.id } },
     });
@@ -36,15 +36,15 @@ describe('the desk', () => {
     const desk = await openTestDesk({ dataDir: createFolder(onTestFinished) });
     onTestFinished(() => desk.close());
     const failure = createFailure({ at: Date.now() - 1000 });
-    const change = { to: { state: 'resolved', in: 'next' } } as const;
+    const change = { state: 'resolved', in: 'next' } as const;
     desk.journal(failure);
 
-    const outcome = await desk.calls.changeIncident(toKey(failure.digest, 'production'), change, {
+    const outcome = await desk.calls.changeState(toKey(failure.digest, 'production'), change, {
       author: 'ada',
       expected: 0,
     });
     expect(outcome).toMatchObject({ outcome: 'changed', before: { state: 'open' }, after: { stateBy: 'ada' } });
-    const again = await desk.calls.changeIncident(toKey(failure.digest, 'production'), change, {
+    const again = await desk.calls.changeState(toKey(failure.digest, 'production'), change, {
       author: 'ada',
       expected: 0,
     });
@@ -64,8 +64,8 @@ describe('the desk', () => {
 
     const next = await openTestDesk({ dataDir });
     onTestFinished(() => next.close());
-    expect(await next.calls.find(toAddress(failure))).toMatchObject({ state: 'kept' });
-    expect((await next.calls.listProcesses(10)).at(-1)).toMatchObject({ ended: 'clean' });
+    expect(await next.calls.find(toAddress(failure))).toMatchObject({ state: 'stored' });
+    expect(await next.calls.listIncidents({ limit: 9 })).toMatchObject({ incidents: [{ kind: 'exception' }] });
   });
 
   it('removes the locks of journals that were deleted days ago', async () => {
@@ -91,6 +91,24 @@ describe('the desk', () => {
     await expect(second).rejects.toThrow(DeskInUseError);
     await expect(second).rejects.toThrow(/set a different DATA_DIR/);
     expect(existsSync(join(dataDir, 'instance.lock'))).toBe(true);
+  });
+
+  it('deletes from the disk what is stored, because it contains visitors’ data', async () => {
+    const dataDir = createFolder(onTestFinished);
+    const desk = await openTestDesk({ dataDir });
+    onTestFinished(() => desk.close());
+    const listFiles = () =>
+      readdirSync(join(dataDir, 'journal'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+        /ndjson$/.test(name),
+      );
+    const failures = [createFailure(), createFailure()];
+    for (const failure of failures) {
+      desk.journal(failure);
+      expect(listFiles()).toHaveLength(1);
+      expect(await desk.calls.find(toAddress(failure))).toMatchObject({ state: 'stored' });
+      await expect.poll(listFiles, { timeout: 10_000 }).toEqual([]);
+    }
+    expect(await desk.calls.find(failures[0]?.digest ?? '')).toMatchObject({ incident: { counts: { server: 2 } } });
   });
 
   it('can be flushed synchronously, as a process does before it exits', async () => {
@@ -121,7 +139,7 @@ describe('the desk', () => {
       .poll(() => desk.calls.find(toAddress(failure)).catch(() => undefined), { timeout: 10_000 })
       .toBeDefined();
     // The new database also contains the failures that were still in the journal.
-    expect(await desk.calls.find(toAddress(before))).toMatchObject({ state: 'kept' });
+    expect(await desk.calls.find(toAddress(before))).toMatchObject({ state: 'stored' });
     expect(lines.map(({ message }) => message).join('\n')).toContain('is back');
   }, 60_000);
 
@@ -138,15 +156,15 @@ describe('the desk', () => {
     await expect(desk.calls.find(toAddress(failure))).rejects.toMatchObject({ reason: 'arriving' });
     expect(await desk.calls.listIncidents({ limit: 5 })).toMatchObject({ incidents: [] });
     expect(desk.condition.store).toBe('reachable');
-    expect(desk.arriving).toEqual({ count: 1, hasMore: false });
+    expect(desk.waitingBytes).toBeGreaterThan(0);
     other.exec('COMMIT');
     other.close();
     await expect
       .poll(() => desk.calls.find(toAddress(failure)).catch(() => undefined), { timeout: 20_000 })
-      .toMatchObject({ state: 'kept', incident: { counts: { server: 1 } } });
+      .toMatchObject({ state: 'stored', incident: { counts: { server: 1 } } });
   }, 60_000);
 
-  it('answers before it has stored everything, says how much is arriving, and finds it later', async () => {
+  it('answers before it has stored everything, says that more is arriving, and finds it later', async () => {
     const desk = await openTestDesk({ dataDir: createFolder(onTestFinished) });
     onTestFinished(() => desk.close());
     await desk.calls.readChanges();
@@ -155,18 +173,20 @@ describe('the desk', () => {
     for (const failure of failures) expect(desk.journal(failure)).toBe(true);
 
     let isStored = false;
-    const stored = desk.calls.settle().then(() => {
+    const stored = desk.calls.flush().then(() => {
       isStored = true;
     });
     const [first, middle] = [failures[0], failures[300]] as const;
     const found = [first, middle].map((failure) => failure && desk.calls.find(toAddress(failure)));
-    await Promise.all([desk.calls.listIncidents({ limit: 50 }), desk.calls.countStates({}), desk.calls.settle()]);
+    await Promise.all([desk.calls.listIncidents({ limit: 50 }), desk.calls.countStates({})]);
+    expect(await desk.calls.settle()).toBe(false);
     expect(isStored).toBe(false);
-    expect(desk.arriving.count).toBeGreaterThan(0);
-    for (const one of found) expect(await one).toMatchObject({ state: 'kept' });
+    expect(desk.waitingBytes).toBeGreaterThan(0);
+    for (const one of found) expect(await one).toMatchObject({ state: 'stored' });
     expect(isStored).toBe(false);
     await stored;
-    expect(desk.arriving).toEqual({ count: 0, hasMore: false });
+    expect(desk.waitingBytes).toBe(0);
+    expect(await desk.calls.settle()).toBe(true);
     const { incidents } = await desk.calls.listIncidents({ limit: 2000 });
     expect(incidents.reduce((sum, { counts }) => sum + counts.server, 0)).toBe(failures.length);
   });
@@ -204,9 +224,9 @@ describe('the desk', () => {
     writeFileSync(dataDir, ''); // so that the folder cannot be recreated
     expect(desk.journal(createFailure())).toBe(false);
     expect(desk.journal(createFailure())).toBe(false);
-    const change = desk.calls.changeIncident(
+    const change = desk.calls.changeState(
       toKey('7K3QM2XA', 'production'),
-      { to: { state: 'open' } },
+      { state: 'open' },
       { author: 'ada', expected: 0 },
     );
     await expect(change).rejects.toThrow(StoreAwayError);

@@ -66,7 +66,7 @@ async function expectAll(desk: Desk, addresses: readonly string[], dead: number)
   for (const address of [...addresses.slice(0, 30), ...addresses.slice(-30)]) {
     states.add((await desk.calls.find(address))?.state);
   }
-  expect([...states].every((state) => state === 'kept' || state === 'thinned')).toBe(true);
+  expect([...states].every((state) => state === 'stored' || state === 'sampled')).toBe(true);
   await expect
     .poll(async () => {
       const { incidents } = await desk.calls.listIncidents({ limit: 100 });
@@ -99,13 +99,10 @@ describe('a process killed during a burst of failures', () => {
     const findDeath = async () =>
       (await desk.calls.listIncidents({ limit: 10 })).incidents.find(({ kind }) => kind === 'unclean-death');
     await expect.poll(findDeath, PATIENCE).toBeDefined();
-    const { occurrences } = await desk.calls.listOccurrences(
-      toKey((await findDeath())?.digest ?? '', 'production'),
-      {
-        limit: 1,
-        isFull: true,
-      },
-    );
+    const { occurrences } = await desk.calls.listOccurrences(toKey((await findDeath())?.digest ?? '', 'production'), {
+      limit: 1,
+      withPayload: true,
+    });
     const [occurrence] = occurrences;
     expect(occurrence?.full?.extra).toMatchObject({
       inFlight: [{ requestId: 'request-1', method: 'GET', route: '/orders/:id', ms: 17 }],

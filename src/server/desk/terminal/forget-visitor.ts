@@ -3,7 +3,6 @@ import { parseAddress } from '../../engine/errors/parse-address.ts';
 import { toSender } from '../../engine/request/to-sender.ts';
 import { NO_DAY, toVisitorHash } from '../../reports/tunnel/visitors.ts';
 import type { Store } from '../store/store.ts';
-import { TerminalError } from './terminal-error.ts';
 
 /**
  * Deletes the failures of a visitor.
@@ -11,28 +10,24 @@ import { TerminalError } from './terminal-error.ts';
  * @param text the address of one of the failures, an IP address, the visitor id that the desk shows, or the id that the
  *   product's `visitorId` returns. An IP address finds failures of today and yesterday: the salts of other days are gone
  * @returns the number of deleted failures
- * @throws TerminalError if the address is unknown
  */
 export async function forgetVisitor(text: string, store: Store): Promise<number> {
   const whom = text.trim();
   const address = parseAddress(whom);
-  if (address?.occurrence !== undefined) return forgetByFailure(address, store);
-  const addressHashes = isIP(whom) > 0 ? await hashAddress(whom, store) : [];
+  // A visitor id can look like an address.
+  const found = address?.occurrence === undefined ? undefined : await store.find(address);
+  if (found?.occurrence) {
+    const { key, occurrence, visitor } = found.occurrence;
+    if (visitor !== undefined) return store.forgetVisitor(visitor);
+    return (await store.deleteOccurrence(key, occurrence, 'desk')) ? 1 : 0;
+  }
+  const visitors = [whom, ...(isIP(whom) > 0 ? await hashAddress(whom, store) : [])];
   let count = 0;
-  for (const visitor of [whom, ...addressHashes]) count += await store.forgetVisitor(visitor);
+  for (const visitor of visitors) count += await store.forgetVisitor(visitor);
   return count;
 }
 
 async function hashAddress(ip: string, store: Store): Promise<string[]> {
   const salts = await store.readSalts([]);
   return salts.filter(({ day }) => day !== NO_DAY).map(({ salt }) => toVisitorHash(salt, toSender(ip)));
-}
-
-async function forgetByFailure(address: NonNullable<ReturnType<typeof parseAddress>>, store: Store): Promise<number> {
-  const found = await store.find(address);
-  const occurrence = found?.occurrence;
-  if (!found || !occurrence) throw new TerminalError('This failure is not stored, so its visitor is unknown.');
-  if (occurrence.visitor !== undefined) return store.forgetVisitor(occurrence.visitor);
-  await store.deleteOccurrence(found.incident.key, occurrence.occurrence, 'desk');
-  return 1;
 }

@@ -1,7 +1,5 @@
 import {
   appendFileSync,
-  ftruncateSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -10,20 +8,20 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createJournal, type JournalLimits } from '../../../../src/server/desk/ingest/journal.ts';
 import type { JournalEntry } from '../../../../src/server/desk/ingest/journal-entry.ts';
-import { dropSegments, readJournal } from '../../../../src/server/desk/worker/read-journal.ts';
+import { dropSegments, type LogPosition, type SegmentFiles } from '../../../../src/server/desk/ingest/segments.ts';
+import { readJournal } from '../../../../src/server/desk/worker/read-journal.ts';
 import { createSignals } from '../../../../src/server/desk/worker/signals.ts';
-import type { LogFiles, LogPosition } from '../../../../src/server/desk/ingest/segments.ts';
 import { createFailure } from '../../../support/desk.ts';
 import { createFolder } from '../../../support/folder.ts';
 
 const START: LogPosition = { segment: 0, offset: 0 };
 
-function setUp(options: { limits?: Partial<JournalLimits>; files?: LogFiles } = {}) {
+function setUp(options: { limits?: Partial<JournalLimits>; files?: SegmentFiles } = {}) {
   const folder = join(createFolder(onTestFinished), 'journal', 'run');
   const signals = createSignals();
   const lines: string[] = [];
@@ -77,7 +75,7 @@ describe('a journal', () => {
     clock.now += 1000;
     journal.append(createFailure());
     const { entries } = readAll(folder);
-    expect(kinds(entries).filter((kind) => kind === 'thin')).toHaveLength(5);
+    expect(kinds(entries).filter((kind) => kind === 'summary')).toHaveLength(5);
     expect(entries.at(-2)).toMatchObject({ entry: 'full', failure: { digest: '00000001' } });
     expect(entries.at(-1)).toMatchObject({ entry: 'full' });
   });
@@ -130,7 +128,7 @@ describe('a journal', () => {
     journal.settle();
     journal.append(createFailure());
     const rest = readAll(folder, { live: true, from: first.next });
-    expect(kinds(rest.entries)).toEqual(['count', 'whole']);
+    expect(kinds(rest.entries)).toEqual(['count', 'full']);
     const [counted] = rest.entries;
     const count = counted?.entry === 'count' ? counted.record.count : 0;
     expect(first.entries.length + count).toBe(500);
@@ -164,17 +162,13 @@ describe('a journal', () => {
     let room = Number.POSITIVE_INFINITY;
     const { folder, journal, lines, clock } = setUp({
       files: {
-        open(path) {
-          mkdirSync(dirname(path), { recursive: true });
-          return openSync(path, 'ax');
-        },
+        open: (path) => openSync(path, 'ax'),
         write(file, bytes) {
           // A disk that fills up accepts part of a write.
           const taken = Math.min(room, bytes.length);
           if (taken === 0) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
           return writeSync(file, bytes, 0, taken);
         },
-        truncate: ftruncateSync,
       },
     });
     expect(journal.append(createFailure())).toBe(true);
@@ -220,7 +214,7 @@ describe('the journal of a dead process', () => {
   it('is read up to the line during which the process was killed', () => {
     const { folder, journal } = setUp();
     journal.append(createFailure());
-    appendFileSync(join(folder, '00000001.ndjson'), '{"entry":"whole","failure":{"dig');
+    appendFileSync(join(folder, '00000001.ndjson'), '{"entry":"full","failure":{"dig');
     expect(readAll(folder, { live: true })).toMatchObject({ skipped: 0, entries: { length: 1 } });
     expect(readAll(folder)).toMatchObject({ skipped: 1, entries: { length: 1 }, next: { segment: 2, offset: 0 } });
   });
@@ -231,7 +225,7 @@ describe('the journal of a dead process', () => {
     for (const title of titles) journal.append(createFailure({ title }));
     for (const maxBytes of [1, 7, 300, 1000, 100_000]) {
       const { entries } = readAll(folder, { maxBytes });
-      expect(entries.map((entry) => entry.entry === 'whole' && entry.failure.title)).toEqual(titles);
+      expect(entries.map((entry) => entry.entry === 'full' && entry.failure.title)).toEqual(titles);
     }
   });
 

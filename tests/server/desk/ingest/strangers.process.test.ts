@@ -1,10 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Desk } from '../../../../src/server/desk/desk.ts';
-import { createKeepFeedback } from '../../../../src/server/desk/ingest/keep-feedback.ts';
-import { toReportStore } from '../../../../src/server/desk/ingest/to-report-store.ts';
-import { toKey } from '../../../../src/server/desk/store/incident-key.ts';
 import { createBodyReader } from '../../../../src/server/engine/api/body-reader.ts';
 import { createHttpServer } from '../../../../src/server/engine/connection/http-server.ts';
 import { emptyLocationTable } from '../../../../src/server/engine/errors/digest/location-table.ts';
@@ -15,7 +11,6 @@ import { ECHO_AGE } from '../../../../src/server/reports/tunnel/echoes.ts';
 import { openTunnel } from '../../../../src/server/reports/tunnel/open-tunnel.ts';
 import { toOccurrence } from '../../../../src/shared/engine/reporting/address.ts';
 import { REPORT_TAGS } from '../../../../src/shared/engine/reporting/report-tags.ts';
-import { Day } from '../../../../src/shared/units.ts';
 import { createTestApp, spyOnLog, TEST_SERVER } from '../../../support/app.ts';
 import { createFailure, openTestDesk } from '../../../support/desk.ts';
 import { createFolder } from '../../../support/folder.ts';
@@ -30,10 +25,9 @@ async function start() {
   const counts = new Map<string, number>();
   const tunnel = openTunnel({
     path: '/_report',
-    store: toReportStore(desk),
+    store: { ...desk.calls, journal: (failure) => desk.journal(failure) },
     toUrl: (address) => `/desk/${address}`,
     mayOpen: () => false,
-    feedback: createKeepFeedback({ desk, environment: 'production' }),
     upstream: undefined,
     environment: 'production',
     build: 'build-1',
@@ -46,7 +40,6 @@ async function start() {
     routes: [],
     visitors: {
       toVisitor: (address) => createHash('sha256').update(address).digest('base64url').slice(0, 16),
-      listOthers: () => [],
     },
     count(_name, labels, by = 1) {
       const reason = Object.values(labels)[0] ?? '';
@@ -80,12 +73,9 @@ async function start() {
   return {
     desk,
     counts,
-    send,
     sendEvent: (more?: object, from?: string) => send('event', eventOf(more), from),
     sendEcho: (address: string, more: object = {}, from?: string) =>
       send('event', eventOf({ tags: { [REPORT_TAGS.echo]: address }, ...more }), from),
-    say: (about: string, from?: string) =>
-      send('user_report', { event_id: about, comments: `It broke. ${newId()}` }, from),
     fail(wanted: Partial<Failure> = {}) {
       const failure = createFailure(wanted);
       desk.journal(failure);
@@ -94,47 +84,9 @@ async function start() {
   };
 }
 
-const listFeedback = (desk: Desk, digest: string) => desk.calls.listFeedback(toKey(digest, 'production'), 500);
-
-describe('feedback from strangers', () => {
-  it('is stored only for failures of the last day', async () => {
-    const { desk, fail, say, counts, sendEvent } = await start();
-    const recent = fail();
-    const old = fail({ digest: '2M3KQ7XA', at: Date.now() - Day - 1000 });
-    const { body } = await sendEvent();
-    for (const [index, id] of [recent.id, old.id, newId(), body.id ?? ''].entries()) {
-      expect((await say(id, `203.0.113.${index}`)).status).toBe(200);
-    }
-    expect(await listFeedback(desk, recent.digest)).toHaveLength(1);
-    expect(await listFeedback(desk, old.digest)).toEqual([]);
-    expect(await listFeedback(desk, body.digest ?? '')).toHaveLength(1);
-    expect(counts.get('feedback-unknown')).toBe(2);
-  });
-
-  it('is limited per failure and per sender', async () => {
-    const { desk, fail, say, counts } = await start();
-    const { id, digest } = fail();
-    for (let index = 0; index < 12; index += 1) await say(id);
-    expect(await listFeedback(desk, digest)).toHaveLength(5);
-    for (let index = 0; index < 40; index += 1) await say(id, `203.0.113.${100 + index}`);
-    expect(await listFeedback(desk, digest)).toHaveLength(20);
-    expect(counts.get('feedback-limited')).toBe(52 - 20);
-  });
-
-  it('is limited in bytes', async () => {
-    const { desk, fail, send } = await start();
-    const { id, digest } = fail();
-    const text = 'x'.repeat(4096);
-    for (let index = 0; index < 5; index += 1) await send('user_report', { event_id: id, comments: text });
-    const size = (await listFeedback(desk, digest)).reduce((sum, said) => sum + said.text.length, 0);
-    expect(size).toBeGreaterThan(0);
-    expect(size).toBeLessThanOrEqual(32 * 1024);
-  });
-});
-
 describe('echoes from strangers', () => {
   it('are stored once for each failure that a server saw', async () => {
-    const { desk, fail, sendEcho, say, counts } = await start();
+    const { desk, fail, sendEcho, counts } = await start();
     const failures = Array.from({ length: 15 }, () => fail());
     const echoes = [];
     for (const { address } of failures) echoes.push((await sendEcho(address)).body.id ?? '');
@@ -149,9 +101,6 @@ describe('echoes from strangers', () => {
       const led = await desk.calls.find(`7K3QM2XA-${toOccurrence(id)}`);
       expect(led?.occurrence?.occurrence).toBe(failures[index]?.occurrence);
     }
-    await say(echoes[0] ?? '');
-    const [said] = await listFeedback(desk, '7K3QM2XA');
-    expect(said?.address).toBe(failures[0]?.address);
   });
 
   it('with made-up addresses create no incident and no alias', async () => {
@@ -187,6 +136,6 @@ describe('an address shown to a visitor', () => {
     await sendEvent({ event_id: sameEnd });
     await sendEcho(`${issued.digest}-00000000`, { event_id: sameEnd });
     const found = await desk.calls.find(issued.address);
-    expect(found).toMatchObject({ state: 'kept', occurrence: { side: 'server', full: { id: issued.id } } });
+    expect(found).toMatchObject({ state: 'stored', occurrence: { side: 'server', full: { id: issued.id } } });
   });
 });

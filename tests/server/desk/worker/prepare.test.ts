@@ -29,37 +29,36 @@ function setUp({
   return { prepare, asked, lines };
 }
 
-const whole = (wanted: Partial<Failure> = {}) => ({ entry: 'full' as const, failure: createFailure(wanted) });
+const full = (wanted: Partial<Failure> = {}) => ({ entry: 'full' as const, failure: createFailure(wanted) });
 
 describe('an ingested failure', () => {
   it('gets its digest from the table of its build, and is found by the one that was shown', async () => {
     const { prepare, asked } = setUp();
-    const [intake] = await prepare([whole({ unresolved: true, weak: true })]);
-    expect(intake).toMatchObject({ shownAs: '7K3QM2XA', failure: made });
-    expect(intake?.entry === 'whole' && ('unresolved' in intake.failure || 'weak' in intake.failure)).toBe(false);
+    const [entry] = await prepare([full({ unresolved: true, weak: true })]);
+    expect(entry).toMatchObject({ shownAs: '7K3QM2XA', failure: made });
+    expect(entry?.entry === 'full' && ('unresolved' in entry.failure || 'weak' in entry.failure)).toBe(false);
     expect(asked).toEqual(['{}']);
   });
 
   it('keeps its digest if there is no table', async () => {
     const { prepare } = setUp({ sites: null });
-    const [intake] = await prepare([whole({ unresolved: true })]);
-    expect(intake).toMatchObject({ failure: { digest: '7K3QM2XA', unresolved: true } });
-    expect(intake).not.toHaveProperty('shownAs');
+    const [entry] = await prepare([full({ unresolved: true })]);
+    expect(entry).toMatchObject({ failure: { digest: '7K3QM2XA', unresolved: true } });
+    expect(entry).not.toHaveProperty('shownAs');
   });
 
-  it('has its frames resolved if it can be kept: the first of an hour and the newest of a batch', async () => {
+  it('has its frames resolved if it can be stored in full: a hundred of a digest', async () => {
     const { prepare } = setUp();
-    const intakes = await prepare(Array.from({ length: 150 }, () => whole()));
-    const resolved = intakes.map((intake) => intake.entry === 'whole' && intake.failure.resolved !== undefined);
-    expect(resolved.slice(0, 110).every(Boolean)).toBe(true);
-    expect(resolved.filter(Boolean)).toHaveLength(130);
-    expect(resolved.slice(-20).every(Boolean)).toBe(true);
+    const entries = await prepare(Array.from({ length: 150 }, () => full()));
+    const resolved = entries.map((entry) => entry.entry === 'full' && entry.failure.resolved !== undefined);
+    expect(resolved.lastIndexOf(true)).toBe(99);
+    expect(resolved.slice(0, 100).every(Boolean)).toBe(true);
   });
 
   it('is stored even if its maps cannot be read', async () => {
     const { prepare, lines } = setUp({ resolve: () => Promise.reject(new Error('broken')) });
-    const [intake] = await prepare([whole()]);
-    expect(intake).toMatchObject({ failure: { digest: '7K3QM2XA' } });
+    const [entry] = await prepare([full()]);
+    expect(entry).toMatchObject({ failure: { digest: '7K3QM2XA' } });
     expect(lines).toHaveLength(1);
   });
 });

@@ -48,13 +48,13 @@ describe('an unavailable store', () => {
       if (!isThere) throw new StoreAwayError('not yet');
       return openMemory();
     });
-    await expect(holder.use((store) => store.listProcesses(1))).rejects.toThrow(StoreAwayError);
+    await expect(holder.use((store) => store.listBuilds())).rejects.toThrow(StoreAwayError);
     await wait(60_000);
     expect(lines).toMatchObject([{ level: 'error', message: expect.stringContaining('wait in the journal') }]);
     expect(holder.reachableSince).toBeUndefined();
     isThere = true;
     await waitUntilBack(holder);
-    expect(await holder.use((store) => store.listProcesses(1))).toEqual([]);
+    expect(await holder.use((store) => store.listBuilds())).toEqual([]);
     expect(opened()).toBe(1);
     expect(lines.map(({ level }) => level)).toEqual(['error', 'info']);
     await holder.close();
@@ -85,7 +85,7 @@ describe('an unavailable store', () => {
       opens += 1;
       return openMemory();
     });
-    await holder.use((store) => store.listProcesses(1));
+    await holder.use((store) => store.listBuilds());
     const gone = holder.use(async () => {
       throw new StoreAwayError('deleted', { isGone: true });
     });

@@ -21,7 +21,7 @@ parentPort.on('message', ({ say, id, name }) => {
   if (say === 'beat') parentPort.postMessage({ say: 'alive' });
   if (name === 'find') throw new Error('broken');
   if (name === 'flush') for (const end = Date.now() + 1000; Date.now() < end;);
-  if (name === 'isKnown') parentPort.postMessage({ say: 'refusal', id, message: 'too slow', why: 'slow' });
+  if (name === 'isKnownDigest') parentPort.postMessage({ say: 'refusal', id, message: 'too slow', why: 'slow' });
   else if (id && name !== 'readSession') parentPort.postMessage({ say: 'answer', id, value: true });
 });
 `;
@@ -36,7 +36,7 @@ function start(limits: Partial<WorkerThreadLimits> = {}, startWithin?: number) {
     file,
     start: {
       signals: createSignals().buffer,
-      run: 'run',
+      process: 'process',
       startedAt: 0,
       dataDir: folder,
       databaseUrl: undefined,
@@ -51,7 +51,6 @@ function start(limits: Partial<WorkerThreadLimits> = {}, startWithin?: number) {
     count: (name, labels) => counts.push([name, ...Object.values(labels)].join(' ')),
     startWithin,
     onBlocked: () => undefined,
-    onRetained: () => undefined,
     limits: { restartFirst: 10, restartLongest: 10_000, ...limits },
   });
   onTestFinished(() => worker.end());
@@ -132,7 +131,7 @@ describe('a question', () => {
 
   it('says whether only its query failed', async () => {
     const { worker } = start();
-    const failed = worker.calls.isKnown('7K3QM2XA');
+    const failed = worker.calls.isKnownDigest('7K3QM2XA');
     await expect(failed).rejects.toThrow(QueryFailedError);
     await expect(failed).rejects.toMatchObject({ reason: 'slow', message: 'too slow' });
   });
