@@ -1,4 +1,4 @@
-import type { DataStrategyFunction } from 'react-router';
+import { type DataStrategyFunction, IDLE_NAVIGATION } from 'react-router';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createDataStrategy } from '../../../../src/client/engine/navigation/data-strategy.ts';
 import type { PageDataStore } from '../../../../src/client/engine/page-data/store.ts';
@@ -41,6 +41,8 @@ function createStrategy(answer: object) {
     onRecall: () => {},
     onFailure: () => {},
     onAnswer: (isTaken) => void answers.push(isTaken),
+    getState: () => ({ navigation: IDLE_NAVIGATION, fetchers: new Map() }),
+    onStay: () => {},
   });
   const response = () =>
     new Response(`${JSON.stringify({ d: answer })}\n`, {

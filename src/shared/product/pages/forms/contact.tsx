@@ -20,8 +20,8 @@ export function Contact() {
           <button type="submit" disabled={pending}>
             {pending ? 'Sending…' : 'Send'}
           </button>
-          {/* Spillway leaves a button with a target to the browser. */}
-          <button type="submit" formTarget="_self" className="quiet">
+          {/* Spillway leaves a form with a target other than `_self` to the browser. */}
+          <button type="submit" formTarget="_top" className="quiet">
             Post without JavaScript
           </button>
         </div>
