@@ -26,21 +26,24 @@ const site = useOwnedSite({
     ]);`,
   'src/shared/product/pages/home/home.tsx': undefined as unknown as string,
   'src/shared/product/pages/forms.tsx': `
+    import { useState } from 'react';
     import { useFetcher, useNavigation, useSearchParams } from 'react-router';
     import { Link } from '#engine';
     import { useActionResult } from '../../engine/rendering/hooks.ts';
     import { Form } from '../../engine/routing/form.tsx';
     export default function Forms() {
       const result = useActionResult('forms.save');
+      const old = useActionResult('forms.old');
       const navigation = useNavigation();
       const fetcher = useFetcher();
+      const [typed, setTyped] = useState('');
       const [search] = useSearchParams();
       const fields = (button) => <><input name="text" defaultValue="typed" /><button>{button}</button></>;
       return (
         <>
           <title>Forms</title>
           <h1>Forms</h1>
-          <output id="result">{JSON.stringify(result?.data ?? result?.errors?.[''] ?? null)}</output>
+          <output id="result">{JSON.stringify(result?.data ?? (result ?? old)?.errors?.[''] ?? null)}</output>
           <output id="state">{navigation.state + ' ' + fetcher.state}</output>
           <output id="search">{JSON.stringify([...search])}</output>
 
@@ -97,6 +100,8 @@ const site = useOwnedSite({
 
           <Form action="forms.save" to="/forms?a=1#state">{fields('Save at a hash')}</Form>
           <Form method="get" to="/forms#state">{fields('Search at a hash')}</Form>
+          <Form action="forms.save" to="/forms?step=refuses">{fields('Be refused by a step')}</Form>
+          <Form action="forms.save" to="/forms?step=fails">{fields('Be failed by a step')}</Form>
           <Form action="forms.save" to="/legacy">{fields('Save in another app')}</Form>
           <Link to="/forms/?x=1#state">A slash too many</Link>
           <Link to="/moved?x=1#state">Moved</Link>
@@ -107,6 +112,18 @@ const site = useOwnedSite({
             <button formEncType="multipart/form-data">Save lines in parts</button>
             <button formMethod="get">Search lines</button>
           </Form>
+          <Form action="forms.old" encType="multipart/form-data" aria-label="old">
+            <input name="text" />
+            <textarea name="lines" />
+            <select name="choice"><option>1</option><option>2</option></select>
+            {['1', '2'].map((value) => <input key={value} type="checkbox" name="box" value={value} />)}
+            <input name="state" value={typed} onChange={(event) => setTyped(event.target.value)} />
+            <input type="password" name="pin" />
+            <input name="card" autoComplete="cc-number" />
+            <input type="file" name="file" aria-label="Kept by no one" />
+            <button>Save the old way</button>
+          </Form>
+          <p id="typed">{typed}</p>
           <Form action="forms.save" encType="multipart/form-data">
             <input type="file" name="file" aria-label="File" />
             <button>Upload</button>
@@ -130,7 +147,7 @@ const site = useOwnedSite({
       moved: { loader: ({ url }) => redirect('/forms' + url.search) },
     };`,
   'src/server/product/index.ts': `
-    import { defineProduct } from '#engine/server';
+    import { defineProduct, HttpError } from '#engine/server';
     import { createApi } from './api/index.ts';
     import { pages } from './pages/index.ts';
     import { settings } from './settings.ts';
@@ -139,6 +156,12 @@ const site = useOwnedSite({
       pages,
       api: createApi,
       contentSources: { form: ['${OTHER}'] },
+      steps: () => [
+        (req, res, next) => {
+          if (req.method !== 'POST' || !req.query.step) return next();
+          throw req.query.step === 'fails' ? new Error('The step failed.') : new HttpError(503, 'Closed until Monday.');
+        },
+      ],
       existingApp: { app: (req, res) => res.end(req.method + ' ' + req.url) },
     });`,
 });
@@ -227,6 +250,54 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     await page.getByText('POST /legacy').waitFor();
     expect(documents).toEqual(['/forms', '/legacy']);
   });
+});
+
+/** Fills the form of an action that the server does not have. */
+async function fillOld(page: Page) {
+  const field = (name: string) => page.getByRole('form', { name: 'old' }).locator(`[name=${name}]`);
+  for (const name of ['text', 'state', 'pin', 'card']) await field(name).fill(`my ${name}`);
+  await field('lines').fill('1\n2');
+  await field('choice').selectOption('2');
+  await field('box').last().check();
+  return async () => ({
+    text: await field('text').inputValue(),
+    lines: await field('lines').inputValue(),
+    choice: await field('choice').inputValue(),
+    boxes: [await field('box').first().isChecked(), await field('box').last().isChecked()],
+    state: await page.locator('#typed').textContent(),
+    secrets: [await field('pin').inputValue(), await field('card').inputValue()],
+  });
+}
+
+test('what was typed is still there after the reload that a form of another build needs', async () => {
+  const { page, press } = await open();
+  const read = await fillOld(page);
+  await page.route('**/forms', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: (await response.text()).replace(/"build":"\w+"/, '"build":"next"') });
+  });
+  await press('Save the old way');
+  await expect.poll(() => result(page)).toMatch(/Reload the page.* What you typed is kept/);
+  const typed = { text: 'my text', lines: '1\n2', choice: '2', boxes: [false, true], state: 'my state' };
+  expect(await read()).toEqual({ ...typed, secrets: ['my pin', 'my card'] });
+  await page.unrouteAll();
+  await page.reload();
+  await expect.poll(read).toEqual({ ...typed, secrets: ['', ''] });
+  expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain('my ');
+  await page.reload();
+  await exchanged(page);
+  expect(await read()).toMatchObject({ text: '', state: '' });
+});
+
+test('without JavaScript, the page of another build shows the message and what was typed', async () => {
+  const { page, press } = await open({ javaScriptEnabled: false });
+  await fillOld(page);
+  await press('Save the old way');
+  await page.getByRole('heading', { name: /another version of the site.* Copy what you typed/ }).waitFor();
+  const texts = await page
+    .getByRole('textbox')
+    .evaluateAll((fields: HTMLTextAreaElement[]) => fields.map(({ value }) => value));
+  expect(texts).toEqual(['my text', '1\n2', '2', '2', 'my state', 'my card']);
 });
 
 test('a form whose URL cannot be parsed stays where it is', async () => {
@@ -325,6 +396,15 @@ describe('a navigation that leaves the page', () => {
     release.resolve();
     await expect.poll(() => state(page)).toBe('idle idle');
   });
+});
+
+test.each([
+  ['Be refused by a step', /^Closed until Monday\. What you typed is still here\.$/],
+  ['Be failed by a step', /^Something went wrong on our side \(digest \w{8}-\w{8}\)\. What you typed is still here\.$/],
+])('an answer of a step says what the step says: %s', async (name, expected) => {
+  const { page, press } = await open();
+  await press(name);
+  await expect.poll(() => result(page)).toMatch(expected);
 });
 
 test.each([

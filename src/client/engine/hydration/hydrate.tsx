@@ -160,7 +160,6 @@ export async function hydrate({
     if (!hasSaveData()) void exchanged.then(() => whenIdle(reporting.start));
   });
   develop?.attachPage({
-    exchanged: getNavigator().then(ignore),
     revalidate,
     replaceModule: (id, module) => void loader.modules.set(id, module),
     replaceStyles: (id, hrefs) => void loader.styles.set(id, hrefs),

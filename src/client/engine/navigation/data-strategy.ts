@@ -4,9 +4,10 @@ import type { BrowserFailureKind } from '../../../shared/engine/reporting/browse
 import type { ActionResult, PagePayload, RedirectPayload } from '../../../shared/engine/wire/payload.ts';
 import { ACTION_ACCEPT, NOT_FOUND_ROUTE, readAction } from '../../../shared/engine/wire/protocol.ts';
 import { RouteLoadError, type RouteLoader } from '../hydration/route-loader.ts';
-import { type PageDataResult, readPageData } from '../page-data/fetch-page-data.ts';
+import { type PageDataResult, PROBLEM_TYPE, readPageData } from '../page-data/fetch-page-data.ts';
 import type { PageDataStore } from '../page-data/store.ts';
 import { loadDocument } from './full-load.ts';
+import { keepPlace } from './place.ts';
 
 export interface DataStrategyOptions {
   readonly build: string;
@@ -144,7 +145,7 @@ export function createDataStrategy({
     });
     let result: PageDataResult;
     try {
-      const headers = { Accept: ACTION_ACCEPT };
+      const headers = { Accept: `${ACTION_ACCEPT}, ${PROBLEM_TYPE}` };
       // The browser reads the files of a form while it sends them. JSON and text have no form; the server refuses them.
       const body = !form ? await request.blob() : isMultipart(request) ? form : toFields(form);
       const response = await fetch(url, { method: 'POST', headers, body, signal: request.signal });
@@ -152,8 +153,9 @@ export function createDataStrategy({
     } catch (error) {
       if (request.signal.aborted) throw error;
       onFailure(error, 'network');
-      const { message, status } = toShownError(error);
+      const { message, status, digest } = toShownError(error);
       if (message) return refuse(`${message} ${KEPT}`, status);
+      if (digest) return refuse(`Something went wrong on our side (digest ${digest}). ${KEPT}`, status);
       return refuse(isMultipart(request) ? UNSENT_FILE : UNSENT);
     }
     if (result.kind === 'busy') return refuse(UNTAKEN);
@@ -162,6 +164,8 @@ export function createDataStrategy({
     if (result.kind === 'redirect') return redirect(result.payload, wanted);
     if (result.kind !== 'page') return toFailure(leaf, new Error(`The form was answered "${result.kind}".`));
     const { payload } = result;
+    // Only a reload can help a form that another build refuses.
+    if (payload.build !== build && payload.action?.errors) addEventListener('pagehide', keepPlace, { once: true });
     // If the action answered, its result is shown together with the page's error, which the load brings.
     const failed = payload.action ? undefined : Object.values(payload.errors ?? {})[0];
     if (failed) return { [leaf]: { type: 'error', result: failed } };

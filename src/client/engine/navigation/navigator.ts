@@ -11,6 +11,7 @@ import { createAfterNavigation } from './after-navigation.ts';
 import { createBrowserRouter } from './browser-router.ts';
 import { createDataStrategy, type DataStrategyOptions, toFields } from './data-strategy.ts';
 import { type LinkHandlers, readForm, type Submission } from './link-events.ts';
+import { restorePlace } from './place.ts';
 import { prefetchLinks } from './prefetch-events.ts';
 import { hasSaveData } from './save-data.ts';
 import { keepScrollPositions } from './scroll-positions.ts';
@@ -124,6 +125,8 @@ export function createNavigator({ tree, base, payload, etag, shown, loader, onFa
     store.prefetch(path, priority, signal);
     loader.load(ids).catch(() => {}); // the navigation will report it
   });
+
+  restorePlace();
 
   return {
     router,

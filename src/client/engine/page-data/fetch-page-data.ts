@@ -1,3 +1,4 @@
+import type { Problem } from '../../../shared/engine/api/operation.ts';
 import { fetchWithRetry, toRetryAfterMs } from '../../../shared/engine/retry.ts';
 import { publicError } from '../../../shared/engine/routing/control-flow.ts';
 import type { PagePayload, RedirectPayload } from '../../../shared/engine/wire/payload.ts';
@@ -43,6 +44,9 @@ export interface PageVersion {
   readonly etag: string | undefined;
   readonly build: string | undefined;
 }
+
+/** A step of the product that refuses a background post answers in this format (RFC 9457). */
+export const PROBLEM_TYPE = 'application/problem+json';
 
 /** All attempts together (ms). */
 const RETRY_DEADLINE = 10 * Second;
@@ -155,7 +159,7 @@ async function readFirst(response: Response, lines: Lines, signal: AbortSignal |
   if (!headers.get('Content-Type')?.startsWith(WIRE_TYPE)) {
     const digest = headers.get(DIGEST_HEADER);
     if (digest) throw new WireFailure({ kind: 'failure', status, digest });
-    if (status >= 400) publicError(status, explain(response));
+    if (status >= 400) publicError(status, readDetail(response, first) ?? explain(response));
     throw new Error(`The server answered ${status}, and not with page data.`);
   }
   const decoder = createDecoder();
@@ -167,6 +171,13 @@ async function readFirst(response: Response, lines: Lines, signal: AbortSignal |
   done.catch(() => {}); // each deferred value has its own rejection
   const etag = headers.get('ETag') ?? undefined;
   return { kind: 'page', payload: payload as PagePayload, status, etag, done, ...(kept && { lines: kept }) };
+}
+
+/** Returns what a step of the product says to the visitor. */
+function readDetail({ headers }: Response, line: string): string | undefined {
+  if (!headers.get('Content-Type')?.startsWith(PROBLEM_TYPE)) return undefined;
+  const { detail } = JSON.parse(line) as Problem;
+  return detail;
 }
 
 /** Explains the answer of another server, such as a proxy, to the visitor. It is not a failure of this one. */

@@ -1,5 +1,6 @@
 import { Form, useActionResult } from '../../actions.ts';
 import { Field } from '../../ui/field.tsx';
+import { FormError } from '../../ui/form-error.tsx';
 import { usePending } from '../../ui/use-pending.ts';
 import { Answered } from './answered.tsx';
 import styles from './forms.module.css';
@@ -25,6 +26,7 @@ export function Contact() {
             Post without JavaScript
           </button>
         </div>
+        <FormError result={result} />
       </Form>
       <div role="status">
         {sent && <p>Thank you. Sent at {sent.sentAt.toISOString()}. (The tour does not store messages.)</p>}
