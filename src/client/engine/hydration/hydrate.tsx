@@ -145,13 +145,10 @@ export async function hydrate({
         (live) => live.navigate(url, options),
         () => window.location.assign(url), // the router's chunk did not load, so the link acts as an ordinary one
       ),
-    submit: (submission) =>
-      void getNavigator()
-        .then(
-          (live) => live.submit(submission),
-          () => false,
-        )
-        .then((isSent) => isSent || submitNatively(submission)),
+    async submit(submission) {
+      const live = await getNavigator().catch(() => undefined);
+      if (!live?.submit(submission)) submitNatively(submission);
+    },
   });
   addEventListener('popstate', () => void getNavigator().catch(() => window.location.reload()), { once: true });
   whenIdle(() => {

@@ -24,7 +24,7 @@ export interface DataStrategyOptions {
   /** Called when the server has answered a form, except a fetcher's: true if the action accepted it. */
   readonly onAnswer: (isTaken: boolean) => void;
   /** The router's state when a request begins. It has the form and the fragment, which the request lacks. */
-  readonly getState: () => Pick<RouterState, 'navigation' | 'fetchers'>;
+  readonly getState: () => Pick<RouterState, 'location' | 'navigation' | 'fetchers'>;
   /** Called if a document was loaded and the page stays nevertheless, so that the navigation is over. */
   readonly onStay: () => void;
 }
@@ -36,7 +36,7 @@ interface Wanted {
   readonly request: Request;
   /** Path and query. */
   readonly url: string;
-  /** The fragment of a navigation, with its `#`. */
+  /** The fragment of the page that the router asks for, with its `#`; none for a fetcher. */
   readonly hash: string;
   readonly form: FormData | undefined;
   /** Outermost first. */
@@ -189,13 +189,13 @@ export function createDataStrategy({
 
   return async function dataStrategy({ request, matches, fetcherKey, unstable_navigationType }) {
     const { pathname, search } = new URL(request.url);
-    const { navigation, fetchers } = getState();
+    const { location, navigation, fetchers } = getState();
     const isFetcher = fetcherKey !== null;
     const routes = matches.map((match) => match.route.id);
     const wanted: Wanted = {
       request,
       url: pathname + search,
-      hash: (!isFetcher && navigation.location?.hash) || '',
+      hash: isFetcher ? '' : (navigation.location ?? location).hash,
       form: (isFetcher ? fetchers.get(fetcherKey) : navigation)?.formData,
       routes,
       leaf: routes.at(-1) ?? '',

@@ -30,26 +30,30 @@ export function listenToLinks(handlers: LinkHandlers): void {
   addEventListener(
     'submit',
     (event) => {
-      if (!toSubmission(event)) Object.defineProperty(event, 'defaultPrevented', { value: true });
+      if (toSubmission(event) === null) Object.defineProperty(event, 'defaultPrevented', { value: true });
     },
     true,
   );
 
   addEventListener('submit', (event) => {
-    const submission = event.defaultPrevented ? undefined : toSubmission(event);
+    const submission = event.defaultPrevented ? null : toSubmission(event);
     if (!submission || readForm(submission, 'data-form') === null) return;
     event.preventDefault();
     handlers.submit(submission);
   });
 }
 
-/** Returns undefined for a form that is the browser's: for another site or window, or to close a dialog. */
-function toSubmission({ target: form, submitter }: SubmitEvent): Submission | undefined {
+/**
+ * Returns null for a form that is the browser's: for another site or window, or to close a dialog. Undefined for other
+ * elements, which can have events of the same name.
+ */
+function toSubmission({ target: form, submitter }: SubmitEvent): Submission | null | undefined {
+  if (!(form instanceof HTMLFormElement)) return undefined;
   const link = document.createElement('a');
-  const submission = { form: form as HTMLFormElement, submitter, link }; // only forms are submitted
+  const submission = { form, submitter, link };
   link.href = readForm(submission, 'action') || location.href;
   link.target = readForm(submission, 'target') ?? '';
-  return isOwn(link) && !/^dialog$/i.test(readForm(submission, 'method') ?? '') ? submission : undefined;
+  return isOwn(link) && !/^dialog$/i.test(readForm(submission, 'method') ?? '') ? submission : null;
 }
 
 /**
@@ -71,7 +75,7 @@ export function isOwn(link: HTMLAnchorElement): boolean {
   return (
     link.protocol === location.protocol &&
     link.host === location.host &&
-    /^(?:_self)?$/i.test(link.target) &&
+    /^(_self)?$/i.test(link.target) &&
     !link.hasAttribute('download')
   );
 }

@@ -50,7 +50,7 @@ function Typed({ values }: { values: NonNullable<PageError['typed']> }): ReactNo
   return Object.entries(values).map(([name, value]) => (
     <p key={name}>
       <label>
-        {name} <textarea readOnly defaultValue={[value].flat().join('\n')} />
+        {name} <textarea readOnly defaultValue={value} />
       </label>
     </p>
   ));

@@ -4,7 +4,7 @@ import styles from './field.module.css';
 /** The message for a whole form, such as that it is too large or was not sent. */
 export function FormError({ result }: { result: ActionResult | undefined }) {
   return (
-    <p role="alert" className={styles.error}>
+    <p role="alert" className={styles.whole}>
       {result?.errors?.['']}
     </p>
   );

@@ -7,6 +7,8 @@ import type { PagePayload } from '../../../../src/shared/engine/wire/payload.ts'
 const ORIGIN = 'http://weir.example';
 const PAGE: PagePayload = { build: 'b1', routes: ['page'], params: {}, data: { page: 'loaded' }, styles: {} };
 
+const location = { pathname: '/a', search: '', hash: '', state: null, key: 'default', mask: undefined };
+
 type Args = Parameters<DataStrategyFunction>[0];
 
 afterEach(() => void vi.unstubAllGlobals());
@@ -41,7 +43,7 @@ function createStrategy(answer: object) {
     onRecall: () => {},
     onFailure: () => {},
     onAnswer: (isTaken) => void answers.push(isTaken),
-    getState: () => ({ navigation: IDLE_NAVIGATION, fetchers: new Map() }),
+    getState: () => ({ location, navigation: IDLE_NAVIGATION, fetchers: new Map() }),
     onStay: () => {},
   });
   const response = () =>
