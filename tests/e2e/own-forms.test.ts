@@ -208,6 +208,7 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     const { page, press, documents, data } = await open({ javaScriptEnabled });
     await press(name);
     await page.locator(id).waitFor({ state: 'hidden' });
+    await page.getByRole('heading', { name: 'Forms' }).waitFor();
     expect(page.url()).not.toContain('secret');
     expect([documents, data]).toEqual([['/forms'], []]);
   });
