@@ -13,7 +13,7 @@ import * as routerContexts from 'spillway:router-contexts';
 import express, { type Express } from 'express';
 import { forwardRef, lazy, memo, Suspense, use } from 'react';
 import { type PipeableStream, renderToPipeableStream } from 'react-dom/server';
-import { createMemoryRouter } from 'react-router';
+import { createMemoryRouter, IDLE_NAVIGATION } from 'react-router';
 import { expect, it } from 'vitest';
 import { joinReactWrites } from '../build/join-react-writes.mjs';
 import { COSTLY } from '../build/node-http.mjs';
@@ -321,17 +321,39 @@ const RELIANCES: readonly Reliance[] = [
   },
   {
     on: 'react-router',
-    what: 'keeps `usr` and `key` in `history.state`, and reloads for `X-Remix-Reload-Document`',
+    what: 'keeps `usr` and `key` in `history.state`',
     by: 'src/client/engine/hydration/hydrate.tsx',
     harm: 'After a reload, useLocation().state would be lost.',
     missing() {
-      const [history, router] = ['history.js', 'router.js'].map((file) =>
-        readPackageFile('react-router', `dist/production/lib/router/${file}`),
-      );
+      const history = readPackageFile('react-router', 'dist/production/lib/router/history.js');
+      return failing({ usr: /\busr: /.test(history), key: /\bkey: /.test(history) });
+    },
+  },
+  {
+    on: 'react-router',
+    what: 'has the form and the target of a navigation in its state when it asks for data, and ends the navigation by `_internalSetStateDoNotUseOrYouWillBreakYourApp`',
+    by: 'src/client/engine/navigation/navigator.ts',
+    harm: 'Forms would be sent empty, and useNavigation() would stay busy after a download.',
+    async missing() {
+      const seen: unknown[] = [];
+      const router = createMemoryRouter(tree.objects, {
+        hydrationData: { loaderData: {} },
+        dataStrategy: () => {
+          seen.push(router.state.navigation.formData?.get('name'), router.state.navigation.location?.hash);
+          return new Promise(() => {});
+        },
+      });
+      const formData = new FormData();
+      formData.set('name', 'Ada');
+      void router.navigate('/#end', { formMethod: 'post', formData });
+      const begun = router.state.navigation.state;
+      router._internalSetStateDoNotUseOrYouWillBreakYourApp({ navigation: IDLE_NAVIGATION });
+      const ended = router.state.navigation.state;
       return failing({
-        usr: /\busr: /.test(history ?? ''),
-        key: /\bkey: /.test(history ?? ''),
-        'X-Remix-Reload-Document': router?.includes('X-Remix-Reload-Document') ?? false,
+        form: seen[0] === 'Ada',
+        hash: seen[1] === '#end',
+        begun: begun === 'submitting',
+        ended: ended === 'idle',
       });
     },
   },

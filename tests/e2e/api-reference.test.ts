@@ -54,6 +54,12 @@ beforeAll(async () => {
   ({ complaints } = await watch(page));
   await page.goto(`http://127.0.0.1:${server.port}/api/docs`);
 });
+test('is valid: the parser closes no paragraph early', async () => {
+  const html = await (await fetch(page.url())).text();
+  const seen = html.replace(/<noscript>.*?<\/noscript>/s, '');
+  expect(await page.locator('p').count()).toBe(seen.match(/<p[ >]/g)?.length);
+});
+
 afterAll(async () => {
   await page.context().close();
   server.close();

@@ -104,9 +104,7 @@ describe('a form with JavaScript', () => {
     const answered = answer(page);
     await page.getByRole('button', { name: 'Upload' }).click();
     expect((await answered).status()).toBe(413);
-    await page.waitForFunction(
-      () => ![...document.querySelectorAll('button')].some((button) => button.textContent === 'Uploading…'),
-    );
+    await page.locator('#upload').getByText('The request is larger than 1024 KiB').waitFor();
     await page.getByRole('heading', { level: 1, name: 'Forms' }).waitFor();
     expect(await page.getByLabel('Your name').inputValue()).toBe('Ada');
     expect(await page.getByLabel('A file under 1 MB').evaluate((input: HTMLInputElement) => input.files?.length)).toBe(
@@ -120,9 +118,7 @@ describe('a form with JavaScript', () => {
     await page.getByLabel('Name of a gate').fill('Far gate');
     await page.context().setOffline(true);
     await page.getByRole('button', { name: 'Add' }).click();
-    await page.waitForFunction(
-      () => ![...document.querySelectorAll('button')].some((button) => button.textContent === 'Adding…'),
-    );
+    await page.locator('#gates').getByText('The form was not sent.').waitFor();
     expect(await page.getByLabel('Name of a gate').inputValue()).toBe('Far gate');
     await page.context().setOffline(false);
     await page.getByRole('button', { name: 'Add' }).click();

@@ -10,15 +10,13 @@ import {
 import type { PageModule } from '../../../shared/engine/routing/routes.ts';
 import type { PageError } from '../../../shared/engine/wire/payload.ts';
 import { Millisecond } from '../../../shared/units.ts';
+import { keepPlace } from '../navigation/place.ts';
 import type { RootHooks } from '../reporting/reporting.ts';
 import { importModule, repeatCutRequests } from './cut-requests.ts';
 import { hideOverlay, showProblems } from './overlay.ts';
-import { keepPlace, restorePlace } from './place.ts';
 
 /** The functions of a hydrated page with which a change of the server or of a page is shown. */
 export interface LivePage {
-  /** Resolves when the router has replaced its stand-in. */
-  readonly exchanged: Promise<void>;
   /** Loads the page's data again. */
   revalidate(): Promise<void>;
   replaceModule(routeId: string, module: PageModule): void;
@@ -83,7 +81,6 @@ export async function startDevelopment(shows: typeof pagesOf = 'product'): Promi
 
 export function attachPage(live: LivePage): void {
   page = live;
-  void live.exchanged.then(restorePlace, () => undefined);
 }
 
 /** Called when an error page is shown: the overlay adds what the page does not say. */

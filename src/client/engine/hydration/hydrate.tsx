@@ -12,7 +12,7 @@ import { RouterView } from '../../../shared/engine/routing/router-view.tsx';
 import type { RouteDefinition } from '../../../shared/engine/routing/routes.ts';
 import { createStandIn } from '../../../shared/engine/routing/stand-in.ts';
 import { WHOLE_KEY } from '../../../shared/engine/wire/protocol.ts';
-import { listenToLinks } from '../navigation/link-events.ts';
+import { listenToLinks, type Submission } from '../navigation/link-events.ts';
 import type { Navigator } from '../navigation/navigator.ts';
 import { hasSaveData } from '../navigation/save-data.ts';
 import type { LoadReporter } from '../reporting/deliver-reports.ts';
@@ -141,11 +141,10 @@ export async function hydrate({
         (live) => live.navigate(url, options),
         () => window.location.assign(url), // the router's chunk did not load, so the link acts as an ordinary one
       ),
-    submit: (form, submitter) =>
-      void getNavigator().then(
-        (live) => live.submit(form, submitter),
-        () => submitNatively(form, submitter),
-      ),
+    async submit(submission) {
+      const live = await getNavigator().catch(() => undefined);
+      if (!live?.submit(submission)) submitNatively(submission);
+    },
   });
   addEventListener('popstate', () => void getNavigator().catch(() => window.location.reload()), { once: true });
   whenIdle(() => {
@@ -154,7 +153,6 @@ export async function hydrate({
     if (!hasSaveData()) void exchanged.then(() => whenIdle(reporting.start));
   });
   develop?.attachPage({
-    exchanged: getNavigator().then(ignore),
     revalidate,
     replaceModule: (id, module) => void loader.modules.set(id, module),
     replaceStyles: (id, hrefs) => void loader.styles.set(id, hrefs),
@@ -163,13 +161,14 @@ export async function hydrate({
 
 /**
  * Submits a form without the engine, with its button's name and value, which `form.submit()` leaves out. In a later
- * task, because a form whose submit event is still running accepts no other.
+ * task, because a form whose submit event is still running accepts no other. The page's listeners have run already.
  */
-function submitNatively(form: HTMLFormElement, submitter: HTMLElement | null): void {
+function submitNatively({ form, submitter }: Submission): void {
+  const stop = (event: Event) => event.stopImmediatePropagation();
   setTimeout(() => {
-    form.removeAttribute('data-form');
-    form.requestSubmit(submitter);
-    form.setAttribute('data-form', '');
+    addEventListener('submit', stop, true);
+    HTMLFormElement.prototype.requestSubmit.call(form, submitter);
+    removeEventListener('submit', stop, true);
   });
 }
 

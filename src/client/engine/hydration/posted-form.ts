@@ -1,19 +1,17 @@
-import { startTransition } from 'react';
-import { requestFormReset } from 'react-dom';
 import { isTextField } from '../navigation/is-text-field.ts';
+import { readForm, type Submission } from '../navigation/link-events.ts';
 
 /** Handles a form after its background post is answered. */
 export interface PostedForm {
   /** Call it when the form is sent. `navigation` settles when the router has finished or abandoned it. */
-  follow(form: HTMLFormElement, navigation: Promise<void>): Promise<void>;
+  follow(submission: Submission, navigation: Promise<void>): Promise<void>;
   /** Call it when the server has answered: the action accepted or refused the form. */
   onAnswer(isTaken: boolean): void;
   /** Call it when the page shows the answer. */
   onCommit(): void;
 }
 
-interface Post {
-  readonly form: HTMLFormElement;
+interface Post extends Submission {
   /** The focused element when the form was sent. */
   readonly focused: Element | null;
   isTaken: boolean | undefined;
@@ -23,12 +21,11 @@ interface Post {
 export function createPostedForm(): PostedForm {
   let last: Post | undefined;
   return {
-    async follow(form, navigation) {
-      const post: Post = { form, focused: document.activeElement, isTaken: undefined };
+    async follow(submission, navigation) {
+      const post: Post = { ...submission, focused: document.activeElement, isTaken: undefined };
       last = post;
       await navigation;
-      if (post.isTaken) resetWhereAsked(form);
-      else if (post.isTaken === undefined && last === post) last = undefined;
+      if (post.isTaken === undefined && last === post) last = undefined;
     },
     onAnswer(isTaken) {
       if (last) last.isTaken = isTaken;
@@ -36,19 +33,16 @@ export function createPostedForm(): PostedForm {
     onCommit() {
       if (last?.isTaken === undefined) return;
       if (!last.isTaken) focusRefused(last);
+      else if (readForm(last, 'data-reset') !== null) HTMLFormElement.prototype.reset.call(last.form);
       last = undefined;
     },
   };
-}
-
-/** React resets the form after it has shown the answer, so the fields get the default values of the answer. */
-function resetWhereAsked(form: HTMLFormElement): void {
-  if (form.hasAttribute('data-reset') && form.isConnected) startTransition(() => requestFormReset(form));
 }
 
 /** Focuses the first field that was refused, unless the visitor has begun to type elsewhere. */
 function focusRefused({ form, focused }: Post): void {
   const active = document.activeElement;
   if (active !== focused && isTextField(active)) return;
-  form.querySelector<HTMLElement>('[aria-invalid]:not([aria-invalid="false"])')?.focus();
+  const refused = Element.prototype.querySelector.call(form, '[aria-invalid]:not([aria-invalid="false"])');
+  if (refused instanceof HTMLElement) refused.focus();
 }

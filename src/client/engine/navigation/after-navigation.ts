@@ -6,16 +6,17 @@ const LIVE_REGION_ID = 'spillway-announcer';
 /**
  * Does after a navigation what a document load does by itself: focus, announcement, scroll.
  *
- * @param shown the path of the page that is shown
+ * @param location of the page that is shown
  */
-export function createAfterNavigation(shown: string): (commit: Commit) => void {
-  let path = shown;
+export function createAfterNavigation({ pathname: path, hash }: Commit['location']): (commit: Commit) => void {
   // Created before its first text, because a region that is inserted together with its text is often not read.
   const region = createLiveRegion();
   return function afterNavigation({ location, restoreScrollPosition, preventScrollReset }) {
     const isOtherPage = path !== location.pathname;
-    path = location.pathname;
-    const target = location.hash ? document.getElementById(decode(location.hash.slice(1))) : null;
+    // A form that stays where it is, below a fragment, must not move the page.
+    const isStill = preventScrollReset && !isOtherPage && hash === location.hash;
+    ({ pathname: path, hash } = location);
+    const target = hash && !isStill ? document.getElementById(decode(hash.slice(1))) : null;
     // A field that both pages have, such as a search in the layout, keeps the focus.
     if (target || (isOtherPage && !isTextField(document.activeElement))) moveFocus(target);
     // The title is in the document by then. Without this, a screen reader would not announce the new page.

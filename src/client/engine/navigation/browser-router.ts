@@ -34,9 +34,12 @@ export function createBrowserRouter(
   };
   const router = createRouter({ history, routes, window, dataStrategy, hydrationData: shown }).initialize();
   started = true;
-  const now = browser.location;
-  if (now.pathname !== location.pathname || now.search !== location.search || now.hash !== location.hash) {
-    listener?.({ action: browser.action, location: now, delta: null });
-  }
+  // Once the caller has the router, because the data strategy reads its state.
+  queueMicrotask(() => {
+    const now = browser.location;
+    if (now.pathname !== location.pathname || now.search !== location.search || now.hash !== location.hash) {
+      listener?.({ action: browser.action, location: now, delta: null });
+    }
+  });
   return decodeOnce(router);
 }

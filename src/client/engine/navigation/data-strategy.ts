@@ -1,11 +1,13 @@
-import { type DataStrategyFunction, type DataStrategyResult, data } from 'react-router';
+import { type DataStrategyFunction, type DataStrategyResult, data, type RouterState } from 'react-router';
+import { toShownError } from '../../../shared/engine/rendering/page-error.ts';
 import type { BrowserFailureKind } from '../../../shared/engine/reporting/browser-report.ts';
 import type { ActionResult, PagePayload, RedirectPayload } from '../../../shared/engine/wire/payload.ts';
 import { ACTION_ACCEPT, NOT_FOUND_ROUTE, readAction } from '../../../shared/engine/wire/protocol.ts';
 import { RouteLoadError, type RouteLoader } from '../hydration/route-loader.ts';
-import { type PageDataResult, readPageData } from '../page-data/fetch-page-data.ts';
+import { type PageDataResult, PROBLEM_TYPE, readPageData } from '../page-data/fetch-page-data.ts';
 import type { PageDataStore } from '../page-data/store.ts';
 import { loadDocument } from './full-load.ts';
+import { keepPlace } from './place.ts';
 
 export interface DataStrategyOptions {
   readonly build: string;
@@ -21,6 +23,10 @@ export interface DataStrategyOptions {
   readonly onFailure: (error: unknown, kind?: BrowserFailureKind) => void;
   /** Called when the server has answered a form, except a fetcher's: true if the action accepted it. */
   readonly onAnswer: (isTaken: boolean) => void;
+  /** The router's state when a request begins. It has the form and the fragment, which the request lacks. */
+  readonly getState: () => Pick<RouterState, 'location' | 'navigation' | 'fetchers'>;
+  /** Called if a document was loaded and the page stays nevertheless, so that the navigation is over. */
+  readonly onStay: () => void;
 }
 
 type Results = Record<string, DataStrategyResult>;
@@ -30,6 +36,9 @@ interface Wanted {
   readonly request: Request;
   /** Path and query. */
   readonly url: string;
+  /** The fragment of the page that the router asks for, with its `#`; none for a fetcher. */
+  readonly hash: string;
+  readonly form: FormData | undefined;
   /** Outermost first. */
   readonly routes: readonly string[];
   readonly leaf: string;
@@ -43,7 +52,16 @@ const BUSY = 'The server is busy at the moment. Try again in a few seconds.';
 const UNTAKEN =
   'The server is busy at the moment, so your form was not processed. What you typed is still here: send it again in a few seconds.';
 
-const UNSENT = 'The form was not sent. What you typed is still here. Check your connection, then send it again.';
+const KEPT = 'What you typed is still here.';
+const UNSENT = `The form was not sent. ${KEPT} Check your connection, then send it again.`;
+const UNSENT_FILE = `The form was not sent. ${KEPT} Check your connection and the size of your files, then send it again.`;
+
+/** Thrown if a document was loaded and the page stays nevertheless. */
+const STAYED = Symbol('stayed');
+
+async function leave(...args: Parameters<typeof loadDocument>): Promise<void> {
+  if (await loadDocument(...args)) throw STAYED;
+}
 
 /** Creates the router's data source: one GET for all routes of a page, one POST for an action and the fresh page. */
 export function createDataStrategy({
@@ -55,28 +73,39 @@ export function createDataStrategy({
   onRecall,
   onFailure,
   onAnswer,
+  getState,
+  onStay,
 }: DataStrategyOptions): DataStrategyFunction {
   /** The page data that an action returned, for the router's next load. */
   let fresh: { readonly url: string; readonly payload: PagePayload } | undefined;
 
-  async function show(result: PageDataResult, { url, leaf }: Wanted): Promise<Results> {
+  async function show(result: PageDataResult, wanted: Wanted): Promise<Results> {
+    const { leaf } = wanted;
+    const url = wanted.url + wanted.hash;
     switch (result.kind) {
       case 'page':
-        if (result.payload.build !== build) await loadDocument(url);
+        if (result.payload.build !== build) await leave(url);
         return showPage(result.payload);
       case 'redirect':
-        return { [leaf]: toRedirect(result.payload) };
+        return redirect(result.payload, wanted);
       case 'failed':
         onFailure(result.error, 'network');
-        await loadDocument(url);
+        await leave(url);
         return toFailure(leaf, result.error);
       case 'busy':
-        await loadDocument(url); // the document says so, and reloads itself
+        await leave(url); // the document says so, and reloads itself
         return toFailure(leaf, new Error(BUSY));
       case 'not-page':
-        await loadDocument(url);
+        await leave(url);
         return toFailure(leaf, new Error(`The URL ${url} is not a page of this site.`));
     }
+  }
+
+  /** A redirect without a fragment keeps that of the URL before, as in HTTP. */
+  async function redirect({ redirect: to, reload }: RedirectPayload, { leaf, hash }: Wanted): Promise<Results> {
+    const location = to.includes('#') ? to : to + hash;
+    if (reload) await leave(location, { guarded: false });
+    return { [leaf]: { type: 'data', result: new Response(null, { status: 302, headers: { Location: location } }) } };
   }
 
   async function showPage(payload: PagePayload): Promise<Results> {
@@ -85,13 +114,13 @@ export function createDataStrategy({
   }
 
   async function load(wanted: Wanted): Promise<Results> {
-    const { request, url, routes, leaf, isFetcher, isPop } = wanted;
+    const { request, url, hash, routes, leaf, isFetcher, isPop } = wanted;
     const brought = fresh;
     // Left before it was shown, or brought by a fetcher for another page: from here on it gets stale.
     if (!isFetcher) fresh = undefined;
     if (brought?.url === url && !isFetcher) return showPage(brought.payload);
-    if (leaf === NOT_FOUND_ROUTE) await loadDocument(url, { guarded: false });
-    if (store.isSkewed() && !isFetcher) await loadDocument(url);
+    if (leaf === NOT_FOUND_ROUTE) await leave(url + hash, { guarded: false });
+    if (store.isSkewed() && !isFetcher) await leave(url + hash);
 
     const visited = isPop ? store.recall(url) : undefined;
     if (visited) {
@@ -108,27 +137,35 @@ export function createDataStrategy({
     return show(result, wanted);
   }
 
-  async function act({ request, url, leaf, isFetcher }: Wanted): Promise<Results> {
-    const type = { 'Content-Type': request.headers.get('Content-Type') ?? '' };
-    const body = await request.arrayBuffer();
-    const action = await readActionName(new Response(body, { headers: type }));
-    const refuse = (message: string) => ({ [leaf]: toActionData({ action, status: 503, errors: { '': message } }) });
+  async function act(wanted: Wanted): Promise<Results> {
+    const { request, url, form, leaf, isFetcher } = wanted;
+    const action = (form && readAction(form)) ?? '';
+    const refuse = (message: string, status = 503) => ({
+      [leaf]: toActionData({ action, status, errors: { '': message } }),
+    });
     let result: PageDataResult;
     try {
-      const headers = { Accept: ACTION_ACCEPT, ...type };
+      const headers = { Accept: `${ACTION_ACCEPT}, ${PROBLEM_TYPE}` };
+      // The browser reads the files of a form while it sends them. JSON and text have no form; the server refuses them.
+      const body = !form ? await request.blob() : isMultipart(request) ? form : toFields(form);
       const response = await fetch(url, { method: 'POST', headers, body, signal: request.signal });
       result = await readPageData(response, request.signal);
     } catch (error) {
       if (request.signal.aborted) throw error;
       onFailure(error, 'network');
-      return refuse(UNSENT);
+      const { message, status, digest } = toShownError(error);
+      if (message) return refuse(`${message} ${KEPT}`, status);
+      if (digest) return refuse(`Something went wrong on our side (digest ${digest}). ${KEPT}`, status);
+      return refuse(isMultipart(request) ? UNSENT_FILE : UNSENT);
     }
     if (result.kind === 'busy') return refuse(UNTAKEN);
     store.dropAll(); // the action can have changed all data that was fetched before
     if (!isFetcher) onAnswer(isTaken(result));
-    if (result.kind === 'redirect') return { [leaf]: toRedirect(result.payload) };
+    if (result.kind === 'redirect') return redirect(result.payload, wanted);
     if (result.kind !== 'page') return toFailure(leaf, new Error(`The form was answered "${result.kind}".`));
     const { payload } = result;
+    // Only a reload can help a form that another build refuses.
+    if (payload.build !== build && payload.action?.errors) addEventListener('pagehide', keepPlace, { once: true });
     // If the action answered, its result is shown together with the page's error, which the load brings.
     const failed = payload.action ? undefined : Object.values(payload.errors ?? {})[0];
     if (failed) return { [leaf]: { type: 'error', result: failed } };
@@ -139,29 +176,56 @@ export function createDataStrategy({
     return { [leaf]: toActionData({ status: 200, ...payload.action, action: payload.action?.action || action }) };
   }
 
+  async function loadWithCode(wanted: Wanted): Promise<Results> {
+    try {
+      return await load(wanted);
+    } catch (error) {
+      if (wanted.request.signal.aborted || !(error instanceof RouteLoadError)) throw error;
+      onFailure(error, 'load');
+      await leave(wanted.url + wanted.hash);
+      return toFailure(wanted.leaf, error);
+    }
+  }
+
   return async function dataStrategy({ request, matches, fetcherKey, unstable_navigationType }) {
     const { pathname, search } = new URL(request.url);
+    const { location, navigation, fetchers } = getState();
+    const isFetcher = fetcherKey !== null;
     const routes = matches.map((match) => match.route.id);
     const wanted: Wanted = {
       request,
       url: pathname + search,
+      hash: isFetcher ? '' : (navigation.location ?? location).hash,
+      form: (isFetcher ? fetchers.get(fetcherKey) : navigation)?.formData,
       routes,
       leaf: routes.at(-1) ?? '',
-      isFetcher: fetcherKey !== null,
+      isFetcher,
       isPop: unstable_navigationType === 'POP',
     };
-    if (request.method !== 'GET') return act(wanted);
+    const isPost = request.method !== 'GET';
     // After an action that refused, the router requests nothing, but the data in its response is newer.
-    if (fresh?.url !== wanted.url && !matches.some((match) => match.shouldCallHandler())) return {};
+    if (!isPost && fresh?.url !== wanted.url && !matches.some((match) => match.shouldCallHandler())) return {};
     try {
-      return await load(wanted);
+      return await (isPost ? act(wanted) : loadWithCode(wanted));
     } catch (error) {
-      if (request.signal.aborted || !(error instanceof RouteLoadError)) throw error;
-      onFailure(error, 'load');
-      await loadDocument(wanted.url);
-      return toFailure(wanted.leaf, error);
+      if (error !== STAYED || request.signal.aborted) throw error;
+      if (isFetcher) return { [wanted.leaf]: { type: 'data', result: undefined } };
+      onStay();
+      return new Promise(() => {}); // the router no longer waits for it
     }
   };
+}
+
+function isMultipart({ headers }: Request): boolean {
+  return headers.get('Content-Type')?.startsWith('multipart/form-data') ?? false;
+}
+
+/** Encodes a form as browsers do: a file by its name, and line ends as CRLF. */
+export function toFields(form: FormData): URLSearchParams {
+  const toText = (value: string) => value.replace(/\r\n?|\n/g, '\r\n');
+  const fields = new URLSearchParams();
+  for (const [name, value] of form) fields.append(toText(name), toText(typeof value === 'string' ? value : value.name));
+  return fields;
 }
 
 function toResults(payload: PagePayload): Results {
@@ -187,18 +251,4 @@ function toActionData(result: ActionResult): DataStrategyResult {
 
 function toFailure(leaf: string, error: Error): Results {
   return { [leaf]: { type: 'error', result: error } };
-}
-
-function toRedirect({ redirect, reload }: RedirectPayload): DataStrategyResult {
-  const headers = new Headers({ Location: redirect });
-  if (reload) headers.set('X-Remix-Reload-Document', 'true');
-  return { type: 'data', result: new Response(null, { status: 302, headers }) };
-}
-
-async function readActionName(form: Response): Promise<string> {
-  try {
-    return readAction(await form.formData()) ?? '';
-  } catch {
-    return '';
-  }
 }

@@ -6,18 +6,36 @@ const KEY = 'spillway:full-load';
 const GUARD_TIME = 10 * Second;
 
 /**
+ * How long a document can take to replace the page (ms). After that, the URL was perhaps a download, which replaces
+ * nothing. There is no event for it.
+ */
+const REPLACE_TIME = 5 * Second;
+
+/**
  * Loads the whole document, for pages that cannot be shown without it: of another build, with a chunk that does not
  * load, or at a URL without a page.
  *
- * @returns a promise that never settles; undefined if this URL was loaded a moment ago and loading
- *   it again would not help
+ * @returns true once it is clear that the page stays, or when Back shows it again; false if this URL was loaded a
+ *   moment ago, so that loading it again would not help
  */
-export function loadDocument(path: string, { guarded = true }: { guarded?: boolean } = {}): Promise<never> | undefined {
-  const url = new URL(path, location.origin).href;
-  if (guarded && wasJustLoaded(url)) return undefined;
-  if (url === location.href) location.reload();
-  else location.assign(url);
-  return new Promise(() => {});
+export async function loadDocument(path: string, { guarded = true }: { guarded?: boolean } = {}): Promise<boolean> {
+  const { href } = new URL(path, location.origin);
+  if (guarded && wasJustLoaded(href)) return false;
+  if (withoutHash(href) === withoutHash(location.href)) {
+    history.replaceState(history.state, '', href); // a new fragment alone loads nothing
+    location.reload();
+  } else {
+    location.assign(href);
+  }
+  return new Promise((resolve) => {
+    const listening = new AbortController();
+    function stay(): void {
+      listening.abort();
+      resolve(true);
+    }
+    setTimeout(stay, REPLACE_TIME);
+    addEventListener('pageshow', ({ persisted }) => persisted && stay(), listening);
+  });
 }
 
 function wasJustLoaded(url: string): boolean {
@@ -30,4 +48,8 @@ function wasJustLoaded(url: string): boolean {
   } catch {
     return true; // no storage, so a loop would go unnoticed: better an error page than a loop
   }
+}
+
+function withoutHash(url: string): string {
+  return url.replace(/#.*/s, '');
 }

@@ -1,6 +1,14 @@
+/** A form that is submitted within the page. */
+export interface Submission {
+  readonly form: HTMLFormElement;
+  readonly submitter: HTMLElement | null;
+  /** A link to where the form leads, with its target. */
+  readonly link: HTMLAnchorElement;
+}
+
 export interface LinkHandlers {
   navigate(url: URL, options: { replace: boolean; preventScrollReset: boolean }): void;
-  submit(form: HTMLFormElement, submitter: HTMLElement | null): void;
+  submit(submission: Submission): void;
 }
 
 /**
@@ -18,25 +26,57 @@ export function listenToLinks(handlers: LinkHandlers): void {
     });
   });
 
+  // Before React's: forms of React Router do not ask where they lead, but skip an event that was handled.
+  addEventListener(
+    'submit',
+    (event) => {
+      if (toSubmission(event) === null) Object.defineProperty(event, 'defaultPrevented', { value: true });
+    },
+    true,
+  );
+
   addEventListener('submit', (event) => {
-    const form = event.target;
-    if (!(form instanceof HTMLFormElement) || event.defaultPrevented || !form.hasAttribute('data-form')) return;
-    if ((event.submitter?.getAttribute('formtarget') ?? form.target) !== '') return;
+    const submission = event.defaultPrevented ? null : toSubmission(event);
+    if (!submission || readForm(submission, 'data-form') === null) return;
     event.preventDefault();
-    handlers.submit(form, event.submitter);
+    handlers.submit(submission);
   });
+}
+
+/**
+ * Returns null for a form that is the browser's: for another site or window, or to close a dialog. Undefined for other
+ * elements, which can have events of the same name.
+ */
+function toSubmission({ target: form, submitter }: SubmitEvent): Submission | null | undefined {
+  if (!(form instanceof HTMLFormElement)) return undefined;
+  const link = document.createElement('a');
+  const submission = { form, submitter, link };
+  link.href = readForm(submission, 'action') || location.href;
+  link.target = readForm(submission, 'target') ?? '';
+  return isOwn(link) && !/^dialog$/i.test(readForm(submission, 'method') ?? '') ? submission : null;
+}
+
+/**
+ * Reads an attribute of a form, or of the button that submits it (`formaction`). Never read a property: a field of the
+ * same name replaces it, methods too.
+ */
+export function readForm({ form, submitter }: Pick<Submission, 'form' | 'submitter'>, name: string): string | null {
+  return submitter?.getAttribute(`form${name}`) ?? Element.prototype.getAttribute.call(form, name);
 }
 
 /** Finds the engine's link that an event happened in. */
 export function findLink(target: EventTarget | null): HTMLAnchorElement | undefined {
-  const link = target instanceof Element ? target.closest('a[data-link]') : null;
+  const link = target instanceof Element ? Element.prototype.closest.call(target, 'a[data-link]') : null;
   return link instanceof HTMLAnchorElement ? link : undefined;
 }
 
-/** True for a link to this site that opens in this window. */
+/** True for a link to this site that opens in this window. The origin of a `blob:` URL is this site's, too. */
 export function isOwn(link: HTMLAnchorElement): boolean {
   return (
-    link.origin === location.origin && (link.target === '' || link.target === '_self') && !link.hasAttribute('download')
+    link.protocol === location.protocol &&
+    link.host === location.host &&
+    /^(_self)?$/i.test(link.target) &&
+    !link.hasAttribute('download')
   );
 }
 

@@ -1,4 +1,4 @@
-import type { DataRouter, Location, RouterState } from 'react-router';
+import { type DataRouter, IDLE_NAVIGATION, type Location, type RouterState } from 'react-router';
 import { DYNAMIC_PREFETCH_TIME, STATIC_STALE_TIME } from '../../../shared/engine/limits.ts';
 import type { Commit } from '../../../shared/engine/rendering/engine-context.ts';
 import type { RouteTree } from '../../../shared/engine/routing/route-objects.ts';
@@ -9,8 +9,9 @@ import type { RouteLoader } from '../hydration/route-loader.ts';
 import { createPageDataStore } from '../page-data/store.ts';
 import { createAfterNavigation } from './after-navigation.ts';
 import { createBrowserRouter } from './browser-router.ts';
-import { createDataStrategy, type DataStrategyOptions } from './data-strategy.ts';
-import type { LinkHandlers } from './link-events.ts';
+import { createDataStrategy, type DataStrategyOptions, toFields } from './data-strategy.ts';
+import { type LinkHandlers, readForm, type Submission } from './link-events.ts';
+import { restorePlace } from './place.ts';
 import { prefetchLinks } from './prefetch-events.ts';
 import { hasSaveData } from './save-data.ts';
 import { keepScrollPositions } from './scroll-positions.ts';
@@ -27,15 +28,15 @@ export interface NavigatorOptions {
   readonly onFailure: DataStrategyOptions['onFailure'];
 }
 
-export interface Navigator extends LinkHandlers {
+export interface Navigator extends Pick<LinkHandlers, 'navigate'> {
   readonly router: DataRouter;
+  /** Returns false if the form leads to no page, so that the browser must send it. */
+  readonly submit: (submission: Submission) => boolean;
   /** Call it with each commit of the page. */
   readonly onCommit: (commit: Commit) => void;
   /** See `Engine`. */
   readonly refresh: () => Promise<boolean>;
 }
-
-const URL_ENCODED = 'application/x-www-form-urlencoded';
 
 /** Creates everything that only the next navigation needs. Loaded when the browser is idle, or at the first click. */
 export function createNavigator({ tree, base, payload, etag, shown, loader, onFailure }: NavigatorOptions): Navigator {
@@ -48,7 +49,7 @@ export function createNavigator({ tree, base, payload, etag, shown, loader, onFa
     onPage: (page) => void loader.loadStyles(page.styles).catch(() => {}),
   });
   const posted = createPostedForm();
-  const afterNavigation = createAfterNavigation(shown.location.pathname);
+  const afterNavigation = createAfterNavigation(shown.location);
   const router: DataRouter = createBrowserRouter(
     tree.objects,
     shown,
@@ -61,6 +62,11 @@ export function createNavigator({ tree, base, payload, etag, shown, loader, onFa
       onRecall: (url) => void update(url).catch(() => {}),
       onFailure,
       onAnswer: posted.onAnswer,
+      getState: () => router.state,
+      onStay() {
+        router._internalSetStateDoNotUseOrYouWillBreakYourApp({ navigation: IDLE_NAVIGATION, revalidation: 'idle' });
+        posted.onCommit();
+      },
     }),
   );
   store.remember(toPath(shown.location), { payload, etag });
@@ -120,6 +126,8 @@ export function createNavigator({ tree, base, payload, etag, shown, loader, onFa
     loader.load(ids).catch(() => {}); // the navigation will report it
   });
 
+  restorePlace();
+
   return {
     router,
     refresh,
@@ -131,17 +139,22 @@ export function createNavigator({ tree, base, payload, etag, shown, loader, onFa
       const isSame = url.href === window.location.href;
       void router.navigate(toPath(url) + url.hash, { replace: replace || isSame, preventScrollReset });
     },
-    submit(form, submitter) {
-      const read = (name: string): string | null => submitter?.getAttribute(`form${name}`) ?? form.getAttribute(name);
-      const isPost = read('method')?.toLowerCase() === 'post';
-      const navigation = router.navigate(toPath(new URL(read('action') ?? '', window.location.href)), {
+    submit(submission) {
+      const { form, submitter, link } = submission;
+      const read = (name: string) => readForm(submission, name);
+      const isOther = link.pathname !== window.location.pathname;
+      if (isOther && router.match(link.pathname)?.at(-1)?.route.id === NOT_FOUND_ROUTE) return false;
+      const isPost = /^post$/i.test(read('method') ?? '');
+      const formData = new FormData(form, submitter);
+      const isMultipart = isPost && /^multipart\/form-data$/i.test(read('enctype') ?? '');
+      const navigation = router.navigate(toPath(link) + link.hash, {
         formMethod: isPost ? 'post' : 'get',
-        formEncType: /^multipart\/form-data$/i.test(read('enctype') ?? '') ? 'multipart/form-data' : URL_ENCODED,
-        formData: new FormData(form, submitter),
-        replace: form.hasAttribute('data-replace') || undefined,
-        preventScrollReset: form.hasAttribute('data-keep-scroll'),
+        ...(isMultipart ? { formEncType: 'multipart/form-data', formData } : { body: toFields(formData) }),
+        replace: read('data-replace') === null ? undefined : true,
+        preventScrollReset: read('data-keep-scroll') !== null,
       });
-      if (isPost) void posted.follow(form, navigation);
+      if (isPost) void posted.follow(submission, navigation);
+      return true;
     },
   };
 }

@@ -1,8 +1,10 @@
-import { fetchWithRetry } from '../../../shared/engine/retry.ts';
+import type { Problem } from '../../../shared/engine/api/operation.ts';
+import { fetchWithRetry, toRetryAfterMs } from '../../../shared/engine/retry.ts';
+import { publicError } from '../../../shared/engine/routing/control-flow.ts';
 import type { PagePayload, RedirectPayload } from '../../../shared/engine/wire/payload.ts';
 import { BUILD_HEADER, DIGEST_HEADER, HOLES_KEY, toDataUrl, WIRE_TYPE } from '../../../shared/engine/wire/protocol.ts';
 import { createDecoder, type Decoder, WireFailure } from '../../../shared/engine/wire/wire.ts';
-import { Second } from '../../../shared/units.ts';
+import { Minute, Second } from '../../../shared/units.ts';
 
 export interface PageResult {
   readonly kind: 'page';
@@ -42,6 +44,9 @@ export interface PageVersion {
   readonly etag: string | undefined;
   readonly build: string | undefined;
 }
+
+/** A step of the product that refuses a background post answers in this format (RFC 9457). */
+export const PROBLEM_TYPE = 'application/problem+json';
 
 /** All attempts together (ms). */
 const RETRY_DEADLINE = 10 * Second;
@@ -154,6 +159,7 @@ async function readFirst(response: Response, lines: Lines, signal: AbortSignal |
   if (!headers.get('Content-Type')?.startsWith(WIRE_TYPE)) {
     const digest = headers.get(DIGEST_HEADER);
     if (digest) throw new WireFailure({ kind: 'failure', status, digest });
+    if (status >= 400) publicError(status, readDetail(response, first) ?? explain(response));
     throw new Error(`The server answered ${status}, and not with page data.`);
   }
   const decoder = createDecoder();
@@ -165,6 +171,24 @@ async function readFirst(response: Response, lines: Lines, signal: AbortSignal |
   done.catch(() => {}); // each deferred value has its own rejection
   const etag = headers.get('ETag') ?? undefined;
   return { kind: 'page', payload: payload as PagePayload, status, etag, done, ...(kept && { lines: kept }) };
+}
+
+/** Returns what a step of the product says to the visitor. */
+function readDetail({ headers }: Response, line: string): string | undefined {
+  if (!headers.get('Content-Type')?.startsWith(PROBLEM_TYPE)) return undefined;
+  const { detail } = JSON.parse(line) as Problem;
+  return detail;
+}
+
+/** Explains the answer of another server, such as a proxy, to the visitor. It is not a failure of this one. */
+function explain({ status, headers }: Response): string {
+  const waitMs = toRetryAfterMs(headers.get('Retry-After'));
+  const wait = waitMs < 2 * Minute ? `${Math.ceil(waitMs / Second)} s` : `${Math.ceil(waitMs / Minute)} min`;
+  const later = `Try again in ${waitMs > 0 ? wait : 'a few minutes'}.`;
+  if (status === 413) return 'This is more than the site accepts. Choose smaller files, or shorten the text.';
+  if (status === 429) return `There were too many requests. ${later}`;
+  if (status >= 500) return `The site is not available at the moment. ${later}`;
+  return `The request was refused with status ${status}.`;
 }
 
 /** @param kept receives the lines of a shell, whose holes have no lines */

@@ -137,7 +137,7 @@ export async function createPages<Own extends object = object>(options: PagesOpt
   const tree = createRouteTree(options.routes);
   const pages = options.pages as PageTable; // they are called with what toContext() makes
   requireBothHalves(tree.definitions.keys(), pages, options.family);
-  const { funnel, origins, base = '' } = options;
+  const { funnel, log, origins, base = '' } = options;
   const caching = {
     maxBytes: CACHE_BYTES,
     onRefreshFailed: (error: unknown) => void funnel.fail(error, { origin: 'render' }),
@@ -152,6 +152,7 @@ export async function createPages<Own extends object = object>(options: PagesOpt
     lang: options.lang ?? 'en',
     manifest: options.manifest,
     funnel,
+    log,
     policy: options.policy,
     cache: createPageCache(caching),
     shells: createPageCache(caching),
@@ -169,7 +170,7 @@ export async function createPages<Own extends object = object>(options: PagesOpt
     services.shells.drop(path);
   });
   const notFoundMatch = matchNotFound(tree);
-  const { traceTargets, createContext, log } = options;
+  const { traceTargets, createContext } = options;
   const traceHeaders = createTraceHeaders(options.traced ?? {});
 
   /**

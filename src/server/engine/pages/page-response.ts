@@ -11,6 +11,7 @@ import type { PagePayload } from '../../../shared/engine/wire/payload.ts';
 import { BUILD_HEADER } from '../../../shared/engine/wire/protocol.ts';
 import type { BodyReader } from '../api/body-reader.ts';
 import type { Funnel } from '../errors/funnel.ts';
+import type { AppLog } from '../monitoring/app-log.ts';
 import type { ContentPolicy } from '../protection/content-policy.ts';
 import type { RenderLimiter } from '../protection/render-limiter.ts';
 import { requestInfo } from '../request/request-info.ts';
@@ -44,6 +45,7 @@ export interface PageServices {
   readonly lang: string;
   readonly manifest: AssetManifest;
   readonly funnel: Funnel;
+  readonly log: AppLog;
   readonly policy: ContentPolicy;
   readonly cache: PageCache<KeptPage>;
   readonly shells: PageCache<KeptShell>;

@@ -5,9 +5,9 @@ export interface FormProps<Action extends string = string>
   extends Omit<FormHTMLAttributes<HTMLFormElement>, 'action' | 'method'> {
   /** The action to run, `<route id>.<name>`. A submit button named `_action` overrides it. */
   readonly action?: Action;
-  /** `get` requests the page with the fields as its search. */
-  readonly method?: 'get' | 'post';
-  /** URL to post to, if not the page itself. */
+  /** `get` requests the page with the fields as its search. `dialog` closes the dialog around it, and sends nothing. */
+  readonly method?: 'get' | 'post' | 'dialog';
+  /** URL to post to, if not the page itself. The browser itself sends a form to another site. */
   readonly to?: string;
   readonly replace?: boolean;
   readonly preventScrollReset?: boolean;

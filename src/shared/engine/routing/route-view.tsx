@@ -40,8 +40,20 @@ export function RouteErrorView({ id, error }: { id: string; error: PageError }):
     <>
       <RouteStyles hrefs={styles.get(id)} />
       {OwnBoundary ? <OwnBoundary /> : <ErrorView error={error} />}
+      {error.typed && <Typed values={error.typed} />}
     </>
   );
+}
+
+/** Without JavaScript the form is gone, so the visitor copies from here. */
+function Typed({ values }: { values: NonNullable<PageError['typed']> }): ReactNode {
+  return Object.entries(values).map(([name, value]) => (
+    <p key={name}>
+      <label>
+        {name} <textarea readOnly defaultValue={value} />
+      </label>
+    </p>
+  ));
 }
 
 /** With a precedence, React waits for the sheet before it shows the page: no flash of unstyled content. */

@@ -40,6 +40,8 @@ export interface PageError {
   readonly inBrowser?: true;
   /** Target of a redirect that was thrown after the response had started. */
   readonly location?: string;
+  /** The posted values of a form that no action processed. They are shown below the error page. */
+  readonly typed?: ActionResult['values'];
 }
 
 /** Fields that a failure in the browser gets once the server has received its report. */

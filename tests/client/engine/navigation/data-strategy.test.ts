@@ -1,4 +1,4 @@
-import type { DataStrategyFunction } from 'react-router';
+import { type DataStrategyFunction, IDLE_NAVIGATION } from 'react-router';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createDataStrategy } from '../../../../src/client/engine/navigation/data-strategy.ts';
 import type { PageDataStore } from '../../../../src/client/engine/page-data/store.ts';
@@ -6,6 +6,8 @@ import type { PagePayload } from '../../../../src/shared/engine/wire/payload.ts'
 
 const ORIGIN = 'http://weir.example';
 const PAGE: PagePayload = { build: 'b1', routes: ['page'], params: {}, data: { page: 'loaded' }, styles: {} };
+
+const location = { pathname: '/a', search: '', hash: '', state: null, key: 'default', mask: undefined };
 
 type Args = Parameters<DataStrategyFunction>[0];
 
@@ -41,6 +43,8 @@ function createStrategy(answer: object) {
     onRecall: () => {},
     onFailure: () => {},
     onAnswer: (isTaken) => void answers.push(isTaken),
+    getState: () => ({ location, navigation: IDLE_NAVIGATION, fetchers: new Map() }),
+    onStay: () => {},
   });
   const response = () =>
     new Response(`${JSON.stringify({ d: answer })}\n`, {

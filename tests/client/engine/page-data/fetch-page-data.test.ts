@@ -130,14 +130,7 @@ describe('the response', () => {
   });
 
   it.each([
-    ['a page of a proxy', '<html>', { status: 502, headers: { 'Content-Type': 'text/html' } }, 'answered 502'],
     ['a sign-in page', '<html>', { status: 200, headers: { 'Content-Type': 'text/html' } }, 'not with page data'],
-    [
-      'a foreign 404',
-      '{"notPage":1}',
-      { status: 404, headers: { 'Content-Type': 'application/json' } },
-      'answered 404',
-    ],
     ['an empty body', '', { headers: WIRE }, 'wire format'],
     ['no body', null, { headers: WIRE }, 'wire format'],
     ['half a line', '{"d":{"build":', { headers: WIRE }, 'wire format'],
@@ -147,6 +140,20 @@ describe('the response', () => {
       kind: 'failed',
       error: { message: expect.stringContaining(message) },
     });
+  });
+
+  it.each([
+    [413, undefined, 'This is more than the site accepts. Choose smaller files, or shorten the text.'],
+    [429, '30', 'There were too many requests. Try again in 30 s.'],
+    [429, undefined, 'There were too many requests. Try again in a few minutes.'],
+    [502, undefined, 'The site is not available at the moment. Try again in a few minutes.'],
+    [503, '600', 'The site is not available at the moment. Try again in 10 min.'],
+    [504, 'soon', 'The site is not available at the moment. Try again in a few minutes.'],
+    [404, undefined, 'The request was refused with status 404.'],
+  ])('of a proxy is explained to the visitor: %d, Retry-After: %s', async (status, retryAfter, message) => {
+    const headers = { 'Content-Type': 'text/html', ...(retryAfter && { 'Retry-After': retryAfter }) };
+    const result = await ask('/', { fetch: answerWith('<h1>nginx</h1>', { status, headers }) });
+    expect(result).toMatchObject({ kind: 'failed', error: { kind: 'public', status, message } });
   });
 
   it('fails without a response', async () => {
@@ -180,7 +187,9 @@ describe('the response', () => {
       status: 422,
       payload,
     });
-    await expect(readPageData(new Response('too large', { status: 413 }))).rejects.toThrow('answered 413');
+    await expect(readPageData(new Response('too large', { status: 413 }))).rejects.toThrow(
+      'more than the site accepts',
+    );
   });
 });
 

@@ -196,9 +196,9 @@ function Reply({ status, reply }: { readonly status: string; readonly reply: Ope
       ))}
       {content && (
         <>
-          <p>
+          <div>
             <code>{type}</code>: <SchemaView schema={content.schema} />
-          </p>
+          </div>
           {content.example !== undefined && <pre>{toJson(content.example)}</pre>}
         </>
       )}

@@ -108,7 +108,7 @@ function appendField(form: FormData, name: string, value: unknown): void {
   }
 }
 
-const SECRET_NAME = /passw|pwd|secret|token|otp|cvc|cvv|card.?number/i;
+const SECRET_NAME = /passw|passcode|passphrase|pwd|(?:^|[^a-z])pin(?![a-z])|secret|token|otp|cvc|cvv|card.?number/i;
 
 /** Returns what was typed, to be shown again, without files and fields whose name looks secret. */
 export function toTypedValues(form: FormData): Record<string, string | string[]> {

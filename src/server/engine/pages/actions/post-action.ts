@@ -21,14 +21,14 @@ export async function postAction(exchange: VisitorExchange): Promise<void> {
   if (end.kind === 'gone') return;
   if (end.kind === 'redirect') return redirectTo(exchange, wantsData, end);
 
-  const result = end.kind === 'result' ? end.result : undefined;
+  const result = end.kind === 'failed' ? undefined : end.result;
   if (result?.status === 405 && pageRequest.match.ids.at(-1) !== NOT_FOUND_ROUTE) {
     response.setHeader('Allow', READ_METHODS);
   }
   if (!wantsData && result && isDone(result)) {
     return sendRedirect(exchange, { status: 303, location: pageRequest.path + pageRequest.search });
   }
-  const failed = end.kind === 'failed' ? end : undefined;
+  const failed = end.kind === 'failed' || (end.kind === 'unknown' && !wantsData) ? end : undefined;
   applyResponseCookies(response);
   pageRequest.renewArgs();
   const loaded = await loadPage({ services, pageRequest, failed });

@@ -4,6 +4,7 @@ import { inSpan } from '../../request/timings.ts';
 import { type LoadOptions, runGuards, untilEnd } from '../load-page.ts';
 import type { Loaded, LoadedPage } from '../loaded.ts';
 import type { PageRequest } from '../page-request.ts';
+import type { PageServices } from '../page-response.ts';
 import { type LoaderArgs, type PageTable, Refusal, type ServerPage } from '../server-page.ts';
 import { toTypedValues } from './form-body.ts';
 
@@ -11,9 +12,17 @@ import { toTypedValues } from './form-body.ts';
 export type ActionEnd =
   | Exclude<Loaded, LoadedPage>
   | { readonly kind: 'failed'; readonly routeId: string; readonly error: PageError }
-  | { readonly kind: 'result'; readonly result: ActionResult };
+  | { readonly kind: 'result'; readonly result: ActionResult }
+  /** No route of the page has the action. Without JavaScript the error is shown, with what was typed. */
+  | {
+      readonly kind: 'unknown';
+      readonly result: ActionResult;
+      readonly routeId: string;
+      readonly error: PageError;
+    };
 
-export interface RunOptions extends Pick<LoadOptions, 'services' | 'pageRequest'> {
+export interface RunOptions extends Pick<LoadOptions, 'pageRequest'> {
+  readonly services: Pick<PageServices, 'pages' | 'funnel' | 'log'>;
   readonly form: FormData;
 }
 
@@ -25,13 +34,7 @@ export async function runAction({ services, pageRequest, form }: RunOptions): Pr
   const { pages, funnel } = services;
   pageRequest.form = form;
   const found = findAction(pageRequest, readAction(form), pages);
-  if (!found.run) {
-    const status = found.name === undefined ? 405 : 409;
-    return {
-      kind: 'result',
-      result: { action: found.name ?? '', status, errors: { '': UNKNOWN_ACTION }, values: toTypedValues(form) },
-    };
-  }
+  if (!found.run) return refuseUnknown(found.name, form, { services, pageRequest });
   let made: Promise<LoaderArgs> | undefined;
   function toArgs(): Promise<LoaderArgs> {
     made ??= toPostArgs(pageRequest);
@@ -62,8 +65,44 @@ async function toPostArgs(pageRequest: PageRequest): Promise<LoaderArgs> {
   return { request: new Request(request, { method: 'POST' }), url, params, context, signal };
 }
 
-const UNKNOWN_ACTION =
-  'This form is from another version of the site. Nothing was lost. Reload the page, then send it again.';
+const NO_ACTION = 'This page does not accept the form.';
+const OTHER_BUILD = 'This form is from another version of the site, so it was not processed.';
+const RELOAD = `${OTHER_BUILD} Reload the page, then send it again. What you typed is kept, except passwords and files.`;
+const COPY = `${OTHER_BUILD} Copy what you typed, then open the page again.`;
+
+function refuseUnknown(
+  name: string | undefined,
+  form: FormData,
+  { services, pageRequest }: Omit<RunOptions, 'form'>,
+): ActionEnd {
+  const values = toTypedValues(form);
+  if (name === undefined) {
+    return { kind: 'result', result: { action: '', status: 405, errors: { '': NO_ACTION }, values } };
+  }
+  const misplaced = describeMisplaced(name, pageRequest, services.pages);
+  if (misplaced) services.log.warn({ action: name }, misplaced);
+  const hint = process.env.SPILLWAY_DEV ? misplaced : undefined;
+  return {
+    kind: 'unknown',
+    result: { action: name, status: 409, errors: { '': hint ?? RELOAD }, values },
+    routeId: pageRequest.match.ids.at(-1) ?? '',
+    error: { kind: 'public', status: 409, message: hint ?? COPY, typed: values },
+  };
+}
+
+/** Describes a form that no build could process on its page, because the action is of another route. */
+function describeMisplaced(name: string, { match }: PageRequest, pages: PageTable): string | undefined {
+  const [routeId, key] = splitName(name);
+  const isAction = Object.hasOwn(pages, routeId) && Object.hasOwn(pages[routeId]?.actions ?? {}, key);
+  if (!isAction || match.ids.includes(routeId)) return undefined;
+  const ids = match.ids.filter((id) => !id.startsWith('@')).join(', ');
+  return `A form was posted to ${match.pattern} with the action "${name}", but that page has no route "${routeId}" (its routes: ${ids}). Post the form to a page of "${routeId}" with its prop \`to\`, or move the action to a layout of both pages.`;
+}
+
+function splitName(name: string): [routeId: string, key: string] {
+  const dot = name.lastIndexOf('.');
+  return [name.slice(0, dot), name.slice(dot + 1)];
+}
 
 type Action = NonNullable<ServerPage['actions']>[string];
 interface FoundAction {
@@ -82,10 +121,8 @@ function findAction(
 ): FoundAction | { readonly name: string | undefined; readonly run?: undefined } {
   const leaf = pageRequest.match.ids.at(-1) ?? '';
   const name = named ?? `${leaf}.default`;
-  const dot = name.lastIndexOf('.');
-  const routeId = name.slice(0, dot);
+  const [routeId, key] = splitName(name);
   const page = pageRequest.match.ids.includes(routeId) ? pages[routeId] : undefined;
-  const key = name.slice(dot + 1);
   const actions = page?.actions;
   const run = actions && Object.hasOwn(actions, key) ? actions[key] : undefined;
   return run ? { name, routeId, run, isOpen: page?.openActions?.includes(key) ?? false } : { name: named };

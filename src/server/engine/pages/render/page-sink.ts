@@ -23,7 +23,7 @@ export interface PageSinkOptions {
   /** Payload and entry script, written once after the shell. In pieces, because a joined string is copied. */
   readonly tail: readonly string[];
   readonly late: AsyncIterable<string> | undefined;
-  /** Written after the shell if more follows. */
+  /** Written after `lead` if more follows the shell. */
   readonly whenStreaming?: string;
   /** Called once, when the last byte was handed over or the page was abandoned. */
   readonly onEnd: () => void;
@@ -49,7 +49,7 @@ const GATHER = 64 * 1024;
  */
 export class PageSink {
   readonly #target: PageTarget;
-  readonly #whenStreaming: string;
+  #whenStreaming: string;
   #onEnd: (() => void) | undefined;
   /** Only the plain build of React needs it. */
   #decoder: TextDecoder | undefined;
@@ -57,7 +57,8 @@ export class PageSink {
   #front = '';
   #text = '';
   #queued = '';
-  #lead: string;
+  readonly #lead: string;
+  #hasLead = false;
   #tail: string[];
   #atBoundary = false;
   #willSend = false;
@@ -154,9 +155,15 @@ export class PageSink {
   }
 
   #beginStreaming(): void {
-    if (this.#streaming) return;
     this.#streaming = true;
-    this.#tail.push(this.#whenStreaming);
+    // The head of a large page has been sent already. Browsers also accept it in the body.
+    if (this.#hasLead) this.#tail.push(this.#takeWhenStreaming());
+  }
+
+  #takeWhenStreaming(): string {
+    const markup = this.#whenStreaming;
+    this.#whenStreaming = '';
+    return markup;
   }
 
   async #pump(late: AsyncIterable<string>): Promise<void> {
@@ -194,16 +201,17 @@ export class PageSink {
   }
 
   #putLead(): void {
-    if (this.#lead === '' || this.#text === '') return;
+    if (this.#hasLead || this.#text === '') return;
+    this.#hasLead = true;
+    const lead = this.#lead + (this.#streaming || !this.#lateEnded ? this.#takeWhenStreaming() : '');
     const [head] = HEAD.exec(this.#text) ?? [];
     if (head === undefined) {
       // A late script is better than none.
-      this.#tail.unshift(this.#lead);
+      this.#tail.unshift(lead);
     } else {
-      this.#front = head + this.#lead;
+      this.#front = head + lead;
       this.#text = this.#text.slice(head.length);
     }
-    this.#lead = '';
   }
 
   #takeFront(): string {

@@ -1,5 +1,6 @@
 import { Form, useActionResult } from '../../actions.ts';
 import { Field } from '../../ui/field.tsx';
+import { FormError } from '../../ui/form-error.tsx';
 import { usePending } from '../../ui/use-pending.ts';
 import { Answered } from './answered.tsx';
 import styles from './forms.module.css';
@@ -20,11 +21,12 @@ export function Contact() {
           <button type="submit" disabled={pending}>
             {pending ? 'Sending…' : 'Send'}
           </button>
-          {/* Spillway leaves a button with a target to the browser. */}
-          <button type="submit" formTarget="_self" className="quiet">
+          {/* Spillway leaves a form with a target other than `_self` to the browser. */}
+          <button type="submit" formTarget="_top" className="quiet">
             Post without JavaScript
           </button>
         </div>
+        <FormError result={result} />
       </Form>
       <div role="status">
         {sent && <p>Thank you. Sent at {sent.sentAt.toISOString()}. (The tour does not store messages.)</p>}

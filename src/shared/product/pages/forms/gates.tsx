@@ -1,6 +1,7 @@
 import { useData } from '#engine';
 import { Form, useActionResult } from '../../actions.ts';
 import { Field } from '../../ui/field.tsx';
+import { FormError } from '../../ui/form-error.tsx';
 import { usePending } from '../../ui/use-pending.ts';
 import styles from './forms.module.css';
 import type { FormsData } from './forms.tsx';
@@ -32,6 +33,7 @@ export function Gates() {
         <button type="submit" disabled={adding}>
           {adding ? 'Adding…' : 'Add'}
         </button>
+        <FormError result={added} />
       </Form>
     </section>
   );

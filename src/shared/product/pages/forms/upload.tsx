@@ -1,4 +1,5 @@
 import { Form, useActionResult } from '../../actions.ts';
+import { FormError } from '../../ui/form-error.tsx';
 import { usePending } from '../../ui/use-pending.ts';
 import styles from './forms.module.css';
 
@@ -28,6 +29,7 @@ export function Upload() {
         <p id="upload-answer" role="status">
           {error ?? (file && `${file.name}: ${file.bytes} bytes, ${file.type || 'unknown type'}. It was not stored.`)}
         </p>
+        <FormError result={result} />
       </Form>
     </section>
   );

@@ -16,7 +16,9 @@ export function PageNote() {
       <button type="submit" disabled={pending}>
         {pending ? 'Sending…' : 'Leave note'}
       </button>
-      <p role="status">{result?.data && `You wrote: ${result.data.text} (The tour does not store notes.)`}</p>
+      <p role="status">
+        {result?.errors?.[''] ?? (result?.data && `You wrote: ${result.data.text} (The tour does not store notes.)`)}
+      </p>
     </Form>
   );
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import express from 'express';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { Outlet } from 'react-router';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type ActionArgs, conflict, invalid } from '../../../../../src/server/engine/pages/server-page.ts';
 import { Await } from '../../../../../src/shared/engine/rendering/await.tsx';
 import { useActionResult, useData } from '../../../../../src/shared/engine/rendering/hooks.ts';
@@ -127,7 +127,7 @@ describe('an action without JavaScript', () => {
   ])('that rejects the form with %s shows the page with the errors and the entered values', async (status, refuse) => {
     const app = await startPages(table({ save: () => refuse({ errors: { name: 'Too short.', '': 'No.' } }) }));
     const body =
-      '_action=page.save&name=%3Cb%3E%22A&tag=1&tag=2&password=secret1&new_pwd=secret2&token=secret3&cardNumber=secret4';
+      '_action=page.save&name=%3Cb%3E%22A&tag=1&tag=2&password=secret1&new_pwd=secret2&token=secret3&cardNumber=secret4&user_pin=secret5&spin=1';
     const reply = await app.ask('/page', post(body));
     expect(reply.status).toBe(status);
     expect(reply.headers['cache-control']).toBe('no-store');
@@ -137,7 +137,7 @@ describe('an action without JavaScript', () => {
       action: 'page.save',
       status,
       errors: { name: 'Too short.', '': 'No.' },
-      values: { name: '<b>"A', tag: ['1', '2'] },
+      values: { name: '<b>"A', tag: ['1', '2'], spin: '1' },
     });
     expect(app.failures()).toEqual([]);
   });
@@ -415,10 +415,41 @@ describe('the name of an action', () => {
         expect(reply.headers['x-build-id']).toBe(BUILD_ID);
         const { payload } = headers === FORM ? parseDocument(reply.text) : parseData(reply.text);
         expect(payload.action).toMatchObject({ action: name, status: 409, values: { name: 'Ada' } });
-        expect(payload.action?.errors?.['']).toMatch(/Reload the page/);
+        expect(payload.action?.errors?.['']).toMatch(/Reload the page.* What you typed is kept/);
         expect(reply.text).not.toContain('secret1');
+        if (headers === DATA) continue;
+        // Without JavaScript, the page shows the message and the text in place of the form.
+        expect(payload.errors).toMatchObject({ page: { kind: 'public', status: 409, typed: { name: 'Ada' } } });
+        expect(reply.text).toContain('<section data-error="public">');
+        expect(reply.text).toMatch(/<label>name<!-- --> <textarea readOnly="">Ada<\/textarea><\/label>/);
       }
       expect(app.failures()).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['/page', 'root, page'],
+    ['/nope', 'root'],
+  ])(
+    'of a route that is not on the page is explained in the log, and in development on the page: %s',
+    async (path, ids) => {
+      const [root] = table({ save: () => 1 });
+      const other = { id: 'other', path: '/other', view: () => null, server: { actions: { send: () => 1 } } } as const;
+      const app = await startPages([{ ...root, id: 'root', view: Root, children: [...(root?.children ?? []), other] }]);
+      const sentence = expect.stringMatching(`"other.send", but .* no route "other" \\(its routes: ${ids}\\)`);
+      for (const dev of ['', '1']) {
+        vi.stubEnv('SPILLWAY_DEV', dev);
+        app.lines.length = 0;
+        const data = await app.ask(path, post('_action=other.send', DATA));
+        const html = await app.ask(path, post('_action=other.send'));
+        vi.unstubAllEnvs();
+        expect([data.status, html.status]).toEqual([path === '/nope' ? 404 : 409, 409]);
+        const hints = app.lines.filter(({ level }) => level === 40).map(({ msg }) => msg);
+        expect(hints).toEqual([sentence, sentence]);
+        const message = dev ? sentence : expect.stringContaining('another version');
+        expect(parseData(data.text).payload.action?.errors).toEqual({ '': message });
+        expect(Object.values(parseDocument(html.text).payload.errors ?? {})).toMatchObject([{ message }]);
+      }
     },
   );
 

@@ -225,13 +225,13 @@ describe('PageSink', () => {
     }
   }
 
-  function open(late?: AsyncIterable<string>, lead = '') {
+  function open(late?: AsyncIterable<string>, lead = '', whenStreaming = '') {
     const target = new Target();
     let ends = 0;
     const onEnd = (): void => {
       ends += 1;
     };
-    const sink = new PageSink({ target, lead, tail: ['[tail]'], late, onEnd });
+    const sink = new PageSink({ target, lead, tail: ['[tail]'], late, whenStreaming, onEnd });
     return { target, sink, ends: () => ends };
   }
 
@@ -256,6 +256,21 @@ describe('PageSink', () => {
     sink.write(written);
     sink.flush();
     expect(target.text).toBe(`${sent}[tail]`);
+  });
+
+  it('announces in the head that more follows, unless that was not known when the head was sent', () => {
+    const late = (async function* () {})();
+    for (const [name, values, text, sent] of [
+      ['small', undefined, 'a', '<html><head>[lead][more]<title>a</title>[tail]'],
+      ['large, with deferred values', late, 'a'.repeat(70_000), /^<html><head>\[lead\]\[more\].*<\/title>\[tail\]$/],
+      ['large', undefined, 'a'.repeat(70_000), /^<html><head>\[lead\]<title>.*<\/title>\[tail\]\[more\]$/],
+    ] as const) {
+      const { sink, target } = open(values, '[lead]', '[more]');
+      sink.write(`<html><head><title>${text}`);
+      sink.write('</title>');
+      sink.flush();
+      expect(target.text, name).toEqual(typeof sent === 'string' ? sent : expect.stringMatching(sent));
+    }
   });
 
   it('puts the lead before the tail if there is no head', () => {

@@ -1,0 +1,81 @@
+/** Typed input, focus and scroll position of a page, which are kept over a reload. Never passwords and files. */
+interface Place {
+  readonly path: string;
+  readonly x: number;
+  readonly y: number;
+  readonly focus: number;
+  readonly fields: readonly (readonly [key: string, value: string, checked: boolean])[];
+}
+
+const KEY = 'spillway:place';
+const FIELDS = 'input, textarea, select';
+const FOCUSABLE = 'a[href], button, input, textarea, select, [tabindex]';
+
+type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
+
+/** Call it before the page is left. */
+export function keepPlace(): void {
+  const fields = listFields().map((field) => [toKey(field), field.value, 'checked' in field && field.checked] as const);
+  const place: Place = {
+    path: window.location.pathname + window.location.search,
+    x: window.scrollX,
+    y: window.scrollY,
+    focus: [...document.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement as Element),
+    fields,
+  };
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify(place));
+  } catch {
+    // Without storage, the reload loses what was typed.
+  }
+}
+
+/** Restores a page that was reloaded. Call it once the page is hydrated, so that React sees its fields change. */
+export function restorePlace(): void {
+  const place = takePlace();
+  if (place?.path !== window.location.pathname + window.location.search) return;
+  const fields = listFields();
+  for (const [key, value, checked] of place.fields) {
+    const index = fields.findIndex((field) => toKey(field) === key);
+    const [field] = index < 0 ? [] : fields.splice(index, 1);
+    if (field) restoreField(field, value, checked);
+  }
+  document.querySelectorAll<HTMLElement>(FOCUSABLE)[place.focus]?.focus({ preventScroll: true });
+  window.scrollTo(place.x, place.y);
+}
+
+function takePlace(): Place | undefined {
+  try {
+    const text = sessionStorage.getItem(KEY);
+    sessionStorage.removeItem(KEY);
+    return JSON.parse(text ?? 'null') ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Uses the prototype's setter and an event, as if a visitor typed, because React's own setter remembers values that are
+ * set on the element.
+ */
+function restoreField(field: Field, value: string, checked: boolean): void {
+  const prototype = Object.getPrototypeOf(field) as object;
+  if (field.value !== value) {
+    Object.getOwnPropertyDescriptor(prototype, 'value')?.set?.call(field, value);
+    field.dispatchEvent(new Event(field instanceof HTMLSelectElement ? 'change' : 'input', { bubbles: true }));
+  }
+  if ('checked' in field && field.checked !== checked) field.click();
+}
+
+function listFields(): Field[] {
+  return [...document.querySelectorAll<Field>(FIELDS)].filter(
+    ({ type, autocomplete }) => !NOT_KEPT.has(type) && !/password|one-time|cc-/.test(autocomplete),
+  );
+}
+
+const NOT_KEPT = new Set(['file', 'password', 'hidden', 'submit', 'button', 'image', 'reset']);
+
+/** Finds a field again on the page of another build. Boxes of the same name differ by their values. */
+function toKey({ name, type, value }: Field): string {
+  return `${name} ${type === 'checkbox' || type === 'radio' ? value : ''}`;
+}

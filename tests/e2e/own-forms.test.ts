@@ -1,0 +1,423 @@
+import type { Page, Request } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { useOwnedSite } from './owned-site.ts';
+import { exchanged } from './site.ts';
+
+const OTHER = 'http://other.example';
+
+/** Fields with these names replace properties and methods of their form. */
+const CLOBBERING =
+  'target action method enctype encoding id name elements length submit requestSubmit reset noValidate acceptCharset closest isConnected getAttribute hasAttribute removeAttribute setAttribute querySelector'.split(
+    ' ',
+  );
+
+const site = useOwnedSite({
+  'src/shared/product/routes.tsx': `
+    import { defineRoutes } from '#engine';
+    export const routes = defineRoutes([
+      {
+        id: 'root',
+        page: () => import('./pages/root/root.tsx'),
+        children: [
+          { id: 'forms', path: '/forms', page: () => import('./pages/forms.tsx') },
+          { id: 'moved', path: '/moved', page: () => import('./pages/root/root.tsx') },
+        ],
+      },
+    ]);`,
+  'src/shared/product/pages/home/home.tsx': undefined as unknown as string,
+  'src/shared/product/pages/forms.tsx': `
+    import { useState } from 'react';
+    import { useFetcher, useNavigation, useSearchParams } from 'react-router';
+    import { Link } from '#engine';
+    import { useActionResult } from '../../engine/rendering/hooks.ts';
+    import { Form } from '../../engine/routing/form.tsx';
+    export default function Forms() {
+      const result = useActionResult('forms.save');
+      const old = useActionResult('forms.old');
+      const navigation = useNavigation();
+      const fetcher = useFetcher();
+      const [typed, setTyped] = useState('');
+      const [search] = useSearchParams();
+      const fields = (button) => <><input name="text" defaultValue="typed" /><button>{button}</button></>;
+      return (
+        <>
+          <title>Forms</title>
+          <h1>Forms</h1>
+          <output id="result">{JSON.stringify(result?.data ?? (result ?? old)?.errors?.[''] ?? null)}</output>
+          <output id="state">{navigation.state + ' ' + fetcher.state}</output>
+          <output id="search">{JSON.stringify([...search])}</output>
+
+          <Form action="forms.save" to="${OTHER}/post">{fields('Post elsewhere')}</Form>
+          <Form method="get" to="${OTHER}/get">{fields('Search elsewhere')}</Form>
+          <Form action="forms.save" to="http://[">{fields('Post nowhere')}</Form>
+          <Form action="forms.save">
+            <input name="text" defaultValue="typed" />
+            <button formAction="${OTHER}/button">Post elsewhere by its button</button>
+          </Form>
+          <Link to="${OTHER}/link">Elsewhere</Link>
+
+          <dialog open id="button" style={{ position: 'static' }}>
+            <Form action="forms.save">
+              <input type="password" name="password" defaultValue="secret" required pattern="x" />
+              <button formMethod="DIALOG" formNoValidate>Cancel</button>
+            </Form>
+          </dialog>
+          <dialog open id="fetcher" style={{ position: 'static' }}>
+            <fetcher.Form method="post">
+              <input type="password" name="password" defaultValue="secret" />
+              <button formMethod="dialog">Cancel the fetcher</button>
+            </fetcher.Form>
+          </dialog>
+          <fetcher.Form method="post">
+            <input name="text" defaultValue="typed" />
+            <button formAction="${OTHER}/fetcher">Post elsewhere in place of a fetcher</button>
+          </fetcher.Form>
+          <dialog open id="form" style={{ position: 'static' }}>
+            <Form method="dialog">
+              <input type="password" name="password" defaultValue="secret" />
+              <button>Close</button>
+            </Form>
+          </dialog>
+
+          {search.has('clobbered') && (
+            <Form action="forms.save" reset>
+              {${JSON.stringify(CLOBBERING)}.map((name) => <input key={name} name={name} id={name} />)}
+              <button className="clobbered">Save</button>
+            </Form>
+          )}
+          <Form action="forms.save" target="_self">{fields('Save into this tab')}</Form>
+          <Form action="forms.save">
+            <input name="text" defaultValue="typed" />
+            <button formTarget="_SELF">Save into this tab by its button</button>
+          </Form>
+
+          <Form action="forms.leave">{fields('Leave')}</Form>
+          <Form action="forms.export">{fields('Export')}</Form>
+          <fetcher.Form method="post">
+            <button name="_action" value="forms.leave">Leave by a fetcher</button>
+          </fetcher.Form>
+          <Link to="/file.csv">Download</Link>
+
+          <Form action="forms.save" to="/forms?a=1#state">{fields('Save at a hash')}</Form>
+          <Form method="get" to="/forms#state">{fields('Search at a hash')}</Form>
+          <Form action="forms.save" to="/forms?step=refuses">{fields('Be refused by a step')}</Form>
+          <Form action="forms.save" to="/forms?step=fails">{fields('Be failed by a step')}</Form>
+          <Form action="forms.save" to="/legacy">{fields('Save in another app')}</Form>
+          <Link to="/forms/?x=1#state">A slash too many</Link>
+          <Link to="/moved?x=1#state">Moved</Link>
+
+          <Form action="forms.save" aria-label="lines">
+            <textarea name="text" />
+            <button>Save lines</button>
+            <button formEncType="multipart/form-data">Save lines in parts</button>
+            <button formMethod="get">Search lines</button>
+          </Form>
+          <Form action="forms.old" encType="multipart/form-data" aria-label="old">
+            <input name="text" />
+            <textarea name="lines" />
+            <select name="choice"><option>1</option><option>2</option></select>
+            {['1', '2'].map((value) => <input key={value} type="checkbox" name="box" value={value} />)}
+            <input name="state" value={typed} onChange={(event) => setTyped(event.target.value)} />
+            <input type="password" name="pin" />
+            <input name="card" autoComplete="cc-number" />
+            <input type="file" name="file" aria-label="Kept by no one" />
+            <button>Save the old way</button>
+          </Form>
+          <p id="typed">{typed}</p>
+          <Form action="forms.save" encType="multipart/form-data">
+            <input type="file" name="file" aria-label="File" />
+            <button>Upload</button>
+          </Form>
+        </>
+      );
+    }`,
+  'src/server/product/pages/index.ts': `
+    import { redirect } from '#engine';
+    const toField = ([name, value]) => [name, value instanceof File ? value.size : value];
+    export const pages = {
+      root: null,
+      forms: {
+        loader: () => null,
+        actions: {
+          save: ({ form }) => [...form].filter(([name]) => name !== '_action').map(toField),
+          leave: () => redirect('${OTHER}/left', { external: true }),
+          export: () => redirect('/file.csv'),
+        },
+      },
+      moved: { loader: ({ url }) => redirect('/forms' + url.search) },
+    };`,
+  'src/server/product/index.ts': `
+    import { defineProduct, HttpError } from '#engine/server';
+    import { createApi } from './api/index.ts';
+    import { pages } from './pages/index.ts';
+    import { settings } from './settings.ts';
+    export const product = defineProduct({
+      settings,
+      pages,
+      api: createApi,
+      contentSources: { form: ['${OTHER}'] },
+      steps: () => [
+        (req, res, next) => {
+          if (req.method !== 'POST' || !req.query.step) return next();
+          throw req.query.step === 'fails' ? new Error('The step failed.') : new HttpError(503, 'Closed until Monday.');
+        },
+      ],
+      existingApp: { app: (req, res) => res.end(req.method + ' ' + req.url) },
+    });`,
+});
+
+/** Opens the page. `elsewhere` has the requests that the other site got: \`POST /x text=typed\`. */
+async function open({ javaScriptEnabled = true, path = '/forms', status = 200 } = {}) {
+  const elsewhere: string[] = [];
+  const visit = await site.open(path, {
+    javaScriptEnabled,
+    before: (page) =>
+      page.route(`${OTHER}/**`, (route) => {
+        const request = route.request();
+        elsewhere.push([request.method(), toPath(request), request.postData()].filter(Boolean).join(' '));
+        return route.fulfill({ status, contentType: 'text/html', body: status === 200 ? '<h1>Elsewhere</h1>' : '' });
+      }),
+  });
+  if (javaScriptEnabled) await exchanged(visit.page);
+  const press = (name: string) => visit.page.getByRole('button', { name, exact: true }).click();
+  return { ...visit, elsewhere, press };
+}
+
+const toPath = (request: Request) => request.url().slice(new URL(request.url()).origin.length);
+const state = (page: Page) => page.locator('#state').textContent();
+const result = async (page: Page) => JSON.parse((await page.locator('#result').textContent()) ?? '');
+
+describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
+  test.each([
+    ['Post elsewhere', ['POST /post _action=forms.save&text=typed']],
+    ['Search elsewhere', ['GET /get?text=typed']],
+    ['Post elsewhere by its button', ['POST /button _action=forms.save&text=typed']],
+    ['Post elsewhere in place of a fetcher', ['POST /fetcher text=typed']],
+  ])('a form of another site goes there: %s', async (name, expected) => {
+    const { page, press, elsewhere, data } = await open({ javaScriptEnabled });
+    await press(name);
+    await page.getByRole('heading', { name: 'Elsewhere' }).waitFor();
+    expect([elsewhere, data]).toEqual([expected, []]);
+  });
+
+  test.each([
+    ['#button', 'Cancel'],
+    ['#fetcher', 'Cancel the fetcher'],
+    ['#form', 'Close'],
+  ])('a button of a dialog closes it, and nothing is sent: %s', async (id, name) => {
+    const { page, press, documents, data } = await open({ javaScriptEnabled });
+    await press(name);
+    await page.locator(id).waitFor({ state: 'hidden' });
+    await page.getByRole('heading', { name: 'Forms' }).waitFor();
+    expect(page.url()).not.toContain('secret');
+    expect([documents, data]).toEqual([['/forms'], []]);
+  });
+
+  test.each([
+    ['Save at a hash', '/forms?a=1#state'],
+    ['Search at a hash', '/forms?text=typed#state'],
+  ])('a form keeps the fragment of its URL: %s', async (name, url) => {
+    const { page, press } = await open({ javaScriptEnabled });
+    await press(name);
+    await page.waitForURL(`**${url}`);
+  });
+
+  test.each([
+    ['A slash too many', '/forms?x=1#state'],
+    ['Moved', '/forms?x=1#state'],
+  ])('a redirect keeps the fragment of the URL before: %s', async (name, url) => {
+    const { page } = await open({ javaScriptEnabled });
+    await page.getByRole('link', { name }).click();
+    await page.waitForURL(`**${url}`);
+  });
+
+  test('the lines of a text end with CRLF, whatever the method and the encoding', async () => {
+    const { page, press } = await open({ javaScriptEnabled });
+    const text = page.getByRole('form', { name: 'lines' }).locator('textarea');
+    for (const name of ['Save lines', 'Save lines in parts']) {
+      await text.fill('1\n2');
+      await press(name);
+      await expect.poll(() => result(page)).toEqual([['text', '1\r\n2']]);
+      await page.goto('/forms');
+    }
+    await text.fill('1\n2');
+    await press('Search lines');
+    await page.waitForURL('**/forms?*text=1%0D%0A2');
+  });
+
+  test('a form that is posted to another app of this site goes there', async () => {
+    const { page, press, documents } = await open({ javaScriptEnabled });
+    await press('Save in another app');
+    await page.getByText('POST /legacy').waitFor();
+    expect(documents).toEqual(['/forms', '/legacy']);
+  });
+});
+
+/** Fills the form of an action that the server does not have. */
+async function fillOld(page: Page) {
+  const field = (name: string) => page.getByRole('form', { name: 'old' }).locator(`[name=${name}]`);
+  for (const name of ['text', 'state', 'pin', 'card']) await field(name).fill(`my ${name}`);
+  await field('lines').fill('1\n2');
+  await field('choice').selectOption('2');
+  await field('box').last().check();
+  return async () => ({
+    text: await field('text').inputValue(),
+    lines: await field('lines').inputValue(),
+    choice: await field('choice').inputValue(),
+    boxes: [await field('box').first().isChecked(), await field('box').last().isChecked()],
+    state: await page.locator('#typed').textContent(),
+    secrets: [await field('pin').inputValue(), await field('card').inputValue()],
+  });
+}
+
+test('what was typed is still there after the reload that a form of another build needs', async () => {
+  const { page, press } = await open();
+  const read = await fillOld(page);
+  await page.route('**/forms', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: (await response.text()).replace(/"build":"\w+"/, '"build":"next"') });
+  });
+  await press('Save the old way');
+  await expect.poll(() => result(page)).toMatch(/Reload the page.* What you typed is kept/);
+  const typed = { text: 'my text', lines: '1\n2', choice: '2', boxes: [false, true], state: 'my state' };
+  expect(await read()).toEqual({ ...typed, secrets: ['my pin', 'my card'] });
+  await page.unrouteAll();
+  await page.reload();
+  await expect.poll(read).toEqual({ ...typed, secrets: ['', ''] });
+  expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain('my ');
+  await page.reload();
+  await exchanged(page);
+  expect(await read()).toMatchObject({ text: '', state: '' });
+});
+
+test('without JavaScript, the page of another build shows the message and what was typed', async () => {
+  const { page, press } = await open({ javaScriptEnabled: false });
+  await fillOld(page);
+  await press('Save the old way');
+  await page.getByRole('heading', { name: /another version of the site.* Copy what you typed/ }).waitFor();
+  const texts = await page
+    .getByRole('textbox')
+    .evaluateAll((fields: HTMLTextAreaElement[]) => fields.map(({ value }) => value));
+  expect(texts).toEqual(['my text', '1\n2', '2', '2', 'my state', 'my card']);
+});
+
+test('a form whose URL cannot be parsed stays where it is', async () => {
+  const { press, documents, data, complaints } = await open();
+  await press('Post nowhere');
+  expect([documents, data, complaints]).toEqual([['/forms'], [], []]);
+});
+
+test.each(['Save into this tab', 'Save into this tab by its button'])(
+  'is posted in the background: %s',
+  async (name) => {
+    const { page, press, documents } = await open();
+    await press(name);
+    await expect.poll(() => result(page)).toEqual([['text', 'typed']]);
+    expect(documents).toEqual(['/forms']);
+  },
+);
+
+test('the names of fields do not matter, also for a reset', async () => {
+  const path = '/forms?clobbered';
+  const { page, documents, complaints } = await open({ path });
+  // By script, because Playwright reads properties of forms.
+  await page.evaluate(() => {
+    const button = document.querySelector<HTMLElement>('.clobbered');
+    button?.parentElement?.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+    document.querySelector<HTMLInputElement>('[name=target]')?.setRangeText('typed');
+    button?.click();
+  });
+  await expect.poll(() => result(page)).toContainEqual(['target', 'typed']);
+  await expect
+    .poll(() => page.evaluate(() => document.querySelector<HTMLInputElement>('[name=target]')?.value))
+    .toBe('');
+  expect([documents, complaints]).toEqual([[path], []]);
+});
+
+test('an upload is sent as it is, and its action is known', async () => {
+  const { page, press, data } = await open();
+  await page.getByLabel('File').setInputFiles({ name: 'a.bin', mimeType: 'a/b', buffer: Buffer.alloc(3000) });
+  await page.evaluate(() => {
+    Request.prototype.arrayBuffer = () => Promise.reject(new Error('It was read.'));
+  });
+  await press('Upload');
+  await expect.poll(() => result(page)).toEqual([['file', 3000]]);
+  expect(data.map(({ path }) => path)).toEqual(['/forms']);
+});
+
+describe('a navigation that leaves the page', () => {
+  /** Shows that the page waits, and still does 4 s later. */
+  async function wait(page: Page, expected: string): Promise<void> {
+    await expect.poll(() => state(page)).toBe(expected);
+    await page.clock.runFor(4000);
+    expect(await state(page)).toBe(expected);
+  }
+
+  test.each([
+    ['an action redirects to another site', 'button', 'Leave', 'submitting idle'],
+    ['an action redirects to a download', 'button', 'Export', 'submitting idle'],
+    ['a fetcher redirects to another site', 'button', 'Leave by a fetcher', 'idle submitting'],
+    ['a link leads to a download', 'link', 'Download', 'loading idle'],
+  ] as const)('ends if no document replaces the page: %s', async (_case, role, name, expected) => {
+    const { page, elsewhere, complaints } = await open({ status: 204 });
+    await page.route('**/file.csv', (route) =>
+      route.fulfill({ headers: { 'Content-Disposition': 'attachment' }, body: '1,2' }),
+    );
+    await page.clock.install();
+    await page.getByRole(role, { name, exact: true }).click();
+    await wait(page, expected);
+    await page.clock.runFor(2000);
+    await expect.poll(() => state(page)).toBe('idle idle');
+    expect(elsewhere).toEqual(name.startsWith('Leave') ? ['GET /left'] : []);
+    // The page works as before.
+    await page.getByRole('button', { name: 'Save into this tab', exact: true }).click();
+    await expect.poll(() => result(page)).toEqual([['text', 'typed']]);
+    expect(complaints).toEqual([]);
+  });
+
+  test('ends when Back shows the page as it was left', async () => {
+    const { page, press } = await open({ status: 204 });
+    await page.clock.install();
+    await press('Leave');
+    await wait(page, 'submitting idle');
+    await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })));
+    await expect.poll(() => state(page)).toBe('idle idle');
+  });
+
+  test('does not end the next one', async () => {
+    const { page, press } = await open({ status: 204 });
+    const release = Promise.withResolvers<void>();
+    await page.clock.install();
+    await press('Leave');
+    await wait(page, 'submitting idle');
+    await page.route('**/forms', (route) => release.promise.then(() => route.continue()));
+    await press('Save into this tab');
+    await page.clock.runFor(2000);
+    expect(await state(page)).toBe('submitting idle');
+    release.resolve();
+    await expect.poll(() => state(page)).toBe('idle idle');
+  });
+});
+
+test.each([
+  ['Be refused by a step', /^Closed until Monday\. What you typed is still here\.$/],
+  ['Be failed by a step', /^Something went wrong on our side \(digest \w{8}-\w{8}\)\. What you typed is still here\.$/],
+])('an answer of a step says what the step says: %s', async (name, expected) => {
+  const { page, press } = await open();
+  await press(name);
+  await expect.poll(() => result(page)).toMatch(expected);
+});
+
+test.each([
+  [413, 'This is more than the site accepts. Choose smaller files, or shorten the text.'],
+  [502, 'The site is not available at the moment. Try again in a few minutes.'],
+])('an answer of a proxy is explained, and is no failure of the site: %d', async (status, expected) => {
+  const { page, press } = await open();
+  await page.route('**/forms', (route) => route.fulfill({ status, contentType: 'text/html', body: '<h1>nginx</h1>' }));
+  await press('Upload');
+  await expect.poll(() => result(page)).toBe(`${expected} What you typed is still here.`);
+  // Reports are sent in order, so nothing was reported before this one.
+  const report = page.waitForRequest((request) => toPath(request).startsWith('/_report'));
+  await page.evaluate(() => reportError(new Error('The first report.')));
+  expect((await report).postData()).toContain('The first report.');
+});
