@@ -1,5 +1,14 @@
-import { Second } from '../../../shared/units.ts';
-import type { RenderLimiter } from './render-limiter.ts';
+import type { IncomingMessage } from 'node:http';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
+import { MiB } from '../../../shared/units.ts';
+import type { Count } from '../monitoring/count.ts';
+import { toPageUrl } from '../pages/page-url.ts';
+import { isApiPath } from '../request/api-path.ts';
+import { requestInfo } from '../request/request-info.ts';
+import type { Step } from '../request/step.ts';
+import { sendBusy } from './busy-page.ts';
+import { createRenderLimiter, type RenderLimiter } from './render-limiter.ts';
 
 /**
  * Refused requests: 0 none; 1 prefetches; 2 also pages that are rendered for each request; 3 everything except
@@ -7,143 +16,135 @@ import type { RenderLimiter } from './render-limiter.ts';
  */
 export type Level = 0 | 1 | 2 | 3;
 
-export type OverloadReason = 'event-loop' | 'heap' | 'renders' | 'pages';
-
-/** Measurements since the last reading. */
-export interface Reading {
-  /** The longest delay of the event loop (ms). */
-  readonly loopDelayMs: number;
-  /** The used share of the maximum heap. */
-  readonly heapShare: number;
-  /** Monotonic time (ms). */
-  readonly at: number;
-}
-
+/** At this moment. `reason` is the label of `spillway_requests_shed_total`. */
 export interface Overload {
-  /** At this moment. */
   readonly level: Level;
-  /** Undefined if the level is 0. */
-  readonly reason: OverloadReason | undefined;
-  /** Takes a new reading, a few times a second. */
-  take(reading: Reading): void;
+  readonly reason: 'event-loop' | 'renders' | 'pages';
 }
 
-export interface OverloadOptions {
+interface OverloadOptions {
   /** How long a page's render can wait before new pages are refused (ms). The event loop can be late by twice that. */
   readonly delayMs: number;
-  /** Pages that can be in progress at the same time (count). */
+  /** Pages that can be in progress at the same time (a count). */
   readonly maxPages: number;
   readonly limiter: Pick<RenderLimiter, 'pages' | 'waitMs'>;
+  /** How late the event loop was recently (ms). */
+  readonly readLoopDelay: () => number;
 }
 
-interface Judged {
-  readonly level: Level;
-  readonly reason: OverloadReason | undefined;
-}
+/** Where each level begins: shares of `delayMs` for the render queue and for the event loop, and of `maxPages`. */
+const QUEUE = [0.1, 1] as const;
+/** Other processes on a busy machine can delay the event loop too. */
+const LOOP = [0.4, 2, 8] as const;
+const PAGES = [0.5, 1] as const;
 
-const CALM: Judged = { level: 0, reason: undefined };
-
-/** Where each level begins, as a share of the allowed delay: for the render queue, which is usually short… */
-const QUEUE_SHARES = [0.1, 1] as const;
-/** … and for the event loop, which other processes on a busy machine can delay too. */
-const LOOP_SHARES = [0.4, 2, 8] as const;
-const HEAP_SHARES = [0.85, 0.9, 0.95] as const;
-/** A level ends below this share of the value that it began at, so that it does not flap. */
-const RELEASE = 0.6;
-const HEAP_RELEASE = 0.95;
-/** Readings in a row that must be calm before a level is lowered by one (count). */
-const CALM_READINGS = 2;
-/**
- * Share of the last delay that remains: one long block is over within a second, but a loop that is always slow is not.
- */
-const MEMORY = 0.5;
-/**
- * How long a full heap counts (ms). Garbage is collected while there is work, so refusing everything can keep a heap
- * full. If it stays full anyway, there is a leak, and it is better that the process dies and restarts.
- */
-const HEAP_PATIENCE = 10 * Second;
-
-/**
- * Decides what is refused. The render queue and the pages in progress are read on each call. The event loop and the
- * heap are judged by readings, with a memory, and with a lower threshold for leaving a level.
- */
-export function createOverload({ delayMs, maxPages, limiter }: OverloadOptions): Overload {
-  const loop = createLadder(
-    LOOP_SHARES.map((share) => share * delayMs),
-    RELEASE,
-  );
-  const heap = createLadder(HEAP_SHARES, HEAP_RELEASE);
-  const queueRungs = QUEUE_SHARES.map((share) => share * delayMs);
-  let delay = 0;
-  let fullSince: number | undefined;
-  let read: Judged = CALM;
-
-  function judgeNow(): Judged {
-    const byQueue = climb(queueRungs, limiter.waitMs);
-    const byPages: Level = limiter.pages >= maxPages ? 2 : limiter.pages >= maxPages / 2 ? 1 : 0;
-    return higher({ level: byQueue, reason: 'renders' }, { level: byPages, reason: 'pages' });
-  }
-
-  function current(): Judged {
-    // Nothing waits and few pages are in progress, as nearly always.
-    if (read === CALM && limiter.waitMs === 0 && limiter.pages < maxPages / 2) return CALM;
-    return higher(read, judgeNow());
-  }
-
+/** Decides what is refused. */
+export function createOverload({ delayMs, maxPages, limiter, readLoopDelay }: OverloadOptions): Overload {
+  const byLoop = () => climb(LOOP, readLoopDelay() / delayMs);
+  const byQueue = () => climb(QUEUE, limiter.waitMs / delayMs);
+  const byPages = () => climb(PAGES, limiter.pages / maxPages);
   return {
     get level() {
-      return current().level;
+      return Math.max(byLoop(), byQueue(), byPages()) as Level; // the highest of them is 3
     },
     get reason() {
-      const { level, reason } = current();
-      return level === 0 ? undefined : reason;
-    },
-    take({ loopDelayMs, heapShare, at }) {
-      delay = Math.max(loopDelayMs, delay * MEMORY);
-      const byLoop = loop(delay);
-      const byHeap = heap(heapShare);
-      if (byHeap === 0) fullSince = undefined;
-      else fullSince ??= at;
-      const heapCounts = fullSince !== undefined && at - fullSince < HEAP_PATIENCE;
-      const judged = higher(
-        { level: byLoop, reason: 'event-loop' },
-        { level: heapCounts ? byHeap : 0, reason: 'heap' },
-      );
-      read = judged.level === 0 ? CALM : judged;
+      const { level } = this;
+      if (byLoop() === level) return 'event-loop';
+      return byQueue() === level ? 'renders' : 'pages';
     },
   };
 }
 
-function higher(one: Judged, other: Judged): Judged {
-  return other.level > one.level ? other : one;
+/** Returns how many of the values are reached. */
+function climb(rungs: readonly number[], value: number): number {
+  return rungs.filter((rung) => value >= rung).length;
 }
 
-function climb(rungs: readonly number[], value: number): Level {
-  let level: Level = 0;
-  for (const rung of rungs) {
-    if (value < rung) break;
-    level = (level + 1) as Level; // there are three rungs at most
-  }
-  return level;
+/** How often the event loop is checked, and the resolution of its delay (ms). */
+const INTERVAL = 250;
+const RESOLUTION = 20;
+/** The share of the last delay that remains after an interval: one long block is over within a second or two. */
+const MEMORY = 0.5;
+
+/** Measures how late the event loop is, without keeping the process alive. @returns a function that reads it (ms) */
+export function watchLoopDelay(): () => number {
+  const histogram = monitorEventLoopDelay({ resolution: RESOLUTION });
+  histogram.enable();
+  let delay = 0;
+  setInterval(() => {
+    delay = Math.max(0, histogram.max / 1e6 - RESOLUTION, delay * MEMORY);
+    histogram.reset();
+  }, INTERVAL).unref();
+  return () => delay;
 }
 
-/** Raises the level immediately, and lowers it one rung at a time after some calm readings. */
-function createLadder(rungs: readonly number[], release: number): (value: number) => Level {
-  let level: Level = 0;
-  let calm = 0;
-  return function judge(value) {
-    const reached = climb(rungs, value);
-    if (reached >= level) {
-      calm = 0;
-      level = reached;
-      return level;
-    }
-    const holds = value >= (rungs[level - 1] ?? 0) * release;
-    calm = holds ? 0 : calm + 1;
-    if (calm >= CALM_READINGS) {
-      level = (level - 1) as Level; // it was above `reached`, so above 0
-      calm = 0;
-    }
-    return level;
+/** Heap that a page in progress can use (bytes): its data, its text, and React's state. */
+const PAGE_BYTES = 4 * MiB;
+/** Limits of the number that is calculated from the heap (counts). */
+const FEWEST_PAGES = 32;
+const MOST_PAGES = 1000;
+
+/** Returns how many pages can be in progress at the same time, by the heap limit of this process. */
+export function toMaxPages(heapLimit = getHeapStatistics().heap_size_limit): number {
+  return Math.min(MOST_PAGES, Math.max(FEWEST_PAGES, Math.floor(heapLimit / PAGE_BYTES)));
+}
+
+interface OpenOverloadOptions {
+  /** How late a page's render or the event loop can be (ms); 0 refuses nothing. */
+  readonly delayMs: number;
+  /** Pages in progress (a count); by default calculated from the heap. */
+  readonly maxPages?: number | undefined;
+  readonly count: Count;
+}
+
+/** Creates the limiter for renders, and starts to watch for overload. `overload` is undefined if nothing is refused. */
+export function openOverload({ delayMs, maxPages = toMaxPages(), count }: OpenOverloadOptions): {
+  readonly limiter: RenderLimiter;
+  readonly overload: Overload | undefined;
+} {
+  if (delayMs === 0) return { limiter: createRenderLimiter(), overload: undefined };
+  const limiter = createRenderLimiter({
+    maxWaitMs: delayMs,
+    onRefuse: () => count('spillway_requests_shed_total', { what: 'page', reason: 'renders' }),
+  });
+  return { limiter, overload: createOverload({ delayMs, maxPages, limiter, readLoopDelay: watchLoopDelay() }) };
+}
+
+/** The kind of a request: the label `what` of `spillway_requests_shed_total`. */
+type What = 'prefetch' | 'page' | 'data' | 'api' | 'other';
+
+/** The level from which each kind is refused. */
+const LEVELS: Readonly<Record<What, number>> = { prefetch: 1, page: 2, data: 2, api: 3, other: 3 };
+
+interface ShedOptions {
+  readonly overload: Overload;
+  /** True if a page, or its data, is rendered for each request. One from memory costs less than a refusal. */
+  readonly isRendered: (path: string) => boolean;
+  /** True for paths that are never refused. */
+  readonly isExempt: (path: string) => boolean;
+  readonly count?: Count | undefined;
+}
+
+/**
+ * Refuses excess requests before any of their work begins: first prefetches, then pages and their data, and only if
+ * that does not help, forms, the API and the rest. It runs after health, metrics and files, and never sees them.
+ */
+export function shed({ overload, isRendered, isExempt, count }: ShedOptions): Step {
+  return function shed(req, res, next) {
+    const { level } = overload;
+    if (level === 0) return next();
+    const { path } = requestInfo(req);
+    const what = toWhat(req, path, isRendered);
+    if (level < LEVELS[what] || isExempt(path)) return next();
+    count?.('spillway_requests_shed_total', { what, reason: overload.reason });
+    sendBusy(req, res);
   };
+}
+
+function toWhat(req: IncomingMessage, path: string, isRendered: (path: string) => boolean): What {
+  if (isApiPath(path)) return 'api';
+  if ((req.method !== 'GET' && req.method !== 'HEAD') || !isRendered(path)) return 'other';
+  // The only header of a client that has a meaning here.
+  if (req.headers.purpose === 'prefetch') return 'prefetch';
+  return toPageUrl(path) === undefined ? 'page' : 'data';
 }

@@ -42,7 +42,7 @@ it('answers what it can, refuses the rest, and recovers afterwards', async () =>
   // Without lag measurements, which are late on a busy machine before anything has started.
   const onRefuse = () => count('spillway_requests_shed_total', { what: 'page', reason: 'renders' });
   const limiter = createRenderLimiter({ maxWaitMs: 50, onRefuse });
-  const overload = createOverload({ delayMs: 50, maxPages: 1000, limiter });
+  const overload = createOverload({ delayMs: 50, maxPages: 1000, limiter, readLoopDelay: () => 0 });
   const app = await startPages([PAGE], { limiter, overload, metrics: { count, observeRequest() {} } });
   // All connect before the first one sends, because the server accepts one connection per event-loop iteration.
   const sockets = Array.from({ length: 300 }, () => connect(app.port, '127.0.0.1'));
