@@ -13,8 +13,6 @@ export interface DataStrategyOptions {
   readonly loader: RouteLoader;
   /** Whether a route has `mode: 'shell'`. */
   readonly isShell: (id: string) => boolean;
-  /** Called when the server refused the holes of a page that is shown from memory. */
-  readonly onRefused: (url: string) => void;
   /** Called when Back shows a page from memory, which can have changed since. */
   readonly onRecall: (url: string) => void;
   /** Called with an error, before a document load or a message to the visitor replaces it. */
@@ -51,7 +49,6 @@ export function createDataStrategy({
   store,
   loader,
   isShell,
-  onRefused,
   onRecall,
   onFailure,
   onAnswer,
@@ -99,9 +96,7 @@ export function createDataStrategy({
       setTimeout(() => onRecall(url)); // once the router shows the page
       return results;
     }
-    const loading = isShell(leaf)
-      ? store.loadShell(url, () => onRefused(url), request.signal)
-      : store.load(url, request.signal);
+    const loading = isShell(leaf) ? store.loadShell(url, request.signal) : store.load(url, request.signal);
     if (!isFetcher) store.dropPrefetches();
     const [result] = await Promise.all([loading, loader.load(routes)]);
     if (result.kind === 'page' && !isFetcher) store.remember(url, result);

@@ -44,6 +44,8 @@ export interface FailureContext {
   readonly endedBy?: unknown;
   /** The result is also shown to other visitors. */
   readonly isShared?: boolean;
+  /** The result is not shown, because a click requests the page again. It opens no incident, unless `isShared`. */
+  readonly isPrefetch?: boolean;
   /** React's component stack of a failed render, innermost first. */
   readonly componentStack?: string;
   /** The product handled the error, and reported it with these options. */
