@@ -198,7 +198,7 @@ function toRequestRecord(
 const MAX_COOKIES = 20;
 
 /** Says how a request authenticated itself, without the values. */
-function listCredentials({ cookie = '', authorization }: IncomingHttpHeaders): string[] {
+export function listCredentials({ cookie = '', authorization }: IncomingHttpHeaders): string[] {
   const names = [...cookie.matchAll(/(?:^|;) *([\w.-]{1,60})=/g)].map(([, name = '']) => name);
   return [...names.slice(0, MAX_COOKIES), ...(authorization === undefined ? [] : ['authorization'])];
 }
