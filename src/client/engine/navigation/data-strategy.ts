@@ -15,7 +15,7 @@ export interface DataStrategyOptions {
   readonly isShell: (id: string) => boolean;
   /** Called when Back shows a page from memory, which can have changed since. */
   readonly onRecall: (url: string) => void;
-  /** Called with an error, before a document load or a message to the visitor replaces it. */
+  /** Called with an error that a message to the visitor or, unless it is a missing chunk, a document load replaces. */
   readonly onFailure: (error: unknown, kind?: BrowserFailureKind) => void;
   /** Called when the server has answered a form, except a fetcher's: true if the action accepted it. */
   readonly onAnswer: (isTaken: boolean) => void;
@@ -152,8 +152,8 @@ export function createDataStrategy({
       return await load(wanted);
     } catch (error) {
       if (request.signal.aborted || !(error instanceof RouteLoadError)) throw error;
-      onFailure(error, 'load');
       await loadDocument(wanted.url);
+      onFailure(error, 'load'); // the document was loaded a moment ago, and did not help
       return toFailure(wanted.leaf, error);
     }
   };

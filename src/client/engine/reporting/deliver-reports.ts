@@ -9,10 +9,10 @@ import type {
 } from '../../../shared/engine/reporting/browser-report.ts';
 import type { ReportedAddress } from '../../../shared/engine/wire/payload.ts';
 import { Second } from '../../../shared/units.ts';
-import { causesOf, isLoadFailure } from './judge-thrown.ts';
+import { causesOf } from './judge-thrown.ts';
 import { toMinimalEnvelope } from './minimal-envelope.ts';
 import type { Deliver } from './reporting.ts';
-import { isMeant, isNetworkFailure, read } from './thrown.ts';
+import { isLoadFailure, isMeant, isNetworkFailure, read } from './thrown.ts';
 
 /** Sends reports with the SDK, which is in a separate chunk. */
 export interface BrowserReporter {

@@ -12,8 +12,3 @@ export function causesOf(thrown: unknown): unknown[] {
   }
   return chain;
 }
-
-/** True for a browser's error about a module that did not load. */
-export function isLoadFailure(thrown: unknown): boolean {
-  return /dynamically imported module|^Importing a module/.test(String(read(thrown, 'message')));
-}

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { causesOf, isLoadFailure } from '../../../../src/client/engine/reporting/judge-thrown.ts';
+import { causesOf } from '../../../../src/client/engine/reporting/judge-thrown.ts';
+import { isLoadFailure } from '../../../../src/client/engine/reporting/thrown.ts';
 
 const hostile = new Proxy(new Error('never read'), {
   get() {

@@ -242,6 +242,8 @@ function toFrameLocation(site: FoundLocation, key: Key, error: ErrorRecord | und
 }
 
 function toTitle(kind: FailureKind, error: ErrorRecord | undefined, details: DigestInput['details']): string {
+  // All of them have one digest, and each way to report them has other words.
+  if (kind === 'load') return 'LoadError: A script or a style sheet could not be loaded.';
   const words = error
     ? `${error.class}: ${error.message.split(/[\r\n]/, 1)[0] ?? ''}`
     : [kind, ...Object.values(details ?? {})].join(' ');

@@ -174,6 +174,16 @@ describe('special classes', () => {
     expect(results[0]?.weak).toBeUndefined();
   });
 
+  it('a file that does not load has one title, whoever reports it', () => {
+    const route = { class: 'RouteLoadError', message: 'The script or the styles of route "a" could not be loaded.' };
+    const module = { class: 'TypeError', message: 'Failed to fetch dynamically imported module: https://a.example/x' };
+    const element = { class: 'LoadError', message: 'https://a.example/assets/x-1.js could not be loaded.' };
+    const results = [[route], [route, module], [module], [element]].map((errors) => digestOf(errors, { kind: 'load' }));
+    expect(new Set(results.map(({ digest, title }) => `${digest} ${title}`))).toEqual(
+      new Set([`${results[0]?.digest} LoadError: A script or a style sheet could not be loaded.`]),
+    );
+  });
+
   it('hydration errors and timeouts differ by route, requests by the called route', () => {
     const hydration = (route: string) => digestOf([{ message: 'Minified React error #418;' }], { route }).digest;
     expect(hydration('/a')).not.toBe(hydration('/b'));
