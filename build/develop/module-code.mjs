@@ -2,6 +2,7 @@ import * as esbuild from 'esbuild';
 import { parseSync } from 'oxc-parser';
 import { transform } from 'oxc-transform';
 import { browserTarget } from '../bundles.mjs';
+import { lineEnd } from '../sites/line-end.mjs';
 
 /**
  * @typedef {object} Import
@@ -133,8 +134,8 @@ export function toFailure(errors) {
  * @returns a place in a source text, as in esbuild's messages
  */
 export function toLocation(file, source, offset) {
-  const before = source.slice(0, offset).split('\n');
-  const lineText = source.split('\n')[before.length - 1];
+  const before = source.slice(0, offset).split(lineEnd);
+  const lineText = source.split(lineEnd)[before.length - 1];
   return {
     file,
     line: before.length,

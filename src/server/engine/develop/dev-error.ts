@@ -4,6 +4,7 @@ import type { DevError, DevProblem, ThrownInBrowser } from '../../../shared/engi
 import { parseStack } from '../errors/digest/parse-stack.ts';
 import { readErrors } from '../errors/digest/read-error.ts';
 import type { ErrorRecord, StackFrame } from '../errors/failure.ts';
+import { LINE_END } from '../errors/line-end.ts';
 import { createClientMaps } from './client-maps.ts';
 
 /** Lines shown before and after the line of the error (count). */
@@ -94,7 +95,7 @@ function toPlace(
 
 function readRows(file: string): string[] {
   try {
-    return readFileSync(file, 'utf8').split('\n');
+    return readFileSync(file, 'utf8').split(LINE_END);
   } catch {
     return [];
   }
