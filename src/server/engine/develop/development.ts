@@ -57,13 +57,12 @@ const RECONNECT_AFTER = { end: 20 * Millisecond, failure: 50 * Millisecond };
  */
 export async function createDevelopment({ dist, log }: { dist: string; log: Logger }): Promise<Development> {
   const streams = new Set<Response>();
-  const projectRoot = join(dist, '..');
   const turn = await takeTurn();
   let { state } = turn;
   process.on('message', (message: FromSupervisor) => {
     if (message.type !== 'state') return;
     const { error } = message.state;
-    state = error ? { ...message.state, error: withPlaces(error, projectRoot) } : message.state;
+    state = error ? { ...message.state, error: withPlaces(error, dist) } : message.state;
     for (const stream of streams) send(stream);
   });
   process.on('disconnect', () => process.exit(0)); // without its supervisor it would hold the port forever
