@@ -53,6 +53,23 @@ export const pages = {
   other: null,
 };
 `,
+  'src/shared/product/pages/other.tsx': `function Clock({ label }: { label: string }) {
+  const time = typeof document === 'undefined' ? '8:30 AM' : '10:30 AM';
+  return (
+    <p>
+      {label} <time>{time}</time>
+    </p>
+  );
+}
+
+export default function Other() {
+  return (
+    <main>
+      <Clock label="Opens at" />
+    </main>
+  );
+}
+`,
   'src/shared/product/ui/button.tsx': `export function Button() {
   function pay() {
     throw new TypeError('The payment failed.');
@@ -123,6 +140,19 @@ test('an incident shows the source of a loader and of a browser module, in its o
     isOwn: true,
     source: { lines: expect.arrayContaining(["    throw new TypeError('The payment failed.');"]) },
   });
+  await page.close();
+});
+
+test('an incident of a time zone names the texts that differ, and their component', async () => {
+  const { page } = await open('/other');
+  await exchanged(page);
+  const differing = await readIncident(
+    "Error: Hydration failed because the server rendered text didn't match the client. As a result this tree will be regenerated on the client. This can happen if a SSR-ed Client Component used:",
+  );
+  expect(differing.place).toMatchObject({ file: 'src/shared/product/pages/other.tsx', function: 'Clock', line: 1 });
+  expect(differing.latest.whole.story.said).toMatch(
+    /<Clock label="Opens at">\n +<p>\n +<time>\n\+ +10:30 AM\n- +8:30 AM$/,
+  );
   await page.close();
 });
 

@@ -55,7 +55,7 @@ export function presentIncident(incident: Incident, whole: StoredFailure | undef
 
 /** Returns the line of the shown occurrence, because lines move from build to build. */
 function toLine({ site }: Incident, whole: StoredFailure | undefined): Pick<PlaceShape, 'line'> {
-  const line = findFrameLine(site, whole?.resolved);
+  const line = whole && findFrameLine(site, whole);
   return line === undefined ? {} : { line };
 }
 

@@ -6,6 +6,7 @@ import { FIRST_WHOLES, NEWEST_WHOLES, WHOLES_PER_HOUR } from '../limits.ts';
 import { type Intake, toHour } from '../store/ingest/tally.ts';
 import type { StoredFailure } from '../store/records.ts';
 import { QueryFailedError } from '../store/sql.ts';
+import { isEngineFile } from '../views/present-errors.ts';
 import type { Digester } from './maps/digester.ts';
 import type { MapReader } from './maps/map-reader.ts';
 
@@ -56,7 +57,7 @@ export function createPrepare({ maps, digester, readLocations, log }: PrepareOpt
 
   async function resolveFrames(failure: Failure): Promise<StoredFailure> {
     try {
-      return await maps.resolve(failure);
+      return withComponent(await maps.resolve(failure));
     } catch (error) {
       log.warn({ err: error, digest: failure.digest }, 'The source maps of a failure could not be read.');
       return failure;
@@ -72,6 +73,19 @@ export function createPrepare({ maps, digester, readLocations, log }: PrepareOpt
     }
     return intakes;
   };
+}
+
+/**
+ * Shows a mismatch at the innermost component that React locates, because the stack of its error is React's own. In
+ * production React locates only some, and those outside of the innermost route are not in the page.
+ */
+function withComponent(failure: StoredFailure): StoredFailure {
+  const { kind, components = [] } = failure;
+  if (kind !== 'hydration') return failure;
+  const end = components.findIndex(({ file }) => file.endsWith('engine/routing/route-view.tsx'));
+  const inPage = components.slice(0, end < 0 ? undefined : end);
+  const found = inPage.find(({ file, line, own }) => own && line > 0 && !isEngineFile(file));
+  return found ? { ...failure, site: { path: found.file, function: found.function, detail: '' } } : failure;
 }
 
 /** Returns the last entries of each digest in a batch, which can be the newest of their incident. */

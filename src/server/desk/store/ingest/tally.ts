@@ -173,7 +173,7 @@ function toSeen({ occurrence, lastAt, sameVisitor = [] }: Sighting): [string, Se
 
 function findLatestLine(group: readonly Sighting[]): number | undefined {
   const lines = group.flatMap(({ whole }) => {
-    const line = whole && findFrameLine(whole.site, whole.resolved);
+    const line = whole && findFrameLine(whole.site, whole);
     return line === undefined ? [] : [{ at: whole?.at ?? 0, line }];
   });
   return lines.sort((left, right) => right.at - left.at)[0]?.line;
