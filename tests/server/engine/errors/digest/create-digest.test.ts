@@ -208,6 +208,32 @@ describe('special classes', () => {
     );
   });
 
+  it('Trusted Types reports differ by their source', () => {
+    const details = { directive: 'require-trusted-types-for', blocked: 'trusted-types-sink' };
+    const report = (...at: string[]) =>
+      digestOf(at.length > 0 ? [{ class: '', message: '', at }] : [], { kind: 'csp', details });
+    const sources = [
+      report(),
+      report(CART),
+      report(TILL),
+      report(' node_modules/react-dom/index.js'),
+      report(' https://a.example/tag.js'),
+      report(' https://b.example/tag.js'),
+      report(' client/assets/old-ABCDEFGH.js'),
+    ];
+    expect(new Set(sources.map(({ digest }) => digest)).size).toBe(sources.length);
+    expect(sources[0]?.digest).toBe('0CMK8ZMK');
+    expect(sources[1]).toMatchObject({ site: { path: 'src/shared/product/cart.ts', function: 'checkout' } });
+    expect(report(' client/assets/old-12345678.js').digest).toBe(sources.at(-1)?.digest);
+    const title = 'csp require-trusted-types-for trusted-types-sink';
+    expect(sources.map((source) => source.title)).toEqual([
+      ...Array(4).fill(title),
+      `${title} https://a.example/tag.js`,
+      `${title} https://b.example/tag.js`,
+      title,
+    ]);
+  });
+
   it('a product error around a failed request has its own digest', () => {
     const request = { class: 'TypeError', message: 'fetch failed' };
     expect(digestOf([{ class: 'AppError', at: [CART] }, request]).kind).toBe('exception');
