@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { lineEnd } from './sites/line-end.mjs';
 import { toVlq } from './sites/mappings.mjs';
 import { tokenise } from './tokens.mjs';
 
@@ -71,7 +72,7 @@ export function mapSource(path, text) {
 /** Maps each word and sign to its own position. */
 function toMappings(text) {
   let [lastLine, lastColumn] = [0, 0];
-  const lines = text.split('\n').map((line, number) => {
+  const lines = text.split(lineEnd).map((line, number) => {
     let last = 0;
     const segments = [...line.matchAll(/[\w$]+|[^\s\w$]/g)].map(({ index }) => {
       const segment = toVlq(index - last) + toVlq(0) + toVlq(number - lastLine) + toVlq(index - lastColumn);

@@ -1,5 +1,6 @@
 import { relative, resolve } from 'node:path';
 import { indexSource } from './sites/index-source.mjs';
+import { lineEnd } from './sites/line-end.mjs';
 import { readMappings, toVlq } from './sites/mappings.mjs';
 import { createFirstNames, readMoves } from './sites/moves.mjs';
 
@@ -117,9 +118,7 @@ function toPackage(path) {
 
 /** @returns {number[]} start offsets of the lines, counted as in source maps */
 function toLineStarts(text) {
-  const starts = [0];
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
-  return starts;
+  return [0, ...Array.from(text.matchAll(lineEnd), (end) => end.index + end[0].length)];
 }
 
 /** Returns the index of the last of `starts` that is not after `offset`. */

@@ -74,9 +74,8 @@ export function createClientModules(root, loader, { wiring, table, outdir }) {
       ),
     );
     const path = join(root, outdir, toPath(key));
-    const map =
-      code.map &&
-      JSON.stringify({ ...code.map, sources: [relative(dirname(path), join(root, key)).replaceAll('\\', '/')] });
+    const toSource = (source) => relative(dirname(path), source).replaceAll('\\', '/');
+    const map = code.map && JSON.stringify({ ...code.map, sources: code.map.sources.map(toSource) });
     return { code, map, assets, files: files.map(toRelative), targets };
   }
 

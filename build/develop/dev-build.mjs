@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { product } from '../apps.mjs';
 import { browserTarget, clientOptions, serverOptions, serverParts } from '../bundles.mjs';
 import { listClientFiles } from '../client-app.mjs';
@@ -17,6 +17,7 @@ import { createClientModules } from './client-modules.mjs';
 import { createKeptContext } from './kept-context.mjs';
 import { createModuleLoader } from './module-loader.mjs';
 import { createServerLayers } from './server-layers.mjs';
+import { noteSourceTexts } from './source-texts.mjs';
 
 const devEntry = 'src/client/engine/develop/entry.ts';
 /** Connects product and engine. */
@@ -70,12 +71,18 @@ export function createDevBuild(root) {
   const written = new Map();
   const styles = createStyles(root, { minify: false, target: browserTarget, outdir: join(root, clientFolder) });
   const others = destination.apps.map((app) => createAppDevBuild(root, app, { outdir: clientFolder, styles }));
+  /** Texts of modules that the product's plugins load. */
+  const texts = new Map();
   let opening;
 
   async function openOnce() {
     const owner = await readOwnersBuild(root);
+    owner.plugins = noteSourceTexts(owner.plugins, texts);
     styles.use(owner.plugins);
-    await write([{ path: 'owner.json', contents: JSON.stringify({ helpers: owner.helpers, moves: owner.moves }) }]);
+    await write([
+      { path: 'owner.json', contents: JSON.stringify({ helpers: owner.helpers, moves: owner.moves }) },
+      toTextsFile(),
+    ]);
     const options = { root, dev: true, owner, styles };
     const client = clientOptions({ ...options, entry: devEntry, outdir: clientFolder });
     const loader = createModuleLoader(root, client, owner.plugins);
@@ -125,6 +132,11 @@ export function createDevBuild(root) {
     builtParts = undefined;
     builtParts = await parts.rebuild();
     return builtParts;
+  }
+
+  function toTextsFile() {
+    const byFile = [...texts].map(([path, text]) => [relative(root, path).replaceAll('\\', '/'), text]);
+    return { path: 'texts.json', contents: JSON.stringify(Object.fromEntries(byFile.sort())) };
   }
 
   async function write(files) {
@@ -202,6 +214,7 @@ export function createDevBuild(root) {
         ),
         ...unserved,
         { path: 'manifest.json', contents: text },
+        toTextsFile(),
       ]);
       manifestText = text;
       const outputNames = new Set(Object.keys(builtBase.metafile.outputs));
@@ -235,7 +248,11 @@ export function createDevBuild(root) {
         const [layers, others] = await Promise.all([server.build(isChanged), buildParts(isChanged)]);
         const outputFiles = [...layers.outputFiles, ...others.outputFiles];
         const { served, unserved } = sortOutputs(dist, outputFiles, { serveMaps: false });
-        await write([...unserved.map(toMapped), ...served.map((file) => ({ ...file, path: `client/${file.path}` }))]);
+        await write([
+          ...unserved.map(toMapped),
+          ...served.map((file) => ({ ...file, path: `client/${file.path}` })),
+          toTextsFile(),
+        ]);
         // A server reads the manifest once. Without it in the hash, pages would get style sheets of an earlier build.
         return { name: hash('sha256', manifestText + toName(outputFiles)), lasting: toName(layers.lasting) };
       } catch (error) {

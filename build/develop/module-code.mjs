@@ -2,6 +2,8 @@ import * as esbuild from 'esbuild';
 import { parseSync } from 'oxc-parser';
 import { transform } from 'oxc-transform';
 import { browserTarget } from '../bundles.mjs';
+import { lineEnd } from '../sites/line-end.mjs';
+import { readInputMap, throughInputMap } from './input-map.mjs';
 
 /**
  * @typedef {object} Import
@@ -16,7 +18,7 @@ import { browserTarget } from '../bundles.mjs';
 /**
  * @typedef {object} ModuleCode
  * @property {string} code JavaScript, with the imports as they were written
- * @property {any} map the source map; an empty string if there is none
+ * @property {any} map the source map, with absolute sources; an empty string if there is none
  * @property {readonly Import[]} imports in the order of their positions
  * @property {ReadonlySet<string>} exports names
  * @property {readonly string[]} stars specifiers of `export * from`
@@ -32,10 +34,11 @@ const define = { 'process.env.NODE_ENV': '"development"', 'process.env.SPILLWAY_
  * @param {string} file relative to the root
  * @param {string} source
  * @param {'ts' | 'tsx' | 'js' | 'jsx'} lang
+ * @param {string} path absolute
  * @returns {Promise<ModuleCode>}
  * @throws {esbuild.BuildFailure}
  */
-export async function compileModule(file, source, lang) {
+export async function compileModule(file, source, lang, path) {
   const { code, map, errors } = await transform(file, source, {
     lang,
     target: browserTarget,
@@ -48,7 +51,8 @@ export async function compileModule(file, source, lang) {
   const head =
     `const $RefreshReg$ = (type, id) => globalThis.__spillway.register(type, ${name} + ' ' + id),` +
     ` $RefreshSig$ = globalThis.__spillway.createSignature;globalThis.__spillway.evaluated.add(${name});`;
-  return { ...readModule(head + code), map };
+  const input = readInputMap(path, source);
+  return { ...readModule(head + code), map: input ? throughInputMap(map, input) : { ...map, sources: [path] } };
 }
 
 /**
@@ -133,8 +137,8 @@ export function toFailure(errors) {
  * @returns a place in a source text, as in esbuild's messages
  */
 export function toLocation(file, source, offset) {
-  const before = source.slice(0, offset).split('\n');
-  const lineText = source.split('\n')[before.length - 1];
+  const before = source.slice(0, offset).split(lineEnd);
+  const lineText = source.split(lineEnd)[before.length - 1];
   return {
     file,
     line: before.length,

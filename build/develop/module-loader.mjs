@@ -150,7 +150,9 @@ export function createModuleLoader(root, base, owners) {
     async load(request, found, isComponents) {
       const file = relative(root, found.path).replaceAll('\\', '/');
       const compile = async (source, lang) =>
-        isComponents ? compileModule(file, source, lang) : { ...readModule(await toJs(source, lang)), map: '' };
+        isComponents
+          ? compileModule(file, source, lang, found.path)
+          : { ...readModule(await toJs(source, lang)), map: '' };
       const isFile = found.namespace === 'file';
       const lang = isFile ? codeFile.exec(found.path)?.[1] : undefined;
       if (lang && !isWanted(filters.onLoad, found.path, 'file')) {

@@ -1,6 +1,5 @@
 import type { RequestListener } from 'node:http';
 import type { RequestHandler } from 'express';
-import { DEV_PREFIX } from '../shared/engine/develop-protocol.ts';
 import { isDestinationPath } from './destination-settings.ts';
 import { type ApiOrigins, apiOrigins } from './engine/api/api-origins.ts';
 import type { ApiStore } from './engine/api/api-store.ts';
@@ -109,7 +108,7 @@ export function createApp(deps: AppDeps): RequestListener {
     ...(deps.steps.length === 0 ? [productsApi, pages.kept] : []),
   ];
 
-  if (deps.development) app.use(DEV_PREFIX, deps.development);
+  if (deps.development) app.use(deps.development);
   if (deps.operators) app.use(deps.operators.step);
   for (const step of deps.steps) app.use(seenAsPage(step), dropClosed());
   if (deps.steps.length > 0) app.use(productsApi);

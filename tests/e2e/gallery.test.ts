@@ -288,12 +288,13 @@ describe('in a browser', () => {
     const failing = await open('/client-render');
     await expectStory(await failing.reported(), { place: 'client-render', side: 'browser', route: '/client-render' });
     const differing = await open('/mismatch');
-    const { occurrence } = await expectStory(await differing.reported(), {
+    const { incident, occurrence } = await expectStory(await differing.reported(), {
       kind: 'hydration',
       side: 'browser',
       route: '/mismatch',
     });
     expect(occurrence?.full?.componentStack).toBeDefined();
+    expect(incident.location).toMatchObject({ path: expect.stringMatching(/\/mismatch\.tsx$/), function: 'Words' });
     const kept = await open('/kept');
     await expectStory(await kept.reported(), { place: 'effect-kept', side: 'browser', route: '/kept' });
   });
@@ -301,37 +302,38 @@ describe('in a browser', () => {
   test.each([
     ['lazy', /\/assets\/lazy-[A-Z0-9]{8}\.js/],
     ['styled', /\/assets\/styled-[A-Z0-9]{8}\.css/],
-  ])('a missing file of page %s is reported before the document is loaded instead', async (name, pattern) => {
-    const before = server.log().length;
-    let courier: Promise<PageResponse> | undefined;
-    const { page } = await open('/', async (opened) => {
-      courier = opened.waitForResponse(/\/courier-/);
-      let refused = false;
-      await opened.route(pattern, (route) => {
-        if (refused) return route.continue();
-        refused = true;
-        return route.fulfill({ status: 404, body: 'gone' });
+  ])(
+    'a missing file of page %s is reported if the document that is loaded instead does not have it',
+    async (name, pattern) => {
+      const before = server.log().length;
+      let courier: Promise<PageResponse> | undefined;
+      const { page } = await open('/', async (opened) => {
+        courier = opened.waitForResponse(/\/courier-/);
+        await opened.route(pattern, (route) => route.fulfill({ status: 404, body: 'gone' }));
       });
-    });
-    // Before that, the click would load a document, whose preload fails but whose import does not.
-    await exchanged(page);
-    await (await courier)?.finished(); // Without it, the document's first script reports less.
-    await page.getByRole('link', { name: `/${name}` }).click();
-    await page.getByRole('heading', { name: name === 'lazy' ? 'Lazy' : 'Styled' }).waitFor();
-    // The page that would receive the response is gone. The log has the report that was sent when the page closed.
-    let address: string | undefined;
-    await expect
-      .poll(
-        () => {
-          address = addressIn(server.log().slice(before), (line) => line.kind === 'load');
-          return address;
-        },
-        { timeout: 15_000 },
-      )
-      .toBeDefined();
-    const { incident } = await expectStory(address ?? '', { kind: 'load', side: 'browser' });
-    expect(incident.counts.server).toBe(0);
-  });
+      // Before that, the click would load a document.
+      await exchanged(page);
+      await (await courier)?.finished(); // Without it, the document's first script reports less.
+      await page.getByRole('link', { name: `/${name}` }).click();
+      await page.getByRole('heading', { name: name === 'lazy' ? 'Lazy' : 'Styled' }).waitFor();
+      let address: string | undefined;
+      await expect
+        .poll(
+          () => {
+            address = addressIn(server.log().slice(before), (line) => line.kind === 'load');
+            return address;
+          },
+          { timeout: 15_000 },
+        )
+        .toBeDefined();
+      const { incident } = await expectStory(address ?? '', {
+        kind: 'load',
+        side: 'browser',
+        title: /^LoadError: A script or/,
+      });
+      expect(incident.counts.server).toBe(0);
+    },
+  );
 
   test('a failure on the server is not reported again by the browser: navigation, action, deferred value', async () => {
     const { page } = await open('/');

@@ -16,7 +16,11 @@ export interface BundledProject {
 }
 
 /** @param files by path in the project. `src/main.ts` is the entry and exports `fail()` */
-export async function bundleProject(root: string, files: Record<string, string>): Promise<BundledProject> {
+export async function bundleProject(
+  root: string,
+  files: Record<string, string>,
+  plugins: esbuild.Plugin[] = [],
+): Promise<BundledProject> {
   for (const [path, text] of Object.entries(files)) write(join(root, path), text);
   const dist = join(root, 'dist');
   const { outputFiles } = await esbuild.build({
@@ -30,6 +34,7 @@ export async function bundleProject(root: string, files: Record<string, string>)
     platform: 'node',
     sourcemap: 'external',
     sourceRoot: '../',
+    plugins,
   });
   const { unserved } = sortOutputs(dist, outputFiles);
   for (const { path, contents } of unserved) write(join(dist, path), contents);

@@ -96,6 +96,7 @@ describe('visitPage', () => {
       params,
       context: { fetch, log: console },
       signal: new AbortController().signal,
+      isPrefetch: false,
     });
     return createVisitPage({ ...table, pages: { root: null, order: null, ...halves }, toArgs });
   }

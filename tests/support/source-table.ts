@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readOwnersBuild } from '../../build/owner.mjs';
+import { lineEnd } from '../../build/sites/line-end.mjs';
 import { toVlq } from '../../build/sites/mappings.mjs';
 import { createLocations } from '../../build/sites.mjs';
 import {
@@ -46,7 +47,7 @@ export async function createSourceTable(root: string): Promise<LocationTable> {
 /** A source map that maps each character of a text to itself. */
 function toIdentity(text: string): string {
   let last = 0; // the column of the last segment, which the next line's first one refers to
-  const lines = text.split('\n').map((line, index) => {
+  const lines = text.split(lineEnd).map((line, index) => {
     const first = `AA${index === 0 ? 'A' : 'C'}${toVlq(-last)}`;
     last = line.length;
     return [first, ...Array.from({ length: line.length }, () => 'CAAC')].join(',');

@@ -121,7 +121,7 @@ export async function startSite<Settings, Services, Own extends object>({
   // A new development server waits here until the previous one has released the store. If anything above fails, the
   // previous one continues.
   const development = process.env.SPILLWAY_DEV
-    ? await (await import('../engine/develop/development.ts')).createDevelopment({ dist })
+    ? await (await import('../engine/develop/development.ts')).createDevelopment({ dist, log })
     : undefined;
   const destination = await openDestination(boot, failures);
   const { visitors, mayRead, takeCredentials } = destination;

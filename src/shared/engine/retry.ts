@@ -8,8 +8,6 @@ export interface RetryOptions {
   readonly deadlineMs?: number | undefined;
   /** Ends the request, the wait between attempts, and the body of the response. */
   readonly signal?: AbortSignal | undefined;
-  /** Whether to accept a response although its status is 500 or more. */
-  readonly isFinal?: (response: Response) => boolean;
 }
 
 /** Longest first wait (ms), doubled for each further one. The shortest is half of it. */
@@ -32,7 +30,7 @@ export async function fetchWithRetry(
   init: RequestInit | undefined,
   options: RetryOptions,
 ): Promise<Response> {
-  const { deadlineMs, isFinal } = options;
+  const { deadlineMs } = options;
   const given = input instanceof Request ? input : undefined;
   const attempts = /^(get|head)$/i.test(init?.method ?? given?.method ?? 'GET') ? options.attempts : 1;
   const deadlineAt = Date.now() + (deadlineMs ?? Number.POSITIVE_INFINITY);
@@ -47,7 +45,7 @@ export async function fetchWithRetry(
     for (let attempt = 1; ; attempt++) {
       signal.throwIfAborted();
       const response: Response = await fetch(input, { ...init, ...repeated, signal });
-      if (response.status < 500 || attempt >= attempts || isFinal?.(response)) return response;
+      if (response.status < 500 || attempt >= attempts) return response;
       const waitMs = Math.max(toBackoffMs(attempt), toRetryAfterMs(response.headers.get('Retry-After')));
       if (Date.now() + waitMs >= deadlineAt) return response;
       const address = response.headers.get(DIGEST_HEADER);

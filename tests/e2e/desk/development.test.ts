@@ -11,6 +11,36 @@ const SHEET = 'src/shared/desk/pages/root/sign-in.module.css';
 
 const TOKEN = 'an-operator-token-of-development';
 const FAILING = {
+  // Plugins that put lines before a module: one with a source map, and one without.
+  'src/server/product/build.mjs': `import { readFile } from 'node:fs/promises';
+import { transform } from 'esbuild';
+
+const banner = 'export const added = [\\n  1,\\n];\\n';
+
+export default {
+  plugins: [
+    {
+      name: 'with-a-map',
+      setup({ onLoad }) {
+        onLoad({ filter: /button\\.tsx$/ }, async ({ path }) => {
+          const options = { loader: 'tsx', jsx: 'preserve', banner, sourcemap: 'inline', sourcefile: path };
+          const { code } = await transform(await readFile(path, 'utf8'), options);
+          return { contents: code, loader: 'jsx' };
+        });
+      },
+    },
+    {
+      name: 'without-a-map',
+      setup({ onLoad }) {
+        onLoad({ filter: /server\\/product\\/pages\\/index\\.ts$/ }, async ({ path }) => ({
+          contents: banner + (await readFile(path, 'utf8')),
+          loader: 'ts',
+        }));
+      },
+    },
+  ],
+};
+`,
   'src/server/product/pages/index.ts': `import { words } from '../words.ts';
 
 function findOrder(): never {
@@ -22,6 +52,23 @@ export const pages = {
   home: { loader: ({ url }: { url: URL }) => (url.searchParams.has('fail') ? findOrder() : { words }) },
   other: null,
 };
+`,
+  'src/shared/product/pages/other.tsx': `function Clock({ label }: { label: string }) {
+  const time = typeof document === 'undefined' ? '8:30 AM' : '10:30 AM';
+  return (
+    <p>
+      {label} <time>{time}</time>
+    </p>
+  );
+}
+
+export default function Other() {
+  return (
+    <main>
+      <Clock label="Opens at" />
+    </main>
+  );
+}
 `,
   'src/shared/product/ui/button.tsx': `export function Button() {
   function pay() {
@@ -65,16 +112,19 @@ async function open(path = '/desk') {
   return { page };
 }
 
+/** Lines that the plugin without a map adds. */
+const ADDED = 3;
+
 test('an incident shows the source of a loader and of a browser module, in its own environment', async () => {
   expect((await fetch(`${app.url}/?fail`)).status).toBe(500);
   const thrown = await readIncident('Error: The order is lost.');
   expect(thrown).toMatchObject({
     environment: 'development',
-    place: { file: 'src/server/product/pages/index.ts', function: 'findOrder', line: 4 },
+    place: { file: 'src/server/product/pages/index.ts', function: 'findOrder', line: 4 + ADDED },
   });
   expect(thrown.latest.full.errors[0].frames[0]).toMatchObject({
     file: 'src/server/product/pages/index.ts',
-    line: 4,
+    line: 4 + ADDED,
     isOwn: true,
     source: { lines: expect.arrayContaining(["  throw new Error('The order is lost.');"]) },
   });
@@ -90,6 +140,19 @@ test('an incident shows the source of a loader and of a browser module, in its o
     isOwn: true,
     source: { lines: expect.arrayContaining(["    throw new TypeError('The payment failed.');"]) },
   });
+  await page.close();
+});
+
+test('an incident of a time zone names the texts that differ, and their component', async () => {
+  const { page } = await open('/other');
+  await exchanged(page);
+  const differing = await readIncident(
+    "Error: Hydration failed because the server rendered text didn't match the client. As a result this tree will be regenerated on the client. This can happen if a SSR-ed Client Component used:",
+  );
+  expect(differing.place).toMatchObject({ file: 'src/shared/product/pages/other.tsx', function: 'Clock', line: 1 });
+  expect(differing.latest.whole.story.said).toMatch(
+    /<Clock label="Opens at">\n +<p>\n +<time>\n\+ +10:30 AM\n- +8:30 AM$/,
+  );
   await page.close();
 });
 

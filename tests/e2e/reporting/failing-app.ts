@@ -4,7 +4,7 @@ const pages = 'src/shared/product/pages';
 
 /** A page with a heading and the given body, with React's hooks in scope. */
 const page = (body: string, { imports = '', outside = '' } = {}) => `
-  import { Suspense, useEffect, useState } from 'react';
+  import { Component, Fragment, lazy, Suspense, useEffect, useState } from 'react';
   import { forbidden, notFound, redirect, report } from '#engine';
   import { Await } from '#engine';
   import { Form } from '../../engine/routing/form.tsx';
@@ -33,6 +33,7 @@ const shown: Readonly<Record<string, string>> = {
       '/kept',
       '/moved',
       '/lost',
+      '/lazy',
     ])}.map((to) => <p key={to}><Link to={to} prefetch="none">{to}</Link></p>)}</>;`,
   ),
   buttons: page(
@@ -83,6 +84,28 @@ const shown: Readonly<Record<string, string>> = {
   kept: page(
     `return <><h1>Kept</h1><button onClick={() => { throw new Error('in a kept page'); }}>handler</button></>;`,
   ),
+  lazy: page(
+    `
+    const [Boundary, setBoundary] = useState();
+    return <>
+      <h1>Lazy</h1>
+      <button onClick={() => setBoundary(() => Fragment)}>in the page</button>
+      <button onClick={() => setBoundary(() => Own)}>in a boundary</button>
+      {Boundary && <Boundary><Suspense fallback={<i>wait</i>}><Part /></Suspense></Boundary>}
+    </>;`,
+    {
+      outside: `
+        const Part = lazy(() => import('./lazy-part.tsx'));
+        class Own extends Component {
+          state = {};
+          static getDerivedStateFromError() { return { failed: true }; }
+          render() { return this.state.failed ? <h1>failure</h1> : this.props.children; }
+        }`,
+    },
+  ),
+  eager: page(`return <><h1>Eager</h1><Suspense fallback={<i>wait</i>}><Part /></Suspense></>;`, {
+    outside: `const Part = lazy(() => import('./lazy-part.tsx'));`,
+  }),
   moved: page(`return null;`),
   lost: page(`return null;`),
 };
@@ -122,6 +145,7 @@ export function createFailingApp(): OwnedApp {
         return <html lang={lang}><head><meta charSet="utf-8" />{head}</head><body>{children}<Bomb /></body></html>;
       }`,
     [`${pages}/home/home.tsx`]: undefined,
+    [`${pages}/lazy-part.tsx`]: `export default () => <b>part</b>;`,
     [`${pages}/styled.css`]: 'h1 { color: rgb(1, 2, 3); }',
     ...Object.fromEntries(Object.entries(shown).map(([id, source]) => [`${pages}/${id}.tsx`, source])),
     ...Object.fromEntries(Object.entries(halves).map(([id, source]) => [`src/server/product/pages/${id}.ts`, source])),

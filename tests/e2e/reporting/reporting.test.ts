@@ -331,24 +331,66 @@ describe('a failure of the server is reported as an echo, once', () => {
   });
 });
 
+const lose = (page: Page, url: string) => page.route(url, (route) => route.fulfill({ status: 404 }));
+
+const loseOnce = (page: Page, url: string) => page.route(url, (route) => route.fulfill({ status: 404 }), { times: 1 });
+
 describe('a file that does not load', () => {
   test.each([
     ['/other', '**/assets/other-*.js'],
     ['/styled', '**/assets/styled-*.css'],
-  ])('is reported before the document is loaded instead: %s', async (path, url) => {
-    let isFirst = true;
-    const { page, documents } = await goTo(path, (page) =>
-      page.route(url, (route) => {
-        const wasFirst = isFirst;
-        isFirst = false;
-        return wasFirst ? route.fulfill({ status: 404 }) : route.continue();
-      }),
-    );
+  ])('is not reported if the document that is loaded instead has it: %s', async (path, url) => {
+    const { page, documents } = await goTo(path, (page) => loseOnce(page, url));
     await page.waitForURL(`**${path}`);
     await hydrated(page);
-    const [event] = await reported(page);
-    expect(event && toLine(event)).toMatchObject({ kind: 'load', said: expect.stringContaining('RouteLoadError') });
+    await reported(page, 0);
     expect(documents).toEqual(['/', path]);
+  });
+
+  test.each([
+    ['/other', '**/assets/other-*.js', 'RouteLoadError'],
+    ['/styled', '**/assets/styled-*.css', 'LoadError'],
+  ])('is reported once if the document does not have it either: %s', async (path, url, said) => {
+    const { page, documents } = await goTo(path, (page) => lose(page, url));
+    await page.waitForURL(`**${path}`);
+    const [event] = await reported(page);
+    expect(event && toLine(event)).toMatchObject({ kind: 'load', said: expect.stringContaining(said) });
+    expect(documents).toEqual(['/', path]);
+  });
+
+  const PART = '**/assets/lazy-part-*.js';
+
+  test('is not reported if it is of React.lazy in a document, and one reload has it', async () => {
+    const { page, documents } = await open('/eager', (page) => loseOnce(page, PART));
+    await expect.poll(() => documents).toEqual(['/eager', '/eager']);
+    await hydrated(page, 'b');
+    await reported(page, 0);
+    expect(documents).toEqual(['/eager', '/eager']);
+  });
+
+  describe.each(['in the page', 'in a boundary'])('of React.lazy, %s', (where) => {
+    test('is not reported if one reload has it', async () => {
+      const { page, documents } = await goTo('/lazy', (page) => loseOnce(page, PART));
+      await press(page, where);
+      await expect.poll(() => documents).toEqual(['/', '/lazy']);
+      await hydrated(page);
+      await press(page, where);
+      await page.locator('b').waitFor();
+      await reported(page, 0);
+      expect(documents).toEqual(['/', '/lazy']);
+    });
+
+    test('is reported once if one reload does not have it either', async () => {
+      const { page, documents } = await goTo('/lazy', (page) => lose(page, PART));
+      await press(page, where);
+      await expect.poll(() => documents).toEqual(['/', '/lazy']);
+      await hydrated(page);
+      await press(page, where);
+      await heading(page, 'failure');
+      const [event] = await reported(page);
+      expect(event && toLine(event)).toMatchObject({ kind: 'load', said: expect.stringContaining('lazy-part-') });
+      expect(documents).toEqual(['/', '/lazy']);
+    });
   });
 
   test('is reported if it is a style sheet of a document', async () => {

@@ -12,11 +12,13 @@ export interface PageArgsOptions {
   readonly context?: Partial<AppContext>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  readonly isPrefetch?: boolean;
 }
 
 /** Arguments for a loader or guard, to test a server half without a server. */
 export function loaderArgs(options: PageArgsOptions = {}): LoaderArgs<AppContext> {
-  const { params = {}, context, headers = {}, signal = new AbortController().signal } = options;
+  const { params = {}, context, headers = {}, isPrefetch = false } = options;
+  const { signal = new AbortController().signal } = options;
   const url = new URL(options.url ?? '/', 'http://app.example');
   // If your context has more parts, add them here, or pass them as `context` in each test that needs them.
   const usual: Partial<AppContext> = {
@@ -30,6 +32,7 @@ export function loaderArgs(options: PageArgsOptions = {}): LoaderArgs<AppContext
     params,
     context: { ...usual, ...context } as AppContext,
     signal,
+    isPrefetch,
   };
 }
 

@@ -12,6 +12,7 @@ import { RouterView } from '../../../shared/engine/routing/router-view.tsx';
 import type { RouteDefinition } from '../../../shared/engine/routing/routes.ts';
 import { createStandIn } from '../../../shared/engine/routing/stand-in.ts';
 import { WHOLE_KEY } from '../../../shared/engine/wire/protocol.ts';
+import { createChunkReload } from '../navigation/full-load.ts';
 import { listenToLinks, type Submission } from '../navigation/link-events.ts';
 import type { Navigator } from '../navigation/navigator.ts';
 import { hasSaveData } from '../navigation/save-data.ts';
@@ -54,6 +55,7 @@ export async function hydrate({
       const shown = live?.router.state.matches.at(-1)?.route.id ?? routeIds.at(-1) ?? '';
       return tree.definitions.get(shown)?.path;
     },
+    reloadFor: (thrown) => engine.reloadFor?.(thrown),
     rootHooks: develop?.rootOptions,
   });
   const { payload, etag } = readPayload();
@@ -111,6 +113,8 @@ export async function hydrate({
     modules: loader.modules,
     styles: loader.styles,
     toPageError: toShownError,
+    // To reload a page that answers a form, the browser would post the form again.
+    reloadFor: payload.action ? undefined : createChunkReload(),
     onCommit: (commit) => live?.onCommit(commit),
     refresh: async () => (await getNavigator()).refresh(),
     onShownError(error, thrown, onAddress) {

@@ -15,11 +15,9 @@ export interface DataStrategyOptions {
   readonly loader: RouteLoader;
   /** Whether a route has `mode: 'shell'`. */
   readonly isShell: (id: string) => boolean;
-  /** Called when the server refused the holes of a page that is shown from memory. */
-  readonly onRefused: (url: string) => void;
   /** Called when Back shows a page from memory, which can have changed since. */
   readonly onRecall: (url: string) => void;
-  /** Called with an error, before a document load or a message to the visitor replaces it. */
+  /** Called with an error that a message to the visitor or, unless it is a missing chunk, a document load replaces. */
   readonly onFailure: (error: unknown, kind?: BrowserFailureKind) => void;
   /** Called when the server has answered a form, except a fetcher's: true if the action accepted it. */
   readonly onAnswer: (isTaken: boolean) => void;
@@ -69,7 +67,6 @@ export function createDataStrategy({
   store,
   loader,
   isShell,
-  onRefused,
   onRecall,
   onFailure,
   onAnswer,
@@ -128,9 +125,7 @@ export function createDataStrategy({
       setTimeout(() => onRecall(url)); // once the router shows the page
       return results;
     }
-    const loading = isShell(leaf)
-      ? store.loadShell(url, () => onRefused(url), request.signal)
-      : store.load(url, request.signal);
+    const loading = isShell(leaf) ? store.loadShell(url, request.signal) : store.load(url, request.signal);
     if (!isFetcher) store.dropPrefetches();
     const [result] = await Promise.all([loading, loader.load(routes)]);
     if (result.kind === 'page' && !isFetcher) store.remember(url, result);
@@ -181,8 +176,8 @@ export function createDataStrategy({
       return await load(wanted);
     } catch (error) {
       if (wanted.request.signal.aborted || !(error instanceof RouteLoadError)) throw error;
-      onFailure(error, 'load');
       await leave(wanted.url + wanted.hash);
+      onFailure(error, 'load'); // the document was loaded a moment ago, and did not help
       return toFailure(wanted.leaf, error);
     }
   }

@@ -1,4 +1,5 @@
 import { Second } from '../../../shared/units.ts';
+import { isLoadFailure } from '../reporting/thrown.ts';
 
 const KEY = 'spillway:full-load';
 
@@ -36,6 +37,25 @@ export async function loadDocument(path: string, { guarded = true }: { guarded?:
     setTimeout(stay, REPLACE_TIME);
     addEventListener('pageshow', ({ persisted }) => persisted && stay(), listening);
   });
+}
+
+/**
+ * Returns a function that reloads the document if a value was thrown because a chunk did not load: after a deploy, those
+ * of an old tab can be gone. It returns the same for the same value, because an error is rendered more than once:
+ * undefined if a reload would not help.
+ */
+export function createChunkReload(): (thrown: unknown) => Promise<never> | undefined {
+  const known = new Set<unknown>();
+  let reload: Promise<never> | undefined;
+  return function reloadFor(thrown) {
+    if (!isLoadFailure(thrown)) return undefined;
+    if (!reload && !known.has(thrown) && !wasJustLoaded(location.href)) {
+      location.reload();
+      reload = new Promise(() => {});
+    }
+    known.add(thrown);
+    return reload;
+  };
 }
 
 function wasJustLoaded(url: string): boolean {

@@ -47,6 +47,7 @@ export function createNavigator({ tree, base, payload, etag, shown, loader, onFa
     build: payload.build,
     isServerRendered: () => isServerRendered,
     onPage: (page) => void loader.loadStyles(page.styles).catch(() => {}),
+    onRefused: (url) => whenIdle(() => void update(url).catch(() => {})),
   });
   const posted = createPostedForm();
   const afterNavigation = createAfterNavigation(shown.location);
@@ -58,7 +59,6 @@ export function createNavigator({ tree, base, payload, etag, shown, loader, onFa
       store,
       loader,
       isShell: (id) => tree.definitions.get(id)?.mode === 'shell',
-      onRefused: (url) => whenIdle(() => void update(url).catch(() => {})),
       onRecall: (url) => void update(url).catch(() => {}),
       onFailure,
       onAnswer: posted.onAnswer,

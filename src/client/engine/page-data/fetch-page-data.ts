@@ -12,8 +12,11 @@ export interface PageResult {
   readonly status: number;
   /** Absent while values are still pending. */
   readonly etag: string | undefined;
-  /** Settles with the last deferred value; rejects if the connection is lost before. */
-  readonly done: Promise<void>;
+  /**
+   * Settles with the last deferred value; rejects if the connection is lost before. False if a value of a prefetch was
+   * rejected: the server opened no incident for it, so its promise stays pending.
+   */
+  readonly done: Promise<boolean>;
   /** The lines of a page with `mode: 'shell'`. Its holes are not in them, and need new promises each time. */
   readonly lines?: readonly string[];
 }
@@ -35,7 +38,7 @@ export interface FetchPageDataOptions {
   readonly attempts: number;
   /** Ends the request, and its deferred values too. */
   readonly signal?: AbortSignal;
-  /** Marks the request as a prefetch, which the server can refuse under load. */
+  /** Marks the request as a prefetch, which the server can refuse under load, and which is sent once. */
   readonly prefetch?: boolean;
 }
 
@@ -58,7 +61,7 @@ const RETRY_DEADLINE = 10 * Second;
  */
 export async function fetchPageData(url: string, options: FetchPageDataOptions): Promise<PageDataResult> {
   try {
-    return await readPageData(await request(url, 'GET', options), options.signal);
+    return await readPageData(await request(url, 'GET', options), options.signal, options.prefetch);
   } catch (error) {
     options.signal?.throwIfAborted();
     return { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) };
@@ -89,7 +92,7 @@ export async function fillShell(
   for (const line of late) decoder.late(line);
   const done = readHoles(holes, decoder, isRefused, signal);
   done.catch(() => {});
-  return { ...shell, payload, done };
+  return { ...shell, payload, done: done.then(() => true) };
 }
 
 async function readHoles(
@@ -124,11 +127,9 @@ function request(
     toDataUrl(url, base),
     { method, headers },
     {
-      attempts,
+      attempts: prefetch ? 1 : attempts,
       deadlineMs: attempts > 1 ? RETRY_DEADLINE : undefined,
       signal,
-      // Do not repeat a prefetch that the server has no time for.
-      isFinal: ({ status }) => prefetch && status === 503,
     },
   );
 }
@@ -138,11 +139,15 @@ function request(
  *
  * @throws Error if the response does not have the format
  */
-export async function readPageData(response: Response, signal?: AbortSignal): Promise<PageDataResult> {
+export async function readPageData(
+  response: Response,
+  signal?: AbortSignal,
+  isPrefetch = false,
+): Promise<PageDataResult> {
   const lines = readLines(response);
   let result: PageDataResult | undefined;
   try {
-    result = await readFirst(response, lines, signal);
+    result = await readFirst(response, lines, signal, isPrefetch);
     return result;
   } finally {
     if (result?.kind !== 'page') await lines.return(undefined);
@@ -151,7 +156,12 @@ export async function readPageData(response: Response, signal?: AbortSignal): Pr
 
 type Lines = ReturnType<typeof readLines>;
 
-async function readFirst(response: Response, lines: Lines, signal: AbortSignal | undefined): Promise<PageDataResult> {
+async function readFirst(
+  response: Response,
+  lines: Lines,
+  signal: AbortSignal | undefined,
+  isPrefetch: boolean,
+): Promise<PageDataResult> {
   const { status, headers } = response;
   const first = (await lines.next()).value ?? '';
   if (status === 503 && hasMark(first, 'busy')) return { kind: 'busy' };
@@ -167,7 +177,8 @@ async function readFirst(response: Response, lines: Lines, signal: AbortSignal |
   if (typeof payload.redirect === 'string') return { kind: 'redirect', payload: payload as RedirectPayload };
   if (!Array.isArray(payload.routes)) throw new Error('The first line of the page data is not a page.');
   const kept = payload.shell && [first];
-  const done = readDeferred(lines, decoder, signal, kept);
+  // A static page is rendered for everyone, so its failure is in an incident.
+  const done = readDeferred(lines, decoder, signal, { kept, isPrefetch: isPrefetch && !payload.static });
   done.catch(() => {}); // each deferred value has its own rejection
   const etag = headers.get('ETag') ?? undefined;
   return { kind: 'page', payload: payload as PagePayload, status, etag, done, ...(kept && { lines: kept }) };
@@ -191,19 +202,26 @@ function explain({ status, headers }: Response): string {
   return `The request was refused with status ${status}.`;
 }
 
-/** @param kept receives the lines of a shell, whose holes have no lines */
+interface DeferredOptions {
+  /** Receives the lines of a shell, whose holes have no lines. */
+  readonly kept?: string[] | undefined;
+  readonly isPrefetch?: boolean;
+}
+
 async function readDeferred(
   lines: Lines,
   decoder: Decoder,
   signal: AbortSignal | undefined,
-  kept?: string[],
-): Promise<void> {
+  { kept, isPrefetch }: DeferredOptions = {},
+): Promise<boolean> {
   try {
     for await (const line of lines) {
+      if (isPrefetch && /^\[\d+,1,/.test(line)) return false;
       decoder.late(line);
       kept?.push(line);
     }
     if (decoder.pending > 0 && !kept) throw new Error('The connection ended before all of the page was there.');
+    return true;
   } catch (cause) {
     const error = signal?.aborted ? signal.reason : cause;
     decoder.abort(error);

@@ -19,6 +19,11 @@ export interface PageDataStoreOptions {
   readonly isServerRendered: () => boolean;
   /** Called when a page's data has arrived, perhaps long before it is shown, so that its other parts can be fetched. */
   readonly onPage: (payload: PagePayload) => void;
+  /**
+   * Called when a page can be shown with places that stay empty: a deferred value of its prefetch failed, or the server
+   * refused the holes of its shell, because the visitor was signed out or the build is another. Load the page again.
+   */
+  readonly onRefused: (url: string) => void;
 }
 
 /** A page that was shown, kept for Back. */
@@ -46,11 +51,8 @@ export interface PageDataStore {
   load(url: string, signal?: AbortSignal): Promise<PageDataResult>;
   /**
    * The same for a page with `mode: 'shell'`: what all visitors share as for a static page, and its holes by a GET.
-   *
-   * @param onRefused called if a shell from memory got no holes, because the visitor was signed out or the build is
-   *   another: load the page again
    */
-  loadShell(url: string, onRefused: () => void, signal?: AbortSignal): Promise<PageDataResult>;
+  loadShell(url: string, signal?: AbortSignal): Promise<PageDataResult>;
   /** Compares the remembered page with the server's by HEAD. */
   revalidate(url: string): Promise<Revalidation>;
   remember(url: string, page: VisitedPage): void;
@@ -96,7 +98,13 @@ interface Entry {
  *
  * The response of a static or shell page is kept for 300 s, any other's for one navigation within 30 s.
  */
-export function createPageDataStore({ base, build, isServerRendered, onPage }: PageDataStoreOptions): PageDataStore {
+export function createPageDataStore({
+  base,
+  build,
+  isServerRendered,
+  onPage,
+  onRefused,
+}: PageDataStoreOptions): PageDataStore {
   const entries = new Map<string, Entry>();
   const pages = new Map<string, VisitedPage & { at: number }>();
   let skewed = false;
@@ -172,7 +180,11 @@ export function createPageDataStore({ base, build, isServerRendered, onPage }: P
       if (result.kind === 'page') {
         onPage(result.payload);
         result.done.then(
-          () => end(entry),
+          (isWhole) => {
+            if (isWhole) return end(entry);
+            drop(entry);
+            if (isNavigation(entry)) onRefused(url);
+          },
           () => drop(entry),
         );
       } else {
@@ -211,12 +223,12 @@ export function createPageDataStore({ base, build, isServerRendered, onPage }: P
     else entries.delete(url);
     const result = await start(entry);
     signal?.throwIfAborted();
-    // The server can refuse only prefetches, so a navigation that has joined one requests the page itself.
-    const isRefused = entry.isPrefetch && (result.kind === 'failed' || result.kind === 'busy');
-    return isRefused ? load(url, signal) : result;
+    // A prefetch can be refused, and its failures are in no incident, so a navigation that has joined one requests the
+    // page itself.
+    return entry.isPrefetch && !isReusable(result) ? load(url, signal) : result;
   }
 
-  async function loadShell(fullUrl: string, onRefused: () => void, signal?: AbortSignal): Promise<PageDataResult> {
+  async function loadShell(fullUrl: string, signal?: AbortSignal): Promise<PageDataResult> {
     const url = toKey(fullUrl);
     const isKept = find(url)?.isOver;
     const unwanted = new AbortController();
@@ -229,7 +241,7 @@ export function createPageDataStore({ base, build, isServerRendered, onPage }: P
       const isOfBuild = !noteBuild(headers.get(BUILD_HEADER) ?? undefined);
       if (!isKept || (isOfBuild && headers.has(HOLES_HEADER))) return false;
       entries.delete(url);
-      onRefused();
+      onRefused(fullUrl);
       return true;
     }
     const shell = await load(fullUrl, signal);

@@ -9,10 +9,10 @@ import type {
 } from '../../../shared/engine/reporting/browser-report.ts';
 import type { ReportedAddress } from '../../../shared/engine/wire/payload.ts';
 import { Second } from '../../../shared/units.ts';
-import { causesOf, isLoadFailure } from './judge-thrown.ts';
+import { causesOf, toDifference } from './judge-thrown.ts';
 import { toMinimalEnvelope } from './minimal-envelope.ts';
 import type { Deliver } from './reporting.ts';
-import { isMeant, isNetworkFailure, read } from './thrown.ts';
+import { isLoadFailure, isMeant, isNetworkFailure, read } from './thrown.ts';
 
 /** Sends reports with the SDK, which is in a separate chunk. */
 export interface BrowserReporter {
@@ -102,7 +102,7 @@ export function deliverReports(early: EarlyErrors, loadReporter: LoadReporter): 
     if (isServersPlace(said) && !isAddress(read(thrown, 'digest'))) return;
     const cause = read(thrown, 'cause') ?? thrown;
     const kind = cause === thrown && isMismatch(said) ? 'hydration' : toKind(cause);
-    report(cause, 'react.recoverable', { ...details, kind, said });
+    report(cause, 'react.recoverable', { ...details, kind, said: toDifference(said) });
   }
 
   function tellShown({ error, thrown, onAddress }: NonNullable<Happening['shown']>, details: Details): void {

@@ -8,7 +8,7 @@ import type {
 } from '../../../shared/engine/reporting/browser-report.ts';
 import type { PageError, ReportedAddress } from '../../../shared/engine/wire/payload.ts';
 import { watchLateTemplates } from '../hydration/late-templates.ts';
-import { isMeant, isNetworkFailure } from './thrown.ts';
+import { isMeant, isNetworkFailure, read } from './thrown.ts';
 
 export type RootHooks = Required<Pick<HydrationOptions, 'onCaughtError' | 'onUncaughtError' | 'onRecoverableError'>>;
 
@@ -21,6 +21,8 @@ export interface ReportingOptions {
   readonly loadDelivery: (early: EarlyErrors) => Promise<Deliver>;
   /** Returns the pattern of the current page: `/orders/:id`. */
   readonly toRoute: () => string | undefined;
+  /** Reloads the document for some errors. Then they are not reported. */
+  readonly reloadFor: (thrown: unknown) => Promise<never> | undefined;
   /** Print errors in place of React's own handlers, which hooks replace. */
   readonly rootHooks?: RootHooks | undefined;
 }
@@ -42,7 +44,13 @@ export interface Reporting {
 }
 
 /** Records failures from React and the router until the code that judges them is there. Part of the first load. */
-export function createReporting({ early, loadDelivery, toRoute, rootHooks = PRINT }: ReportingOptions): Reporting {
+export function createReporting({
+  early,
+  loadDelivery,
+  toRoute,
+  reloadFor,
+  rootHooks = PRINT,
+}: ReportingOptions): Reporting {
   const templates = watchLateTemplates();
   let isLoading = false;
   let isPrinting = false;
@@ -76,6 +84,8 @@ export function createReporting({ early, loadDelivery, toRoute, rootHooks = PRIN
     print: (error: unknown, info: Info) => void,
   ) {
     return (error: unknown, info: Info): void => {
+      // An error boundary of the product caught it. The engine's own wait for the reload.
+      if (reloadFor(read(error, 'cause') ?? error)) return;
       const echo = type === 'react.recoverable' ? undefined : templates.takeGone();
       note(type, error, { componentStack: info.componentStack, echo });
       // The window reports printed errors a second time.

@@ -24,3 +24,8 @@ export function isNetworkFailure(thrown: unknown): boolean {
     /^(?:Failed to fetch|network error|NetworkError |Load failed)/.test(String(read(thrown, 'message')))
   );
 }
+
+/** True for a browser's error about a module that did not load. */
+export function isLoadFailure(thrown: unknown): boolean {
+  return /dynamically imported module|^Importing a module/.test(String(read(thrown, 'message')));
+}

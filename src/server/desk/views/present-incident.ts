@@ -44,7 +44,7 @@ export function presentIncident(incident: Incident, full: StoredFailure | undefi
 
 /** Returns the line of the shown occurrence, because lines move from build to build. */
 function toLine({ location }: Incident, full: StoredFailure | undefined): Pick<PlaceShape, 'line'> {
-  const line = findLine(location, full?.resolved);
+  const line = full && findLine(location, full);
   return line === undefined ? {} : { line };
 }
 

@@ -42,6 +42,12 @@ export function presentTest(failure: StoredFailure): TestShape | undefined {
       : kind === 'hydration'
         ? toBothSides(failure, toPath(request.url))
         : toVisit(failure, toPath(request.url), missing);
+  const { credentials } = request;
+  if (side === 'browser' && credentials) {
+    missing.add(
+      `The values of ${credentials.join(', ')} are never recorded. If this test passes, or is asked to sign in, set them: site.open(path, { session }).`,
+    );
+  }
   const name = `${side === 'server' ? `${request.method} ` : ''}${toPath(request.url)} does not fail with ${digest}`;
   const text = `${imports(failure)}
 ${describe(failure).map(toComment).join('\n')}
@@ -198,15 +204,16 @@ function toRoutes(trail: readonly Breadcrumb[]): string[] {
   return [...routes.values()];
 }
 
+/** Returns a path of the site under test. A stranger can report any URL, and a browser reads `//host` as another site. */
 function toPath(url: string): string {
-  if (!URL.canParse(url)) return url;
-  const { pathname, search } = new URL(url);
-  return pathname + search;
+  const base = 'http://site.invalid';
+  const { pathname, search } = new URL(URL.canParse(url, base) ? url : base, base);
+  return `/${pathname.replace(/^\/+/, '')}${search}`;
 }
 
 /** True if scrubbing or a limit has removed a part. */
 function hasGap(text: string): boolean {
-  return /\[redacted\]|%5Bredacted%5D|…/.test(text);
+  return /\[redacted\]|%5Bredacted%5D|…|%E2%80%A6/.test(text);
 }
 
 /** Writes a value as a literal. Escapes everything that could end a string or change how it looks. */

@@ -5,7 +5,9 @@ import type { JournalEntry } from '../ingest/journal-entry.ts';
 import { FULL_PER_HOUR } from '../limits.ts';
 import { toHour } from '../store/incident-table.ts';
 import type { PreparedEntry } from '../store/ingest/tally.ts';
+import type { StoredFailure } from '../store/records.ts';
 import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
+import { isEngineFile } from '../views/present-errors.ts';
 import type { Digester } from './maps/digester.ts';
 import type { MapReader } from './maps/map-reader.ts';
 
@@ -29,7 +31,7 @@ export function createPrepare({ maps, digester, readLocations, log }: PrepareOpt
 
   async function prepareFailure(failure: Failure): Promise<PreparedEntry> {
     const named = failure.unresolved ? await giveDigest(failure) : failure;
-    const stored = isWanted(named) ? await maps.resolve(named) : named;
+    const stored = isWanted(named) ? withComponent(await maps.resolve(named)) : named;
     return { entry: 'full', failure: stored, ...(named.digest !== failure.digest && { shownAs: failure.digest }) };
   }
 
@@ -66,4 +68,17 @@ export function createPrepare({ maps, digester, readLocations, log }: PrepareOpt
     }
     return prepared;
   };
+}
+
+/**
+ * Shows a mismatch at the innermost component that React locates, because the stack of its error is React's own. In
+ * production React locates only some, and those outside of the innermost route are not in the page.
+ */
+function withComponent(failure: StoredFailure): StoredFailure {
+  const { kind, components = [] } = failure;
+  if (kind !== 'hydration') return failure;
+  const end = components.findIndex(({ file }) => file.endsWith('engine/routing/route-view.tsx'));
+  const inPage = components.slice(0, end < 0 ? undefined : end);
+  const found = inPage.find(({ file, line, own }) => own && line > 0 && !isEngineFile(file));
+  return found ? { ...failure, site: { path: found.file, function: found.function, detail: '' } } : failure;
 }

@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DevError, DevProblem, ThrownInBrowser } from '../../../shared/engine/develop-protocol.ts';
 import { parseStack } from '../errors/digest/parse-stack.ts';
 import { readErrors } from '../errors/digest/read-error.ts';
 import type { ErrorRecord, StackFrame } from '../errors/failure.ts';
+import { LINE_END } from '../errors/line-end.ts';
 import { createClientMaps } from './client-maps.ts';
+import { readSourceText } from './read-source-text.ts';
 
 /** Lines shown before and after the line of the error (count). */
 const AROUND = 3;
@@ -23,7 +24,7 @@ interface Thrown extends Pick<ErrorRecord, 'frames'> {
 export function toDevError(title: string, error: unknown, componentStack: string | undefined, dist: string): DevError {
   const [thrown] = readErrors(error, { dist });
   const text = `${thrown?.class}: ${thrown?.message}`;
-  return describe({ title, text, frames: thrown?.frames ?? [], componentStack }, dirname(dist));
+  return describe({ title, text, frames: thrown?.frames ?? [], componentStack }, dist);
 }
 
 /** Describes an error that the browser threw, in a built script. @param dist the folder of the build */
@@ -31,16 +32,17 @@ export function toBrowserError({ title, message, stack, componentStack }: Thrown
   const frames = parseStack(mapAssets(stack, dist), { dist }, message);
   return describe(
     { title, text: message, frames, componentStack: componentStack && mapAssets(componentStack, dist) },
-    dirname(dist),
+    dist,
   );
 }
 
-function describe({ title, text, frames, componentStack = '' }: Thrown, root: string): DevError {
+function describe({ title, text, frames, componentStack = '' }: Thrown, dist: string): DevError {
+  const root = dirname(dist);
   const located = frames.filter(({ file }) => file !== '' && !file.startsWith('node:'));
   const own = located.find(isOwn);
   const problem: DevProblem = {
     text,
-    ...(own && toPlace(root, own)),
+    ...(own && toPlace(dist, own)),
     trail: located.slice(0, MAX_FRAMES).map(toLine),
   };
   const components = componentStack
@@ -62,18 +64,18 @@ function toLine({ function: name, file, line, column }: StackFrame): string {
 }
 
 /** Adds lines of source to the supervisor's report of a failed build. */
-export function withPlaces(error: DevError, root: string): DevError {
+export function withPlaces(error: DevError, dist: string): DevError {
   const problems = error.problems.map((problem) => {
     const { file, line, column } = problem;
     if (file === undefined || line === undefined || column === undefined) return problem;
-    return { ...problem, ...toPlace(root, { file, line, column }) };
+    return { ...problem, ...toPlace(dist, { file, line, column }) };
   });
   return { ...error, problems };
 }
 
 /** @param place its file is relative to the root */
 function toPlace(
-  root: string,
+  dist: string,
   { file, line, column }: Pick<StackFrame, 'file' | 'line' | 'column'>,
 ): Pick<DevProblem, 'file' | 'line' | 'column' | 'open' | 'lines'> {
   const from = Math.max(1, line - AROUND);
@@ -83,18 +85,18 @@ function toPlace(
     line,
     column,
     open: link
-      .replace('{file}', encodeURI(join(root, file)))
+      .replace('{file}', encodeURI(join(dirname(dist), file)))
       .replace('{line}', String(line))
       .replace('{column}', String(column)),
-    lines: readRows(join(root, file))
+    lines: readRows(dist, file)
       .slice(from - 1, line + AROUND)
       .map((text, index) => [from + index, text] as const),
   };
 }
 
-function readRows(file: string): string[] {
+function readRows(dist: string, file: string): string[] {
   try {
-    return readFileSync(file, 'utf8').split('\n');
+    return readSourceText(dist, file).split(LINE_END);
   } catch {
     return [];
   }

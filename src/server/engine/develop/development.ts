@@ -1,11 +1,11 @@
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { json, type RequestHandler, type Response, Router } from 'express';
+import type { Logger } from 'pino';
 import {
   DEV_EVENTS,
   DEV_FAILURES,
   DEV_FRAMES,
-  DEV_PREFIX,
   DEV_STATE,
   type DevError,
   type DevState,
@@ -17,6 +17,7 @@ import { toListenError } from '../connection/listen.ts';
 import type { FailureContext, FunnelOptions } from '../errors/funnel.ts';
 import { onClose } from '../request/on-close.ts';
 import { toBrowserError, toDevError, withPlaces } from './dev-error.ts';
+import { warnOfCookies } from './warn-of-cookies.ts';
 
 /** The messages of the supervisor (`bin/develop.mjs`) to the server. */
 type FromSupervisor =
@@ -35,7 +36,7 @@ type Turn = Extract<FromSupervisor, { readonly type: 'turn' }>;
 export interface Development {
   /** No earlier server has listened, so notices about the settings are not in the terminal yet. */
   readonly isFirst: boolean;
-  /** `/_dev/…`: the state of the build, and a stream of its changes. */
+  /** `/_dev/…`: the state of the build, and a stream of its changes. Watches all other requests. */
   readonly routes: RequestHandler;
   /** Remembers a failure for the page that shows its address. */
   readonly onFailure: FunnelOptions['onFailure'];
@@ -54,15 +55,14 @@ const RECONNECT_AFTER = { end: 20 * Millisecond, failure: 50 * Millisecond };
  * The server's side of `npm run dev`. Resolves when the process before this one has ended, so that everything that
  * only one process can open is free.
  */
-export async function createDevelopment({ dist }: { dist: string }): Promise<Development> {
+export async function createDevelopment({ dist, log }: { dist: string; log: Logger }): Promise<Development> {
   const streams = new Set<Response>();
-  const projectRoot = join(dist, '..');
   const turn = await takeTurn();
   let { state } = turn;
   process.on('message', (message: FromSupervisor) => {
     if (message.type !== 'state') return;
     const { error } = message.state;
-    state = error ? { ...message.state, error: withPlaces(error, projectRoot) } : message.state;
+    state = error ? { ...message.state, error: withPlaces(error, dist) } : message.state;
     for (const stream of streams) send(stream);
   });
   process.on('disconnect', () => process.exit(0)); // without its supervisor it would hold the port forever
@@ -90,20 +90,21 @@ export async function createDevelopment({ dist }: { dist: string }): Promise<Dev
   }
 
   const routes = Router();
-  routes.get(`${DEV_FAILURES.replace(DEV_PREFIX, '')}/:address`, (req, res) => {
+  routes.use(warnOfCookies(log));
+  routes.get(`${DEV_FAILURES}/:address`, (req, res) => {
     const error = failures.get(req.params.address);
     res
       .status(error ? 200 : 404)
       .set('Cache-Control', 'no-store')
       .json(error ?? null);
   });
-  routes.post(DEV_FRAMES.replace(DEV_PREFIX, ''), json(), (req, res) => {
+  routes.post(DEV_FRAMES, json(), (req, res) => {
     res.json(toBrowserError(req.body as ThrownInBrowser, dist)); // from the engine's own script
   });
-  routes.get(DEV_STATE.replace(DEV_PREFIX, ''), (_req, res) => {
+  routes.get(DEV_STATE, (_req, res) => {
     res.set('Cache-Control', 'no-store').json(state);
   });
-  routes.get(DEV_EVENTS.replace(DEV_PREFIX, ''), (_req, res) => {
+  routes.get(DEV_EVENTS, (_req, res) => {
     res.setHeader('Content-Type', 'text/event-stream');
     res.setHeader('Cache-Control', 'no-store, no-transform');
     res.setHeader('X-Accel-Buffering', 'no');

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { toFrameFile } from '../errors/digest/frame-file.ts';
@@ -10,6 +9,7 @@ import {
 } from '../errors/digest/location-table.ts';
 import type { StackFrame } from '../errors/failure.ts';
 import { createClientMaps } from './client-maps.ts';
+import { readSourceText } from './read-source-text.ts';
 
 type CreateLocations = (root: string, dist: string, path: string, text: string) => string;
 
@@ -27,7 +27,7 @@ export function createSourceTable(dist: string): LocationTable {
   function tableOf(file: string): LocationTable {
     if (!isSource(file)) return emptyLocationTable;
     try {
-      const text = readFileSync(join(root, file), 'utf8');
+      const text = readSourceText(dist, file);
       const known = tables.get(file);
       if (known?.text === text) return known.table;
       // Not part of the server's bundle, and loaded synchronously, because React needs an address immediately.

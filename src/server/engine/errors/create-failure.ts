@@ -44,6 +44,8 @@ export interface FailureContext {
   readonly endedBy?: unknown;
   /** The result is also shown to other visitors. */
   readonly isShared?: boolean;
+  /** The result is not shown, because a click requests the page again. It opens no incident, unless `isShared`. */
+  readonly isPrefetch?: boolean;
   /** React's component stack of a failed render, innermost first. */
   readonly componentStack?: string;
   /** The product handled the error, and reported it with these options. */
@@ -201,7 +203,7 @@ function toRequestRecord(
 const MAX_COOKIES = 20;
 
 /** Says how a request authenticated itself, without the values. */
-function listCredentials({ cookie = '', authorization }: IncomingHttpHeaders): string[] {
+export function listCredentials({ cookie = '', authorization }: IncomingHttpHeaders): string[] {
   const names = [...cookie.matchAll(/(?:^|;) *([\w.-]{1,60})=/g)].map(([, name = '']) => name);
   return [...names.slice(0, MAX_COOKIES), ...(authorization === undefined ? [] : ['authorization'])];
 }

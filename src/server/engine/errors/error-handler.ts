@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import type { PageError } from '../../../shared/engine/wire/payload.ts';
+import { isLinkPrefetch } from '../pages/page-url.ts';
 import { API_POLICY } from '../protection/content-policy.ts';
 import { isApiPath } from '../request/api-path.ts';
 import { requestInfo } from '../request/request-info.ts';
@@ -25,7 +26,13 @@ export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): Erro
     const info = requestInfo(req);
     const origin = isApiPath(info.path) ? 'api' : 'step';
     const { body } = req as Partial<Request>; // parsed, if a step of Express did so
-    const disposition = funnel.fail(error, { origin, info, headers: req.headers, body });
+    const disposition = funnel.fail(error, {
+      origin,
+      info,
+      headers: req.headers,
+      body,
+      isPrefetch: isLinkPrefetch(info),
+    });
     if (disposition.kind === 'visitor-gone') {
       res.destroy();
       return;

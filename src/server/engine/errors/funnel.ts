@@ -106,6 +106,11 @@ export function createFunnel(options: FunnelOptions): Funnel {
       const isHandlers = context.origin === 'api' || context.origin === 'step';
       const known = toPublicError(error, isHandlers);
       if (known) return pass({ kind: 'error', error: known }, known.kind);
+      if (context.isPrefetch && !context.isShared) {
+        const { failure, scrubber } = toFailure({ error }, context);
+        writeLine(log, toLogLine(failure, error, true, scrubber), PREFETCH_FAILED, 'warn');
+        return pass({ kind: 'error', error: { kind: 'failure', status: 500 } }, 'prefetch');
+      }
       const digest = toAddressOf(error, context);
       const isShown = links.arePublic || (!context.isShared && context.info?.isOperator === true);
       const url = isShown ? links.toUrl(digest) : undefined;
@@ -121,6 +126,8 @@ function inRequest(context: FailureContext): FailureContext {
 }
 
 const FAILED = 'A failure could not be reported.';
+
+const PREFETCH_FAILED = 'A prefetch failed. No incident was opened, because a click requests the page again.';
 
 const WORDS: Readonly<Partial<Record<FailureOrigin, string>>> = {
   service: 'A service failed.',

@@ -10,6 +10,7 @@ import { Timings } from '../request/timings.ts';
 import { isCrawler } from './crawler.ts';
 import type { KeptShell } from './kept.ts';
 import type { PageMatch } from './match-page.ts';
+import { isLinkPrefetch } from './page-url.ts';
 import type { EngineContext, LoaderArgs } from './server-page.ts';
 
 /** One request for a page, its data or one of its actions, with everything that the stages need. */
@@ -188,6 +189,7 @@ export class VisitorPageRequest extends Ending implements PageRequest {
       headers,
       endedBy,
       body: this.form,
+      isPrefetch: isLinkPrefetch(info, this.path),
     };
   }
 
@@ -261,6 +263,7 @@ export class RequestArgs implements LoaderArgs {
   declare readonly signal: AbortSignal;
   readonly params: Params;
   readonly context: EngineContext;
+  readonly isPrefetch: boolean;
   readonly [MADE]: {
     readonly pageRequest: PageRequest;
     readonly toRequest: () => Request;
@@ -271,6 +274,7 @@ export class RequestArgs implements LoaderArgs {
   constructor(pageRequest: PageRequest, toRequest: () => Request, context: EngineContext) {
     this.params = pageRequest.match.params;
     this.context = context;
+    this.isPrefetch = pageRequest.info.isPrefetch;
     this[MADE] = { pageRequest, toRequest };
     Object.defineProperties(this, ON_DEMAND);
   }

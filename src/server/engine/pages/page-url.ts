@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 import { DATA_PREFIX } from '../../../shared/engine/wire/protocol.ts';
+import type { RequestInfo } from '../request/request-info.ts';
 
 /**
  * Returns the page's own URL from that of its page data, with or without a query; `undefined` for any other URL.
@@ -12,6 +13,17 @@ export function toPageUrl(url: string, base = ''): string | undefined {
   const rest = url.slice(prefix.length);
   if (rest === '' || rest.startsWith('?')) return `${base || '/'}${rest}`;
   return rest.startsWith('/') ? base + rest : undefined;
+}
+
+/**
+ * Whether one of the engine's links fetches page data ahead of a click. The answer is shown only if it did not fail.
+ *
+ * @param page the path of the page, if it is known
+ */
+export function isLinkPrefetch({ headers = {}, path }: RequestInfo, page = toPageUrl(path)): boolean {
+  // While the browser prerenders a page, its requests have `Sec-Purpose`, and what they got is shown later.
+  const isOurs = headers.purpose === 'prefetch' && headers['sec-purpose'] === undefined;
+  return isOurs && page !== undefined && page !== path;
 }
 
 /**

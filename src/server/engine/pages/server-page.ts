@@ -22,6 +22,12 @@ export interface LoaderArgs<Context = EngineContext> {
   readonly context: Context;
   /** Aborted when the visitor leaves. */
   readonly signal: AbortSignal;
+  /**
+   * True if a link or the browser fetches the page ahead of a click, which may never follow. Cookies that you set are
+   * stored all the same, so check it before you change something. A client can send the header of a prefetch with any
+   * request, so never skip a check because of it.
+   */
+  readonly isPrefetch: boolean;
 }
 
 /** The arguments of an action. */

@@ -97,6 +97,11 @@ export class RequestInfo {
     return end < 0 ? this.target : this.target.slice(0, end);
   }
 
+  /** A link or the browser fetches a page ahead of a click, which may never follow. */
+  get isPrefetch(): boolean {
+    return this.headers?.purpose === 'prefetch' || /^prefetch\b/.test(String(this.headers?.['sec-purpose']));
+  }
+
   get secure(): boolean {
     return this.origin.startsWith('https:');
   }

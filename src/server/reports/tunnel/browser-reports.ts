@@ -1,8 +1,9 @@
 import { MAX_VALUE_LENGTH } from '../../../shared/engine/limits.ts';
 import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
 import { Second } from '../../../shared/units.ts';
-import type { Failure, FailureKind } from '../../engine/errors/failure.ts';
+import type { Failure, FailureKind, StackFrame } from '../../engine/errors/failure.ts';
 import type { Count } from '../../engine/monitoring/count.ts';
+import { toFrameFile } from './event-errors.ts';
 import { toEventId } from './event-to-failure.ts';
 import type { NewIncidents } from './new-incidents.ts';
 import { isRecord, type JsonRecord, parseReportJson, toLine, toPosition, toRecord, toText } from './report-json.ts';
@@ -55,6 +56,8 @@ interface Finding {
   readonly details: Readonly<Record<string, string>>;
   /** Shown with the failure. */
   readonly extra: Readonly<Record<string, string | number>>;
+  /** The script that caused it, if the details do not say. */
+  readonly source?: StackFrame | undefined;
 }
 
 /**
@@ -72,7 +75,7 @@ export async function takeBrowserReports(bytes: Uint8Array, sender: Sender, part
 
 async function takeReport(report: unknown, sender: Sender, parts: BrowserReportParts): Promise<void> {
   const { type, url, body, age } = isRecord(report) ? toModern(report) : {};
-  const finding = typeof type === 'string' && isRecord(body) ? read(type, body, parts.scrubber) : 'malformed';
+  const finding = typeof type === 'string' && isRecord(body) ? read(type, body, sender, parts.scrubber) : 'malformed';
   if (typeof finding === 'string') return countIgnored(finding, parts);
   const page = toOwnUrl(url ?? body?.documentURL, sender);
   if (page === undefined) return countIgnored('foreign-page', parts);
@@ -103,14 +106,14 @@ function toModern(report: JsonRecord): { type?: unknown; url?: unknown; age?: un
 }
 
 /** Reads a report, or returns the reason for ignoring it. */
-function read(type: string, body: JsonRecord, scrubber: ReportScrubber): Finding | string {
-  if (type === 'csp-violation') return readViolation(body, scrubber);
+function read(type: string, body: JsonRecord, sender: Sender, scrubber: ReportScrubber): Finding | string {
+  if (type === 'csp-violation') return readViolation(body, sender, scrubber);
   if (type === 'crash') return readCrash(body, scrubber);
   if (type === 'deprecation' || type === 'intervention') return readNotice(type, body, scrubber);
   return type === 'network-error' ? 'network-error' : 'other-type';
 }
 
-function readViolation(body: JsonRecord, scrubber: ReportScrubber): Finding | string {
+function readViolation(body: JsonRecord, sender: Sender, scrubber: ReportScrubber): Finding | string {
   const directive = String(body.effectiveDirective ?? '').split(' ', 1)[0] ?? '';
   const blocked = toBlocked(body.blockedURL);
   if (!DIRECTIVES.has(directive) || blocked === undefined) return 'malformed';
@@ -120,7 +123,19 @@ function readViolation(body: JsonRecord, scrubber: ReportScrubber): Finding | st
     kind: 'csp',
     details: { directive, blocked },
     extra: toExtra({ directive, blocked, ...readPlace(body) }, body, ['sample', 'disposition'], scrubber),
+    source: blocked.startsWith('trusted-types-') ? readSource(body, sender, scrubber) : undefined,
   };
+}
+
+/** Reads the script of a report: of a build, or of another site, without versions. A page is not a source. */
+function readSource(body: JsonRecord, sender: Sender, scrubber: ReportScrubber): StackFrame | undefined {
+  const file = toFrameFile(body.sourceFile, sender, scrubber);
+  const place = { line: toPosition(body.lineNumber), column: toPosition(body.columnNumber), function: '' };
+  if (file.startsWith('client/')) return { file, ...place };
+  if (!URL.canParse(file)) return undefined;
+  const { origin, pathname } = new URL(file);
+  const isPage = (origin === sender.origin || sender.isOurs(origin)) && !/\.m?js$/.test(pathname);
+  return isPage ? undefined : { file: origin + pathname.replace(/[\w.~-]*\d[\w.~-]*/g, '*'), ...place };
 }
 
 /** Returns the host of the blocked URL, or the word that the browser reports instead. */
@@ -191,13 +206,14 @@ function toAge(age: unknown): number {
 }
 
 function toFailure(
-  { kind, details, extra }: Finding,
+  { kind, details, extra, source }: Finding,
   page: string,
   age: number,
   sender: Sender,
   { makeDigest, scrubber, now, trim }: BrowserReportParts,
 ): Failure {
-  const made = makeDigest({ kind, side: 'browser', errors: [], details });
+  const errors = source ? [{ class: '', message: '', frames: [source] }] : [];
+  const made = makeDigest({ kind, side: 'browser', errors, details });
   const id = toEventId();
   const agent = sender.userAgent && toScrubbed(sender.userAgent, scrubber, MAX_VALUE_LENGTH);
   return trim({
@@ -214,6 +230,7 @@ function toFailure(
     release: '',
     errors: [],
     title: scrubber.text(made.title),
+    site: made.site,
     request: { method: 'GET', url: scrubber.url(page), ...(agent && { headers: { 'user-agent': agent } }) },
     extra: toRecord(extra),
     visitor: sender.visitor,

@@ -165,11 +165,12 @@ function readRequest(event: JsonRecord, sender: Sender, scrubber: ReportScrubber
   const { url, method } = toRecord(event.request);
   const address = toLine(url, MAX_URL_LENGTH);
   if (!address || !/^https?:\/\//i.test(address)) return undefined;
-  const agent = sender.userAgent;
+  const { userAgent: agent, credentials } = sender;
   return {
     method: typeof method === 'string' && /^[A-Z]{3,7}$/.test(method) ? method : 'GET',
     url: scrubber.url(address),
     ...(agent && { headers: { 'user-agent': toScrubbed(agent, scrubber, MAX_VALUE_LENGTH) } }),
+    ...(credentials.length > 0 && { credentials: credentials.map((name) => scrubber.text(name)) }),
   };
 }
 

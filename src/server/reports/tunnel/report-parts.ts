@@ -47,6 +47,8 @@ export interface Sender {
   readonly origin: string;
   readonly isOurs: (origin: string) => boolean;
   readonly userAgent: string | undefined;
+  /** Names of the cookies. */
+  readonly credentials: readonly string[];
   readonly visitor: string;
   /** The IP address of the connection, or the one that a trusted proxy reports. */
   readonly address: string;

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
 import { Minute, Second } from '../../../shared/units.ts';
 import type { BodyReader } from '../../engine/api/body-reader.ts';
+import { listCredentials } from '../../engine/errors/create-failure.ts';
 import type { Failure } from '../../engine/errors/failure.ts';
 import type { FailureLinks } from '../../engine/errors/failure-links.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
@@ -159,6 +160,7 @@ export function tunnel(options: TunnelOptions): Step {
       origin,
       isOurs: (other) => other === page || origins.isOurs(other, origin),
       userAgent: req.headers['user-agent'],
+      credentials: listCredentials(req.headers),
       visitor: visitors.toVisitor(address, id),
       address,
     };

@@ -54,6 +54,12 @@ export interface Engine {
     thrown: unknown,
     onAddress: (told: ReportedAddress) => void,
   ) => (() => void) | undefined;
+  /**
+   * In the browser: reloads the document if an error was thrown because a chunk did not load.
+   *
+   * @returns a promise that never settles, or undefined if a reload would not help
+   */
+  readonly reloadFor?: ((thrown: unknown) => Promise<never> | undefined) | undefined;
   /** Called when a navigation was committed to the page. */
   readonly onCommit?: (commit: Commit) => void;
   /**

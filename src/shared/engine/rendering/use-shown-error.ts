@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { use, useEffect, useState } from 'react';
 import type { PageError, ReportedAddress } from '../wire/payload.ts';
 import { useEngine } from './engine-context.ts';
 
@@ -7,7 +7,9 @@ import { useEngine } from './engine-context.ts';
  * shown. A failure in the browser gets its address later, once the server has received the report.
  */
 export function useShownError(thrown: unknown): PageError {
-  const { onShownError, toPageError } = useEngine();
+  const { onShownError, reloadFor, toPageError } = useEngine();
+  const reload = reloadFor?.(thrown);
+  if (reload) use(reload); // keeps what is shown until the document is there
   const error = toPageError(thrown);
   const [told, setTold] = useState<ReportedAddress>();
   useEffect(() => onShownError?.(error, thrown, setTold), [thrown, onShownError]);

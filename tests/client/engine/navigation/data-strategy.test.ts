@@ -39,7 +39,6 @@ function createStrategy(answer: object) {
       prepare: async () => {},
     },
     isShell: () => false,
-    onRefused: () => {},
     onRecall: () => {},
     onFailure: () => {},
     onAnswer: (isTaken) => void answers.push(isTaken),

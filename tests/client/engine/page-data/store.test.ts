@@ -56,6 +56,7 @@ function createTestStore(options: Partial<PageDataStoreOptions> = {}) {
     build: 'b1',
     isServerRendered: () => false,
     onPage: () => {},
+    onRefused: () => {},
     ...options,
   });
   return { store, calls, clock };
@@ -67,6 +68,23 @@ afterEach(() => {
 });
 
 const flush = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+const DEFERRED = '{"d":{"build":"b1","routes":[],"data":{"home":0}},"p":[["promise",0,"data","home"]]}';
+
+/** A response body that the test writes line by line. */
+function createStream() {
+  let stream: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      stream = controller;
+    },
+  });
+  return {
+    body,
+    write: (line: string) => stream?.enqueue(new TextEncoder().encode(`${line}\n`)),
+    close: () => stream?.close(),
+  };
+}
 
 /** Prefetches a page and sends the response. */
 async function prefetched(url: string, options?: Partial<PageDataStoreOptions>) {
@@ -138,11 +156,14 @@ describe('a prefetch', () => {
     expect(calls.filter((call) => call.isPrefetch)).toHaveLength(6);
   });
 
-  it('that the server refuses is sent again by the navigation that joined it', async () => {
-    const { store, calls } = createTestStore();
+  it.each([
+    ['refuses', 'busy', { status: 503 }],
+    ['fails', undefined, { status: 500, headers: WIRE }],
+  ] as const)('that the server %s is sent again by the navigation that joined it', async (_, body, init) => {
+    const { store, calls } = createTestStore({ isServerRendered: () => true });
     store.prefetch('/a', 'intent');
     const loaded = store.load('/a');
-    calls[0]?.answer('busy', { status: 503 });
+    calls[0]?.answer(body, init);
     await flush();
     calls[1]?.answer();
     expect(await loaded).toMatchObject({ kind: 'page', status: 200 });
@@ -192,22 +213,16 @@ describe('a prefetch', () => {
   it('continues to stream for the navigation that uses it', async () => {
     const { store, calls } = createTestStore();
     const aborter = new AbortController();
-    let stream: ReadableStreamDefaultController<Uint8Array> | undefined;
-    const body = new ReadableStream<Uint8Array>({
-      start(controller) {
-        stream = controller;
-      },
-    });
-    const write = (line: string) => stream?.enqueue(new TextEncoder().encode(`${line}\n`));
+    const { body, write, close } = createStream();
     store.prefetch('/a', 'intent', aborter.signal);
-    write('{"d":{"build":"b1","routes":[],"data":{"home":0}},"p":[["promise",0,"data","home"]]}');
+    write(DEFERRED);
     calls[0]?.answer(body);
     await flush();
     const result = await store.load('/a');
     aborter.abort();
     expect(calls[0]?.signal.aborted).toBe(false);
     write('[0,0,{"d":"late"}]');
-    stream?.close();
+    close();
     if (result.kind !== 'page') throw new Error(result.kind);
     expect(await result.payload.data.home).toBe('late');
     expect(calls).toHaveLength(1);
@@ -215,10 +230,33 @@ describe('a prefetch', () => {
     expect(calls).toHaveLength(2);
   });
 
+  it('is not used if a deferred value fails, and the page that shows it is loaded again', async () => {
+    const onRefused = vi.fn();
+    const { store, calls } = createTestStore({ onRefused });
+    store.prefetch('/a', 'intent');
+    const { body, write, close } = createStream();
+    write(DEFERRED);
+    calls[0]?.answer(body);
+    const result = await store.load('/a');
+    write('[0,1,{"d":{"kind":"failure","status":500}}]');
+    close();
+    await flush();
+    if (result.kind !== 'page') throw new Error(result.kind);
+    expect(result.payload.data.home).toMatchObject({ status: 'pending' });
+    expect(onRefused).toHaveBeenCalledExactlyOnceWith('/a');
+
+    store.prefetch('/b', 'intent');
+    calls[1]?.answer(`${DEFERRED}\n[0,1,{"d":{"kind":"failure","status":500}}]\n`);
+    await flush();
+    void store.load('/b');
+    expect(calls).toHaveLength(3);
+    expect(onRefused).toHaveBeenCalledTimes(1);
+  });
+
   it('is not kept if its stream breaks', async () => {
     const { store, calls } = createTestStore();
     store.prefetch('/static', 'intent');
-    calls[0]?.answer('{"d":{"build":"b1","routes":[],"data":{"home":0}},"p":[["promise",0,"data","home"]]}\n');
+    calls[0]?.answer(`${DEFERRED}\n`);
     await flush();
     await flush();
     void store.load('/static');
@@ -518,7 +556,7 @@ describe('the holes of a shell page', () => {
 
   it('are requested together with the shell, then alone, and each navigation has its own promises', async () => {
     const { store, calls, clock } = createTestStore();
-    const first = store.loadShell('/shop?a=1', () => {});
+    const first = store.loadShell('/shop?a=1');
     expect(calls.map(({ url }) => url)).toEqual(['/_data/shop?a=1&_holes=', '/_data/shop?a=1']);
     calls[1]?.answer(shellLine);
     const shown = await page(first);
@@ -526,13 +564,13 @@ describe('the holes of a shell page', () => {
     calls[0]?.answer(toHoles('ada'), { headers: HOLES });
     expect(await shown.user).toBe('ada');
     clock.ms = 299 * Second;
-    const again = page(store.loadShell('/shop?a=1', () => {}));
+    const again = page(store.loadShell('/shop?a=1'));
     expect(calls.slice(2).map(({ url }) => url)).toEqual(['/_data/shop?a=1&_holes=']);
     const { user } = await again;
     calls[2]?.answer(toHoles('grace'), { headers: HOLES });
     expect([await user, await shown.user]).toEqual(['grace', 'ada']);
     clock.ms = 301 * Second;
-    void store.loadShell('/shop?a=1', () => {});
+    void store.loadShell('/shop?a=1');
     expect(calls.slice(3)).toHaveLength(2);
   });
 
@@ -541,7 +579,7 @@ describe('the holes of a shell page', () => {
     store.prefetch('/shop', 'intent');
     calls[0]?.answer(shellLine);
     await vi.waitFor(() => expect(calls).toHaveLength(1));
-    const { user } = await page(store.loadShell('/shop', () => {}));
+    const { user } = await page(store.loadShell('/shop'));
     expect(calls.map(({ url, isPrefetch }) => [url, isPrefetch])).toEqual([
       ['/_data/shop', true],
       ['/_data/shop?_holes=', false],
@@ -554,17 +592,17 @@ describe('the holes of a shell page', () => {
     ['a redirect', `{"d":{"build":"b1","redirect":"/sign-in"}}\n`, WIRE],
     ['another build', toHoles('ada'), { ...HOLES, 'X-Build-Id': 'b2' }],
   ])('cause the page to be loaded again if %s answers for a shell in memory', async (_what, body, headers) => {
-    const { store, calls } = createTestStore();
-    const first = store.loadShell('/shop', () => {});
+    const onRefused = vi.fn();
+    const { store, calls } = createTestStore({ onRefused });
+    const first = store.loadShell('/shop');
     calls[1]?.answer(shellLine);
     calls[0]?.answer(toHoles('ada'), { headers: HOLES });
     await (await page(first)).user;
-    const onRefused = vi.fn();
-    await page(store.loadShell('/shop', onRefused));
+    await page(store.loadShell('/shop'));
     calls[2]?.answer(body, { headers });
     await vi.waitFor(() => expect(onRefused).toHaveBeenCalledTimes(1));
     expect(store.isSkewed()).toBe(headers['X-Build-Id'] === 'b2');
-    void store.loadShell('/shop', onRefused);
+    void store.loadShell('/shop');
     expect(calls.slice(3)).toHaveLength(2);
   });
 
@@ -577,9 +615,9 @@ describe('the holes of a shell page', () => {
         calls[0]?.answer(`["data.home.user",1,{"d":{"kind":"failure","status":500}}]\n`, { headers: HOLES }),
     ],
   ])('are rejected in their place if the request %s', async (_what, fail) => {
-    const { store, calls } = createTestStore();
     const onRefused = vi.fn();
-    const loading = store.loadShell('/shop', onRefused);
+    const { store, calls } = createTestStore({ onRefused });
+    const loading = store.loadShell('/shop');
     calls[1]?.answer(shellLine);
     fail(calls);
     const { title, user } = await page(loading);
@@ -590,12 +628,12 @@ describe('the holes of a shell page', () => {
 
   it('are not awaited if the page leads elsewhere, and are aborted with their navigation', async () => {
     const { store, calls } = createTestStore();
-    const redirected = store.loadShell('/shop', () => {});
+    const redirected = store.loadShell('/shop');
     calls[1]?.answer(`{"d":{"build":"b1","redirect":"/sign-in"}}\n`);
     expect((await redirected).kind).toBe('redirect');
     expect(calls[0]?.signal.aborted).toBe(true);
     const controller = new AbortController();
-    const left = store.loadShell('/shop', () => {}, controller.signal);
+    const left = store.loadShell('/shop', controller.signal);
     controller.abort();
     await expect(left).rejects.toThrow();
     expect(calls[2]?.signal.aborted).toBe(true);

@@ -8,7 +8,7 @@ function guard(method: string, role: Role | undefined): unknown {
   const context = { access: { operator, isAway: false, canSignOut: true } } as DeskContext; // all that it reads
   const request = new Request('http://localhost/desk', { method });
   try {
-    root.guard({ request, url: new URL(request.url), params: {}, context, signal: request.signal });
+    root.guard({ request, url: new URL(request.url), params: {}, context, signal: request.signal, isPrefetch: false });
     return 'passes';
   } catch (error) {
     return (error as { kind?: string }).kind;

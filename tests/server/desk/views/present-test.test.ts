@@ -156,6 +156,47 @@ describe('the test of a failure in a browser', () => {
     expect(made?.missing).toHaveLength(1);
   });
 
+  it.each([
+    '//evil.example/cart',
+    '/\\evil.example/cart',
+    '/\t/evil.example/cart',
+    'https://a.example//evil.example/cart',
+    'https://a.example/\\evil.example/cart',
+    'https://user@evil.example/cart',
+    'file:////evil.example/cart',
+    'data:text/html,<script>',
+    'javascript:alert(1)',
+  ])('stays on the site under test for the address %j', (url) => {
+    const page = 'http://localhost:3000/';
+    for (const kind of ['exception', 'hydration'] as const) {
+      for (const from of ['/', url]) {
+        const made = inBrowser({
+          kind,
+          request: { method: 'GET', url },
+          breadcrumbs: [{ at: 2, category: 'navigation', message: '', data: { from, to: url } }],
+        });
+        const opened = [...(made?.text ?? '').matchAll(/site\.open\('([^']*)'/g)].map(([, path = '']) => path);
+        expect(opened).not.toEqual([]);
+        for (const path of opened) expect(new URL(path, page).origin).toBe('http://localhost:3000');
+        expect(made?.text).not.toMatch(/'(?:\*\*)?[/\\]{2}|(?:javascript|data|https?):/);
+      }
+    }
+  });
+
+  it.each<[string, Partial<StoredFailure>]>([
+    ['a page', {}],
+    ['steps', { breadcrumbs: [{ at: 1, category: 'ui.click', message: '#pay' }] }],
+    ['a hydration mismatch', { kind: 'hydration' }],
+  ])('has a TODO for the session if the visitor of %s had cookies', (_, more) => {
+    const made = inBrowser({
+      request: { method: 'GET', url: 'https://a.example/cart', credentials: ['sid', 'theme'] },
+      ...more,
+    });
+    expect(made?.text).toContain(
+      '  // TODO: The values of sid, theme are never recorded. If this test passes, or is asked to sign in, set them: site.open(path, { session }).',
+    );
+  });
+
   it('compares both sides after a hydration mismatch', () => {
     const culture = { locale: 'de-CH', timezone: 'Europe/Zurich' };
     const made = inBrowser({ kind: 'hydration', extra: { contexts: { culture } } });

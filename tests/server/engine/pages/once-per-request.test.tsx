@@ -71,6 +71,7 @@ it('tries again after it threw', () => {
     params: {},
     context: { fetch, log: console } satisfies EngineContext,
     signal: AbortSignal.abort(),
+    isPrefetch: false,
   };
   expect(() => find(args)).toThrow('not yet');
   expect([find(args), find(args)]).toEqual([2, 2]);

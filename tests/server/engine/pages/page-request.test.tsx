@@ -316,8 +316,9 @@ describe('the arguments of a loader', () => {
       expect(args.context).toBe(first?.context);
       expect(args.params).toEqual({ id: '7' });
     }
-    expect(Object.keys(seen[0] ?? {}).sort()).toEqual(['context', 'params', 'request', 'signal', 'url']);
-    expect(Object.keys(seen[1] ?? {}).sort()).toEqual(['context', 'params', 'request', 'signal', 'url', 'user']);
+    const names = ['context', 'isPrefetch', 'params', 'request', 'signal', 'url'];
+    expect(Object.keys(seen[0] ?? {}).sort()).toEqual(names);
+    expect(Object.keys(seen[1] ?? {}).sort()).toEqual([...names, 'user']);
   });
 
   it('contain a request whose signal is aborted when the visitor leaves', async () => {
@@ -345,5 +346,69 @@ describe('the arguments of a loader', () => {
     await until(() => signal.aborted, 'the signal');
     expect(request.signal.aborted).toBe(true);
     expect(signal.reason).toMatchObject({ name: 'VisitorGone' });
+  });
+});
+
+const PREFETCH = { Purpose: 'prefetch' };
+
+describe('a prefetch', () => {
+  it('is known to guards and loaders, whether a link or the browser began it', async () => {
+    const seen: boolean[] = [];
+    const note = ({ isPrefetch }: LoaderArgs): void => void seen.push(isPrefetch);
+    const server = { guard: note, loader: note };
+    const app = await startPages([{ id: 'a', path: '/a', view: Outlet, server }]);
+    const data = toDataPath('/a');
+    await app.ask(data);
+    await app.ask(data, { headers: PREFETCH });
+    await app.ask('/a', { headers: { 'Sec-Purpose': 'prefetch;prerender' } });
+    await app.ask('/a', { headers: { 'Sec-Purpose': 'other' } });
+    expect(seen).toEqual([false, false, true, true, true, true, false, false]);
+  });
+
+  const kept = new Error('of a client that keeps its error');
+  const fail = (error = new Error('no database')) => {
+    throw error;
+  };
+
+  it.each([
+    ['a guard', { guard: () => fail() }],
+    ['a loader', { loader: () => fail() }],
+    ['a loader that throws the same error again', { loader: () => fail(kept) }],
+    ['a deferred value', { loader: () => ({ late: Promise.reject(new Error('late')) }) }],
+    ['data that cannot be sent', { loader: () => ({ late: fail }) }],
+  ] satisfies [string, TestPage['server']][])(
+    'opens no incident if %s fails, and the click does',
+    async (_, server) => {
+      const app = await startPages([{ id: 'a', path: '/a', view: Page, server }]);
+      const ahead = await app.ask(toDataPath('/a'), { headers: PREFETCH });
+      expect(app.failures()).toEqual([]);
+      expect(ahead.headers).not.toHaveProperty('x-error-digest');
+      expect(app.lines.filter(({ msg }) => String(msg).startsWith('A prefetch failed.'))).toHaveLength(1);
+      const clicked = await app.ask(toDataPath('/a'));
+      expect(clicked.status).toBe(ahead.status);
+      expect(app.failures()).toHaveLength(1);
+    },
+  );
+
+  it('opens no incident if a step fails', async () => {
+    const app = await startPages([{ id: 'a', path: '/a', view: Page }], { steps: [() => fail()] });
+    await app.ask(toDataPath('/a'), { headers: PREFETCH });
+    expect(app.failures()).toEqual([]);
+    await app.ask('/a', { headers: PREFETCH }); // a document, which can be shown
+    expect(app.failures()).toHaveLength(1);
+  });
+
+  it('opens an incident for a page that is rendered once for everyone, because others wait for it too', async () => {
+    const app = await startPages([
+      {
+        id: 'a',
+        path: '/a',
+        view: Page,
+        mode: 'static',
+        server: { loader: () => fail() },
+      },
+    ]);
+    await app.ask(toDataPath('/a'), { headers: PREFETCH });
+    expect(app.failures()).toHaveLength(1);
   });
 });

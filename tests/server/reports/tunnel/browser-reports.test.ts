@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startTunnelSite, type TunnelSite } from '../../../support/tunnel-site.ts';
+import { makeFakeDigest, startTunnelSite, type TunnelSite } from '../../../support/tunnel-site.ts';
 
 let site: TunnelSite;
 
@@ -33,6 +33,35 @@ function violation(overrides: Record<string, unknown> = {}) {
 }
 
 const ignored = (reason: string) => site.counts.get(`spillway_reports_ignored_total{reason=${reason}}`) ?? 0;
+
+describe('reports about Trusted Types', () => {
+  it.each<[string, unknown, string]>([
+    ['a script of a build', 'SITE/assets/a-ABCDEFGH.js', 'client/assets/a-ABCDEFGH.js'],
+    ['a script of another site', 'https://tags.example/v2.1/tag.js?id=7#x', 'https://tags.example/*/tag.js'],
+    ['a page', 'SITE/orders/7', ''],
+    ['an unknown source', undefined, ''],
+    ['something that is not a URL', 'https://[', ''],
+  ])('are grouped by their source: %s', async (_, source, file) => {
+    const asked: (string | undefined)[] = [];
+    const { origin, close, failures } = await startTunnelSite({
+      makeDigest(input) {
+        asked.push(input.errors[0]?.frames[0]?.file);
+        const site = { path: 'src/shared/product/tag.ts', function: 'insert', detail: '' };
+        return { ...makeFakeDigest(input), site };
+      },
+    });
+    const sourceFile = typeof source === 'string' ? source.replace('SITE', origin) : source;
+    const body = { effectiveDirective: 'require-trusted-types-for', blockedURL: 'trusted-types-sink', sourceFile };
+    await fetch(`${origin}/_report/browser`, {
+      method: 'POST',
+      body: JSON.stringify([{ ...report('csp-violation', body), url: `${origin}/` }]),
+      headers: { 'Content-Type': 'application/reports+json' },
+    });
+    close();
+    expect(asked).toEqual([file || undefined]);
+    expect(failures).toMatchObject([{ kind: 'csp', errors: [], site: { function: 'insert' } }]);
+  });
+});
 
 describe('reports that create incidents', () => {
   it('are CSP violations, grouped by directive and blocked host', async () => {

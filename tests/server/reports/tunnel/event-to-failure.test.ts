@@ -25,6 +25,7 @@ const sender: Sender = {
   origin: 'https://shop.example',
   isOurs: (origin) => origin === 'https://www.shop.example',
   userAgent: 'Mozilla/5.0 hushAgent',
+  credentials: ['sid', 'hushCookie'],
   visitor: 'visitor-1',
   sameVisitor: [],
 };
@@ -314,6 +315,7 @@ describe('additional data', () => {
       method: 'GET',
       url: 'https://shop.example/a?token=[redacted]',
       headers: { 'user-agent': 'Mozilla/5.0 [redacted]' },
+      credentials: ['sid', '[redacted]'],
     });
     expect(failure).not.toHaveProperty('user');
   });

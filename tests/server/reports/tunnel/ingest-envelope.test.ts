@@ -437,6 +437,13 @@ describe('the upstream', () => {
 });
 
 describe('the sender', () => {
+  it('has cookies, of which only the names are stored', async () => {
+    const event = createEvent({ event_id: nextId(), request: { url: 'https://shop.example/' } });
+    await send([[{ type: 'event' }, event]], { Cookie: 'sid=canary; theme=dark' });
+    expect(site.failures[0]?.request?.credentials).toEqual(['sid', 'theme']);
+    expect(JSON.stringify(site.failures)).not.toContain('canary');
+  });
+
   it('receives only the rate limits of the upstream', async () => {
     site.limits = '60:error:organization';
     const { headers, status } = await sendEvent({});

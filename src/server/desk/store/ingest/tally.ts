@@ -3,7 +3,7 @@ import type { FailureKind } from '../../../engine/errors/failure.ts';
 import { type CountRecord, type OccurrenceSummary, toSummary } from '../../ingest/journal-entry.ts';
 import type { IncidentKey } from '../incident-key.ts';
 import { type IncidentFacts, readFacts, toHour } from '../incident-table.ts';
-import type { ResolvedFrame, StoredFailure } from '../records.ts';
+import type { StoredFailure } from '../records.ts';
 
 /** A journal entry that the desk worker has prepared. */
 export type PreparedEntry =
@@ -142,7 +142,7 @@ function sum(group: readonly Counted[]): number {
 function findLocationLine(group: readonly Counted[]): number | undefined {
   const fulls = group.flatMap(({ occurrence }) => occurrence?.full ?? []).sort((one, other) => other.at - one.at);
   for (const full of fulls) {
-    const line = findLine(full.site, full.resolved);
+    const line = findLine(full.site, full);
     if (line !== undefined) return line;
   }
   return undefined;
@@ -151,9 +151,9 @@ function findLocationLine(group: readonly Counted[]): number | undefined {
 /** Returns the line of a location in one occurrence. @param resolved the frames of each error, as resolved by source maps */
 export function findLine(
   location: StoredFailure['site'],
-  resolved: readonly (readonly ResolvedFrame[])[] = [],
+  { resolved = [], components = [] }: Pick<StoredFailure, 'resolved' | 'components'>,
 ): number | undefined {
-  const inFile = resolved.flat().filter(({ file, line }) => file === location?.path && line > 0);
+  const inFile = [...resolved.flat(), ...components].filter(({ file, line }) => file === location?.path && line > 0);
   // The source map can have another function name than the location. Then any frame in the file is used.
   return (inFile.find((frame) => frame.function === location?.function) ?? inFile[0])?.line;
 }

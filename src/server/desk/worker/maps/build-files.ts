@@ -39,7 +39,8 @@ export function createBuildFiles({ build, dist, holder }: BuildFilesOptions) {
     /** The text of a source file. Under `npm run dev`, the server's stacks name these. */
     async readSource(of: string, file: string): Promise<string | undefined> {
       if (of !== DEVELOPMENT || of !== build || !isSource(file)) return undefined;
-      return (await readBuilt(`../${file}`))?.text;
+      const texts = JSON.parse((await readBuilt('texts.json'))?.text ?? '{}') as Readonly<Record<string, string>>;
+      return texts[file] ?? (await readBuilt(`../${file}`))?.text;
     },
     /** The text of a build's `sites.json`. */
     async readLocations(of: string): Promise<string | undefined> {

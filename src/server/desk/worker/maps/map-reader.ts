@@ -1,5 +1,6 @@
 import { originalPositionFor, sourceContentFor, TraceMap, traceSegment } from '@jridgewell/trace-mapping';
 import type { Failure, StackFrame } from '../../../engine/errors/failure.ts';
+import { LINE_END } from '../../../engine/errors/line-end.ts';
 import { CONTEXT_LINES, MAP_IDLE_TIME, MAX_CONTEXT_WIDTH, MAX_MAP_BYTES } from '../../limits.ts';
 import type { ResolvedFrame, StoredFailure } from '../../store/records.ts';
 import { parseComponentStack } from './component-stack.ts';
@@ -174,6 +175,6 @@ function readContext(map: TraceMap, place: Place): ResolvedFrame['context'] {
 
 function toContext(source: string, line: number): NonNullable<ResolvedFrame['context']> {
   const start = Math.max(1, line - CONTEXT_LINES);
-  const lines = source.split('\n', line + CONTEXT_LINES).slice(start - 1);
-  return { start, lines: lines.map((line) => line.replace(/\r$/, '').slice(0, MAX_CONTEXT_WIDTH)) };
+  const lines = source.split(LINE_END, line + CONTEXT_LINES).slice(start - 1);
+  return { start, lines: lines.map((line) => line.slice(0, MAX_CONTEXT_WIDTH)) };
 }

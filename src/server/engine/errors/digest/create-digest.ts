@@ -64,7 +64,7 @@ export function createDigest(input: DigestInput, { namespace, table }: DigestOpt
   const { error, site } = findPrimary(errors, table);
   const isNamed = input.kind !== undefined && input.kind !== 'exception';
   const kind = isNamed ? input.kind : findKind(error, site, errors);
-  const special = kind === 'exception' ? undefined : toSpecialKey(kind, error, site, input);
+  const special = kind === 'exception' ? undefined : toSpecialKey(kind, error, site, input, table);
   const key =
     special ?? (site && error ? toLocationKey(error, site, errors, table) : toWordsKey(error, errors, input, table));
   const { fingerprint, splitBy = [] } = input;
@@ -204,6 +204,7 @@ function toSpecialKey(
   error: ErrorRecord | undefined,
   site: FoundLocation | undefined,
   { route = '', details = {} }: DigestInput,
+  table: LocationTable,
 ): Key {
   const key = { class: kind, path: '', function: '', detail: '', rootCause: '' };
   const { path = '', function: name = '' } = site ? toFirst(site) : {};
@@ -218,7 +219,7 @@ function toSpecialKey(
     case 'blocked-loop':
       return { ...key, path, function: name };
     case 'csp':
-      return { ...key, detail: `${details.directive ?? ''} ${details.blocked ?? ''}` };
+      return { ...key, ...toSource(error, table), detail: `${details.directive ?? ''} ${details.blocked ?? ''}` };
     case 'crash':
     case 'deprecation':
     case 'intervention':
@@ -226,6 +227,15 @@ function toSpecialKey(
     default:
       return key;
   }
+}
+
+/** Returns the source of a report that has one, even in a dependency or in a script of another site. */
+function toSource(error: ErrorRecord | undefined, table: LocationTable): Pick<Key, 'path' | 'function'> {
+  const [frame] = error?.frames ?? [];
+  const found = frame && table.find(frame);
+  if (!found) return { path: frame?.file.replace(/-[A-Z0-9]{8}(?=\.js$)/, '') ?? '', function: '' };
+  const { path, function: name } = toFirst(found);
+  return { path, function: name };
 }
 
 /** A site can exist anyway: this table knows chunks that have not changed since the build that the stack is from. */
@@ -242,9 +252,13 @@ function toFrameLocation(site: FoundLocation, key: Key, error: ErrorRecord | und
 }
 
 function toTitle(kind: FailureKind, error: ErrorRecord | undefined, details: DigestInput['details']): string {
-  const words = error
-    ? `${error.class}: ${error.message.split(/[\r\n]/, 1)[0] ?? ''}`
-    : [kind, ...Object.values(details ?? {})].join(' ');
+  // All of them have one digest, and each way to report them has other words.
+  if (kind === 'load') return 'LoadError: A script or a style sheet could not be loaded.';
+  const foreign = error?.frames.find(({ file }) => /^https?:/.test(file))?.file;
+  const words =
+    error && kind !== 'csp'
+      ? `${error.class}: ${error.message.split(/[\r\n]/, 1)[0] ?? ''}`
+      : [kind, ...Object.values(details ?? {}), ...(foreign ? [foreign] : [])].join(' ');
   return words.slice(0, MAX_TITLE_WORDS);
 }
 

@@ -61,8 +61,8 @@ export async function runAction({ services, pageRequest, form }: RunOptions): Pr
 
 /** The arguments of an action and of the guards before it: their request is a POST. */
 async function toPostArgs(pageRequest: PageRequest): Promise<LoaderArgs> {
-  const { request, url, params, context, signal } = await pageRequest.toArgs();
-  return { request: new Request(request, { method: 'POST' }), url, params, context, signal };
+  const args = await pageRequest.toArgs();
+  return { ...args, request: new Request(args.request, { method: 'POST' }) };
 }
 
 const NO_ACTION = 'This page does not accept the form.';

@@ -35,7 +35,7 @@ export function toSharedArgs({ mode, url, params, signal, own, shared = {} }: Sh
     },
   });
   refusePersonal(context);
-  return { request, url: new URL(url), params, context, signal };
+  return { request, url: new URL(url), params, context, signal, isPrefetch: false };
 }
 
 /** A static page is cached for all hosts, so its host would differ from the browser's when it hydrates. */

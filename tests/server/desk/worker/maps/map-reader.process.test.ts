@@ -32,6 +32,15 @@ const withFrames = (frames: readonly StackFrame[], build = 'build-1') =>
   createFailure({ build, errors: [{ class: 'RangeError', message: '', frames }] });
 
 describe('the map reader', () => {
+  it.each(['\r\n', '\r', '\u2028'])('counts lines that end with %j', async (end) => {
+    const { resolve } = createMapReader({
+      readMap: async () => undefined,
+      readSource: async () => ['one', 'two', 'three'].join(end),
+    });
+    const stored = await resolve(withFrames([{ file: 'src/cart.ts', line: 2, column: 1, function: '' }]));
+    expect(stored.resolved?.[0]?.[0]?.context).toEqual({ start: 1, lines: ['one', 'two', 'three'] });
+  });
+
   it('returns file, line, column and the surrounding lines', async () => {
     const { dist, fail } = await bundleProject(createFolder(onTestFinished), files);
     const frames = fail();

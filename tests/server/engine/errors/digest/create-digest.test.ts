@@ -174,6 +174,16 @@ describe('special classes', () => {
     expect(results[0]?.weak).toBeUndefined();
   });
 
+  it('a file that does not load has one title, whoever reports it', () => {
+    const route = { class: 'RouteLoadError', message: 'The script or the styles of route "a" could not be loaded.' };
+    const module = { class: 'TypeError', message: 'Failed to fetch dynamically imported module: https://a.example/x' };
+    const element = { class: 'LoadError', message: 'https://a.example/assets/x-1.js could not be loaded.' };
+    const results = [[route], [route, module], [module], [element]].map((errors) => digestOf(errors, { kind: 'load' }));
+    expect(new Set(results.map(({ digest, title }) => `${digest} ${title}`))).toEqual(
+      new Set([`${results[0]?.digest} LoadError: A script or a style sheet could not be loaded.`]),
+    );
+  });
+
   it('hydration errors and timeouts differ by route, requests by the called route', () => {
     const hydration = (route: string) => digestOf([{ message: 'Minified React error #418;' }], { route }).digest;
     expect(hydration('/a')).not.toBe(hydration('/b'));
@@ -196,6 +206,32 @@ describe('special classes', () => {
     expect(digestOf([{ at: [CART] }], { kind: 'blocked-loop' }).digest).not.toBe(
       digestOf([{ at: [TILL] }], { kind: 'blocked-loop' }).digest,
     );
+  });
+
+  it('Trusted Types reports differ by their source', () => {
+    const details = { directive: 'require-trusted-types-for', blocked: 'trusted-types-sink' };
+    const report = (...at: string[]) =>
+      digestOf(at.length > 0 ? [{ class: '', message: '', at }] : [], { kind: 'csp', details });
+    const sources = [
+      report(),
+      report(CART),
+      report(TILL),
+      report(' node_modules/react-dom/index.js'),
+      report(' https://a.example/tag.js'),
+      report(' https://b.example/tag.js'),
+      report(' client/assets/old-ABCDEFGH.js'),
+    ];
+    expect(new Set(sources.map(({ digest }) => digest)).size).toBe(sources.length);
+    expect(sources[0]?.digest).toBe('0CMK8ZMK');
+    expect(sources[1]).toMatchObject({ site: { path: 'src/shared/product/cart.ts', function: 'checkout' } });
+    expect(report(' client/assets/old-12345678.js').digest).toBe(sources.at(-1)?.digest);
+    const title = 'csp require-trusted-types-for trusted-types-sink';
+    expect(sources.map((source) => source.title)).toEqual([
+      ...Array(4).fill(title),
+      `${title} https://a.example/tag.js`,
+      `${title} https://b.example/tag.js`,
+      title,
+    ]);
   });
 
   it('a product error around a failed request has its own digest', () => {

@@ -13,7 +13,8 @@ function post(...fields: [string, string | File][]): ActionArgs<TestContext> {
   for (const [name, value] of fields) form.append(name, value);
   const { signal } = new AbortController();
   const url = new URL('http://x.example');
-  return { form, signal, params: {}, request: new Request(url), url, context: { fetch, user: 'Ada' } };
+  const context = { fetch, user: 'Ada' };
+  return { form, signal, params: {}, request: new Request(url), url, context, isPrefetch: false };
 }
 
 const Person = z.object({
