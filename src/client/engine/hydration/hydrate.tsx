@@ -12,7 +12,7 @@ import { RouterView } from '../../../shared/engine/routing/router-view.tsx';
 import type { RouteDefinition } from '../../../shared/engine/routing/routes.ts';
 import { createStandIn } from '../../../shared/engine/routing/stand-in.ts';
 import { WHOLE_KEY } from '../../../shared/engine/wire/protocol.ts';
-import { createChunkReload } from '../navigation/full-load.ts';
+import { createChunkReload } from '../navigation/chunk-reload.ts';
 import { listenToLinks, type Submission } from '../navigation/link-events.ts';
 import type { Navigator } from '../navigation/navigator.ts';
 import { hasSaveData } from '../navigation/save-data.ts';
