@@ -164,7 +164,10 @@ function withSecretsOf(
   scrubber: Scrubber,
 ): Scrubber {
   const { route = info?.route, body } = context;
-  return scrubber.with([...listRequestSecrets({ headers, url, route }, scrubber), ...listBodySecrets(body, scrubber)]);
+  return scrubber.forReport([
+    ...listRequestSecrets({ headers, url, route }, scrubber),
+    ...listBodySecrets(body, scrubber),
+  ]);
 }
 
 function toRequestRecord(

@@ -81,7 +81,7 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
 
 /** Returns a scrubber that also removes the request's credentials, because its page may repeat them. */
 export function toRequestScrubber(scrubber: Scrubber): (req: IncomingMessage) => Scrubber {
-  return ({ headers }) => scrubber.with(listRequestSecrets({ headers }, scrubber).filter(isLong));
+  return ({ headers }) => scrubber.forReport(listRequestSecrets({ headers }, scrubber).filter(isLong));
 }
 
 function isLong(secret: string): boolean {
