@@ -230,7 +230,6 @@ describe('dependencies that protect', () => {
     'isOurs',
     'limiter',
     'overload',
-    'bodies',
     'steps',
     'mayRead',
     'takeCredentials',

@@ -42,7 +42,7 @@ export const CONNECTION_BACKLOG = 4096;
 
 // Bodies
 
-/** Bodies in memory, unfinished or being parsed, of forms, feedback and reports together (bytes). */
+/** Bodies in memory, unfinished or being parsed, of forms, the API, feedback and reports together (bytes). */
 export const MAX_BODY_BYTES = 64 * MiB;
 /** The part of it for one sender (bytes): uploads of an office at the same time. */
 export const MAX_SENDER_BODY_BYTES = 16 * MiB;

@@ -5,7 +5,6 @@ import type { Desk } from '../../src/server/desk/desk.ts';
 import { createKeepFeedback } from '../../src/server/desk/ingest/keep-feedback.ts';
 import { readBearer } from '../../src/server/engine/api/auth.ts';
 import { formBody } from '../../src/server/engine/api/body-limits.ts';
-import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
 import { resource } from '../../src/server/engine/api/resource.ts';
 import { createAsset, type PublicFile } from '../../src/server/engine/assets/public-files.ts';
 import { createHttpServer } from '../../src/server/engine/connection/http-server.ts';
@@ -147,7 +146,6 @@ export async function startWholeSite(): Promise<WholeSite> {
       limits: { turnsOfSender: PLENTY, turns: PLENTY },
     }),
     origins,
-    bodies: createBodyReader(),
     scrubberOf: () => createScrubber(),
     toVisitor: () => 'a hash',
     log,

@@ -6,7 +6,6 @@ import type { RouteDefinition } from '../../shared/engine/routing/routes.ts';
 import { createApp } from '../app.ts';
 import type { Config } from '../config.ts';
 import { openDestination, toFailureLinks } from '../destination.ts';
-import { createBodyReader } from '../engine/api/body-reader.ts';
 import { indexPublicFiles } from '../engine/assets/public-files.ts';
 import { readOpenFileLimit, toConnectionLimits, toMaxConnections } from '../engine/connection/connection-limits.ts';
 import { createDrain, joinDrains } from '../engine/connection/drain.ts';
@@ -97,7 +96,6 @@ export async function startSite<Settings, Services, Own extends object>({
     maxPages: config.maxPages,
     count,
   });
-  const bodies = createBodyReader();
   const pages = await createPages({
     routes,
     document,
@@ -115,7 +113,6 @@ export async function startSite<Settings, Services, Own extends object>({
     traced,
     compression: config.compression,
     isSecret: false,
-    bodies,
     limiter,
   });
   const readiness: Readiness = {
@@ -134,7 +131,7 @@ export async function startSite<Settings, Services, Own extends object>({
   const files = development?.files ?? indexPublicFiles(dist);
   const maxConnections = toMaxConnections(readOpenFileLimit());
   const operators = await destination.serve({
-    ...{ origins, trust, bodies, files, readiness, maxConnections, earlyScript, reportPath, traced, toTunnel },
+    ...{ origins, trust, files, readiness, maxConnections, earlyScript, reportPath, traced, toTunnel },
     metricsPage: (mayRead) => metricsPage({ metrics, mayRead }),
   });
   const upgrades = product.upgrades?.(parts) ?? {};
@@ -161,7 +158,7 @@ export async function startSite<Settings, Services, Own extends object>({
     operators: operators.app,
     visitorId: product.reporting?.visitorId,
     feedback: takesFeedback
-      ? openFeedback({ feedback, origins, bodies, scrubber, toVisitor: visitors.toVisitor, log })
+      ? openFeedback({ feedback, origins, scrubber, toVisitor: visitors.toVisitor, log })
       : undefined,
     pages,
     api: product.api?.(parts),
@@ -251,7 +248,6 @@ export async function startSite<Settings, Services, Own extends object>({
       table: failures.table,
       scrubber,
       origins: of,
-      bodies,
       routes: [...routes, ...others],
       visitors,
       toUrl: (address) => funnel.toUrl(address),

@@ -4,7 +4,6 @@ import { orClose } from '../../desk/desk.ts';
 import { createDeskOrigins } from '../../desk/desk-app.ts';
 import { createDeskPages } from '../../desk/pages/desk-pages.ts';
 import { DESK_SETTINGS } from '../../desk/settings.ts';
-import { createBodyReader } from '../../engine/api/body-reader.ts';
 import { indexPublicFiles } from '../../engine/assets/public-files.ts';
 import { readOpenFileLimit, toMaxConnections } from '../../engine/connection/connection-limits.ts';
 import { createDrain } from '../../engine/connection/drain.ts';
@@ -50,7 +49,6 @@ async function startDesk(dist: string): Promise<void> {
     funnel,
     log,
     origins,
-    bodies: createBodyReader(),
   });
   const { server, connections } = createDeskServer(boot, failures, side, {
     origins,

@@ -1,6 +1,7 @@
 import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import { Second } from '../../../shared/units.ts';
 import type { CheckToken } from '../../access/check-token.ts';
+import { jsonBody } from '../../engine/api/body-limits.ts';
 import { mountApi } from '../../engine/api/mount-api.ts';
 import type { DocumentFacts } from '../../engine/api/openapi.ts';
 import { apiNotFound, resource } from '../../engine/api/resource.ts';
@@ -54,7 +55,7 @@ export function createDeskApi({ desk, facts, checkToken, hasMcp }: DeskApiOption
   };
   return Router()
     .use(privateReplies(), keepPrivate, requireCaller(context.auth))
-    .use(...(hasMcp ? [resource(MCP_PATH, { POST: toMcp })] : []), operations, ...handlers)
+    .use(...(hasMcp ? [resource(MCP_PATH, { POST: [...jsonBody(), toMcp] })] : []), operations, ...handlers)
     .use(apiNotFound())
     .use(tellAway);
 }

@@ -67,7 +67,7 @@ export function createMcp(context: ApiContext): RequestHandler {
   return async function mcp(req, res) {
     const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
     await createServer().connect(transport);
-    await transport.handleRequest(req, res);
+    await transport.handleRequest(req, res, req.body);
   };
 }
 

@@ -10,7 +10,6 @@ import {
 } from '../../../shared/engine/reporting/feedback-protocol.ts';
 import { isControlFlow } from '../../../shared/engine/routing/control-flow.ts';
 import { KiB, Second } from '../../../shared/units.ts';
-import type { BodyReader } from '../../engine/api/body-reader.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import { parseAddress, toAddressText } from '../../engine/errors/parse-address.ts';
 import { readForm } from '../../engine/pages/actions/form-body.ts';
@@ -25,7 +24,6 @@ import { sendFeedbackAnswer } from './send-answer.ts';
 export interface TakeFeedbackOptions {
   readonly feedback: KeepFeedback;
   readonly origins: Origins;
-  readonly bodies: BodyReader;
   readonly scrubberOf: (req: IncomingMessage) => FeedbackParts['scrubber'];
   readonly toVisitor: (req: IncomingMessage) => string;
   readonly log: Logger;
@@ -42,7 +40,7 @@ const THANKS = 'Thank you. Your feedback was sent to the team.';
  * its timing reveals whether the address exists.
  */
 export function ingestFeedback(options: TakeFeedbackOptions): RequestHandler {
-  const { feedback, origins, bodies, log } = options;
+  const { feedback, origins, log } = options;
 
   async function answer(req: Request, res: Response): Promise<void> {
     if (!isOfThisSite(req, origins)) return refuse(403, 'This form was sent from another site, so it was rejected.');
@@ -51,7 +49,7 @@ export function ingestFeedback(options: TakeFeedbackOptions): RequestHandler {
       res.setHeader('Retry-After', String(Math.ceil(wait / Second)));
       return refuse(429, 'Too many messages in a short time. Wait a minute, then try again.');
     }
-    const form = await readForm({ request: req, response: res, limit: MAX_FORM_BYTES, bodies });
+    const form = await readForm({ request: req, response: res, limit: MAX_FORM_BYTES });
     const read = (name: string) => toLine(form.get(name));
     const text = read(FEEDBACK_FIELDS.text);
     const email = read(FEEDBACK_FIELDS.email);

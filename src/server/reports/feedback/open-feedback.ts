@@ -1,6 +1,5 @@
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
-import type { BodyReader } from '../../engine/api/body-reader.ts';
 import type { Scrubber } from '../../engine/errors/scrub.ts';
 import type { Origins } from '../../engine/protection/origins.ts';
 import { requestInfo } from '../../engine/request/request-info.ts';
@@ -12,25 +11,16 @@ import { ingestFeedback } from './ingest-feedback.ts';
 export interface OpenFeedbackOptions {
   readonly feedback: KeepFeedback;
   readonly origins: Origins;
-  readonly bodies: BodyReader;
   readonly scrubber: Scrubber;
   readonly toVisitor: ToVisitor;
   readonly log: Logger;
 }
 
 /** Creates the handler of the feedback form. */
-export function openFeedback({
-  feedback,
-  origins,
-  bodies,
-  scrubber,
-  toVisitor,
-  log,
-}: OpenFeedbackOptions): RequestHandler {
+export function openFeedback({ feedback, origins, scrubber, toVisitor, log }: OpenFeedbackOptions): RequestHandler {
   return ingestFeedback({
     feedback,
     origins,
-    bodies,
     scrubberOf: toRequestScrubber(scrubber),
     toVisitor(req) {
       const info = requestInfo(req);

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import { isNotFoundTransaction, noiseOf } from '../../../shared/engine/reporting/ignored-errors.ts';
 import { listPatterns, type RouteLine } from '../../../shared/engine/routing/routes.ts';
-import type { BodyReader } from '../../engine/api/body-reader.ts';
 import { createDigest } from '../../engine/errors/digest/create-digest.ts';
 import type { LocationTable } from '../../engine/errors/digest/location-table.ts';
 import type { FailureLinks } from '../../engine/errors/failure-links.ts';
@@ -30,7 +29,6 @@ export interface OpenTunnelOptions {
   readonly table: () => LocationTable;
   readonly scrubber: Scrubber;
   readonly origins: Origins;
-  readonly bodies: BodyReader;
   /** The routes whose patterns are accepted. Senders could invent others. */
   readonly routes: readonly RouteLine[];
   readonly visitors: Visitors;
@@ -56,7 +54,6 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
     tunnel({
       path: options.path,
       origins: options.origins,
-      bodies: options.bodies,
       upstream: options.upstream,
       environment: options.environment,
       journal: (failure, sameVisitor) => store.journal(failure, sameVisitor),

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip, inflate } from 'node:zlib';
 import { MiB } from '../../../shared/units.ts';
-import type { BodyReader } from '../../engine/api/body-reader.ts';
+import { bodies } from '../../engine/api/body-reader.ts';
 import { ReportError } from './report-error.ts';
 
 /** The largest body before decoding (bytes). A browser's event has at most a tenth of it. */
@@ -27,7 +27,6 @@ const DECODERS: Readonly<Record<string, typeof decodeGzip>> = {
  * @throws the errors of `BodyReader`
  */
 export async function readReport<Value>(
-  bodies: BodyReader,
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
   use: (report: Buffer) => Promise<Value>,
 ): Promise<Value> {

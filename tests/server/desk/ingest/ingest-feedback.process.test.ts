@@ -3,7 +3,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../../src/server/desk/desk.ts';
 import { createKeepFeedback, type KeepFeedbackOptions } from '../../../../src/server/desk/ingest/keep-feedback.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
-import { createBodyReader } from '../../../../src/server/engine/api/body-reader.ts';
 import { parseAddress } from '../../../../src/server/engine/errors/parse-address.ts';
 import { createScrubber } from '../../../../src/server/engine/errors/scrub.ts';
 import { createOrigins } from '../../../../src/server/engine/protection/origins.ts';
@@ -40,7 +39,6 @@ async function start(
   const feedback = ingestFeedback({
     feedback: createKeepFeedback({ desk, environment: 'production', ...(limits && { limits }) }),
     origins: createOrigins([], 'http://127.0.0.1'),
-    bodies: createBodyReader(),
     scrubberOf: () => createScrubber(),
     toVisitor: () => 'a hash',
     log,

@@ -5,7 +5,6 @@ import type { Desk } from '../../../../src/server/desk/desk.ts';
 import { createKeepFeedback } from '../../../../src/server/desk/ingest/keep-feedback.ts';
 import { toReportStore } from '../../../../src/server/desk/ingest/to-report-store.ts';
 import { toCallKey } from '../../../../src/server/desk/store/incident-key.ts';
-import { createBodyReader } from '../../../../src/server/engine/api/body-reader.ts';
 import { createHttpServer } from '../../../../src/server/engine/connection/http-server.ts';
 import { emptyLocationTable } from '../../../../src/server/engine/errors/digest/location-table.ts';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
@@ -42,7 +41,6 @@ async function start() {
     table: () => emptyLocationTable,
     scrubber: createScrubber(),
     origins: createOrigins([], 'http://127.0.0.1'),
-    bodies: createBodyReader(),
     routes: [],
     visitors: {
       toVisitor: (address) => createHash('sha256').update(address).digest('base64url').slice(0, 16),

@@ -37,11 +37,11 @@ export async function postAction(exchange: PageExchange): Promise<void> {
 
 /** Reads the form and runs its action. */
 async function takeForm({ services, pageRequest, response }: PageExchange, wantsData: boolean): Promise<ActionEnd> {
-  const { maxActionBytes: limit, bodies, funnel } = services;
+  const { maxActionBytes: limit, funnel } = services;
   const { req: request } = response;
   let form: FormData;
   try {
-    form = await readForm({ request, response, limit, bodies });
+    form = await readForm({ request, response, limit });
     pageRequest.enter();
   } catch (error) {
     if (!request.complete) response.setHeader('Connection', 'close'); // the rest of the body is not read
