@@ -55,6 +55,16 @@ export const MAX_SENDER_BODIES = 1024;
 export const MIN_BODY_PROGRESS = 1 * KiB;
 export const BODY_PROGRESS_WINDOW = 5 * Second;
 
+/**
+ * How much of a body is dropped after a response that did not need it (bytes), for how long, and for how long without a
+ * byte (ms), so that its sender gets the response and not a reset connection.
+ */
+export const MAX_UNREAD_BYTES = 8 * MiB;
+export const UNREAD_TIME = 2 * Second;
+export const UNREAD_SILENCE = Second / 2;
+/** Such bodies of one sender at the same time (a count). Others are reset. */
+export const MAX_SENDER_UNREAD_BODIES = 256;
+
 /** A JSON or form body of the API, unless the route says otherwise (bytes). */
 export const MAX_API_BODY_BYTES = 100 * KiB;
 /** Nesting of a JSON body (levels). Deeper ones overflow the stack of code that walks them. */

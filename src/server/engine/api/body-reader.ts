@@ -127,7 +127,6 @@ export function createBodyReader(overrides: Partial<BodyLimits> = {}): BodyReade
       function take(chunk: Buffer): void {
         if (body.bytes + chunk.length > limit) {
           finish(() => reject(tooLarge(limit)));
-          req.resume(); // Node drains a body only if none of it was read
           return;
         }
         chunks.push(chunk);

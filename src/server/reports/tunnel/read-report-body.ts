@@ -18,9 +18,8 @@ const DECODERS: Readonly<Record<string, typeof decodeGzip>> = {
 };
 
 /**
- * Reads and decodes a report of any type, and passes it to `use`. Node drains a body that was refused unread,
- * so a keep-alive connection stays usable. A sender with `Expect: 100-continue` gets 100 unless its report is
- * too large.
+ * Reads and decodes a report of any type, and passes it to `use`. A sender with `Expect: 100-continue` gets 100 unless
+ * its report is too large.
  *
  * @throws ReportError 413 if the decoded body is too large, 415 for another coding, 400 for a body that cannot be
  *   decoded

@@ -44,7 +44,6 @@ async function takeForm({ services, pageRequest, response }: PageExchange, wants
     form = await readForm({ request, response, limit });
     pageRequest.enter();
   } catch (error) {
-    if (!request.complete) response.setHeader('Connection', 'close'); // the rest of the body is not read
     const disposition = funnel.fail(error, pageRequest.describe('action'));
     if (disposition.kind !== 'error') return { kind: 'gone' };
     const { status, message = 'The form was not accepted.', kind } = disposition.error;
