@@ -14,12 +14,12 @@ export const MAX_SCRUBBED_LENGTH = 16 * KiB;
 const MAX_WORD_LENGTH = 4 * KiB;
 
 /**
- * Text that is scrubbed for one report (UTF-16 code units); a part that is decoded counts again. A report keeps at most
- * 100 KB, and a sender can make each character cost 0.2 µs.
+ * Different texts that are scrubbed for one report (UTF-16 code units); a part that is decoded counts again. A large report
+ * has a third of it, and a sender can make each character cost 0.2 µs.
  */
-const REPORT_BUDGET = 512 * KiB;
+const REPORT_BUDGET = 128 * KiB;
 /** What each text costs in addition (UTF-16 code units). */
-const TEXT_COST = 16;
+const TEXT_COST = 8;
 
 /** How often a query is decoded to find another URL in it (count). */
 const MAX_DECODING = 3;
@@ -52,7 +52,7 @@ export interface Scrubber {
   with(values: readonly string[]): Scrubber;
   /**
    * Returns the scrubber of one report, which knows the secret values of its request: the longest 128, if there are more.
-   * After 512 Ki characters, it replaces each text by `[cut]`.
+   * After 128 Ki characters, it replaces each further text by `[cut]`.
    */
   forReport(values: readonly string[]): Scrubber;
   /** True for a name whose value is a secret. */
@@ -78,8 +78,17 @@ interface Parts {
 }
 
 function buildScrubber(parts: Parts): Scrubber {
-  const { keys, patterns, known } = parts;
-  let left = parts.budget;
+  const { keys, patterns, known, budget } = parts;
+  const done = new Map<string, string>();
+  let left = budget;
+
+  /** A report repeats most of its texts, such as names of fields and files. */
+  function scrubOnce(text: string): string {
+    if (budget === Number.POSITIVE_INFINITY) return scrubText(text);
+    const scrubbed = done.get(text) ?? scrubText(text);
+    done.set(text, scrubbed);
+    return scrubbed;
+  }
 
   function scrubText(text: string, depth = 0): string {
     const read = cut(text);
@@ -104,9 +113,9 @@ function buildScrubber(parts: Parts): Scrubber {
   }
 
   const scrubber: Scrubber = {
-    text: (text) => scrubText(text),
+    text: scrubOnce,
     // `data:` is followed by a file, not by an address.
-    url: (url) => (/^data:/i.test(url) ? `${scrubText(url.slice(0, 100).replace(/,.*/s, ''))},…` : scrubText(url)),
+    url: (url) => (/^data:/i.test(url) ? `${scrubOnce(url.slice(0, 100).replace(/,.*/s, ''))},…` : scrubOnce(url)),
     value: (value) => scrubValue(value, scrubber),
     with: (values) => buildScrubber({ ...parts, known: known.with(values) }),
     forReport: (values) => buildScrubber({ ...parts, known: known.withRequest(values), budget: REPORT_BUDGET }),
