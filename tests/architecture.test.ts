@@ -218,7 +218,6 @@ describe('dependencies that protect', () => {
     'isOurs',
     'limiter',
     'overload',
-    'bodies',
     'steps',
     'mayRead',
     'takeCredentials',

@@ -241,7 +241,7 @@ const TABLE = [
     'if (rank === RANK.own) return site;',
     'if (rank <= RANK.engine) return site;',
   ],
-  ['digest', 'digits stay in words', `${DIGEST}/mask-message.ts`, "    .replace(/\\S*\\d\\S*/g, '?')\n", ''],
+  ['digest', 'digits stay in words', `${DIGEST}/mask-message.ts`, "    .replace(/(?<!\\S)\\S*\\d\\S*/g, '?')\n", ''],
   [
     'digest',
     'async frames of V8 are lost',

@@ -42,7 +42,7 @@ export const CONNECTION_BACKLOG = 4096;
 
 // Bodies
 
-/** Bodies in memory, unfinished or being parsed, of forms and reports together (bytes). */
+/** Bodies in memory, unfinished or being parsed, of forms, the API and reports together (bytes). */
 export const MAX_BODY_BYTES = 64 * MiB;
 /** The part of it for one sender (bytes): uploads of an office at the same time. */
 export const MAX_SENDER_BODY_BYTES = 16 * MiB;
@@ -54,6 +54,16 @@ export const MAX_SENDER_BODIES = 1024;
  */
 export const MIN_BODY_PROGRESS = 1 * KiB;
 export const BODY_PROGRESS_WINDOW = 5 * Second;
+
+/**
+ * How much of a body is dropped after a response that did not need it (bytes), for how long, and for how long without a
+ * byte (ms), so that its sender gets the response and not a reset connection.
+ */
+export const MAX_UNREAD_BYTES = 8 * MiB;
+export const UNREAD_TIME = 2 * Second;
+export const UNREAD_SILENCE = Second / 2;
+/** Such bodies of one sender at the same time (a count). Others are reset. */
+export const MAX_SENDER_UNREAD_BODIES = 256;
 
 /** A JSON or form body of the API, unless the route says otherwise (bytes). */
 export const MAX_API_BODY_BYTES = 100 * KiB;

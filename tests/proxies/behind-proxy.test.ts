@@ -283,11 +283,33 @@ describe.each(PROXIES)('behind %s', (name) => {
     expect(String(answer)).toBe(`${VISITOR} said hello`);
   });
 
-  it('lets the server reject a body that is too large', async () => {
-    const body = JSON.stringify('x'.repeat(1_500_000));
-    const headers = { 'Content-Type': 'application/json', 'Content-Length': String(body.length) };
-    const reply = await readReply(open('/api/echo', { method: 'POST', headers }).end(body));
-    expect([reply.status, reply.headers['content-type']]).toEqual([413, 'application/problem+json']);
+  it('delivers the refusal of a body that the server did not read', async () => {
+    const json = { 'Content-Type': 'application/json' };
+    const form = { 'Content-Type': 'application/x-www-form-urlencoded', Origin: ORIGIN };
+    const refused: [status: number, method: string, path: string, headers: Record<string, string>][] = [
+      [413, 'POST', '/late', form],
+      [413, 'POST', '/api/echo', json],
+      [413, 'POST', '/_report', { Origin: ORIGIN }],
+      [401, 'POST', '/desk', form],
+      [403, 'POST', '/late', { ...form, Origin: 'https://evil.example' }],
+      [403, 'POST', '/_report', { Origin: 'https://evil.example' }],
+      [404, 'POST', '/api/none', json],
+      [415, 'POST', '/_report/browser', form],
+      [405, 'PUT', '/none', json],
+      [415, 'POST', '/late', { ...json, Origin: ORIGIN }],
+      [415, 'POST', '/api/echo', form],
+      [421, 'POST', '/api/echo', { ...json, Host: 'evil.example' }],
+    ];
+    const body = 'x'.repeat(1_500_000);
+    const send = async (method: string, path: string, headers: Record<string, string>) => {
+      const asked = open(path, { method, headers: { ...headers, 'Content-Length': String(body.length) } });
+      return (await readReply(asked.end(body))).status;
+    };
+    const three = [...refused, ...refused, ...refused];
+    const statuses = await Promise.all(three.map(([, method, path, headers]) => send(method, path, headers)));
+    expect(statuses.map((status, index) => [...(three[index] ?? []).slice(1, 3), status])).toEqual(
+      three.map(([status, method, path]) => [method, path, status]),
+    );
   });
 });
 

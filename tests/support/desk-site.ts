@@ -17,7 +17,6 @@ import { openSqlite } from '../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../src/server/desk/store/store.ts';
 import type { NotifyFacts } from '../../src/server/desk/views/present-notify.ts';
 import type { DeskCalls } from '../../src/server/desk/worker/desk-calls.ts';
-import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import { parseAddress } from '../../src/server/engine/errors/parse-address.ts';
 import { createOrigins } from '../../src/server/engine/protection/origins.ts';
@@ -130,7 +129,6 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       funnel,
       log,
       origins,
-      bodies: createBodyReader(),
       ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),
     });
     const api = createDeskApi({

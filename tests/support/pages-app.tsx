@@ -5,7 +5,6 @@ import { pino } from 'pino';
 import type { ComponentType } from 'react';
 import { onTestFinished } from 'vitest';
 import { type AppDeps, createApp } from '../../src/server/app.ts';
-import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
 import { createHttpServer } from '../../src/server/engine/connection/http-server.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import { createAppLog } from '../../src/server/engine/monitoring/app-log.ts';
@@ -128,7 +127,6 @@ export function createTestPages(
       {},
       { earlyScript: createEarlyScript({ tunnel: '/_report', build: BUILD_ID }), styleAttributes: true },
     ),
-    bodies: createBodyReader(),
     limiter: undefined,
     isSecret: false,
     traceTargets: [],

@@ -5,7 +5,6 @@ import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { openServices } from '../../src/server/boot/services.ts';
 import { readConfig } from '../../src/server/config.ts';
-import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import { watchProcess } from '../../src/server/engine/errors/process-faults.ts';
 import { reportTo } from '../../src/server/engine/errors/report.ts';
@@ -111,7 +110,6 @@ export function createProductApp<Settings, Services, Own extends object>({
       origins,
       traceTargets: [],
       isSecret: false,
-      bodies: createBodyReader(),
       limiter: undefined,
     });
     const existingApp = await loadExistingApp(product.existingApp, root, log);

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
 import { createHttpServer } from '../../src/server/engine/connection/http-server.ts';
 import type { Failure } from '../../src/server/engine/errors/failure.ts';
 import { hostCheck } from '../../src/server/engine/protection/host-check.ts';
@@ -101,7 +100,6 @@ export function createFakeTunnel(
 ): Step {
   return tunnel({
     path: '/_report',
-    bodies: createBodyReader(),
     journal: (failure) => spies.failures.push(failure) > 0,
     toUrl: (address) => `/failures/${address}`,
     mayOpen: () => false,

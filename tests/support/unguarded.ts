@@ -9,6 +9,7 @@ export const noScrubber: Scrubber = {
   url: (url) => url,
   value: (value) => value,
   with: () => noScrubber,
+  forReport: () => noScrubber,
   hides: () => false,
   hidesInQuery: () => false,
 };

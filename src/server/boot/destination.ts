@@ -1,6 +1,5 @@
 import type { RouteLine } from '../../shared/engine/routing/routes.ts';
 import type { OperatorApp } from '../app.ts';
-import type { BodyReader } from '../engine/api/body-reader.ts';
 import type { AssetsOptions } from '../engine/assets/assets.ts';
 import type { PublicFile } from '../engine/assets/public-files.ts';
 import type { HttpServer } from '../engine/connection/http-server.ts';
@@ -42,7 +41,6 @@ export interface Destination {
 export interface OperatorParts {
   readonly origins: Origins;
   readonly trust: ProxyTrust;
-  readonly bodies: BodyReader;
   readonly files: ReadonlyMap<string, PublicFile>;
   readonly readiness: Readiness;
   /** Open connections on all ports together (a count). */

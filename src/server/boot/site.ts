@@ -6,7 +6,6 @@ import type { RouteDefinition } from '../../shared/engine/routing/routes.ts';
 import { createApp } from '../app.ts';
 import type { Config } from '../config.ts';
 import { openDestination, toFailureLinks } from '../destination.ts';
-import { createBodyReader } from '../engine/api/body-reader.ts';
 import { indexPublicFiles } from '../engine/assets/public-files.ts';
 import { readOpenFileLimit, toConnectionLimits, toMaxConnections } from '../engine/connection/connection-limits.ts';
 import { createDrain, joinDrains } from '../engine/connection/drain.ts';
@@ -92,7 +91,6 @@ export async function startSite<Settings, Services, Own extends object>({
     maxPages: config.maxPages,
     count,
   });
-  const bodies = createBodyReader();
   const pages = await createPages({
     routes,
     document,
@@ -109,7 +107,6 @@ export async function startSite<Settings, Services, Own extends object>({
     traced,
     compression: config.compression,
     isSecret: false,
-    bodies,
     limiter,
   });
   const readiness: Readiness = {
@@ -128,7 +125,7 @@ export async function startSite<Settings, Services, Own extends object>({
   const files = development?.files ?? indexPublicFiles(dist);
   const maxConnections = toMaxConnections(readOpenFileLimit());
   const operators = await destination.serve({
-    ...{ origins, trust, bodies, files, readiness, maxConnections, earlyScript, reportPath, traced, toTunnel },
+    ...{ origins, trust, files, readiness, maxConnections, earlyScript, reportPath, traced, toTunnel },
     metricsPage: (mayRead) => metricsPage({ metrics, mayRead }),
   });
   const upgrades = product.upgrades?.(parts) ?? {};
@@ -240,7 +237,6 @@ export async function startSite<Settings, Services, Own extends object>({
       table: failures.table,
       scrubber,
       origins: of,
-      bodies,
       routes: [...routes, ...others],
       visitors,
       toUrl: (address) => funnel.toUrl(address),

@@ -68,7 +68,7 @@ async function serveDesk(
   boot: Bootstrap,
   failures: Failures,
   side: DeskSide,
-  { bodies, earlyScript, reportPath, traced, ...parts }: OperatorParts,
+  { earlyScript, reportPath, traced, ...parts }: OperatorParts,
 ): Promise<Operators> {
   const { config, manifest } = boot;
   const { desk, signIn, facts, mayRead } = side;
@@ -76,7 +76,7 @@ async function serveDesk(
   const origins = at ? createDeskOrigins(toHttpUrl(at.host, at.port)) : parts.origins;
   const pages = await createDeskPages({
     ...{ calls: desk.calls, signIn: signIn.signIn, facts, manifest, funnel: failures.funnel, log: boot.log },
-    ...{ origins, bodies, earlyScript, reportPath, traced },
+    ...{ origins, earlyScript, reportPath, traced },
   });
   const connections = at ? Math.ceil(parts.maxConnections * DESK_SHARE) : 0;
   const server = at

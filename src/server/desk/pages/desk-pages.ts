@@ -3,7 +3,6 @@ import { Document } from '../../../shared/desk/document.tsx';
 import { errorPages } from '../../../shared/desk/error-pages.tsx';
 import { DESK_PATH, routes } from '../../../shared/desk/routes.tsx';
 import { type AssetManifest, toAppManifest } from '../../../shared/engine/wire/manifest.ts';
-import type { BodyReader } from '../../engine/api/body-reader.ts';
 import { unclaimedMethods } from '../../engine/api/resource.ts';
 import { errorHandler } from '../../engine/errors/error-handler.ts';
 import type { Funnel } from '../../engine/errors/funnel.ts';
@@ -32,7 +31,6 @@ interface DeskPagesOptions {
   readonly funnel: Funnel;
   readonly log: AppLog;
   readonly origins: Origins;
-  readonly bodies: BodyReader;
   /** The first script of every page. */
   readonly earlyScript?: string;
   readonly reportPath?: string;
@@ -59,7 +57,7 @@ export interface DeskPages {
  * including failures, so that no product code can block an operator.
  */
 export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPages> {
-  const { calls, signIn, facts, funnel, log, origins, bodies, earlyScript, reportPath, traced } = options;
+  const { calls, signIn, facts, funnel, log, origins, earlyScript, reportPath, traced } = options;
   const readAccess = createReadAccess(signIn);
   const pages = await createPages<Omit<DeskContext, keyof EngineContext>>({
     family: 'desk',
@@ -72,7 +70,6 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
     funnel,
     log,
     origins,
-    bodies,
     // The desk shows untrusted text, so the policy forbids even `style` attributes.
     policy: createContentPolicy({}, { earlyScript, reportPath, styleAttributes: false }),
     createContext: async (request, response) => ({

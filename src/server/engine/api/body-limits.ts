@@ -1,7 +1,11 @@
-import express, { type Request, type RequestHandler } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parse as parseQuery } from 'node:querystring';
+import type { RequestHandler } from 'express';
 import { MAX_API_BODY_BYTES, MAX_FORM_FIELDS, MAX_JSON_NODES } from '../../limits.ts';
-import { badRequest, unsupportedMediaType } from '../errors/http-error.ts';
+import { badRequest, HttpError, unsupportedMediaType } from '../errors/http-error.ts';
+import { isInUtf8, readContentType } from '../request/content-type.ts';
 import { decodeFormText } from '../request/decode-utf8.ts';
+import { bodies } from './body-reader.ts';
 import { parseJson } from './parse-json.ts';
 
 export interface BodyLimits {
@@ -14,50 +18,65 @@ export interface JsonLimits extends BodyLimits {
   readonly nodes?: number;
 }
 
+/** A request whose body is parsed already, if a step of the product did so. */
+type ParsedRequest = IncomingMessage & { body?: unknown };
+
 /**
  * Parses a JSON body. Any other type is 415. Compressed bodies are refused: every available version of Node's
  * Brotli decoder has a vulnerability (CVE-2026-111497), and the other codings allow decompression bombs. A body
  * that is already parsed is left as it is.
  */
 export function jsonBody({ limit = MAX_API_BODY_BYTES, nodes = MAX_JSON_NODES }: JsonLimits = {}): RequestHandler[] {
-  const read = express.raw({ inflate: false, limit, type: () => true });
   return [
-    requireType('application/json'),
-    read,
-    function parse(req, _res, next) {
-      if (Buffer.isBuffer(req.body)) req.body = parseJson(req.body, nodes);
+    async function jsonBody(req, res, next) {
+      await readJson(req, res, { limit, nodes });
       next();
     },
   ];
 }
 
+/** The same without Express. @returns the parsed body, which is also set as `req.body` */
+export async function readJson(
+  req: ParsedRequest,
+  res: ServerResponse,
+  { limit, nodes }: Required<JsonLimits>,
+): Promise<unknown> {
+  const parse = (bytes: Buffer) => parseJson(bytes, nodes);
+  if (Buffer.isBuffer(req.body)) {
+    req.body = parse(req.body);
+  } else if (req.body === undefined) {
+    requireBody(req, 'application/json');
+    req.body = await bodies.read({ req, res, limit }, parse);
+  }
+  return req.body;
+}
+
 /** Parses `application/x-www-form-urlencoded` into flat fields. Any other type is 415. */
 export function formBody({ limit = MAX_API_BODY_BYTES }: BodyLimits = {}): RequestHandler[] {
-  const parse = express.urlencoded({
-    extended: false,
-    inflate: false,
-    limit,
-    parameterLimit: MAX_FORM_FIELDS,
-    type: () => true,
-    verify: (_req, _res, bytes) => void decodeFormText(bytes),
-  });
-  return [requireType('application/x-www-form-urlencoded'), parse];
+  return [
+    async function formBody(req, res, next) {
+      if (req.body === undefined) {
+        requireBody(req, 'application/x-www-form-urlencoded');
+        req.body = await bodies.read({ req, res, limit }, parseForm);
+      }
+      next();
+    },
+  ];
 }
 
-function requireType(type: string): RequestHandler {
-  return function requireType(req, _res, next) {
-    next(req.body === undefined ? refuseBody(req, type) : undefined);
-  };
+function parseForm(bytes: Buffer): unknown {
+  const text = decodeFormText(bytes);
+  if (text.split('&', MAX_FORM_FIELDS + 1).length > MAX_FORM_FIELDS) {
+    throw new HttpError(413, `The form has more than ${MAX_FORM_FIELDS} fields.`);
+  }
+  return parseQuery(text, '&', '=', { maxKeys: 0 });
 }
 
-function refuseBody(req: Request, type: string): Error | undefined {
-  const [given = '', ...parameters] = (req.headers['content-type'] ?? '').toLowerCase().split(';');
-  const isText = parameters.every(
-    (parameter) => !/^\s*charset=/.test(parameter) || /^\s*charset="?utf-8"?\s*$/.test(parameter),
-  );
-  if (given.trim() !== type || !isText) return unsupportedMediaType(`Send ${type} in UTF-8.`);
+function requireBody(req: IncomingMessage, wanted: string): void {
+  const type = readContentType(req);
+  if (type?.essence !== wanted || !isInUtf8(type)) throw unsupportedMediaType(`Send ${wanted} in UTF-8.`);
   const encoding = req.headers['content-encoding'] ?? 'identity';
-  if (encoding.toLowerCase() !== 'identity') return unsupportedMediaType('Send the body without Content-Encoding.');
+  if (encoding.toLowerCase() !== 'identity') throw unsupportedMediaType('Send the body without Content-Encoding.');
   const isEmpty = req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0;
-  return isEmpty ? badRequest('The request has no body.') : undefined;
+  if (isEmpty) throw badRequest('The request has no body.');
 }

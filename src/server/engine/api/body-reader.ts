@@ -127,7 +127,6 @@ export function createBodyReader(overrides: Partial<BodyLimits> = {}): BodyReade
       function take(chunk: Buffer): void {
         if (body.bytes + chunk.length > limit) {
           finish(() => reject(tooLarge(limit)));
-          req.resume(); // Node drains a body only if none of it was read
           return;
         }
         chunks.push(chunk);
@@ -145,7 +144,8 @@ export function createBodyReader(overrides: Partial<BodyLimits> = {}): BodyReade
         finish(() => reject(error));
       };
       req.on('data', take).on('end', end).on('close', gone).on('error', gone);
-      if (req.destroyed) gone();
+      if (req.readableEnded) end();
+      else if (req.destroyed) gone();
       const own = senders.get(body.sender) ?? [];
       if (own.filter(({ cut }) => cut).length > senderBodies) dropOne(own);
     });
@@ -177,8 +177,12 @@ export function createBodyReader(overrides: Partial<BodyLimits> = {}): BodyReade
   };
 }
 
+/** One for the process, because all bodies share its memory: forms, the API, feedback, reports and the desk. */
+export const bodies = createBodyReader();
+
 function tooLarge(limit: number): HttpError {
-  return new HttpError(413, `The request is larger than ${Math.floor(limit / KiB)} KiB. Send less, or a smaller file.`);
+  const size = limit < KiB ? `${limit} bytes` : `${Math.floor(limit / KiB)} KiB`;
+  return new HttpError(413, `The request is larger than ${size}. Send less, or a smaller file.`);
 }
 
 function tooMuch(): HttpError {

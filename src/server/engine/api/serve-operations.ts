@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { Express, Request, RequestHandler, Response } from 'express';
+import type { Express, Request } from 'express';
 import type { ApiSchema, OperationFacts } from '../../../shared/engine/api/operation.ts';
+import { MAX_API_BODY_BYTES, MAX_JSON_NODES } from '../../limits.ts';
 import { HttpError, methodNotAllowed, notFoundHere } from '../errors/http-error.ts';
 import { sendProblem } from '../errors/problem.ts';
 import { decodePercent } from '../request/decode-percent.ts';
@@ -13,7 +14,7 @@ import { type Step, toExpress } from '../request/step.ts';
 import { WiringError } from '../wiring.ts';
 import type { ApiStore } from './api-store.ts';
 import type { Auth, Caller } from './auth.ts';
-import { jsonBody } from './body-limits.ts';
+import { readJson } from './body-limits.ts';
 import type { AnyReply, Implemented } from './implement.ts';
 import { createTextReader, type FieldErrors, type Read, readValue, UNREAD } from './read-input.ts';
 import { findSender, type ParsedLimit, parseLimit, requireLimit, runOnce } from './request-checks.ts';
@@ -206,7 +207,6 @@ export interface ServeOptions {
  */
 export function serveOperations(operations: readonly ServedOperation[], { app, base, store }: ServeOptions): Step {
   const find = createFinder(operations);
-  const readBody = jsonBody();
   return async function serveOperations(req, res, next) {
     const info = requestInfo(req);
     const found = info.path.startsWith(base) ? find(info.path.slice(base.length)) : undefined;
@@ -237,10 +237,7 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
       query: () => toSearchParams(requestInfo(req).target),
       headers: req.headers,
       toRequest: () => (app ? toExpress(app, req, res) : (req as Request)),
-      async body() {
-        for (const read of readBody) await runHandler(read, req, res);
-        return (req as Request).body;
-      },
+      body: () => readJson(req, res, { limit: MAX_API_BODY_BYTES, nodes: MAX_JSON_NODES }),
     };
     const toCounted = (caller: Caller | undefined) => ({ operation: facts, sender: findSender(req, caller) });
     const reply = await operation.run(given, {
@@ -296,13 +293,6 @@ function toMatcher(route: Route): (path: string) => Found | undefined {
     if (!parts || parts.includes(undefined)) return undefined;
     return { route, params: Object.fromEntries(names.map((name, index) => [name, parts[index] ?? ''])) };
   };
-}
-
-/** The body readers use nothing of Express. */
-function runHandler(handler: RequestHandler, req: IncomingMessage, res: ServerResponse): Promise<void> {
-  return new Promise((resolve, reject) => {
-    handler(req as Request, res as Response, (error: unknown) => (error ? reject(error) : resolve()));
-  });
 }
 
 /** RFC 9745 and RFC 8594. */

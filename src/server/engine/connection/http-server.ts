@@ -11,6 +11,7 @@ import { sendText } from '../request/send-body.ts';
 import type { Step } from '../request/step.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
 import { type Connections, trackConnections } from './connections.ts';
+import { drainUnreadBodies } from './unread-bodies.ts';
 
 export interface HttpServer {
   readonly server: Server;
@@ -58,6 +59,7 @@ export function createHttpServer(listener: RequestListener, options: HttpServerO
   });
   server.setTimeout(times.socket);
   const connections = trackConnections(server, options);
+  drainUnreadBodies(server, connections, options.trust);
   const closing = new WeakSet<Socket>();
 
   server.on('request', listener);
@@ -84,9 +86,9 @@ export function createHttpServer(listener: RequestListener, options: HttpServerO
     const request = connections.unfinishedRequest(peer);
     const isAnswered = request && !replies.some((reply) => reply.req === request && !reply.headersSent);
     const earlier = replies.findLast(({ req }) => req !== request);
+    closing.add(peer); // more broken bytes can follow
     if (earlier && !earlier.headersSent) {
       earlier.setHeader('Connection', 'close'); // its request was complete, so it gets its answer
-      closing.add(peer);
     } else if (earlier || isAnswered) {
       peer.destroySoon(); // a second answer would belong to a request that was never made
     } else {

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { join } from 'node:path';
-import { json, type RequestHandler, type Response, Router } from 'express';
+import { type RequestHandler, type Response, Router } from 'express';
 import type { Logger } from 'pino';
 import {
   DEV_EVENTS,
@@ -12,6 +12,7 @@ import {
   type ThrownInBrowser,
 } from '../../../shared/engine/develop-protocol.ts';
 import { Millisecond } from '../../../shared/units.ts';
+import { jsonBody } from '../api/body-limits.ts';
 import { type PublicFile, readPublicFile } from '../assets/public-files.ts';
 import { toListenError } from '../connection/listen.ts';
 import type { FailureContext, FunnelOptions } from '../errors/funnel.ts';
@@ -98,7 +99,7 @@ export async function createDevelopment({ dist, log }: { dist: string; log: Logg
       .set('Cache-Control', 'no-store')
       .json(error ?? null);
   });
-  routes.post(DEV_FRAMES, json(), (req, res) => {
+  routes.post(DEV_FRAMES, ...jsonBody(), (req, res) => {
     res.json(toBrowserError(req.body as ThrownInBrowser, dist)); // from the engine's own script
   });
   routes.get(DEV_STATE, (_req, res) => {

@@ -166,7 +166,7 @@ function withSecretsOf(
   scrubber: Scrubber,
 ): Scrubber {
   const { route = info?.route, body } = context;
-  return scrubber.with([
+  return scrubber.forReport([
     ...listRequestSecrets({ headers, url, route }, scrubber),
     // After an action, the request has other cookies than those that arrived.
     ...(headers === info?.headers ? [] : listRequestSecrets({ headers: info?.headers }, scrubber)),

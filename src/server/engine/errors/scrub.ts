@@ -1,6 +1,7 @@
 import { KiB } from '../../../shared/units.ts';
 import { decodePercent } from '../request/decode-percent.ts';
 import { cutAtWord } from './cut-at-word.ts';
+import { createKnownValues, encode, type KnownValues } from './scrub/known-values.ts';
 import { scrubValue } from './scrub/scrub-value.ts';
 import { createSecretKeys, type SecretKeys } from './scrub/secret-keys.ts';
 import { redactPairs } from './scrub/secret-pairs.ts';
@@ -9,11 +10,16 @@ import { REDACTED, redactShapes } from './scrub/secret-patterns.ts';
 /** The part of a text that is read and kept (UTF-16 code units), so that a megabyte costs no more than a page. */
 export const MAX_SCRUBBED_LENGTH = 16 * KiB;
 
-/** Shorter values also occur in harmless words, so only their names identify them (UTF-16 code units). */
-const MIN_LITERAL_LENGTH = 8;
-
 /** How far a cut can move back to the end of a word: no token is longer (UTF-16 code units). */
 const MAX_WORD_LENGTH = 4 * KiB;
+
+/**
+ * Different texts that are scrubbed for one report (UTF-16 code units); a part that is decoded counts again. A large report
+ * has a third of it, and a sender can make each character cost 0.2 µs.
+ */
+const REPORT_BUDGET = 128 * KiB;
+/** What each text costs in addition (UTF-16 code units). */
+const TEXT_COST = 8;
 
 /** How often a query is decoded to find another URL in it (count). */
 const MAX_DECODING = 3;
@@ -42,8 +48,13 @@ export interface Scrubber {
   url(url: string): string;
   /** A copy as JSON of bounded size. Cycles, deep values and unreadable ones are replaced by a word. */
   value(value: unknown): unknown;
-  /** Returns a scrubber that knows more secret values, such as those of one request. */
-  with(literals: readonly string[]): Scrubber;
+  /** Returns a scrubber that knows more secret values. */
+  with(values: readonly string[]): Scrubber;
+  /**
+   * Returns the scrubber of one report, which knows the secret values of its request: the longest 128, if there are more.
+   * After 128 Ki characters, it replaces each further text by `[cut]`.
+   */
+  forReport(values: readonly string[]): Scrubber;
   /** True for a name whose value is a secret. */
   hides(key: string): boolean;
   /** The same for a name in a query, where more names are secret (`code`, `ticket`). */
@@ -51,13 +62,39 @@ export interface Scrubber {
 }
 
 export function createScrubber({ keys, patterns = [], literals = [] }: ScrubberOptions = {}): Scrubber {
-  return buildScrubber(createSecretKeys(keys), patterns.map(toGlobal), toLiterals(literals));
+  return buildScrubber({
+    keys: createSecretKeys(keys),
+    patterns: patterns.map(toGlobal),
+    known: createKnownValues(literals),
+    budget: Number.POSITIVE_INFINITY,
+  });
 }
 
-function buildScrubber(keys: SecretKeys, patterns: readonly RegExp[], literals: readonly string[]): Scrubber {
+interface Parts {
+  readonly keys: SecretKeys;
+  readonly patterns: readonly RegExp[];
+  readonly known: KnownValues;
+  readonly budget: number;
+}
+
+function buildScrubber(parts: Parts): Scrubber {
+  const { keys, patterns, known, budget } = parts;
+  const done = new Map<string, string>();
+  let left = budget;
+
+  /** A report repeats most of its texts, such as names of fields and files. */
+  function scrubOnce(text: string): string {
+    if (budget === Number.POSITIVE_INFINITY) return scrubText(text);
+    const scrubbed = done.get(text) ?? scrubText(text);
+    done.set(text, scrubbed);
+    return scrubbed;
+  }
+
   function scrubText(text: string, depth = 0): string {
-    let rest = cut(text);
-    for (const literal of literals) rest = rest.replaceAll(literal, REDACTED);
+    const read = cut(text);
+    left -= read.length + TEXT_COST;
+    if (left < 0) return '[cut]';
+    let rest = known.redact(read);
     if (rest.includes('%') && depth < MAX_DECODING) rest = decodePairs(rest, depth);
     rest = redactPairs(redactShapes(rest), keys);
     for (const pattern of patterns) rest = rest.replace(pattern, REDACTED);
@@ -76,14 +113,12 @@ function buildScrubber(keys: SecretKeys, patterns: readonly RegExp[], literals: 
   }
 
   const scrubber: Scrubber = {
-    text: (text) => scrubText(text),
+    text: scrubOnce,
     // `data:` is followed by a file, not by an address.
-    url: (url) => (/^data:/i.test(url) ? `${scrubText(url.slice(0, 100).replace(/,.*/s, ''))},…` : scrubText(url)),
+    url: (url) => (/^data:/i.test(url) ? `${scrubOnce(url.slice(0, 100).replace(/,.*/s, ''))},…` : scrubOnce(url)),
     value: (value) => scrubValue(value, scrubber),
-    with(more) {
-      const added = toLiterals(more);
-      return added.length === 0 ? scrubber : buildScrubber(keys, patterns, longestFirst([...added, ...literals]));
-    },
+    with: (values) => buildScrubber({ ...parts, known: known.with(values) }),
+    forReport: (values) => buildScrubber({ ...parts, known: known.withRequest(values), budget: REPORT_BUDGET }),
     hides: keys.isSecret,
     hidesInQuery: keys.isSecretInQuery,
   };
@@ -94,29 +129,10 @@ function cut(text: string): string {
   return text.length <= MAX_SCRUBBED_LENGTH ? text : `${cutAtWord(text, MAX_SCRUBBED_LENGTH, MAX_WORD_LENGTH)}…`;
 }
 
-/** Adds the spellings of each literal in URLs and in JSON. */
-function toLiterals(literals: readonly string[]): string[] {
-  const spellings = literals
-    .map((literal) => literal.trim())
-    .filter((literal) => literal.length >= MIN_LITERAL_LENGTH && !REDACTED.includes(literal))
-    .flatMap((literal) => [literal, encode(literal), JSON.stringify(literal).slice(1, -1)]);
-  return longestFirst([...new Set(spellings)]);
-}
-
-/** Sorts so that no rest of a longer literal remains. */
-function longestFirst(literals: string[]): string[] {
-  return literals.sort((one, other) => other.length - one.length);
-}
-
 function toGlobal(pattern: RegExp): RegExp {
   return new RegExp(pattern.source, pattern.flags.includes('g') ? pattern.flags : `${pattern.flags}g`);
 }
 
 function decode(text: string): string {
   return decodePercent(text.replaceAll('+', ' ')) ?? text;
-}
-
-/** A lone surrogate cannot be encoded in a URL. */
-function encode(text: string): string {
-  return encodeURIComponent(text.toWellFormed());
 }

@@ -51,7 +51,7 @@ export function createContextFetch(options: ContextFetchOptions): typeof fetch {
 
 /** Adds the caller to the stack of a network error, which has no frame of the app. */
 function addCaller(error: unknown, stack: string): void {
-  if (!(error instanceof Error) || /\n\s+at /.test(error.stack ?? '')) return;
+  if (!(error instanceof Error) || /\n {1,8}at /.test(error.stack ?? '')) return;
   error.stack = `${error.stack}${stack.slice(stack.indexOf('\n'))}`;
 }
 

@@ -9,7 +9,6 @@ import type { AssetManifest } from '../../../shared/engine/wire/manifest.ts';
 import type { PageError } from '../../../shared/engine/wire/payload.ts';
 import { HOLES_KEY, NOT_FOUND_ROUTE } from '../../../shared/engine/wire/protocol.ts';
 import { MiB, Second } from '../../../shared/units.ts';
-import type { BodyReader } from '../api/body-reader.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { methodNotAllowed } from '../errors/http-error.ts';
 import type { AppLog } from '../monitoring/app-log.ts';
@@ -90,7 +89,6 @@ export interface PagesOptions<Own extends object = object> {
   /** Limits renders and counts pages in progress; undefined for no limit. */
   readonly limiter: RenderLimiter | undefined;
   /** Reads forms. */
-  readonly bodies: BodyReader;
   /** Largest form (bytes). */
   readonly maxActionBytes?: number;
 }
@@ -162,7 +160,6 @@ export async function createPages<Own extends object = object>(options: PagesOpt
     isSecret: options.isSecret,
     deadlineMs: options.deadlineMs ?? RENDER_DEADLINE,
     limiter: options.limiter,
-    bodies: options.bodies,
     maxActionBytes: options.maxActionBytes ?? MAX_ACTION_BYTES,
   };
   onDrop((path) => {

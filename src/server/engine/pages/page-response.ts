@@ -9,7 +9,6 @@ import type { PageModule } from '../../../shared/engine/routing/routes.ts';
 import type { AssetManifest } from '../../../shared/engine/wire/manifest.ts';
 import type { PagePayload } from '../../../shared/engine/wire/payload.ts';
 import { BUILD_HEADER } from '../../../shared/engine/wire/protocol.ts';
-import type { BodyReader } from '../api/body-reader.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import type { AppLog } from '../monitoring/app-log.ts';
 import type { ContentPolicy } from '../protection/content-policy.ts';
@@ -61,7 +60,6 @@ export interface PageServices {
   /** Lets renders wait for each other; without it, each begins immediately. */
   readonly limiter: RenderLimiter | undefined;
   /** Reads the forms of actions. */
-  readonly bodies: BodyReader;
   readonly maxActionBytes: number;
 }
 

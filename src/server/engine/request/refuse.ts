@@ -6,8 +6,8 @@ import { requestInfo } from './request-info.ts';
 import { sendText } from './send-body.ts';
 
 /**
- * Answers before any handler has run, without reading the body: problem+json under `/api`, else a line of text. Node
- * reads and drops the rest of the body within `requestTimeout`, so that a kept-alive connection stays in sync.
+ * Answers before any handler has run, without reading the body: problem+json under `/api`, else a line of text. The body
+ * is dropped after the response (`connection/unread-bodies.ts`).
  */
 export function refuse(
   req: IncomingMessage,

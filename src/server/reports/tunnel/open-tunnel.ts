@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import { isNotFoundTransaction, noiseOf } from '../../../shared/engine/reporting/ignored-errors.ts';
 import { listPatterns, type RouteLine } from '../../../shared/engine/routing/routes.ts';
-import type { BodyReader } from '../../engine/api/body-reader.ts';
 import { createDigest } from '../../engine/errors/digest/create-digest.ts';
 import type { LocationTable } from '../../engine/errors/digest/location-table.ts';
 import type { FailureLinks } from '../../engine/errors/failure-links.ts';
@@ -29,7 +28,6 @@ export interface OpenTunnelOptions {
   readonly table: () => LocationTable;
   readonly scrubber: Scrubber;
   readonly origins: Origins;
-  readonly bodies: BodyReader;
   /** The routes whose patterns are accepted. Senders could invent others. */
   readonly routes: readonly RouteLine[];
   readonly visitors: Visitors;
@@ -55,7 +53,6 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
     tunnel({
       path: options.path,
       origins: options.origins,
-      bodies: options.bodies,
       upstream: options.upstream,
       environment: options.environment,
       journal: (failure) => store.journal(failure),
@@ -79,7 +76,7 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
 
 /** Returns a scrubber that also removes the request's credentials, because its page may repeat them. */
 export function toRequestScrubber(scrubber: Scrubber): (req: IncomingMessage) => Scrubber {
-  return ({ headers }) => scrubber.with(listRequestSecrets({ headers }, scrubber).filter(isLong));
+  return ({ headers }) => scrubber.forReport(listRequestSecrets({ headers }, scrubber).filter(isLong));
 }
 
 function isLong(secret: string): boolean {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip, inflate } from 'node:zlib';
 import { MiB } from '../../../shared/units.ts';
-import type { BodyReader } from '../../engine/api/body-reader.ts';
+import { bodies } from '../../engine/api/body-reader.ts';
 import { ReportError } from './report-error.ts';
 
 /** The largest body before decoding (bytes). A browser's event has at most a tenth of it. */
@@ -18,16 +18,14 @@ const DECODERS: Readonly<Record<string, typeof decodeGzip>> = {
 };
 
 /**
- * Reads and decodes a report of any type, and passes it to `use`. Node drains a body that was refused unread,
- * so a keep-alive connection stays usable. A sender with `Expect: 100-continue` gets 100 unless its report is
- * too large.
+ * Reads and decodes a report of any type, and passes it to `use`. A sender with `Expect: 100-continue` gets 100 unless
+ * its report is too large.
  *
  * @throws ReportError 413 if the decoded body is too large, 415 for another coding, 400 for a body that cannot be
  *   decoded
  * @throws the errors of `BodyReader`
  */
 export async function readReport<Value>(
-  bodies: BodyReader,
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
   use: (report: Buffer) => Promise<Value>,
 ): Promise<Value> {

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
 import { Minute, Second } from '../../../shared/units.ts';
-import type { BodyReader } from '../../engine/api/body-reader.ts';
 import { listCredentials } from '../../engine/errors/create-failure.ts';
 import type { Failure } from '../../engine/errors/failure.ts';
 import type { FailureLinks } from '../../engine/errors/failure-links.ts';
@@ -32,7 +31,6 @@ export interface TunnelOptions {
   /** `/_report`. The browser's own reports use `/_report/browser`. */
   readonly path: string;
   readonly origins: Origins;
-  readonly bodies: BodyReader;
   readonly upstream?: Upstream | undefined;
   /** Journals a failure. Returns false if that failed. */
   readonly journal: (failure: Failure) => boolean;
@@ -105,7 +103,7 @@ const RETRY_AFTER = 30;
  * without an origin is not from a page, or is a browser's own report.
  */
 export function tunnel(options: TunnelOptions): Step {
-  const { path, origins, bodies, upstream, visitors, count, scrubberOf, fail, now = Date.now } = options;
+  const { path, origins, upstream, visitors, count, scrubberOf, fail, now = Date.now } = options;
   const { perAddress, together } = { ...LIMITS, ...options.limits };
   const senders = createTokenBuckets(perAddress);
   const all = createTokenBuckets(together);
@@ -135,7 +133,7 @@ export function tunnel(options: TunnelOptions): Step {
 
   async function answerEnvelope(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const own = { ...parts, scrubber: scrubberOf(req) };
-    const taken = await readReport(bodies, { req, res }, (bytes) => ingestEnvelope(bytes, toReportSender(req), own));
+    const taken = await readReport({ req, res }, (bytes) => ingestEnvelope(bytes, toReportSender(req), own));
     const url = taken.digest !== undefined && (await options.mayOpen(req)) ? toUrl(taken) : undefined;
     sendTaken(res, taken, url);
   }
@@ -144,7 +142,7 @@ export function tunnel(options: TunnelOptions): Step {
     const type = (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
     if (!REPORT_TYPES.has(type)) throw new ReportError(415, `Send ${[...REPORT_TYPES].join(', ')}.`);
     const own = { ...parts, scrubber: scrubberOf(req) };
-    await readReport(bodies, { req, res }, (bytes) => takeBrowserReports(bytes, toReportSender(req), own));
+    await readReport({ req, res }, (bytes) => takeBrowserReports(bytes, toReportSender(req), own));
     res.statusCode = 204;
     res.setHeader('Cache-Control', 'no-store');
     res.end();

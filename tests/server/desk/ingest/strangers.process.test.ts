@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createBodyReader } from '../../../../src/server/engine/api/body-reader.ts';
 import { createHttpServer } from '../../../../src/server/engine/connection/http-server.ts';
 import { emptyLocationTable } from '../../../../src/server/engine/errors/digest/location-table.ts';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
@@ -36,7 +35,6 @@ async function start() {
     table: () => emptyLocationTable,
     scrubber: createScrubber(),
     origins: createOrigins([], 'http://127.0.0.1'),
-    bodies: createBodyReader(),
     routes: [],
     visitors: {
       toVisitor: (address) => createHash('sha256').update(address).digest('base64url').slice(0, 16),

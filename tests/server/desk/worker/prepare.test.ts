@@ -74,8 +74,8 @@ describe('an ingested failure', () => {
     ];
     async function siteOf(components: ReturnType<typeof component>[], kind: Failure['kind'] = 'hydration') {
       const { prepare } = setUp({ resolve: async (failure) => ({ ...failure, resolved: [], components }) });
-      const [intake] = await prepare([whole({ kind, site: undefined })]);
-      return intake?.entry === 'whole' ? intake.failure.site : undefined;
+      const [entry] = await prepare([full({ kind, site: undefined })]);
+      return entry?.entry === 'full' ? entry.failure.site : undefined;
     }
     expect(await siteOf([...clock, ...around, ...layout])).toMatchObject({ function: 'Clock' });
     expect(await siteOf([...around, ...layout])).toMatchObject({ path: 'src/shared/product/home.tsx' });

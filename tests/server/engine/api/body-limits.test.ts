@@ -1,13 +1,18 @@
+import { connect } from 'node:net';
 import express from 'express';
 import request from 'supertest';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { formBody, jsonBody } from '../../../../src/server/engine/api/body-limits.ts';
-import { createTestApp } from '../../../support/app.ts';
+import { KiB, MiB } from '../../../../src/shared/units.ts';
+import { createTestApp, startTestServer } from '../../../support/app.ts';
+import { parseReply } from '../../../support/raw-http.ts';
+import { until } from '../../../support/until.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 
 const api = express
   .Router()
+  .post('/json', ...jsonBody(), (req, res) => void res.json(req.body))
   .post('/form', ...formBody(), (req, res) => void res.json(req.body))
   .post('/twice', express.json(), ...jsonBody(), (req, res) => void res.json(req.body))
   .post('/raw', express.raw({ type: () => true }), ...jsonBody(), (req, res) => void res.json(req.body));
@@ -51,4 +56,22 @@ describe('a JSON body that a step has already read', () => {
     expect((await post('/api/raw', 'application/json', '{"a":1}').expect(200)).body).toEqual({ a: 1 });
     await post('/api/raw', 'application/json', '{"a":1,"a":2}').expect(400);
   });
+});
+
+it.each([
+  ['/api/json', 'application/json'],
+  ['/api/form', FORM],
+])('unfinished bodies at %s have the share of their sender, like all others', async (path, type) => {
+  const { port, close } = await startTestServer({ api });
+  onTestFinished(close);
+  const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}\r\nContent-Length: ${100 * KiB}\r\n\r\n`;
+  const refused: number[] = [];
+  for (let bytes = 0; bytes < 18 * MiB; bytes += 99 * KiB) {
+    const socket = connect(port, '127.0.0.1', () => socket.write(head + ' '.repeat(99 * KiB)));
+    socket.on('data', (chunk) => refused.push(parseReply(chunk.toString('latin1')).status));
+    socket.on('error', () => {});
+    onTestFinished(() => void socket.destroy());
+  }
+  await until(() => refused.length >= 20, 'the bodies beyond the share');
+  expect(new Set(refused)).toEqual(new Set([429]));
 });

@@ -20,6 +20,8 @@ describe('text', () => {
     ['connect postgres://app:a/b@c@db:5432/shop', 'connect postgres://[redacted]@db:5432/shop'],
     ['GET https://user:pass@api.example/x?y=1', 'GET https://[redacted]@api.example/x?y=1'],
     [`token was ${jwt}, sorry`, 'token was [redacted], sorry'],
+    [`a.b-${jwt}.4.5.6`, 'a.b-[redacted].6'],
+    [`${jwt}. ${jwt}`, '[redacted] [redacted]'],
     [`paid with ${card}.`, 'paid with [redacted].'],
     [`paid in 2026 ${card} 5 times`, 'paid in 2026 [redacted] 5 times'],
     ['paid with 4111111111111111', 'paid with [redacted]'],
@@ -45,6 +47,7 @@ describe('text', () => {
   it.each([
     "Cannot read properties of undefined (reading 'total')",
     'Unexpected token: punc',
+    'eyJ-eyJ-eyJhbGciOiJIUzI1NiJ9 eyJa.b',
     'Unexpected token < in JSON at position 0',
     'Bearer authentication failed.',
     'Basic authentication failed',
@@ -81,7 +84,25 @@ describe('text', () => {
     expect(own.text('No row for session-of-ann')).toBe('No row for [redacted]');
     expect(own.text('[redacted]')).toBe('[redacted]');
     expect(scrubber.text('No row for session-of-ann')).toBe('No row for session-of-ann');
-    expect(scrubber.with(['short'])).toBe(scrubber);
+  });
+
+  it('redacts a long value as far as it is there', () => {
+    const own = scrubber.forReport([`${'a1'.repeat(50)}-one`, `${'a1'.repeat(50)}-two`]);
+    expect(own.text(`x ${'a1'.repeat(50)}-two y`)).toBe('x [redacted] y');
+    expect(own.text(`x ${'a1'.repeat(45)}… y`)).toBe('x [redacted]… y');
+    expect(own.text(`x ${'a1'.repeat(20)} y`)).toBe(`x ${'a1'.repeat(20)} y`);
+  });
+
+  it('has a budget for one report, in long texts and in short ones', () => {
+    for (const length of [10, 10_000]) {
+      const own = scrubber.forReport([]);
+      const toText = (index: number) => `${index} `.padEnd(length, 'x');
+      const texts = Array.from({ length: 400_000 / (length + 16) }, (_, index) => own.text(toText(index)));
+      expect(texts.slice(0, texts.length / 4)).not.toContain('[cut]');
+      expect(new Set(texts.slice(texts.length / 2))).toEqual(new Set(['[cut]']));
+      expect(own.text(toText(0)), 'a text that it has scrubbed before').toBe(toText(0));
+    }
+    expect(scrubber.text('y'.repeat(100))).toBe('y'.repeat(100));
   });
 
   it('uses the names and patterns of the product', () => {

@@ -206,9 +206,9 @@ function toPackage(file: string): string {
 function toFunctionName(name: string): string {
   return name
     .replace(/^new /, '')
-    .replace(/ \[as [^\]]*\]$/, '')
+    .replace(/ \[as [^\]]{0,200}\]$/, '')
     .replace(/^(?:Object|Module|Function|async)\.(?=.)/, '')
-    .replace(/(?:\/?<+|\.?<anonymous>)+$/, '');
+    .replace(/(?:\/?<|\.?<anonymous>){1,200}$/, '');
 }
 
 function homeOf(path: string): Home {

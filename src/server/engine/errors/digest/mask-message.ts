@@ -8,11 +8,11 @@ const MAX_MASKED_LENGTH = 300;
 export function maskMessage(message: string): string {
   return message
     .slice(0, Math.min(findLineEnd(message), MAX_MASKED_LENGTH))
-    .replace(/"[^"]*"|(?<![\w])'[^']*'|`[^`]*`|\u201c[^\u201d]*\u201d/g, '?')
+    .replace(/"[^"]*"|(?<![\w])'[^']*'|`[^`]*`|\u201c[^\u201d]{0,300}\u201d/g, '?')
     .replace(/\b[a-z][a-z0-9+.-]{0,20}:\/\/\S+/gi, '?')
-    .replace(/\S+@\S+/g, '?')
+    .replace(/(?<!\S)\S+@\S+/g, '?')
     .replace(/(?:[A-Za-z]:)?[\\/][^\s,;)]+/g, '?')
-    .replace(/\S*\d\S*/g, '?')
+    .replace(/(?<!\S)\S*\d\S*/g, '?')
     .replace(/\s+/g, ' ')
     .trim();
 }

@@ -74,7 +74,7 @@ function toEvalOrigin(location: string): string {
   if (end < 0) return '';
   let start = end;
   while (start > 0 && location[start - 1] !== '(') start -= 1;
-  return location.slice(start, end).replace(/\)+$/, '');
+  return location.slice(start, end).replace(/(?<!\))\)+$/, '');
 }
 
 /** The prefix that SpiderMonkey gives a frame that only waits: `async*`, `promise callback*`, `setTimeout handler*`. */

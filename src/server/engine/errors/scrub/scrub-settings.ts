@@ -1,8 +1,4 @@
-import { runInNewContext } from 'node:vm';
-import { MAX_SCRUBBED_LENGTH } from '../scrub.ts';
-
-/** How long a pattern can take on all of the texts that are made to slow it down (ms). A usual one needs 5. */
-const PATTERN_TIME = 500;
+import { isFastPattern } from './is-fast-pattern.ts';
 
 /** Maximum number of patterns (count), and length of one (characters). */
 const MAX_PATTERNS = 50;
@@ -26,16 +22,14 @@ export function parseScrubKeys(text: string): string[] | undefined {
 /**
  * Reads `/KD-\d{8}/i, /[/,]x/`. Returns undefined if a pattern is not a regular expression, matches everywhere, or is
  * too slow: visitors influence the texts that it runs on.
- *
- * @param patternTime how long one pattern can take (ms)
  */
-export function parseScrubPatterns(text: string, patternTime = PATTERN_TIME): RegExp[] | undefined {
+export function parseScrubPatterns(text: string): RegExp[] | undefined {
   const patterns: RegExp[] = [];
   let rest = text.trim();
   while (rest !== '') {
     const literal = LITERAL.exec(rest);
     const pattern = literal && toPattern(literal[1] ?? '', literal[2] ?? '');
-    if (!pattern || patterns.length === MAX_PATTERNS || !isFast(pattern, patternTime)) return undefined;
+    if (!pattern || patterns.length === MAX_PATTERNS || !isFastPattern(pattern)) return undefined;
     patterns.push(pattern);
     rest = rest.slice(literal[0].length).trimStart();
   }
@@ -52,29 +46,5 @@ function toPattern(source: string, flags: string): RegExp | undefined {
     return pattern.test('') ? undefined : new RegExp(source, `${flags}g`);
   } catch {
     return undefined;
-  }
-}
-
-/** Tries the pattern on its own parts, repeated many times so that it almost matches. Node stops it if it is slow. */
-function isFast(pattern: RegExp, timeout: number): boolean {
-  const made = [
-    ...new Set(pattern.source.match(/[\p{L}\p{N}]+/gu) ?? []),
-    ...new Set(pattern.source),
-    'a',
-    'A',
-    '0',
-    ' ',
-    '-',
-    '.',
-    'a1',
-  ];
-  const texts = made.map(
-    (part) => `${part.repeat(Math.ceil(MAX_SCRUBBED_LENGTH / part.length)).slice(0, MAX_SCRUBBED_LENGTH)}\0`,
-  );
-  try {
-    runInNewContext('for (const text of texts) text.replace(pattern, "")', { pattern, texts }, { timeout });
-    return true;
-  } catch {
-    return false;
   }
 }

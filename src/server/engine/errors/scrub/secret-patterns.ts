@@ -11,8 +11,11 @@ const URL_CREDENTIALS = /(?<![a-z0-9+.-])([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/?#"'<
 const CONNECTION_STRING =
   /(?<![a-z0-9+.-])((?!https?:|wss?:)[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/:?#"'<>\\]{0,100}:[^\s"'<>\\]{1,256}@/gi;
 
-/** Signed tokens: two or more parts in base64url, of which the first is a JSON object. */
-const JWT = /\beyJ[\w-]{5,}(?:\.[\w-]*){1,4}/g;
+/** Words joined by dots. They are matched whole: a token can begin anywhere in them, and each start would cost a search. */
+const DOTTED = /[\w.-]+/g;
+/** Signed tokens: two to five parts in base64url, of which the first is a JSON object. */
+const JWT_START = /\beyJ[\w-]{5}/;
+const MAX_JWT_PARTS = 5;
 
 const SCHEME = /\b(bearer|basic|negotiate)(\s{1,3})([\w\-.~+/=]{4,})/gi;
 
@@ -67,11 +70,23 @@ export function redactShapes(text: string): string {
   if (rest.includes('://')) {
     rest = rest.replace(CONNECTION_STRING, `$1${REDACTED}@`).replace(URL_CREDENTIALS, `$1${REDACTED}@`);
   }
-  if (rest.includes('eyJ')) rest = rest.replace(JWT, REDACTED);
+  if (rest.includes('eyJ')) rest = rest.replace(DOTTED, redactTokens);
   if (/\s/.test(rest)) rest = rest.replace(SCHEME, redactCredential);
   rest = rest.replace(KNOWN_KEY, REDACTED);
   if (rest.includes('@') || rest.includes('%40')) rest = rest.replace(EMAIL, REDACTED);
   return redactCards(rest);
+}
+
+function redactTokens(dotted: string): string {
+  const parts = dotted.split('.');
+  const kept: string[] = [];
+  for (let at = 0; at < parts.length; at += 1) {
+    const part = parts[at] ?? '';
+    const start = at + 1 < parts.length ? part.search(JWT_START) : -1;
+    kept.push(start < 0 ? part : part.slice(0, start) + REDACTED);
+    if (start >= 0) at += MAX_JWT_PARTS - 1;
+  }
+  return kept.join('.');
 }
 
 function redactCredential(written: string, scheme: string, space: string, credential: string): string {

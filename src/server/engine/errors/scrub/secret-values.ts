@@ -35,7 +35,7 @@ export interface RequestParts {
 }
 
 /**
- * Lists the secrets of one request, for `scrubber.with()`, because an error's message can repeat them without their
+ * Lists the secrets of one request, for `scrubber.forReport()`, because an error's message can repeat them without their
  * names.
  */
 export function listRequestSecrets(request: RequestParts, scrubber: HidesInQuery): string[] {
@@ -61,7 +61,7 @@ const MAX_BODY_DEPTH = 8;
 const MAX_BODY_FIELDS = 1000;
 
 /**
- * Lists the secrets of a posted body, for `scrubber.with()`: the values of fields with a secret name.
+ * Lists the secrets of a posted body, for `scrubber.forReport()`: the values of fields with a secret name.
  *
  * @param body a form, or parsed JSON; anything else has no secrets
  */

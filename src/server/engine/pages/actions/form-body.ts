@@ -1,7 +1,9 @@
+import { MIMEType } from 'node:util';
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
 import { publicError } from '../../../../shared/engine/routing/control-flow.ts';
 import { ACTION_FIELD } from '../../../../shared/engine/wire/protocol.ts';
-import type { BodyReader } from '../../api/body-reader.ts';
+import { bodies } from '../../api/body-reader.ts';
+import { isInUtf8, readContentType } from '../../request/content-type.ts';
 import { decodeFormText } from '../../request/decode-utf8.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -15,7 +17,6 @@ export interface FormRequest {
   readonly response: ExpressResponse;
   /** Bytes. */
   readonly limit: number;
-  readonly bodies: BodyReader;
 }
 
 /**
@@ -26,15 +27,16 @@ export interface FormRequest {
  * read
  * @throws HttpError 400 if it is not UTF-8, and the errors of `BodyReader`
  */
-export async function readForm({ request, response, limit, bodies }: FormRequest): Promise<FormData> {
+export async function readForm({ request, response, limit }: FormRequest): Promise<FormData> {
   if (isFields(request.body) && request.readableDidRead) return fromFields(request.body);
-  if (!isForm(request)) publicError(415, `Send forms as ${FORM} or ${MULTIPART}.`);
-  if (!isInUtf8(request)) publicError(415, 'Send the form in UTF-8.');
+  const type = readContentType(request);
+  if (!type || !isFormType(type.essence)) publicError(415, `Send forms as ${FORM} or ${MULTIPART}.`);
+  if (!isInUtf8(type)) publicError(415, 'Send the form in UTF-8.');
   const encoding = request.headers['content-encoding'];
   if (encoding && encoding.toLowerCase() !== 'identity') publicError(415, 'Send the form without a Content-Encoding.');
 
   return bodies.read({ req: request, res: response, limit }, async (body) => {
-    const form = essenceOf(request) === FORM ? fromText(body) : await fromMultipart(body, request);
+    const form = type.essence === FORM ? fromText(body) : await fromMultipart(body, type.params.get('boundary') ?? '');
     if ([...form.keys()].length > MAX_FIELDS) refuseFields();
     return form;
   });
@@ -46,17 +48,11 @@ function refuseFields(): never {
 
 /** Whether the body has a type that browsers use for forms. */
 export function isForm(request: ExpressRequest): boolean {
-  const essence = essenceOf(request);
+  return isFormType(readContentType(request)?.essence);
+}
+
+function isFormType(essence: string | undefined): boolean {
   return essence === FORM || essence === MULTIPART;
-}
-
-function essenceOf({ headers }: ExpressRequest): string | undefined {
-  return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-}
-
-function isInUtf8({ headers }: ExpressRequest): boolean {
-  const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(headers['content-type'] ?? '')?.[1];
-  return charset === undefined || charset.toLowerCase() === 'utf-8';
 }
 
 function fromText(body: Buffer): FormData {
@@ -67,12 +63,12 @@ function fromText(body: Buffer): FormData {
   return form;
 }
 
-async function fromMultipart(body: Buffer, request: ExpressRequest): Promise<FormData> {
-  const type = request.headers['content-type'] ?? '';
-  const boundary = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(type);
-  requireFewParts(body, `\n--${boundary?.[1] ?? boundary?.[2] ?? ''}`);
+async function fromMultipart(body: Buffer, boundary: string): Promise<FormData> {
+  requireFewParts(body, `\n--${boundary}`);
+  const type = new MIMEType(MULTIPART);
+  type.params.set('boundary', boundary);
   try {
-    return await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData();
+    return await new Response(new Uint8Array(body), { headers: { 'content-type': String(type) } }).formData();
   } catch {
     return publicError(400, 'The form is malformed: its parts are not valid multipart/form-data (RFC 7578).');
   }

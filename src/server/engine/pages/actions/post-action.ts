@@ -40,14 +40,13 @@ export async function postAction(exchange: VisitorExchange): Promise<void> {
 
 /** Reads the form and runs its action. */
 async function takeForm({ services, pageRequest, response }: PageExchange, wantsData: boolean): Promise<ActionEnd> {
-  const { maxActionBytes: limit, bodies, funnel } = services;
+  const { maxActionBytes: limit, funnel } = services;
   const { req: request } = response;
   let form: FormData;
   try {
-    form = await readForm({ request, response, limit, bodies });
+    form = await readForm({ request, response, limit });
     pageRequest.enter();
   } catch (error) {
-    if (!request.complete) response.setHeader('Connection', 'close'); // the rest of the body is not read
     const disposition = funnel.fail(error, pageRequest.describe('action'));
     if (disposition.kind !== 'error') return { kind: 'gone' };
     const { status, message = 'The form was not accepted.', kind } = disposition.error;

@@ -15,9 +15,6 @@ describe('keys', () => {
   });
 });
 
-/** A busy machine can be slow even for fast patterns (ms). */
-const PATIENCE = 20_000;
-
 describe('patterns', () => {
   it.each([
     ['', []],
@@ -33,12 +30,15 @@ describe('patterns', () => {
     ['/^|x/', undefined],
     [`/${'a'.repeat(501)}/`, undefined],
   ])('parses %j', (text, patterns) => {
-    expect(parseScrubPatterns(text, PATIENCE)).toEqual(patterns);
+    expect(parseScrubPatterns(text)).toEqual(patterns);
   });
 
-  it.each(['/(a+)+$/', '/(?:foo|fo+o)+!/', '/\\d+\\d+\\d+x/', '/([A-Z]+)*-/', '/(.*)*;/'])('%s is too slow', (text) => {
-    expect(parseScrubPatterns(text)).toBeUndefined();
-  });
+  it.each(['/(a+)+$/', '/(?:foo|fo+o)+!/', '/\\d+\\d+\\d+x/', '/([A-Z]+)*-/', '/(.*)*;/', '/\\beyJ[\\w-]+\\./'])(
+    '%s is too slow',
+    (text) => {
+      expect(parseScrubPatterns(text)).toBeUndefined();
+    },
+  );
 
   it('parses what was formatted', () => {
     const sources = fc.constantFrom('a', ',', '\\/', '[/]', '[\\],/]', '\\d{2}', 'é', ' ', '(?:b|c)', '\\\\');
@@ -47,7 +47,7 @@ describe('patterns', () => {
       fc.property(fc.array(pattern, { maxLength: 4 }), (patterns) => {
         const expected = patterns.map(([source, flags]) => new RegExp(source.join(''), `${flags}g`));
         const text = patterns.map(([source, flags]) => `/${source.join('')}/${flags}`).join(', ');
-        expect(parseScrubPatterns(text, PATIENCE)).toEqual(expected);
+        expect(parseScrubPatterns(text)).toEqual(expected);
       }),
     );
   });

@@ -2,7 +2,6 @@ import { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Request, Response } from 'express';
 import { describe, expect, it } from 'vitest';
-import { createBodyReader } from '../../../../../src/server/engine/api/body-reader.ts';
 import { readForm as readFormOf } from '../../../../../src/server/engine/pages/actions/form-body.ts';
 import { RequestInfo, setRequestInfo } from '../../../../../src/server/engine/request/request-info.ts';
 
@@ -12,7 +11,7 @@ const PART = '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n';
 function readForm(request: Request, limit: number): Promise<FormData> {
   setRequestInfo(request, new RequestInfo({ requestId: '1', method: 'POST', address: '::1', origin: 'http://a' }));
   const response = new ServerResponse(request) as Response;
-  return readFormOf({ request, response, limit, bodies: createBodyReader() });
+  return readFormOf({ request, response, limit });
 }
 
 /** A request with an unread body, and the `body` that a parser has set on it. */
@@ -82,6 +81,10 @@ describe('a form as the browser sends it', () => {
     ['a=&'.repeat(1001), 413, FORM],
     [PART.repeat(1002), 413, 'multipart/form-data; boundary=x'],
     [PART.repeat(1002), 413, 'multipart/form-data; boundary="x"'],
+    [PART.repeat(1002), 413, 'multipart/form-data; boundary="\\x"'],
+    [PART.repeat(1002), 413, 'multipart/form-data; a=";boundary=y"; boundary=x'],
+    [PART.repeat(1002), 413, 'multipart/form-data; BOUNDARY=x; boundary=y'],
+    ['a=1', 415, `${FORM}; a=";charset=utf-8"; charset=utf-16`],
     ['--x\r\n', 400, 'multipart/form-data; boundary=x'],
     ['a=1', 400, 'multipart/form-data'],
   ])('is rejected, case %#', async (text, status, type) => {
