@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { hasCurrentBuild, toCommandFiles } from '../build/stamp.mjs';
 import { useEnvFile } from './env-file.mjs';
-import { listChangedFiles } from './upgrade/spillway-file.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -23,10 +22,9 @@ export async function runCommand(command) {
       process.exit(1);
     }
   }
-  // Only the sources show whether the build is current, and what was changed in them.
+  // Only the sources show whether the build is current.
   if (command === 'doctor') {
     process.env.SPILLWAY_SOURCES = hasCurrentBuild(root, { dev: false }) ? 'built' : 'changed';
-    process.env.SPILLWAY_CHANGED = JSON.stringify(listChangedFiles(root) ?? null);
   }
   await import(`../dist/server/${command}.js`);
 }

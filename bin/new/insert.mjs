@@ -50,20 +50,6 @@ export function addProperty(source, name, property) {
 }
 
 /**
- * Adds a member to an interface.
- *
- * @param {string} source
- * @param {string} name
- * @param {string} member
- */
-export function addMember(source, name, member) {
-  const code = mask(source);
-  const found = new RegExp(`\\binterface ${name}\\b[^{]*\\{`).exec(code);
-  const close = found ? findClose(code, found.index + found[0].length - 1) : -1;
-  return close < 0 ? undefined : `${source.slice(0, close)}  ${member};\n${source.slice(close)}`;
-}
-
-/**
  * Adds an item to the list that a function returns.
  *
  * @param {string} source
@@ -140,23 +126,12 @@ function findValue(code, open, key) {
   return undefined;
 }
 
-/** Adds an item at the end of the list at `open`, on its own line if the list has several lines. */
+/** Adds an item at the end of the list at `open`, for Biome to format. */
 function insertLast(source, code, open, item) {
   const close = findClose(code, open);
   if (close < 0) return undefined;
-  const inside = code.slice(open + 1, close);
-  const last = open + 1 + inside.trimEnd().length;
-  const comma = inside.trim() === '' || inside.trimEnd().endsWith(',') ? '' : ',';
-  const lineStart = code.lastIndexOf('\n', close) + 1;
-  if (lineStart <= open) {
-    const space = inside.trim() === '' ? '' : ' ';
-    return `${source.slice(0, last)}${comma}${space}${item}${source.slice(close)}`;
-  }
-  const indent = /^[ \t]*/.exec(code.slice(lineStart))[0];
-  const line = `${item.replace(/^/gm, `${indent}  `)},\n`;
-  const before = source.slice(0, last) + comma;
-  // If the list ends in the middle of a line, there is no line before which to insert.
-  return code.slice(lineStart, close).trim() === ''
-    ? before + source.slice(last, lineStart) + line + source.slice(lineStart)
-    : `${before}${source.slice(last, close)}\n${line}${indent}${source.slice(close)}`;
+  const inside = code.slice(open + 1, close).trimEnd();
+  const last = open + 1 + inside.length;
+  const comma = inside === '' || inside.endsWith(',') ? '' : ',';
+  return `${source.slice(0, last)}${comma}${source.slice(last, close)}${item},\n${source.slice(close)}`;
 }

@@ -81,15 +81,6 @@ export function parseResource(resource) {
   return resource;
 }
 
-/**
- * @param {string} name
- * @throws Refusal
- */
-export function parseName(name) {
-  if (/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(name)) return name;
-  throw new Refusal(`"${name}" is not a valid name. Use lowercase letters and digits, with - between words.`);
-}
-
 function toPageId(segments) {
   if (segments.length === 0) return 'home';
   const words = segments.flatMap((segment, index) => {
@@ -104,21 +95,6 @@ function toPageId(segments) {
 export function toSingular(name) {
   const start = name.lastIndexOf('-') + 1;
   return name.slice(0, start) + toSingularWord(name.slice(start));
-}
-
-/**
- * Turns `note` into `notes` and `order-item` into `order-items`.
- *
- * @param {string} name
- */
-export function toPlural(name) {
-  const start = name.lastIndexOf('-') + 1;
-  const word = name.slice(start);
-  const known = [...SINGULARS].find(([, one]) => one === word)?.[0];
-  const end = /[^aeiou]y$/.test(word)
-    ? word.replace(/y$/, 'ies')
-    : `${word}${/(?:s|x|ch|sh)$/.test(word) ? 'es' : 's'}`;
-  return name.slice(0, start) + (known ?? end);
 }
 
 function toSingularWord(word) {

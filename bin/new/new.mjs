@@ -3,8 +3,6 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { planMigration } from './migration.mjs';
-import { planModel } from './model.mjs';
 import { Refusal } from './names.mjs';
 import { planPage } from './page.mjs';
 import { planResource } from './resource.mjs';
@@ -13,9 +11,7 @@ const project = fileURLToPath(new URL('../..', import.meta.url));
 
 const USAGE = `Usage:
   npm run new -- page /orders/:id [--id order] [--static] [--no-data]
-  npm run new -- api gauges
-  npm run new -- migration add-notes
-  npm run new -- model note title:text body:longtext pages:number done:boolean due:date`;
+  npm run new -- api gauges`;
 
 const OPTIONS = { id: { type: 'string' }, static: { type: 'boolean' }, 'no-data': { type: 'boolean' } };
 
@@ -28,8 +24,7 @@ const OPTIONS = { id: { type: 'string' }, static: { type: 'boolean' }, 'no-data'
  */
 
 /**
- * Creates a page, a resource, a migration or a model: its files, its tests, and its lines in the tables. Never overwrites
- * a file.
+ * Creates a page or a resource of the API: its files, its test, and its lines in the tables. Never overwrites a file.
  *
  * @param {string[]} args
  * @param {{ root?: string, log?: (line: string) => void }} [options]
@@ -49,35 +44,22 @@ export function createNew(args, { root = project, log = console.log } = {}) {
   }
 }
 
-/**
- * @param {string} root
- * @param {string[]} args
- * @returns {Plan}
- * @throws Refusal
- */
-export function toPlan(root, args) {
-  const { kind, name, fields, options } = readArgs(args);
-  if (kind === 'model') return planModel(root, { name, fields });
-  if (fields.length > 0) throw new Refusal(USAGE);
-  if (kind === 'page') return planPage(root, { path: name, ...options });
-  if (kind === 'api') return planResource(root, { resource: name });
-  return planMigration(root, { name });
+/** @returns {Plan} */
+function toPlan(root, args) {
+  const { values, positionals } = readArgs(args);
+  const [kind, name, ...others] = positionals;
+  if (!name || others.length > 0) throw new Refusal(USAGE);
+  if (kind === 'page') return planPage(root, { path: name, ...values });
+  if (kind === 'api' && Object.keys(values).length === 0) return planResource(root, { resource: name });
+  throw new Refusal(USAGE);
 }
-
-const KINDS = new Set(['page', 'api', 'migration', 'model']);
 
 function readArgs(args) {
   try {
-    const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
-    const [kind, name, ...fields] = positionals;
-    const hasOptions = Object.keys(values).length > 0;
-    if (name !== undefined && KINDS.has(kind) && (kind === 'page' || !hasOptions)) {
-      return { kind, name, fields, options: { ...values } };
-    }
+    return parseArgs({ args, options: OPTIONS, allowPositionals: true });
   } catch {
-    // An unknown option is handled like a wrong number of arguments.
+    throw new Refusal(USAGE);
   }
-  throw new Refusal(USAGE);
 }
 
 function requireFreeFiles(root, { files }) {
@@ -113,13 +95,12 @@ function format(root, written) {
 }
 
 function describe({ files, edits, next }) {
-  const width = Math.max(...[...files, ...edits].map(({ path }) => path.length)) + 2;
-  const changed = edits.filter(({ text }) => text !== undefined);
   const left = edits.filter(({ text }) => text === undefined);
   return [
     'Created',
-    ...files.map(({ path, about }) => `  ${path.padEnd(width)}${about}`),
-    ...(changed.length > 0 ? ['and added a line to', ...changed.map(({ path }) => `  ${path}`)] : []),
+    ...files.map(({ path, about }) => `  ${path} (${about})`),
+    ...(left.length < edits.length ? ['and added a line to'] : []),
+    ...edits.filter(({ text }) => text !== undefined).map(({ path }) => `  ${path}`),
     ...left.flatMap(({ path, byHand }) => [`The position in ${path} was not found. Add this manually:`, `  ${byHand}`]),
     next,
   ].join('\n');

@@ -1,14 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { createGit, UpgradeError } from './git.mjs';
-import { readState } from './progress.mjs';
-import { signersPath, verifyTag } from './release-source.mjs';
-import { compareVersions, isVersion } from './versions.mjs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CommandError, createGit, verifyTag } from './git.mjs';
 
 const unreleased = '## [Unreleased]';
 
 /**
- * Releases a version of Spillway: checks it, sets the version, moves the heading of the changelog, and signs a tag. The
- * branch moves last, so an interrupted release leaves at most a tag that is not pushed.
+ * Releases a version of Spillway: checks it, sets the version, moves the heading of the changelog, and signs a tag.
  *
  * @param {string[]} args
  * @param {string} root
@@ -16,42 +14,44 @@ const unreleased = '## [Unreleased]';
  */
 export function release(args, root, { log = console.log, today = new Date().toISOString().slice(0, 10) } = {}) {
   try {
-    const [version] = args;
-    if (args.length !== 1 || !isVersion(version)) throw new UpgradeError('Usage: npm run release -- <version>');
+    const [version = ''] = args;
+    if (args.length !== 1 || !/^\d+\.\d+\.\d+$/.test(version)) {
+      throw new CommandError('Usage: npm run release -- <version>');
+    }
     const git = createGit(root);
-    const files = prepare(git, version, today);
+    const files = prepare(git, root, version, today);
     for (const script of ['check', 'test:all']) {
       log(`$ npm run ${script}`);
       const { status } = spawnSync('npm', ['run', '--silent', script], { cwd: root, stdio: 'inherit' });
-      if (status !== 0) throw new UpgradeError(`\`npm run ${script}\` failed. Nothing was released.`);
+      if (status !== 0) throw new CommandError(`\`npm run ${script}\` failed. Nothing was released.`);
     }
-    const commit = tagRelease(git, version, files);
-    git.run(['merge', '--quiet', '--ff-only', commit]);
-    const { branch } = readState(git);
-    log(`v${version} is ready. Publish it:\n\n  git push --atomic origin ${branch} v${version}`);
+    for (const [path, text] of Object.entries(files)) writeFileSync(join(root, path), text);
+    git(['commit', '--quiet', '--all', '-m', `Name this version ${version}`]);
+    sign(git, root, `v${version}`);
+    log(`v${version} is ready. Publish it:\n\n  git push --atomic origin HEAD v${version}`);
     return 0;
   } catch (error) {
-    if (!(error instanceof UpgradeError)) throw error;
+    if (!(error instanceof CommandError)) throw error;
     console.error(error.message);
     return 1;
   }
 }
 
 /** Checks what can be checked without running anything, and returns the changed texts by path. */
-function prepare(git, version, today) {
-  const read = (path) => git.run(['cat-file', 'blob', `HEAD:${path}`]);
+function prepare(git, root, version, today) {
+  const read = (path) => readFileSync(join(root, path), 'utf8');
   const { version: current } = JSON.parse(read('package.json'));
-  if (readState(git).isChanged) throw new UpgradeError('There are uncommitted changes. Commit them first.');
-  if (compareVersions(version, current) <= 0) throw new UpgradeError(`${version} is not newer than ${current}.`);
-  if (git.resolve(`refs/tags/v${version}`))
-    throw new UpgradeError(`There is already a tag v${version}. Delete it if it is not pushed.`);
-
+  if (git(['status', '--porcelain']) !== '')
+    throw new CommandError('There are uncommitted changes. Commit them first.');
+  if (version.localeCompare(current, 'en', { numeric: true }) <= 0) {
+    throw new CommandError(`${version} is not newer than ${current}.`);
+  }
   const changelog = read('CHANGELOG.md');
   const changes = /^## \[Unreleased\]\n([\s\S]*?)(?=^## \[|(?![\s\S]))/m.exec(changelog)?.[1] ?? '';
-  if (changes.trim() === '') throw new UpgradeError(`CHANGELOG.md has nothing under "${unreleased}".`);
+  if (changes.trim() === '') throw new CommandError(`CHANGELOG.md has nothing under "${unreleased}".`);
   if (changes.includes('**Breaking:**') && !changes.includes(`### Upgrade from ${current}`)) {
-    throw new UpgradeError(
-      `CHANGELOG.md has a breaking change. Add a section "### Upgrade from ${current}" that shows what to change, before and after, and write bin/codemods/${version}.mjs if a program can do it.`,
+    throw new CommandError(
+      `CHANGELOG.md has a breaking change. Add a section "### Upgrade from ${current}" that shows what to change, before and after.`,
     );
   }
   const setVersion = (text) => text.replace(`"version": "${current}"`, `"version": "${version}"`);
@@ -63,22 +63,16 @@ function prepare(git, version, today) {
   };
 }
 
-/** Writes the commit and its tag, and returns the commit. The branch does not have it yet. */
-function tagRelease(git, version, texts) {
-  const files = git.list('HEAD');
-  for (const [path, text] of Object.entries(texts)) {
-    files.set(path, { ...files.get(path), id: git.write(`${text}\n`) });
-  }
-  const commit = git.run(['commit-tree', git.writeTree(files), '-p', 'HEAD', '-m', `Name this version ${version}`]);
-  const tag = `v${version}`;
-  git.run(['-c', 'gpg.format=ssh', 'tag', '--sign', tag, commit, '-m', `Spillway ${version}`]);
+/** Undoes the commit if owners could not verify the tag. */
+function sign(git, root, tag) {
+  const signers = join(root, 'bin/upgrade/allowed-signers');
   try {
-    verifyTag(git, git.run(['rev-parse', `refs/tags/${tag}`]), version);
+    git(['-c', 'gpg.format=ssh', 'tag', '--sign', tag, '-m', `Spillway ${tag.slice(1)}`]);
+    verifyTag(git, `refs/tags/${tag}`, tag, readFileSync(signers, 'utf8'));
   } catch (error) {
-    git.run(['tag', '--delete', tag]);
-    throw new UpgradeError(
-      `${error.message}\nSet user.signingKey to your SSH key, and add its public half to ${signersPath} in an earlier commit.`,
+    git(['reset', '--quiet', '--hard', 'HEAD^']);
+    throw new CommandError(
+      `${error.message}\nDelete the tag ${tag} if there is one. Set user.signingKey to your SSH key, and add its public half to bin/upgrade/allowed-signers in an earlier commit.`,
     );
   }
-  return commit;
 }

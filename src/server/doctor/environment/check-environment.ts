@@ -4,7 +4,6 @@ import type { Environment } from '../../engine/settings.ts';
 import { DESTINATION_CHECKS } from '../destination-checks.ts';
 import { type FindingGroup, judge, toFinding } from '../finding.ts';
 import { checkBuild } from './check-build.ts';
-import { checkChangedFiles } from './check-changed-files.ts';
 import { checkDataFolder, isInContainer, readMounts } from './check-data-folder.ts';
 import { measureMemory, PROCESS_CHECKS } from './check-process.ts';
 import { checkSettings, isForOthers } from './check-settings.ts';
@@ -25,7 +24,6 @@ export async function checkEnvironment(options: EnvironmentOptions): Promise<Fin
   const read = readEnvironment(env);
   const { dataDir, maxConnectionsPerAddress: perAddress } = read.config;
   const isContainer = isInContainer(mounts, env);
-  const changedFiles = checkChangedFiles(env.SPILLWAY_CHANGED);
   const folder = {
     dataDir,
     mounts,
@@ -38,7 +36,6 @@ export async function checkEnvironment(options: EnvironmentOptions): Promise<Fin
       heading: 'Program',
       findings: [
         toFinding('Build', checkBuild({ dist, sources: env.SPILLWAY_SOURCES })),
-        ...(changedFiles ? [toFinding("Spillway's files", changedFiles)] : []),
         ...judge(PROCESS_CHECKS, {
           version: process.versions.node,
           memory: measureMemory(),
