@@ -12,7 +12,7 @@ import { removePart, toSorted } from './without.mjs';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** What each template needs in production, besides Spillway's packages. */
-const templates = { empty: [], accounts: ['better-auth', 'kysely', 'pg'] };
+const templates = { empty: [], accounts: ['@better-auth/kysely-adapter', 'better-auth', 'kysely', 'pg'] };
 
 /** Files of the tour that any app can keep. */
 const kept = [
@@ -69,7 +69,7 @@ The tour has been removed. Next steps:
 
   npm run dev                   serves your app; its home page says where things are
   npm run new -- page /about    creates a page, its server half and its test
-  npm run new -- api notes      creates an API resource, /api/notes, and its test
+  npm run new -- api tags       creates an API resource, /api/tags, and its test
   npm test                      runs your tests; npm run test:all also runs Spillway's
 
 The guide starts with docs/guide/01-pages.md. It builds an address book from this app, step by step.

@@ -1,6 +1,7 @@
 import { type ContextParts, type ProductContext, type ProductParts, requestInfo, toSender } from '#engine/server';
-import { endSession, findUser, readToken, startSession, writeToken } from './accounts/sessions.ts';
-import type { User } from './accounts/users.ts';
+import type { Auth, User } from './accounts/auth.ts';
+import { createLimits, type Limits } from './accounts/limits.ts';
+import { findUser, sendCookies, toHeaders } from './accounts/visitor.ts';
 import type { Services } from './services.ts';
 import type { Settings } from './settings.ts';
 
@@ -13,31 +14,30 @@ export interface AppContext extends ProductContext<Settings, Services>, VisitorC
 interface VisitorContext {
   /** The user who was signed in when the request arrived. */
   readonly user: User | undefined;
-  /** The visitor's network address, to limit attempts. */
-  readonly sender: string;
-  /** Starts a new session in place of the old one. Redirect afterwards, because `user` stays the same. */
-  signIn(user: User): Promise<void>;
-  signOut(): Promise<void>;
+  readonly limits: Limits;
+  /** Calls better-auth for this visitor, and sends the cookies of its answer. */
+  auth<Result>(call: (api: Auth['api'], visitor: Visitor) => Promise<Answer<Result>>): Promise<Result>;
+}
+
+interface Visitor {
+  readonly headers: Headers;
+  readonly returnHeaders: true;
+}
+
+interface Answer<Result> {
+  readonly headers: Headers;
+  readonly response: Result;
 }
 
 export async function createContext(parts: ContextParts<Settings, Services>): Promise<VisitorContext> {
-  const {
-    request,
-    response,
-    services: { db },
-  } = parts;
-  const token = readToken(request);
-  const user = await findUser(db, request);
+  const { request, response, services } = parts;
   return {
-    user,
-    sender: toSender(requestInfo(request).address),
-    async signIn(user) {
-      if (token !== undefined) await endSession(db, token);
-      writeToken(request, response, await startSession(db, user));
-    },
-    async signOut() {
-      if (token !== undefined) await endSession(db, token);
-      writeToken(request, response, undefined);
+    user: await findUser(services.auth, request, response),
+    limits: createLimits(services.counts, toSender(requestInfo(request).address)),
+    async auth(call) {
+      const answer = await call(services.auth.api, { headers: toHeaders(request), returnHeaders: true });
+      sendCookies(response, answer.headers);
+      return answer.response;
     },
   };
 }

@@ -1,5 +1,5 @@
 import { defineProduct } from '#engine/server';
-import { createApiStore } from './api/create-api-store.ts';
+import { createRoutes } from './accounts/routes.ts';
 import { createApi } from './api/index.ts';
 import { createContext } from './context.ts';
 import { pages } from './pages/index.ts';
@@ -7,8 +7,8 @@ import { services } from './services.ts';
 import { settings } from './settings.ts';
 
 /**
- * Your side of the server. Other options: `steps`, `routes`, `upgrades`, `existingApp`, `contentSources`, `apiOrigins`
- * and `reporting`.
+ * Your side of the server. Other options: `steps`, `upgrades`, `existingApp`, `contentSources`, `apiOrigins` and
+ * `reporting`.
  */
 export const product = defineProduct({
   settings,
@@ -16,5 +16,6 @@ export const product = defineProduct({
   context: createContext,
   pages,
   api: createApi,
-  apiStore: createApiStore,
+  apiStore: ({ services }) => services.counts,
+  routes: createRoutes,
 });

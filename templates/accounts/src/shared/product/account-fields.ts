@@ -14,6 +14,7 @@ const NewPassword = Password.min(12, 'Use at least 12 characters.');
 
 export const EmailFields = z.object({ email: Email });
 export const SignInFields = z.object({ email: Email, password: Password });
+export const SignUpFields = z.object({ email: Email, password: NewPassword.optional() });
 export const NewPasswordFields = z.object({ password: NewPassword });
 export const ChangePasswordFields = z.object({ password: Password, newPassword: NewPassword });
 export const DeleteAccountFields = z.object({ password: Password });

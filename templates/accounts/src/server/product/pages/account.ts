@@ -2,12 +2,9 @@ import { redirect } from '#engine';
 import { type ActionArgs, formAction, invalid, type ServerPage } from '#engine/server';
 import { ChangePasswordFields, DeleteAccountFields } from '#product/account-fields.ts';
 import type { AccountActions, AccountData } from '#product/pages/account/account.tsx';
-import { limitAttempts } from '../accounts/attempts.ts';
 import { requireUser } from '../accounts/require-user.ts';
-import { deleteUser, findByPassword, setPassword, type User } from '../accounts/users.ts';
+import { toCode } from '../accounts/visitor.ts';
 import type { AppContext } from '../context.ts';
-
-const WRONG = { errors: { password: 'This is not your password.' } };
 
 export const account = {
   guard(args) {
@@ -15,26 +12,31 @@ export const account = {
   },
   loader: (args) => ({ email: requireUser(args).email }),
   actions: {
-    changePassword: formAction(ChangePasswordFields, async ({ data, ...args }) => {
-      const user = await findUserAgain(args, data.password);
-      if (!user) return invalid(WRONG);
-      await args.context.signIn(await setPassword(args.context.services.db, user.email, data.newPassword));
-      return true;
+    changePassword: formAction(ChangePasswordFields, async ({ data: { password, newPassword }, ...args }) => {
+      const body = { currentPassword: password, newPassword, revokeOtherSessions: true };
+      const isRight = await askPassword(args, (api, visitor) => api.changePassword({ body, ...visitor }));
+      return isRight || WRONG;
     }),
-    deleteAccount: formAction(DeleteAccountFields, async ({ data, ...args }) => {
-      const user = await findUserAgain(args, data.password);
-      if (!user) return invalid(WRONG);
-      await deleteUser(args.context.services.db, user);
-      await args.context.signOut();
+    deleteAccount: formAction(DeleteAccountFields, async ({ data: body, ...args }) => {
+      if (!(await askPassword(args, (api, visitor) => api.deleteUser({ body, ...visitor })))) return WRONG;
       redirect('/');
     }),
   },
 } satisfies ServerPage<AccountData, AppContext, AccountActions>;
 
-/** Asks for the password again, because the browser can be unattended. */
-async function findUserAgain(args: ActionArgs<AppContext>, password: string): Promise<User | undefined> {
-  const { db } = args.context.services;
-  const { email } = requireUser(args);
-  await limitAttempts(db, `sign in to ${email}`, 10);
-  return findByPassword(db, email, password);
+const WRONG = invalid({ errors: { password: 'This is not your password.' } });
+
+/** Asks for the password again, because the browser can be unattended. @returns whether it is right */
+async function askPassword(
+  args: ActionArgs<AppContext>,
+  call: Parameters<typeof args.context.auth<unknown>>[0],
+): Promise<boolean> {
+  await args.context.limits.signIn(requireUser(args).email);
+  try {
+    await args.context.auth(call);
+    return true;
+  } catch (error) {
+    toCode(error, ['INVALID_PASSWORD', 'CREDENTIAL_ACCOUNT_NOT_FOUND']);
+    return false;
+  }
 }

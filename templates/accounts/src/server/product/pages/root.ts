@@ -1,5 +1,6 @@
 import { redirect } from '#engine';
 import type { ServerPage } from '#engine/server';
+import { accountPaths } from '#product/account-paths.ts';
 import type { RootActions, RootData } from '#product/pages/root/root.tsx';
 import type { AppContext } from '../context.ts';
 
@@ -7,8 +8,8 @@ export const root = {
   loader: ({ context }) => ({ email: context.user?.email }),
   actions: {
     async signOut({ context }) {
-      await context.signOut();
-      redirect('/sign-in');
+      await context.auth((api, visitor) => api.signOut(visitor));
+      redirect(accountPaths.signIn);
     },
   },
   openActions: ['signOut'],

@@ -1,33 +1,44 @@
 import { redirect } from '#engine';
 import { formAction, invalid, type ServerPage } from '#engine/server';
-import { SignInFields } from '#product/account-fields.ts';
-import type { SignInActions } from '#product/pages/sign-in/sign-in.tsx';
-import { forgetAttempts, limitAttempts } from '../accounts/attempts.ts';
-import { findByPassword } from '../accounts/users.ts';
+import { EmailFields, SignInFields } from '#product/account-fields.ts';
+import type { SignInActions, SignInData } from '#product/pages/sign-in/sign-in.tsx';
+import { listProviders } from '../accounts/auth.ts';
+import { toCode } from '../accounts/visitor.ts';
 import type { AppContext } from '../context.ts';
 
+const MESSAGES = {
+  INVALID_EMAIL_OR_PASSWORD: 'The email address or the password is not correct.',
+  EMAIL_NOT_VERIFIED: 'This email address is not confirmed. Use the link in our mail, or get a new one below.',
+};
+
 export const signIn = {
-  guard({ context, request }) {
-    if (context.user) redirect(toTarget(request));
+  guard({ context, url }) {
+    if (context.user) redirect(toTarget(url));
   },
+  loader: ({ context: { services } }) => ({ providers: listProviders(services.auth), hasMail: services.hasMail }),
   actions: {
-    signIn: formAction(SignInFields, async ({ data, context, request }) => {
-      const { db } = context.services;
-      const attempts = `sign in to ${data.email}`;
-      await limitAttempts(db, `sign in from ${context.sender}`, 50);
-      await limitAttempts(db, attempts, 10);
-      const user = await findByPassword(db, data.email, data.password);
-      if (!user) return invalid({ errors: { '': 'The email address or the password is not correct.' } });
-      await forgetAttempts(db, attempts);
-      await context.signIn(user);
-      redirect(toTarget(request));
+    signIn: formAction(SignInFields, async ({ data: body, context, url }) => {
+      await context.limits.signIn(body.email);
+      try {
+        await context.auth((api, visitor) => api.signInEmail({ body, ...visitor }));
+      } catch (error) {
+        const code = toCode(error, ['INVALID_EMAIL_OR_PASSWORD', 'EMAIL_NOT_VERIFIED']);
+        return invalid({ errors: { '': MESSAGES[code] } });
+      }
+      redirect(toTarget(url));
+    }),
+    sendLink: formAction(EmailFields, async ({ data: body, context }) => {
+      if (await context.limits.mail(body.email)) {
+        await context.auth((api, visitor) => api.requestPasswordReset({ body, ...visitor }));
+      }
+      return body;
     }),
   },
-} satisfies ServerPage<unknown, AppContext, SignInActions>;
+} satisfies ServerPage<SignInData, AppContext, SignInActions>;
 
 /** Returns the page that asked to sign in, or the start page if the link leads to another site. */
-function toTarget(request: Request): string {
-  const to = new URL(request.url).searchParams.get('to') ?? '/';
-  const url = URL.parse(to, request.url);
-  return url?.origin === new URL(request.url).origin ? url.pathname + url.search : '/';
+function toTarget(url: URL): string {
+  const to = URL.parse(url.searchParams.get('to') ?? '/', url);
+  const path = to?.origin === url.origin ? to.pathname + to.search : '/';
+  return path.startsWith('//') ? '/' : path; // what /.//evil.example becomes
 }

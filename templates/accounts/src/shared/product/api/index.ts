@@ -1,7 +1,7 @@
-import { account } from './account.ts';
+import { notes } from './notes.ts';
 
 /** The operations of the API. Their handlers are in `src/server/product/api`. */
-export const api = { ...account };
+export const api = { ...notes };
 
 /** For clients: `createClient<Api>()`. */
 export type Api = typeof api;

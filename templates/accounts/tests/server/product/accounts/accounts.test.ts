@@ -1,129 +1,120 @@
-import { describe, expect, it } from 'vitest';
-import { forgetAttempts, limitAttempts } from '#product-server/accounts/attempts.ts';
-import { deleteExpired } from '#product-server/accounts/delete-expired.ts';
-import { createLink, readLink, takeLink } from '#product-server/accounts/links.ts';
-import { hashPassword, isPassword } from '#product-server/accounts/passwords.ts';
-import { sendAccountLink } from '#product-server/accounts/send-account-link.ts';
-import { startSession } from '#product-server/accounts/sessions.ts';
-import { deleteUser, findByPassword, hasUser, setPassword } from '#product-server/accounts/users.ts';
-import { SEED_USER, seed } from '#product-server/database/seed.ts';
-import { addUser, useDatabase } from '../../../support/product/test-database.ts';
+import request from 'supertest';
+import { expect, it } from 'vitest';
+import { openApp } from '../../../support/product/open-app.ts';
+import { addUser, openTestServices, startSession, type TestServicesOptions } from '../../../support/product/visitor.ts';
 
-const database = useDatabase();
+const ADA = 'ada@example.com';
+const PASSWORD = 'correct horse battery';
+const OTHER = 'another horse battery';
 
-const PAST = '2020-01-01T00:00:00.000Z';
+/** Opens the app with an empty database. `visit()` is a visitor without JavaScript, who keeps cookies. */
+async function openAccounts(options?: TestServicesOptions) {
+  const { services, mails } = await openTestServices(options);
+  const { app } = await openApp({ services });
+  const visit = () => {
+    const agent = request.agent(app);
+    const post = (path: string, action: string, fields: object) =>
+      agent
+        .post(path)
+        .type('form')
+        .send({ _action: action, ...fields });
+    return {
+      get: (path: string) => agent.get(path),
+      signUp: (fields?: object) => post('/sign-up', 'sign-up.signUp', { email: ADA, ...fields }),
+      signIn: (password: string, email = ' Ada@Example.com') =>
+        post('/sign-in', 'sign-in.signIn', { email, password }).set('X-Visitor-Address', '203.0.113.9'),
+      forget: (email: string) => post('/sign-in', 'sign-in.sendLink', { email }),
+      choose: (password: string) => post(link(), 'choose-password.choose', { password }),
+      account: (action: string, fields?: object) => post('/account', action, { ...fields }),
+    };
+  };
+  const link = () => /^http:\/\/localhost:3000(\/choose.*)$/m.exec(mails.at(-1)?.text ?? '')?.[1] ?? '';
+  return { services, mails, visit, visitor: visit() };
+}
 
-describe('a password', () => {
-  it('is stored as a salted hash, and compared with it', async () => {
-    const [one, other] = await Promise.all([hashPassword('Straße am Fluss'), hashPassword('Straße am Fluss')]);
-    expect(one).not.toBe(other);
-    expect(one).toMatch(/^scrypt\$32768\$8\$3\$/);
-    expect(await isPassword('Straße am Fluss', one)).toBe(true);
-    expect(await isPassword('Straße am Flusse', one)).toBe(false);
-  });
-
-  it('is the same in both forms of Unicode', async () => {
-    expect(await isPassword('caf\u0065\u0301', await hashPassword('caf\u00e9'))).toBe(true);
-  });
-
-  it('is never right for a user who does not exist', async () => {
-    expect(await isPassword('', undefined)).toBe(false);
-    expect(await findByPassword(database.db, 'nobody@example.com', 'anything')).toBeUndefined();
-  });
+it('signs up with a link, with which the password is chosen once', async () => {
+  const { visitor, visit, mails } = await openAccounts();
+  expect((await visitor.signUp({ email: 'ADA@example.com' }).expect(200)).text).toContain(`<strong>${ADA}</strong>`);
+  expect((await visitor.choose('too short').expect(422)).text).toContain('Use at least 12 characters.');
+  expect((await visitor.choose(PASSWORD).expect(200)).text).toContain('<h1>Your password was saved</h1>');
+  expect((await visitor.choose(OTHER).expect(200)).text).toContain('<h1>The link has expired</h1>');
+  await visitor.signIn(PASSWORD).expect(303).expect('Location', '/');
+  // The pages say the same about known and unknown addresses. Only the mails do not.
+  for (const reply of [await visit().signUp(), await visit().forget('eve@example.com')]) {
+    expect(reply.text).toContain('<h1>Check your mail</h1>');
+  }
+  expect(mails.map(({ subject }) => subject)).toEqual(['Confirm your email address', 'Choose a new password']);
 });
 
-describe('a user', () => {
-  it('is created with the first password, and kept with the next', async () => {
-    const { db } = database;
-    const created = await setPassword(db, 'ada@example.com', 'the first password');
-    const changed = await setPassword(db, 'ada@example.com', 'the second password');
-    expect(changed).toEqual(created);
-    expect(await findByPassword(db, 'ada@example.com', 'the second password')).toEqual(created);
-    expect(await findByPassword(db, 'ada@example.com', 'the first password')).toBeUndefined();
-  });
-
-  it('loses all sessions and links with a new password', async () => {
-    const { db } = database;
-    const user = await addUser(db);
-    await startSession(db, user);
-    const link = await createLink(db, user.email);
-    await setPassword(db, user.email, 'another password');
-    expect(await db.selectFrom('sessions').selectAll().execute()).toEqual([]);
-    expect(await readLink(db, link)).toBeUndefined();
-  });
-
-  it('is deleted with their sessions and links, and others stay', async () => {
-    const { db } = database;
-    const [ada, emmy] = [await addUser(db), await addUser(db, 'emmy@example.com')];
-    await Promise.all([startSession(db, ada), startSession(db, emmy), createLink(db, ada.email)]);
-    await deleteUser(db, ada);
-    expect(await hasUser(db, ada.email)).toBe(false);
-    expect(await db.selectFrom('sessions').select('userId').execute()).toEqual([{ userId: emmy.id }]);
-    expect(await db.selectFrom('links').selectAll().execute()).toEqual([]);
-  });
+it.each([
+  ['http', /^app\.session_token=.*; Path=\/; HttpOnly; SameSite=Lax$/],
+  ['https', /^__Secure-app\.session_token=.*; Path=\/; HttpOnly; Secure; SameSite=Lax$/],
+])('signs up with a password without a mail server, and sets a cookie for %s', async (protocol, cookie) => {
+  const { visitor, visit } = await openAccounts({ hasMail: false, origin: `${protocol}://localhost:3000` });
+  await visitor.signUp().expect(422);
+  const { headers } = await visitor.signUp({ password: PASSWORD }).expect(303);
+  expect(headers['set-cookie']).toEqual([expect.stringMatching(cookie)]);
+  await visit().signUp({ password: PASSWORD }).expect(409);
 });
 
-describe('a link', () => {
-  it('works once, and only its hash is stored', async () => {
-    const { db } = database;
-    const token = await createLink(db, 'ada@example.com');
-    expect(JSON.stringify(await db.selectFrom('links').selectAll().execute())).not.toContain(token);
-    expect(await readLink(db, token)).toBe('ada@example.com');
-    expect(await takeLink(db, token)).toBe('ada@example.com');
-    expect(await takeLink(db, token)).toBeUndefined();
-    expect(await readLink(db, token)).toBeUndefined();
-  });
-
-  it('expires', async () => {
-    const { db } = database;
-    const token = await createLink(db, 'ada@example.com');
-    await db.updateTable('links').set({ expiresAt: PAST }).execute();
-    expect([await readLink(db, token), await takeLink(db, token)]).toEqual([undefined, undefined]);
-    await deleteExpired(db);
-    expect(await db.selectFrom('links').selectAll().execute()).toEqual([]);
-  });
-
-  it.each([
-    [true, 'Choose a new password'],
-    [false, 'Confirm your email address'],
-  ])('is mailed with words for the reader, with an account: %s', async (isKnown, subject) => {
-    const { db } = database;
-    if (isKnown) await addUser(db);
-    const mails: { to: readonly string[]; subject: string; text: string }[] = [];
-    const sendMail = async (mail: (typeof mails)[number]) => void mails.push(mail);
-    await sendAccountLink('ada@example.com', { db, sendMail, origin: 'https://app.example', uid: 'job-1' });
-    expect(mails).toMatchObject([{ uid: 'job-1', to: ['ada@example.com'], subject }]);
-    const [, token = ''] = /^https:\/\/app\.example\/choose-password\/(\S+)$/m.exec(mails[0]?.text ?? '') ?? [];
-    expect(await readLink(db, token)).toBe('ada@example.com');
-  });
+it('refuses a wrong password, an unknown address and one that is not confirmed', async () => {
+  const { visitor, services } = await openAccounts();
+  await services.auth.api.signUpEmail({ body: { name: '', email: ADA, password: PASSWORD } });
+  for (const reply of [await visitor.signIn(OTHER), await visitor.signIn(PASSWORD, 'eve@example.com')]) {
+    expect([reply.status, reply.text]).toEqual([422, expect.stringContaining('or the password is not correct.')]);
+  }
+  expect((await visitor.signIn(PASSWORD).expect(422)).text).toContain('is not confirmed');
 });
 
-describe('attempts', () => {
-  const limit = () => limitAttempts(database.db, 'try', 2);
-
-  it('are refused with 429 beyond the limit', async () => {
-    await limit();
-    await limit();
-    await limitAttempts(database.db, 'try something else', 2);
-    await expect(limit()).rejects.toMatchObject({ status: 429 });
-  });
-
-  it('are accepted again after their time, and when they are forgotten', async () => {
-    await limit();
-    await limit();
-    await database.db.updateTable('attempts').set({ endsAt: PAST }).execute();
-    await limit();
-    await limit();
-    await expect(limit()).rejects.toMatchObject({ status: 429 });
-    await forgetAttempts(database.db, 'try');
-    await expect(limit()).resolves.toBeUndefined();
-  });
+it.each([
+  ['/notes?page=2', '/notes?page=2'],
+  ['https://evil.example/', '/'],
+  ['//evil.example', '/'],
+  ['/\\evil.example', '/'],
+  ['/.//evil.example', '/'],
+  ['javascript:alert(1)', '/'],
+  ['https://[', '/'],
+])('after sign-in, to=%s leads to %s', async (to, location) => {
+  const { services, visitor } = await openAccounts();
+  const cookie = await startSession(services, await addUser(services));
+  await visitor
+    .get(`/sign-in?to=${encodeURIComponent(to)}`)
+    .set({ cookie })
+    .expect(303)
+    .expect('Location', location);
 });
 
-it('seeds an empty database, and only that', async () => {
-  const { db } = database;
-  await seed(db);
-  await seed(db);
-  expect(await findByPassword(db, SEED_USER.email, SEED_USER.password)).toMatchObject({ email: SEED_USER.email });
-  expect(await db.selectFrom('users').selectAll().execute()).toHaveLength(1);
+it('changes the password and is deleted only with the current one, and other sessions end', async () => {
+  const { visitor, visit, services } = await openAccounts({ hasMail: false });
+  await visitor.get('/account?a=1').expect(303).expect('Location', '/sign-in?to=%2Faccount%3Fa%3D1');
+  await visitor.signUp({ password: PASSWORD });
+  const other = visit();
+  await other.signIn(PASSWORD).expect(303);
+  // Not what the visitor sends as its address.
+  const sessions = await services.db.selectFrom('session').selectAll().execute();
+  expect(sessions).toMatchObject([{ ipAddress: '127.0.0.1' }, { ipAddress: '127.0.0.1' }]);
+  const change = (password: string) => visitor.account('account.changePassword', { password, newPassword: OTHER });
+  expect((await change(OTHER).expect(422)).text).toContain('This is not your password.');
+  expect((await change(PASSWORD).expect(200)).text).toContain('Your password was changed.');
+  await other.get('/account').expect(303);
+  await visitor.account('root.signOut').expect(303);
+  await visitor.get('/account').expect(303);
+  await visitor.signIn(OTHER).expect(303);
+  await visitor.account('account.deleteAccount', { password: PASSWORD }).expect(422);
+  await visitor.account('account.deleteAccount', { password: OTHER }).expect(303);
+  await visitor.signIn(OTHER).expect(422);
+});
+
+it('ends all sessions when the password was forgotten', async () => {
+  const { visitor, visit, services } = await openAccounts();
+  const cookie = await startSession(services, await addUser(services));
+  await visitor.get('/account').set({ cookie }).expect(200);
+  await visit().forget(ADA).expect(200);
+  await visit().choose(OTHER).expect(200);
+  await visitor.get('/account').set({ cookie }).expect(303);
+});
+
+it('shows nothing of better-auth to visitors', async () => {
+  const { visitor } = await openAccounts();
+  for (const path of ['/auth/get-session', '/auth/sign-in/nobody', '/auth/ok']) await visitor.get(path).expect(404);
 });

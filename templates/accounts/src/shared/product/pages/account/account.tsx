@@ -1,8 +1,7 @@
 import type { PageProps } from '#engine';
 import { Form, useActionResult } from '../../actions.ts';
-import { Field } from '../../ui/field.tsx';
+import { Field, NewPassword } from '../../ui/field.tsx';
 import styles from '../../ui/form.module.css';
-import { Submit } from '../../ui/submit.tsx';
 
 export interface AccountData {
   email: string;
@@ -17,6 +16,7 @@ export interface AccountActions {
 export default function Account({ data: { email } }: PageProps<AccountData>) {
   const changed = useActionResult('account.changePassword');
   const deleted = useActionResult('account.deleteAccount');
+  const current = { name: 'password', type: 'password', autoComplete: 'current-password', required: true };
   return (
     <article>
       <title>Your account</title>
@@ -26,40 +26,19 @@ export default function Account({ data: { email } }: PageProps<AccountData>) {
 
       <h2>Change your password</h2>
       <Form action="account.changePassword" className={styles.form} reset>
-        <Field
-          label="Current password"
-          name="password"
-          type="password"
-          autoComplete="current-password"
-          required
-          result={changed}
-        />
-        <Field
-          label="New password"
-          name="newPassword"
-          type="password"
-          autoComplete="new-password"
-          required
-          minLength={12}
-          hint="At least 12 characters. Other devices are signed out."
-          result={changed}
-        />
-        <Submit>Change password</Submit>
-        <p role="status">{changed?.data && 'Your password was changed.'}</p>
+        <Field {...current} label="Current password" result={changed} />
+        <NewPassword label="New password" name="newPassword" result={changed} />
+        <button type="submit">Change password</button>
+        <p role="status">{changed?.data && 'Your password was changed. Other devices are signed out.'}</p>
       </Form>
 
       <h2>Delete your account</h2>
       <p>This deletes everything that belongs to your account. You cannot undo it.</p>
       <Form action="account.deleteAccount" className={styles.form}>
-        <Field
-          label="Password"
-          name="password"
-          type="password"
-          autoComplete="current-password"
-          required
-          result={deleted}
-        />
-        <button type="submit">Delete my account</button>
+        <Field {...current} label="Password" result={deleted} />
+        <p>
+          <button type="submit">Delete my account</button>
+        </p>
       </Form>
     </article>
   );

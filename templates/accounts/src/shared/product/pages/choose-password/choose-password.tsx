@@ -1,30 +1,24 @@
-import { Link, type PageProps } from '#engine';
+import { Link } from '#engine';
+import { accountPaths } from '../../account-paths.ts';
 import { Form, useActionResult } from '../../actions.ts';
-import { Field } from '../../ui/field.tsx';
+import { NewPassword } from '../../ui/field.tsx';
 import styles from '../../ui/form.module.css';
-import { Submit } from '../../ui/submit.tsx';
-
-export interface ChoosePasswordData {
-  /** Undefined if the link has expired or was used. */
-  email: string | undefined;
-}
+import { Message } from '../../ui/message.tsx';
 
 export interface ChoosePasswordActions {
-  choose(): void;
+  /** Returns false if the link does not work any more. */
+  choose(): boolean;
 }
 
-export default function ChoosePassword({ data: { email } }: PageProps<ChoosePasswordData>) {
+export default function ChoosePassword() {
   const result = useActionResult('choose-password.choose');
-  if (email === undefined) {
+  const signIn = <Link to={accountPaths.signIn}>Sign in</Link>;
+  if (result?.data === true) return <Message title="Your password was saved">{signIn} with it.</Message>;
+  if (result?.data === false) {
     return (
-      <article>
-        <title>The link has expired</title>
-        <h1>The link has expired</h1>
-        <p>A link works once, within an hour.</p>
-        <p>
-          <Link to="/forgot-password">Get a new link</Link>
-        </p>
-      </article>
+      <Message title="The link has expired">
+        A link works once, within an hour. {signIn} with your password, or get a new link there.
+      </Message>
     );
   }
   return (
@@ -33,26 +27,8 @@ export default function ChoosePassword({ data: { email } }: PageProps<ChoosePass
       <meta name="robots" content="noindex" />
       <h1>Choose a password</h1>
       <Form action="choose-password.choose" className={styles.form}>
-        <Field
-          label="Email"
-          name="email"
-          type="email"
-          autoComplete="username"
-          readOnly
-          defaultValue={email}
-          result={undefined}
-        />
-        <Field
-          label="Password"
-          name="password"
-          type="password"
-          autoComplete="new-password"
-          required
-          minLength={12}
-          hint="At least 12 characters. A few random words are easy to remember."
-          result={result}
-        />
-        <Submit>Save and sign in</Submit>
+        <NewPassword label="Password" name="password" result={result} />
+        <button type="submit">Save</button>
       </Form>
     </article>
   );

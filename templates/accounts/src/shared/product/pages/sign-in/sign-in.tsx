@@ -1,23 +1,35 @@
-import { Link } from '#engine';
-import { Form, useActionResult } from '../../actions.ts';
+import { Link, type PageProps } from '#engine';
+import { accountPaths } from '../../account-paths.ts';
+import { Form, submitAs, useActionResult } from '../../actions.ts';
 import { Field } from '../../ui/field.tsx';
 import styles from '../../ui/form.module.css';
-import { FormError } from '../../ui/form-error.tsx';
-import { Submit } from '../../ui/submit.tsx';
+import { CheckMail } from '../../ui/message.tsx';
+
+export interface SignInData {
+  /** Ids of other providers, such as `github`. */
+  providers: string[];
+  hasMail: boolean;
+}
 
 export interface SignInActions {
   signIn(): void;
+  /** Sends a link to choose a new password. Returns the email address. */
+  sendLink(): { email: string };
 }
 
-export default function SignIn() {
-  const result = useActionResult('sign-in.signIn');
+export default function SignIn({ data: { providers, hasMail } }: PageProps<SignInData>) {
+  const sent = useActionResult('sign-in.sendLink');
+  const result = useActionResult('sign-in.signIn') ?? sent;
+  if (sent?.data) return <CheckMail email={sent.data.email} />;
   return (
     <article>
       <title>Sign in</title>
       <meta name="description" content="Sign in with your email address and your password." />
       <h1>Sign in</h1>
       <Form action="sign-in.signIn" className={styles.form}>
-        <FormError result={result} />
+        <p role="alert" className={styles.error}>
+          {result?.errors?.['']}
+        </p>
         <Field label="Email" name="email" type="email" autoComplete="username" required result={result} />
         <Field
           label="Password"
@@ -27,13 +39,23 @@ export default function SignIn() {
           required
           result={result}
         />
-        <Submit>Sign in</Submit>
+        <button type="submit">Sign in</button>
+        {hasMail && (
+          <p>
+            Forgot your password?{' '}
+            <button {...submitAs('sign-in.sendLink')} formNoValidate>
+              Send me a link
+            </button>
+          </p>
+        )}
       </Form>
+      {providers.map((provider) => (
+        <p key={provider}>
+          <a href={`/auth/sign-in/${provider}`}>{`Sign in with ${provider}`}</a>
+        </p>
+      ))}
       <p>
-        <Link to="/forgot-password">Forgot your password?</Link>
-      </p>
-      <p>
-        No account yet? <Link to="/sign-up">Sign up</Link>
+        No account yet? <Link to={accountPaths.signUp}>Sign up</Link>
       </p>
     </article>
   );

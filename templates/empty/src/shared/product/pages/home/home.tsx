@@ -3,12 +3,15 @@ import styles from './home.module.css';
 const FIRST = [
   { command: 'npm run dev', text: 'serves this app and shows your changes as you save them.' },
   { command: 'npm run new -- page /about', text: 'creates a page, its server half and its test.' },
-  { command: 'npm run new -- api notes', text: 'creates an API resource, /api/notes, and its test.' },
+  { command: 'npm run new -- api tags', text: 'creates an API resource, /api/tags, and its test.' },
   { command: 'npm test', text: 'runs your tests. npm run test:all also runs the tests of Spillway.' },
 ];
 
 const PLACES = [
-  { path: 'docs/guide/01-pages.md', text: 'The guide. It builds an app from this page step by step.' },
+  {
+    path: 'docs/guide/01-pages.md',
+    text: 'The guide. It builds an app step by step. accounts.md there is about accounts.',
+  },
   { path: 'src/shared/product/pages/home/', text: 'This page. Change it first.' },
   { path: 'src/shared/product/pages/root/', text: 'The layout of every page, and the global styles.' },
   { path: 'src/shared/product/routes.tsx', text: 'The list of pages.' },
@@ -26,7 +29,7 @@ export default function Home() {
     <article>
       <title>Your app</title>
       <h1>Your app runs</h1>
-      <p>It has one page. Now it is yours.</p>
+      <p>Now it is yours.</p>
 
       <h2>What to do first</h2>
       <ol className={styles.list}>

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { renderPage } from '../../../../support/product/render-page.ts';
+import { visitPage } from '../../../../support/product/visit-page.ts';
 
 it('has a title, one heading and the first steps', async () => {
-  const { status, html } = await renderPage('/');
+  const { status, html } = await visitPage('/');
   expect(status).toBe(200);
   expect(html).toMatch(/<title>[^<]+<\/title>/);
   expect(html.match(/<h1/g)).toHaveLength(1);
