@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,7 @@ const OPTIONS = { id: { type: 'string' }, static: { type: 'boolean' }, 'no-data'
 
 /**
  * @typedef {object} Plan
- * @property {{ path: string, about: string, text: string }[]} files
+ * @property {Record<string, string>} files new files: text by path
  * @property {{ path: string, text: string | undefined, byHand: string }[]} edits `text` is undefined if the position
  *   was not found; then `byHand` says what to add
  * @property {string} next
@@ -31,12 +31,24 @@ const OPTIONS = { id: { type: 'string' }, static: { type: 'boolean' }, 'no-data'
  */
 export function createNew(args, { root = project, log = console.log } = {}) {
   try {
-    const plan = toPlan(root, args);
-    requireFreeFiles(root, plan);
-    writePlan(root, plan);
-    const unformatted = format(root, toWritten(plan));
-    log([describe(plan), ...(unformatted ? [unformatted] : [])].join('\n'));
-    if (plan.edits.some(({ text }) => text === undefined)) process.exitCode = 1;
+    const { files, edits, next } = toPlan(root, args);
+    const taken = Object.keys(files).find((path) => existsSync(join(root, path)));
+    if (taken) throw new Refusal(`The file ${taken} already exists. Nothing was written.`);
+    const [done, left] = [edits.filter(({ text }) => text !== undefined), edits.filter(({ text }) => !text)];
+    // The tables last, because `npm run dev` builds as soon as they name the files.
+    const written = [...Object.entries(files), ...done.map(({ path, text }) => [path, text])];
+    for (const [path, text] of written) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), text);
+      log(path in files ? `Created ${path}` : `Added a line to ${path}`);
+    }
+    const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');
+    const paths = written.map(([path]) => path);
+    const { status } = spawnSync(process.execPath, [biome, 'check', '--write', ...paths], { cwd: root });
+    if (status !== 0) log('The files could not be formatted. Run `npm run lint` to see why.');
+    for (const { path, byHand } of left) log(`The position in ${path} was not found. Add this manually:\n  ${byHand}`);
+    log(next);
+    if (left.length > 0) process.exitCode = 1;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     console.error(error.message);
@@ -60,48 +72,4 @@ function readArgs(args) {
   } catch {
     throw new Refusal(USAGE);
   }
-}
-
-function requireFreeFiles(root, { files }) {
-  const taken = files.find(({ path }) => existsSync(join(root, path)));
-  if (taken) throw new Refusal(`The file ${taken.path} already exists. Nothing was written.`);
-}
-
-/** Writes the files before the tables, because `npm run dev` builds as soon as a table names them. */
-function writePlan(root, plan) {
-  for (const { path, text } of toWritten(plan)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text);
-  }
-}
-
-function toWritten({ files, edits }) {
-  return [...files, ...edits.filter(({ text }) => text !== undefined)];
-}
-
-/** Formats the files with Biome. Returns a message if that fails. */
-function format(root, written) {
-  const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');
-  if (!existsSync(biome)) {
-    return 'The files are not formatted, because Biome is not installed. Run `npm install`, then `npm run format`.';
-  }
-  try {
-    const paths = written.map(({ path }) => path);
-    execFileSync(process.execPath, [biome, 'check', '--write', ...paths], { cwd: root, stdio: 'ignore' });
-    return undefined;
-  } catch {
-    return 'Some files may be unformatted, because Biome failed. Run `npm run lint` to see why.';
-  }
-}
-
-function describe({ files, edits, next }) {
-  const left = edits.filter(({ text }) => text === undefined);
-  return [
-    'Created',
-    ...files.map(({ path, about }) => `  ${path} (${about})`),
-    ...(left.length < edits.length ? ['and added a line to'] : []),
-    ...edits.filter(({ text }) => text !== undefined).map(({ path }) => `  ${path}`),
-    ...left.flatMap(({ path, byHand }) => [`The position in ${path} was not found. Add this manually:`, `  ${byHand}`]),
-    next,
-  ].join('\n');
 }

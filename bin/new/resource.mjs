@@ -24,16 +24,12 @@ export function planResource(root, wanted) {
   const shared = `src/shared/product/api/${resource}.ts`;
   const created = `${handlers}(create${pascal}Store())`;
   return {
-    files: [
-      { path: shared, about: 'its operations: what they accept and answer', text: writeOperations(names) },
-      { path: `${folder}/handlers.ts`, about: 'their handlers', text: writeHandlers(names) },
-      { path: `${folder}/store.ts`, about: 'the store, in memory until you change it', text: writeStore(names) },
-      {
-        path: `tests/server/product/api/${resource}/handlers.test.ts`,
-        about: 'its test',
-        text: writeTest(names),
-      },
-    ],
+    files: {
+      [shared]: writeOperations(names),
+      [`${folder}/handlers.ts`]: writeHandlers(names),
+      [`${folder}/store.ts`]: writeStore(names),
+      [`tests/server/product/api/${resource}/handlers.test.ts`]: writeTest(names),
+    },
     edits: [
       planEdit(root, {
         path: operationsFile,

@@ -79,7 +79,7 @@ describe('npm run own', () => {
     }
     const { test } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')).scripts;
     expect(JSON.parse(clone.read('package.json')).scripts['test:all']).toBe(test);
-  }, 300_000);
+  }, 900_000);
 
   test('keeps the promises of its API in `npm run check`', async () => {
     const { check } = JSON.parse(clone.read('package.json')).scripts;
@@ -136,7 +136,7 @@ describe('npm run own -- --with accounts', () => {
       expect(said).toContain(`product/${path}`);
     }
     expect(await clone.run('npm test -- --project=unit', { TEST_DATABASE: 'postgres' })).toMatch(PASSED);
-  }, 300_000);
+  }, 900_000);
 
   test('runs on PostgreSQL with several servers, sends mail, and signs in with another provider', async () => {
     const mails = await startMailServer();
@@ -191,7 +191,7 @@ describe('npm run own -- --with accounts', () => {
     const readIncidents = async () => (await fetch(`${url}/api/desk/incidents`, { headers })).text();
     await expect.poll(readIncidents).toContain('451');
     await mails.close();
-  }, 120_000);
+  }, 600_000);
 
   test.each([
     [{ HOST: '0.0.0.0' }, 'Set PUBLIC_ORIGINS.'],
