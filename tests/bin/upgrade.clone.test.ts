@@ -8,14 +8,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 // Upgrades small repositories with the real commands. Only npm is replaced, by a script that logs what it is called with.
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
-const COMMANDS = ['bin/upgrade.mjs', 'bin/release.mjs', 'bin/upgrade', 'bin/require-node.mjs'];
+const COMMANDS = ['bin/upgrade.mjs', 'bin/upgrade', 'bin/require-node.mjs'];
 const LINES = Array.from({ length: 20 }, (_, line) => `export const line${line} = ${line};`).join('\n');
 const changeLine = (line: number, value: string) => LINES.replace(`line${line} = ${line};`, `line${line} = ${value};`);
 
 type Files = Readonly<Record<string, string | undefined>>;
 const toJson = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
 const toLock = (packages: object) => toJson({ lockfileVersion: 3, packages });
-const toChangelog = (text: string) => `# Changelog\n\n## [Unreleased]\n${text}\n## [0.3.0] - 2026-11-24\n`;
 
 const OLD: Files = {
   '.gitignore': 'node_modules/\n',
@@ -28,7 +27,7 @@ const OLD: Files = {
   }),
   'package-lock.json': toLock({ '': {}, 'node_modules/express': { version: '5.3.0' } }),
   'README.md': '# Spillway\n',
-  'CHANGELOG.md': toChangelog(''),
+  'CHANGELOG.md': '# Changelog\n',
   'docs/guide.md': '# Guide\n',
   'src/server/app.ts': "export const app = 'old';\n",
   'src/server/limits.ts': LINES,
@@ -47,14 +46,14 @@ const OLD: Files = {
 const NEW: Files = {
   'package.json': toJson({
     name: 'spillway',
-    version: '0.3.0',
+    version: '0.4.0',
     scripts: { check: 'tsc -b', test: 'vitest run' },
     dependencies: { express: '5.10.0', pg: '8.1.0', react: '19.3.1', zod: '4.0.0' },
     devDependencies: { 'better-auth': '1.8.0', vitest: '5.2.0' },
   }),
   'package-lock.json': toLock({ '': {}, 'node_modules/express': { version: '5.10.0' } }),
   'README.md': '# Spillway, again\n',
-  'CHANGELOG.md': toChangelog('\n### Upgrade from 0.3.0\n\n- **Breaking:** `a` is `b`.\n'),
+  'CHANGELOG.md': '# Changelog\n\nNew.\n',
   'docs/guide.md': '# The guide\n',
   'src/server/app.ts': "export const app = 'new';\n",
   'src/server/limits.ts': changeLine(0, '1000'),
@@ -119,16 +118,15 @@ const UPGRADED: Files = {
 let root: string;
 let env: NodeJS.ProcessEnv;
 let upstream: string;
-let released: ReturnType<typeof run>;
 
 function git(folder: string, ...args: readonly string[]): string {
   return execFileSync('git', args, { cwd: folder, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
 }
 
-function run(folder: string, command: string, args: readonly string[], extra: NodeJS.ProcessEnv = {}) {
+function upgrade(folder: string, args: readonly string[], extra: NodeJS.ProcessEnv = {}) {
   rmSync(join(root, 'npm-calls'), { force: true });
   const options = { cwd: folder, env: { ...env, ...extra }, encoding: 'utf8' } as const;
-  const { status, stdout, stderr } = spawnSync(process.execPath, [`bin/${command}.mjs`, ...args], options);
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['bin/upgrade.mjs', ...args], options);
   return { code: status, out: stdout + stderr, npm: readIfThere(root, 'npm-calls')?.trim().split('\n') ?? [] };
 }
 
@@ -180,7 +178,7 @@ beforeAll(() => {
   commit(upstream, 'Old', { ...OLD, 'bin/upgrade/allowed-signers': toSigner(key) });
   git(upstream, 'tag', '--sign', 'v0.3.0', '-m', 'Spillway 0.3.0');
   commit(upstream, 'New', NEW);
-  released = run(upstream, 'release', ['0.4.0']);
+  git(upstream, 'tag', '--sign', 'v0.4.0', '-m', 'Spillway 0.4.0');
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -211,59 +209,14 @@ const readAll = (folder: string, files: Files) =>
 /** Everything that an upgrade that is refused must not change. */
 const snapshot = (folder: string) => [git(folder, 'status', '--porcelain'), git(folder, 'stash', 'create')].join('\n');
 
-describe('a release', () => {
-  it('sets the version, moves the heading of the changelog, and signs a tag', () => {
-    expect(released).toMatchObject({ code: 0, npm: ['run --silent check', 'run --silent test:all'] });
-    expect(JSON.parse(readFileSync(join(upstream, 'package.json'), 'utf8')).version).toBe('0.4.0');
-    expect(readIfThere(upstream, 'CHANGELOG.md')).toMatch(
-      /## \[Unreleased\]\n\n## \[0\.4\.0\] - \d{4}-\d\d-\d\d\n\n### Upgrade from 0\.3\.0/,
-    );
-    expect(git(upstream, 'cat-file', 'tag', 'v0.4.0')).toContain('BEGIN SSH SIGNATURE');
-    expect(git(upstream, 'status', '--porcelain')).toBe('');
-  });
-
-  it.each<[string, string, Files, NodeJS.ProcessEnv, string]>([
-    ['an old version', '0.3.9', {}, {}, 'is not newer'],
-    ['an empty changelog', '0.5.0', {}, {}, 'has nothing under "## [Unreleased]"'],
-    [
-      'a breaking change without instructions',
-      '0.5.0',
-      { 'CHANGELOG.md': toChangelog('\n- **Breaking:** a.\n') },
-      {},
-      '### Upgrade from 0.4.0',
-    ],
-    [
-      'tests that fail',
-      '0.5.0',
-      { 'CHANGELOG.md': toChangelog('\n- One.\n') },
-      { NPM_FAILS: 'run --silent test:all' },
-      'failed',
-    ],
-    [
-      'a key that is not listed',
-      '0.5.0',
-      { 'CHANGELOG.md': toChangelog('\n- One.\n'), 'bin/upgrade/allowed-signers': '# None.\n' },
-      {},
-      'add its public half',
-    ],
-  ])('is refused with %s', (_, version, files, extra, words) => {
-    const folder = mkdtempSync(join(root, 'releaser-'));
-    cpSync(upstream, folder, { recursive: true });
-    if (Object.keys(files).length > 0) commit(folder, 'More', files);
-    const head = git(folder, 'rev-parse', 'HEAD');
-    expect(run(folder, 'release', [version], extra)).toMatchObject({ code: 1, out: expect.stringContaining(words) });
-    expect([git(folder, 'rev-parse', 'HEAD'), git(folder, 'status', '--porcelain')]).toEqual([head, '']);
-  });
-});
-
 describe.each(['clone', 'copy', 'monorepo'] as const)('an upgrade of a %s', (kind) => {
   let folder: string;
   let before: string;
-  let said: ReturnType<typeof run>;
+  let said: ReturnType<typeof upgrade>;
   beforeAll(() => {
     folder = createOwner(kind);
     before = git(folder, 'rev-parse', 'HEAD^{tree}');
-    said = run(folder, 'upgrade', ['0.4.0']);
+    said = upgrade(folder, ['0.4.0']);
   });
 
   it('stages what the release changed, without yours and what you deleted', () => {
@@ -294,14 +247,14 @@ describe.each(['clone', 'copy', 'monorepo'] as const)('an upgrade of a %s', (kin
   });
 
   it('is followed by the next one', () => {
-    expect(run(folder, 'upgrade', ['v0.4.0'])).toMatchObject({ code: 1, out: expect.stringContaining('uncommitted') });
+    expect(upgrade(folder, ['v0.4.0'])).toMatchObject({ code: 1, out: expect.stringContaining('uncommitted') });
     git(folder, 'commit', '--quiet', '-m', 'Upgrade');
-    expect(run(folder, 'upgrade', ['v0.4.0'])).toMatchObject({ code: 1, out: expect.stringContaining('already has') });
+    expect(upgrade(folder, ['v0.4.0'])).toMatchObject({ code: 1, out: expect.stringContaining('already has') });
     const next = join(root, `next-${kind}`);
     git(root, 'clone', '--quiet', upstream, next);
     commit(next, 'Newer', { 'src/server/app.ts': "export const app = 'newer';\n", 'src/desk/more.ts': '// More.\n' });
     git(next, 'tag', 'v0.5.0');
-    const { code, out } = run(folder, 'upgrade', ['v0.5.0', '--from', next, '--allow-unsigned']);
+    const { code, out } = upgrade(folder, ['v0.5.0', '--from', next, '--allow-unsigned']);
     expect(code, out).toBe(0);
     expect(git(folder, 'diff', '--staged', '--name-only', '--relative').split('\n')).toEqual([
       '.spillway.json',
@@ -314,7 +267,7 @@ it('leaves ordinary marks in files that both changed, and lists them with your v
   const manifest = OWN['package.json']?.replace('"check": "tsc"', '"check": "make"');
   const own = { 'src/server/app.ts': "export const app = 'mine';\n", 'src/server/rows.ts': '// Mine.\n' };
   const folder = createOwner('copy', { ...own, 'package.json': manifest, 'src/server/room/moved.ts': '// Mine.\n' });
-  const { code, out, npm } = run(folder, 'upgrade', ['v0.4.0']);
+  const { code, out, npm } = upgrade(folder, ['v0.4.0']);
   expect(code).toBe(1);
   expect(out).toMatch(/with conflicts:\n {2}src\/server\/app\.ts\n/);
   expect(out).toContain('  scripts.check: you have "make", the release has "tsc -b"\n');
@@ -345,12 +298,12 @@ it.each<[string, readonly string[], NodeJS.ProcessEnv, string]>([
 ])('changes nothing if %s', (_, args, extra, words) => {
   const folder = createOwner('copy');
   const before = snapshot(folder);
-  expect(run(folder, 'upgrade', args, extra)).toMatchObject({ code: 1, out: expect.stringContaining(words), npm: [] });
+  expect(upgrade(folder, args, extra)).toMatchObject({ code: 1, out: expect.stringContaining(words), npm: [] });
   expect(snapshot(folder)).toBe(before);
 });
 
 it('says how to go back if a step fails', () => {
-  const { code, out } = run(createOwner('copy'), 'upgrade', ['v0.4.0'], { NPM_FAILS: 'run check' });
+  const { code, out } = upgrade(createOwner('copy'), ['v0.4.0'], { NPM_FAILS: 'run check' });
   expect({ code, out }).toEqual({
     code: 1,
     out: expect.stringMatching(/`npm run check` failed\.[\s\S]*git reset --hard/),
@@ -402,13 +355,13 @@ describe('a signature', () => {
     retag(from);
     const folder = createOwner('copy');
     const before = snapshot(folder);
-    expect(run(folder, 'upgrade', ['v0.4.0', '--from', from])).toMatchObject({
+    expect(upgrade(folder, ['v0.4.0', '--from', from])).toMatchObject({
       code: 1,
       out: expect.stringMatching(/cannot be verified: [\s\S]*add --allow-unsigned/),
       npm: [],
     });
     expect(snapshot(folder)).toBe(before);
-    const allowed = run(folder, 'upgrade', ['v0.4.0', '--from', from, '--allow-unsigned']);
+    const allowed = upgrade(folder, ['v0.4.0', '--from', from, '--allow-unsigned']);
     expect(allowed.out).toMatch(/^The signature of v0\.4\.0 was not verified\.|already has/);
   });
 });
