@@ -42,8 +42,10 @@ export function addReturned(source, name, item) {
 
 /** Adds imports below the last one. */
 export function addImports(source, imports) {
-  const last = parse(source).findLast(({ type }) => type === 'ImportDeclaration')?.end ?? 0;
-  return imports.length === 0 ? source : `${source.slice(0, last)}\n${imports.join('\n')}${source.slice(last)}`;
+  const last = parse(source).findLast(({ type }) => type === 'ImportDeclaration');
+  const lines = imports.map((line) => `${line}\n`).join('');
+  const place = last ? source.indexOf('\n', last.end) + 1 : 0;
+  return source.slice(0, place) + lines + source.slice(place);
 }
 
 function parse(source) {

@@ -34,8 +34,8 @@ const OLD: Files = {
   'src/server/moved.ts': `${LINES}\n// Moved.`,
   'src/server/removed.ts': 'export const removed = 1;\n',
   'src/server/removed-and-edited.ts': 'export const edited = 1;\n',
-  'src/desk/desk.ts': 'export const desk = 1;\n',
-  'src/desk/store/rows.ts': 'export const rows = 1;\n',
+  'src/forum/forum.ts': 'export const forum = 1;\n',
+  'src/forum/store/rows.ts': 'export const rows = 1;\n',
   'src/server/product/index.ts': '// The tour.\n',
   'src/client/public/favicon.svg': '<svg/>\n',
   'tests/server/product/home.test.ts': '// The tour.\n',
@@ -62,9 +62,9 @@ const NEW: Files = {
   'src/server/removed.ts': undefined,
   'src/server/removed-and-edited.ts': undefined,
   'src/server/added.ts': 'export const added = 1;\n',
-  'src/desk/desk.ts': 'export const desk = 2;\n',
-  'src/desk/store/new/index.ts': 'export const index = 2;\n',
-  'src/desk/store/rows.ts': undefined,
+  'src/forum/forum.ts': 'export const forum = 2;\n',
+  'src/forum/store/new/index.ts': 'export const index = 2;\n',
+  'src/forum/store/rows.ts': undefined,
   'src/server/rows.ts': 'export const rows = 1;\n',
   'src/server/product/index.ts': '// The new tour.\n',
   'src/server/product/new.ts': '// The new tour.\n',
@@ -72,7 +72,7 @@ const NEW: Files = {
   'tests/support/product/page-args.ts': 'export const args = 2;\n',
 };
 
-/** What an owner has changed: no tour, no desk, and edits in files of Spillway. */
+/** What an owner has changed: no tour, no forum, and edits in files of Spillway. */
 const OWN: Files = {
   'package.json': toJson({
     name: 'shop',
@@ -86,8 +86,8 @@ const OWN: Files = {
   'src/server/limits.ts': changeLine(19, '19000'),
   'src/server/moved.ts': `${changeLine(19, '19000')}\n// Moved.`,
   'src/server/removed-and-edited.ts': 'export const edited = 2;\n',
-  'src/desk/desk.ts': undefined,
-  'src/desk/store/rows.ts': undefined,
+  'src/forum/forum.ts': undefined,
+  'src/forum/store/rows.ts': undefined,
   'src/server/product/index.ts': '// The shop.\n',
   'src/client/public/favicon.svg': undefined,
   'tests/server/product/home.test.ts': undefined,
@@ -106,8 +106,8 @@ const UPGRADED: Files = {
   'src/server/removed.ts': undefined,
   'src/server/removed-and-edited.ts': 'export const edited = 2;\n',
   'src/server/added.ts': 'export const added = 1;\n',
-  'src/desk/desk.ts': undefined,
-  'src/desk/store/new/index.ts': undefined,
+  'src/forum/forum.ts': undefined,
+  'src/forum/store/new/index.ts': undefined,
   'src/server/rows.ts': undefined,
   'src/server/product/index.ts': '// The shop.\n',
   'src/server/product/new.ts': undefined,
@@ -252,7 +252,7 @@ describe.each(['clone', 'copy', 'monorepo'] as const)('an upgrade of a %s', (kin
     expect(upgrade(folder, ['v0.4.0'])).toMatchObject({ code: 1, out: expect.stringContaining('already has') });
     const next = join(root, `next-${kind}`);
     git(root, 'clone', '--quiet', upstream, next);
-    commit(next, 'Newer', { 'src/server/app.ts': "export const app = 'newer';\n", 'src/desk/more.ts': '// More.\n' });
+    commit(next, 'Newer', { 'src/server/app.ts': "export const app = 'newer';\n", 'src/forum/more.ts': '// More.\n' });
     git(next, 'tag', 'v0.5.0');
     const { code, out } = upgrade(folder, ['v0.5.0', '--from', next, '--allow-unsigned']);
     expect(code, out).toBe(0);
