@@ -182,7 +182,7 @@ describe('npm run own -- --with accounts', () => {
       expect.stringMatching(/^https:\/\/github\.com\/login\/oauth\/authorize\?.*redirect_uri=[^&]*callback%2Fgithub/),
     ]);
     const forged = await stranger.get('/auth/callback/github?code=1&state=forged');
-    expect([forged.status, forged.headers.get('location')]).toEqual([302, expect.stringContaining('error=')]);
+    expect([forged.status, forged.headers.get('location')]).toEqual([302, expect.stringContaining('/sign-in?error=')]);
 
     // A mail that fails gets an address.
     mails.answer = '451 not now';

@@ -54,6 +54,8 @@ export function createAuth({ database, secret, origins, send, log }: Options) {
     },
     session: { expiresIn: 30 * DAYS },
     user: { deleteUser: { enabled: true } },
+    // Otherwise each visit of another provider's address would write a row.
+    account: { storeStateStrategy: 'cookie' },
     // Only the hash of a link's token is stored.
     verification: { storeIdentifier: 'hashed' },
     // The pages count attempts, and only the answers of other providers reach better-auth from outside.
@@ -63,6 +65,7 @@ export function createAuth({ database, secret, origins, send, log }: Options) {
       useSecureCookies: origin.startsWith('https:'),
       ipAddress: { ipAddressHeaders: [addressHeader] },
     },
+    onAPIError: { errorURL: `${origin}${accountPaths.signIn}` },
     telemetry: { enabled: false },
     logger: { level: 'error', log: (_level, message, ...details) => log.error({ details }, message) },
   });

@@ -15,7 +15,11 @@ export const signIn = {
   guard({ context, url }) {
     if (context.user) redirect(toTarget(url));
   },
-  loader: ({ context: { services } }) => ({ providers: listProviders(services.auth), hasMail: services.hasMail }),
+  loader: ({ context: { services }, url }) => ({
+    providers: listProviders(services.auth),
+    hasMail: services.hasMail,
+    hasFailed: url.searchParams.has('error'),
+  }),
   actions: {
     signIn: formAction(SignInFields, async ({ data: body, context, url }) => {
       await context.limits.signIn(body.email);

@@ -9,6 +9,8 @@ export interface SignInData {
   /** Ids of other providers, such as `github`. */
   providers: string[];
   hasMail: boolean;
+  /** Sign-in with another provider failed. */
+  hasFailed: boolean;
 }
 
 export interface SignInActions {
@@ -17,7 +19,7 @@ export interface SignInActions {
   sendLink(): { email: string };
 }
 
-export default function SignIn({ data: { providers, hasMail } }: PageProps<SignInData>) {
+export default function SignIn({ data: { providers, hasMail, hasFailed } }: PageProps<SignInData>) {
   const sent = useActionResult('sign-in.sendLink');
   const result = useActionResult('sign-in.signIn') ?? sent;
   if (sent?.data) return <CheckMail email={sent.data.email} />;
@@ -28,7 +30,7 @@ export default function SignIn({ data: { providers, hasMail } }: PageProps<SignI
       <h1>Sign in</h1>
       <Form action="sign-in.signIn" className={styles.form}>
         <p role="alert" className={styles.error}>
-          {result?.errors?.['']}
+          {result?.errors?.[''] ?? (hasFailed && 'Signing in failed. Try again.')}
         </p>
         <Field label="Email" name="email" type="email" autoComplete="username" required result={result} />
         <Field
