@@ -1,60 +1,54 @@
 const packageMaps = ['dependencies', 'devDependencies', 'optionalDependencies'];
 
 /**
- * Merges package.json by key. Your value wins if both sides changed it, except for a package, whose higher version wins.
+ * Merges package.json by key: makes the release's changes in yours. If both sides changed a key, your value stays, except
+ * for a package, whose higher version wins. A package that you removed, or moved to another map, stays so.
  *
  * @param {object} base of the release that you have
  * @param {object} own
  * @param {object} next of the new release
- * @returns {{ merged: object, conflicts: string[] }} a line for each key where your value won
+ * @returns {{ merged: object, conflicts: string[] }} a line for each key where your value stays
  */
 export function mergeManifest(base, own, next) {
+  const merged = structuredClone(own);
   const conflicts = [];
-  const [before, mine, theirs] = [base, own, next].map(withoutPackages);
-  if (own.version !== base.version) theirs.version = own.version; // the version of your app
-  const merged = mergeKeys(before, mine, theirs, (path, left, right) => {
-    conflicts.push(`${path}: you have ${JSON.stringify(left)}, the release has ${JSON.stringify(right)}`);
-    return left;
-  });
-  const [from, left, right] = [base, own, next].map(listPackages);
-  const versions = mergeKeys(from, left, right, (_name, left, right) => toHigher(left, right));
-  for (const map of packageMaps) {
-    // A package that you moved to another map stays there.
-    const names = Object.keys(versions).filter((name) => (findMap(own, name) ?? findMap(next, name)) === map);
-    if (names.length > 0) merged[map] = Object.fromEntries(names.sort().map((name) => [name, versions[name]]));
+  const set = ({ section, key }, value) => {
+    if (section !== '') merged[section] ??= {};
+    const holder = section === '' ? merged : merged[section];
+    holder[key] = value;
+    if (value === undefined) delete holder[key];
+    if (packageMaps.includes(section)) merged[section] = Object.fromEntries(Object.entries(holder).sort());
+  };
+  const [before, mine, after] = [base, own, next].map(flatten);
+  for (const name of new Set([...before.keys(), ...after.keys()])) {
+    const [from, left, right] = [before.get(name), mine.get(name), after.get(name)];
+    if (isSame(from, right) || isSame(left, right)) continue;
+    if (isSame(left, from)) {
+      if (left) set(left, undefined);
+      if (right) set(right, right.value);
+    } else if (packageMaps.includes((left ?? right)?.section)) {
+      if (left && right && right.value.localeCompare(left.value, 'en', { numeric: true }) > 0) set(left, right.value);
+    } else if (name !== 'version') {
+      const [yours, theirs] = [left, right].map((entry) => JSON.stringify(entry?.value));
+      conflicts.push(`${name}: you have ${yours}, the release has ${theirs}`);
+    }
   }
   return { merged, conflicts };
 }
 
-function withoutPackages(manifest) {
-  return Object.fromEntries(Object.entries(manifest).filter(([key]) => !packageMaps.includes(key)));
-}
-
-function listPackages(manifest) {
-  return Object.assign({}, ...packageMaps.map((map) => manifest[map]));
-}
-
-function findMap(manifest, name) {
-  return packageMaps.find((map) => manifest[map]?.[name] !== undefined);
-}
-
-function mergeKeys(base, own, next, resolve, parents = '') {
-  const merged = {};
-  for (const key of new Set([...Object.keys(own), ...Object.keys(next)])) {
-    const [from, left, right] = [base[key], own[key], next[key]];
-    const isSame = (a, b) => JSON.stringify(a) === JSON.stringify(b);
-    if (isSame(left, from) || isSame(left, right)) merged[key] = right;
-    else if (isSame(right, from)) merged[key] = left;
-    else if ([left, right].every((value) => typeof value === 'object' && !Array.isArray(value))) {
-      merged[key] = mergeKeys(from ?? {}, left, right, resolve, `${parents}${key}.`);
-    } else merged[key] = resolve(parents + key, left, right);
-    if (merged[key] === undefined) delete merged[key];
+/** Lists the keys of package.json and of the objects in it, by name. A package has the same name in each map. */
+function flatten(manifest) {
+  const entries = new Map();
+  for (const [section, content] of Object.entries(manifest)) {
+    const isObject = typeof content === 'object' && !Array.isArray(content);
+    if (!isObject) entries.set(section, { section: '', key: section, value: content });
+    for (const [key, value] of isObject ? Object.entries(content) : []) {
+      entries.set(packageMaps.includes(section) ? `package ${key}` : `${section}.${key}`, { section, key, value });
+    }
   }
-  return merged;
+  return entries;
 }
 
-/** What you removed stays removed. */
-function toHigher(own, next) {
-  if (own === undefined || next === undefined) return own;
-  return next.localeCompare(own, 'en', { numeric: true }) > 0 ? next : own;
+function isSame(one, other) {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
