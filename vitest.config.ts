@@ -3,7 +3,6 @@ import { defineConfig } from 'vitest/config';
 import { browserTarget } from './build/bundles.mjs';
 import { excerptsForVite } from './build/excerpts.mjs';
 import { inlineScriptsForVite } from './build/inline-script.mjs';
-import { sqlTextForVite } from './build/sql-text.mjs';
 import { report } from './tests/support/report.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
@@ -16,7 +15,7 @@ const BROWSER = ['tests/e2e/**/*.test.{ts,tsx}'];
 const SOAK = 'tests/**/*.{soak,clone}.test.ts';
 
 export default defineConfig({
-  plugins: [excerptsForVite(root), inlineScriptsForVite(root, browserTarget), sqlTextForVite()],
+  plugins: [excerptsForVite(root), inlineScriptsForVite(root, browserTarget)],
   resolve: {
     // The names that build/react-router.mjs gives to React Router's internal modules.
     alias: {

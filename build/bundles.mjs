@@ -56,7 +56,7 @@ function commonOptions({ root, dev, owner }) {
     legalComments: 'none',
     conditions: [dev ? 'development' : 'production'],
     alias: { ...owner.alias, ...routerContexts(root, { dev }) },
-    loader: { ...assetLoaders, '.sql': 'text' },
+    loader: assetLoaders,
     assetNames: 'assets/[name]-[hash]',
     publicPath: '/',
     // Source maps are one folder deeper than their files.

@@ -8,7 +8,7 @@ const owner = 'src/server/product/index.ts';
 const isModule = /(?<!\.min)\.[cm]?[jt]s$/;
 /** Folders without code of the app's server. In the project's root, Spillway's folders are skipped too. */
 const others = new Set(['node_modules', 'public']);
-const spillways = new Set(['bench', 'bin', 'build', 'dist', 'dist-dev', 'docs', 'src', 'tests']);
+const spillways = new Set(['bench', 'bin', 'build', 'dist', 'dist-dev', 'docs', 'src', 'templates', 'tests']);
 /** Larger files (bytes) are bundled or generated. */
 const maxBytes = 300_000;
 

@@ -1,162 +1,76 @@
-/**
- * Inserts code into files that you format and edit, so it finds positions by syntax and not by lines. Each function
- * returns undefined if it does not find its position.
- */
+import { parseSync } from 'oxc-parser';
 
 /**
- * Returns the ids and paths that a route table contains as literals.
- *
- * @param {string} source
+ * Inserts code into files that you edit. Each function returns undefined if it does not find its position. Biome formats
+ * the result.
  */
+
+/** Returns the ids and paths that a route table contains as literals. */
 export function listRoutes(source) {
-  const text = mask(source, { strings: false });
   const read = (key) =>
-    [...text.matchAll(new RegExp(`\\b${key}:\\s*(['"\`])(.*?)\\1`, 'g'))].map(([, , value]) => value);
+    [...findAll(parse(source), (node) => isProperty(node, key))].flatMap(({ value }) => value.value ?? []);
   return { ids: read('id'), paths: read('path') };
 }
 
-/**
- * Adds a route to the children of the first layout, or of the layout with an id.
- *
- * @param {string} source
- * @param {string} route
- * @param {string} [layout]
- */
+/** Adds a route to the children of the first layout, or of the layout with an id. */
 export function addRoute(source, route, layout) {
-  const code = mask(source);
-  const table = /\bdefineRoutes\s*\(\s*\[/.exec(code);
-  if (!table) return undefined;
-  for (const start of listItems(code, table.index + table[0].length - 1)) {
-    if (code[start] !== '{') continue;
-    const id = findValue(code, start, 'id');
-    if (layout !== undefined && (id === undefined || !source.startsWith(layout, id + 1))) continue;
-    const children = findValue(code, start, 'children');
-    if (children !== undefined && code[children] === '[') return insertLast(source, code, children, route);
-  }
-  return undefined;
+  const table = find(parse(source), ({ type, callee }) => type === 'CallExpression' && callee.name === 'defineRoutes');
+  const hasId = (node) => isProperty(node, 'id') && node.value.value === layout;
+  const owner =
+    layout && table
+      ? find(table, ({ type, properties }) => type === 'ObjectExpression' && properties.some(hasId))
+      : table;
+  const children = find(owner, (node) => isProperty(node, 'children'))?.value;
+  return insertLast(source, children, route);
 }
 
-/**
- * Adds a property to the object of a constant, or an item to its list.
- *
- * @param {string} source
- * @param {string} name
- * @param {string} property
- */
+/** Adds a property to the object of a constant. */
 export function addProperty(source, name, property) {
-  const code = mask(source);
-  const found = new RegExp(`\\bconst ${name}\\b[^=;]*=\\s*[{[]`).exec(code);
-  return found ? insertLast(source, code, found.index + found[0].length - 1, property) : undefined;
+  const constant = find(parse(source), ({ type, id }) => type === 'VariableDeclarator' && id.name === name);
+  return insertLast(
+    source,
+    find(constant, ({ type }) => type === 'ObjectExpression'),
+    property,
+  );
 }
 
-/**
- * Adds a member to an interface.
- *
- * @param {string} source
- * @param {string} name
- * @param {string} member
- */
-export function addMember(source, name, member) {
-  const code = mask(source);
-  const found = new RegExp(`\\binterface ${name}\\b[^{]*\\{`).exec(code);
-  const close = found ? findClose(code, found.index + found[0].length - 1) : -1;
-  return close < 0 ? undefined : `${source.slice(0, close)}  ${member};\n${source.slice(close)}`;
-}
-
-/**
- * Adds an item to the list that a function returns.
- *
- * @param {string} source
- * @param {string} name
- * @param {string} item
- */
+/** Adds an item to the list that a function returns. */
 export function addReturned(source, name, item) {
-  const code = mask(source);
-  const found = new RegExp(`\\bfunction ${name}\\b[^]*?\\breturn \\[`).exec(code);
-  return found ? insertLast(source, code, found.index + found[0].length - 1, item) : undefined;
+  const made = find(parse(source), ({ type, id }) => type === 'FunctionDeclaration' && id.name === name);
+  return insertLast(source, find(made, ({ type }) => type === 'ReturnStatement')?.argument, item);
 }
 
-/**
- * Adds imports below the last one.
- *
- * @param {string} source
- * @param {string[]} imports
- */
+/** Adds imports below the last one. */
 export function addImports(source, imports) {
-  const all = [...mask(source).matchAll(/^import\b[^;]*;[^\n]*\n/gm)];
-  const end = all.length > 0 ? all[all.length - 1].index + all[all.length - 1][0].length : 0;
-  return `${source.slice(0, end)}${imports.map((line) => `${line}\n`).join('')}${source.slice(end)}`;
+  const last = parse(source).findLast(({ type }) => type === 'ImportDeclaration');
+  const lines = imports.map((line) => `${line}\n`).join('');
+  const place = last ? source.indexOf('\n', last.end) + 1 : 0;
+  return source.slice(0, place) + lines + source.slice(place);
 }
 
-/** Replaces comments with spaces and the characters of strings with `x`, so that all positions stay the same. */
-export function mask(source, { strings = true } = {}) {
-  const parts = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|(['"])(?:\\.|(?!\1)[^\\\n])*\1|`(?:\\.|[^\\`])*`/g;
-  return source.replace(parts, (part) => {
-    if (part.startsWith('/')) return part.replace(/[^\n]/g, ' ');
-    return strings ? part[0] + part.slice(1, -1).replace(/[^\n]/g, 'x') + part[0] : part;
-  });
+function parse(source) {
+  return parseSync('source.tsx', source).program.body;
 }
 
-const CLOSING = { '(': ')', '[': ']', '{': '}' };
-
-/** Returns the position of the bracket that closes the one at `open`, or -1. */
-function findClose(code, open) {
-  const expected = [];
-  for (let index = open; index < code.length; index += 1) {
-    const character = code[index];
-    if (character in CLOSING) expected.push(CLOSING[character]);
-    else if (')]}'.includes(character) && character !== expected.pop()) return -1;
-    if (expected.length === 0) return index;
-  }
-  return -1;
+function isProperty({ type, key }, name) {
+  return type === 'Property' && key.name === name;
 }
 
-/** Returns the start positions of the items of the list at `open`. */
-function listItems(code, open) {
-  const close = findClose(code, open);
-  const starts = [];
-  let isNew = true;
-  for (let index = open + 1; index < close; index += 1) {
-    const character = code[index];
-    if (/\s/.test(character)) continue;
-    if (isNew) starts.push(index);
-    isNew = character === ',';
-    if (character in CLOSING) {
-      const end = findClose(code, index);
-      if (end < 0) return starts;
-      index = end;
-    }
-  }
-  return starts;
+function find(root, test) {
+  return findAll(root, test).next().value;
 }
 
-/** Returns the start position of a property's value in the object at `open`. */
-function findValue(code, open, key) {
-  const property = new RegExp(`^${key}\\s*:\\s*`);
-  for (const start of listItems(code, open)) {
-    const found = property.exec(code.slice(start));
-    if (found) return start + found[0].length;
-  }
-  return undefined;
+/** Finds nodes of a syntax tree, outer ones first. */
+function* findAll(node, test) {
+  if (typeof node !== 'object' || node === null) return;
+  if (node.type && test(node)) yield node;
+  for (const value of Object.values(node)) yield* findAll(value, test);
 }
 
-/** Adds an item at the end of the list at `open`, on its own line if the list has several lines. */
-function insertLast(source, code, open, item) {
-  const close = findClose(code, open);
-  if (close < 0) return undefined;
-  const inside = code.slice(open + 1, close);
-  const last = open + 1 + inside.trimEnd().length;
-  const comma = inside.trim() === '' || inside.trimEnd().endsWith(',') ? '' : ',';
-  const lineStart = code.lastIndexOf('\n', close) + 1;
-  if (lineStart <= open) {
-    const space = inside.trim() === '' ? '' : ' ';
-    return `${source.slice(0, last)}${comma}${space}${item}${source.slice(close)}`;
-  }
-  const indent = /^[ \t]*/.exec(code.slice(lineStart))[0];
-  const line = `${item.replace(/^/gm, `${indent}  `)},\n`;
-  const before = source.slice(0, last) + comma;
-  // If the list ends in the middle of a line, there is no line before which to insert.
-  return code.slice(lineStart, close).trim() === ''
-    ? before + source.slice(last, lineStart) + line + source.slice(lineStart)
-    : `${before}${source.slice(last, close)}\n${line}${indent}${source.slice(close)}`;
+function insertLast(source, list, item) {
+  const items = list?.elements ?? list?.properties;
+  if (!items) return undefined;
+  const end = list.end - 1;
+  const needsComma = items.length > 0 && !/^\s*,/.test(source.slice(items.at(-1).end, end));
+  return `${source.slice(0, end)}${needsComma ? ',' : ''}${item}${source.slice(end)}`;
 }

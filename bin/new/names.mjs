@@ -1,25 +1,16 @@
 import * as destination from '../../build/destination.mjs';
+
 /** Thrown for invalid requests. The message is shown to the user. */
 export class Refusal extends Error {}
 
 /** First path segments that the engine handles before any page. */
 const RESERVED = ['api', '_data', 'assets', '_dev', '_report', ...destination.paths, 'livez', 'readyz', 'metrics'];
 
-/** Irregular singulars. */
+/** Irregular singulars: many:one. */
 const SINGULARS = new Map(
-  Object.entries({
-    buses: 'bus',
-    children: 'child',
-    cookies: 'cookie',
-    men: 'man',
-    movies: 'movie',
-    news: 'news',
-    people: 'person',
-    series: 'series',
-    species: 'species',
-    statuses: 'status',
-    women: 'woman',
-  }),
+  'buses:bus children:child cookies:cookie men:man movies:movie news:news people:person series:series species:species statuses:status women:woman'
+    .split(' ')
+    .map((pair) => pair.split(':')),
 );
 
 /** Reserved words, which a module cannot use as names. */
@@ -28,6 +19,8 @@ const KEYWORDS = new Set(
     ' ',
   ),
 );
+
+const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 /**
  * Parses a page's path. The id consists of the static segments. A segment before a parameter becomes singular, because
@@ -38,30 +31,27 @@ const KEYWORDS = new Set(
  * @throws Refusal
  */
 export function parsePagePath(path, givenId) {
-  if (!path.startsWith('/')) throw new Refusal(`The path of a page starts with a slash: "/${path}", not "${path}".`);
-  if (path !== '/' && path.endsWith('/'))
-    throw new Refusal(`The path of a page does not end with a slash: "${path.replace(/\/+$/, '') || '/'}".`);
-  const segments = path === '/' ? [] : path.slice(1).split('/');
-  for (const segment of segments) {
-    if (/^:[A-Za-z_]\w*$/.test(segment) || /^[A-Za-z0-9][\w-]*$/.test(segment)) continue;
-    if (RESERVED.includes(segment)) continue; // refused below, with the reason
+  const segments = path
+    .split('/')
+    .slice(1)
+    .filter((segment) => path !== '/' || segment !== '');
+  const [first = ''] = segments;
+  if (RESERVED.includes(first.toLowerCase())) {
+    throw new Refusal(`Spillway handles all paths that begin with /${first}, so a page there would never be shown.`);
+  }
+  if (!/^(?:\/|(?:\/(?::[A-Za-z_]\w*|[A-Za-z0-9][\w-]*))+)$/.test(path)) {
     throw new Refusal(
-      segment === ''
-        ? `The path "${path}" has a double slash. Remove one of them.`
-        : `The path "${path}" has a segment, "${segment}", that is neither a word (letters, digits, - and _) nor a :parameter. Add this page manually.`,
+      `"${path}" is not a path that this command can add. Use /words and /:parameters, such as /orders/:id. Add others manually.`,
     );
   }
-  const [first = ''] = segments;
-  if (RESERVED.includes(first.toLowerCase()))
-    throw new Refusal(
-      `Spillway handles all paths that begin with /${first}, so a page there would never be shown. Choose another path.`,
-    );
   const params = segments.filter((segment) => segment.startsWith(':')).map((segment) => segment.slice(1));
-  if (new Set(params).size < params.length)
+  if (new Set(params).size < params.length) {
     throw new Refusal(`The path "${path}" has two parameters with the same name. Rename one of them.`);
+  }
   const id = givenId ?? toPageId(segments);
-  if (!/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(id))
+  if (!NAME.test(id)) {
     throw new Refusal(`"${id}" is not a valid id for a page. Use lowercase letters and digits, with - between words.`);
+  }
   return { path, id, params };
 }
 
@@ -70,24 +60,11 @@ export function parsePagePath(path, givenId) {
  * @throws Refusal
  */
 export function parseResource(resource) {
-  if (!/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(resource)) {
-    throw new Refusal(
-      `"${resource}" is not a valid name for a resource. Use lowercase letters and digits, with - between words. For example, gauges gets the path /api/gauges.`,
-    );
-  }
-  if (destination.paths.includes(resource)) {
-    throw new Refusal(`Spillway uses /api/${resource} itself. Choose another name.`);
-  }
-  return resource;
-}
-
-/**
- * @param {string} name
- * @throws Refusal
- */
-export function parseName(name) {
-  if (/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(name)) return name;
-  throw new Refusal(`"${name}" is not a valid name. Use lowercase letters and digits, with - between words.`);
+  if (destination.paths.includes(resource)) throw new Refusal(`Spillway uses /api/${resource}. Choose another name.`);
+  if (NAME.test(resource) && !/^\d/.test(resource)) return resource;
+  throw new Refusal(
+    `"${resource}" is not a valid name for a resource. Use lowercase letters and digits, with - between words. For example, gauges gets the path /api/gauges.`,
+  );
 }
 
 function toPageId(segments) {
@@ -104,21 +81,6 @@ function toPageId(segments) {
 export function toSingular(name) {
   const start = name.lastIndexOf('-') + 1;
   return name.slice(0, start) + toSingularWord(name.slice(start));
-}
-
-/**
- * Turns `note` into `notes` and `order-item` into `order-items`.
- *
- * @param {string} name
- */
-export function toPlural(name) {
-  const start = name.lastIndexOf('-') + 1;
-  const word = name.slice(start);
-  const known = [...SINGULARS].find(([, one]) => one === word)?.[0];
-  const end = /[^aeiou]y$/.test(word)
-    ? word.replace(/y$/, 'ies')
-    : `${word}${/(?:s|x|ch|sh)$/.test(word) ? 'es' : 's'}`;
-  return name.slice(0, start) + (known ?? end);
 }
 
 function toSingularWord(word) {

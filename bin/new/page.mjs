@@ -20,32 +20,25 @@ export function planPage(root, wanted) {
   const halves = readFileSync(join(root, halvesFile), 'utf8');
   requireFree(page, listRoutes(routes), halves);
   const name = toConstName(id);
+  const hasData = !wanted['no-data'];
   const mode = wanted.static ? " mode: 'static'," : '';
   const route = `{ id: '${id}', path: '${path}',${mode} page: () => import('./pages/${id}/${id}.tsx') }`;
-  const hasData = !wanted['no-data'];
-  const half = `src/server/product/pages/${id}.ts`;
   const key = /^[A-Za-z_]\w*$/.test(id) ? id : `'${id}'`;
   const value = hasData ? name : 'null';
   const property = key === value ? key : `${key}: ${value}`;
-  const imported = hasData ? [`import { ${name} } from './${id}.ts';`] : [];
+  const imports = hasData ? [`import { ${name} } from './${id}.ts';`] : [];
   const halvesWithId = addProperty(halves, 'pages', property);
   return {
-    files: [
-      {
-        path: `src/shared/product/pages/${id}/${id}.tsx`,
-        about: 'the page',
-        text: hasData ? writePage(page) : writePlainPage(page),
-      },
-      ...(hasData ? [{ path: half, about: 'its server half', text: writeHalf(page, name) }] : []),
-      { path: `tests/server/product/pages/${id}.test.ts`, about: 'its test', text: writeTest(page) },
-    ],
+    files: {
+      [`src/shared/product/pages/${id}/${id}.tsx`]: hasData ? writePage(page) : writePlainPage(page),
+      ...(hasData && { [`src/server/product/pages/${id}.ts`]: writeHalf(page, name) }),
+      [`tests/server/product/pages/${id}.test.ts`]: writeTest(page),
+    },
     edits: [
       {
         path: halvesFile,
-        text: halvesWithId && addImports(halvesWithId, imported),
-        byHand: [...imported.map((line) => line.slice(0, -1)), `${property}, in the table of server halves`].join(
-          ' and ',
-        ),
+        text: halvesWithId && addImports(halvesWithId, imports),
+        byHand: `${[...imports, property].join(' ')}, in the table of server halves`,
       },
       {
         path: routesFile,

@@ -1,13 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { addProperty, addReturned } from './insert.mjs';
+import { addImports, addProperty, addReturned } from './insert.mjs';
 import { parseResource, Refusal, toCamel, toConstName, toPascal, toSingular, toTypeName } from './names.mjs';
-import { planEdit } from './plan-edit.mjs';
 
 const operationsFile = 'src/shared/product/api/index.ts';
 const handlersFile = 'src/server/product/api/index.ts';
-const emptyApp = fileURLToPath(new URL('../own/empty', import.meta.url));
 
 /** Names that the written files use themselves. */
 const USED = ['api', 'implement', 'operation', 'store', 'z'];
@@ -27,31 +24,27 @@ export function planResource(root, wanted) {
   const shared = `src/shared/product/api/${resource}.ts`;
   const created = `${handlers}(create${pascal}Store())`;
   return {
-    files: [
-      { path: shared, about: 'its operations: what they accept and answer', text: writeOperations(names) },
-      { path: `${folder}/handlers.ts`, about: 'their handlers', text: writeHandlers(names) },
-      { path: `${folder}/store.ts`, about: 'the store, in memory until you change it', text: writeStore(names) },
-      {
-        path: `tests/server/product/api/${resource}/handlers.test.ts`,
-        about: 'its test',
-        text: writeTest(names),
-      },
-    ],
+    files: {
+      [shared]: writeOperations(names),
+      [`${folder}/handlers.ts`]: writeHandlers(names),
+      [`${folder}/store.ts`]: writeStore(names),
+      [`tests/server/product/api/${resource}/handlers.test.ts`]: writeTest(names),
+    },
     edits: [
-      planEdit(findFile(root, operationsFile), {
+      planEdit(root, {
         path: operationsFile,
         imports: [`import { ${operations} } from './${resource}.ts';`],
-        items: [`...${operations}`],
+        item: `...${operations}`,
         place: 'the object `api`',
         add: (source, item) => addProperty(source, 'api', item),
       }),
-      planEdit(findFile(root, handlersFile), {
+      planEdit(root, {
         path: handlersFile,
         imports: [
           `import { ${handlers} } from './${resource}/handlers.ts';`,
           `import { create${pascal}Store } from './${resource}/store.ts';`,
         ],
-        items: [created],
+        item: created,
         place: 'the list that `createApi` returns',
         add: (source, item) => addReturned(source, 'createApi', item),
       }),
@@ -60,9 +53,10 @@ export function planResource(root, wanted) {
   };
 }
 
-/** An app of an earlier version has no file of operations. It gets the one of the empty app. */
-function findFile(root, path) {
-  return [root, emptyApp].map((folder) => join(folder, path)).find(existsSync);
+/** @returns {import('./new.mjs').Plan['edits'][number]} */
+function planEdit(root, { path, imports, item, place, add }) {
+  const text = add(readFileSync(join(root, path), 'utf8'), item);
+  return { path, text: text && addImports(text, imports), byHand: `${[...imports, item].join(' ')}, in ${place}` };
 }
 
 function toNames(resource) {

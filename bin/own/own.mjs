@@ -1,45 +1,75 @@
 import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { withoutCredentials } from '../upgrade/spillway-file.mjs';
-import { hasTour, PARTS, planRemoval, removeTour } from './tour.mjs';
-import { OPTIONAL_PARTS } from './without.mjs';
+import { listFiles, readJson } from '../../build/files.mjs';
+import { writeJson, writeOrigin } from '../upgrade/spillway-file.mjs';
+import { listSettings, withoutSettings } from './settings.mjs';
+import { removePart, toSorted } from './without.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
+/** What each template needs in production, besides Spillway's packages. */
+const templates = { empty: [], accounts: ['@better-auth/kysely-adapter', 'better-auth', 'kysely', 'pg'] };
+
+/** Files of the tour that any app can keep. */
+const kept = [
+  'src/shared/product/error-pages.tsx',
+  'src/shared/product/href.ts',
+  'tests/shared/product/error-pages.test.tsx',
+];
+
+/** In your app, `npm test` runs only these, and `npm run test:all` everything. */
+const testFolders = ['shared/', 'server/', 'client/', 'e2e/', ''].map((tree) => `tests/${tree}product`);
+
 /**
- * Replaces the tour with an empty app, or with one that has accounts and a database. First lists the removed files and asks for confirmation. Requires a clean git tree,
- * so that one command restores everything.
+ * Replaces the tour with a template. Asks first, and requires a clean git tree, so that git restores everything.
  *
  * @param {string[]} args
  */
 export async function own(args) {
   const options = readOptions(args);
-  if (!options) return refuse('Usage: npm run own -- [--with accounts] [--without desk] [--yes] [--force]');
-  if (!hasTour(root)) {
+  if (!options) return refuse('Usage: npm run own -- [--with accounts] [--without desk] [--yes]');
+  const settings = listSettings(readFileSync(join(root, 'src/server/product/settings.ts'), 'utf8'));
+  if (!settings.includes('TOUR_FAILURES')) {
     return refuse('The tour has already been removed: the product does not have its setting TOUR_FAILURES.');
   }
-  const changes = listChanges(root);
-  if (changes?.length && !options.force) {
-    return refuse(
-      `There are uncommitted changes (${changes[0].slice(3)}${changes.length > 1 ? ` and ${changes.length - 1} more` : ''}). Commit or stash them first, so that you lose nothing, or run \`npm run own -- --force\`.`,
-    );
+  if (askGit('status', '--short', '--', '.')) {
+    return refuse('There are uncommitted changes. Commit or stash them first, so that you lose nothing.');
   }
-  const plan = planRemoval(root, options.with);
-  console.log(describe(plan, changes !== undefined, options.without));
+  const tour = listTour();
+  const template = options.with ?? 'empty';
+  console.log(`This replaces the tour (${tour.join(', ')}) with the app in templates/${template}.`);
+  if (options.without) console.log(`It also removes the ${options.without}, with its tests, settings and packages.`);
   if (!options.yes && !(await agree(args))) return refuse('Nothing was removed.');
-  removeTour(root, plan, findUpstream(root), options.without ? [options.without] : []);
-  console.log(FAREWELL);
-  if (options.with) console.log(`\n${PARTS[options.with].next}`);
+
+  const files = kept.map((path) => [join(root, path), readFileSync(join(root, path))]);
+  for (const folder of tour) rmSync(join(root, folder), { recursive: true });
+  for (const name of new Set(['empty', template])) {
+    cpSync(join(root, 'templates', name), root, { recursive: true, filter: (path) => !path.endsWith('.env.part') });
+  }
+  for (const [file, content] of files) writeFileSync(file, content);
+  const part = join(root, 'templates', template, '.env.part');
+  const added = existsSync(part) ? readFileSync(part, 'utf8') : '';
+  rewrite('.env.example', (text) => withoutSettings(text, settings) + added);
+  for (const path of ['README.md', ...listFiles(join(root, 'docs')).map((name) => `docs/${name}`)]) {
+    if (path.endsWith('.md')) rewrite(path, withoutTour);
+  }
+  if (options.without) removePart(root, options.without);
+  writeManifest(templates[template]);
+  writeOrigin(root, findOrigin());
+  console.log(farewell);
+  if (template === 'accounts') console.log('\nThe chapter about accounts is docs/guide/accounts.md.');
 }
 
-const FAREWELL = `
+const farewell = `
 The tour has been removed. Next steps:
 
   npm run dev                   serves your app; its home page says where things are
   npm run new -- page /about    creates a page, its server half and its test
-  npm run new -- api notes      creates an API resource, /api/notes, and its test
+  npm run new -- api tags       creates an API resource, /api/tags, and its test
   npm test                      runs your tests; npm run test:all also runs Spillway's
 
 The guide starts with docs/guide/01-pages.md. It builds an address book from this app, step by step.
@@ -48,62 +78,38 @@ Replace Spillway's name with yours in package.json, README.md, CHANGELOG.md and 
 
 function readOptions(args) {
   try {
-    const { values } = parseArgs({
-      args,
-      options: {
-        with: { type: 'string' },
-        without: { type: 'string' },
-        yes: { type: 'boolean' },
-        force: { type: 'boolean' },
-      },
-    });
-    const isKnown =
-      (values.with === undefined || Object.hasOwn(PARTS, values.with)) &&
-      (values.without === undefined || OPTIONAL_PARTS.includes(values.without));
-    return isKnown ? values : undefined;
+    const text = { type: 'string' };
+    const { values } = parseArgs({ args, options: { with: text, without: text, yes: { type: 'boolean' } } });
+    return [undefined, 'accounts'].includes(values.with) && [undefined, 'desk'].includes(values.without)
+      ? values
+      : undefined;
   } catch {
     return undefined;
   }
-}
-
-/** Returns uncommitted changes as lines of `git status --short`; undefined without git. */
-function listChanges(folder) {
-  return askGit(folder, ['status', '--short', '--', '.'])
-    ?.split('\n')
-    .filter((line) => line !== '');
-}
-
-/** Returns the URL that this clone comes from, for later upgrades. */
-function findUpstream(folder) {
-  const url = askGit(folder, ['remote', 'get-url', 'origin'])?.trim();
-  return url && withoutCredentials(url);
 }
 
 /** Returns the output of git; undefined without git, or if it fails. */
-function askGit(folder, args) {
+function askGit(...args) {
   try {
-    return execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    return execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
   } catch {
     return undefined;
   }
 }
 
-function describe({ removed, kept, written }, hasGit, without) {
-  const counts = Map.groupBy(removed, ({ folder }) => folder);
-  return [
-    `This removes the ${removed.length} files of the tour:`,
-    ...[...counts].map(([folder, files]) => `  ${String(files.length).padStart(4)}  ${folder}`),
-    `and writes an app of ${written.length} files. These files stay unchanged:`,
-    ...kept.map((path) => `        ${path}`),
-    ...(without ? [`It also removes the ${without} of Spillway, with its tests, settings and packages.`] : []),
-    ...(hasGit ? [] : ['This is not a git repository, so you cannot restore the removed files.']),
-  ].join('\n');
+/** Lists the folders of the tour. The folder in `tests/support` belongs to any app. */
+function listTour() {
+  const trees = ['src', 'tests'].flatMap((top) => readdirSync(join(root, top)).map((tree) => `${top}/${tree}/product`));
+  return [...trees, 'src/client/public'].filter(
+    (path) => existsSync(join(root, path)) && path !== 'tests/support/product',
+  );
 }
 
 async function agree(args) {
   if (!process.stdin.isTTY) {
-    const confirmed = ['npm run own --', ...args, '--yes'].join(' ');
-    console.error(`Cannot ask for confirmation without a terminal. Run \`${confirmed}\` to confirm.`);
+    console.error(
+      `Cannot ask without a terminal. Run \`${['npm run own --', ...args, '--yes'].join(' ')}\` to confirm.`,
+    );
     return false;
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
@@ -114,6 +120,42 @@ async function agree(args) {
   } finally {
     terminal.close();
   }
+}
+
+/** Removes the text between `<!-- tour -->` and `<!-- /tour -->`, with the line after it. */
+function withoutTour(markdown) {
+  return markdown.replace(/^<!-- tour -->\n[\s\S]*?^<!-- \/tour -->\n\n?/gm, '');
+}
+
+function rewrite(path, change) {
+  const text = readFileSync(join(root, path), 'utf8');
+  writeFileSync(join(root, path), change(text));
+}
+
+/** Changes the scripts of tests, and turns packages for development into those that the app needs. */
+function writeManifest(packages) {
+  const manifest = readJson(join(root, 'package.json'));
+  const { test } = manifest.scripts;
+  Object.assign(manifest.scripts, { test: [test, ...testFolders].join(' '), 'test:all': test });
+  for (const name of packages) {
+    const { [name]: version, ...others } = manifest.devDependencies;
+    if (version === undefined) continue;
+    manifest.devDependencies = others;
+    manifest.dependencies = toSorted({ ...manifest.dependencies, [name]: version });
+  }
+  writeJson(join(root, 'package.json'), manifest);
+  const args = ['install', '--package-lock-only', '--offline', '--ignore-scripts'];
+  execFileSync('npm', args, { cwd: root, shell: process.platform === 'win32' });
+}
+
+/** The commit counts only if Spillway's repository has it. */
+function findOrigin() {
+  const base = askGit('branch', '--remotes', '--contains', 'HEAD') ? askGit('rev-parse', 'HEAD') : undefined;
+  return {
+    version: readJson(join(root, 'package.json')).version,
+    base,
+    upstream: askGit('remote', 'get-url', 'origin'),
+  };
 }
 
 function refuse(sentence) {

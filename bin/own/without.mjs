@@ -1,14 +1,49 @@
-import { posix } from 'node:path';
-
-/** Parts of Spillway that an app can do without. */
-export const OPTIONAL_PARTS = ['desk'];
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { listFiles, readJson } from '../../build/files.mjs';
+import { writeJson } from '../upgrade/spillway-file.mjs';
+import { listSettings, withoutSettings } from './settings.mjs';
 
 /**
- * @typedef {object} Sources files of a release or an app, on disk or in git
+ * Removes a part of Spillway: its rooms, what imports them, its settings and its packages.
+ *
+ * @param {string} root
+ * @param {string} name
+ */
+export function removePart(root, name) {
+  const paths = ['.github', 'bench', 'bin', 'build', 'docs', 'src', 'templates', 'tests'].flatMap((folder) =>
+    listFiles(join(root, folder)).map((path) => `${folder}/${path}`),
+  );
+  const top = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isFile());
+  const read = (path) => readFileSync(join(root, path), 'utf8');
+  const plan = planWithout(name, { paths: [...paths, ...top.map((entry) => entry.name)], read });
+  const { removal, removed, written } = plan;
+  const settings = listSettings(read(removal.settings));
+  const added = read(`templates/without-${name}/.env.part`);
+  for (const path of removed) rmSync(join(root, path));
+  for (const folder of ['src', 'tests', 'bench', 'docs']) removeEmptyFolders(join(root, folder));
+  for (const [path, text] of written) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  writeFileSync(join(root, '.env.example'), withoutSettings(read('.env.example'), settings) + added);
+  const manifest = readJson(join(root, 'package.json'));
+  withoutPackages(manifest, removal);
+  writeJson(join(root, 'package.json'), manifest);
+}
+
+function removeEmptyFolders(folder) {
+  const entriesHere = readdirSync(folder, { withFileTypes: true });
+  for (const entry of entriesHere) if (entry.isDirectory()) removeEmptyFolders(join(folder, entry.name));
+  if (readdirSync(folder).length === 0) rmdirSync(folder);
+}
+
+/**
+ * @typedef {object} Sources the files of an app
  * @property {string[]} paths
  * @property {(path: string) => string} read
  *
- * @typedef {object} Removal what `bin/own/without-<part>/removal.json` says
+ * @typedef {object} Removal what `templates/without-<part>/removal.json` says
  * @property {string} room the name of the part's folders in `src` and `tests`
  * @property {string[]} paths other files, and folders that end with a slash
  * @property {string[]} regions files with lines between `#region <part>` and `#endregion <part>`
@@ -19,16 +54,14 @@ export const OPTIONAL_PARTS = ['desk'];
  */
 
 /**
- * Lists what an app without a part does not have. It only reads, so it works for each release in git too.
+ * Lists what an app without a part does not have.
  *
  * @param {string} part
  * @param {Sources} sources
- * @returns {{ removal: Removal, removed: Set<string>, written: Map<string, string> } | undefined} undefined if the
- *   release does not know how
+ * @returns {{ removal: Removal, removed: Set<string>, written: Map<string, string> }}
  */
 export function planWithout(part, { paths, read }) {
-  const folder = `bin/own/without-${part}`;
-  if (!paths.includes(`${folder}/removal.json`)) return undefined;
+  const folder = `templates/without-${part}`;
   /** @type {Removal} */
   const removal = JSON.parse(read(`${folder}/removal.json`));
   const replaced = new Map(
@@ -98,8 +131,8 @@ function listImports(path, text) {
  * @param {Record<string, any>} manifest
  * @param {Removal} removal
  */
-export function withoutPackages(manifest, { scripts, packages, developing }) {
-  for (const [name, script] of Object.entries(manifest.scripts ? scripts : {})) {
+function withoutPackages(manifest, { scripts, packages, developing }) {
+  for (const [name, script] of Object.entries(scripts)) {
     if (script === null) delete manifest.scripts[name];
     else manifest.scripts[name] = script;
   }
@@ -110,53 +143,6 @@ export function withoutPackages(manifest, { scripts, packages, developing }) {
     manifest.dependencies = others;
     manifest.devDependencies = toSorted({ ...manifest.devDependencies, [name]: version });
   }
-}
-
-/**
- * Removes packages from a lockfile that nothing in it needs, and marks those that only development needs.
- *
- * @param {{ packages: Record<string, any> }} lock
- */
-export function pruneLock({ packages }) {
-  const { devDependencies, ...root } = packages[''];
-  const needed = listNeeded(packages, root);
-  const all = listNeeded(packages, { ...root, devDependencies });
-  for (const path of Object.keys(packages)) {
-    if (path === '') continue;
-    if (!all.has(path)) delete packages[path];
-    else if (needed.has(path)) delete packages[path].dev;
-    else if (!packages[path].devOptional) packages[path] = toDevelopment(packages[path]);
-  }
-}
-
-/** In npm's order. */
-function toDevelopment({ version, resolved, integrity, dev: _dev, ...rest }) {
-  return { version, resolved, integrity, dev: true, ...rest };
-}
-
-function listNeeded(packages, root) {
-  const found = new Set();
-  const follow = (path, { dependencies, devDependencies, optionalDependencies, peerDependencies }) => {
-    const names = Object.keys({ ...peerDependencies, ...dependencies, ...devDependencies, ...optionalDependencies });
-    for (const name of names) {
-      const target = findPackage(packages, path, name);
-      if (target === undefined || found.has(target)) continue;
-      found.add(target);
-      const { devDependencies: _own, ...entry } = packages[target];
-      follow(target, entry);
-    }
-  };
-  follow('', root);
-  return found;
-}
-
-/** Looks in `node_modules` of the package, then of those around it, as Node does. */
-function findPackage(packages, path, name) {
-  const target = `${path === '' ? '' : `${path}/`}node_modules/${name}`;
-  if (packages[target]) return target;
-  if (path === '') return undefined;
-  const end = path.lastIndexOf('node_modules/');
-  return findPackage(packages, path.slice(0, Math.max(0, end - 1)), name);
 }
 
 export function toSorted(entries) {

@@ -1,102 +1,67 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A sentence for the person who runs the command. */
-export class UpgradeError extends Error {}
+/** Its message is for the person who runs the command. */
+export class CommandError extends Error {}
 
 /**
  * @typedef {object} GitOptions
- * @property {string} [input]
+ * @property {string | Buffer} [input]
  * @property {Record<string, string>} [env]
+ * @property {'utf8' | 'latin1'} [encoding] of the output
+ * @property {boolean} [withErrors] also returns what it prints to standard error
  *
- * @typedef {ReturnType<typeof createGit>} Git
+ * @typedef {(args: string[], options?: GitOptions) => string} Git Runs git and returns what it prints.
  */
 
-/** @param {string} root */
-export function createGit(root) {
-  /**
-   * @param {string[]} args
-   * @param {GitOptions} [options]
-   */
-  function attempt(args, { input, env } = {}) {
-    const { status, stdout, stderr, error } = spawnSync('git', ['-c', 'gc.auto=0', ...args], {
-      cwd: root,
-      encoding: 'utf8',
-      input,
-      env: { ...process.env, ...env },
-      maxBuffer: 2 ** 30,
-    });
-    if (error) throw new UpgradeError(`git could not be started: ${error.message}`);
-    return { ok: status === 0, out: stdout, err: stderr };
-  }
-
-  /**
-   * @param {string[]} args
-   * @param {GitOptions} [options]
-   * @returns {string} its output, without the line end
-   */
-  function run(args, options) {
-    const { ok, out, err } = attempt(args, options);
-    if (!ok) throw new UpgradeError(`\`git ${args.join(' ')}\` failed: ${(err || out).trim()}`);
-    return out.replace(/\n$/, '');
-  }
-
-  return {
-    root,
-    attempt,
-    run,
-    /** Returns what a revision names, or undefined. */
-    resolve(/** @type {string} */ revision) {
-      const { ok, out } = attempt(['rev-parse', '--verify', '--quiet', '--end-of-options', revision]);
-      return ok ? out.trim() : undefined;
-    },
-    /** Lists the files of a tree: mode and id by path. */
-    list(/** @type {string} */ tree) {
-      const lines = run(['ls-tree', '-r', '-z', tree]).split('\0').filter(Boolean);
-      return new Map(
-        lines.map((line) => {
-          const [, mode, id, path] = /^(\d+) \w+ (\w+)\t([\s\S]+)$/.exec(line) ?? [];
-          return [path, { mode, id }];
-        }),
-      );
-    },
-    read: (/** @type {string} */ id) => attempt(['cat-file', 'blob', id]).out,
-    write: (/** @type {string} */ text) => run(['hash-object', '-w', '--stdin'], { input: text }),
-    /** Writes a tree of files, as `list` returns them. */
-    writeTree(/** @type {Map<string, { mode: string, id: string }>} */ files) {
-      return inFolder((folder) => {
-        const env = { GIT_INDEX_FILE: join(folder, 'index') };
-        const lines = [...files].map(([path, { mode, id }]) => `${mode} ${id}\t${path}\0`);
-        run(['update-index', '-z', '--index-info'], { input: lines.join(''), env });
-        return run(['write-tree'], { env });
-      });
-    },
-    /** Writes a tree of the files in a folder outside the repository. */
-    writeFolder(/** @type {string} */ source) {
-      return inFolder((folder) => {
-        const env = { GIT_INDEX_FILE: join(folder, 'index') };
-        const gitFolder = run(['rev-parse', '--absolute-git-dir']);
-        const from = [`--git-dir=${gitFolder}`, `--work-tree=${source}`];
-        run(['-C', source, ...from, 'add', '--all', '--', '.'], { env });
-        return run(['write-tree'], { env });
-      });
-    },
+/**
+ * @param {string} folder
+ * @returns {Git}
+ */
+export function createGit(folder) {
+  return function git(args, { input, env, encoding = 'utf8', withErrors = false } = {}) {
+    const options = { cwd: folder, input, env: { ...process.env, ...env }, encoding, maxBuffer: 2 ** 30 };
+    const { status, stdout, stderr, error } = spawnSync('git', args, options);
+    if (status === 0) return withErrors ? stdout + stderr : stdout;
+    throw new CommandError(`\`git ${args.join(' ')}\` failed: ${error?.message ?? (stderr || stdout).trim()}`);
   };
 }
 
 /**
- * Runs a function with a temporary folder.
+ * Verifies the SSH signature of a tag. PGP signatures do not count, because git would accept any key of the user's
+ * keyring.
  *
- * @template T
- * @param {(folder: string) => T} use
+ * @param {Git} git
+ * @param {string} ref where the tag is
+ * @param {string} name that the tag must have, so that an old release cannot be offered as a new one
+ * @param {string} signers the text of an allowed signers file
+ * @returns {string} who signed it
+ * @throws CommandError
  */
-export function inFolder(use) {
-  const folder = mkdtempSync(join(tmpdir(), 'spillway-upgrade-'));
+export function verifyTag(git, ref, name, signers) {
+  const refuse = (reason) => {
+    throw new CommandError(`The signature of ${name} cannot be verified: ${reason}`);
+  };
+  if (git(['cat-file', '-t', ref]).trim() !== 'tag') return refuse('it is not a signed tag.');
+  const tag = git(['cat-file', 'tag', ref]);
+  if (!tag.split('\n\n', 1)[0].split('\n').includes(`tag ${name}`)) return refuse('the tag was made for another name.');
+  const signatures = tag.match(/^-----BEGIN .*-----$/gm) ?? [];
+  if (signatures.join() !== '-----BEGIN SSH SIGNATURE-----') return refuse('it has no SSH signature.');
+  const folder = mkdtempSync(join(tmpdir(), 'spillway-signers-'));
   try {
-    return use(folder);
+    const file = join(folder, 'allowed-signers');
+    writeFileSync(file, signers);
+    const settings = ['gpg.ssh.program=ssh-keygen', 'gpg.minTrustLevel=fully', `gpg.ssh.allowedSignersFile=${file}`];
+    const args = [...settings.flatMap((setting) => ['-c', setting]), 'verify-tag', '--raw', ref];
+    const [, signer] =
+      /^Good "git" signature for (\S+) /m.exec(git(args, { env: { LC_ALL: 'C' }, withErrors: true })) ?? [];
+    if (signer) return signer;
+  } catch {
+    // git fails if no listed key made the signature.
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true });
   }
+  return refuse('no key in bin/upgrade/allowed-signers made it.');
 }

@@ -1,157 +1,160 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createGit, UpgradeError } from './git.mjs';
-import { createPlan } from './plan.mjs';
-import { openProgress, readState } from './progress.mjs';
-import { fetchBase, fetchRelease } from './release-source.mjs';
-import { readSpillwayFile, withoutCredentials } from './spillway-file.mjs';
-import { abort, begin, resume, toCommand } from './steps.mjs';
-import { compareVersions, readChanges } from './versions.mjs';
+import { applyFiles } from './apply-files.mjs';
+import { CommandError, createGit, verifyTag } from './git.mjs';
+import { mergeManifest } from './merge-manifest.mjs';
+import { readOrigin, spillwayFile, writeJson, writeOrigin } from './spillway-file.mjs';
 
-const usage = `Usage: npm run upgrade -- <version> [--check] [--from <git URL, folder or archive>] [--base <version or commit>] [--allow-unsigned]
-       npm run upgrade -- --continue
-       npm run upgrade -- --abort`;
+const usage = 'Usage: npm run upgrade -- <tag> [--from <git URL>] [--base <tag or commit>] [--allow-unsigned]';
 
 /**
- * Upgrades an app to a release of Spillway, as a git merge between two releases on a branch.
+ * Upgrades an app: stages what changed between its release of Spillway and another one, without your own files.
  *
  * @param {string[]} args
- * @param {string} root of the app
+ * @param {string} folder of the app
  * @returns {number} the exit code
  */
-export function upgrade(args, root, log = console.log) {
+export function upgrade(args, folder, log = console.log) {
   try {
-    return run(args, root, log);
+    return run(readArgs(args), folder, log);
   } catch (error) {
-    if (!(error instanceof UpgradeError)) throw error;
+    if (!(error instanceof CommandError)) throw error;
     console.error(error.message);
     return 1;
   }
 }
 
-function run(args, root, log) {
-  const { values: options, positionals } = readOptions(args);
-  const git = createGit(root);
-  requireApp(git);
-  if (options.continue) return resume(git, log);
-  if (options.abort) return abort(git, log);
-
-  const state = readState(git);
-  const inProgress = openProgress(git).read();
-  if (inProgress && !options.check) {
-    throw new UpgradeError(
-      `An upgrade to ${inProgress.version} is in progress. Run \`${toCommand(git)} --continue\` or \`${toCommand(git)} --abort\`.`,
-    );
-  }
-  if (state.isLocked)
-    throw new UpgradeError('Another git process is running here, or was killed: .git/index.lock exists.');
-  if (state.isChanged && !options.check) {
-    throw new UpgradeError('There are uncommitted changes. Commit or stash them first, so that you lose nothing.');
-  }
-
-  const origin = readSpillwayFile(root);
-  const upstreamUrl = origin?.upstream ?? findRemote(git);
-  const from = options.from ?? upstreamUrl;
-  if (!from)
-    throw new UpgradeError('Say where Spillway comes from: add --from with its git URL, a folder or an archive.');
-  const wanted = positionals[0]?.replace(/^v(?=\d)/, '');
-  const target = fetchRelease(git, { wanted, from, allowUnsigned: options['allow-unsigned'] === true });
-  // Folders and archives have only one release.
-  const base = fetchBase(git, options.base ?? findBase(git, origin, target), target.commit ? from : upstreamUrl);
-  const direction = compareVersions(target.version, base.version);
-  if (direction < 0 || (direction === 0 && target.tree === base.tree)) {
-    throw new UpgradeError(`Your app already has Spillway ${base.version}.`);
-  }
-  const upstream = origin?.upstream ?? (target.commit ? from : upstreamUrl);
-  const plan = createPlan(git, base, target, {
-    upstream: upstream && withoutCredentials(upstream),
-    without: Object.keys(origin?.without ?? {}),
-  });
-  const codemods = plan.codemods
-    .filter((version) => compareVersions(version, base.version) > 0 && compareVersions(version, target.version) <= 0)
-    .sort(compareVersions);
-  log(describe(plan, base, target, codemods));
-  if (options.check) return 0;
-
-  const branch = `upgrade-${target.version}`;
-  if (git.resolve(`refs/heads/${branch}`)) {
-    throw new UpgradeError(
-      `There is already a branch ${branch}. Merge it, or delete it with \`git branch -D ${branch}\`.`,
-    );
-  }
-  return begin(git, { branch, pick: plan.pick, base: base.version, version: target.version, codemods }, log);
-}
-
-function readOptions(args) {
+function readArgs(args) {
+  const options = { from: { type: 'string' }, base: { type: 'string' }, 'allow-unsigned': { type: 'boolean' } };
   try {
-    const parsed = parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        check: { type: 'boolean' },
-        continue: { type: 'boolean' },
-        abort: { type: 'boolean' },
-        from: { type: 'string' },
-        base: { type: 'string' },
-        'allow-unsigned': { type: 'boolean' },
-      },
-    });
-    if (parsed.positionals.length > 1) throw new Error('There is more than one version.');
-    return parsed;
-  } catch (error) {
-    throw new UpgradeError(`${error.message}\n${usage}`);
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+    if (positionals.length === 1) return { ...values, tag: positionals[0].replace(/^(?=\d)/, 'v') };
+  } catch {
+    // Answered like a wrong number of arguments.
   }
+  throw new CommandError(usage);
 }
 
-function requireApp(git) {
-  const isTop = git.attempt(['rev-parse', '--show-prefix']);
-  if (!isTop.ok || isTop.out.trim() !== '' || !existsSync(join(git.root, 'package.json')) || !git.resolve('HEAD')) {
-    throw new UpgradeError(
-      'Run this in the top folder of your app, which must be a git repository with at least one commit.',
+function run({ tag, from, base: named, 'allow-unsigned': isUnsigned }, folder, log) {
+  const [top, prefix] = createGit(folder)(['rev-parse', '--show-toplevel', '--show-prefix']).split('\n');
+  const git = createGit(top);
+  if (git(['status', '--porcelain', '--untracked-files=no']) !== '') {
+    throw new CommandError('There are uncommitted changes. Commit or stash them first, so that you can go back.');
+  }
+  const origin = readOrigin(folder);
+  const upstream = from ?? origin.upstream ?? findRemote(git);
+  if (!upstream) throw new CommandError('Say where Spillway comes from: add --from with its git URL.');
+
+  // Nothing of the new release runs before its signature is verified.
+  const next = fetchTag(git, upstream, tag);
+  log(isUnsigned ? `The signature of ${tag} was not verified.` : `${tag} is signed by ${verify(git, tag, prefix)}.`);
+  const base = findBase(git, { named, origin, upstream, next });
+  if (base === next) throw new CommandError(`Your app already has ${tag}.`);
+
+  const trees = [`${base}:`, `HEAD:${prefix}`, `${next}:`];
+  const readAll = (name) => trees.map((tree) => readJson(git, tree + name));
+  const [before, own, after] = readAll('package.json');
+  const [, lock, newLock] = readAll('package-lock.json');
+  const { merged, conflicts } = mergeManifest(before, own, after);
+  const { marked, kept } = applyFiles(git, { base, next, prefix });
+  writeJson(join(folder, 'package.json'), merged);
+  writeOrigin(folder, { version: after.version, base: next, upstream });
+  git(['add', '--', `${prefix}package.json`, prefix + spillwayFile]);
+  log(describe({ versions: [before.version, after.version], tag, marked, kept, conflicts }));
+
+  const install = lock ? 'npm ci' : 'npm install';
+  const back = `\nTo go back: git reset --hard && ${install}`;
+  if (lock) {
+    // npm completes the packages of both, and removes those that nothing needs.
+    const packages = { ...lock.packages, ...newLock.packages };
+    writeJson(join(folder, 'package-lock.json'), { ...newLock, packages });
+    execute('npm install --package-lock-only --ignore-scripts', { folder, log, back });
+    git(['add', '--', `${prefix}package-lock.json`]);
+  }
+  if (marked.length > 0) {
+    throw new CommandError(
+      `\nResolve the conflicts, \`git add\` the files, and run \`${install} && npm run check\`.${back}`,
     );
   }
+  for (const command of [install, 'npm run check']) execute(command, { folder, log, back });
+  log(`\nYour app passes \`npm run check\`. Run \`npm test\`, and commit what is staged.${back}`);
+  return 0;
 }
 
 /** Returns the URL of the remote that a clone usually has Spillway as. */
 function findRemote(git) {
-  const urls = ['upstream', 'origin'].map((name) => git.attempt(['remote', 'get-url', name]));
-  return urls.find(({ ok }) => ok)?.out.trim();
+  const lines = git(['remote', '--verbose']).split('\n');
+  const urls = new Map(lines.map((line) => line.split(/[\t ]/, 2)));
+  return urls.get('upstream') ?? urls.get('origin');
 }
 
-/** Returns the release that the app is based on: as the last upgrade wrote it, by the history, or by the version. */
-function findBase(git, origin, target) {
-  if (origin?.commit) return origin.commit;
-  const shared = target.commit && git.attempt(['merge-base', 'HEAD', target.commit]);
-  if (shared?.ok) return shared.out.trim();
-  return origin?.version ?? JSON.parse(readFileSync(join(git.root, 'package.json'), 'utf8')).version;
+/** Fetches a tag, apart from your tags. @returns its commit */
+function fetchTag(git, upstream, tag) {
+  git(['fetch', '--quiet', '--no-tags', '--', upstream, `+refs/tags/${tag}:${toRef(tag)}`]);
+  return git(['rev-parse', `${toRef(tag)}^{commit}`]).trim();
 }
 
-/** Says what an upgrade changes. */
-function describe(plan, base, target, codemods) {
-  const { files, edited, deleted, kept, dependencies, conflicts } = plan;
-  const name = ({ version, commit }) => `${version}${commit ? ` (${commit.slice(0, 7)})` : ''}`;
-  const section = (title, lines) => (lines.length > 0 ? ['', title, ...lines.map((line) => `  ${line}`)] : []);
+function toRef(tag) {
+  return `refs/spillway/${tag}`;
+}
+
+/** @returns who signed the tag, if your app trusts them */
+function verify(git, tag, prefix) {
+  try {
+    return verifyTag(git, toRef(tag), tag, git(['show', `HEAD:${prefix}bin/upgrade/allowed-signers`]));
+  } catch (error) {
+    throw new CommandError(
+      `${error.message}\nNothing was changed. If you trust where it comes from, add --allow-unsigned.`,
+    );
+  }
+}
+
+/** Returns the commit of the release that the app is based on. */
+function findBase(git, { named, origin, upstream, next }) {
+  const toCommit = (revision) => git(['rev-parse', '--verify', '--end-of-options', `${revision}^{commit}`]).trim();
+  const attempts = named
+    ? [() => fetchTag(git, upstream, named), () => toCommit(named)]
+    : [
+        () => (origin.base ? toCommit(origin.base) : git(['merge-base', 'HEAD', next]).trim()),
+        () => fetchTag(git, upstream, `v${origin.version}`),
+      ];
+  for (const attempt of attempts) {
+    try {
+      return attempt();
+    } catch {
+      // The next one can succeed.
+    }
+  }
+  const name = named ?? `v${origin.version}`;
+  throw new CommandError(`${upstream} has no ${name}, which your app is based on. Name its tag or commit with --base.`);
+}
+
+/** Returns undefined if there is no such file. */
+function readJson(git, path) {
+  try {
+    return JSON.parse(git(['show', path]));
+  } catch {
+    return undefined;
+  }
+}
+
+function describe({ versions: [from, to], tag, marked, kept, conflicts }) {
+  const list = (title, lines) => (lines.length > 0 ? ['', title, ...lines.map((line) => `  ${line}`)] : []);
   return [
-    `From Spillway ${name(base)} to ${name(target)}, ${target.signer ? `signed by ${target.signer}` : 'without a verified signature'}.`,
-    `${files.changed.length} files change, ${files.added.length} are new, ${files.removed.length} are removed. The product folders stay as they are.`,
-    ...section(
-      'You changed these files of Spillway. Your changes are merged:',
-      edited.map((path) => (conflicts.includes(path) ? `${path} (conflict)` : path)),
+    `Staged what changed from Spillway ${from} to ${to}. CHANGELOG.md says what you have to do.`,
+    ...list('Files with conflicts:', marked),
+    ...list('package.json keeps your values:', conflicts),
+    ...list(
+      `The release removed or renamed these, and you have your own. See \`git show ${toRef(tag)}:<file>\`:`,
+      kept,
     ),
-    ...section(
-      'Other conflicts that you will have to resolve:',
-      conflicts.filter((path) => !edited.includes(path)),
-    ),
-    ...section('You deleted these files, so they stay deleted:', deleted),
-    ...section('These are yours, so they stay as they are:', kept),
-    ...section('Dependencies:', dependencies),
-    ...section(
-      'Codemods that run:',
-      codemods.map((version) => `bin/codemods/${version}.mjs`),
-    ),
-    '',
-    readChanges(plan.changelog, base.version, target.version, { unreleased: target.signer === undefined }) ||
-      `The changelog has no entry for ${target.version}.`,
   ].join('\n');
+}
+
+function execute(command, { folder, log, back }) {
+  log(`\n$ ${command}`);
+  const [name, ...args] = command.split(' ');
+  const { status } = spawnSync(name, args, { cwd: folder, stdio: 'inherit', shell: process.platform === 'win32' });
+  if (status !== 0) throw new CommandError(`\n\`${command}\` failed. Fix the reason and run it again.${back}`);
 }

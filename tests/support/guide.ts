@@ -2,7 +2,7 @@ import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createNew } from '../../bin/new/new.mjs';
-import { withoutSettings } from '../../bin/own/tour.mjs';
+import { withoutSettings } from '../../bin/own/settings.mjs';
 import { settings } from '../../src/server/product/settings.ts';
 import { createOwnedApp, type OwnedApp, type OwnedAppOptions } from './owned-app.ts';
 import { applyBlocks, listBlocks } from './recipe-blocks.ts';
@@ -32,7 +32,7 @@ export function createEmptyApp(options?: OwnedAppOptions): OwnedApp {
   const app = createOwnedApp([], options);
   const ofTests = options?.partial ? ['tests/support/product'] : ['tests/support', 'tests/e2e/site.ts'];
   for (const path of [...KEPT, ...ofTests]) cpSync(join(project, path), join(app.folder, path), { recursive: true });
-  cpSync(join(project, 'bin/own/empty'), app.folder, { recursive: true });
+  cpSync(join(project, 'templates/empty'), app.folder, { recursive: true });
   app.write({ '.env.example': withoutSettings(readFileSync(join(project, '.env.example'), 'utf8'), PRODUCT_NAMES) });
   return app;
 }

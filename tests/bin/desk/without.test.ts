@@ -5,7 +5,11 @@ import { expect, it } from 'vitest';
 import { planWithout, withoutRegions } from '../../../bin/own/without.mjs';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const paths = [...['bench', 'bin', 'build', 'docs', 'src', 'tests'].flatMap(listFiles), 'build.mjs', 'README.md'];
+const paths = [
+  ...['bench', 'bin', 'build', 'docs', 'src', 'templates', 'tests'].flatMap(listFiles),
+  'build.mjs',
+  'README.md',
+];
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const plan = planWithout('desk', { paths, read });
 
@@ -24,7 +28,7 @@ it('leaves no mention of the desk in src, tests and the build', () => {
   expect(
     left.map(
       (path) =>
-        `${path} mentions the desk, which apps can do without. Move it into a folder named desk, word it in a more general way, or put the lines between "// #region desk" and "// #endregion desk" and list the file in bin/own/without-desk/removal.json.`,
+        `${path} mentions the desk, which apps can do without. Move it into a folder named desk, word it in a more general way, or put the lines between "// #region desk" and "// #endregion desk" and list the file in templates/without-desk/removal.json.`,
     ),
   ).toEqual([]);
 });
@@ -44,8 +48,8 @@ it('lists the files with marked regions, and replaces files that exist', () => {
   );
   expect([...(plan?.removal.regions ?? [])].sort()).toEqual(marked.sort());
   const own = ['tests/server/destination.test.ts'];
-  const added = listFiles('bin/own/without-desk/files')
-    .map((path) => path.slice('bin/own/without-desk/files/'.length))
+  const added = listFiles('templates/without-desk/files')
+    .map((path) => path.slice('templates/without-desk/files/'.length))
     .filter((path) => !own.includes(path) && path !== 'compose.yaml');
   expect(added.filter((path) => !paths.includes(path))).toEqual([]);
 });

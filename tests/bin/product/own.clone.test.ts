@@ -1,135 +1,203 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createPostgresDatabase } from '#engine/testing';
+// biome-ignore-start lint/style/noRestrictedImports: this test is removed with the tour
+import { followPage } from '../../support/guide.ts';
+import { createVisitor } from '../../support/owned-app.ts';
+import { startMailServer } from '../../support/receivers.ts';
+// biome-ignore-end lint/style/noRestrictedImports: this test is removed with the tour
 import { CHANGED, type Clone, createClone, hasGit, project } from './clone.ts';
 
-let clone: Clone;
-let copy: string;
-beforeAll(() => {
-  clone = createClone();
-  copy = clone.folder;
-});
-afterAll(() => clone?.remove());
-
-const run = (command: string) => clone.run(command);
-const read = (path: string) => clone.read(path);
-
+const PASSED = /^[1-9]\d* passed, 0 failed$/m;
 const RELEASED = 'src/shared/product/api/released.json';
 
+/** Checks an app by types, lint and its own tests. @returns what `npm test` printed */
+async function check({ run }: Clone): Promise<string> {
+  // The stricter check of the three trees is done with the tests of the recipes.
+  await Promise.all([run('npx tsc -p tsconfig.json'), run(`npm run lint -- ${CHANGED.join(' ')}`)]);
+  const said = await run('npm test -- tests/architecture');
+  expect(said).toMatch(PASSED);
+  expect(said).not.toContain('tests/server/engine');
+  return said;
+}
+
 describe('npm run own', () => {
+  let clone: Clone;
+  beforeAll(() => {
+    clone = createClone();
+  });
+  afterAll(() => clone?.remove());
+
   test.skipIf(!hasGit)('refuses if there are uncommitted changes, and removes nothing', async () => {
-    await run('git init');
-    await expect(run('npm run own -- --yes')).rejects.toThrow('There are uncommitted changes');
-    expect(existsSync(join(copy, 'src/shared/product/pages/cards/cards.tsx'))).toBe(true);
-    rmSync(join(copy, '.git'), { recursive: true });
+    await clone.run('git init');
+    await expect(clone.run('npm run own -- --yes')).rejects.toThrow('There are uncommitted changes');
+    expect(existsSync(join(clone.folder, 'src/shared/product/pages/cards/cards.tsx'))).toBe(true);
+    rmSync(join(clone.folder, '.git'), { recursive: true });
   });
 
-  test('asks before it removes anything, and requires `--yes` without a terminal', async () => {
-    await expect(run('npm run own < /dev/null')).rejects.toThrow('Run `npm run own -- --yes`');
+  test('refuses unknown options, and asks before it removes anything', async () => {
+    await expect(clone.run('npm run own -- --with cats --yes')).rejects.toThrow('Usage: npm run own');
+    await expect(clone.run('npm run init -- --with accounts < /dev/null')).rejects.toThrow(
+      'Run `npm run own -- --with accounts --yes` to confirm.',
+    );
   });
 
-  test('lists what it removes, and what to do next', async () => {
-    await run('npm run release:api');
-    expect(Object.keys(JSON.parse(read(RELEASED)).paths)).toContain('/api/tour/todos');
-    const said = await run('npm run own -- --yes');
-    expect(said).toContain('src/shared/product');
+  test('replaces the tour, and says what to do next', async () => {
+    await clone.run('npm run release:api');
+    expect(Object.keys(JSON.parse(clone.read(RELEASED)).paths)).toContain('/api/tour/todos');
+    const said = await clone.run('npm run own -- --yes');
     expect(said).toContain('npm run new -- page /about');
-    expect(existsSync(join(copy, 'tests/bin/product'))).toBe(false);
-    expect(existsSync(join(copy, RELEASED))).toBe(false);
-    const { version, files } = JSON.parse(read('.spillway.json'));
-    expect(version).toBe(JSON.parse(read('package.json')).version);
-    expect(Object.keys(files)).toContain('src/server/app.ts');
-    expect(Object.keys(files).filter((path) => /^(?:src|tests)\/\w+\/product\//.test(path))).toEqual([]);
+    for (const path of ['tests/bin/product', RELEASED]) expect(existsSync(join(clone.folder, path))).toBe(false);
+    const { version } = JSON.parse(clone.read('package.json'));
+    expect(JSON.parse(clone.read('.spillway.json'))).toMatchObject({ version });
+    await expect(clone.run('npm run own -- --yes')).rejects.toThrow('The tour has already been removed');
   });
 
   test('leaves no mention of the tour in files that you edit', () => {
-    expect(read('.env.example')).not.toMatch(/tour/i);
-    expect(read('.env.example')).toMatch(/[^\n]\n$/);
     const hint =
       'Put text about the tour between <!-- tour --> and <!-- /tour -->, so that it is removed with the tour.';
-    expect(read('README.md'), hint).not.toMatch(/\btour\b/i);
-    expect(read('src/shared/product/routes.tsx')).not.toMatch(/\btour\b/i);
+    for (const path of ['.env.example', 'README.md', 'src/shared/product/routes.tsx']) {
+      expect(clone.read(path), hint).not.toMatch(/\btour\b/i);
+    }
   });
 
-  test('keeps all tests in `npm run test:all`', () => {
-    const scripts = (text: string) => JSON.parse(text).scripts;
-    expect(scripts(read('package.json'))['test:all']).toBe(
-      scripts(readFileSync(join(project, 'package.json'), 'utf8')).test,
-    );
+  test('leaves an app to which `npm run new` adds pages and resources, and overwrites nothing', async () => {
+    for (const words of ['page /about', 'page /orders/:id', 'api gauges']) await clone.run(`npm run new -- ${words}`);
+    const before = clone.read('src/shared/product/routes.tsx');
+    for (const words of ['page /orders/:number', 'api gauges']) {
+      await expect(clone.run(`npm run new -- ${words}`)).rejects.toThrow('already exists');
+    }
+    expect(clone.read('src/shared/product/routes.tsx')).toBe(before);
   });
 
-  test('refuses to remove the tour twice', async () => {
-    await expect(run('npm run own -- --yes --force')).rejects.toThrow('The tour has already been removed');
-    expect(existsSync(join(copy, 'src/shared/product/routes.tsx'))).toBe(true);
-  });
-});
-
-describe('npm run new, in the app that is left', () => {
-  test('writes pages and a resource, and overwrites nothing', async () => {
-    await run('npm run new -- page /about');
-    await run('npm run new -- page /orders/:id');
-    await run('npm run new -- api gauges');
-    const before = read('src/shared/product/routes.tsx');
-    await expect(run('npm run new -- page /orders/:number')).rejects.toThrow(
-      'A page with the path /orders/:id already exists',
-    );
-    await expect(run('npm run new -- api gauges')).rejects.toThrow('The resource gauges already exists');
-    expect(read('src/shared/product/routes.tsx')).toBe(before);
-  });
-});
-
-describe('the app that both leave', () => {
-  test('type-checks and lints', async () => {
-    // The stricter check of the three trees is done with the tests of the recipes.
-    await Promise.all([run('npx tsc -p tsconfig.json'), run(`npm run lint -- ${CHANGED.join(' ')}`)]);
-  }, 120_000);
-
-  test('has passing tests: its own by `npm test`, and those of all sources', async () => {
-    // The tests of the build and the recipes have their own product. No other test imports the product, as the type
-    // check has just shown, except the test of the released API below.
-    const said = await run('npm test -- tests/architecture');
-    expect(said).toMatch(/^[1-9]\d* passed, 0 failed$/m);
-    const own = [
-      'tests/shared/product/pages/home/home.test.ts',
-      'tests/e2e/product/home.test.ts',
-      ...['pages/about.test.ts', 'pages/order.test.ts', 'api/gauges/handlers.test.ts'].map(
-        (path) => `tests/server/product/${path}`,
-      ),
-    ];
-    for (const path of [...own, 'tests/architecture.test.ts']) expect(said).toContain(path);
-    expect(said).not.toContain('tests/server/engine');
-  }, 300_000);
+  test('leaves an app that passes its checks, and all tests in `npm run test:all`', async () => {
+    const said = await check(clone);
+    const written = ['pages/about.test.ts', 'pages/order.test.ts', 'api/gauges/handlers.test.ts'];
+    for (const path of ['e2e/product/home.test.ts', ...written.map((name) => `server/product/${name}`)]) {
+      expect(said).toContain(path);
+    }
+    const { test } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')).scripts;
+    expect(JSON.parse(clone.read('package.json')).scripts['test:all']).toBe(test);
+  }, 900_000);
 
   test('keeps the promises of its API in `npm run check`', async () => {
-    const { check } = JSON.parse(read('package.json')).scripts;
+    const { check } = JSON.parse(clone.read('package.json')).scripts;
     const command = `npx ${check.split(' && ').at(-1)}`;
-    await run('npm run release:api');
-    await run('npm run lint -- src/shared/product/api');
-    expect(await run(command)).toMatch(/^[1-9]\d* passed, 0 failed$/m);
-    const path = 'src/shared/product/api/gauges.ts';
-    const before = read(path);
-    writeFileSync(join(copy, path), before.replace('id: z.int(),', 'id: z.string(),'));
-    await expect(run(command)).rejects.toThrow('GET /api/gauges: `[].id` in the reply 200 can be a string now.');
-    writeFileSync(join(copy, path), before);
+    await clone.run('npm run release:api');
+    await clone.run('npm run lint -- src/shared/product/api');
+    expect(await clone.run(command)).toMatch(PASSED);
+    const path = join(clone.folder, 'src/shared/product/api/gauges.ts');
+    const before = readFileSync(path, 'utf8');
+    writeFileSync(path, before.replace('id: z.int(),', 'id: z.string(),'));
+    await expect(clone.run(command)).rejects.toThrow('GET /api/gauges: `[].id` in the reply 200 can be a string now.');
+    writeFileSync(path, before);
   }, 120_000);
 
   test('serves its pages, with settings from `.env` unless the environment sets them', async () => {
-    writeFileSync(join(copy, '.env'), 'PORT=1\nDATA_DIR=./data-of-env\n');
+    writeFileSync(join(clone.folder, '.env'), 'PORT=1\nDATA_DIR=./data-of-env\n');
     const url = await clone.start();
-    expect(existsSync(join(copy, 'data-of-env/desk-token'))).toBe(true);
-    const home = await fetch(url);
-    expect([home.status, await home.text()]).toEqual([200, expect.stringContaining('npm run new -- page /about')]);
-    const nothing = await fetch(`${url}/nothing`);
-    expect([nothing.status, await nothing.text()]).toEqual([404, expect.stringContaining('Page not found')]);
-    expect((await fetch(`${url}/api/nothing`)).headers.get('content-type')).toMatch(/^application\/problem\+json/);
-    expect(await (await fetch(`${url}/about`)).text()).toContain('<h1>About</h1>');
-    expect(await (await fetch(`${url}/orders/12`)).text()).toMatch(/<h1>Order (?:<!-- -->)?12<\/h1>/);
-    const added = await fetch(`${url}/api/gauges`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'At the bridge' }),
-    });
-    expect([added.status, added.headers.get('location')]).toEqual([201, '/api/gauges/1']);
-    expect(await (await fetch(`${url}/api/gauges`)).json()).toEqual([await added.json()]);
+    expect(existsSync(join(clone.folder, 'data-of-env/desk-token'))).toBe(true);
+    const read = async (path: string) => (await fetch(url + path)).text();
+    expect(await read('/')).toContain('npm run new -- page /about');
+    expect(await read('/nothing')).toContain('Page not found');
+    expect(await read('/about')).toContain('<h1>About</h1>');
+    expect(await read('/orders/12')).toMatch(/<h1>Order (?:<!-- -->)?12<\/h1>/);
+    expect(await read('/api/gauges')).toBe('[]');
+  });
+});
+
+describe('npm run own -- --with accounts', () => {
+  let clone: Clone;
+  beforeAll(async () => {
+    clone = createClone();
+    expect(await clone.run('npm run own -- --with accounts --yes')).toContain('docs/guide/accounts.md');
+  }, 120_000);
+  afterAll(() => clone?.remove());
+
+  test('installs its packages in production too', () => {
+    const { dependencies, devDependencies } = JSON.parse(clone.read('package.json'));
+    const { packages } = JSON.parse(clone.read('package-lock.json'));
+    for (const name of ['better-auth', '@better-auth/kysely-adapter', 'kysely', 'pg']) {
+      expect([dependencies[name], devDependencies[name]]).toEqual([expect.stringMatching(/^\d/), undefined]);
+      expect(packages[`node_modules/${name}`].dev).toBeUndefined();
+    }
+    expect(packages[''].dependencies).toEqual(dependencies);
+    expect(clone.read('package-lock.json')).not.toContain('"resolved"');
+    expect(existsSync(join(clone.folder, '.env.part'))).toBe(false);
+    expect(clone.read('.env.example')).toMatch(/\n\n# .+\n# AUTH_SECRET=/);
+  });
+
+  test('leaves an app that passes its checks, with the chapter of the guide, also on PostgreSQL', async () => {
+    followPage(clone.folder, readFileSync(join(project, 'docs/guide/accounts.md'), 'utf8'));
+    await clone.run('npm run new -- page /about --static');
+    const said = await check(clone);
+    for (const path of ['accounts/accounts.test.ts', 'pin-notes.test.ts', 'failures/4XB0W2TA.test.ts']) {
+      expect(said).toContain(`product/${path}`);
+    }
+    expect(await clone.run('npm test -- --project=unit', { TEST_DATABASE: 'postgres' })).toMatch(PASSED);
+  }, 900_000);
+
+  test('runs on PostgreSQL with several servers, sends mail, and signs in with another provider', async () => {
+    const mails = await startMailServer();
+    const token = 'an-operator-token-of-a-test-with-enough-characters';
+    const env = {
+      AUTH_SECRET: 'a secret of a test, with more than 32 characters',
+      DATABASE_URL: await createPostgresDatabase(),
+      SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+      MAIL_FROM: 'app@example.com',
+      NOTIFY_PRIVATE_TARGETS: '127.0.0.1',
+      OPERATOR_TOKEN: token,
+    };
+    await clone.run('npm run build');
+    // Both run the migrations at the same time.
+    const urls = await Promise.all(['a', 'b'].map((name) => clone.start({ ...env, DATA_DIR: `./data-${name}` })));
+    const [url = '', other = ''] = urls;
+    const visitor = createVisitor(url);
+    const signUp = (email: string) => visitor.post('/sign-up', { _action: 'sign-up.signUp', email });
+    expect((await signUp('ada@example.com')).status).toBe(200);
+    await expect.poll(() => mails.mails.length).toBe(1);
+    const mail = mails.mails[0]?.data.replaceAll('=\r\n', '').replaceAll('=3D', '=') ?? ''; // long lines are split
+    expect(mail).toMatch(/^To: ada@example.com\r?$/m);
+
+    // A user sees personal pages as private ones, and static pages like everyone.
+    const [link = ''] = /\/choose-password\?token=[\w-]+/.exec(mail) ?? [];
+    const password = 'correct horse battery';
+    await createVisitor(other).post(link, { _action: 'choose-password.choose', password });
+    await visitor.post('/sign-in', { _action: 'sign-in.signIn', email: 'ada@example.com', password });
+    for (const [path, caching, isPersonal] of [
+      ['/', 'private, no-cache', true],
+      ['/about', 'public, no-cache', false],
+    ] as const) {
+      const reply = await visitor.get(path);
+      expect(reply.headers.get('cache-control')).toBe(caching);
+      expect((await reply.text()).includes('ada@example.com')).toBe(isPersonal);
+    }
+
+    const stranger = createVisitor(url);
+    expect(await (await stranger.get('/sign-in')).text()).toContain('Sign in with github');
+    const sent = await stranger.get('/auth/sign-in/github');
+    expect([sent.status, sent.headers.get('location')]).toEqual([
+      302,
+      expect.stringMatching(/^https:\/\/github\.com\/login\/oauth\/authorize\?.*redirect_uri=[^&]*callback%2Fgithub/),
+    ]);
+    const forged = await stranger.get('/auth/callback/github?code=1&state=forged');
+    expect([forged.status, forged.headers.get('location')]).toEqual([302, expect.stringContaining('/sign-in?error=')]);
+
+    // A mail that fails gets an address.
+    mails.answer = '451 not now';
+    expect((await signUp('emmy@example.com')).status).toBe(200);
+    const headers = { authorization: `Bearer ${token}` };
+    const readIncidents = async () => (await fetch(`${url}/api/desk/incidents`, { headers })).text();
+    await expect.poll(readIncidents).toContain('451');
+    await mails.close();
+  }, 600_000);
+
+  test.each([
+    [{ HOST: '0.0.0.0' }, 'Set PUBLIC_ORIGINS.'],
+    [{ PUBLIC_ORIGINS: 'https://app.example' }, 'Set AUTH_SECRET'],
+    [{ PUBLIC_ORIGINS: 'https://app.example', AUTH_SECRET: 'short' }, 'The setting AUTH_SECRET is too short.'],
+  ])('does not start on a public address with %o', async (env, words) => {
+    await expect(clone.start(env)).rejects.toThrow(words);
   });
 });

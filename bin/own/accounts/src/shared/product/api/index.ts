@@ -1,7 +1,0 @@
-import { account } from './account.ts';
-
-/** The operations of the API. Their handlers are in `src/server/product/api`. */
-export const api = { ...account };
-
-/** For clients: `createClient<Api>()`. */
-export type Api = typeof api;

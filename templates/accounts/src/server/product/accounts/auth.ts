@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { type BetterAuthOptions, betterAuth } from 'better-auth';
+import type { Mail, ServiceTools } from '#engine/server';
+import { accountPaths } from '#product/account-paths.ts';
+import type { OpenDatabase } from '../database/open-database.ts';
+import { createHashing } from './hashing.ts';
+import { addressHeader } from './visitor.ts';
+
+export type Auth = ReturnType<typeof createAuth>;
+
+/** What pages and the API know of the signed-in user. */
+export interface User {
+  readonly id: string;
+  readonly email: string;
+}
+
+interface Options extends ServiceTools {
+  readonly database: OpenDatabase;
+  readonly secret: string;
+  readonly origins: readonly string[];
+  /** Undefined if no mail can be sent. */
+  readonly send: ((mail: Mail) => void) | undefined;
+}
+
+const DAYS = 24 * 60 * 60;
+
+/** Sets up better-auth. Its options: https://better-auth.com/docs/reference/options */
+export function createAuth({ database, secret, origins, send, log }: Options) {
+  const origin = origins[0] ?? '';
+  const auth = betterAuth({
+    // Sign-in with other providers needs one line: socialProviders: { github: { clientId: '…', clientSecret: '…' } },
+    secret,
+    baseURL: origin,
+    basePath: '/auth',
+    trustedOrigins: [...origins],
+    // Without transactions, because better-auth hashes passwords within them, and hashes wait for each other.
+    database: { ...database, transaction: false },
+    emailAndPassword: {
+      enabled: true,
+      minPasswordLength: 12,
+      maxPasswordLength: 1000,
+      password: createHashing(),
+      requireEmailVerification: send !== undefined,
+      revokeSessionsOnPasswordReset: true,
+      ...(send && {
+        sendResetPassword: async ({ user, token }) =>
+          send(toMail(user, `${origin}${accountPaths.choosePassword}?token=${token}`)),
+      }),
+      // The link was sent to this address.
+      async onPasswordReset({ user }) {
+        const { internalAdapter } = await auth.$context;
+        await internalAdapter.updateUser(user.id, { emailVerified: true });
+      },
+    },
+    session: { expiresIn: 30 * DAYS },
+    user: { deleteUser: { enabled: true } },
+    // Otherwise each visit of another provider's address would write a row.
+    account: { storeStateStrategy: 'cookie' },
+    // Only the hash of a link's token is stored.
+    verification: { storeIdentifier: 'hashed' },
+    // The pages count attempts, and only the answers of other providers reach better-auth from outside.
+    rateLimit: { enabled: false },
+    advanced: {
+      cookiePrefix: 'app',
+      useSecureCookies: origin.startsWith('https:'),
+      ipAddress: { ipAddressHeaders: [addressHeader] },
+    },
+    onAPIError: { errorURL: `${origin}${accountPaths.signIn}` },
+    telemetry: { enabled: false },
+    logger: { level: 'error', log: (_level, message, ...details) => log.error({ details }, message) },
+  });
+  return auth;
+}
+
+/** Lists the other providers that visitors can sign in with. */
+export function listProviders({ options }: Auth): string[] {
+  const { socialProviders = {} }: BetterAuthOptions = options;
+  return Object.keys(socialProviders);
+}
+
+function toMail({ email, emailVerified }: { email: string; emailVerified: boolean }, link: string): Mail {
+  const [subject, why] = emailVerified
+    ? ['Choose a new password', 'Use this link to choose a new password:']
+    : ['Confirm your email address', 'Use this link to confirm your email address and to choose a password:'];
+  const end = 'The link works once, within an hour. If you did not ask for it, ignore this mail: nothing changes.';
+  return { uid: randomUUID(), to: [email], subject, text: `${why}\n\n${link}\n\n${end}\n` };
+}

@@ -1,0 +1,34 @@
+import { isAPIError } from 'better-auth/api';
+import { fromNodeHeaders } from 'better-auth/node';
+import type { Request, Response } from 'express';
+import { requestInfo } from '#engine/server';
+import type { Auth, User } from './auth.ts';
+
+/** Passes the visitor's address to better-auth. `toHeaders` replaces what the visitor sent in it. */
+export const addressHeader = 'x-visitor-address';
+
+/** Returns a request's headers for better-auth. */
+export function toHeaders(request: Request): Headers {
+  request.headers[addressHeader] = requestInfo(request).address;
+  return fromNodeHeaders(request.headers);
+}
+
+/** Sends the cookies that better-auth returned. */
+export function sendCookies(response: Response, headers: Headers): void {
+  for (const cookie of headers.getSetCookie()) response.append('Set-Cookie', cookie);
+}
+
+/** Returns the signed-in user. Without a cookie, it does not ask the database. */
+export async function findUser(auth: Auth, request: Request, response?: Response): Promise<User | undefined> {
+  if (request.headers.cookie === undefined) return undefined;
+  const found = await auth.api.getSession({ headers: toHeaders(request), returnHeaders: true });
+  if (response) sendCookies(response, found.headers);
+  return found.response ? { id: found.response.user.id, email: found.response.user.email } : undefined;
+}
+
+/** Returns better-auth's code of an expected error, such as INVALID_PASSWORD. Throws any other error again. */
+export function toCode<Code extends string>(error: unknown, codes: readonly Code[]): Code {
+  const code = isAPIError(error) ? codes.find((code) => code === error.body?.code) : undefined;
+  if (code === undefined) throw error;
+  return code;
+}

@@ -1,0 +1,43 @@
+import { type ContextParts, type ProductContext, type ProductParts, requestInfo, toSender } from '#engine/server';
+import type { Auth, User } from './accounts/auth.ts';
+import { createLimits, type Limits } from './accounts/limits.ts';
+import { findUser, sendCookies, toHeaders } from './accounts/visitor.ts';
+import type { Services } from './services.ts';
+import type { Settings } from './settings.ts';
+
+/** The argument of `createApi`, `steps` and `routes`. */
+export type AppParts = ProductParts<Settings, Services>;
+
+/** The `context` of every loader, action and guard. */
+export interface AppContext extends ProductContext<Settings, Services>, VisitorContext {}
+
+interface VisitorContext {
+  /** The user who was signed in when the request arrived. */
+  readonly user: User | undefined;
+  readonly limits: Limits;
+  /** Calls better-auth for this visitor, and sends the cookies of its answer. */
+  auth<Result>(call: (api: Auth['api'], visitor: Visitor) => Promise<Answer<Result>>): Promise<Result>;
+}
+
+interface Visitor {
+  readonly headers: Headers;
+  readonly returnHeaders: true;
+}
+
+interface Answer<Result> {
+  readonly headers: Headers;
+  readonly response: Result;
+}
+
+export async function createContext(parts: ContextParts<Settings, Services>): Promise<VisitorContext> {
+  const { request, response, services } = parts;
+  return {
+    user: await findUser(services.auth, request, response),
+    limits: createLimits(services.counts, toSender(requestInfo(request).address)),
+    async auth(call) {
+      const answer = await call(services.auth.api, { headers: toHeaders(request), returnHeaders: true });
+      sendCookies(response, answer.headers);
+      return answer.response;
+    },
+  };
+}

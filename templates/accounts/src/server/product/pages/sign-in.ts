@@ -1,0 +1,48 @@
+import { redirect } from '#engine';
+import { formAction, invalid, type ServerPage } from '#engine/server';
+import { EmailFields, SignInFields } from '#product/account-fields.ts';
+import type { SignInActions, SignInData } from '#product/pages/sign-in/sign-in.tsx';
+import { listProviders } from '../accounts/auth.ts';
+import { toCode } from '../accounts/visitor.ts';
+import type { AppContext } from '../context.ts';
+
+const MESSAGES = {
+  INVALID_EMAIL_OR_PASSWORD: 'The email address or the password is not correct.',
+  EMAIL_NOT_VERIFIED: 'This email address is not confirmed. Use the link in our mail, or get a new one below.',
+};
+
+export const signIn = {
+  guard({ context, url }) {
+    if (context.user) redirect(toTarget(url));
+  },
+  loader: ({ context: { services }, url }) => ({
+    providers: listProviders(services.auth),
+    hasMail: services.hasMail,
+    hasFailed: url.searchParams.has('error'),
+  }),
+  actions: {
+    signIn: formAction(SignInFields, async ({ data: body, context, url }) => {
+      await context.limits.signIn(body.email);
+      try {
+        await context.auth((api, visitor) => api.signInEmail({ body, ...visitor }));
+      } catch (error) {
+        const code = toCode(error, ['INVALID_EMAIL_OR_PASSWORD', 'EMAIL_NOT_VERIFIED']);
+        return invalid({ errors: { '': MESSAGES[code] } });
+      }
+      redirect(toTarget(url));
+    }),
+    sendLink: formAction(EmailFields, async ({ data: body, context }) => {
+      if (await context.limits.mail(body.email)) {
+        await context.auth((api, visitor) => api.requestPasswordReset({ body, ...visitor }));
+      }
+      return body;
+    }),
+  },
+} satisfies ServerPage<SignInData, AppContext, SignInActions>;
+
+/** Returns the page that asked to sign in, or the start page if the link leads to another site. */
+function toTarget(url: URL): string {
+  const to = URL.parse(url.searchParams.get('to') ?? '/', url);
+  const path = to?.origin === url.origin ? to.pathname + to.search : '/';
+  return path.startsWith('//') ? '/' : path; // what /.//evil.example becomes
+}

@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import { createMailer, defineSettings, parsed, type SettingsOf } from '#engine/server';
+
+/** The settings of your app. Loaders and handlers can read them. */
+export const settings = defineSettings(
+  {
+    DATABASE_URL: {
+      about: 'The PostgreSQL database of your app. Default: a SQLite file, app.sqlite in DATA_DIR.',
+      example: 'postgres://user:password@db.example.com/app',
+      schema: parsed('is not the URL of a PostgreSQL database, such as postgres://user:password@host/name.', (text) => {
+        return text === '' || /^postgres(?:ql)?:\/\/[^/]/.test(text) ? text : undefined;
+      }).prefault(''),
+    },
+    AUTH_SECRET: {
+      about: 'Signs cookies: at least 32 random characters, the same for all servers. Required on a public address.',
+      example: 'the-output-of-openssl-rand-base64-32',
+      schema: parsed(
+        'is too short. Use at least 32 random characters, as `openssl rand -base64 32` makes them.',
+        (text) => (text === '' || text.length >= 32 ? text : undefined),
+      ).prefault(''),
+    },
+  },
+  (values, config) => ({
+    databaseUrl: values.DATABASE_URL || undefined,
+    databaseFile: join(config.dataDir, 'app.sqlite'),
+    authSecret: values.AUTH_SECRET || undefined,
+    authSecretFile: join(config.dataDir, 'auth-secret'),
+    sendMail: createMailer(config),
+    /** Links in mails begin with the first. It is never read from a request, because clients can send any `Host`. */
+    origins:
+      config.publicOrigins.length > 0 || !config.isLoopback
+        ? config.publicOrigins
+        : [`http://127.0.0.1:${config.port}`],
+    /** Only this machine can reach the server. */
+    isLocal: config.isLoopback && config.publicOrigins.length === 0,
+  }),
+);
+
+export type Settings = SettingsOf<typeof settings>;

@@ -1,0 +1,7 @@
+/** The addresses of the pages of accounts. Links, mails and redirects use them. */
+export const accountPaths = {
+  signIn: '/sign-in',
+  signUp: '/sign-up',
+  choosePassword: '/choose-password',
+  account: '/account',
+} as const;

@@ -1,0 +1,7 @@
+import { notes } from './notes.ts';
+
+/** The operations of the API. Their handlers are in `src/server/product/api`. */
+export const api = { ...notes };
+
+/** For clients: `createClient<Api>()`. */
+export type Api = typeof api;

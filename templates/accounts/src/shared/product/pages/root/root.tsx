@@ -1,0 +1,48 @@
+import { Outlet } from 'react-router';
+import { Link, NavLink, type PageProps } from '#engine';
+import { accountPaths } from '../../account-paths.ts';
+import { Form } from '../../actions.ts';
+import './global.css';
+import styles from './root.module.css';
+
+export interface RootData {
+  /** The email address of the signed-in user. */
+  email: string | undefined;
+}
+
+export interface RootActions {
+  signOut(): void;
+}
+
+/** The layout of all pages that are made for one visitor. */
+export default function Root({ data: { email } }: PageProps<RootData>) {
+  return (
+    <>
+      <a className="skip-link" href="#main">
+        Skip to content
+      </a>
+      <header className={styles.header}>
+        <nav className={styles.links} aria-label="Pages">
+          <NavLink to="/" end>
+            Home
+          </NavLink>
+          <NavLink to="/notes">Notes</NavLink>
+        </nav>
+        {email === undefined ? (
+          <div className={styles.links}>
+            <Link to={accountPaths.signIn}>Sign in</Link>
+            <Link to={accountPaths.signUp}>Sign up</Link>
+          </div>
+        ) : (
+          <Form action="root.signOut" className={styles.links}>
+            <Link to={accountPaths.account}>{email}</Link>
+            <button type="submit">Sign out</button>
+          </Form>
+        )}
+      </header>
+      <main id="main" className={styles.main} tabIndex={-1}>
+        <Outlet />
+      </main>
+    </>
+  );
+}

@@ -1,0 +1,64 @@
+import { Link, type PageProps } from '#engine';
+import { accountPaths } from '../../account-paths.ts';
+import { Form, submitAs, useActionResult } from '../../actions.ts';
+import { Field } from '../../ui/field.tsx';
+import styles from '../../ui/form.module.css';
+import { CheckMail } from '../../ui/message.tsx';
+
+export interface SignInData {
+  /** Ids of other providers, such as `github`. */
+  providers: string[];
+  hasMail: boolean;
+  /** Sign-in with another provider failed. */
+  hasFailed: boolean;
+}
+
+export interface SignInActions {
+  signIn(): void;
+  /** Sends a link to choose a new password. Returns the email address. */
+  sendLink(): { email: string };
+}
+
+export default function SignIn({ data: { providers, hasMail, hasFailed } }: PageProps<SignInData>) {
+  const sent = useActionResult('sign-in.sendLink');
+  const result = useActionResult('sign-in.signIn') ?? sent;
+  if (sent?.data) return <CheckMail email={sent.data.email} />;
+  return (
+    <article>
+      <title>Sign in</title>
+      <meta name="description" content="Sign in with your email address and your password." />
+      <h1>Sign in</h1>
+      <Form action="sign-in.signIn" className={styles.form}>
+        <p role="alert" className={styles.error}>
+          {result?.errors?.[''] ?? (hasFailed && 'Signing in failed. Try again.')}
+        </p>
+        <Field label="Email" name="email" type="email" autoComplete="username" required result={result} />
+        <Field
+          label="Password"
+          name="password"
+          type="password"
+          autoComplete="current-password"
+          required
+          result={result}
+        />
+        <button type="submit">Sign in</button>
+        {hasMail && (
+          <p>
+            Forgot your password?{' '}
+            <button {...submitAs('sign-in.sendLink')} formNoValidate>
+              Send me a link
+            </button>
+          </p>
+        )}
+      </Form>
+      {providers.map((provider) => (
+        <p key={provider}>
+          <a href={`/auth/sign-in/${provider}`}>{`Sign in with ${provider}`}</a>
+        </p>
+      ))}
+      <p>
+        No account yet? <Link to={accountPaths.signUp}>Sign up</Link>
+      </p>
+    </article>
+  );
+}

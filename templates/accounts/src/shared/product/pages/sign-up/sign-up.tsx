@@ -1,0 +1,37 @@
+import { Link, type PageProps } from '#engine';
+import { accountPaths } from '../../account-paths.ts';
+import { Form, useActionResult } from '../../actions.ts';
+import { Field, NewPassword } from '../../ui/field.tsx';
+import styles from '../../ui/form.module.css';
+import { CheckMail } from '../../ui/message.tsx';
+
+export interface SignUpData {
+  /** The password is chosen with the link in a mail. */
+  hasMail: boolean;
+}
+
+export interface SignUpActions {
+  /** Returns the email address to which a link was sent. */
+  signUp(): { email: string };
+}
+
+export default function SignUp({ data: { hasMail } }: PageProps<SignUpData>) {
+  const result = useActionResult('sign-up.signUp');
+  if (result?.data) return <CheckMail email={result.data.email} />;
+  return (
+    <article>
+      <title>Sign up</title>
+      <meta name="description" content="Create an account with your email address." />
+      <h1>Sign up</h1>
+      {hasMail && <p>We will send you a link to confirm your email address and to choose a password.</p>}
+      <Form action="sign-up.signUp" className={styles.form}>
+        <Field label="Email" name="email" type="email" autoComplete="username" required result={result} />
+        {!hasMail && <NewPassword label="Password" name="password" result={result} />}
+        <button type="submit">{hasMail ? 'Send the link' : 'Sign up'}</button>
+      </Form>
+      <p>
+        Do you have an account? <Link to={accountPaths.signIn}>Sign in</Link>
+      </p>
+    </article>
+  );
+}

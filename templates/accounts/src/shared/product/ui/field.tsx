@@ -1,0 +1,40 @@
+import { type ComponentProps, useId } from 'react';
+import type { ActionResult } from '#engine';
+import styles from './form.module.css';
+
+interface FieldProps extends ComponentProps<'input'> {
+  label: string;
+  name: string;
+  /** The result of the form's action, with errors and typed values. */
+  result: ActionResult | undefined;
+  /** Explains what to enter. */
+  hint?: string;
+}
+
+/** A labeled input with its error message. It keeps what was typed. */
+export function Field({ label, result, hint, ...input }: FieldProps) {
+  const id = useId();
+  const error = result?.errors?.[input.name];
+  const typed = result?.errors && result.values?.[input.name];
+  return (
+    <div className={styles.field}>
+      <label htmlFor={id}>{label}</label>
+      <input
+        {...input}
+        id={id}
+        aria-invalid={error ? true : undefined}
+        aria-describedby={error || hint ? `${id}-hint` : undefined}
+        defaultValue={typeof typed === 'string' ? typed : input.defaultValue}
+      />
+      <p className={error ? styles.error : styles.hint} id={`${id}-hint`}>
+        {error ?? hint}
+      </p>
+    </div>
+  );
+}
+
+/** For a password that is chosen. */
+export function NewPassword(props: Omit<FieldProps, 'hint'>) {
+  const hint = 'At least 12 characters. A few random words are easy to remember.';
+  return <Field type="password" autoComplete="new-password" required minLength={12} hint={hint} {...props} />;
+}

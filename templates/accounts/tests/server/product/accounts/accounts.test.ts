@@ -1,0 +1,120 @@
+import request from 'supertest';
+import { expect, it } from 'vitest';
+import { openApp } from '../../../support/product/open-app.ts';
+import { addUser, openTestServices, startSession, type TestServicesOptions } from '../../../support/product/visitor.ts';
+
+const ADA = 'ada@example.com';
+const PASSWORD = 'correct horse battery';
+const OTHER = 'another horse battery';
+
+/** Opens the app with an empty database. `visit()` is a visitor without JavaScript, who keeps cookies. */
+async function openAccounts(options?: TestServicesOptions) {
+  const { services, mails } = await openTestServices(options);
+  const { app } = await openApp({ services });
+  const visit = () => {
+    const agent = request.agent(app);
+    const post = (path: string, action: string, fields: object) =>
+      agent
+        .post(path)
+        .type('form')
+        .send({ _action: action, ...fields });
+    return {
+      get: (path: string) => agent.get(path),
+      signUp: (fields?: object) => post('/sign-up', 'sign-up.signUp', { email: ADA, ...fields }),
+      signIn: (password: string, email = ' Ada@Example.com') =>
+        post('/sign-in', 'sign-in.signIn', { email, password }).set('X-Visitor-Address', '203.0.113.9'),
+      forget: (email: string) => post('/sign-in', 'sign-in.sendLink', { email }),
+      choose: (password: string) => post(link(), 'choose-password.choose', { password }),
+      account: (action: string, fields?: object) => post('/account', action, { ...fields }),
+    };
+  };
+  const link = () => /^http:\/\/localhost:3000(\/choose.*)$/m.exec(mails.at(-1)?.text ?? '')?.[1] ?? '';
+  return { services, mails, visit, visitor: visit() };
+}
+
+it('signs up with a link, with which the password is chosen once', async () => {
+  const { visitor, visit, mails } = await openAccounts();
+  expect((await visitor.signUp({ email: 'ADA@example.com' }).expect(200)).text).toContain(`<strong>${ADA}</strong>`);
+  expect((await visitor.choose('too short').expect(422)).text).toContain('Use at least 12 characters.');
+  expect((await visitor.choose(PASSWORD).expect(200)).text).toContain('<h1>Your password was saved</h1>');
+  expect((await visitor.choose(OTHER).expect(200)).text).toContain('<h1>The link has expired</h1>');
+  await visitor.signIn(PASSWORD).expect(303).expect('Location', '/');
+  // The pages say the same about known and unknown addresses. Only the mails do not.
+  for (const reply of [await visit().signUp(), await visit().forget('eve@example.com')]) {
+    expect(reply.text).toContain('<h1>Check your mail</h1>');
+  }
+  expect(mails.map(({ subject }) => subject)).toEqual(['Confirm your email address', 'Choose a new password']);
+});
+
+it.each([
+  ['http', /^app\.session_token=.*; Path=\/; HttpOnly; SameSite=Lax$/],
+  ['https', /^__Secure-app\.session_token=.*; Path=\/; HttpOnly; Secure; SameSite=Lax$/],
+])('signs up with a password without a mail server, and sets a cookie for %s', async (protocol, cookie) => {
+  const { visitor, visit } = await openAccounts({ hasMail: false, origin: `${protocol}://localhost:3000` });
+  await visitor.signUp().expect(422);
+  const { headers } = await visitor.signUp({ password: PASSWORD }).expect(303);
+  expect(headers['set-cookie']).toEqual([expect.stringMatching(cookie)]);
+  await visit().signUp({ password: PASSWORD }).expect(409);
+});
+
+it('refuses a wrong password, an unknown address and one that is not confirmed', async () => {
+  const { visitor, services } = await openAccounts();
+  await services.auth.api.signUpEmail({ body: { name: '', email: ADA, password: PASSWORD } });
+  for (const reply of [await visitor.signIn(OTHER), await visitor.signIn(PASSWORD, 'eve@example.com')]) {
+    expect([reply.status, reply.text]).toEqual([422, expect.stringContaining('or the password is not correct.')]);
+  }
+  expect((await visitor.signIn(PASSWORD).expect(422)).text).toContain('is not confirmed');
+});
+
+it.each([
+  ['/notes?page=2', '/notes?page=2'],
+  ['https://evil.example/', '/'],
+  ['//evil.example', '/'],
+  ['/\\evil.example', '/'],
+  ['/.//evil.example', '/'],
+  ['javascript:alert(1)', '/'],
+  ['https://[', '/'],
+])('after sign-in, to=%s leads to %s', async (to, location) => {
+  const { services, visitor } = await openAccounts();
+  const cookie = await startSession(services, await addUser(services));
+  await visitor
+    .get(`/sign-in?to=${encodeURIComponent(to)}`)
+    .set({ cookie })
+    .expect(303)
+    .expect('Location', location);
+});
+
+it('changes the password and is deleted only with the current one, and other sessions end', async () => {
+  const { visitor, visit, services } = await openAccounts({ hasMail: false });
+  await visitor.get('/account?a=1').expect(303).expect('Location', '/sign-in?to=%2Faccount%3Fa%3D1');
+  await visitor.signUp({ password: PASSWORD });
+  const other = visit();
+  await other.signIn(PASSWORD).expect(303);
+  // Not what the visitor sends as its address.
+  const sessions = await services.db.selectFrom('session').selectAll().execute();
+  expect(sessions).toMatchObject([{ ipAddress: '127.0.0.1' }, { ipAddress: '127.0.0.1' }]);
+  const change = (password: string) => visitor.account('account.changePassword', { password, newPassword: OTHER });
+  expect((await change(OTHER).expect(422)).text).toContain('This is not your password.');
+  expect((await change(PASSWORD).expect(200)).text).toContain('Your password was changed.');
+  await other.get('/account').expect(303);
+  await visitor.account('root.signOut').expect(303);
+  await visitor.get('/account').expect(303);
+  await visitor.signIn(OTHER).expect(303);
+  await visitor.account('account.deleteAccount', { password: PASSWORD }).expect(422);
+  await visitor.account('account.deleteAccount', { password: OTHER }).expect(303);
+  await visitor.signIn(OTHER).expect(422);
+});
+
+it('ends all sessions when the password was forgotten', async () => {
+  const { visitor, visit, services } = await openAccounts();
+  const cookie = await startSession(services, await addUser(services));
+  await visitor.get('/account').set({ cookie }).expect(200);
+  await visit().forget(ADA).expect(200);
+  await visit().choose(OTHER).expect(200);
+  await visitor.get('/account').set({ cookie }).expect(303);
+});
+
+it('shows nothing of better-auth to visitors', async () => {
+  const { visitor } = await openAccounts();
+  for (const path of ['/auth/get-session', '/auth/sign-in/nobody', '/auth/ok']) await visitor.get(path).expect(404);
+});

@@ -1,0 +1,50 @@
+import { createHmac } from 'node:crypto';
+import { onTestFinished } from 'vitest';
+import type { Mail } from '#engine/server';
+import { createPostgresDatabase } from '#engine/testing';
+import type { User } from '#product-server/accounts/auth.ts';
+import { openServices, type Services } from '#product-server/services.ts';
+
+/** Returns where to open an empty database: SQLite, or PostgreSQL with `TEST_DATABASE=postgres npm test`. */
+export async function createEmptyDatabase(databaseFile = ':memory:') {
+  const isPostgres = process.env.TEST_DATABASE === 'postgres';
+  return { databaseFile, databaseUrl: isPostgres ? await createPostgresDatabase() : undefined };
+}
+
+export interface TestServicesOptions {
+  /** False: as without `SMTP_URL`. */
+  readonly hasMail?: boolean;
+  readonly origin?: string;
+}
+
+/** Opens your services with an empty database, until the test ends. `mails` gets what they send. */
+export async function openTestServices({ hasMail = true, origin = 'http://localhost:3000' }: TestServicesOptions = {}) {
+  const mails: Mail[] = [];
+  const services = await openServices({
+    ...(await createEmptyDatabase()),
+    secret: 'a secret of tests, with more than 32 characters',
+    origins: [origin],
+    log: console,
+    sendMail: hasMail ? async (mail) => void mails.push(mail) : undefined,
+  });
+  onTestFinished(() => services.close());
+  return { services, mails };
+}
+
+/** Adds a user, without a password. */
+export async function addUser({ auth }: Services, email = 'ada@example.com'): Promise<User> {
+  const { internalAdapter } = await auth.$context;
+  const { id } = await internalAdapter.createUser(
+    { email, name: '', emailVerified: true },
+    { method: 'email-password' },
+  );
+  return { id, email };
+}
+
+/** Signs a user in. @returns the cookie */
+export async function startSession({ auth }: Services, { id }: User): Promise<string> {
+  const { internalAdapter, authCookies, secret } = await auth.$context;
+  const { token } = await internalAdapter.createSession(id);
+  const signature = createHmac('sha256', secret).update(token).digest('base64');
+  return `${authCookies.sessionToken.name}=${encodeURIComponent(`${token}.${signature}`)}`;
+}

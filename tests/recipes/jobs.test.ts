@@ -1,0 +1,50 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { createOwnedApp, createVisitor, type OwnedApp, readProjectFile } from '../support/owned-app.ts';
+import { createPostgresDatabase } from '../support/postgres.ts';
+import { listBlocks } from '../support/recipe-blocks.ts';
+import { until } from '../support/until.ts';
+
+let app: OwnedApp;
+
+beforeAll(async () => {
+  app = createOwnedApp(listBlocks(readProjectFile('docs/recipes/jobs.md')));
+  const services = 'src/server/product/services.ts';
+  app.replace(
+    services,
+    'welcome: async ({ name }, id) =>',
+    'welcome: async ({ name }, id) => name === "Eve" ? fail() :',
+  );
+  app.replace(
+    services,
+    'export const services',
+    "const fail = () => { throw new Error('Eve is not welcome.'); };\nexport const services",
+  );
+  await app.build();
+});
+afterAll(() => app.remove());
+
+it('runs each job once in one of the servers, and reports and repeats one that fails', async () => {
+  const DATABASE_URL = await createPostgresDatabase();
+  const servers = await Promise.all(
+    ['a', 'b'].map((name) => app.start({ DATABASE_URL, DATA_DIR: `${app.folder}/data-${name}` })),
+  );
+  const logs = () => servers.map(({ log }) => log()).join('\n');
+  const visitor = createVisitor(servers[0]?.url ?? '');
+  for (const name of ['Ada', 'Emmy', 'Eve']) {
+    expect((await visitor.post('/', { _action: 'home.welcome', name })).status).toBe(200);
+  }
+  await until(() => /Welcome, Ada!/.test(logs()) && /Welcome, Emmy!/.test(logs()), 'both jobs');
+  await until(() => logs().includes('Eve is not welcome.'), 'the failure');
+  const db = new pg.Client(DATABASE_URL);
+  await db.connect();
+  onTestFinished(() => db.end());
+  const listJobs = async () => (await db.query("SELECT data->>'name' AS name, state FROM pgboss.job ORDER BY 1")).rows;
+  await expect.poll(listJobs).toEqual([
+    { name: 'Ada', state: 'completed' },
+    { name: 'Emmy', state: 'completed' },
+    { name: 'Eve', state: 'retry' },
+  ]);
+  expect(logs().match(/Welcome, Ada!/g)).toHaveLength(1);
+  expect(await Promise.all(servers.map((server) => server.stop()))).toEqual([0, 0]);
+});
