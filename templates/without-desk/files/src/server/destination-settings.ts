@@ -50,8 +50,8 @@ export const DESTINATION_PATHS: readonly string[] = [];
 /** No token is kept in the data folder. */
 export function readKeptToken(_dataDir: string): undefined {}
 
-/** What is written into the data folder. */
-export const DESTINATION_FILES = { folder: 'outbox', files: [] };
+/** Nothing is written into the data folder. */
+export const DESTINATION_FILES = { folder: '', files: [] };
 
 /** No paths are reserved besides the engine's. */
 export function isDestinationPath(_path: string): boolean {

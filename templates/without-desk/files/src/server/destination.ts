@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Hour, Millisecond, Minute, Second } from '../shared/units.ts';
+import { Hour, Millisecond } from '../shared/units.ts';
 import { toMayRead } from './access/bearer.ts';
 import { createCheckToken } from './access/check-token.ts';
 import { createOperatorTokens } from './access/operator-tokens.ts';
@@ -10,19 +9,12 @@ import type { Destination, OperatorParts, Operators } from './boot/destination.t
 import type { Failures } from './boot/open-failures.ts';
 import type { Config } from './config.ts';
 import type { FailureLinks } from './engine/errors/failure-links.ts';
-import type { KeepFeedback } from './reports/feedback/feedback.ts';
-import { createItem, serializeEnvelope } from './reports/tunnel/envelope.ts';
-import type { ReportOutbox } from './reports/tunnel/report-outbox.ts';
-import { createTokenBuckets } from './reports/tunnel/token-buckets.ts';
 import { createVisitors } from './reports/tunnel/visitors.ts';
 
 // Where failures go: the log, and Sentry if SENTRY_DSN is set.
 
 /** From the start of the server until it does what the first answers do not need (ms). */
 const SETTLE_AFTER = 500 * Millisecond;
-/** How much feedback one sender, and all together, can give. */
-const FEEDBACK_OF_SENDER = { burst: 5, perSecond: Second / Minute };
-const FEEDBACK_TOGETHER = { burst: 60, perSecond: 1 };
 /** Addresses of server failures that browsers can report too (a count), and how long (ms). */
 const MAX_AWAITED = 10_000;
 const AWAITED_TIME = 1 * Hour;
@@ -38,13 +30,11 @@ export function toFailureLinks({ failureLink }: Config): FailureLinks {
   };
 }
 
-/** @param outbox the queue to Sentry; undefined without SENTRY_DSN */
 export async function openDestination(
   { config, listed, metrics, log }: Bootstrap,
   failures: Failures,
-  outbox: ReportOutbox | undefined,
 ): Promise<Destination> {
-  const visitors = createVisitors({ readSalts: async () => [], keepSalt: () => true });
+  const visitors = createVisitors({ readSalts: async (offers) => offers });
   const known = new Set<string>();
   const awaited = new Map<string, number>();
   const tokens = createOperatorTokens(listed.tokens);
@@ -63,7 +53,8 @@ export async function openDestination(
         metrics.count('spillway_failures_total', { side, kind });
         known.add(digest);
         // Sentry gets the report itself.
-        if (!outbox) log.warn({ digest, occurrence, failure }, 'All of the report of a browser.');
+        if (config.sentryDsn === undefined)
+          log.warn({ digest, occurrence, failure }, 'All of the report of a browser.');
         return true;
       },
       isEchoAwaited: async (address) => Date.now() - (awaited.get(address) ?? 0) < AWAITED_TIME,
@@ -71,11 +62,9 @@ export async function openDestination(
       listBuilds: async () => [],
     },
     visitors,
-    feedback: createFeedback(),
     mayRead,
     takeCredentials: (_req, _res, next) => next(),
     findOldAsset: undefined,
-    noteRequest: undefined,
     details: () => ({}),
     watch: () => undefined,
     serve: async (parts) => serveNothing(parts),
@@ -108,31 +97,6 @@ export async function openDestination(
       endStreams: () => undefined,
       listen: async () => undefined,
       welcome: async () => undefined,
-    };
-  }
-
-  /** Logs feedback, and sends that of the form to Sentry. The tunnel forwards what it gets itself. */
-  function createFeedback(): KeepFeedback {
-    const senders = createTokenBuckets(FEEDBACK_OF_SENDER);
-    const all = createTokenBuckets(FEEDBACK_TOGETHER);
-    return {
-      takeTurn: (sender) => senders.take(sender) || all.take(''),
-      async keep({ text, name, email, url, at }, about) {
-        log.info({ about, text, email, url }, 'A visitor described a failure.');
-        if (outbox && 'address' in about) {
-          const id = randomBytes(16).toString('hex');
-          const event = {
-            event_id: id,
-            timestamp: at / Second,
-            environment: config.sentryEnvironment,
-            tags: { digest: about.address.slice(0, 8), address: about.address },
-            contexts: { feedback: { message: text, name, contact_email: email, url } },
-          };
-          const items = [createItem({ type: 'feedback' }, event)];
-          outbox.add(serializeEnvelope({ headers: { event_id: id }, items }), 'feedback', {});
-        }
-        return 'kept';
-      },
     };
   }
 }
