@@ -90,9 +90,9 @@ export async function fillShell(
   const [head = '', ...late] = shell.lines ?? [];
   const payload = decoder.head(head) as PagePayload;
   for (const line of late) decoder.late(line);
-  const done = readHoles(holes, decoder, isRefused, signal);
-  done.catch(() => {});
-  return { ...shell, payload, done: done.then(() => true) };
+  const done = readHoles(holes, decoder, isRefused, signal).then(() => true);
+  done.catch(() => {}); // each deferred value has its own rejection
+  return { ...shell, payload, done };
 }
 
 async function readHoles(

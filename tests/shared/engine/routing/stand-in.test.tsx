@@ -1,5 +1,5 @@
 import { renderToStaticMarkup } from 'react-dom/server';
-import { type Location, Outlet, useLocation, useMatches, useNavigation, useParams } from 'react-router';
+import { type Location, matchRoutes, Outlet, useLocation, useMatches, useNavigation, useParams } from 'react-router';
 import { describe, expect, it, vi } from 'vitest';
 import { type Engine, EngineContext, type ErrorPages } from '../../../../src/shared/engine/rendering/engine-context.ts';
 import { useActionResult, useData } from '../../../../src/shared/engine/rendering/hooks.ts';
@@ -140,6 +140,27 @@ describe('toMatches', () => {
     expect(matches.map(({ pathname }) => pathname)).toEqual(['/', '/', '/orders/%C3%A4', '/orders/%C3%A4/lines/2']);
     expect(matches.map(({ route }) => route.id)).toEqual(['@frame', 'root', 'order', 'line']);
     for (const match of matches) expect(match.params).toEqual({ id: 'ä', line: '2' });
+  });
+
+  it.each<[path: `/${string}`, pathname: string]>([
+    ['/orders/:id', '/orders/7'],
+    ['/files/*', '/files/a/b%2Bc'],
+    ['/files/*', '/files'],
+    ['/:lang?/about', '/about'],
+    ['/:lang?/about', '/de/about'],
+    ['/en?/about/:id', '/en/about/7'],
+    ['/en?/about/:id', '/about/7'],
+    ['/a/:b?', '/a'],
+    ['/', '/'],
+  ])('agrees with React Router about %s at %s', (path, pathname) => {
+    const [match] = matchRoutes([{ id: 'page', path, caseSensitive: true }], pathname) ?? [];
+    const own = toMatches(
+      createRouteTree([{ id: 'page', path, page }]),
+      { routes: ['page'], params: { ...match?.params } as Record<string, string> },
+      pathname,
+    ).at(-1);
+    const { pathnameBase } = match ?? { pathnameBase: '' };
+    expect(own).toMatchObject({ pathname, pathnameBase });
   });
 
   it('names an unknown route', () => {
