@@ -125,10 +125,12 @@ async function checkSite(url: URL, config: Config | undefined): Promise<Finding[
 }
 
 /** Is a path of operators closed to strangers, and to a header that only the authenticating proxy can set? */
-async function checkClosed(url: URL, path: string, { authProxyHeader }: Config): Promise<Finding[]> {
+async function checkClosed(url: URL, path: string, config: Config): Promise<Finding[]> {
+  // A setting of the desk, which an app can have removed.
+  const header: unknown = 'authProxyHeader' in config ? config.authProxyHeader : undefined;
   const callers = [
     { who: 'strangers', headers: {} },
-    ...(authProxyHeader ? [{ who: `a forged ${authProxyHeader}`, headers: { [authProxyHeader]: 'admin' } }] : []),
+    ...(typeof header === 'string' ? [{ who: `a forged ${header}`, headers: { [header]: 'admin' } }] : []),
   ];
   return Promise.all(
     callers.map(async ({ who, headers }): Promise<Finding> => {

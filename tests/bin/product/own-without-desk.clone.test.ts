@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 // biome-ignore-start lint/style/noRestrictedImports: this test is removed with the tour
-import { startUpstream } from '../../support/report-upstream.ts';
+import { startWebhook } from '../../support/receivers.ts';
 // biome-ignore-end lint/style/noRestrictedImports: this test is removed with the tour
 import { type Clone, createClone } from './clone.ts';
 
@@ -59,11 +59,11 @@ describe('npm run own -- --without desk', () => {
     const page = 'src/server/product/pages/broken.ts';
     const failing = "loader: () => {\n    throw new Error('It is broken.');\n  },";
     writeFileSync(join(clone.folder, page), clone.read(page).replace(/loader: .*/, failing));
-    const upstream = await startUpstream();
+    const upstream = await startWebhook();
     onTestFinished(() => upstream.close());
     const url = await clone.start({
       OPERATOR_TOKEN: TOKEN,
-      SENTRY_DSN: upstream.dsn,
+      SENTRY_DSN: upstream.url.replace('//', '//abc123@').replace('/hook', '/7'),
       FAILURE_LINK: 'https://sentry.example/issues/?query=digest%3A{digest}',
     });
     const broken = await fetch(`${url}/broken`);
@@ -73,7 +73,7 @@ describe('npm run own -- --without desk', () => {
     const text = await broken.text();
     expect(text).toContain(address);
     expect(text).toContain(`https://sentry.example/issues/?query=digest%3A${digest}`);
-    await expect.poll(() => upstream.bodies.join('\n')).toContain(`"fingerprint":["${digest}"]`);
+    await expect.poll(() => upstream.posted.map(({ body }) => body).join('\n')).toContain(`"fingerprint":["${digest}"]`);
 
     for (const path of ['/desk', `/desk/${address}`, '/api/desk/incidents', '/api/desk']) {
       const reply = await fetch(url + path);

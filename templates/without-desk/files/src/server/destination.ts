@@ -39,7 +39,8 @@ export async function openDestination(
   const awaited = new Map<string, number>();
   const tokens = createOperatorTokens(listed.tokens);
   const mayRead = toMayRead(createCheckToken({ tokens, replicas: undefined }));
-  const destination: Destination = {
+  failures.keepIn({
+    visitors,
     reporter: {
       report({ digest, occurrence, side, kind }) {
         metrics.count('spillway_failures_total', { side, kind });
@@ -47,6 +48,8 @@ export async function openDestination(
         return true; // the funnel's line in the log has it
       },
     },
+  });
+  return {
     store: {
       journal(failure) {
         const { digest, occurrence, side, kind } = failure;
@@ -75,8 +78,6 @@ export async function openDestination(
       flushCompileCache(); // so that a process that is killed also makes the next start faster
     },
   };
-  failures.keepIn(destination);
-  return destination;
 
   function remember(address: string, digest: string): void {
     known.add(digest);
