@@ -1,9 +1,9 @@
 /**
- * The variables that tests take from the shell: the programs and the user, what a runner of CI sets, the network of npm,
- * and the options of tests, which begin with `TEST_` in apps.
+ * The variables that tests take from the shell: the programs and the user, the network of npm, and the options of tests,
+ * which begin with `TEST_` in apps.
  */
 const TAKEN =
-  /^(?:PATH|HOME|USER|TMPDIR|TERM|CI|HTTPS_PROXY|NO_PROXY|NODE_EXTRA_CA_CERTS|CHROMIUM_PATH|SEED|BAD_INPUTS_SHARE|SHOTS|SPILLWAY_RELEASE_API|(?:TEST|VITEST)_\w+)$/i;
+  /^(?:PATH|HOME|USER|TMPDIR|HTTPS_PROXY|NO_PROXY|NODE_EXTRA_CA_CERTS|CHROMIUM_PATH|SEED|BAD_INPUTS_SHARE|SHOTS|SPILLWAY_RELEASE_API|(?:TEST|VITEST)_\w+)$/i;
 
 // Runs on import, before anything reads the environment. Test processes and the servers that they start inherit it. So
 // settings, a time zone or a `.gitconfig` of the developer cannot change the result of a test.
