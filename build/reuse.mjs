@@ -6,7 +6,7 @@ import { createCache } from './cache.mjs';
 import { toEngineStamp } from './stamp.mjs';
 
 /** A version of the project has about 4 MB. */
-const cache = createCache('bundles', { maxBytes: 16 * 1024 * 1024 });
+const cache = createCache('bundles', { maxBytes: 12 * 1024 * 1024 });
 
 /**
  * Reuses a bundle of an earlier build. A bundle without product code stays the same until a file outside of the product

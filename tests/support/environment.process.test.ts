@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 
 /** Settings of Spillway, Node, npm, Git and the system. */
 const SETTINGS =
-  'NODE_ENV OPERATOR_TOKEN PUBLIC_ORIGINS DESK_DATABASE_URL DATA_DIR DIGEST_NAMESPACE NODE_DEBUG npm_lifecycle_event GIT_DIR GIT_CONFIG_GLOBAL TZ LC_ALL http_proxy';
+  'NODE_ENV OPERATOR_TOKEN SMTP_URL PUBLIC_ORIGINS DATA_DIR DIGEST_NAMESPACE NODE_DEBUG npm_lifecycle_event GIT_DIR GIT_CONFIG_GLOBAL TZ LC_ALL http_proxy';
 
 it("keeps a developer's settings out of tests", () => {
   const { PATH = '', HOME = '' } = process.env;

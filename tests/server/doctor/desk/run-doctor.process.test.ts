@@ -47,6 +47,9 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
 
 const MOUNTS = '22 1 8:1 / / rw - ext4 /dev/sda1 rw\n';
 
+/** Has no token, unlike `./data` after `npm start`. */
+const NO_DATA = join(tmpdir(), 'none');
+
 /** Runs the command in this process, which is faster. */
 async function look(
   env: Readonly<Record<string, string>>,
@@ -55,7 +58,15 @@ async function look(
 ): Promise<Said> {
   const [out, err] = [new PassThrough(), new PassThrough()];
   const loadProductSettings = async () => ({ table: {}, read: () => ({}) });
-  const code = await runDoctor({ args, env, out, err, dist, mounts, loadProductSettings });
+  const code = await runDoctor({
+    args,
+    env: { DATA_DIR: NO_DATA, ...env },
+    out,
+    err,
+    dist,
+    mounts,
+    loadProductSettings,
+  });
   const read = (stream: PassThrough): string => String(stream.read() ?? '');
   return { code, out: read(out), err: read(err) };
 }
