@@ -1,3 +1,4 @@
+import './tests/support/environment.ts'; // first
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { browserTarget } from './build/bundles.mjs';
@@ -15,6 +16,7 @@ const BROWSER = ['tests/e2e/**/*.test.{ts,tsx}'];
 const SOAK = 'tests/**/*.{soak,clone}.test.ts';
 
 export default defineConfig({
+  envDir: false, // `.env` is for servers.
   plugins: [excerptsForVite(root), inlineScriptsForVite(root, browserTarget)],
   resolve: {
     // The names that build/react-router.mjs gives to React Router's internal modules.

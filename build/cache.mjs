@@ -2,22 +2,28 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
 
+const compress = promisify(zlib.zstdCompress);
+const decompress = promisify(zlib.zstdDecompress);
 const caches = fileURLToPath(new URL('../node_modules/.cache/spillway/', import.meta.url));
 
 /**
- * Caches results of earlier builds. If the folder is not writable, each build starts from scratch.
+ * Caches results of earlier builds, compressed. If the folder is not writable, each build starts from scratch.
  *
  * @param {string} name of the folder
- * @param {{ maxFiles: number }} options the least recently used files are removed
+ * @param {{ maxBytes: number }} options `prune()` removes the least recently used files beyond that
  */
-export function createCache(name, { maxFiles }) {
+export function createCache(name, { maxBytes }) {
   const folder = join(caches, name);
   return {
     /** @param {string} key a file name @returns {Promise<Buffer | undefined>} */
     async read(key) {
       const file = join(folder, key);
-      const contents = await readFile(file).catch(() => undefined);
+      const contents = await readFile(file)
+        .then((bytes) => decompress(bytes))
+        .catch(() => undefined);
       if (contents) await utimes(file, new Date(), new Date()).catch(() => undefined);
       return contents;
     },
@@ -28,7 +34,7 @@ export function createCache(name, { maxFiles }) {
       const made = join(folder, `${key}.${randomUUID()}`);
       try {
         await mkdir(folder, { recursive: true });
-        await writeFile(made, contents);
+        await writeFile(made, await compress(contents));
         await rename(made, join(folder, key));
       } catch {
         await rm(made, { force: true }).catch(() => undefined);
@@ -36,13 +42,19 @@ export function createCache(name, { maxFiles }) {
     },
 
     async prune() {
-      const paths = (await readdir(folder).catch(() => [])).map((key) => join(folder, key));
-      if (paths.length <= maxFiles) return;
+      const keys = await readdir(folder).catch(() => []);
       const files = await Promise.all(
-        paths.map(async (path) => ({ path, at: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0 })),
+        keys.map(async (key) => {
+          const path = join(folder, key);
+          const { mtimeMs: at = 0, size = 0 } = (await stat(path).catch(() => undefined)) ?? {};
+          return { path, at, size };
+        }),
       );
-      const old = files.sort((one, other) => other.at - one.at).slice(maxFiles);
-      await Promise.all(old.map(({ path }) => rm(path, { force: true }).catch(() => undefined)));
+      let bytes = 0;
+      for (const { path, size } of files.sort((one, other) => other.at - one.at)) {
+        bytes += size;
+        if (bytes > maxBytes) await rm(path, { force: true }).catch(() => undefined);
+      }
     },
   };
 }

@@ -21,7 +21,7 @@ const encodings = {
 };
 
 /** Compressed files of earlier builds, by content. A build has a few hundred files, and most do not change. */
-const cache = createCache('compressed', { maxFiles: 5000 });
+const cache = createCache('compressed', { maxBytes: 8 * 1024 * 1024 });
 
 async function encodeOnce(extension, contents) {
   const encode = encodings[extension];

@@ -5,8 +5,8 @@ import { deserialize, serialize } from 'node:v8';
 import { createCache } from './cache.mjs';
 import { toEngineStamp } from './stamp.mjs';
 
-/** Each file has a few megabytes. */
-const cache = createCache('bundles', { maxFiles: 16 });
+/** A version of the project has about 4 MB. */
+const cache = createCache('bundles', { maxBytes: 12 * 1024 * 1024 });
 
 /**
  * Reuses a bundle of an earlier build. A bundle without product code stays the same until a file outside of the product

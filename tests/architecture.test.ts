@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -142,14 +142,15 @@ describe('import boundaries', () => {
   });
 });
 
+/** Whether this is an app, whose docs can say what they like. `npm run own` takes this part out of the README. */
+const isOwned = !readFileSync(join(root, 'README.md'), 'utf8').includes('<!-- tour -->');
+
 describe('files that you edit in your app', () => {
   it('are the only files that the guide and the recipes ask you to edit', () => {
     const pages = ['docs/guide', 'docs/recipes'].flatMap((folder) =>
       readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
     );
-    // Your README can say what it likes: Spillway's has the part that `npm run own` takes out.
-    const readme = readFileSync(join(root, 'README.md'), 'utf8').includes('<!-- tour -->') ? ['README.md'] : [];
-    const wrong = [...readme, ...pages].flatMap((page) =>
+    const wrong = [...(isOwned ? [] : ['README.md']), ...pages].flatMap((page) =>
       listBlocks(readFileSync(join(root, page), 'utf8'))
         .filter(
           ({ file }) => /^(?:src|build|bin|tests)\b/.test(file) && !/^(?:src|tests)\/(?:\w+\/)?product\//.test(file),
@@ -166,6 +167,47 @@ describe('files that you edit in your app', () => {
   it('are imported by a `main.ts` that is too short to need edits', () => {
     expect(readFileSync(join(root, 'src/server/main.ts'), 'utf8').split('\n').length).toBeLessThan(20);
   });
+});
+
+describe.skipIf(isOwned)('files that the docs name', () => {
+  const project = ['.ci', 'bench', 'bin', 'build', 'docs', 'src', 'tests'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => `/${folder}/${path}`),
+  );
+  /** Ends a path in the project, or belongs to a build or an app. */
+  const exists = (path: string) =>
+    /^dist|product\//.test(path) || existsSync(join(root, path)) || project.some((file) => file.endsWith(`/${path}`));
+
+  it('are in the project', () => {
+    const pages = ['README.md', 'CONTRIBUTING.md', ...listPages('docs'), ...listPages('docs/decisions')];
+    const wrong = pages.flatMap((page) => {
+      const spans = readFileSync(join(root, page), 'utf8').matchAll(/`([\w./-]+\.(?:tsx?|mjs|sql))[`:]/g);
+      return [...spans].map(([, path = '']) => path).filter((path) => !exists(path));
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it("are where the architecture's tree shows them", () => {
+    const tree = /^## The tree\n\n```\n(.+?)```/ms.exec(readFileSync(join(root, 'docs/architecture.md'), 'utf8'))?.[1];
+    const folders: string[] = [];
+    const paths = (tree?.trim().split('\n') ?? []).flatMap((line) => {
+      const [, indent = '', names = ''] = /^( *)((?:[\w.-]+(?:\/|\.\w+)\S*\s+)+)/.exec(`${line} `) ?? [];
+      folders.length = indent.length / 2;
+      const found = names
+        .trim()
+        .split(/\s+/)
+        .map((name) => [...folders, name].join(''));
+      folders.push(names.trim());
+      return found;
+    });
+    expect(paths.length).toBeGreaterThan(40);
+    expect(paths.filter((path) => !/^dist/.test(path) && !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  function listPages(folder: string): string[] {
+    return readdirSync(join(root, folder))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `${folder}/${name}`);
+  }
 });
 
 describe('links and forms in pages', () => {

@@ -6,7 +6,7 @@ import { createCache } from '../cache.mjs';
 import { indexSource } from './index-source.mjs';
 
 /** One file for each version of the code below, and for each set of helpers. */
-const cache = createCache('sources', { maxFiles: 3 });
+const cache = createCache('sources', { maxBytes: 1024 * 1024 });
 
 /** What the index of a source depends on, besides the source. */
 const code = [

@@ -1,26 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import buildOnce from '../support/build-once.ts';
 import { createOwnedApp } from '../support/owned-app.ts';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
 
 describe('`npm start`', () => {
   it.each([
     ['npm itself', (npm: ChildProcess) => npm.kill('SIGTERM')],
     ['all of its processes', (npm: ChildProcess) => process.kill(-(npm.pid ?? 0), 'SIGTERM')],
   ])('finishes requests in flight and exits when a signal is sent to %s', async (_, end) => {
-    await buildOnce();
-    const dataDir = mkdtempSync(join(tmpdir(), 'spillway-data-'));
-    onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+    const app = createOwnedApp();
+    onTestFinished(() => app.remove());
+    await app.build();
     const npm = spawn('npm', ['start'], {
-      cwd: root,
-      env: { ...process.env, HOST: '127.0.0.1', PORT: '0', DRAIN_LAG: '2', DATA_DIR: dataDir },
+      cwd: app.folder,
+      env: { ...process.env, HOST: '127.0.0.1', PORT: '0', DRAIN_LAG: '2' },
       stdio: ['ignore', 'pipe', 'ignore'],
       detached: true,
     });

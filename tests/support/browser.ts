@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import owner from '../../package.json' with { type: 'json' };
@@ -50,6 +50,10 @@ async function unpackChromium(): Promise<string> {
       renameSync(made, folder);
     } catch {
       rmSync(made, { recursive: true }); // Another process was faster.
+    }
+    for (const name of readdirSync(CACHE)) {
+      const isOfOtherVersion = name.startsWith('chromium-') && !name.startsWith(basename(folder));
+      if (isOfOtherVersion) rmSync(join(CACHE, name), { recursive: true, force: true });
     }
   }
   return join(folder, 'chromium');

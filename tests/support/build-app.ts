@@ -1,14 +1,17 @@
-import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { hash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { zstdDecompressSync } from 'node:zlib';
+import { createCache } from '../../build/cache.mjs';
+import { readFiles } from '../../build/files.mjs';
 import { toStamp } from '../../build/stamp.mjs';
 import { build } from '../../build.mjs';
+import { MiB } from '../../src/shared/units.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
-const kept = join(project, 'node_modules/.cache/spillway/apps');
-/** The builds of all tests, and a few from earlier versions (a count). Each takes about 26 MB. */
-const KEPT_BUILDS = 24;
+/** Each file is stored once, because most are the same in all builds: each build adds about 2 MB. */
+const cache = createCache('apps', { maxBytes: 64 * MiB });
 
 /**
  * Builds a copy of the project, as `node build.mjs` would. If another file or an earlier run has built the same
@@ -16,43 +19,48 @@ const KEPT_BUILDS = 24;
  */
 export async function buildApp(folder: string): Promise<void> {
   const dist = join(folder, 'dist');
-  const known = join(kept, toKey(folder));
-  if (!existsSync(dist) && copyWhole(known, dist)) return;
+  // A build into an earlier one keeps its assets.
+  const key = existsSync(dist) ? undefined : toKey(folder);
+  if (key && (await restore(key, dist))) return;
   await build({ root: folder, log: () => undefined });
-  if (!existsSync(known)) keep(dist, known);
+  if (key) await store(key, dist);
 }
 
 /** Identifies the input of a build: the stamp covers the sources, the lockfile covers the packages. */
 function toKey(folder: string): string {
-  const lockfile = readFileSync(join(project, 'package-lock.json'));
-  const others = [toStamp(folder, { dev: false }), process.version];
-  return createHash('sha256').update(others.join('\0')).update(lockfile).digest('hex');
+  const lockfile = readFileSync(join(project, 'package-lock.json'), 'utf8');
+  return hash('sha256', [toStamp(folder, { dev: false }), process.version, lockfile].join('\0'));
 }
 
-function copyWhole(from: string, to: string): boolean {
-  try {
-    cpSync(from, to, { recursive: true });
-    return true;
-  } catch {
-    // It does not exist, or another process is removing it.
-    rmSync(to, { recursive: true, force: true });
-    return false;
-  }
+async function store(key: string, dist: string): Promise<void> {
+  const files = await readFiles(dist);
+  const compressed = new Set(files.filter(({ path }) => path.endsWith('.zst')).map(({ path }) => path));
+  const stored = await Promise.all(
+    files
+      .filter(({ path }) => !compressed.has(`${path}.zst`))
+      .map(async ({ path, contents }) => {
+        const name = hash('sha256', contents);
+        if (!(await cache.read(name))) await cache.write(name, contents);
+        return [path, name];
+      }),
+  );
+  await cache.write(key, Buffer.from(JSON.stringify(stored)));
+  await cache.prune();
 }
 
-/** Stores a build with one rename, because other processes can read it at the same time. Deletes the oldest builds. */
-function keep(dist: string, known: string): void {
-  const copy = `${known}.${process.pid}`;
-  mkdirSync(kept, { recursive: true });
-  cpSync(dist, copy, { recursive: true });
-  try {
-    renameSync(copy, known);
-  } catch {
-    // Another process was faster.
-    rmSync(copy, { recursive: true });
+/** @returns whether the whole build is in the cache */
+async function restore(key: string, dist: string): Promise<boolean> {
+  const stored: [path: string, name: string][] = JSON.parse(String((await cache.read(key)) ?? '[]'));
+  for (const [path, name] of stored) {
+    const contents = await cache.read(name);
+    if (!contents) {
+      rmSync(dist, { recursive: true, force: true });
+      return false;
+    }
+    const file = join(dist, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, contents);
+    if (path.endsWith('.zst')) writeFileSync(file.slice(0, -'.zst'.length), zstdDecompressSync(contents));
   }
-  const timeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const paths = readdirSync(kept).map((name) => join(kept, name));
-  const byAge = paths.toSorted((one, other) => timeOf(other) - timeOf(one));
-  for (const path of byAge.slice(KEPT_BUILDS)) rmSync(path, { recursive: true, force: true });
+  return stored.length > 0;
 }

@@ -107,8 +107,8 @@ async function createFolder(): Promise<Folder> {
     databaseDir: path,
     user: 'spillway',
     password: 'spillway',
-    // PostgreSQL refuses to run as root.
-    createPostgresUser: true,
+    // PostgreSQL refuses to run as root, and only root can create users.
+    createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C', '--wal-segsize=1'],
     onLog: () => undefined,
   });

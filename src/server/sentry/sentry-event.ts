@@ -63,7 +63,7 @@ interface SentryFrame {
 /** Sentry drops longer tags (characters). */
 const MAX_TAG_LENGTH = 200;
 
-/** Shares of the size limit for a failure, in order of the tries. Its event has longer field names (F15). */
+/** Shares of the size limit for a failure, in order of the tries. Its event has longer field names. */
 const SHARES = [1, 0.6, 0.3];
 
 /** Kinds that are warnings, because nothing broke. */

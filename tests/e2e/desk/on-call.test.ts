@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { build } from '../../../build.mjs';
 import { shareBrowser } from '../../support/browser.ts';
@@ -114,9 +115,9 @@ function runTest(file: string): { passes: boolean; output: string } {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     ['node_modules/vitest/vitest.mjs', 'run', '--project=unit', file],
-    { cwd: app.folder, env: { ...process.env, NO_COLOR: '1' }, encoding: 'utf8' },
+    { cwd: app.folder, encoding: 'utf8' },
   );
-  return { passes: status === 0, output: stdout + stderr };
+  return { passes: status === 0, output: stripVTControlCharacters(stdout + stderr) };
 }
 
 test('a morning on call: from the notification of a regression to the release that resolves it', async () => {

@@ -45,7 +45,7 @@ describe('axe finds no violation', () => {
     await exchanged(page);
     await page.getByRole('button', { name: 'Break something' }).click();
     await page
-      .getByRole('list', { name: 'Digests' })
+      .getByRole('list', { name: 'Addresses' })
       .getByText(/^[0-9A-Z]{8}-/)
       .waitFor();
     expect(await listViolations(page)).toEqual([]);

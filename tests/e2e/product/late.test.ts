@@ -73,7 +73,7 @@ describe('deferred values', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('that are rejected affect only their own part of the page, and show a digest', async () => {
+  test('that are rejected affect only their own part of the page, and show an address', async () => {
     const { page, complaints } = await site.open('/tour/fail/late');
     await exchanged(page);
     expect(await page.getByRole('alert').innerText()).toMatch(

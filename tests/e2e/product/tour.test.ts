@@ -119,7 +119,7 @@ describe('the failures page', () => {
   test('collects several occurrences with the same digest, which are in the log', async () => {
     const { page } = await site.open('/tour/failures');
     await hydrated(page);
-    const rows = page.getByRole('list', { name: 'Digests' }).getByRole('listitem');
+    const rows = page.getByRole('list', { name: 'Addresses' }).getByRole('listitem');
     for (let count = 1; count <= 3; count++) {
       await page.getByRole('button', { name: 'Break something' }).click();
       await expect.poll(() => rows.filter({ hasText: /-/ }).count()).toBe(count);

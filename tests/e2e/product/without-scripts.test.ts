@@ -35,7 +35,7 @@ describe('a page without JavaScript', () => {
     expect(documents).toEqual(['/tour/streaming', '/tour/streaming?_whole=1']);
   });
 
-  test('shows a late failure in place, with its digest', async () => {
+  test('shows a late failure in place, with its address', async () => {
     const { page } = await open('/tour/fail/late');
     await page.waitForURL('**/tour/fail/late?_whole=1');
     await page.waitForLoadState();

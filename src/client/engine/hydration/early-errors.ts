@@ -13,7 +13,7 @@ declare global {
 }
 
 /**
- * Records errors from the document's first byte on, and adds trace headers (F8) to requests of this site. It is part of
+ * Records errors from the document's first byte on, and adds trace headers to requests of this site. It is part of
  * every document, so every visitor pays for each line of it: everything that can wait is in `reporting.ts`.
  */
 export function keepEarlyErrors(settings: BrowserReporting): void {

@@ -45,7 +45,7 @@ const NOTHING = {
 
 /**
  * Turns reports into events, and posts them to the tunnel. It collects no errors itself, because the engine has already
- * received everything that the SDK's own handlers would. Ignored errors (F9) are left to the tunnel, which counts them.
+ * received everything that the SDK's own handlers would. Ignored errors are left to the tunnel, which counts them.
  */
 export function createReporter(early: EarlyErrors): BrowserReporter {
   const { settings } = early;

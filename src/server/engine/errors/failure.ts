@@ -107,7 +107,7 @@ export interface RequestRecord {
 
 /**
  * One occurrence of a failure, as it is journaled, stored and reported. It is plain JSON, scrubbed of secrets and cut
- * to the limits of F13 to F15 before any reporter gets it.
+ * by `trimFailure` before any reporter gets it.
  */
 export interface Failure {
   /** 32 hexadecimal digits, also Sentry's event id. */

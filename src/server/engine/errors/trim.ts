@@ -31,8 +31,8 @@ const MAX_TAG_BYTES = 64;
 const TRIMMED_DEPTH = 3;
 
 /**
- * Cuts a failure to the limits of F13 to F15: 100 breadcrumbs, 20 tags, 250 characters per value, 100 KB of JSON in UTF-8. `cut`
- * names the parts that were cut: `values`, `errors`, `frames`, `componentStack`, `breadcrumbs`, `extra`, `tags`,
+ * Cuts a failure to 100 breadcrumbs, 20 tags, 250 characters per value, and 100 KB of JSON in UTF-8. `cut` names the
+ * parts that were cut: `values`, `errors`, `frames`, `componentStack`, `breadcrumbs`, `extra`, `tags`,
  * `request`. Id, digest, occurrence and title are always kept. A component stack has up to 8 KiB.
  *
  * @param maxBytes of the JSON; a stub can be larger if this is less than 64 KiB

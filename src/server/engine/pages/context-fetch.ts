@@ -9,7 +9,7 @@ export interface ContextFetchOptions {
   readonly signal: () => AbortSignal;
   /** Undefined for a static page, which belongs to no request. */
   readonly trace: () => Trace | undefined;
-  /** Origins that get trace headers (F8). */
+  /** Origins that get trace headers. */
   readonly traceTargets: readonly string[];
   readonly traceHeaders: (trace: Trace) => TraceHeaders;
   /** The request that gets a breadcrumb for each call. */
@@ -20,7 +20,7 @@ export interface ContextFetchOptions {
 const FETCH_DEADLINE = 8 * Second;
 
 /**
- * The `fetch` of loaders: up to three attempts on a status of 500 or more (F5), with one deadline for all of them. It
+ * The `fetch` of loaders: up to three attempts on a status of 500 or more, with one deadline for all of them. It
  * stops when the visitor leaves. Trace headers go only to the listed origins.
  */
 export function createContextFetch(options: ContextFetchOptions): typeof fetch {

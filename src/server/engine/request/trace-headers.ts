@@ -9,7 +9,7 @@ export interface TracedProject {
   readonly publicKey?: string | undefined;
 }
 
-/** The headers of F8 for one outgoing request. */
+/** The trace headers of one outgoing request. */
 export interface TraceHeaders {
   readonly traceparent: string;
   readonly 'sentry-trace': string;

@@ -56,7 +56,7 @@ const HANDLED_KEYS = new Set([
 ]);
 
 /**
- * Rewrites an event for the upstream. It is scrubbed, cut to the limits of `shared/engine/limits.ts`, and contains nothing
+ * Rewrites an event for the upstream. It is scrubbed, cut to the limits of a failure (`trim.ts`), and contains nothing
  * that only the server can say. The tag `cut` names each cut.
  */
 export function rewriteEvent(event: JsonRecord, believed: Believed, scrubber: ReportScrubber): JsonRecord {

@@ -46,7 +46,7 @@ export interface TunnelOptions {
   /** Also removes the request's credentials, because its page may repeat them. */
   readonly scrubberOf: (req: IncomingMessage) => ReportScrubber;
   readonly trim: (failure: Failure) => Failure;
-  /** Returns the reason for ignoring a failure (F9), for example `extension`. */
+  /** Returns the reason for ignoring a failure, for example `extension`. */
   readonly ignore?: (failure: Failure) => string | undefined;
   /** Returns the reason for ignoring the payload of a `transaction`. */
   readonly ignoreTransaction?: (payload: unknown) => string | undefined;
@@ -170,12 +170,12 @@ export function tunnel(options: TunnelOptions): Step {
     return host !== undefined && (isOurs(`https://${host}`) || isOurs(`http://${host}`));
   }
 
-  /** Without configured origins, returns only a path: the sender chooses the host, so a link must not contain it. */
   /** The browser makes the same address. */
   function toUrl({ id = '', digest }: Taken): string | undefined {
     return options.toUrl(`${digest}-${toOccurrence(id)}`);
   }
 
+  /** Without configured origins, returns only a path: the sender chooses the host, so a link must not contain it. */
   function toAbsoluteUrl(address: string): string | undefined {
     const url = options.toUrl(address);
     return url?.startsWith('/') ? `${origins.configured[0] ?? ''}${url}` : url;

@@ -63,7 +63,7 @@ export function unauthorized(): never {
 }
 
 /**
- * Ends the request with a message for the visitor. Any other thrown error only shows its digest.
+ * Ends the request with a message for the visitor. Of any other thrown error, the visitor only sees the address.
  *
  * @param status 400 to 599
  */

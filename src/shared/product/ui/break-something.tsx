@@ -1,7 +1,7 @@
 import { type SubmitEvent, useState } from 'react';
 import styles from './break-something.module.css';
 
-/** Requests a page whose loader throws, and lists the digests. Without JavaScript, the form opens that page. */
+/** Requests a page whose loader throws, and lists the addresses. Without JavaScript, the form opens that page. */
 export function BreakSomething() {
   const [addresses, setAddresses] = useState<string[]>([]);
 
@@ -17,7 +17,7 @@ export function BreakSomething() {
       <form action="/tour/fail/loader" onSubmit={request}>
         <button type="submit">Break something</button>
       </form>
-      <ol className={styles.addresses} aria-label="Digests" aria-live="polite">
+      <ol className={styles.addresses} aria-label="Addresses" aria-live="polite">
         {addresses.map((address) => (
           <li key={address}>
             {/* A plain anchor, because the desk has its own routes. */}
@@ -29,7 +29,7 @@ export function BreakSomething() {
         {addresses.length === 0 && <li className={styles.none}>No failure yet.</li>}
       </ol>
       <p>
-        A digest is all that visitors see. Click it to open its story in the desk. To sign in, use the link that the
+        An address is all that visitors see. Click it to open its story in the desk. To sign in, use the link that the
         server printed when it started.
       </p>
     </>

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { type Drain, joinDrains } from '../../../../src/server/engine/connection/drain.ts';
 import { askRaw, parseReply } from '../../../support/raw-http.ts';
@@ -19,7 +20,7 @@ async function run(
   { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
   { lag = 0, deadline = 20_000, hangs = false } = {},
 ): Promise<Running> {
-  const script = new URL('../../../support/drain-server.ts', import.meta.url).pathname;
+  const script = fileURLToPath(new URL('../../../support/drain-server.ts', import.meta.url));
   const child = spawn(process.execPath, [script, String(lag), String(deadline), ...(hangs ? ['hangs'] : [])], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -41,7 +41,7 @@ export function askForWhole({ path, search }: Pick<PageRequest, 'path' | 'search
   return `<noscript><meta http-equiv="refresh" content="0;url=${escapeHtml(url)}"></noscript>`;
 }
 
-/** Lets the browser continue the trace of the request for its document (F8). A cached page has no trace. */
+/** Lets the browser continue the trace of the request for its document. A cached page has no trace. */
 export function toTraceMeta({ traceId, parentId, sampled, spanId = drawRandom(8, 'hex') }: Trace): string {
   // Nothing is recorded here, so a trace that begins here has no sampling decision yet.
   const [decision, entry] = parentId === undefined ? ['', ''] : [`-${sampled ? 1 : 0}`, `,sentry-sampled=${sampled}`];

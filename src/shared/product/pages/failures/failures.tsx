@@ -15,7 +15,7 @@ export interface FailuresData {
 }
 
 const FAILURES = [
-  { to: '/tour/fail/loader', text: 'A loader throws. The page has status 500 and shows a digest.' },
+  { to: '/tour/fail/loader', text: 'A loader throws. The page has status 500 and shows an address.' },
   { to: '/tour/fail/render', text: 'A component throws on the server.' },
   { to: '/tour/fail/late', text: 'A promise rejects after the page was sent. Only its own place fails.' },
   { to: '/tour/fail/client', text: 'An event handler throws, or a component throws after a click.' },
@@ -40,7 +40,7 @@ export default function Failures() {
   return (
     <Page
       title="Failures"
-      lead="When something breaks, visitors never see a message or a stack. They see a digest, which leads you to the cause."
+      lead="When something breaks, visitors never see a message or a stack. They see an address, which leads you to the cause."
     >
       <Exhibit code={<Excerpt of={loader} />}>
         <h2>A page breaks</h2>

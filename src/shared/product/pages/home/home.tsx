@@ -14,7 +14,7 @@ const FEATURES = [
   ['static', 'Static pages stay fresh', 'Rendered once, served from memory, refreshed in the background.'],
   ['cards', 'Rendering is measured', 'Fifty cards per request. npm run bench compares them with plain React.'],
   ['api', 'APIs are plain Express', 'JSON under /api, with errors as problem+json.'],
-  ['failures', 'Failures are found', 'Visitors see a digest. It leads you to the line of source.'],
+  ['failures', 'Failures are found', 'Visitors see an address. It leads you to the line of source.'],
 ] as const;
 
 const COMMANDS = [
@@ -57,7 +57,7 @@ export default function Home() {
                 <form action="/tour/fail/loader">
                   <button type="submit">Break something</button>
                 </form>
-                You get an error page with a digest, which is all that visitors see.
+                You get an error page with an address, which is all that visitors see.
               </li>
               <li>
                 Open the failure in the desk. It shows the line of source, the request, and how often it happened.

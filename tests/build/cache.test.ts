@@ -1,0 +1,26 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { createCache } from '../../build/cache.mjs';
+
+it('returns what was written, and keeps as many of the files that were used last as fit', async () => {
+  const name = `test-${randomUUID()}`;
+  const folder = fileURLToPath(new URL(`../../node_modules/.cache/spillway/${name}`, import.meta.url));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const cache = createCache(name, { maxBytes: 2500 });
+  const contents = randomBytes(1000); // not compressible
+  for (const [time, key] of ['a', 'b', 'c'].entries()) {
+    await cache.write(key, contents);
+    utimesSync(join(folder, key), time, time);
+  }
+  expect(await cache.read('a')).toEqual(contents);
+  await cache.prune();
+  expect(readdirSync(folder).sort()).toEqual(['a', 'c']);
+  await cache.write('zeros', Buffer.alloc(100_000));
+  await cache.prune();
+  expect(readdirSync(folder).sort()).toEqual(['a', 'c', 'zeros']);
+  writeFileSync(join(folder, 'c'), 'not written by this version');
+  expect(await cache.read('c')).toBeUndefined();
+});
