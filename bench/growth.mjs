@@ -1,145 +1,90 @@
-import './required-node.mjs';
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { gzipSync } from 'node:zlib';
-import { insert, makeApp } from './comparison/app.mjs';
-import { drawCharts } from './comparison/chart.mjs';
-import { leaveServerCore, load, makeFolder, start, warmUp } from './comparison/sides.mjs';
-import { median } from './comparison/statistics.mjs';
+import { insert, makeApp } from './app.mjs';
+import { leaveServerCore, load, start, TOKEN, warmUp } from './servers.mjs';
+import { median } from './statistics.mjs';
 
-/**
- * Measures how time and memory grow, and draws docs/images/growth.svg: `node bench/growth.mjs`. It takes about ten
- * minutes. `--only page,routes` measures only these, and draws nothing.
- */
+/** Measures how time and memory grow: `node bench/growth.mjs`. `--only page,routes` measures only these. */
 const SERIES = {
-  page: { title: 'Page', x: 'size (kB)', values: [10, 50, 250, 1000, 5000], measure: measurePage },
-  data: { title: 'Loader data', x: 'size (kB)', values: [1, 10, 100, 1000, 5000], measure: measureData },
-  connections: { title: 'Connections', x: 'number', values: [1, 10, 100, 500, 2000], measure: measureConnections },
-  routes: { title: 'Routes', x: 'number', values: [10, 100, 500, 2000], measure: measureRoutes },
-  incidents: { title: 'Incidents in the desk', x: 'number', values: [1e4, 1e5, 1e6], measure: measureIncidents },
+  page: { title: 'page, kB', values: [10, 50, 250, 1000, 5000], measure: (size) => visit(`rows=${size * 10}`) },
+  data: {
+    title: 'data of a loader, kB',
+    values: [1, 10, 100, 1000, 5000],
+    measure: (size) => visit(`data=${size * 10}`),
+  },
+  connections: {
+    title: 'connections',
+    values: [1, 10, 100, 500, 2000],
+    measure: (connections) => visit('', { connections }),
+  },
+  routes: { title: 'routes', values: [10, 100, 500, 2000], measure: (routes) => visit('', { routes }) },
+  incidents: { title: 'incidents', values: [1000, 10_000, 100_000], measure: measureIncidents },
 };
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const { only } = parseArgs({ options: { only: { type: 'string' } } }).values;
-const unknown = only?.split(',').filter((name) => !Object.hasOwn(SERIES, name)) ?? [];
-if (unknown.length > 0) {
-  console.error(`Unknown: ${unknown.join(', ')}. Use ${Object.keys(SERIES).join(', ')}.`);
-  process.exit(1);
+const folders = new Map();
+for (const [name, { title, values, measure }] of Object.entries(SERIES)) {
+  if (only?.split(',').includes(name) === false) continue;
+  const rows = {};
+  for (const value of values) rows[`${value} ${title}`] = await measure(value);
+  console.table(rows);
 }
+process.exit();
 
-const charts = [];
-for (const [name, { title, x, values, measure }] of Object.entries(SERIES)) {
-  if (only !== undefined && !only.split(',').includes(name)) continue;
-  const points = [];
-  for (const value of values) {
-    points.push({ x: value, ...(await measure(value)) });
-    console.log(title, JSON.stringify(points.at(-1)));
-  }
-  charts.push({ title, x, points });
-}
-if (only === undefined) writeFileSync(join(root, 'docs/images/growth.svg'), drawCharts(charts));
-process.exit(0);
-
-/** A page whose HTML has about this size, with little data. */
-function measurePage(kilobytes) {
-  return measureRequests(`/grown?rows=${Math.round(kilobytes * 10)}`);
-}
-
-/** A page that shows little of its data. */
-function measureData(kilobytes) {
-  return measureRequests(`/grown?data=${Math.round(kilobytes * 10)}`);
-}
-
-/** CPU time of one request, and memory after some. */
-async function measureRequests(path) {
-  const server = await startGrown(10);
-  const results = await measureRounds(server, { path }, 4);
-  const memory = server.memory();
-  await server.stop();
-  return { 'CPU for a request (ms)': median(results.map(toCpu)), 'memory (MB)': memory };
-}
-
-/** With as many clients that ask one after the other. */
-async function measureConnections(connections) {
-  const server = await startGrown(10);
-  const results = await measureRounds(server, { path: '/cards?q={n}', connections }, connections);
-  const memory = server.memory();
-  await server.stop();
-  const failed = results.reduce((sum, result) => sum + result.failed, 0);
-  if (failed > 0) throw new Error(`${failed} requests failed with ${connections} connections.`);
-  return { 'CPU for a request (ms)': median(results.map(toCpu)), 'memory (MB)': memory };
-}
-
-async function measureRoutes(count) {
-  buildGrown(count);
-  const begun = performance.now();
-  const server = await startGrown(count);
-  const started = performance.now() - begun;
-  const results = await measureRounds(server, { path: `/route-${count - 1}/7` }, 4);
+/** Returns the CPU time of a request to a page, and the memory after some. */
+async function visit(search, { connections = 4, routes = 10 } = {}) {
+  const server = await startGrown(routes);
+  const order = { path: search ? `/grown?${search}` : `/route-${routes - 1}/{n}`, connections, seconds: 2 };
+  leaveServerCore(true);
+  await warmUp(server, order);
+  const results = [];
+  for (let round = 0; round < 3; round += 1) results.push(await load(server, order));
+  leaveServerCore(false);
   const memory = server.memory();
   await server.stop();
   return {
-    'CPU for a request (ms)': median(results.map(toCpu)),
-    'memory (MB)': memory,
-    'start (ms)': started,
-    'all scripts, gzip (kB)': countScripts(count),
+    'CPU for a request (ms)': median(results.map(({ cpu, requests }) => cpu / requests)).toFixed(2),
+    'memory (MB)': memory.toFixed(0),
   };
 }
 
-/** The medians of the desk's slowest query for each page, in a SQLite store. */
-function measureIncidents(count) {
-  const env = { ...process.env, INCIDENTS: String(count), OCCURRENCES: String(2 * count), ASKED: '11', WHOLES: '0.05' };
-  const text = execFileSync(process.execPath, [join(root, 'bench/desk-store.mjs')], { encoding: 'utf8', env });
-  const last = JSON.parse(text.slice(text.lastIndexOf('\n{\n') + 1));
-  return { 'slowest query (ms)': Math.max(...Object.values(last.medianMs)), 'file (MB)': last.fileMb };
-}
-
-async function measureRounds(server, request, connections) {
-  leaveServerCore(true);
-  await warmUp(server, request, { connections, seconds: 2 });
-  const results = [];
-  for (let round = 0; round < 3; round += 1) results.push(await load(server, { ...request, connections, seconds: 2 }));
-  leaveServerCore(false);
-  return results;
-}
-
-function toCpu({ cpu, requests }) {
-  return cpu / requests;
+/** Causes so many different failures, and returns the time of the desk's list once all are stored. */
+async function measureIncidents(count) {
+  const server = await startGrown(10);
+  const headers = { Authorization: `Bearer ${TOKEN}` };
+  const ask = async (path) => (await fetch(`http://127.0.0.1:${server.port}${path}`, { headers })).text();
+  for (let sent = 0, round = 0; sent < count; round += 1) {
+    const { requests } = await load(server, { path: `/grown?fail=${round}-{n}`, status: 500, seconds: 2 });
+    sent += requests;
+  }
+  while (!/^spillway_journal_waiting_bytes 0$/m.test(await ask('/metrics'))) await sleep(500);
+  const times = [];
+  for (let time = 0; time < 21; time += 1) {
+    const begun = performance.now();
+    await ask('/api/desk/incidents?sort=count');
+    times.push(performance.now() - begun);
+  }
+  await server.stop();
+  return { 'list by count (ms)': median(times).toFixed(1) };
 }
 
 /** Starts the small app with so many more routes. */
 async function startGrown(routes) {
+  if (!folders.has(routes)) folders.set(routes, buildGrown(routes));
   // Without these limits: one machine is one visitor, and too much load is what is measured.
-  const env = { OPERATOR_TOKEN: 'a-token-of-the-benchmark', OVERLOAD_DELAY: '0', MAX_CONNECTIONS_PER_ADDRESS: '5000' };
-  return start({ args: ['bin/start.mjs'], cwd: buildGrown(routes), env });
+  const env = { OVERLOAD_DELAY: '0', MAX_CONNECTIONS_PER_ADDRESS: '5000' };
+  return start({ cwd: folders.get(routes), env, core: 0 });
 }
 
+/** Adds routes, and a page that shows `rows` rows of 100 bytes, loads `data` rows besides, and can fail in many ways. */
 function buildGrown(routes) {
-  buildGrown.folders ??= new Map();
-  const known = buildGrown.folders.get(routes);
-  if (known) return known;
-  const folder = join(makeFolder(), 'app');
-  makeApp(folder);
-  addGrown(folder, routes);
-  execFileSync(process.execPath, ['build.mjs'], { cwd: folder, stdio: 'ignore' });
-  buildGrown.folders.set(routes, folder);
-  return folder;
-}
-
-function countScripts(routes) {
-  const scripts = readdirSync(join(buildGrown(routes), 'dist/client'), { recursive: true, withFileTypes: true });
-  return scripts
-    .filter(({ name }) => name.endsWith('.js'))
-    .reduce((sum, { parentPath, name }) => sum + gzipSync(readFileSync(join(parentPath, name))).length / 1000, 0);
-}
-
-/** Adds a page that shows `rows` rows of 100 bytes and loads `data` rows besides, and routes to the same page. */
-function addGrown(folder, routes) {
+  const folder = makeApp();
+  const product = (side, path) => join(folder, `src/${side}/product`, path);
   writeFileSync(
-    join(folder, 'src/shared/product/pages/grown.tsx'),
+    product('shared', 'pages/grown.tsx'),
     `import { useData } from '#engine';
 export default function Grown() {
   const { rows, data } = useData<{ rows: number; data: string[] }>();
@@ -148,27 +93,25 @@ export default function Grown() {
 `,
   );
   writeFileSync(
-    join(folder, 'src/server/product/grown.ts'),
-    `const numberOf = (url: URL, name: string) => Number(url.searchParams.get(name) ?? 0);
-export const grown = {
-  loader: ({ url }: { url: URL }) => ({
-    rows: numberOf(url, 'rows'),
-    data: Array.from({ length: numberOf(url, 'data') }, (_, row) => \`\${row}: a text of about a hundred characters, as those that a database returns usually are ★ \${row}\`),
-  }),
+    product('server', 'grown.ts'),
+    `export const grown = {
+  loader: ({ url: { searchParams } }: { url: URL }) => {
+    if (searchParams.has('fail')) throw new Error(searchParams.get('fail') ?? '');
+    const text = 'a text of about a hundred characters, as those that a database returns usually are ★';
+    return { rows: Number(searchParams.get('rows')), data: Array.from({ length: Number(searchParams.get('data')) }, (_, row) => \`\${row}: \${text} \${row}\`) };
+  },
 };
 `,
   );
-  const numbers = Array.from({ length: routes }, (_, number) => number);
-  const lines = numbers.map(
-    (number) => `{ id: 'route-${number}', path: '/route-${number}/:id', page: () => import('./pages/about.tsx') },`,
-  );
-  const table = join(folder, 'src/shared/product/routes.tsx');
-  insert(
-    table,
-    "{ id: 'cards'",
-    `${lines.join('\n')}\n{ id: 'grown', path: '/grown', page: () => import('./pages/grown.tsx') },`,
-  );
-  const halves = join(folder, 'src/server/product/pages.ts');
-  insert(halves, 'root:', `grown, ${numbers.map((number) => `'route-${number}': null`).join(', ')},`);
+  const names = Array.from({ length: routes }, (_, number) => `route-${number}`);
+  const toLine = (id) => `{ id: '${id}', path: '/${id}/:paragraphs', page: () => import('./pages/prose.tsx') },`;
+  const grown = "{ id: 'grown', path: '/grown', page: () => import('./pages/grown.tsx') },";
+  insert(product('shared', 'routes.tsx'), "{ id: 'cards'", `${grown}\n${names.map(toLine).join('\n')}`);
+  const halves = product('server', 'pages.ts');
+  insert(halves, 'root:', `grown, ${names.map((name) => `'${name}': { loader: () => 3 }`).join(', ')},`);
   insert(halves, 'const searchOf', "import { grown } from './grown.ts';");
+  const split = 'reporting: { splitBy: (error) => (error instanceof Error ? [error.message] : []) },';
+  insert(product('server', 'index.ts'), 'settings,', split);
+  execFileSync(process.execPath, ['build.mjs'], { cwd: folder, stdio: 'ignore' });
+  return folder;
 }

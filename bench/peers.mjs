@@ -1,131 +1,89 @@
-import './required-node.mjs';
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import http from 'node:http';
-import { tmpdir } from 'node:os';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findFreePort } from '../tests/support/free-port.ts';
+import { load, makeFolder, measureScripts, root, start, warmUp } from './servers.mjs';
+import { median } from './statistics.mjs';
 
 // Measures the figures of the README's comparison: one page of 50 cards in Spillway, Next.js and React Router. Installs
 // both from npm into a temporary folder. Takes about ten minutes:
 //
 //     node bench/peers.mjs
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'spillway-peers-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-
-const cards = `Array.from({ length: 50 }, (_, id) => ({ id, title: \`Card ★ \${id}\`, text: 'A sentence as long as those on cards usually are. '.repeat(3) }))`;
-const list = `<ul>{cards.map(({ id, title, text }) => (<li key={id}><article><h2>{title}</h2><p>{text}</p><a href={\`/card/\${id}\`}>Read more</a></article></li>))}</ul>`;
-
-const next = makeApp('next', {
-  'package.json': { private: true, dependencies: { next: '16', react: '19', 'react-dom': '19' } },
-  'app/layout.jsx':
-    'export default ({ children }) => <html lang="en"><body><nav><a href="/">Cards</a></nav>{children}</body></html>;',
-  'app/page.jsx': `import Link from 'next/link';
-export const dynamic = 'force-dynamic';
-export default async function Page() { const cards = ${cards}; return <main><h1>Cards</h1><Link href="/">Cards</Link>${list}</main>; }`,
-});
-const reactRouter = makeApp('react-router', {
-  'package.json': {
-    private: true,
-    type: 'module',
-    dependencies: {
-      'react-router': '8',
-      '@react-router/node': '8',
-      '@react-router/serve': '8',
-      react: '19',
-      'react-dom': '19',
-      isbot: '5',
-    },
-    devDependencies: { '@react-router/dev': '8', vite: '7' },
-  },
-  'app/root.jsx': `import { Link, Links, Meta, Outlet, Scripts, ScrollRestoration } from 'react-router';
-export default () => <html lang="en"><head><Meta /><Links /></head><body><nav><Link to="/" prefetch="intent">Cards</Link></nav><Outlet /><ScrollRestoration /><Scripts /></body></html>;`,
-  'app/routes.js': `import { index } from '@react-router/dev/routes';\nexport default [index('home.jsx')];`,
-  'app/home.jsx': `export const loader = async () => ({ cards: ${cards} });
-export default function Page({ loaderData: { cards } }) { return <main><h1>Cards</h1>${list}</main>; }`,
-  'react-router.config.js': 'export default { ssr: true };',
-  'vite.config.js': `import { reactRouter } from '@react-router/dev/vite';\nexport default { plugins: [reactRouter()] };`,
-});
-const spillway = makeSpillway();
+const folder = makeFolder();
+const CARDS = `Array.from({ length: 50 }, (_, id) => ({ id, title: \`Card ★ \${id}\`, text: 'A sentence as long as those on cards usually are. '.repeat(3) }))`;
+const LIST = `<ul>{cards.map(({ id, title, text }) => (<li key={id}><article><h2>{title}</h2><p>{text}</p><a href={\`/card/\${id}\`}>Read more</a></article></li>))}</ul>`;
 
 const apps = {
-  Spillway: { cwd: spillway, build: ['build.mjs'], output: 'dist', start: ['dist/server/main.js'] },
+  Spillway: { cwd: makeSpillway(), build: ['build.mjs'], output: 'dist', args: ['dist/server/main.js'] },
   'Next.js': {
-    cwd: next,
+    cwd: install('next', {
+      'package.json': '{"private":true,"dependencies":{"next":"16","react":"19","react-dom":"19"}}',
+      'app/layout.jsx': `export default ({ children }) => <html lang="en"><body><nav><a href="/">Cards</a></nav>{children}</body></html>;`,
+      'app/page.jsx': `import Link from 'next/link';
+export const dynamic = 'force-dynamic';
+export default async function Page() { const cards = ${CARDS}; return <main><h1>Cards</h1><Link href="/">Cards</Link>${LIST}</main>; }`,
+    }),
     build: ['node_modules/next/dist/bin/next', 'build'],
     output: '.next',
-    start: ['node_modules/next/dist/bin/next', 'start'],
+    args: ['node_modules/next/dist/bin/next', 'start'],
   },
   'React Router': {
-    cwd: reactRouter,
+    cwd: install('react-router', {
+      'package.json':
+        '{"private":true,"type":"module","dependencies":{"react-router":"8","@react-router/node":"8","@react-router/serve":"8","react":"19","react-dom":"19","isbot":"5"},"devDependencies":{"@react-router/dev":"8","vite":"7"}}',
+      'app/root.jsx': `import { Link, Links, Meta, Outlet, Scripts, ScrollRestoration } from 'react-router';
+export default () => <html lang="en"><head><Meta /><Links /></head><body><nav><Link to="/" prefetch="intent">Cards</Link></nav><Outlet /><ScrollRestoration /><Scripts /></body></html>;`,
+      'app/routes.js': `import { index } from '@react-router/dev/routes';\nexport default [index('home.jsx')];`,
+      'app/home.jsx': `export const loader = async () => ({ cards: ${CARDS} });
+export default function Page({ loaderData: { cards } }) { return <main><h1>Cards</h1>${LIST}</main>; }`,
+      'vite.config.js': `import { reactRouter } from '@react-router/dev/vite';\nexport default { plugins: [reactRouter()] };`,
+    }),
     build: ['node_modules/@react-router/dev/bin.cjs', 'build'],
     output: 'build',
-    start: ['node_modules/@react-router/serve/bin.cjs', 'build/server/index.js'],
+    args: ['node_modules/@react-router/serve/bin.cjs', 'build/server/index.js'],
   },
 };
 
-const found = Object.fromEntries(
-  Object.keys(apps).map((name) => [name, { build: [], start: [], idle: [], cpu: [], js: 0 }]),
-);
-let lastPort = 3900;
-
-for (let round = 0; round < 3; round++) {
-  for (const [name, { cwd, build, output }] of Object.entries(apps)) {
-    rmSync(join(cwd, output), { recursive: true, force: true });
-    const begun = performance.now();
-    const { status, stderr } = spawnSync(process.execPath, build, { cwd, env: toEnv(0), encoding: 'utf8' });
-    if (status !== 0) throw new Error(`${name} does not build: ${stderr}`);
-    found[name].build.push(performance.now() - begun);
-  }
-}
-for (let round = 0; round < 7; round++) {
-  for (const [name, app] of Object.entries(apps)) {
-    const begun = performance.now();
-    const { end, pids } = await start(app);
-    found[name].start.push(performance.now() - begun);
-    await new Promise((resolve) => setTimeout(resolve, 2000));
-    found[name].idle.push(pids().reduce((sum, pid) => sum + readMemory(pid), 0));
-    end();
-  }
-}
-const running = {};
+const found = {};
 for (const [name, app] of Object.entries(apps)) {
-  running[name] = await start(app);
-  found[name].js = await measureScripts(running[name].port);
-  await load(running[name].port, 1000);
-}
-for (let round = 0; round < 9; round++) {
-  for (const [name, { port, pids }] of Object.entries(running)) {
-    const before = pids().reduce((sum, pid) => sum + readCpu(pid), 0);
-    await load(port, 500);
-    found[name].cpu.push((pids().reduce((sum, pid) => sum + readCpu(pid), 0) - before) / 500);
+  const rounds = { build: [], start: [], idle: [], cpu: [] };
+  for (let round = 0; round < 5; round += 1) {
+    rmSync(join(app.cwd, app.output), { recursive: true, force: true });
+    const begun = performance.now();
+    execFileSync(process.execPath, app.build, { cwd: app.cwd, env: toEnv(), stdio: 'ignore' });
+    rounds.build.push((performance.now() - begun) / 1000);
+    const server = await start({ ...app, env: { ...toEnv(), PORT: String(await findFreePort()) } });
+    const page = `http://localhost:${server.port}/`;
+    const answer = await fetch(page);
+    if (!(await answer.text()).includes('Card ★ 49')) throw new Error(`${name} does not show the cards.`);
+    rounds.start.push(performance.now() - server.begun);
+    await sleep(2000);
+    rounds.idle.push(server.memory());
+    const order = { path: '/', connections: 8, seconds: 2 };
+    await warmUp(server, order);
+    const { cpu, requests } = await load(server, order);
+    rounds.cpu.push(cpu / requests);
+    if (round === 0) rounds.scripts = [await measureScripts(page)];
+    await server.stop();
   }
+  found[name] = {
+    'JavaScript, kB gzip': median(rounds.scripts).toFixed(1),
+    'CPU, ms a page': median(rounds.cpu).toFixed(2),
+    'start, ms': median(rounds.start).toFixed(0),
+    'build, s': median(rounds.build).toFixed(1),
+    'idle, MB': median(rounds.idle).toFixed(0),
+  };
 }
-for (const { end } of Object.values(running)) end();
+console.table(found);
+process.exit();
 
-console.table(
-  Object.fromEntries(
-    Object.entries(found).map(([name, { build, start: starts, idle, cpu, js }]) => [
-      name,
-      {
-        'JavaScript, kB gzip': (js / 1000).toFixed(1),
-        'CPU, ms a page': median(cpu).toFixed(2),
-        'start, ms': median(starts).toFixed(0),
-        'build, s': (median(build) / 1000).toFixed(1),
-        'idle, MB': median(idle).toFixed(0),
-      },
-    ]),
-  ),
-);
-
-function makeApp(name, files) {
+function install(name, files) {
   const cwd = join(folder, name);
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(cwd, path)), { recursive: true });
-    writeFileSync(join(cwd, path), typeof text === 'string' ? text : JSON.stringify(text));
+    writeFileSync(join(cwd, path), text);
   }
   execFileSync('npm', ['install', '--legacy-peer-deps', '--no-audit', '--no-fund'], { cwd, stdio: 'ignore' });
   return cwd;
@@ -135,103 +93,28 @@ function makeApp(name, files) {
 function makeSpillway() {
   const cwd = join(folder, 'spillway');
   mkdirSync(cwd);
-  execFileSync('tar', ['x'], {
-    cwd,
-    input: execFileSync('git', ['archive', 'HEAD'], { cwd: root, maxBuffer: 1 << 28 }),
-  });
+  const archive = execFileSync('git', ['archive', 'HEAD'], { cwd: root, maxBuffer: 1 << 28 });
+  execFileSync('tar', ['x'], { cwd, input: archive });
   symlinkSync(join(root, 'node_modules'), join(cwd, 'node_modules'));
   execFileSync(process.execPath, ['bin/own.mjs', '--yes', '--force'], { cwd, stdio: 'ignore' });
   writeFileSync(
     join(cwd, 'src/shared/product/pages/home/home.tsx'),
     `import type { PageProps } from '#engine';
 export interface HomeData { cards: { id: number; title: string; text: string }[] }
-export default function Home({ data: { cards } }: PageProps<HomeData>) { return <main><title>Cards</title><h1>Cards</h1>${list}</main>; }`,
+export default function Home({ data: { cards } }: PageProps<HomeData>) { return <main><title>Cards</title><h1>Cards</h1>${LIST}</main>; }`,
   );
   const index = join(cwd, 'src/server/product/pages/index.ts');
   const text = readFileSync(index, 'utf8');
-  writeFileSync(index, text.replace('home: null', `home: { loader: () => ({ cards: ${cards} }) }`));
+  writeFileSync(index, text.replace('home: null', `home: { loader: () => ({ cards: ${CARDS} }) }`));
   return cwd;
 }
 
-function toEnv(port) {
+function toEnv() {
   return {
     ...process.env,
     NODE_ENV: 'production',
     NEXT_TELEMETRY_DISABLED: '1',
-    PORT: String(port),
-    DATA_DIR: join(folder, `data-${port}`),
     LOG_LEVEL: 'warn',
     OVERLOAD_DELAY: '0',
   };
-}
-
-async function start({ cwd, start: args }) {
-  lastPort += 1;
-  const port = lastPort;
-  const child = spawn(process.execPath, args, { cwd, env: toEnv(port), stdio: 'ignore' });
-  while (!(await get(port))) await new Promise((resolve) => setTimeout(resolve, 5));
-  const pids = () => listFamily(child.pid);
-  return {
-    port,
-    pids,
-    end() {
-      for (const pid of pids()) process.kill(pid, 'SIGKILL');
-    },
-  };
-}
-
-function listFamily(pid) {
-  const children = `/proc/${pid}/task/${pid}/children`;
-  const pids = existsSync(children) ? readFileSync(children, 'utf8').trim().split(' ').filter(Boolean).map(Number) : [];
-  return [pid, ...pids.flatMap(listFamily)];
-}
-
-/** Seconds to milliseconds, with Linux's usual 100 ticks a second. */
-function readCpu(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10;
-}
-
-function readMemory(pid) {
-  const [, kilobytes = 0] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kilobytes) / 1024;
-}
-
-function get(port, agent) {
-  return new Promise((resolve) => {
-    http
-      .get({ host: 'localhost', port, path: '/', agent }, (response) => {
-        response.resume().on('end', () => resolve(response.statusCode === 200));
-      })
-      .on('error', () => resolve(false));
-  });
-}
-
-async function load(port, requests) {
-  const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
-  let left = requests;
-  await Promise.all(
-    Array.from({ length: 8 }, async () => {
-      while (left-- > 0) await get(port, agent);
-    }),
-  );
-  agent.destroy();
-}
-
-/** Bytes of the scripts that the page loads before anybody does anything, compressed with gzip. */
-async function measureScripts(port) {
-  const site = `http://localhost:${port}/`;
-  const html = await (await fetch(site)).text();
-  const scripts = [...html.matchAll(/<script\b(?![^>]*nomodule)[^>]*\bsrc="([^"]+)"/gi)];
-  const preloads = [...html.matchAll(/<link\b[^>]*rel="modulepreload"[^>]*>/g)].map(([tag]) =>
-    /href="([^"]+)"/.exec(tag),
-  );
-  const imports = [...html.matchAll(/import\s[^"]*"(\/assets[^"]+)"/g)];
-  const urls = new Set([...scripts, ...preloads, ...imports].map(([, url]) => url));
-  const bodies = await Promise.all([...urls].map(async (url) => (await fetch(new URL(url, site))).arrayBuffer()));
-  return bodies.reduce((sum, body) => sum + gzipSync(new Uint8Array(body)).length, 0);
-}
-
-function median(values) {
-  return [...values].sort((one, other) => one - other)[values.length >> 1];
 }

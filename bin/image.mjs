@@ -1,14 +1,13 @@
 // node bin/image.mjs <folder>
 // Collects everything that an image needs besides the build: this Node with its shared libraries, the packages that the
-// bundles load at run time, a user, and the bill of materials. The Dockerfile copies it into an empty image, so that
-// nothing else is there to run, update or attack.
+// bundles load at run time, and a user. The Dockerfile copies it into an empty image, so that nothing else is there to
+// run, update or attack.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readJson } from '../build/files.mjs';
 import { listInstalled } from '../build/packages.mjs';
-import { createSbom } from '../build/sbom.mjs';
 
 /** A user id that the host does not use. 0 would be the host's root. */
 const user = 10001;
@@ -20,20 +19,18 @@ const user = 10001;
 export function layOutImage(root, folder) {
   const node = process.execPath;
   copyFile(node, join(folder, 'usr/local/bin/node'));
-  const { bundled, loaded } = readJson(join(root, 'dist/packages.json'));
-  const packages = listInstalled(root, loaded);
+  const packages = listInstalled(root, readJson(join(root, 'dist/packages.json')).loaded);
   for (const path of packages) copyPackage(join(root, path), join(folder, 'app', path));
   const addons = packages.flatMap((path) => listAddons(join(root, path)));
-  const libraries = listLibraries([node, ...addons]);
-  for (const library of libraries) copyFile(library, join(folder, library));
-  writeAll(join(folder, 'etc'), {
+  for (const library of listLibraries([node, ...addons])) copyFile(library, join(folder, library));
+  mkdirSync(join(folder, 'etc'), { recursive: true });
+  const etc = {
     passwd: `spillway:x:${user}:${user}::/data:/none\n`,
     group: `spillway:x:${user}:\n`,
     // Without this file, names in /etc/hosts are not found.
     'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
-  });
-  const sbom = createSbom({ root, folders: [...bundled, ...packages], libraries, versions: process.versions });
-  writeAll(join(folder, 'app'), { 'sbom.cdx.json': `${JSON.stringify(sbom, null, 2)}\n` });
+  };
+  for (const [name, text] of Object.entries(etc)) writeFileSync(join(folder, 'etc', name), text);
   // As a mount point. The server itself writes only to /data.
   mkdirSync(join(folder, 'tmp'), { recursive: true });
 }
@@ -79,11 +76,6 @@ function isLoaded(path, stats) {
   const name = basename(path);
   if (stats.isDirectory()) return !/^(?:\..*|node_modules|tests?|docs|benchmarks?|examples?)$/.test(name);
   return /\.(?:[cm]?js|json|node|wasm|txt)$|^(?:licen[cs]e|notice)/i.test(name);
-}
-
-function writeAll(folder, texts) {
-  mkdirSync(folder, { recursive: true });
-  for (const [name, text] of Object.entries(texts)) writeFileSync(join(folder, name), text);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 
-const compress = promisify(zlib.zstdCompress);
-const decompress = promisify(zlib.zstdDecompress);
+// Not on import: an older Node, which starts the pinned one, does not have them.
+const compress = (bytes) => promisify(zlib.zstdCompress)(bytes);
+const decompress = (bytes) => promisify(zlib.zstdDecompress)(bytes);
 const caches = fileURLToPath(new URL('../node_modules/.cache/spillway/', import.meta.url));
 
 /**

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { readJson } from './files.mjs';
 
 /**
- * Lists the packages of a build for images and their bills of materials: bundled packages by folder, and packages that
+ * Lists the packages of a build, for images and the check of licenses: bundled packages by folder, and packages that
  * are loaded at run time by name. The latter can be missing if they are optional, like `pg-native`.
  *
  * @param {readonly import('esbuild').Metafile[]} metafiles

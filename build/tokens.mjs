@@ -1,19 +1,11 @@
 /**
- * Splits TypeScript and TSX into tokens, precisely enough to highlight a fragment and to find its end. It distinguishes
- * code, strings, templates, comments, regular expressions and the text between tags, so that it reads brackets,
- * apostrophes and slashes correctly.
+ * Splits TypeScript and TSX into tokens, also a fragment that no parser accepts. It distinguishes code, strings,
+ * templates, comments, regular expressions and the text between tags, so that it reads brackets, apostrophes and slashes
+ * correctly.
  *
- * @typedef {'comment' | 'string' | 'keyword' | 'literal' | 'tag' | 'name' | 'punctuation' | 'text'} TokenKind
- * @typedef {{ kind: TokenKind, text: string, start: number, end: number, depth: number }} Token
- * `depth` is the number of brackets around a token. The brackets themselves have the outer depth.
+ * @typedef {'comment' | 'string' | 'keyword' | 'name' | 'punctuation' | 'text'} TokenKind
+ * @typedef {{ kind: TokenKind, text: string, start: number, end: number }} Token
  */
-
-const KEYWORDS = new Set(
-  'as async await break case catch class const continue declare default delete do else enum export extends finally for from function if implements import in instanceof interface keyof let new of private readonly return satisfies static super switch this throw try type typeof var void while yield'.split(
-    ' ',
-  ),
-);
-const LITERALS = new Set(['true', 'false', 'null', 'undefined']);
 
 /** Keywords before a value: after them, `/` begins a regular expression and `<` an element. */
 const BEFORE_VALUE = new Set(['return', 'throw', 'case', 'default', 'typeof', 'await', 'yield', 'in', 'of', 'else']);
@@ -39,11 +31,10 @@ export function tokenise(source, { jsx = false } = {}) {
   /** Open contexts, innermost last. The file itself is code. */
   const open = ['code'];
   let at = 0;
-  let depth = 0;
 
   function take(kind, length) {
     const text = source.slice(at, at + length);
-    tokens.push({ kind, text, start: at, end: at + length, depth });
+    tokens.push({ kind, text, start: at, end: at + length });
     at += length;
   }
 
@@ -57,11 +48,9 @@ export function tokenise(source, { jsx = false } = {}) {
   function opens(text, what) {
     take('punctuation', text.length);
     open.push(what);
-    depth += 1;
   }
 
   function closes(length = 1) {
-    depth = Math.max(0, depth - 1);
     if (open.length > 1) open.pop();
     take('punctuation', length);
   }
@@ -69,7 +58,7 @@ export function tokenise(source, { jsx = false } = {}) {
   function valueBegins() {
     const before = tokens.findLast(({ kind }) => kind !== 'comment');
     if (!before) return true;
-    if (before.kind === 'keyword') return BEFORE_VALUE.has(before.text);
+    if (before.kind === 'keyword') return true;
     if (before.kind === 'string') return before.text.endsWith('${');
     return before.kind === 'punctuation' && !/^[)\]}]$|^\/?>$|`$/.test(before.text);
   }
@@ -83,7 +72,7 @@ export function tokenise(source, { jsx = false } = {}) {
     else if (next === '}' || next === ')' || next === ']') closes();
     else if (jsx && next === '<' && isElement()) opens('<', 'tag');
     else if (next === '/' && valueBegins() && takeMatch('string', REGEX)) return;
-    else if (takeMatch('literal', NUMBER) || takeName() || takeMatch('punctuation', OPERATOR)) return;
+    else if (takeMatch('name', NUMBER) || takeName() || takeMatch('punctuation', OPERATOR)) return;
     else take('text', 1);
   }
 
@@ -95,10 +84,8 @@ export function tokenise(source, { jsx = false } = {}) {
   function takeName() {
     if (!takeMatch('name', NAME)) return false;
     const token = tokens.at(-1);
-    const before = tokens.at(-2)?.text;
-    if (before === '.' || before === '?.') return true;
-    if (LITERALS.has(token.text)) token.kind = 'literal';
-    else if (KEYWORDS.has(token.text) && !/^\s*[:?]?:/.test(source.slice(at))) token.kind = 'keyword';
+    const isMember = /^\??\.$/.test(tokens.at(-2)?.text ?? '');
+    if (BEFORE_VALUE.has(token.text) && !isMember && !/^\s*[:?]?:/.test(source.slice(at))) token.kind = 'keyword';
     return true;
   }
 
@@ -111,7 +98,6 @@ export function tokenise(source, { jsx = false } = {}) {
     take('string', end + (goesOn ? 2 : 1) - at);
     if (!goesOn) return;
     open.push('template');
-    depth += 1;
   }
 
   function takeTag() {
@@ -123,7 +109,7 @@ export function tokenise(source, { jsx = false } = {}) {
       open[open.length - 1] = 'children';
     } else if (next === '{') opens('{', 'code');
     else if (takeMatch('string', TAG_STRING) || takeMatch('comment', COMMENT)) return;
-    else if (takeMatch(tokens.at(-1)?.text === '<' ? 'tag' : 'name', TAG_NAME)) return;
+    else if (takeMatch('name', TAG_NAME)) return;
     else take('punctuation', 1);
   }
 
@@ -132,10 +118,9 @@ export function tokenise(source, { jsx = false } = {}) {
     end.lastIndex = at;
     const tag = end.exec(source)?.[0];
     if (tag) {
-      depth -= 1;
       open.pop();
       take('punctuation', 2);
-      if (tag.length > 3) take('tag', tag.length - 3);
+      if (tag.length > 3) take('name', tag.length - 3);
       take('punctuation', 1);
     } else if (source[at] === '<') opens('<', 'tag');
     else if (source[at] === '{') opens('{', 'code');
@@ -148,7 +133,6 @@ export function tokenise(source, { jsx = false } = {}) {
     else if (where === 'children') takeChildren();
     else if (where === 'template' && source[at] === '}') {
       open.pop();
-      depth -= 1;
       takeTemplate();
     } else takeCode();
   }

@@ -10,7 +10,7 @@ const TESTS = {
     ),
     'tests/server/app.test.ts',
   ],
-  addresses: ['tests/e2e/desk/incidents.test.ts', 'tests/e2e/desk/feedback.test.ts'],
+  addresses: ['tests/e2e/desk/incidents.test.ts'],
   pages: ['tests/server/engine/pages', 'tests/server/app.test.ts'],
   navigation: ['tests/client', 'tests/shared', 'tests/e2e/product'],
   digest: ['tests/server/engine/errors'],
@@ -67,20 +67,6 @@ const TABLE = [
     `${ENGINE}/protection/host-check.ts`,
     "return trusted && firstValue(req.headers['x-forwarded-proto'])",
     "return firstValue(req.headers['x-forwarded-proto'])",
-  ],
-  [
-    'http',
-    'overload looks at pages one too late',
-    `${ENGINE}/protection/overload.ts`,
-    'limiter.pages >= maxPages ? 2',
-    'limiter.pages > maxPages ? 2',
-  ],
-  [
-    'http',
-    'overload never calms down',
-    `${ENGINE}/protection/overload.ts`,
-    'calm = holds ? 0 : calm + 1;',
-    'calm = 0;',
   ],
   [
     'addresses',
@@ -335,13 +321,6 @@ const TABLE = [
     `${DESK}/store/retention/retention.ts`,
     'overOf(other, sizes, maxBytes) - overOf(one, sizes, maxBytes)',
     'overOf(one, sizes, maxBytes) - overOf(other, sizes, maxBytes)',
-  ],
-  [
-    'store',
-    'deleted feedback is an orphan no more',
-    `${DESK}/store/retention/retention.ts`,
-    'where: `digest IS NULL OR ${NO_INCIDENT}` },',
-    'where: `digest IS NULL` },',
   ],
   // Sign-in
   [

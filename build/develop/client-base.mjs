@@ -1,94 +1,63 @@
-import { join, relative } from 'node:path';
-import { readFormat } from './dependencies-once.mjs';
+import { join } from 'node:path';
 import { createKeptContext } from './kept-context.mjs';
 
-const namespace = 'base-entry';
-
 /**
- * Bundles what the product imports of engine and packages, once. The modules of the product import the outputs.
+ * Bundles what the product imports of engine and packages, once. The modules of the product find it in
+ * `__spillwayBase`, by file.
  *
  * @param {string} root
  * @param {import('esbuild').BuildOptions} options the client's
- * @param {{ entry: string, wiring: string, wiringUrl: string, owner: import('../owner.mjs').OwnersBuild }} parts
- *   `wiring` connects engine and product
+ * @param {{ wiring: string, wiringUrl: string, owner: import('../owner.mjs').OwnersBuild }} parts `wiring` connects
+ *   engine and product
  */
-export function createClientBase(root, options, { entry, wiring, wiringUrl, owner }) {
-  /** The format of each file that the product imports. */
-  const formats = new Map();
-  let key;
+export function createClientBase(root, options, { wiring, wiringUrl, owner }) {
+  let files = [];
   let context;
   let built;
 
+  /** Replaces the wiring, so that the file's place decides how esbuild reads the names of CommonJS. */
   const plugin = {
-    name: namespace,
+    name: 'base',
     setup(build) {
-      build.onResolve({ filter: /.*/ }, ({ kind, path }) =>
-        kind === 'entry-point' && formats.has(path) ? { path, namespace } : undefined,
-      );
-      build.onLoad({ filter: /.*/, namespace }, ({ path }) => {
-        const { isModule, hasDefault } = formats.get(path);
-        const from = JSON.stringify(join(root, path));
-        const byDefault = hasDefault ? `export { default } from ${from};` : '';
-        return {
-          contents: isModule ? `export * from ${from};${byDefault}` : `module.exports = require(${from});`,
-          resolveDir: root,
-        };
+      build.onResolve({ filter: /^\/_dev\// }, ({ path }) => ({ path, external: true }));
+      build.onLoad({ filter: /[\\/]main\.tsx$/ }, ({ path }) => {
+        if (path !== join(root, wiring)) return undefined;
+        const imports = files.map((file, index) => `import * as m${index} from ${JSON.stringify(join(root, file))};`);
+        // With the namespace as prototype, its names stay live.
+        const entries = files.map((file, index) => `${JSON.stringify(file)}: Object.create(m${index}, isModule)`);
+        const contents = `${imports.join('\n')}
+const isModule = { __esModule: { value: true } };
+globalThis.__spillwayBase = { ${entries.join(',\n')} };
+await import(${JSON.stringify(wiringUrl)});`;
+        return { contents, loader: 'js' };
       });
-      build.onResolve({ filter: /\/main\.tsx$/ }, ({ path, resolveDir }) =>
-        join(resolveDir, path) === join(root, wiring) ? { path: wiringUrl, external: true } : undefined,
-      );
     },
   };
 
   return {
     dispose: () => context?.dispose(),
 
-    /** Names of a CommonJS module cannot be imported: its value is the default export. */
-    isCommonJs: (file) => formats.get(file)?.isModule === false,
-
     /**
-     * @param {readonly string[]} files that the product imports, relative to the root
+     * @param {string[]} wanted files that the product imports, relative to the root, sorted
      * @param {(metafile: import('esbuild').Metafile) => boolean} isChanged
-     * @returns the build, the URL of each file, and the names that each exports
      * @throws {import('esbuild').BuildFailure}
      */
-    async build(files, isChanged) {
-      // One that is no longer imported stays, because open pages would reload without it.
-      const added = files.filter((file) => !formats.has(file));
-      if (built && added.length === 0 && !isChanged(built.metafile)) return built;
+    async build(wanted, isChanged) {
+      if (built && wanted.join() === files.join() && !isChanged(built.metafile)) return built;
       built = undefined;
-      await Promise.all(added.map(async (file) => formats.set(file, await readFormat(join(root, file)))));
-      const entries = [...formats.keys()].sort();
-      if (entries.join('\n') !== key) {
-        await context?.dispose();
-        const bundle = {
+      files = wanted;
+      context ??= createKeptContext(
+        'client-base',
+        {
           ...options,
-          entryPoints: [entry, ...entries].map((file) => ({ in: file, out: toName(file) })),
-          entryNames: 'assets/[name]-[hash]',
           sourcemap: /** @type {const} */ ('linked'),
           sourceRoot: undefined,
           plugins: [plugin, ...(options.plugins ?? [])],
-        };
-        context = createKeptContext('client-base', bundle, { root, owner });
-        key = entries.join('\n');
-      }
-      const { metafile, outputFiles } = await context.rebuild();
-      const urls = new Map();
-      const exports = new Map();
-      for (const [path, output] of Object.entries(metafile.outputs)) {
-        const file = output.entryPoint?.replace(`${namespace}:`, '');
-        if (file === undefined) continue;
-        urls.set(file, `/${relative(options.outdir ?? '', path).replaceAll('\\', '/')}`);
-        exports.set(file, new Set(output.exports));
-      }
-      built = { metafile, outputFiles, urls, exports };
+        },
+        { root, owner, entries: wanted },
+      );
+      built = await context.rebuild();
       return built;
     },
   };
-}
-
-/** A name for people, which the hash makes unique. */
-function toName(file) {
-  const [, name = file] = /^.*node_modules\/(.+)$/.exec(file) ?? [];
-  return name.replace(/^src\//, '').replace(/[^\w]+/g, '-');
 }

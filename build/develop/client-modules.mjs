@@ -1,11 +1,17 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
-import { locateImport, toFailure } from './module-code.mjs';
+import * as esbuild from 'esbuild';
+import { requireClientInputs } from '../client-inputs.mjs';
+import { compileModule } from './module-code.mjs';
 
 /** Folders whose modules can be replaced in open pages. */
 const productFolders = ['src/shared/product/', 'src/client/product/'];
 const urlFolder = '/_dev/modules/';
+/** Namespace of engine and packages in the bundle of a module, and plugin data of imports that esbuild resolves. */
+const base = 'base';
+const resolving = 'module';
+const codeLoaders = new Set(['js', 'jsx', 'ts', 'tsx']);
 
 /** @param {string} path relative to the root, of a module, a style sheet or an image */
 export function isProductFile(path) {
@@ -13,19 +19,14 @@ export function isProductFile(path) {
 }
 
 /**
- * @typedef {object} Target where an import leads: to another module, a file of the base, or another URL
- * @property {string} kind
- * @property {string} [key] of the module
- * @property {string} [file]
- * @property {string} [url]
- * @property {boolean} [isPage] the route table loads it when it is shown
- *
  * @typedef {object} Module
- * @property {import('./module-code.mjs').ModuleCode} code
- * @property {string} map empty if it cannot be exchanged
- * @property {import('esbuild').OutputFile[]} assets
- * @property {string[]} files and folders, relative to the root; it can change with these, or at any time without any
- * @property {Target[]} targets of the imports in `code`
+ * @property {string} text JavaScript, with the URLs of other modules without their versions
+ * @property {string} map
+ * @property {string[]} files and folders, relative to the root; it can change with these
+ * @property {{ key: string, kind: string, isPage: boolean }[]} imports of other modules; the route table loads a page
+ *   when it is shown
+ * @property {import('esbuild').Metafile['inputs']} inputs
+ * @property {import('./module-code.mjs').ModuleFacts | undefined} facts undefined if it is not code
  */
 
 /**
@@ -33,90 +34,200 @@ export function isProductFile(path) {
  * it exports only components, React exchanges these, and the modules that import it stay. Otherwise those get new URLs
  * too, and so on. Every URL returns the last version, so a page that is loaded later has versions that belong together.
  *
+ * Each module is an entry point of esbuild, with the plugins of the build. Its imports of other modules stay imports, and
+ * engine and packages come from the base (`client-base.mjs`).
+ *
  * @param {string} root
- * @param {ReturnType<typeof import('./module-loader.mjs').createModuleLoader>} loader
- * @param {{ wiring: string, table: string, outdir: string }} files `wiring` imports the product, and `table` is the route
- *   table
+ * @param {import('esbuild').BuildOptions} options the client's
+ * @param {{ wiring: string, table: string, outdir: string, owners: readonly import('esbuild').Plugin[] }} parts `wiring`
+ *   imports the product, `table` is the route table, and `owners` are the product's plugins
  */
-export function createClientModules(root, loader, { wiring, table, outdir }) {
+export function createClientModules(root, options, { wiring, table, outdir, owners }) {
   /** @type {Map<string, Module>} */
   let modules = new Map();
   /** Includes modules that are gone: one that returns needs a URL that no page has loaded. */
   const versions = new Map();
-  /** Names that are imported of each CommonJS file. */
-  const namesByFile = new Map();
+  /** How a module was imported first, by key. Plugins resolve the import again. */
+  const requests = new Map();
+  const keysByPath = new Map();
+  /** The keys of imports, by importer and specifier. */
+  const targets = new Map();
+  /** What plugins read to load a file, by its name in the metafile. */
+  const watched = new Map();
+  const facts = new Map();
+  const assets = new Map();
+  const baseFiles = new Set();
 
   const toRelative = (path) => relative(root, path).replaceAll('\\', '/');
-  const isProduct = (key) => key === wiring || isProductFile(key);
+  const toInput = ({ path, namespace }) => (namespace === 'file' ? toRelative(path) : `${namespace}:${path}`);
   const toUrl = (key) => `${toPath(key)}?v=${versions.get(key) ?? 0}`;
+  const assetEnds = ['.css', '.json', ...Object.keys(options.loader ?? {})];
+  const isAsset = (file) => assetEnds.some((end) => file.endsWith(end));
+  const isModule = (file) => file === wiring || (isProductFile(file) && !/\.c[jt]s$/.test(file) && !isAsset(file));
 
-  function renew(key) {
-    versions.set(key, (versions.get(key) ?? 0) + 1);
+  /** Plugins of the product could find something else than a relative path says. */
+  async function resolve(build, { path, importer, resolveDir }, attributes) {
+    const file = join(resolveDir, path);
+    const isFile = owners.length === 0 && path.startsWith('.') && statSync(file, { throwIfNoEntry: false })?.isFile();
+    if (isFile) return { path: file, namespace: 'file', external: false, errors: [] };
+    const request = { importer, resolveDir, kind: /** @type {const} */ ('import-statement'), with: attributes };
+    return build.resolve(path, { ...request, pluginData: resolving });
   }
 
-  async function toTarget(importer, { specifier, kind }) {
-    if (/^(?:[a-z]+:)?\/\/|^data:/.test(specifier)) return { kind, url: specifier };
-    const request = { specifier, importer, resolveDir: dirname(importer) };
-    const found = await loader.resolve(request);
-    if (found.external) return { kind, url: found.path };
-    const isFile = found.namespace === 'file';
-    const key = isFile ? toRelative(found.path) : `${found.namespace}:${found.path}`;
-    const isBase = isFile && /\.[cm]?[jt]sx?$/.test(key) && (!isProduct(key) || /\.c[jt]s$/.test(key));
-    if (isBase) return { kind, file: key };
-    return { kind, key, request, found, isPage: kind === 'dynamic-import' && importer === join(root, table) };
+  /** @type {import('esbuild').Plugin} */
+  const apart = {
+    name: 'modules-apart',
+    setup(build) {
+      build.onResolve({ filter: /.*/ }, async (request) => {
+        if (request.pluginData === resolving) return undefined;
+        if (request.kind === 'entry-point')
+          return resolve(build, requests.get(request.path.slice('module:'.length)), {});
+        const found = await resolve(build, request, request.with);
+        if (found.errors.length > 0) {
+          const location = await locate(toRelative(request.importer), `["']${RegExp.escape(request.path)}["']`);
+          return { errors: found.errors.map((error) => ({ text: error.text, location })) };
+        }
+        const key = found.external ? found.path : toInput(found);
+        const importer = toInput({ path: request.importer, namespace: request.namespace });
+        try {
+          const imported = { path: key, kind: request.kind, external: found.external };
+          requireClientInputs({ inputs: { [importer]: { bytes: 0, imports: [imported] } } });
+        } catch (error) {
+          return { errors: [{ text: error.message }] };
+        }
+        if (found.external || isAsset(key)) return found;
+        if (found.namespace === 'file' && !isModule(key)) {
+          baseFiles.add(key);
+          return { path: key, namespace: base };
+        }
+        const path = toPath(key);
+        keysByPath.set(path, key);
+        targets.set(`${importer} ${request.path}`, key);
+        if (!requests.has(key)) requests.set(key, request);
+        return { path, external: true };
+      });
+      build.onLoad({ filter: /.*/, namespace: base }, ({ path }) => ({
+        contents: `module.exports = globalThis.__spillwayBase[${JSON.stringify(path)}];`,
+      }));
+    },
+  };
+
+  /** @type {import('esbuild').Plugin} */
+  const compiling = {
+    name: 'fast-refresh',
+    setup(build) {
+      build.onLoad({ filter: /\.m?[jt]sx?$/, namespace: 'file' }, async ({ path }) =>
+        compile(path, await readFile(path, 'utf8'), /[jt]sx?$/.exec(path)?.[0] ?? 'js'),
+      );
+    },
+  };
+
+  /** Notes what a plugin reads, and compiles the code that it returns. */
+  function watchLoads(plugin) {
+    const onLoad = (build) => (filter, load) =>
+      build.onLoad(filter, async (args) => {
+        const result = await load(args);
+        if (!result) return result;
+        const input = toInput(args);
+        watched.set(input, [...(result.watchFiles ?? []), ...(result.watchDirs ?? [])].map(toRelative));
+        const { contents, loader = 'js' } = result;
+        if (contents === undefined || !codeLoaders.has(loader) || !isModule(input)) return result;
+        return { ...result, ...(await compile(args.path, Buffer.from(contents).toString(), loader)) };
+      });
+    return { name: plugin.name, setup: (build) => plugin.setup({ ...build, onLoad: onLoad(build) }) };
   }
 
-  async function loadModule(key, request, found) {
-    const { code, assets, files } = await loader.load(request, found, isProduct(key) && !key.endsWith('.css'));
-    const targets = await Promise.all(
-      code.imports.map((imported) =>
-        toTarget(found.path, imported).catch((error) => throwAt(error, found.path, imported.specifier)),
-      ),
+  async function compile(path, source, lang) {
+    const file = toRelative(path);
+    const compiled = await compileModule(file, source, lang, path, (specifier) =>
+      listExported(specifier, dirname(path)),
     );
-    const path = join(root, outdir, toPath(key));
-    const toSource = (source) => relative(dirname(path), source).replaceAll('\\', '/');
-    const map = code.map && JSON.stringify({ ...code.map, sources: code.map.sources.map(toSource) });
-    return { code, map, assets, files: files.map(toRelative), targets };
+    facts.set(file, compiled?.facts);
+    // esbuild names the place of a mistake.
+    return compiled ? { contents: compiled.code, loader: 'js' } : { contents: source, loader: lang };
   }
 
-  /** Adds the place of an import to messages that have none. */
-  async function throwAt(error, importer, specifier, name) {
-    if (!error.errors) throw error;
-    const source = await readFile(importer, 'utf8').catch(() => '');
-    const location = locateImport(toRelative(importer), source, specifier, name);
-    throw toFailure(error.errors.map((message) => ({ ...message, location: message.location ?? location })));
+  /** esbuild would name a place in the compiled code. */
+  async function locate(file, pattern) {
+    const lines = (await readFile(join(root, file), 'utf8').catch(() => '')).split('\n');
+    const index = Math.max(
+      0,
+      lines.findIndex((line) => line.search(pattern) >= 0),
+    );
+    return { file, line: index + 1, column: Math.max(0, lines[index].search(pattern)), lineText: lines[index] };
+  }
+
+  /** The names of `export * from` a package: what is imported of the base has no names that a browser knows. */
+  async function listExported(specifier, resolveDir) {
+    const { metafile } = await esbuild.build({
+      ...options,
+      stdin: { contents: `export * from ${JSON.stringify(specifier)}`, resolveDir },
+      entryPoints: undefined,
+      splitting: false,
+    });
+    const names = Object.values(metafile.outputs).flatMap((output) => (output.entryPoint ? output.exports : []));
+    if (names.length === 0)
+      throw new Error(`"export * from '${specifier}'" needs an ES module. List the names instead.`);
+    return names;
+  }
+
+  /** @returns {Promise<[string, Module][]>} */
+  async function load(wanted) {
+    const { outputFiles, metafile } = await esbuild.build({
+      ...options,
+      entryPoints: wanted.map((key) => ({ in: `module:${key}`, out: toPath(key).slice(1, -'.js'.length) })),
+      entryNames: '[dir]/[name]',
+      splitting: false,
+      sourceRoot: undefined,
+      plugins: [apart, ...(options.plugins ?? []).map(watchLoads), compiling],
+    });
+    const files = new Map(outputFiles.map((file) => [toRelative(file.path), file]));
+    const loaded = wanted.map((key) => {
+      const path = outdir + toPath(key);
+      const { imports } = metafile.outputs[path];
+      const names = new Set([key]);
+      for (const name of names) {
+        for (const { path: input, external } of metafile.inputs[name].imports) if (!external) names.add(input);
+      }
+      const module = {
+        text: files.get(path).text,
+        map: files.get(`${path}.map`).text,
+        files: [...names].flatMap((name) => [name, ...(watched.get(name) ?? [])]),
+        imports: imports.flatMap(({ path: imported, kind }) => {
+          const isPage = kind === 'dynamic-import' && key === table;
+          return keysByPath.has(imported) ? [{ key: keysByPath.get(imported), kind, isPage }] : [];
+        }),
+        inputs: Object.fromEntries([...names].map((name) => [name, metafile.inputs[name]])),
+        facts: facts.get(key),
+      };
+      files.delete(path);
+      files.delete(`${path}.map`);
+      return /** @type {[string, Module]} */ ([key, module]);
+    });
+    for (const file of files.values()) assets.set(file.path, file);
+    return loaded;
   }
 
   /** Loads the modules that the roots reach. Those that did not change stay. */
   async function loadAll(roots, isChanged) {
+    const known = new Map([...modules].filter(([, module]) => !isChanged(module)));
     const next = new Map();
-    async function visit({ key, request, found }) {
-      if (key === undefined || next.has(key)) return;
-      next.set(key, undefined);
-      const known = modules.get(key);
-      const module = known && !isChanged(known) ? known : await loadModule(key, request, found);
-      next.set(key, module);
-      await together(module.targets.map(visit));
+    for (let wanted = new Set(roots); wanted.size > 0; ) {
+      const missing = [...wanted].filter((key) => !known.has(key));
+      for (const [key, module] of missing.length > 0 ? await load(missing) : []) known.set(key, module);
+      for (const key of wanted) next.set(key, known.get(key));
+      const imported = new Set([...wanted].flatMap((key) => next.get(key).imports.map((one) => one.key)));
+      wanted = imported.difference(next);
     }
-    await together(
-      roots.map((key) => {
-        const path = join(root, key);
-        const request = { specifier: path, importer: '', resolveDir: root };
-        return visit({ key, request, found: { path, namespace: 'file', external: false } });
-      }),
-    );
     return next;
   }
 
   /** @returns {Set<string> | undefined} undefined if some are not known */
   function listExports(key, all, seen = new Set()) {
-    const { code, targets } = all.get(key);
-    const names = new Set(code.exports);
-    seen.add(key);
-    for (const specifier of code.stars) {
-      const target = targets[code.imports.findIndex((imported) => imported.specifier === specifier)];
-      if (target.key === undefined) return undefined;
-      const others = seen.has(target.key) ? [] : listExports(target.key, all, seen);
+    const known = all.get(key)?.facts;
+    const names = known && new Set(known.exports);
+    for (const specifier of seen.has(key) ? [] : (known?.stars ?? [])) {
+      const others = listExports(targets.get(`${key} ${specifier}`), all, seen.add(key));
       if (!others) return undefined;
       for (const name of others) names.add(name);
     }
@@ -124,75 +235,49 @@ export function createClientModules(root, loader, { wiring, table, outdir }) {
   }
 
   /** A browser would find a missing name only when it loads the module, and the page would have to be loaded again. */
-  async function requireNames(all, toNames) {
-    await together(
-      [...all].flatMap(([key, { code, targets }]) =>
-        code.imports.map(async ({ specifier, names }, index) => {
-          const known = names.length > 0 ? toNames(targets[index], key) : undefined;
-          const missing = known && names.find((name) => !known.has(name));
-          if (missing === undefined) return;
-          const { key: imported, file = imported } = targets[index];
-          const text = `No matching export in "${file}" for import "${missing}"`;
-          await throwAt(toFailure([{ text }]), join(root, key), specifier, missing);
-        }),
-      ),
-    );
+  async function requireNames(all) {
+    for (const [key, module] of all) {
+      for (const { specifier, names } of module.facts?.imports ?? []) {
+        const target = targets.get(`${key} ${specifier}`);
+        const known = target && names.length > 0 && listExports(target, all);
+        const missing = known && names.find((name) => !known.has(name));
+        if (!missing) continue;
+        const errors = [
+          {
+            text: `No matching export in "${target}" for import "${missing}"`,
+            location: await locate(key, `\\b${RegExp.escape(missing)}\\b`),
+          },
+        ];
+        throw Object.assign(new Error('The build failed.'), { errors });
+      }
+    }
   }
 
   /** Gives new URLs to changed modules, and to their importers up to modules of components. */
   function renewWithImporters(next, changed) {
     const importers = new Map();
-    for (const [key, { targets }] of next) {
-      for (const { key: imported, isPage } of targets) {
-        if (imported !== undefined && !isPage) importers.set(imported, [...(importers.get(imported) ?? []), key]);
+    for (const [key, { imports }] of next) {
+      for (const { key: imported, isPage } of imports) {
+        if (!isPage) importers.set(imported, [...(importers.get(imported) ?? []), key]);
       }
     }
     const renewed = new Set();
     function visit(key) {
       if (renewed.has(key)) return;
       renewed.add(key);
-      renew(key);
-      const isBoundary = modules.get(key)?.code.isBoundary && next.get(key).code.isBoundary;
+      versions.set(key, (versions.get(key) ?? 0) + 1);
+      const isBoundary = modules.get(key)?.facts?.isBoundary && next.get(key).facts?.isBoundary;
       if (!isBoundary) importers.get(key)?.forEach(visit);
     }
     changed.forEach(visit);
   }
 
-  /** Notes names that are imported of a CommonJS file, directly or by `export *`. */
-  function noteNames({ key, file }, names, base, seen = new Set()) {
-    if (file !== undefined && base.isCommonJs(file)) {
-      const noted = namesByFile.get(file) ?? new Set();
-      const more = noted.union(new Set(names));
-      more.delete('default');
-      if (more.size > noted.size) renew(toStubKey(file));
-      namesByFile.set(file, more);
-    }
-    if (key === undefined || seen.has(key)) return;
-    const { code, targets } = modules.get(key);
-    for (const [index, { specifier }] of code.imports.entries()) {
-      if (code.stars.includes(specifier)) noteNames(targets[index], names, base, seen.add(key));
-    }
-  }
-
-  function toImported({ key, file, url }, base) {
-    if (url !== undefined) return url;
-    if (key !== undefined) return toUrl(key);
-    return base.isCommonJs(file) ? toUrl(toStubKey(file)) : base.urls.get(file);
-  }
-
-  function toText({ code: { code, imports }, targets }, base) {
-    const parts = [];
-    let at = 0;
-    for (const [index, { start, end, toText }] of imports.entries()) {
-      const target = targets[index];
-      const isCommonJs = target.file !== undefined && base.isCommonJs(target.file);
-      const text = target.isPage
-        ? `globalThis.__spillway.load(${JSON.stringify(target.key)})`
-        : toText(toImported(target, base), isCommonJs);
-      parts.push(code.slice(at, start), text);
-      at = end;
-    }
-    return parts.join('') + code.slice(at);
+  function toText(key, { text }) {
+    const withVersions = text.replace(/(?<=")\/_dev\/modules\/[^"?]+\.js(?=")/g, (path) => toUrl(keysByPath.get(path)));
+    if (key !== table) return withVersions;
+    return withVersions.replace(/\bimport\("(\/_dev\/modules\/[^"?]+)[^"]*"\)/g, (_, path) => {
+      return `globalThis.__spillway.load(${JSON.stringify(keysByPath.get(path))})`;
+    });
   }
 
   return {
@@ -205,21 +290,20 @@ export function createClientModules(root, loader, { wiring, table, outdir }) {
      * @throws {import('esbuild').BuildFailure} the modules then stay as they were
      */
     async update(pages, changed) {
+      for (const key of [wiring, ...pages]) {
+        keysByPath.set(toPath(key), key);
+        requests.set(key, { path: join(root, key), importer: '', resolveDir: root });
+      }
       const gone = changed.filter((file) => !existsSync(join(root, file)));
       const next = await loadAll(
         [wiring, ...pages],
-        (module) => isMadeOf(module, changed) || module.targets.some(({ key = '' }) => isIn(gone, key)),
+        (module) => isMadeOf(module, changed) || module.imports.some(({ key }) => isIn(gone, key)),
       );
-      const toIdentity = ({ code, targets }) => [code.code, ...targets.map(({ key, file }) => key ?? file)].join('\n');
-      const changedKeys = [...next].flatMap(([key, module]) => {
-        const known = modules.get(key);
-        return known && (known === module || toIdentity(known) === toIdentity(module)) ? [] : [key];
-      });
-      const isNew = new Set(changedKeys);
-      await requireNames(next, ({ key: imported }, key) =>
-        imported !== undefined && (isNew.has(key) || isNew.has(imported)) ? listExports(imported, next) : undefined,
+      await requireNames(next);
+      renewWithImporters(
+        next,
+        [...next.keys()].filter((key) => modules.get(key)?.text !== next.get(key).text),
       );
-      renewWithImporters(next, changedKeys);
       modules = next;
     },
 
@@ -228,77 +312,57 @@ export function createClientModules(root, loader, { wiring, table, outdir }) {
 
     /** The modules that a module imports statically, and those of them, and so on. */
     listWithImports(entry) {
-      const found = new Set();
-      (function visit(key) {
-        if (found.has(key)) return;
-        found.add(key);
-        for (const { kind, key: imported } of modules.get(key)?.targets ?? []) {
-          if (imported !== undefined && kind === 'import-statement') visit(imported);
+      const found = new Set([entry]);
+      for (const key of found) {
+        for (const { kind, key: imported } of modules.get(key)?.imports ?? []) {
+          if (kind === 'import-statement') found.add(imported);
         }
-      })(entry);
+      }
       return found;
     },
 
-    /** Returns the files of the base that the modules import. */
-    listBase() {
-      return [...new Set([...modules.values()].flatMap(({ targets }) => targets.flatMap(({ file }) => file ?? [])))];
-    },
+    /** Files of engine and packages that the modules import. One that is no longer imported stays. */
+    listBase: () => [...baseFiles].sort(),
 
-    /** What esbuild's metafile would say of the modules as entry points. */
-    toMetafile(base) {
-      const toInput = ({ kind, key, file, url }) => ({ kind, path: key ?? file ?? url, external: url !== undefined });
-      const toOutput = (target) => ({
-        kind: target.kind,
-        path: outdir + toImported(target, base),
-        external: target.url !== undefined,
-      });
-      const entries = [...modules];
+    /** What esbuild's metafile would say if the modules were in one bundle. */
+    toMetafile() {
+      const toPlain = (imported) => {
+        const key = keysByPath.get(imported.path) ?? imported.path.replace(/^base:/, '');
+        return { ...imported, path: key, external: imported.external && key === imported.path };
+      };
+      const inputs = [...modules.values()].flatMap((module) => Object.entries(module.inputs));
       return {
-        inputs: Object.fromEntries(entries.map(([key, { targets }]) => [key, { imports: targets.map(toInput) }])),
-        outputs:
-          base &&
-          Object.fromEntries(
-            entries.map(([key, { targets }]) => [
-              outdir + toUrl(key),
-              { entryPoint: key, imports: targets.map(toOutput) },
-            ]),
-          ),
+        inputs: Object.fromEntries(
+          inputs.map(([name, input]) => [name, { ...input, imports: input.imports.map(toPlain) }]),
+        ),
+        outputs: Object.fromEntries(
+          [...modules].map(([key, { imports }]) => [
+            outdir + toUrl(key),
+            {
+              entryPoint: key,
+              imports: imports.map((imported) => ({ ...imported, path: outdir + toUrl(imported.key) })),
+            },
+          ]),
+        ),
       };
     },
 
-    /**
-     * @param {Pick<ReturnType<typeof import('./client-base.mjs').createClientBase>, 'isCommonJs'> & { urls: Map<string, string>, exports: Map<string, Set<string>> }} base
-     * @returns {Promise<{ path: string, contents: string | Uint8Array }[]>} files of the client
-     * @throws {import('esbuild').BuildFailure} if a name is imported that the base does not have
-     */
-    async emit(base) {
-      await requireNames(modules, ({ file }) =>
-        file === undefined || base.isCommonJs(file) ? undefined : base.exports.get(file),
-      );
-      for (const { code, targets } of modules.values()) {
-        for (const [index, { names }] of code.imports.entries()) noteNames(targets[index], names, base);
-      }
-      const stubs = [...namesByFile].map(([file, names]) => ({
-        path: toPath(toStubKey(file)),
-        contents: toStub(base.urls.get(file), [...names]),
-      }));
-      const files = [...modules].flatMap(([key, module]) => {
-        const path = toPath(key);
-        const text = toText(module, base);
-        if (module.map === '') return [{ path, contents: text }];
+    /** @returns {{ path: string, contents: string }[]} files of the client */
+    emit: () =>
+      [...modules].flatMap(([key, module]) => {
+        const path = toPath(key).slice(1);
+        const text = `${toText(key, module)}\n//# sourceMappingURL=${basename(path)}.map\n`;
         return [
-          { path, contents: `${text}\n//# sourceMappingURL=${basename(path)}.map\n` },
+          { path, contents: text },
           { path: `${path}.map`, contents: module.map },
         ];
-      });
-      return [...files, ...stubs].map(({ path, contents }) => ({ path: path.slice(1), contents }));
-    },
+      }),
 
-    listAssets: () => [...modules.values()].flatMap(({ assets }) => assets),
+    listAssets: () => [...assets.values()],
 
     /** The URLs of the modules that pages can exchange, by file. */
     listUrls() {
-      const live = [...modules].filter(([key, { map }]) => isProductFile(key) && map !== '');
+      const live = [...modules].filter(([key, module]) => isProductFile(key) && module.facts);
       return Object.fromEntries(live.map(([key]) => [key, toUrl(key)]));
     },
 
@@ -311,33 +375,8 @@ function isIn(files, path) {
   return files.some((file) => path === file || path.startsWith(`${file}/`));
 }
 
-/** A plugin can make a module of anything, if it does not name its files. */
 function isMadeOf(module, files) {
-  const { length } = module.files;
-  return length === 0 || module.files.some((file) => isIn(files, file) || files.some((other) => isIn([file], other)));
-}
-
-/** Waits for all, and reports the errors of all. */
-async function together(promises) {
-  const settled = await Promise.allSettled(promises);
-  const reasons = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
-  const other = reasons.find(({ errors }) => !errors);
-  if (other) throw other;
-  if (reasons.length > 0) throw toFailure(reasons.flatMap(({ errors }) => errors));
-}
-
-function toStubKey(file) {
-  return `names/${file}`;
-}
-
-/** A CommonJS module has one value, so its names need a module with exports. */
-function toStub(url, names) {
-  return `import all from "${url}";
-export default all;
-export const $all = Object.assign(Object.create(null), all, { default: all });
-const { ${names.map((name, index) => `${name}: $${index}`).join(', ')} } = all;
-export { ${names.map((name, index) => `$${index} as ${name}`).join(', ')} };
-`;
+  return module.files.some((file) => isIn(files, file) || files.some((other) => isIn([file], other)));
 }
 
 function toPath(key) {

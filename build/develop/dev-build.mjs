@@ -4,7 +4,6 @@ import { basename, dirname, join, relative } from 'node:path';
 import { product } from '../apps.mjs';
 import { browserTarget, clientOptions, serverOptions, serverParts } from '../bundles.mjs';
 import { listClientFiles } from '../client-app.mjs';
-import { requireClientInputs } from '../client-inputs.mjs';
 import * as destination from '../destination.mjs';
 import { readFiles } from '../files.mjs';
 import { sortOutputs } from '../output.mjs';
@@ -15,7 +14,6 @@ import { createAppDevBuild } from './app-dev-build.mjs';
 import { createClientBase } from './client-base.mjs';
 import { createClientModules } from './client-modules.mjs';
 import { createKeptContext } from './kept-context.mjs';
-import { createModuleLoader } from './module-loader.mjs';
 import { createServerLayers } from './server-layers.mjs';
 import { noteSourceTexts } from './source-texts.mjs';
 
@@ -85,10 +83,9 @@ export function createDevBuild(root) {
     ]);
     const options = { root, dev: true, owner, styles };
     const client = clientOptions({ ...options, entry: devEntry, outdir: clientFolder });
-    const loader = createModuleLoader(root, client, owner.plugins);
-    await loader.open();
-    modules = createClientModules(root, loader, { wiring, table: product.table, outdir: clientFolder });
-    base = createClientBase(root, client, { entry: devEntry, wiring, wiringUrl: modules.wiringUrl, owner });
+    const parts_ = { wiring, table: product.table, outdir: clientFolder, owners: owner.plugins };
+    modules = createClientModules(root, client, parts_);
+    base = createClientBase(root, client, { wiring, wiringUrl: modules.wiringUrl, owner });
     const serverFolder = `${devFolder}/server`;
     server = createServerLayers({ ...options, outdir: serverFolder });
     const serverBase = serverOptions({ ...options, outdir: serverFolder, warn: () => {} });
@@ -175,15 +172,13 @@ export function createDevBuild(root) {
       builtClient = undefined;
       const routeModules = await readRoutes(changed);
       await modules.update(Object.values(routeModules), changed);
-      requireClientInputs(modules.toMetafile());
       const [builtBase, builtOthers, publicFiles] = await Promise.all([
         base.build(modules.listBase(), isChanged),
         Promise.all(others.map((app) => app.build(changed))),
         readPublicFiles(changed),
       ]);
-      const linked = { ...builtBase, isCommonJs: base.isCommonJs };
-      const moduleFiles = await modules.emit(linked);
-      const { inputs, outputs } = modules.toMetafile(linked);
+      const moduleFiles = modules.emit();
+      const { inputs, outputs } = modules.toMetafile();
       const { sheets, assets } = await listClientFiles({
         root,
         metafile: {

@@ -8,10 +8,10 @@ import { reuse } from '../reuse.mjs';
  * @template {object} Extra
  * @param {string} name
  * @param {esbuild.BuildOptions} options
- * @param {{ root: string, owner: import('../owner.mjs').OwnersBuild, toExtra?: () => Extra }} about `toExtra` returns
- *   what else to keep of a build
+ * @param {{ root: string, owner: import('../owner.mjs').OwnersBuild, entries?: unknown, toExtra?: () => Extra }} about
+ *   `entries` is what the product decides on, and `toExtra` returns what else to keep of a build
  */
-export function createKeptContext(name, options, { root, owner, toExtra }) {
+export function createKeptContext(name, options, { root, owner, entries = options.entryPoints, toExtra }) {
   let context;
   let isFirst = true;
 
@@ -25,7 +25,7 @@ export function createKeptContext(name, options, { root, owner, toExtra }) {
     rebuild() {
       if (!isFirst) return rebuild();
       isFirst = false;
-      return reuse(name, { root, dev: true, owner, entries: options.entryPoints }, rebuild);
+      return reuse(name, { root, dev: true, owner, entries }, rebuild);
     },
   };
 }

@@ -19,10 +19,7 @@ const DOORS: Doors = {
   token: OPERATOR,
 };
 
-/**
- * Sends every n-th input here, spread over all entry points. `node bench/bad-inputs.mjs` sends all of them to a built
- * server.
- */
+/** Sends every n-th input, spread over all entry points. With `BAD_INPUTS_SHARE=1`, all of them. */
 const SHARE = Number(process.env.BAD_INPUTS_SHARE ?? 6);
 
 let site: WholeSite;

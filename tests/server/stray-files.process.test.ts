@@ -42,7 +42,6 @@ it.each([
   ...[
     '/src/server/main.ts',
     '/src/shared/product/routes.tsx',
-    '/sbom.cdx.json',
     '/README.md',
     '/CHANGELOG.md',
     '/LICENSE',

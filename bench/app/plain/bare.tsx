@@ -7,16 +7,17 @@ import { pages, staticPages } from './pages.tsx';
 // The reference: `node:http` and React, with nothing that an app needs besides.
 
 const HTML = 'text/html; charset=utf-8';
-const buffers = new Map<string, Buffer>();
+const buffers = new Map(
+  Object.entries(staticPages).map(([path, page]) => [path, Buffer.from(`<!DOCTYPE html>${renderToString(page)}`)]),
+);
 
 const server = createServer((request, response) => {
   const [path = '', search] = (request.url ?? '').split('?');
   const page = pages[path];
   if (page) return render(page(new URLSearchParams(search).get('q') ?? '').element, response);
-  if (path in staticPages) return send(response, 200, HTML, toBuffer(path));
-  if (path.startsWith('/api/stations/')) {
-    return sendJson(response, 200, readStation(Number(path.slice('/api/stations/'.length))));
-  }
+  const buffer = buffers.get(path);
+  if (buffer) return send(response, 200, HTML, buffer);
+  if (path.startsWith('/api/stations/')) return sendJson(response, 200, readStation(Number(path.slice(14))));
   if (path === '/api/readings') return readJson(request, (body) => sendJson(response, 201, storeReadings(body)));
   response.writeHead(404).end();
 });
@@ -29,15 +30,6 @@ function render(element: React.ReactNode, response: ServerResponse): void {
     },
     onError: console.error,
   });
-}
-
-function toBuffer(path: string): Buffer {
-  let buffer = buffers.get(path);
-  if (!buffer) {
-    buffer = Buffer.from(`<!DOCTYPE html>${renderToString(staticPages[path])}`);
-    buffers.set(path, buffer);
-  }
-  return buffer;
 }
 
 function sendJson(response: ServerResponse, status: number, body: unknown): void {

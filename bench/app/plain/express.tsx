@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { renderToPipeableStream, renderToString } from 'react-dom/server';
 import { readStation, storeReadings } from '../src/server/product/data.ts';
-import { NewReadings } from '../src/shared/product/schemas.ts';
+import { NewReadings } from '../src/shared/product/api.ts';
 import { toScript } from './engine.tsx';
 import { pages, staticPages } from './pages.tsx';
 

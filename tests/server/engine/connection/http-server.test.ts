@@ -123,6 +123,37 @@ it('does not end a response before all of it was sent', async () => {
   expect(parseReply(text).body).toHaveLength(5e6);
 });
 
+describe.concurrent('a slow client is disconnected', () => {
+  it.each([
+    ['if its head never ends', 'GET / HTTP/1.1\r\nHost: a\r\n', [408]],
+    [
+      'if its body never ends',
+      `${JSON_POST.replace(CHUNKED, 'Host: localhost\r\nContent-Length: 999\r\n\r\n')}`,
+      [408],
+    ],
+    ['if it does not read its response', GET.replace('/', '/large'), []],
+  ])('%s', async (_name, request, statuses) => {
+    const [isReader] = statuses;
+    const routes: RequestHandler = ({ path }, res, next) => {
+      if (path !== '/large') return next();
+      res.once('close', () => socket.resume()); // a client that does not read sees no end
+      res.end(Buffer.alloc(5e7, 'x'));
+    };
+    const times = { keepAlive: 1000, request: 200, socket: isReader ? 30_000 : 200 };
+    const { port, close } = await startTestServer({ routes }, { times });
+    const socket = connect(port, '127.0.0.1', () => socket.write(request));
+    socket.on('error', () => {});
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    const parts: Buffer[] = [];
+    if (isReader) socket.on('data', (part: Buffer) => parts.push(part));
+    const drip = setInterval(() => isReader && socket.write('x'), 50);
+    await closed;
+    clearInterval(drip);
+    close();
+    expect(listStatuses(Buffer.concat(parts).toString())).toEqual(statuses);
+  });
+});
+
 describe('bytes that are not a request', () => {
   it('get 400 after complete requests and their responses', async () => {
     expect(listStatuses(await exchange(GET, 1, BROKEN))).toEqual([200, 400]);

@@ -70,7 +70,6 @@ describe('the sender of a body that is refused before it has arrived gets the re
           return level;
         },
         reason: 'pages',
-        take() {},
       },
     });
     onTestFinished(server.close);

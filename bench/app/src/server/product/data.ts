@@ -1,16 +1,17 @@
+import type { NewReadings, Station } from '../../shared/product/api.ts';
 import type { CardsData } from '../../shared/product/pages/cards.tsx';
 import type { FeedData } from '../../shared/product/pages/feed.tsx';
 import type { FrameData } from '../../shared/product/pages/frame.tsx';
 import type { OrdersData } from '../../shared/product/pages/orders.tsx';
-import type { ProductData } from '../../shared/product/pages/product.tsx';
 import type { ShopData } from '../../shared/product/pages/shop.tsx';
-import type { NewReadings, Readings, Station } from '../../shared/product/schemas.ts';
 
 // All three sides call these functions. They make new objects for each request, as a database driver does, and the
 // search is part of the data, so that no answer can be kept for the next request.
 
 const NAMES = ['Zoë Müller', 'Łukasz Nowak', 'Ελένη Παππά', '山田 花子', 'Ana Souza', 'Noah Smith'];
 const STATES = ['open', 'paid', 'sent', 'returned'];
+const KINDS = ['level', 'flow', 'temperature'] as const;
+const MENU = ['/cards', '/large', '/tree', '/feed/2', '/feed/4', '/orders', '/prose/30', '/prose/240'];
 const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 1);
 
@@ -19,20 +20,11 @@ const list = <Item>(length: number, make: (index: number) => Item): Item[] =>
 const pick = <Item>(items: readonly Item[], index: number): Item => items[index % items.length] as Item; // none is empty
 /** Made once, because formatting dates would cost more than answering. */
 const TIMES = list(60, (index) => new Date(START + index * DAY).toISOString());
-
-const toStars = (count: number) => '★'.repeat(count) + '☆'.repeat(5 - count);
 const later = <Value>(ms: number, make: () => Value): Promise<Value> =>
   new Promise((resolve) => setTimeout(() => resolve(make()), ms));
 
 export function readFrame(): FrameData {
-  return {
-    visitor: 'Zoë Müller',
-    messages: 3,
-    menu: ['cards', 'large', 'tree', 'product', 'feed', 'orders', 'about', 'terms'].map((name) => ({
-      title: name,
-      path: `/${name}`,
-    })),
-  };
+  return { visitor: 'Zoë Müller', menu: MENU };
 }
 
 /** 12 kB as JSON. */
@@ -42,7 +34,7 @@ export function readCards(search: string): CardsData {
     cards: list(50, (index) => ({
       id: index + 1,
       title: `Card ★ ${index + 1} ${search}`,
-      stars: toStars(1 + (index % 5)),
+      stars: '★'.repeat(1 + (index % 5)).padEnd(5, '☆'),
       text: `A sentence about ${search}, as long as those on cards usually are. Another one, a bit shorter than the first one is.`,
       price: 10 + ((index * 37) % 90),
       isNew: index % 4 === 0,
@@ -54,8 +46,10 @@ export function readCards(search: string): CardsData {
 /** @param times 50 cards each */
 export function readShelf(times: number): CardsData {
   const { cards } = readCards('all');
-  const copies = list(times, (copy) => cards.map((card) => ({ ...card, id: card.id + copy * cards.length })));
-  return { search: 'all', cards: copies.flat() };
+  return {
+    search: 'all',
+    cards: list(times, (copy) => cards.map((card) => ({ ...card, id: card.id + copy * 50 }))).flat(),
+  };
 }
 
 export function readCart(visitor: string): { visitor: string; items: number } {
@@ -63,13 +57,12 @@ export function readCart(visitor: string): { visitor: string; items: number } {
 }
 
 export function readShop(): ShopData {
-  return { name: 'Café Ærø', totals: STATES.map((label, index) => ({ label, value: 12 + index * 7 })) };
+  return { name: 'Café Ærø' };
 }
 
 export function readOrders(search: string): OrdersData {
   return {
     search,
-    states: [...STATES],
     orders: list(60, (index) => ({
       id: `A-${1000 + index}`,
       placed: new Date(START + index * DAY),
@@ -80,32 +73,14 @@ export function readOrders(search: string): OrdersData {
   };
 }
 
-export function readProduct(search: string): ProductData {
-  return {
-    name: `Kettle ${search}`,
-    facts: list(12, (index) => ({ name: `Fact ${index + 1}`, value: `${index * 3} cm × ${index} cm` })),
-    reviews: later(2, () =>
-      list(12, (index) => ({
-        author: `${pick(NAMES, index)} ${index}`,
-        stars: toStars(1 + (index % 5)),
-        text: `It boils water for ${search}. It is quiet, and it looks good in the kitchen.`,
-      })),
-    ),
-    related: later(5, () => list(10, (index) => ({ id: index, name: `Kettle ${search} ${index}` }))),
-  };
-}
-
-export function readFeed(search: string): FeedData {
+/** @param lists with 12 entries each, of which the last is ready after 6 ms */
+export function readFeed(search: string, lists: number): FeedData {
   return {
     search,
-    sections: [60, 5, 10, 20].map((length, section) => ({
+    sections: list(lists, (section) => ({
       title: `Section ${section + 1}`,
-      rows: later(section * 2, () =>
-        list(length, (index) => ({
-          id: index,
-          text: `${pick(NAMES, index)} changed entry ${index} of ${search}`,
-          at: pick(TIMES, index),
-        })),
+      rows: later((6 * (section + 1)) / lists, () =>
+        list(12, (id) => ({ id, text: `${pick(NAMES, id)} changed entry ${id} of ${search}`, at: pick(TIMES, id) })),
       ),
     })),
   };
@@ -117,11 +92,9 @@ export function readStation(id: number): Station | undefined {
   return {
     id,
     name: `Köln ${id}`,
-    river: 'Rhine',
-    position: { latitude: 50.93 + id / 1e5, longitude: 6.96 },
     operator: 'Wasserstraßen- und Schifffahrtsamt Rhein',
-    sensors: list(9, (index) => ({
-      kind: pick(['level', 'flow', 'temperature'] as const, index),
+    sensors: list(10, (index) => ({
+      kind: pick(KINDS, index),
       unit: pick(['cm', 'm³/s', '°C'], index),
       value: 100 + ((id + index) % 97),
       measuredAt: pick(TIMES, index),
@@ -130,7 +103,7 @@ export function readStation(id: number): Station | undefined {
   };
 }
 
-export function storeReadings({ station, readings }: NewReadings): Readings {
+export function storeReadings({ station, readings }: NewReadings) {
   const sum = readings.reduce((total, { value }) => total + value, 0);
   return { station, readings, id: 1, mean: sum / readings.length };
 }

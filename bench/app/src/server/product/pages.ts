@@ -1,30 +1,26 @@
 import { type LoaderArgs, personal, type ServerPages } from '#engine/server';
 import type { routes } from '../../shared/product/routes.tsx';
-import { readCards, readCart, readFeed, readFrame, readOrders, readProduct, readShelf, readShop } from './data.ts';
+import * as data from './data.ts';
 
+const searchOf = ({ url }: LoaderArgs) => url.searchParams.get('q') ?? '';
 const timesOf = ({ params }: LoaderArgs) => Number(params.times);
 const shelf = {
   loader: (args: LoaderArgs) => ({
-    shelf: readShelf(timesOf(args)),
-    cart: personal(args, ({ url }) => readCart(url.searchParams.get('q') ?? '')),
+    shelf: data.readShelf(timesOf(args)),
+    cart: personal(args, (own) => data.readCart(own.url.searchParams.get('q') ?? '')),
   }),
 };
 
-const searchOf = ({ url }: LoaderArgs) => url.searchParams.get('q') ?? '';
-
 export const pages = {
-  root: { loader: readFrame },
-  cards: { loader: (args) => readCards(searchOf(args)) },
+  root: { loader: data.readFrame },
+  cards: { loader: (args) => data.readCards(searchOf(args)) },
   large: null,
   tree: null,
-  product: { loader: (args) => readProduct(searchOf(args)) },
-  feed: { loader: (args) => readFeed(searchOf(args)) },
+  feed: { loader: (args) => data.readFeed(searchOf(args), Number(args.params.lists)) },
   shelf,
   shell: shelf,
-  kept: { loader: (args) => ({ shelf: readShelf(timesOf(args)), cart: readCart('everyone') }) },
-  shop: { loader: readShop },
-  orders: { loader: (args) => readOrders(searchOf(args)) },
-  prose: null,
-  about: null,
-  terms: null,
+  kept: { loader: (args) => ({ shelf: data.readShelf(timesOf(args)), cart: data.readCart('everyone') }) },
+  shop: { loader: data.readShop },
+  orders: { loader: (args) => data.readOrders(searchOf(args)) },
+  prose: { loader: ({ params }) => Number(params.paragraphs) },
 } satisfies ServerPages<typeof routes>;

@@ -1,6 +1,24 @@
 import * as z from 'zod';
 import { operation } from '#engine';
-import { NewReadings, Readings, Station } from './schemas.ts';
+
+const Sensor = z.object({
+  kind: z.enum(['level', 'flow', 'temperature']),
+  unit: z.string(),
+  value: z.number(),
+  measuredAt: z.iso.datetime(),
+  isValid: z.boolean(),
+});
+
+export type Station = z.infer<typeof Station>;
+const Station = z.object({ id: z.int(), name: z.string(), operator: z.string().optional(), sensors: z.array(Sensor) });
+
+const Reading = z.strictObject({ at: z.iso.datetime(), value: z.number(), note: z.string().max(80) });
+
+export type NewReadings = z.infer<typeof NewReadings>;
+export const NewReadings = z.strictObject({
+  station: z.string().min(1).max(80),
+  readings: z.array(Reading).min(1).max(100),
+});
 
 export const stations = {
   getStation: operation({
@@ -16,6 +34,8 @@ export const stations = {
     path: '/readings',
     summary: 'Add readings',
     body: NewReadings,
-    replies: { 201: { about: 'The stored readings.', body: Readings } },
+    replies: {
+      201: { about: 'The stored readings.', body: NewReadings.extend({ id: z.int(), mean: z.number() }) },
+    },
   }),
 };

@@ -1,19 +1,11 @@
 import type { ErrorPageProps, ErrorPages } from '#engine';
 
-export const errorPages: ErrorPages = {
-  notFound: ErrorPage,
-  forbidden: ErrorPage,
-  unauthorized: ErrorPage,
-  public: ErrorPage,
-  failure: ErrorPage,
-};
+const Page = ({ error }: ErrorPageProps) => <h1>{error.message ?? error.kind}</h1>;
 
-function ErrorPage({ error }: ErrorPageProps) {
-  return (
-    <>
-      <title>{error.kind}</title>
-      <h1>{error.message ?? error.kind}</h1>
-      <p>{error.digest}</p>
-    </>
-  );
-}
+export const errorPages: ErrorPages = {
+  notFound: Page,
+  forbidden: Page,
+  unauthorized: Page,
+  public: Page,
+  failure: Page,
+};

@@ -8,8 +8,7 @@ export const routes = defineRoutes([
       { id: 'cards', path: '/cards', page: () => import('./pages/cards.tsx') },
       { id: 'large', path: '/large', page: () => import('./pages/large.tsx') },
       { id: 'tree', path: '/tree', page: () => import('./pages/tree.tsx') },
-      { id: 'product', path: '/product', page: () => import('./pages/product.tsx') },
-      { id: 'feed', path: '/feed', page: () => import('./pages/feed.tsx') },
+      { id: 'feed', path: '/feed/:lists', page: () => import('./pages/feed.tsx') },
       { id: 'shelf', path: '/shelf/:times', page: () => import('./pages/shelf.tsx') },
       { id: 'shell', path: '/shell/:times', mode: 'shell', page: () => import('./pages/shelf.tsx') },
       { id: 'kept', path: '/kept/:times', mode: 'static', page: () => import('./pages/shelf.tsx') },
@@ -20,12 +19,5 @@ export const routes = defineRoutes([
       },
     ],
   },
-  {
-    id: 'prose',
-    page: () => import('./pages/prose-layout.tsx'),
-    children: [
-      { id: 'about', path: '/about', mode: 'static', page: () => import('./pages/about.tsx') },
-      { id: 'terms', path: '/terms', mode: 'static', page: () => import('./pages/terms.tsx') },
-    ],
-  },
+  { id: 'prose', path: '/prose/:paragraphs', mode: 'static', page: () => import('./pages/prose.tsx') },
 ]);

@@ -3,15 +3,7 @@ import styles from './cards.module.css';
 
 export interface CardsData {
   search: string;
-  cards: {
-    id: number;
-    title: string;
-    stars: string;
-    text: string;
-    price: number;
-    isNew: boolean;
-    tags: string[];
-  }[];
+  cards: { id: number; title: string; stars: string; text: string; price: number; isNew: boolean; tags: string[] }[];
 }
 
 export default function Cards({ data: { search, cards } }: PageProps<CardsData>) {
@@ -19,19 +11,18 @@ export default function Cards({ data: { search, cards } }: PageProps<CardsData>)
     <article>
       <title>{`Cards for ${search}`}</title>
       <h1>Cards for {search}</h1>
-      <p>{cards.length} cards</p>
       <ul className={styles.cards}>
         {cards.map(({ id, title, stars, text, price, isNew, tags }) => (
           <li key={id} className={styles.card}>
             <h2>
               <Link to={`/cards?q=${id}`}>{title}</Link>
             </h2>
-            <p className={styles.stars} role="img" aria-label="Rating">
+            <p role="img" aria-label="Rating">
               {stars}
             </p>
             <p>{text}</p>
             <p>
-              <strong>{price}</strong> € {isNew ? <em>New</em> : null}
+              <strong>{price}</strong> € {isNew && <em>New</em>}
             </p>
             <ul>
               {tags.map((tag) => (

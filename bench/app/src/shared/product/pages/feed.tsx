@@ -13,7 +13,7 @@ export default function Feed({ data: { search, sections } }: PageProps<FeedData>
       {sections.map(({ title, rows }) => (
         <section key={title}>
           <h2>{title}</h2>
-          <Await value={rows} fallback={<p role="status">Loading {title}…</p>}>
+          <Await value={rows} fallback={<p>Loading…</p>}>
             {(list) => (
               <ol>
                 {list.map(({ id, text, at }) => (

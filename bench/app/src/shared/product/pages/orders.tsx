@@ -1,33 +1,27 @@
 import { Link, type PageProps } from '#engine';
 
+const HEADS = ['Order', 'Placed', 'Customer', 'State', 'Total'];
+
 export interface OrdersData {
   search: string;
-  states: string[];
   orders: { id: string; placed: Date; customer: string; state: string; cents: number }[];
 }
 
-export default function Orders({ data: { search, states, orders } }: PageProps<OrdersData>) {
+export default function Orders({ data: { search, orders } }: PageProps<OrdersData>) {
   return (
     <>
       <title>{`Orders: ${search}`}</title>
       <form method="get">
         <label htmlFor="search">Search</label>
         <input id="search" name="q" defaultValue={search} />
-        <select name="state" aria-label="State" defaultValue={states[1]}>
-          {states.map((state) => (
-            <option key={state}>{state}</option>
-          ))}
-        </select>
         <button type="submit">Search</button>
       </form>
       <table>
         <thead>
           <tr>
-            <th scope="col">Order</th>
-            <th scope="col">Placed</th>
-            <th scope="col">Customer</th>
-            <th scope="col">State</th>
-            <th scope="col">Total</th>
+            {HEADS.map((head) => (
+              <th key={head}>{head}</th>
+            ))}
           </tr>
         </thead>
         <tbody>

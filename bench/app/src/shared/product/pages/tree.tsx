@@ -2,35 +2,21 @@ import { Link } from '#engine';
 
 /** 341 nodes of seven elements, each a component, four levels deep. */
 export default function Tree() {
-  return (
-    <article>
-      <title>Tree</title>
-      <h1>Tree</h1>
-      <Node path="1" depth={4} />
-    </article>
-  );
+  return <Node path="1" depth={4} />;
 }
 
 function Node({ path, depth }: { path: string; depth: number }) {
   return (
-    <section id={`node-${path}`} className={`depth-${depth}`} data-path={path}>
+    <section id={`node-${path}`} className={`depth-${depth}`}>
       <h2 style={{ marginInlineStart: `${4 - depth}rem` }}>
-        <Link to={`/tree?node=${path}`} title={`Open ${path}`}>
-          Knoten {path} · 节点
-        </Link>
+        <Link to={`/tree?node=${path}`}>Knoten {path} · 节点</Link>
       </h2>
       <p>
         Part of <em lang="de">Größe</em> & <code>{'<tree>'}</code>
       </p>
-      {depth === 0 ? (
-        <hr />
-      ) : (
-        <div className="below" title={`Below ${path}`}>
-          {[1, 2, 3, 4].map((child) => (
-            <Node key={child} path={`${path}.${child}`} depth={depth - 1} />
-          ))}
-        </div>
-      )}
+      <div title={`Below ${path}`}>
+        {depth > 0 && [1, 2, 3, 4].map((child) => <Node key={child} path={`${path}.${child}`} depth={depth - 1} />)}
+      </div>
     </section>
   );
 }

@@ -1,0 +1,86 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { build as esbuild } from 'esbuild';
+import { makeFolder, root } from './servers.mjs';
+
+/** What an app has besides its product. */
+const UPSTREAM = ['bin', 'build', 'src', 'build.mjs', 'moves.json', 'package.json', 'package-lock.json'];
+
+/**
+ * Copies the files of this checkout, with the small app of `bench/app` as the product. The folder has its own cache, so
+ * that its first build is like the one after `npm ci`.
+ *
+ * @returns {string} the folder
+ */
+export function makeApp() {
+  const folder = join(makeFolder(), 'app');
+  const isProduct = (path) => /^src[\\/](?:\w+[\\/]product|client[\\/]public)(?:[\\/]|$)/.test(relative(root, path));
+  const configurations = readdirSync(root).filter((name) => /^tsconfig\..*json$/.test(name));
+  for (const path of [...UPSTREAM, ...configurations].filter((name) => existsSync(join(root, name)))) {
+    cpSync(join(root, path), join(folder, path), { recursive: true, filter: (from) => !isProduct(from) });
+  }
+  cpSync(join(root, 'bench/app'), folder, { recursive: true });
+  for (const path of ['src/client/public', 'node_modules']) mkdirSync(join(folder, path), { recursive: true });
+  for (const entry of readdirSync(join(root, 'node_modules'), { withFileTypes: true })) {
+    const path = join('node_modules', entry.name);
+    if (!entry.isFile() && entry.name !== '.cache') symlinkSync(join(root, path), join(folder, path), 'junction');
+  }
+  return folder;
+}
+
+/** Bundles bare Node and plain Express, and returns their files. */
+export async function buildPlainSides(folder) {
+  const outputs = {};
+  for (const name of ['bare', 'express']) {
+    outputs[name] = join(folder, 'dist-plain', `${name}.mjs`);
+    await esbuild({
+      ...plainOptions(folder, name === 'express'),
+      entryPoints: [join(folder, 'plain', `${name}.tsx`)],
+      outfile: outputs[name],
+      platform: 'node',
+      banner: { js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },
+    });
+  }
+  return outputs;
+}
+
+/** Returns the script with which plain Express would hydrate the page of cards: React, and nothing else. */
+export async function bundlePlainScript(folder) {
+  const contents = `import { hydrateRoot } from 'react-dom/client';
+    import { Document } from './src/shared/product/document.tsx';
+    import Cards from './src/shared/product/pages/cards.tsx';
+    import { Frame } from './src/shared/product/pages/frame.tsx';
+    const { frame, data } = window.data;
+    hydrateRoot(document, <Document lang="en" head={null}><Frame data={frame}><Cards data={data} /></Frame></Document>);`;
+  const { outputFiles } = await esbuild({
+    ...plainOptions(folder, true),
+    stdin: { contents, resolveDir: folder, loader: 'tsx' },
+    outdir: join(folder, 'dist-plain'),
+    platform: 'browser',
+    minify: true,
+    write: false,
+  });
+  return outputFiles.find(({ path }) => path.endsWith('.js')).contents;
+}
+
+function plainOptions(folder, sendsData) {
+  return {
+    bundle: true,
+    format: /** @type {const} */ ('esm'),
+    jsx: /** @type {const} */ ('automatic'),
+    conditions: ['production'],
+    alias: { '#engine': join(folder, 'plain/engine.tsx') },
+    loader: { '.module.css': /** @type {const} */ ('local-css') },
+    define: { 'process.env.NODE_ENV': '"production"', SENDS_DATA: String(sendsData) },
+  };
+}
+
+/** Inserts text into a file, before a text that it contains. */
+export function insert(file, before, text) {
+  const source = readFileSync(file, 'utf8');
+  if (!source.includes(before)) throw new Error(`${file} does not contain "${before}".`);
+  writeFileSync(
+    file,
+    source.replace(before, () => `${text}\n${before}`),
+  );
+}
