@@ -177,3 +177,20 @@ export function toCookie(headers: Record<string, unknown>): string {
   const [cookie] = headers['set-cookie'] as string[];
   return cookie?.split(';')[0] ?? '';
 }
+
+/** Returns the text of a page as a reader sees it, on one line. */
+export function toWords(html: string): string {
+  return html
+    .replace(/<script[\s\S]*?<\/script>|<!-- -->|<wbr\/?>/g, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/&(?:#x27|quot|lt|gt|amp);/g, (name) => ENTITIES[name] ?? name)
+    .replace(/\s+/g, ' ');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&#x27;': "'",
+  '&quot;': '"',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&amp;': '&',
+};
