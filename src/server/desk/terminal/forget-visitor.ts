@@ -2,6 +2,8 @@ import { isIP } from 'node:net';
 import { parseAddress } from '../../engine/errors/parse-address.ts';
 import { toSender } from '../../engine/request/to-sender.ts';
 import { NO_DAY, toVisitorHash } from '../../reports/tunnel/visitors.ts';
+import type { IncidentKey } from '../store/incident-key.ts';
+import type { Occurrence } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import { TerminalError } from './terminal-error.ts';
 
@@ -16,10 +18,15 @@ import { TerminalError } from './terminal-error.ts';
 export async function forgetVisitor(text: string, store: Store): Promise<number> {
   const whom = text.trim();
   const address = parseAddress(whom);
-  if (address?.occurrence !== undefined) return forgetByFailure(address, store);
+  const found = address?.occurrence === undefined ? undefined : await store.find(address);
+  if (found?.occurrence) return forgetByFailure(found.occurrence, found.incident.key, store);
   const addressHashes = isIP(whom) > 0 ? await hashAddress(whom, store) : [];
   let count = 0;
   for (const visitor of [whom, ...addressHashes]) count += await store.forgetVisitor(visitor);
+  // An id of a visitor can have the form of an address.
+  if (count === 0 && address?.occurrence !== undefined) {
+    throw new TerminalError('This failure is not stored, so its visitor is unknown.');
+  }
   return count;
 }
 
@@ -28,11 +35,8 @@ async function hashAddress(ip: string, store: Store): Promise<string[]> {
   return salts.filter(({ day }) => day !== NO_DAY).map(({ salt }) => toVisitorHash(salt, toSender(ip)));
 }
 
-async function forgetByFailure(address: NonNullable<ReturnType<typeof parseAddress>>, store: Store): Promise<number> {
-  const found = await store.find(address);
-  const occurrence = found?.occurrence;
-  if (!found || !occurrence) throw new TerminalError('This failure is not stored, so its visitor is unknown.');
-  if (occurrence.visitor !== undefined) return store.forgetVisitor(occurrence.visitor);
-  await store.deleteOccurrence(found.incident.key, occurrence.occurrence, 'desk');
+async function forgetByFailure({ visitor, occurrence }: Occurrence, key: IncidentKey, store: Store): Promise<number> {
+  if (visitor !== undefined) return store.forgetVisitor(visitor);
+  await store.deleteOccurrence(key, occurrence, 'desk');
   return 1;
 }
