@@ -53,14 +53,6 @@ function sendTo(app: DeskSite['app'], method: string, path: string): Test {
     });
 }
 
-/** Parses the lines of an export. */
-export function readLines(reply: Response): Record<string, unknown>[] {
-  return reply.text
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-}
-
 const SOURCE = ['function loadCart(cart) {', '  return cart.order.total; // here', '}'];
 
 /** A full failure as the desk worker prepares it, with a line of source. */

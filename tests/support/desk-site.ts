@@ -6,7 +6,6 @@ import type { AppDeps } from '../../src/server/app.ts';
 import { DESK_LINKS, toOperatorApp } from '../../src/server/boot/desk/open-destination.ts';
 import { takeCredentials } from '../../src/server/desk/access/credentials.ts';
 import { toProxySignIn } from '../../src/server/desk/access/proxy-operator.ts';
-import type { SessionStore } from '../../src/server/desk/access/session-store.ts';
 import { createSignIn, makeTicket } from '../../src/server/desk/access/sign-in.ts';
 import { createDeskApi } from '../../src/server/desk/api/desk-api.ts';
 import { createDeskApp, createDeskOrigins } from '../../src/server/desk/desk-app.ts';
@@ -39,8 +38,6 @@ const MANIFEST: AssetManifest = {
 
 export interface DeskSiteOptions {
   readonly tokens?: readonly OperatorToken[];
-  /** Defaults to an in-memory SQLite. */
-  readonly sessions?: SessionStore;
   readonly authProxyHeader?: string;
   readonly authProxySecret?: string;
   readonly authProxyOperators?: readonly string[];
@@ -48,16 +45,12 @@ export interface DeskSiteOptions {
   readonly trustProxy?: readonly string[];
   /** The store's database. Defaults to an in-memory SQLite. */
   readonly driver?: SqlDriver;
-  /** The notification channels that the pages show. */
   readonly notify?: NotifyFacts;
-  /** The links that the pages have; none by default. */
   readonly links?: DeskLinks;
-  /** Calls that the desk worker handles without the store. */
+  /** Replaces calls of the desk worker. */
   readonly calls?: Partial<DeskCalls>;
   /** The ping interval of live pages (ms). */
   readonly pingInterval?: number;
-  /** How long responses to sign-ins are delayed during a flood of wrong tokens (ms). */
-  readonly holdMs?: number;
   /** Other parts of the app, such as the product's steps. */
   readonly deps?: Partial<AppDeps>;
 }
@@ -68,7 +61,6 @@ export interface DeskSite {
   readonly pages: DeskPages;
   /** The desk's own listener. */
   readonly alone: RequestListener;
-  readonly sessions: SessionStore;
   /** The store that the pages read. */
   readonly store: Store;
   /** All log lines. */
@@ -90,7 +82,6 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
   let now = Date.now();
   const driver = options.driver ?? openSqlite(':memory:', { log: createTestLog().log });
   const store = await openStore(driver, { environment: 'test' });
-  const sessions = options.sessions ?? store;
   // Like the desk worker, for calls that are methods of the store.
   const calls: DeskCalls = {
     ...store,
@@ -113,9 +104,9 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
     const known = createOperatorTokens(tokens);
     const checkToken = createCheckToken({
       tokens: known,
-      replicas: sessions,
+      replicas: calls,
       now: () => now,
-      holdMs: options.holdMs ?? 10,
+      holdMs: 10,
     });
     const { notify, links = {} } = options;
     const facts = { environment: 'test', release: 'v1', links, ...(notify && { notify }) };
@@ -123,7 +114,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
     const credentials = { takeCredentials: takeCredentials(proxy) };
     const desk = await createDeskPages({
       calls,
-      signIn: createSignIn({ tokens: known, sessions, checkToken, now: () => now }),
+      signIn: createSignIn({ tokens: known, sessions: calls, checkToken, now: () => now }),
       facts,
       manifest: MANIFEST,
       funnel,
@@ -131,11 +122,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       origins,
       ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),
     });
-    const api = createDeskApi({
-      calls,
-      facts,
-      checkToken,
-    });
+    const api = createDeskApi({ calls, facts, checkToken });
     const app = createTestApp({
       ...{ log, funnel, publicOrigins, trustProxy },
       operators: toOperatorApp(desk, api),
@@ -162,7 +149,6 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       app,
       pages: desk,
       alone,
-      sessions,
       store,
       lines,
       async pass(ms) {
@@ -172,7 +158,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
         await driver.run('UPDATE desk_attempts SET minute = minute - ?', [Math.floor(ms / Minute)]);
       },
       restart: start,
-      makeTicket: (name) => makeTicket(known, sessions, name),
+      makeTicket: (name) => makeTicket(known, calls, name),
       get: (path, cookie) => withCookie(request(app).get(path), cookie),
       post,
       async enter(token = ADA.token) {
@@ -189,3 +175,20 @@ export function toCookie(headers: Record<string, unknown>): string {
   const [cookie] = headers['set-cookie'] as string[];
   return cookie?.split(';')[0] ?? '';
 }
+
+/** Returns the text of a page as a reader sees it, on one line. */
+export function toWords(html: string): string {
+  return html
+    .replace(/<script[\s\S]*?<\/script>|<!-- -->|<wbr\/?>/g, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/&(?:#x27|quot|lt|gt|amp);/g, (name) => ENTITIES[name] ?? name)
+    .replace(/\s+/g, ' ');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&#x27;': "'",
+  '&quot;': '"',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&amp;': '&',
+};

@@ -22,6 +22,7 @@ interface MessageItem {
 export interface Message {
   /** The same in each attempt. */
   readonly id: string;
+  /** The environments of the incidents. Servers of several can share the store and the target. */
   readonly environment: string;
   /** Empty for a test. */
   readonly items: readonly MessageItem[];
@@ -58,7 +59,13 @@ export function toMessage(
       deskOrigin +
       toIncidentHref(incident.digest, undefined, incident.environment === environment ? '' : incident.environment),
   }));
-  return { id: claimed.id, environment, items, link: `${deskOrigin}/desk` };
+  const environments = new Set(claimed.items.map(({ incident }) => incident.environment));
+  return {
+    id: claimed.id,
+    environment: environments.size > 0 ? [...environments].join(', ') : environment,
+    items,
+    link: `${deskOrigin}/desk`,
+  };
 }
 
 function toWhy(event: NotificationEvent, { counts, regressed, firstRelease }: Incident): string {
@@ -163,6 +170,7 @@ export function toJson(message: Message, now: number): string {
       why,
       link: own,
       digest: incident.digest,
+      environment: incident.environment,
       title: presentTitle(incident),
       kind: incident.kind,
       state: incident.state,

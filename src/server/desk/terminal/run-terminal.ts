@@ -221,7 +221,7 @@ async function backup({ settings, tell }: Desk, [file]: readonly string[]): Prom
 }
 
 async function forget({ store, tell }: Desk, [whom]: readonly string[]): Promise<void> {
-  if (whom === undefined) throw new UsageError('Name the visitor: forget <address, IP address or visitor id>.');
+  if (!whom?.trim()) throw new UsageError('Name the visitor: forget <address, IP address or visitor id>.');
   const count = await forgetVisitor(whom, store);
   tell(`Deleted ${toPlural(count, 'failure')} and the texts that incidents had from them. Counts remain.`);
   tell(

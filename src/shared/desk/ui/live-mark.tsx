@@ -32,8 +32,8 @@ export function LiveMark() {
 }
 
 /**
- * Requests the page's data after each event of the stream. The first event arrives with the connection, so a page that
- * was hidden or disconnected misses nothing.
+ * Requests the page's data after each event of the stream, and if the server refuses one. The first event arrives with the
+ * connection, so a page that was hidden or disconnected misses nothing.
  *
  * @returns a function that stops it
  */
@@ -66,7 +66,10 @@ function followChanges(refresh: () => Promise<boolean>, onState: (state: LiveSta
     });
     opened.addEventListener('error', () => {
       onState('lost');
-      if (opened.readyState === EventSource.CLOSED) reopening = setTimeout(open, REOPEN_AFTER);
+      if (opened.readyState !== EventSource.CLOSED) return;
+      // A page whose session has ended thus asks to sign in, and one that gets no stream is updated with each attempt.
+      void load();
+      reopening = setTimeout(open, REOPEN_AFTER);
     });
   }
 

@@ -1,87 +1,67 @@
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { listTokens, type TokenSettings } from '../../../../src/server/desk/access/list-tokens.ts';
+import { toProxySignIn } from '../../../../src/server/desk/access/proxy-operator.ts';
 import { ConfigError } from '../../../../src/server/engine/settings.ts';
 import { createFolder } from '../../../support/folder.ts';
+import { ADA, VERA } from '../../../support/people.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 
-const ada = { name: 'ada', token: 'ada-has-a-long-token' };
-const vera = { name: 'vera', token: 'vera-has-a-long-token' };
-
-function toSettings(wanted: Partial<TokenSettings> = {}): TokenSettings {
+function start(wanted: Partial<TokenSettings> = {}) {
+  const { log, lines } = createTestLog();
   const dataDir = join(createFolder(onTestFinished), 'data');
-  return {
-    operatorTokens: [],
-    viewerTokens: [],
-    dataDir,
-    deskDatabaseUrl: undefined,
-    ...wanted,
-  };
+  const settings = { operatorTokens: [], viewerTokens: [], dataDir, deskDatabaseUrl: undefined, ...wanted };
+  return { dataDir, lines, list: () => listTokens(settings, log) };
 }
 
-const { log } = createTestLog();
-
-describe('without token settings', () => {
-  it('creates an operator token once, in a file that only its owner can read', () => {
-    const settings = toSettings();
-    const first = listTokens(settings, log);
-    expect(first).toEqual({
-      tokens: [{ name: 'operator', token: expect.stringMatching(/^[\w-]{32}$/), role: 'operator' }],
-      isNew: true,
-    });
-    const file = join(settings.dataDir, 'desk-token');
-    expect(readFileSync(file, 'utf8')).toBe(`${first.tokens[0]?.token}\n`);
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(listTokens(settings, log)).toEqual({ tokens: first.tokens, isNew: false });
-  });
-
-  it('creates one even if there are viewer tokens, and again if an earlier start was interrupted', () => {
-    const settings = toSettings({ viewerTokens: [vera] });
-    mkdirSync(settings.dataDir);
-    writeFileSync(join(settings.dataDir, 'desk-token'), '', { mode: 0o600 });
-    const { tokens, isNew } = listTokens(settings, log);
-    expect(tokens.map(({ name, role }) => [name, role])).toEqual([
-      ['operator', 'operator'],
-      ['vera', 'viewer'],
-    ]);
-    expect(isNew).toBe(true);
-  });
-
-  it('disables sign-in and logs it if the token cannot be stored', () => {
-    const settings = toSettings();
-    writeFileSync(settings.dataDir, 'a file in the place of the folder');
-    const spied = createTestLog();
-    expect(listTokens(settings, spied.log)).toEqual({ tokens: [], isNew: false });
-    expect(spied.lines.map(({ message }) => message)).toEqual([expect.stringContaining('No operator can sign in')]);
-  });
-
-  it('refuses to start if replicas share a database', () => {
-    const settings = toSettings({ deskDatabaseUrl: 'postgres://desk@localhost/desk' });
-    expect(() => listTokens(settings, log)).toThrow(ConfigError);
-    expect(() => listTokens(settings, log)).toThrow(/^The setting OPERATOR_TOKEN is missing\. With DESK_DATABASE_URL/);
-  });
+it('creates an operator token once, in a file that only its owner can read', () => {
+  const { dataDir, list } = start({ viewerTokens: [VERA] });
+  mkdirSync(dataDir);
+  const file = join(dataDir, 'desk-token');
+  writeFileSync(file, '', { mode: 0o600 }); // by a start that was interrupted
+  const first = list();
+  const operator = { name: 'operator', token: expect.stringMatching(/^[\w-]{32}$/), role: 'operator' };
+  expect(first).toEqual({ tokens: [operator, VERA], isNew: true });
+  expect(readFileSync(file, 'utf8')).toBe(`${first.tokens[0]?.token}\n`);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(list()).toEqual({ tokens: first.tokens, isNew: false });
 });
 
-describe('with token settings', () => {
-  it('uses only these tokens and writes no file', () => {
-    const settings = toSettings({ operatorTokens: [ada], viewerTokens: [vera], deskDatabaseUrl: 'postgres://x/y' });
-    expect(listTokens(settings, log)).toEqual({
-      tokens: [
-        { ...ada, role: 'operator' },
-        { ...vera, role: 'viewer' },
-      ],
-      isNew: false,
-    });
-    expect(() => chmodSync(settings.dataDir, 0o700)).toThrow(/ENOENT/);
-  });
+it('disables sign-in and logs it if the token cannot be stored', () => {
+  const { dataDir, list, lines } = start();
+  writeFileSync(dataDir, 'a file in the place of the folder');
+  expect(list()).toEqual({ tokens: [], isNew: false });
+  expect(lines).toMatchObject([{ message: expect.stringContaining('No operator can sign in') }]);
+});
 
-  it.each([
-    ['a name', { ...vera, name: 'ada' }],
-    ['a token', { ...vera, token: ada.token }],
-  ])('rejects operators and viewers that share %s', (_what, viewer) => {
-    const settings = toSettings({ operatorTokens: [ada], viewerTokens: [viewer] });
-    expect(() => listTokens(settings, log)).toThrow(ConfigError);
-    expect(() => listTokens(settings, log)).not.toThrow(/long-token/);
-  });
+it('uses only the tokens of settings, and then writes no file', () => {
+  const { dataDir, list } = start({ operatorTokens: [ADA], viewerTokens: [VERA], deskDatabaseUrl: 'postgres://x/y' });
+  expect(list()).toEqual({ tokens: [ADA, VERA], isNew: false });
+  expect(existsSync(dataDir)).toBe(false);
+});
+
+it.each([
+  ['replicas share a database but no token', { deskDatabaseUrl: 'postgres://desk@localhost/desk' }],
+  ['an operator and a viewer share a name', { operatorTokens: [ADA], viewerTokens: [{ ...VERA, name: 'ada' }] }],
+  ['an operator and a viewer share a token', { operatorTokens: [ADA], viewerTokens: [{ ...VERA, token: ADA.token }] }],
+])('refuses to start if %s', (_what, wanted) => {
+  const { list } = start(wanted);
+  expect(list).toThrow(ConfigError);
+  expect(list).not.toThrow(/long-token/);
+});
+
+it('trusts the header of a proxy only with addresses and a secret', () => {
+  const settings = {
+    authProxyHeader: 'x-forwarded-user',
+    authProxySecret: 'a-secret-of-the-proxy',
+    authProxyOperators: [],
+    trustProxy: ['10.0.0.0/8'],
+  };
+  const trust = toProxySignIn(settings)?.trust;
+  expect([trust?.('10.1.2.3', 0), trust?.('192.0.2.1', 0)]).toEqual([true, false]);
+  expect(toProxySignIn({ ...settings, authProxyHeader: undefined, trustProxy: 1 })).toBeUndefined();
+  expect(() => toProxySignIn({ ...settings, trustProxy: 1, authProxySecret: undefined })).toThrow(
+    /TRUST_PROXY.*\n.*AUTH_PROXY_SECRET/,
+  );
 });

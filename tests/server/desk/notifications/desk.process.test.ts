@@ -9,6 +9,7 @@ import { usePostgres } from '../../../support/use-postgres.ts';
 
 /** How long a loaded machine can take for a message that is due in five seconds (ms). */
 const PATIENCE = 30_000;
+const DIGEST = '7K3QM2XA';
 
 const postgres = usePostgres();
 
@@ -18,98 +19,94 @@ async function useWebhook(): Promise<WebhookReceiver> {
   return webhook;
 }
 
-function settingsOf(wanted: Partial<NotifySettings>): NotifySettings {
-  return {
-    webhooks: [],
-    webhookFormat: undefined,
-    webhookSecret: undefined,
-    mail: undefined,
-    after: [{ count: 1 }],
-    privateTargets: ['127.0.0.1'],
-    heartbeatUrl: undefined,
-    deskOrigin: 'https://desk.example.com',
-    environment: 'test',
-    ...wanted,
-  };
-}
-
-async function open(dataDir: string, notify: NotifySettings, databaseUrl?: string): Promise<Desk> {
-  const desk = await openTestDesk({ dataDir, databaseUrl, notify });
+async function open(
+  notify: Partial<NotifySettings>,
+  { dataDir = createFolder(onTestFinished), databaseUrl = undefined as string | undefined } = {},
+): Promise<Desk> {
+  const desk = await openTestDesk({
+    dataDir,
+    databaseUrl,
+    notify: {
+      ...{ webhooks: [], webhookSecret: undefined, mail: undefined, after: [{ count: 1 }] },
+      ...{ privateTargets: ['127.0.0.1'], deskOrigin: 'https://desk.example.com', ...notify },
+    },
+  });
   onTestFinished(() => desk.close());
   return desk;
 }
 
-const listDigests = ({ posted }: WebhookReceiver) => posted.map(({ body }) => JSON.parse(body).incident?.digest);
+interface Sent {
+  readonly event: string;
+  readonly incidents: readonly { readonly event: string; readonly digest: string }[];
+}
+
+const read = ({ posted }: WebhookReceiver) => posted.map(({ body }): Sent => JSON.parse(body));
+const listDone = async ({ calls }: Desk) => (await calls.listNotifications(50)).done;
 
 describe.each(['SQLite', 'PostgreSQL'])('a desk on %s', (name) => {
-  const toUrl = () => (name === 'SQLite' ? undefined : postgres.createDatabase());
+  const toUrl = async () => (name === 'SQLite' ? undefined : postgres.createDatabase());
 
-  it('sends a webhook and an email for a journaled failure', async () => {
+  it('notifies of a new incident, and when it returns after it was resolved', async () => {
     const [webhook, mails] = [await useWebhook(), await startMailServer()];
     onTestFinished(() => mails.close());
-    const mail = {
-      smtpUrl: `smtp://127.0.0.1:${mails.port}`,
-      from: 'desk@example.com',
-      to: ['ada@example.com'],
-      people: { grace: 'grace@example.com' },
-      summaryAt: undefined,
-    };
-    const desk = await open(createFolder(onTestFinished), settingsOf({ webhooks: [webhook.url], mail }), await toUrl());
+    const mail = { smtpUrl: `smtp://127.0.0.1:${mails.port}`, from: 'desk@example.com', to: ['ada@example.com'] };
+    const desk = await open({ webhooks: [webhook.url], mail }, { databaseUrl: await toUrl() });
     for (let count = 0; count < 50; count += 1) desk.journal(createFailure());
     await until(() => webhook.posted.length > 0 && mails.mails.length > 0, 'both', PATIENCE);
-    await desk.calls.settle();
-    expect(listDigests(webhook)).toEqual(['7K3QM2XA']);
-    expect(mails.mails).toHaveLength(1);
-    await expect
-      .poll(async () => (await desk.calls.listNotifications(10)).done.map(({ state }) => state), { timeout: PATIENCE })
-      .toEqual(['sent', 'sent']);
-    // An assignment goes only to the person.
-    await desk.calls.changeIncident('7K3QM2XA@production', { assignee: 'grace' }, { author: 'ada' });
-    await until(() => mails.mails.length === 2, 'the mail to grace', PATIENCE);
-    expect(mails.mails[1]).toMatchObject({ to: ['grace@example.com'] });
-    expect(webhook.posted).toHaveLength(1);
+    await desk.calls.changeState(`${DIGEST}@production`, { state: 'resolved', in: 'now' }, { author: 'ada' });
+    desk.journal(createFailure());
+    await until(() => webhook.posted.length > 1 && mails.mails.length > 1, 'both again', PATIENCE);
+    await desk.calls.flush();
+    expect(read(webhook).map(({ event }) => event)).toEqual(['incident.new', 'incident.regressed']);
+    expect(mails.mails).toHaveLength(2);
+    const states = async () => (await listDone(desk)).map(({ state }) => state);
+    await expect.poll(states, { timeout: PATIENCE }).toEqual(['sent', 'sent', 'sent', 'sent']);
+  });
+
+  it('notifies of an incident that has become frequent', async () => {
+    const webhook = await useWebhook();
+    const desk = await open({ webhooks: [webhook.url], after: [{ count: 3 }] }, { databaseUrl: await toUrl() });
+    for (let count = 0; count < 3; count += 1) {
+      desk.journal(createFailure());
+      desk.journal(createFailure({ digest: `0000000${count}` }));
+    }
+    await until(() => webhook.posted.length > 0, 'the message', PATIENCE);
+    await desk.calls.flush();
+    expect(read(webhook)).toMatchObject([{ event: 'incident.frequent', incidents: [{ digest: DIGEST }] }]);
   });
 
   it('retries after a restart what failed before, and sends it once', async () => {
     const webhook = await useWebhook();
     webhook.answer = { status: 503 };
-    const [dataDir, url] = [createFolder(onTestFinished), await toUrl()];
-    const settings = settingsOf({ webhooks: [webhook.url] });
-    const first = await open(dataDir, settings, url);
+    const at = { dataDir: createFolder(onTestFinished), databaseUrl: await toUrl() };
+    const first = await open({ webhooks: [webhook.url] }, at);
     first.journal(createFailure());
     await until(() => webhook.posted.length === 1, 'the first try', PATIENCE);
     await first.close();
     webhook.answer = { status: 200 };
-    const second = await open(dataDir, settings, url);
+    const second = await open({ webhooks: [webhook.url] }, at);
     await until(() => webhook.posted.length === 2, 'the second try', PATIENCE);
     second.journal(createFailure());
-    await second.flush();
-    expect(listDigests(webhook)).toEqual(['7K3QM2XA', '7K3QM2XA']);
-    const ids = webhook.posted.map(({ headers }) => headers['x-spillway-id']);
-    expect(ids[0]).toBe(ids[1]);
-    await expect
-      .poll(async () => (await second.calls.listNotifications(10)).done.map(({ state, tries }) => [state, tries]), {
-        timeout: PATIENCE,
-      })
-      .toEqual([['sent', 2]]);
+    await second.calls.flush();
+    const [one, two] = webhook.posted.map(({ headers }) => headers['x-spillway-id']);
+    expect(one).toBe(two);
+    const attempts = async () => (await listDone(second)).map(({ state, attempts }) => [state, attempts]);
+    await expect.poll(attempts, { timeout: PATIENCE }).toEqual([['sent', 2]]);
   });
 });
 
 it('sends each notification once if several replicas share one PostgreSQL', async () => {
   const webhook = await useWebhook();
-  const url = await postgres.createDatabase();
-  const settings = settingsOf({ webhooks: [webhook.url] });
-  const desks = await Promise.all([1, 2].map(() => open(createFolder(onTestFinished), settings, url)));
-  await Promise.all(desks.map((desk) => desk.calls.settle()));
+  const databaseUrl = await postgres.createDatabase();
+  const desks = await Promise.all([1, 2].map(() => open({ webhooks: [webhook.url] }, { databaseUrl })));
+  await Promise.all(desks.map((desk) => desk.calls.flush()));
   const digests = Array.from({ length: 12 }, (_, index) => `B${String(index).padStart(7, '0')}`);
   for (const digest of digests) for (const desk of desks) desk.journal(createFailure({ digest }));
-  await until(() => webhook.posted.length >= digests.length, 'a message each', PATIENCE);
-  await Promise.all(desks.map((desk) => desk.calls.settle()));
-  expect(listDigests(webhook).sort()).toEqual(digests);
-  // Each replica also sees what the other has to send.
-  const listDone = () => Promise.all(desks.map(async (desk) => (await desk.calls.listNotifications(50)).done));
-  await expect
-    .poll(async () => (await listDone()).map(({ length }) => length), { timeout: PATIENCE })
-    .toEqual([12, 12]);
-  expect(webhook.posted).toHaveLength(digests.length);
+  const sent = () => read(webhook).flatMap(({ incidents }) => incidents.map(({ digest }) => digest));
+  await until(() => sent().length >= digests.length, 'all messages', PATIENCE);
+  await Promise.all(desks.map((desk) => desk.calls.flush()));
+  // Each replica also sees what the other has sent.
+  const counts = () => Promise.all(desks.map(async (desk) => (await listDone(desk)).length));
+  await expect.poll(counts, { timeout: PATIENCE }).toEqual([12, 12]);
+  expect(sent().sort()).toEqual(digests);
 });

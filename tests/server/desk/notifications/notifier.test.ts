@@ -1,174 +1,123 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { Message } from '../../../../src/server/desk/notifications/message.ts';
 import { createNotifier } from '../../../../src/server/desk/notifications/notifier.ts';
-import type { NotificationResult } from '../../../../src/server/desk/store/claim-notification.ts';
+import type { SendResult } from '../../../../src/server/desk/store/notification-table.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
-import { Day, Hour, Minute } from '../../../../src/shared/units.ts';
-import { ingest, fullOf } from '../../../support/stores.ts';
+import { fullOf, ingest } from '../../../support/stores.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 import { until } from '../../../support/until.ts';
-
-interface TestTarget {
-  readonly sent: Message[];
-  answer: () => NotificationResult | Promise<NotificationResult>;
-}
 
 const OK = { ok: true, words: 'It answered 200.' } as const;
 const NO = { ok: false, words: 'It answered 500.' } as const;
 
-async function start(
-  names: readonly string[] = ['hook'],
-  clock: { now: () => number; summaryAt: number } | undefined = undefined,
-) {
+async function start(names: readonly string[] = ['hook']) {
   const { log, lines } = createTestLog();
   const targets = names.map((id) => {
-    const test: TestTarget = { sent: [], answer: () => OK };
-    return {
-      test,
-      target: {
-        id,
-        name: `Webhook ${id}`,
-        summaryAt: clock?.summaryAt,
-        async send(message: Message) {
-          test.sent.push(message);
-          return test.answer();
-        },
+    const sent: Message[] = [];
+    const target = {
+      ...{ id, name: `Webhook ${id}`, sent, answer: (): SendResult | Promise<SendResult> => OK },
+      send: async (message: Message) => {
+        sent.push(message);
+        return target.answer();
       },
     };
+    return target;
   });
-  const driver = openSqlite(':memory:', { log });
-  const news = { after: [{ count: 1 }], targets: targets.map(({ target }) => target) };
-  const store = await openStore(driver, { environment: 'production', news });
-  onTestFinished(() => store.close());
-  let isAway = false;
-  const holder = {
-    async use<T>(work: (store: Store) => Promise<T>): Promise<T> {
-      if (isAway) throw new StoreAwayError('away');
-      return work(store);
-    },
-  };
+  const [first] = targets;
+  if (!first) throw new Error('Name a target.');
+  const store = await openStore(openSqlite(':memory:', { log }), {
+    environment: 'production',
+    rules: { after: [{ count: 1 }], targets },
+  });
+  const state = { isAway: false };
   const notifier = createNotifier({
-    targets: targets.map(({ target }) => target),
+    targets,
     facts: { environment: 'production', deskOrigin: 'https://desk.example.com' },
-    holder,
-    log,
-    ...(clock && { now: clock.now }),
-  });
-  onTestFinished(() => notifier.stop());
-  return {
-    store,
-    notifier,
-    lines,
-    tests: targets.map(({ test }) => test),
-    first: targets[0]?.test as TestTarget, // `names` has at least one element
-    setAway: (is: boolean) => {
-      isAway = is;
+    holder: {
+      async use<T>(work: (opened: Store) => Promise<T>): Promise<T> {
+        if (state.isAway) throw new StoreAwayError('away');
+        return work(store);
+      },
     },
-    done: async () => (await store.listNotifications(50)).done,
-  };
+    log,
+  });
+  onTestFinished(async () => {
+    await notifier.stop();
+    await store.close();
+  });
+  const listDone = async () => (await store.listNotifications(50)).done;
+  return { store, notifier, lines, targets, first, state, listDone };
 }
 
-it('sends what is due once it is woken, with the source line of an occurrence', async () => {
-  const { store, notifier, first, done } = await start();
-  const { failure } = fullOf({ site: { path: 'src/cart.ts', function: 'load', detail: '' } });
-  const resolved = [[{ file: 'src/cart.ts', line: 41, column: 1, function: 'load', own: true }]];
-  await ingest(store, { entry: 'full', failure: { ...failure, resolved } });
-  notifier.wake();
-  await until(() => first.sent.length === 1, 'the message');
-  expect(first.sent[0]?.incident).toMatchObject({ digest: '7K3QM2XA', place: { file: 'src/cart.ts', line: 41 } });
-  await notifier.stop();
-  expect(await done()).toMatchObject([{ state: 'sent', outcome: OK.words }]);
-});
-
-it('sends the summary of a day within an hour of its time', async () => {
-  const midnight = Math.floor(Date.now() / Day) * Day;
-  let now = midnight + 7 * Hour;
-  const { store, notifier, first } = await start(['mail'], { now: () => now, summaryAt: 7.5 * Hour });
-  await ingest(store, fullOf({ at: midnight }));
-  const wake = async () => {
-    notifier.wake();
-    await until(() => first.sent.some(({ kind }) => kind === 'new'), 'the new incident');
-    await store.queueDaily({ id: 'other', name: '' }, now); // after what the notifier asked before
-    return first.sent.flatMap(({ kind, why, summed }) => (kind === 'daily' ? [{ why, summed }] : []));
-  };
-  expect(await wake()).toEqual([]);
-  now = midnight + 8 * Hour;
-  notifier.wake();
-  await until(() => first.sent.some(({ kind }) => kind === 'daily'), 'the summary');
-  const summary = {
-    why: 'In the last 24 hours, 1 open incident happened: 1 new, 0 regressions.',
-    summed: [{ label: '1 time, TypeError: boom', digest: '7K3QM2XA', link: 'https://desk.example.com/desk/7K3QM2XA' }],
-  };
-  now += Minute;
-  expect(await wake()).toEqual([summary]);
-  now = midnight + Day + 9 * Hour; // no server ran at half past seven
-  await ingest(store, fullOf({ at: now - 1 }));
-  expect(await wake()).toEqual([summary]);
-});
-
-it('does not let a slow target delay the others', async () => {
-  const { store, notifier, tests } = await start(['slow', 'quick']);
-  const slow = Promise.withResolvers<NotificationResult>();
-  const [first, second] = tests;
-  if (first) first.answer = () => slow.promise;
+it('sends everything that is due in one message, once it is woken', async () => {
+  const { store, notifier, first, listDone } = await start();
   await ingest(store, fullOf(), fullOf({ digest: '00000002' }));
   notifier.wake();
-  await until(
-    () => first?.sent.length === 1 && second?.sent.length === 2,
-    'both messages, one of which is still being sent',
-  );
-  slow.resolve(OK);
-  await until(() => first?.sent.length === 2, 'the second one');
+  await until(() => first.sent.length > 0, 'the message');
+  await notifier.stop();
+  expect(first.sent).toMatchObject([{ items: [{ event: 'new' }, { event: 'new' }] }]);
+  expect(await listDone()).toMatchObject([{ state: 'sent', result: OK.words }, { state: 'sent' }]);
 });
 
-it('logs a failing target once, until it accepts something again', async () => {
+it('does not let a slow target delay the others, and waits for it when it is stopped', async () => {
+  const { store, notifier, targets, listDone } = await start(['slow', 'quick']);
+  const [slow, quick] = targets;
+  const answer = Promise.withResolvers<SendResult>();
+  if (slow) slow.answer = () => answer.promise;
+  const isDone = async (count: number) => {
+    notifier.wake();
+    await until(() => quick?.sent.length === count, 'the quick message');
+  };
+  await ingest(store, fullOf());
+  await isDone(1);
+  await ingest(store, fullOf({ digest: '00000002' }));
+  await isDone(2);
+  const stopped = notifier.stop();
+  answer.resolve(OK);
+  await stopped;
+  expect(slow?.sent).toHaveLength(1); // it starts no new one
+  expect((await listDone()).map(({ state }) => state)).toEqual(['sent', 'sent', 'sent']);
+});
+
+it('logs a failing target once, without the message, until it accepts something again', async () => {
   const { store, notifier, first, lines } = await start();
   first.answer = () => ({ ...NO, isFinal: true });
-  await ingest(store, fullOf(), fullOf({ digest: '00000002' }));
-  notifier.wake();
-  await until(() => first.sent.length === 1, 'the first try');
+  for (const [index, digest] of ['00000001', '00000002'].entries()) {
+    await ingest(store, fullOf({ digest }));
+    notifier.wake();
+    await until(() => first.sent.length === index + 1, 'the message');
+  }
   await notifier.stop();
-  expect(lines).toMatchObject([{ level: 'warn', fields: { target: 'Webhook hook', outcome: NO.words } }]);
+  expect(lines).toMatchObject([{ level: 'warn', fields: { target: 'Webhook hook', result: NO.words } }]);
   expect(JSON.stringify(lines)).not.toContain('boom');
 });
 
-it('waits for running deliveries when it is stopped, and starts no new ones', async () => {
-  const { store, notifier, first, done } = await start();
-  const slow = Promise.withResolvers<NotificationResult>();
-  first.answer = () => slow.promise;
-  await ingest(store, fullOf(), fullOf({ digest: '00000002' }));
-  notifier.wake();
-  await until(() => first.sent.length === 1, 'the first one');
-  const stopped = notifier.stop();
-  slow.resolve(OK);
-  await stopped;
-  expect(first.sent).toHaveLength(1);
-  expect(await done()).toMatchObject([{ state: 'sent' }]);
-});
-
 it('logs nothing while the store is unavailable, and continues when it is back', async () => {
-  const { store, notifier, first, lines, setAway } = await start();
+  const { store, notifier, first, lines, state } = await start();
   await ingest(store, fullOf());
-  setAway(true);
+  state.isAway = true;
   notifier.wake();
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect([first.sent.length, lines.length]).toEqual([0, 0]);
-  setAway(false);
+  state.isAway = false;
   notifier.wake();
   await until(() => first.sent.length === 1, 'the message');
 });
 
-it('sends a test to all targets immediately, even if others are waiting, and records it', async () => {
-  const { store, notifier, tests, done } = await start(['hook', 'mail']);
-  const [hook, mail] = tests;
+it('sends a test to all targets immediately, and records it', async () => {
+  const { store, notifier, targets, listDone } = await start(['hook', 'mail']);
+  const [hook, mail] = targets;
   if (mail) mail.answer = () => NO;
   await ingest(store, fullOf());
   expect(await notifier.sendTest()).toEqual([
-    { target: 'Webhook hook', ok: true, words: OK.words },
-    { target: 'Webhook mail', ok: false, words: NO.words },
+    { target: 'Webhook hook', ...OK },
+    { target: 'Webhook mail', ...NO },
   ]);
-  expect(hook?.sent[0]).toMatchObject({ kind: 'test', link: 'https://desk.example.com/desk/notifications' });
-  expect((await done()).map(({ kind, state }) => `${kind} ${state}`).sort()).toEqual(['test failed', 'test sent']);
+  expect(hook?.sent).toMatchObject([{ items: [], link: 'https://desk.example.com/desk' }]);
+  expect((await listDone()).map(({ event, state }) => `${event} ${state}`).sort()).toEqual([
+    'test failed',
+    'test sent',
+  ]);
 });

@@ -69,14 +69,11 @@ it('does not follow redirects', async () => {
   expect(inside.connections()).toBe(0);
 });
 
-it('times out if the receiver does not answer', async () => {
-  const { port } = await serve(() => undefined);
-  await expect(send(['127.0.0.1'])(new URL(`http://127.0.0.1:${port}/`), { method: 'GET' })).rejects.toThrow('in time');
-});
-
-it('times out if a lookup does not end', async () => {
+it('times out if a lookup or a response does not come', async () => {
   const never = send([], () => new Promise(() => undefined));
   await expect(never(new URL('http://slow.test/'), { method: 'GET' })).rejects.toThrow('in time');
+  const { port } = await serve(() => undefined);
+  await expect(send(['127.0.0.1'])(new URL(`http://127.0.0.1:${port}/`), { method: 'GET' })).rejects.toThrow('in time');
 });
 
 it.each([

@@ -2,90 +2,257 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { listTargets } from '../../../../src/server/desk/notifications/list-targets.ts';
 import { toMessage } from '../../../../src/server/desk/notifications/message.ts';
 import type { NotifySettings } from '../../../../src/server/desk/notifications/settings.ts';
-import { sign } from '../../../../src/server/desk/notifications/sign.ts';
-import { createTargets } from '../../../../src/server/desk/notifications/targets.ts';
+import { createTargets, listTargets } from '../../../../src/server/desk/notifications/targets.ts';
+import type { NotificationEvent } from '../../../../src/server/desk/store/notification-table.ts';
+import type { Incident } from '../../../../src/server/desk/store/records.ts';
 import { Minute, Second } from '../../../../src/shared/units.ts';
 import { findFreePort } from '../../../support/free-port.ts';
-import { claimedOf, incidentOf } from '../../../support/notices.ts';
 import { startMailServer, startWebhook } from '../../../support/receivers.ts';
 
 const SECRET = 'a-secret-of-the-webhook';
+const LINK = 'https://desk.example.com/desk/7K3QM2XA';
+const FACTS = { environment: 'production', deskOrigin: 'https://desk.example.com' };
+const FIRST = Date.UTC(2026, 10, 21, 20, 0, 0);
+
+const INCIDENT: Incident = {
+  key: '7K3QM2XA@production',
+  digest: '7K3QM2XA',
+  environment: 'production',
+  rule: 1,
+  kind: 'exception',
+  title: 'TypeError: boom',
+  class: 'TypeError',
+  message: 'boom',
+  location: { path: 'src/server/product/cart.ts', function: 'load', detail: '' },
+  locationLine: 41,
+  route: '/orders/:id',
+  weak: false,
+  state: 'open',
+  version: 0,
+  firstSide: 'server',
+  ...{ firstAt: FIRST, lastAt: FIRST + Minute, firstRelease: 'v1', firstBuild: 'b', lastRelease: 'v2', lastBuild: 'b' },
+  counts: { server: 1200, browser: 3 },
+  visitors: 7,
+};
 
 function settingsOf(wanted: Partial<NotifySettings> = {}): NotifySettings {
   return {
-    webhooks: [],
-    webhookFormat: undefined,
-    webhookSecret: undefined,
-    mail: undefined,
-    after: [{ count: 1 }],
-    privateTargets: ['127.0.0.1'],
-    heartbeatUrl: undefined,
-    deskOrigin: 'https://desk.example.com',
-    environment: 'production',
-    ...wanted,
+    ...{ webhooks: [], webhookSecret: undefined, mail: undefined, after: [{ count: 1 }] },
+    ...{ privateTargets: ['127.0.0.1'], deskOrigin: FACTS.deskOrigin, ...wanted },
   };
 }
 
-/** Only one kind of mail. */
-const ONE = { people: {}, summaryAt: undefined };
+const itemOf = (wanted: Partial<Incident> = {}, event: NotificationEvent = 'new') => ({
+  event,
+  incident: { ...INCIDENT, ...wanted },
+});
 
-const messageOf = (title = 'TypeError: boom') =>
-  toMessage(claimedOf({}, { incident: incidentOf({ title }) }), undefined, {
-    environment: 'production',
-    hasOthers: false,
-    deskOrigin: 'https://desk.example.com',
-  });
+const messageOf = (items = [itemOf()], facts: Parameters<typeof toMessage>[1] = FACTS) =>
+  toMessage({ id: '0123456789abcdef', items }, facts);
 
 async function useWebhook(wanted: Partial<NotifySettings> = {}) {
   const webhook = await startWebhook();
   onTestFinished(() => webhook.close());
   const [target] = createTargets({ settings: settingsOf({ webhooks: [webhook.url], ...wanted }) });
-  return { webhook, send: (title?: string) => target?.send(messageOf(title)) };
+  return {
+    webhook,
+    send: (message = messageOf()) => target?.send(message),
+    async post(message = messageOf()) {
+      await target?.send(message);
+      return JSON.parse(webhook.posted.at(-1)?.body ?? '');
+    },
+  };
 }
 
-async function useMail({ user = '', from = 'desk@example.com', offers = [] as string[], listed = ['127.0.0.1'] } = {}) {
+async function useMail({ user = '', offers = [] as string[], listed = ['127.0.0.1'] } = {}) {
   const server = await startMailServer({ offers });
   onTestFinished(() => server.close());
   const mail = {
     smtpUrl: `smtp://${user}127.0.0.1:${server.port}`,
-    from,
+    from: 'desk@example.com',
     to: ['ada@example.com', 'bob@example.com'],
-    ...ONE,
   };
   const [target] = createTargets({ settings: settingsOf({ mail, privateTargets: listed }) });
-  return { server, send: (title?: string) => target?.send(messageOf(title)) };
+  return {
+    server,
+    send: (message = messageOf()) => target?.send(message),
+    /** Returns the headers and both parts as text. */
+    async mail(message = messageOf()) {
+      await target?.send(message);
+      const [headers = '', ...body] = (server.mails.at(-1)?.data ?? '').split('\r\n\r\n');
+      const parts = decode(body.join('\n\n')).split(/Content-Transfer-Encoding: \S+/);
+      const [, text = '', html = ''] = parts.map((part) => part.split('\r\n--', 1)[0]);
+      return { headers, subject: /^Subject: (.*(?:\r\n .*)*)/m.exec(headers)?.[1] ?? '', text, html };
+    },
+  };
 }
 
-type Verify = (headers: IncomingHttpHeaders, body: string, secret: string) => boolean;
-
-/** Returns the verification code that `docs/desk.md` gives to receivers. */
-function readExample(): Verify {
-  const text = readFileSync(new URL('../../../../docs/desk.md', import.meta.url), 'utf8');
-  const [, code = ''] = /```js\n(function isFromSpillway[\s\S]*?)```/.exec(text) ?? [];
-  return new Function('createHmac', 'timingSafeEqual', `${code} return isFromSpillway;`)(createHmac, timingSafeEqual);
+/** Decodes quoted-printable text. */
+function decode(text: string): string {
+  const bytes = text
+    .replace(/=\r?\n/g, '')
+    .replace(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number(`0x${hex}`)));
+  return Buffer.from(bytes, 'latin1').toString();
 }
+
+const toPlain = (text: string) => text.replaceAll('\u200B', '');
+
+describe('a message', () => {
+  it('says what happened, why, where, how often and in which release, and links to it', async () => {
+    const { post } = await useWebhook();
+    expect(await post()).toEqual({
+      id: '0123456789abcdef',
+      event: 'incident.new',
+      at: expect.stringMatching(/^\d{4}-.*Z$/),
+      environment: 'production',
+      link: 'https://desk.example.com/desk',
+      incidents: [
+        {
+          event: 'new',
+          why: 'New incident, first seen in release v1.',
+          link: LINK,
+          ...{ digest: '7K3QM2XA', environment: 'production', title: 'TypeError: boom', kind: 'exception' },
+          ...{ state: 'open', route: '/orders/:id', file: 'src/server/product/cart.ts', line: 41, function: 'load' },
+          ...{ counts: { server: 1200, browser: 3 }, visitors: 7 },
+          ...{ firstAt: '2026-11-21T20:00:00.000Z', lastAt: '2026-11-21T20:01:00.000Z' },
+          ...{ firstRelease: 'v1', lastRelease: 'v2' },
+        },
+      ],
+      text: expect.stringContaining(LINK),
+      content: expect.stringContaining(LINK),
+      unfurl_links: false,
+      allowed_mentions: { parse: [] },
+    });
+  });
+
+  it('has the same content for people, in chats and by mail', async () => {
+    const { text } = await (await useWebhook()).post();
+    const mail = await (await useMail()).mail();
+    expect(mail.subject).toBe('[production] New: TypeError: boom');
+    for (const said of [text, mail.text, mail.html].map(toPlain)) {
+      for (const words of [
+        'New: TypeError: boom',
+        'New incident, first seen in release v1.',
+        '/orders/:id · load() · src/server/product/cart.ts:41',
+        '1,200 on the server, 3 on the browser; 7 visitors',
+        LINK,
+      ]) {
+        expect(said).toContain(words);
+      }
+    }
+    expect(mail.html).toContain(`<a href="${LINK}">Open in the desk</a>`);
+  });
+
+  it.each([
+    ['regressed', { regressed: { at: FIRST, release: 'v2' } }, 'It returned after it was resolved, in release v2.'],
+    ['frequent', {}, 'It has happened 1,203 times.'],
+  ] as const)('gives the reason: %s', async (event, incident, why) => {
+    const { post } = await useWebhook();
+    expect(await post(messageOf([itemOf(incident, event)]))).toMatchObject({
+      event: `incident.${event}`,
+      incidents: [{ event, why }],
+    });
+  });
+
+  it('can have several incidents, also of other environments that share the store', async () => {
+    const items = [itemOf(), itemOf({ digest: '2M3KQ7XA', environment: 'staging' }, 'regressed')];
+    const { event, environment, incidents } = await (await useWebhook()).post(messageOf(items));
+    expect([event, environment]).toEqual(['incidents', 'production, staging']);
+    expect(incidents).toMatchObject([
+      { environment: 'production', link: LINK },
+      { environment: 'staging', link: 'https://desk.example.com/desk/2M3KQ7XA?environment=staging' },
+    ]);
+    expect((await (await useMail()).mail(messageOf(items))).subject).toBe('[production, staging] 2 incidents');
+  });
+
+  it('can be a test', async () => {
+    expect(await (await useWebhook()).post(messageOf([]))).toMatchObject({ event: 'test', incidents: [] });
+    expect((await (await useMail()).mail(messageOf([]))).subject).toBe('[production] Test');
+  });
+
+  it('contains no link if the origin of the desk is not known', async () => {
+    const { text, html } = await (await useMail()).mail(messageOf([itemOf()], { ...FACTS, deskOrigin: undefined }));
+    expect(text).toContain('/desk/7K3QM2XA');
+    expect(html).not.toContain('<a');
+  });
+});
+
+describe('text from a stranger', () => {
+  /** Text that mail and chat programs turn into a link or a mention. */
+  const SELF_MADE = /:\/\/|\bwww\.\w|mailto:|@(?:here|channel|all|\w)|\]\(|evil\.example|<[!@]/i;
+  const OWN_TAGS =
+    /<(?:!doctype html|html lang="en"|table cellpadding="2"|th align="left" valign="top"|\/?(?:html|body|p|strong|br|table|tr|th|td))>/g;
+
+  it.each([
+    '<!channel> look <@U123> <https://evil.example|the desk>',
+    '@here @channel @all <!here|here>',
+    '[the desk](https://evil.example) ![x](http://evil.example/x.png)',
+    'https://evil.example/login www.evil.example evil.example/login mailto:eve@evil.example',
+    '<a href="https://evil.example">x</a><img src=x onerror=alert(1)><script>1</script>"\'&amp;',
+    '</td></table><a href=//evil.example>x',
+    '*bold* `code` ~gone~ > quote\r\nBcc: eve@evil.example\r\n\r\nbody',
+    'boom\u2028Bcc: x@y.z \u{1F600}\nX: y',
+    'x\u202Elmth.evil\u2066 \u200Bhttps:\u200B//evil.example\u0000\u001b[31m',
+    'y'.repeat(3000),
+  ])('is no link, mention, markup or header: %j', async (evil) => {
+    const location = { path: evil, function: evil, detail: evil };
+    const titles = { title: evil, message: evil, route: evil, firstRelease: evil, lastRelease: evil };
+    const message = messageOf([itemOf({ ...titles, location })]);
+    const sent = await (await useWebhook()).post(message);
+    expect(sent.incidents[0].title).toBe(evil);
+    expect(sent.content.length).toBeLessThanOrEqual(2000);
+    const { headers, subject, text, html } = await (await useMail()).mail(message);
+    const ownHtml = html.replace(`<a href="${LINK}">Open in the desk</a>`, LINK).replaceAll(OWN_TAGS, '');
+    expect(ownHtml).not.toMatch(/<[a-z!/]/i);
+    for (const said of [sent.text, sent.content, text, ownHtml, subject]) {
+      const rest = said.replace(LINK, '');
+      expect(rest).not.toMatch(SELF_MADE);
+      expect(rest).not.toMatch(/[*`~]|\u202E/);
+      expect(rest.replaceAll(/\r?\n/g, '')).not.toMatch(/\p{Cc}/u);
+    }
+    expect(sent.text.split('\n')).toHaveLength(7); // a new line could look like part of our text
+    const names = headers.split('\r\n').flatMap((line) => (/^\s/.test(line) ? [] : [line.split(':')[0]]));
+    expect(names.sort()).toEqual([
+      ...['Auto-Submitted', 'Content-Type', 'Date', 'From', 'MIME-Version', 'Message-ID', 'Subject', 'To'],
+      'X-Auto-Response-Suppress',
+    ]);
+    expect(subject.length).toBeLessThan(1000);
+  });
+
+  it('stays readable', async () => {
+    const title = 'TypeError: Cannot read properties of undefined (reading "a.b") at @scope/pkg';
+    expect(toPlain((await (await useWebhook()).post(messageOf([itemOf({ title })]))).text)).toContain(title);
+  });
+});
 
 describe('a webhook', () => {
-  it('has a signature with a timestamp that a receiver can verify', async () => {
+  it('has a signature with a timestamp, which the code in docs/desk.md verifies', async () => {
     const { webhook, send } = await useWebhook({ webhookSecret: SECRET });
     expect(await send()).toEqual({ ok: true, words: 'It answered 200.' });
     const [{ headers, body, method } = { headers: {}, body: '', method: '' }] = webhook.posted;
-    expect([method, headers['content-type']]).toEqual(['POST', 'application/json']);
-    expect(headers['x-spillway-id']).toBe(JSON.parse(body).id);
-
-    const isFromSpillway = readExample();
+    expect([method, headers['content-type'], headers['x-spillway-id']]).toEqual([
+      ...['POST', 'application/json', JSON.parse(body).id],
+    ]);
+    const docs = readFileSync(new URL('../../../../docs/desk.md', import.meta.url), 'utf8');
+    const [, code = ''] = /```js\n(function isFromSpillway[\s\S]*?)```/.exec(docs) ?? [];
+    const isFromSpillway: (headers: IncomingHttpHeaders, body: string, secret: string) => boolean = new Function(
+      ...['createHmac', 'timingSafeEqual', `${code} return isFromSpillway;`],
+    )(createHmac, timingSafeEqual);
+    const at = Number(headers['x-spillway-timestamp']);
+    const old = String(at - 301);
+    const replayed = createHmac('sha256', SECRET).update(`${old}.${body}`).digest('hex');
     expect(isFromSpillway(headers, body, SECRET)).toBe(true);
-    expect(isFromSpillway(headers, `${body} `, SECRET)).toBe(false);
-    expect(isFromSpillway(headers, body, `${SECRET}x`)).toBe(false);
-    expect(isFromSpillway({}, body, SECRET)).toBe(false);
-    const later = { ...headers, 'x-spillway-timestamp': String(Number(headers['x-spillway-timestamp']) + 1) };
-    expect(isFromSpillway(later, body, SECRET)).toBe(false);
-    const old = sign(SECRET, body, Date.now() - 6 * Minute);
-    const replayed = Object.fromEntries(Object.entries(old).map(([name, value]) => [name.toLowerCase(), value]));
-    expect(isFromSpillway(replayed, body, SECRET)).toBe(false);
+    for (const [given, text, secret] of [
+      [headers, `${body} `, SECRET],
+      [headers, body, `${SECRET}x`],
+      [{}, body, SECRET],
+      [{ ...headers, 'x-spillway-timestamp': String(at + 1) }, body, SECRET],
+      [{ 'x-spillway-timestamp': old, 'x-spillway-signature': `sha256=${replayed}` }, body, SECRET],
+    ] as const) {
+      expect(isFromSpillway(given, text, secret)).toBe(false);
+    }
   });
 
   it('has no signature without a secret', async () => {
@@ -94,51 +261,33 @@ describe('a webhook', () => {
     expect(webhook.posted[0]?.headers).not.toHaveProperty('x-spillway-signature');
   });
 
-  it('uses the format of Slack if it is configured', async () => {
-    const { webhook, send } = await useWebhook({ webhookFormat: 'slack' });
-    await send();
-    expect(JSON.parse(webhook.posted[0]?.body ?? '')).toMatchObject({
-      text: expect.any(String),
-      blocks: expect.any(Array),
-    });
-  });
-
   it.each([
-    [500, {}, { ok: false, words: expect.stringContaining('Check its log'), retryAfter: 0 }],
-    [404, {}, { ok: false, words: expect.stringContaining('Check the URL in WEBHOOK_URL.'), retryAfter: 0 }],
-    [429, { 'Retry-After': '30' }, { ok: false, words: expect.stringContaining('429'), retryAfter: 30 * Second }],
-    [
-      401,
-      {},
-      { ok: false, isFinal: true, words: expect.stringContaining('Check the URL in WEBHOOK_URL and the secret') },
-    ],
-    [400, {}, { ok: false, isFinal: true, words: expect.stringContaining('WEBHOOK_FORMAT') }],
-    [302, { Location: 'http://127.0.0.1/' }, { ok: false, isFinal: true, words: expect.stringContaining('redirect') }],
-  ])('that answers %s with %o has the right outcome', async (status, headers, outcome) => {
+    [204, {}, { ok: true }],
+    [500, {}, { ok: false, retryAfter: 0 }],
+    [404, {}, { ok: false, retryAfter: 0 }],
+    [429, { 'Retry-After': '30' }, { ok: false, retryAfter: 30 * Second }],
+    [400, {}, { ok: false, isFinal: true }],
+    [401, {}, { ok: false, isFinal: true }],
+    [410, {}, { ok: false, isFinal: true }],
+    [302, { Location: 'http://127.0.0.1:1/' }, { ok: false, isFinal: true }],
+  ])('that answers %i has the right result', async (status, headers, result) => {
     const { webhook, send } = await useWebhook();
     webhook.answer = { status, headers };
-    expect(await send()).toEqual(outcome);
-    expect(webhook.posted).toHaveLength(1);
+    const words = expect.stringContaining(`It answered ${status}`);
+    expect(await send()).toEqual({ ...result, words });
   });
 
-  it('that is unreachable or not public says what to do', async () => {
+  it('that cannot be reached says why', async () => {
     const port = await findFreePort();
-    const send = async (url: string, listed: string[]) => {
-      const settings = settingsOf({ webhooks: [url], privateTargets: listed });
-      const resolve = async () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }));
-      return createTargets({ settings, resolve })[0]?.send(messageOf());
-    };
-    expect(await send(`http://127.0.0.1:${port}/`, ['127.0.0.1'])).toMatchObject({
-      ok: false,
-      words: expect.stringContaining('refused the connection'),
-    });
-    expect(await send(`http://127.0.0.1:${port}/`, [])).toMatchObject({
-      isFinal: true,
-      words: expect.stringContaining('list it in NOTIFY_PRIVATE_TARGETS'),
-    });
-    expect(await send('http://nowhere.test/', [])).toMatchObject({
-      words: expect.stringContaining('DNS does not know its name'),
-    });
+    const resolve = () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }));
+    for (const [url, privateTargets, result] of [
+      [`http://127.0.0.1:${port}/`, ['127.0.0.1'], { words: expect.stringContaining('refused the connection') }],
+      [`http://127.0.0.1:${port}/`, [], { isFinal: true, words: expect.stringContaining('NOTIFY_PRIVATE_TARGETS') }],
+      ['http://nowhere.test/', [], { words: expect.stringContaining('DNS does not know its name') }],
+    ] as const) {
+      const [target] = createTargets({ settings: settingsOf({ webhooks: [url], privateTargets }), resolve });
+      expect(await target?.send(messageOf())).toMatchObject({ ok: false, ...result });
+    }
   });
 });
 
@@ -148,76 +297,31 @@ describe('an email', () => {
     expect(await send()).toEqual({ ok: true, words: 'The mail server accepted it.' });
     const [mail] = server.mails;
     expect(mail).toMatchObject({ from: 'desk@example.com', to: ['ada@example.com', 'bob@example.com'], auth: '' });
-    expect(mail?.data).toContain('Subject: [production] New: TypeError: boom');
     expect(mail?.data).toContain('Message-ID: <0123456789abcdef@example.com>');
-    expect(mail?.data).toContain('Auto-Submitted: auto-generated');
     expect(mail?.data).toMatch(/Content-Type: text\/plain[\s\S]*Content-Type: text\/html/);
-  });
-
-  it.each([
-    'boom\r\nBcc: eve@evil.example',
-    'boom\nX: y',
-    'boom\r\n\r\nbody',
-    'boom\u2028Bcc: x@y.z',
-    '\u{1F600}\r\nBcc: é',
-  ])('gets no extra header from a title: %j', async (title) => {
-    const { server, send } = await useMail();
-    await send(title);
-    const [headers = ''] = (server.mails[0]?.data ?? '').split('\r\n\r\n');
-    const names = headers
-      .split('\r\n')
-      .filter((line) => !/^\s/.test(line))
-      .map((line) => line.split(':')[0]);
-    expect(names.sort()).toEqual(
-      [
-        ...['Auto-Submitted', 'Content-Type', 'Date', 'From', 'MIME-Version', 'Message-ID', 'Subject', 'To'],
-        'X-Auto-Response-Suppress',
-      ].sort(),
-    );
-    expect(server.mails[0]?.to).toEqual(['ada@example.com', 'bob@example.com']);
   });
 
   it.each([
     ['550 no such user', { ok: false, isFinal: true, words: expect.stringContaining('refused it (550)') }],
     ['451 later', { ok: false, words: expect.stringContaining('at the moment (451)') }],
-  ])('that is answered with %s has the right outcome', async (answer, outcome) => {
+  ])('that is answered with %s has the right result', async (answer, result) => {
     const { server, send } = await useMail();
     server.answer = answer;
-    expect(await send()).toEqual(outcome);
+    expect(await send()).toEqual(result);
   });
 
-  it('sends the password over a private connection, and never over an unencrypted public one', async () => {
-    const own = await useMail({ user: 'ada%40example.com:p%23ss@', offers: ['AUTH PLAIN'] });
-    expect(await own.send()).toMatchObject({ ok: true });
-    const [, , sent = ''] = own.server.mails[0]?.auth.split(' ') ?? [];
+  it('sends the password to a listed host, and never unencrypted to another', async () => {
+    const listed = await useMail({ user: 'ada%40example.com:p%23ss@', offers: ['AUTH PLAIN'] });
+    expect(await listed.send()).toMatchObject({ ok: true });
+    const [, , sent = ''] = listed.server.mails[0]?.auth.split(' ') ?? [];
     expect(Buffer.from(sent, 'base64').toString()).toBe('\0ada@example.com\0p#ss');
 
     // Lists the network but not the name, to imitate a public server.
-    const server = await startMailServer({ offers: ['AUTH PLAIN'] });
-    onTestFinished(() => server.close());
-    const mail = { smtpUrl: `smtp://ada:secret@mail.test:${server.port}`, from: 'a@b.c', to: ['d@e.f'], ...ONE };
-    const settings = settingsOf({ mail });
-    const [other] = createTargets({ settings, resolve: async () => [{ address: '127.0.0.1' }] });
+    const { server } = await useMail({ offers: ['AUTH PLAIN'] });
+    const mail = { smtpUrl: `smtp://ada:secret@mail.test:${server.port}`, from: 'a@b.c', to: ['d@e.f'] };
+    const [other] = createTargets({ settings: settingsOf({ mail }), resolve: async () => [{ address: '127.0.0.1' }] });
     expect(await other?.send(messageOf())).toMatchObject({ ok: false, words: expect.stringContaining('Use smtps') });
     expect(server.mails).toEqual([]);
-  });
-
-  it('for an operator goes only to them, even without other recipients', async () => {
-    const server = await startMailServer();
-    onTestFinished(() => server.close());
-    const people = { ada: 'ada@example.com', 'bob@example.com': 'bob@example.com' };
-    const mail = { smtpUrl: `smtp://127.0.0.1:${server.port}`, from: 'a@b.c', to: [], people, summaryAt: 0 };
-    const targets = createTargets({ settings: settingsOf({ mail }) });
-    expect(targets.map(({ name }) => name)).toEqual(['Mail to ada', 'Mail to bob@example.com']);
-    const assigned = claimedOf({ kind: 'assigned', detail: { by: 'grace', to: 'ada' } });
-    const message = toMessage(assigned, undefined, {
-      environment: 'production',
-      hasOthers: false,
-      deskOrigin: undefined,
-    });
-    expect(await targets[0]?.send(message)).toMatchObject({ ok: true });
-    expect(server.mails).toMatchObject([{ to: ['ada@example.com'] }]);
-    expect(server.mails[0]?.data).toContain('grace assigned it to ada.');
   });
 
   it('is not sent to an address that is not public', async () => {
@@ -227,31 +331,16 @@ describe('an email', () => {
   });
 });
 
-describe('the names of targets', () => {
-  it('contain no secrets, and their ids never change', () => {
-    const settings = settingsOf({
-      webhooks: [
-        'https://hooks.slack.com/services/T0/B0/canary',
-        'https://hooks.example.com/canary?canary=1',
-        'https://hooks.example.com/canary2',
-      ],
-      mail: {
-        smtpUrl: 'smtps://ada:canary@mail.example.com',
-        from: 'x@y.z',
-        to: ['ada@example.com'],
-        people: { bob: 'bob@example.com' },
-        summaryAt: 0,
-      },
-    });
-    expect(listTargets(settings)).toEqual([
-      { id: '9d4f109c472194ed', name: 'Slack webhook hooks.slack.com' },
-      { id: expect.stringMatching(/^[0-9a-f]{16}$/), name: 'Webhook hooks.example.com' },
-      { id: expect.stringMatching(/^[0-9a-f]{16}$/), name: 'Webhook hooks.example.com (2)' },
-      { id: expect.stringMatching(/^[0-9a-f]{16}$/), name: 'Mail to ada@example.com' },
-      { id: expect.stringMatching(/^[0-9a-f]{16}$/), name: 'Mail to bob', person: 'bob' },
-    ]);
-    const targets = createTargets({ settings });
-    expect(targets.map(({ send: _send, summaryAt: _at, ...target }) => target)).toEqual(listTargets(settings));
-    expect(targets.map(({ summaryAt }) => summaryAt)).toEqual([undefined, undefined, undefined, 0, undefined]);
+it('the names of targets contain no secrets, and their ids never change', () => {
+  const settings = settingsOf({
+    webhooks: ['https://hooks.slack.com/services/T0/B0/canary', 'https://hooks.example.com/canary?canary=1'],
+    mail: { smtpUrl: 'smtps://ada:canary@mail.example.com', from: 'x@y.z', to: ['ada@example.com'] },
   });
+  const targets = listTargets(settings);
+  expect(targets).toEqual([
+    { id: '9d4f109c472194ed', name: 'Webhook 1 hooks.slack.com' },
+    { id: expect.stringMatching(/^[0-9a-f]{16}$/), name: 'Webhook 2 hooks.example.com' },
+    { id: expect.stringMatching(/^[0-9a-f]{16}$/), name: 'Mail to ada@example.com' },
+  ]);
+  expect(createTargets({ settings }).map(({ send: _send, ...target }) => target)).toEqual(targets);
 });

@@ -1,0 +1,448 @@
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+import { Day, Hour, Minute } from '../../../../src/shared/units.ts';
+import { fullWithSource, startDeskApi } from '../../../support/desk-api.ts';
+import { startDeskSite } from '../../../support/desk-site.ts';
+import { ADA, VERA } from '../../../support/people.ts';
+import { fullOf, ingest, summaryOf } from '../../../support/stores.ts';
+
+const DIGEST = '7K3QM2XA';
+const OTHER = '2M3KQ7XA';
+const PATH = `/incidents/${DIGEST}`;
+const NOW = Date.now();
+const RESOLVED = { status: { state: 'resolved' } };
+const IGNORED = { status: { state: 'ignored' } };
+
+async function start(options: Parameters<typeof startDeskApi>[0] = {}) {
+  const api = await startDeskApi(options);
+  await ingest(api.site.store, fullWithSource(), summaryOf({ digest: OTHER, title: 'Other' }));
+  const patch = (body: object, ifMatch?: string) =>
+    api.ask('patch', PATH, { body, ...(ifMatch !== undefined && { headers: { 'If-Match': ifMatch } }) });
+  return { ...api, patch, tag: async () => String((await api.get(PATH)).headers.etag) };
+}
+
+describe('a caller', () => {
+  const { token } = ADA;
+
+  it.each([
+    ['Authorization', `Basic ${Buffer.from(`ada:${token}`).toString('base64')}`],
+    ['Authorization', 'Bearer'],
+    ['Authorization', token],
+    ['Authorization', `Bearer ${token} ${token}`],
+    ['X-Forwarded-User', 'ada'],
+    ['X-Api-Key', token],
+  ])('is not authenticated by %s: %s', async (name, value) => {
+    const { site, get } = await start();
+    const paths = ['/incidents', PATH, '', '/nothing', `/incidents?access_token=${token}`];
+    for (const path of paths) {
+      const { status, headers } = await request(site.app).get(`/api/desk${path}`).set(name, value);
+      expect([status, headers['www-authenticate']], path).toEqual([401, 'Bearer realm="desk"']);
+      expect(headers).toMatchObject({ 'cache-control': 'no-store', 'x-robots-tag': 'noindex, nofollow' });
+    }
+    expect((await get('/openapi.json', { token: '' })).status).toBe(200);
+    expect((await request(site.app).get('/api/desk/docs')).text).toContain('Desk · API reference');
+  });
+
+  it('is not authenticated by a session or by the header of a proxy', async () => {
+    const authProxySecret = 'a-secret-of-the-proxy';
+    const { site } = await start({
+      ...{ authProxyHeader: 'x-user', authProxySecret, authProxyOperators: ['*'], trustProxy: ['loopback'] },
+    });
+    const named = { 'X-User': 'eve', 'X-Auth-Proxy-Secret': authProxySecret };
+    const cookie = await site.enter();
+    expect((await site.get('/desk').set(named)).status).toBe(200);
+    expect((await site.get('/api/desk/incidents', cookie).set(named)).status).toBe(401);
+  });
+
+  it('is the author of its changes, and cannot change anything with a viewer token', async () => {
+    const { ask, site } = await start();
+    const refused = await ask('patch', PATH, { body: RESOLVED, token: VERA.token });
+    expect([refused.status, refused.body.detail]).toEqual([403, expect.stringContaining('read-only')]);
+    expect(refused.headers['www-authenticate']).toContain('error="insufficient_scope"');
+    const headers = { Authorization: `bearer ${token}` };
+    await ask('patch', PATH, { body: RESOLVED, token: '', headers });
+    expect(await site.store.listChanges(`${DIGEST}@test`, 9)).toMatchObject([{ author: 'ada' }]);
+  });
+
+  it('on another site can neither change nor read anything', async () => {
+    const { ask, site } = await start();
+    const evil = { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' };
+    expect((await ask('patch', PATH, { body: RESOLVED, headers: evil })).status).toBe(403);
+    const { headers } = await ask('get', PATH, { headers: evil });
+    expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+    expect(headers['cross-origin-resource-policy']).toBe('same-origin');
+    expect((await request(site.app).options(`/api/desk${PATH}`).set(evil)).status).toBe(401);
+  });
+
+  it('with a wrong method or path gets the right ones', async () => {
+    const { site } = await start();
+    const send = (method: 'get' | 'put', path: string) =>
+      request(site.app)[method](`/api/desk${path}`).set('Authorization', `Bearer ${token}`);
+    const wrong = await send('put', '/incidents');
+    expect([wrong.status, wrong.headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
+    for (const path of ['/nothing', '']) expect((await send('get', path)).status).toBe(404);
+  });
+});
+
+describe('an incident', () => {
+  it('is returned with its details, down to the source line, and only what the schema lists', async () => {
+    const { get } = await start({ links: { source: 'https://code.example/{file}' } });
+    const source = expect.arrayContaining(['  return cart.order.total; // here']);
+    const frame = { file: 'src/server/product/pages/cart.ts', line: 2, source: { start: 1, lines: source } };
+    const { body, headers } = await get(PATH);
+    expect(body).toMatchObject({
+      digest: DIGEST,
+      place: { file: 'src/server/product/pages/cart.ts', line: 2, function: 'loadCart' },
+      status: { state: 'open' },
+      counts: { server: 1, browser: 0 },
+      releases: [{ release: 'v1', count: 1 }],
+      recent: [{ occurrence: '9F4W0R6B' }],
+      latest: {
+        occurrence: '9F4W0R6B',
+        full: {
+          request: { method: 'GET', url: '/orders/7', agent: { words: 'curl 8.4' } },
+          breadcrumbs: [{ message: 'GET /carts/7', data: [['status', '200']] }],
+          errors: [{ frames: [frame] }],
+        },
+      },
+    });
+    expect(headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': expect.stringContaining("default-src 'none'"),
+    });
+  });
+
+  it('has charts of the last day and two weeks, with the releases that started in them', async () => {
+    const { get, site } = await start();
+    const thisHour = Math.floor(NOW / Hour) * Hour;
+    const times = [thisHour - 20 * Day, thisHour - Day, thisHour - Hour, thisHour + Hour];
+    await ingest(site.store, ...times.map((at) => summaryOf({ at })));
+    await site.store.useBuild({ id: 'build-1', release: 'v1' });
+    const { day, fortnight, marks } = (await get(PATH)).body;
+    expect([day.step, day.counts.length, ...day.counts.slice(-2)]).toEqual([Hour, 24, 1, 2]);
+    const twoDays = fortnight.counts.at(-1) + fortnight.counts.at(-2); // the last day may have just begun
+    expect([fortnight.step, fortnight.counts.length, twoDays]).toEqual([Day, 14, 4]);
+    expect(marks).toEqual([{ release: 'v1', at: expect.any(Number) }]);
+  });
+
+  it('has a test that fails as its latest occurrence, or as another one', async () => {
+    const { get } = await start();
+    const { body } = await get(`${PATH}/test`);
+    expect(body.file).toBe(`tests/product/failures/${DIGEST}.test.ts`);
+    expect(body.text).toContain("await request(app).get('/orders/7')");
+    expect((await get(`${PATH}/test?occurrence=9F4W0R6B`)).body).toEqual(body);
+    expect((await get(`/incidents/${OTHER}/test`)).body.detail).toContain('A test cannot be written');
+  });
+
+  it('is found by every spelling of its digest, and by everything that names it', async () => {
+    const { get, site } = await start();
+    await ingest(site.store, fullOf({ occurrence: '9F4W0R6C', requestId: 'request-0815' }));
+    for (const spelt of ['7k3qm2xa', '7K3Q-M2XA']) expect((await get(`/incidents/${spelt}`)).body.digest).toBe(DIGEST);
+    for (const none of ['x', '7K3QM2XA9F4W0R6B', '%20']) expect((await get(`/incidents/${none}`)).status).toBe(404);
+    const address = { digest: DIGEST, environment: 'test', occurrence: '9F4W0R6C' };
+    expect((await get('/find?text=7k3q-m2xa')).body).toEqual({ digest: DIGEST, environment: 'test' });
+    expect((await get('/find?text=7K3QM2XA-9F4W0R6C')).body).toEqual(address);
+    expect((await get('/find?text=request-0815')).body).toEqual(address);
+    expect((await get('/find?text=number')).status).toBe(404);
+  });
+
+  it('gets a new ETag with every occurrence, and a change that sends the old one is still accepted', async () => {
+    const { site, tag, patch } = await start();
+    const before = await tag();
+    expect([before, await tag()]).toEqual([expect.stringMatching(/^"\d+\.[\w-]{16}"$/), before]);
+    const head = await request(site.app).head(`/api/desk${PATH}`).set('Authorization', `Bearer ${ADA.token}`);
+    expect([head.status, head.headers.etag]).toEqual([200, before]);
+    await ingest(site.store, summaryOf());
+    expect(await tag()).not.toBe(before);
+    expect((await patch(RESOLVED, before)).status).toBe(200);
+  });
+});
+
+describe('Accept: text/markdown', () => {
+  const ask = async (
+    { site }: Pick<Awaited<ReturnType<typeof start>>, 'site'>,
+    path: string,
+    accept = 'text/markdown',
+  ) =>
+    request(site.app)
+      .get(`/api/desk/incidents/${path}`)
+      .set({ Authorization: `Bearer ${ADA.token}`, Accept: accept });
+
+  it('gets an incident as Markdown, with the occurrence of its address', async () => {
+    const api = await start();
+    const { status, headers, text } = await ask(api, '7k3qm2xa-9f4w0r6b');
+    expect([status, headers['content-type']]).toEqual([200, 'text/markdown; charset=utf-8']);
+    expect(headers.vary).toMatch(/Accept\b/);
+    expect(text).toMatch(/^# 7K3QM2XA\n\n```\nTypeError: boom\n```\n\n- State: Open\n/);
+    expect(text).toContain('- Where: `src/server/product/pages/cart.ts:2` in `loadCart`\n');
+    expect(text).toContain('\n> 2   return cart.order.total; // here\n');
+    expect(text).toContain('## Occurrence 7K3QM2XA-9F4W0R6B\n');
+    for (const accept of ['*/*', 'application/json, text/markdown;q=0.5']) {
+      expect((await ask(api, DIGEST, accept)).headers['content-type']).toMatch('application/json');
+    }
+  });
+
+  it('answers errors as for JSON', async () => {
+    const api = await start();
+    const unknown = await ask(api, '00000000');
+    expect([unknown.status, unknown.body.detail]).toEqual([404, 'No incident has this digest.']);
+    const url = `/api/desk/incidents/${DIGEST}`;
+    expect((await request(api.site.app).get(url).set('Accept', 'text/markdown')).status).toBe(401);
+  });
+
+  it('keeps the text of visitors in code, and makes control characters visible', async () => {
+    const evil =
+      '```\n# evil heading\n[evil](https://evil.example) <b>evil</b> ![evil](x)\n````evil\r\u001b[2Jevil`` `evil\u202e';
+    const api = await start();
+    await ingest(
+      api.site.store,
+      fullWithSource({
+        title: evil,
+        errors: [{ class: evil, message: evil, code: evil, members: [evil], frames: [] }],
+        resolved: [
+          [{ file: evil, line: 1, column: 1, function: evil, own: true, context: { start: 1, lines: [evil] } }],
+        ],
+        ...{ route: evil, requestId: evil, traceId: evil, visitor: evil, release: evil, build: evil },
+        request: { method: evil, url: evil, headers: { [evil]: evil, referer: evil, 'user-agent': `${evil}bot/1` } },
+        components: [{ file: evil, line: 1, column: 1, function: evil, own: true }],
+        breadcrumbs: [{ at: NOW, category: evil, message: evil, data: { [evil]: evil } }],
+        tags: { [evil]: evil },
+        extra: { [evil]: evil },
+        cut: [evil],
+        digest: OTHER,
+      }),
+    );
+    await api.site.store.addNote(`${OTHER}@test`, evil, 'ada');
+    const { text } = await ask(api, OTHER);
+    expect(text.split('evil').length).toBeGreaterThan(100);
+    expect(text.replaceAll('\n', '')).toMatch(/^\P{C}+$/u);
+    const withoutCode = text
+      .replaceAll(/^(`{3,})\n[\s\S]*?\n\1$/gm, '')
+      .replaceAll(/(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)/g, '');
+    expect(withoutCode).not.toMatch(/evil|`|<|\]\(/);
+  });
+});
+
+describe('a change', () => {
+  it.each([
+    [{ state: 'resolved' }, { state: 'resolved' }],
+    [
+      { state: 'resolved', in: 'next' },
+      { state: 'resolved', isForNext: true },
+    ],
+    [{ state: 'ignored' }, { state: 'ignored' }],
+    [
+      { state: 'ignored', until: 4e12 },
+      { state: 'ignored', ignoredUntil: 4e12 },
+    ],
+    [
+      { state: 'ignored', untilMore: 25 },
+      { state: 'ignored', ignoredUntilMore: 25 },
+    ],
+    [{ state: 'open' }, { state: 'open' }],
+  ])('to %j is stored with its author', async (status, told) => {
+    const { get, patch } = await start();
+    const { body } = await patch({ status });
+    expect(body.incident.status).toEqual({ ...told, changedBy: 'ada', changedAt: expect.any(Number) });
+    expect((await get(PATH)).body.status).toEqual(body.incident.status);
+  });
+
+  it('without If-Match overwrites, and returns the replaced values', async () => {
+    const { patch } = await start();
+    await patch(RESOLVED);
+    const { body } = await patch(IGNORED);
+    expect(body.replaced).toMatchObject({ status: { state: 'resolved', changedBy: 'ada' }, version: '1' });
+    expect(body.incident.status.state).toBe('ignored');
+  });
+
+  it('returns an ETag for the next request, and a stale one is refused, for deleting too', async () => {
+    const { ask, get, patch, tag } = await start();
+    const etag = String((await patch(RESOLVED, await tag())).headers.etag);
+    expect((await get(PATH, { headers: { 'If-None-Match': etag } })).status).toBe(304);
+    expect((await patch(IGNORED, etag)).status).toBe(200);
+    const refused = await patch(RESOLVED, etag);
+    expect([refused.status, refused.body.detail]).toEqual([
+      412,
+      expect.stringMatching(/^The incident was changed in the meantime: ignored, last by ada at /),
+    ]);
+    expect((await ask('delete', PATH, { headers: { 'If-Match': etag } })).status).toBe(412);
+    expect((await ask('delete', PATH, { headers: { 'If-Match': await tag() } })).status).toBe(204);
+    expect(await get(PATH)).toMatchObject({ status: 404, body: { detail: expect.stringContaining('deleted by ada') } });
+  });
+
+  it.each([
+    ['*', 200],
+    ['"9.x", CURRENT', 200],
+    ['W/CURRENT', 412],
+    ['"other"', 412],
+    ['UNQUOTED', 400],
+  ])('with If-Match: %s is answered with %d', async (ifMatch, status) => {
+    const { patch, tag } = await start();
+    const current = await tag();
+    const sent = ifMatch.replace('UNQUOTED', current.slice(1, -1)).replace('CURRENT', current);
+    expect((await patch(RESOLVED, sent)).status).toBe(status);
+  });
+
+  it.each([
+    [{}, { status: expect.any(String) }],
+    [{ status: 'open' }, { status: expect.any(String) }],
+    [{ status: { state: 'open' }, x: 1 }, { x: 'Unknown field.' }],
+    [{ status: { state: 'gone' } }, { 'status.state': expect.any(String) }],
+    [{ status: { state: 'open', in: 'next' } }, { 'status.in': 'Unknown field.' }],
+    [{ status: { state: 'ignored', until: NOW - Hour } }, { 'status.until': 'This time is in the past.' }],
+    [{ status: { state: 'ignored', untilMore: 0 } }, { 'status.untilMore': expect.any(String) }],
+    [[], { '': expect.any(String) }],
+  ])('of %j is rejected by field', async (body, errors) => {
+    const { patch, get } = await start();
+    const reply = await patch(body);
+    expect([reply.status, reply.body.errors]).toEqual([422, errors]);
+    expect((await get(PATH)).body.version).toBe('0');
+  });
+});
+
+describe('occurrences', () => {
+  it('are listed in pages, and each says whether its full record is stored', async () => {
+    const { get, site } = await start();
+    for (let index = 0; index < 6; index += 1) await ingest(site.store, summaryOf({ at: NOW - index }));
+    const seen: { occurrence: string; isFull: boolean }[] = [];
+    let after: string | undefined;
+    do {
+      const { body } = await get(`${PATH}/occurrences?limit=3${after ? `&after=${after}` : ''}`);
+      seen.push(...body.occurrences);
+      after = body.next;
+    } while (after !== undefined);
+    expect(new Set(seen.map(({ occurrence }) => occurrence)).size).toBe(7);
+    expect(seen.filter(({ isFull }) => isFull)).toMatchObject([{ occurrence: '9F4W0R6B' }]);
+  });
+
+  it('are returned one by one with their neighbours, can be deleted, and still count', async () => {
+    const { ask, get, site } = await start();
+    await ingest(site.store, summaryOf({ occurrence: '00000001', at: NOW - Hour }));
+    const full = { level: 'warning', tags: [['plan', 'business']] };
+    expect((await get(`${PATH}/occurrences/9f4w-0r6b`)).body).toMatchObject({ older: '00000001', full });
+    const summary = (await get(`${PATH}/occurrences/00000001`)).body;
+    expect([summary.newer, 'full' in summary]).toEqual(['9F4W0R6B', false]);
+    await ask('delete', `${PATH}/occurrences/9F4W0R6B`);
+    expect((await get(`${PATH}/occurrences/9F4W0R6B`)).status).toBe(404);
+    expect((await get(PATH)).body).toMatchObject({ counts: { server: 2 }, changes: [{ by: 'ada' }] });
+  });
+});
+
+it('notes are created, listed and deleted, with the same maximum length as on the page', async () => {
+  const { ask, get } = await start();
+  const write = (text: string) => ask('post', `${PATH}/notes`, { body: { text } });
+  const { body, headers } = await write(' It is the cache. ');
+  expect(body).toEqual({ id: expect.any(Number), at: expect.any(Number), by: 'ada', text: 'It is the cache.' });
+  expect((await get(`${PATH}/notes`)).body.notes).toEqual([body]);
+  const path = String(headers.location).replace('/api/desk', '');
+  expect([(await ask('delete', path)).status, (await ask('delete', path)).status]).toEqual([204, 404]);
+  expect((await get(`${PATH}/notes`)).body.notes).toEqual([]);
+  expect((await write('x'.repeat(4096))).status).toBe(201);
+  expect((await write('x'.repeat(4097))).body.errors).toEqual({ text: expect.stringContaining('4096') });
+});
+
+describe('the list', () => {
+  /** Nine incidents. The first was seen last, and each has one occurrence more than the one before. */
+  async function startList() {
+    const api = await startDeskApi();
+    for (let index = 1; index <= 9; index += 1) {
+      const failure = { digest: `0000000${index}`, title: `Error: number ${index}`, at: NOW - index * Minute };
+      const route = index % 2 === 0 ? '/even' : '/odd';
+      const release = index > 6 ? 'v2' : 'v1';
+      const rest = Array.from({ length: index - 1 }, () => summaryOf(failure));
+      await ingest(api.site.store, fullOf({ ...failure, route, release }), ...rest);
+    }
+    return api;
+  }
+
+  const digestsOf = (reply: { body: { incidents: { digest: string }[] } }) =>
+    reply.body.incidents.map(({ digest }) => digest.replace(/^0+/, '')).join('');
+
+  it.each([
+    ['', '123456789'],
+    ['sort=count', '987654321'],
+    ['route=/odd&release=v2', '79'],
+    ['environment=staging', ''],
+    ['state=resolved', ''],
+    ['state=all&search=number%207', '7'],
+    [`from=${NOW + Day}`, ''],
+    [`to=${NOW - Day}`, ''],
+  ])('filters by %j', async (search, digests) => {
+    const { get } = await startList();
+    expect(digestsOf(await get(`/incidents?${search}`))).toBe(digests);
+  });
+
+  it('has rows as on the page, totals, and whether failures are still arriving', async () => {
+    const { get } = await startList();
+    const { body, headers } = await get('/incidents?limit=1&span=14d', { token: VERA.token });
+    expect(body).toMatchObject({
+      incidents: [{ digest: '00000001', title: 'Error: number 1', place: { route: '/odd' }, chart: { step: Day } }],
+      totals: { open: 9, resolved: 0, ignored: 0 },
+      isArriving: false,
+    });
+    expect(headers['cache-control']).toBe('private, no-cache');
+    expect(headers.vary).toContain('Authorization');
+    const busy = await startDeskApi({ calls: { settle: async () => false } });
+    const known = { headers: { 'If-None-Match': String((await busy.get('/incidents')).headers.etag) } };
+    expect((await busy.get('/incidents')).body.isArriving).toBe(true);
+    expect((await (await startDeskApi()).get('/incidents', known)).status).toBe(200);
+  });
+
+  it('continues after the last page, even if new incidents arrive, in the same order only', async () => {
+    const { get, site } = await startList();
+    let seen = '';
+    let after = '';
+    do {
+      const reply = await get(`/incidents?limit=4${after && `&after=${after}`}`);
+      if (after) expect((await get(`/incidents?limit=4&after=${after}&sort=count`)).status).toBe(400);
+      seen += digestsOf(reply);
+      after = reply.body.next ?? '';
+      await ingest(site.store, summaryOf({ digest: '0000000A' }));
+    } while (after !== '');
+    expect(seen).toBe('123456789');
+  });
+
+  it.each([
+    ['state=gone', { state: expect.stringContaining('resolved') }],
+    ['sort=name&limit=0', { sort: expect.any(String), limit: expect.any(String) }],
+    ['limit=101', { limit: expect.any(String) }],
+    ['after=x', { after: expect.stringContaining('Omit it') }],
+    ['page=2', { page: 'Unknown field.' }],
+    ['route=/a&route=/b', { route: 'Send it only once.' }],
+    ['search=', { search: expect.any(String) }],
+    ['from=yesterday', { from: expect.any(String) }],
+  ])('names the error in %j', async (search, errors) => {
+    const { get } = await startDeskApi();
+    const { status, body } = await get(`/incidents?${search}`);
+    expect(status).toBe(400);
+    const problem = { type: 'about:blank', title: 'Bad Request', status: 400, detail: 'The query is not valid.' };
+    expect(body).toEqual({ ...problem, errors });
+  });
+
+  it('answers 304 without reading the list if nothing has changed', async () => {
+    let reads = 0;
+    const { store } = await startDeskSite();
+    const { get } = await startDeskApi({
+      calls: {
+        readChanges: store.readChanges,
+        listIncidents(options) {
+          reads += 1;
+          return store.listIncidents(options);
+        },
+      },
+    });
+    const headers = { 'If-None-Match': String((await get('/incidents')).headers.etag) };
+    expect([(await get('/incidents', { headers })).status, reads]).toEqual([304, 1]);
+    await ingest(store, summaryOf());
+    expect((await get('/incidents', { headers })).status).toBe(200);
+  });
+});
+
+it('a response is compressed only if its ETag stays valid', async () => {
+  const { get } = await start({ deps: { compression: true } });
+  const headers = { 'Accept-Encoding': 'gzip' };
+  expect((await get('/openapi.json', { headers })).headers['content-encoding']).toBe('gzip');
+  const one = (await get(PATH, { headers })).headers;
+  expect([one.etag, one['content-encoding']]).toEqual([expect.stringMatching(/^"/), undefined]);
+});

@@ -1,0 +1,246 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import request from 'supertest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Desk } from '../../../../src/server/desk/desk.ts';
+import { openVisitors } from '../../../../src/server/desk/ingest/open-visitors.ts';
+import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
+import { type Failure, toAddress } from '../../../../src/server/engine/errors/failure.ts';
+import { Hour } from '../../../../src/shared/units.ts';
+import { createFailure, openTestDesk } from '../../../support/desk.ts';
+import { fullWithSource } from '../../../support/desk-api.ts';
+import { startDeskSite } from '../../../support/desk-site.ts';
+import { createFolder } from '../../../support/folder.ts';
+import { ADA } from '../../../support/people.ts';
+import { ingest } from '../../../support/stores.ts';
+import { runDesk } from '../../../support/terminal.ts';
+import { createTestLog } from '../../../support/test-log.ts';
+import { usePostgres } from '../../../support/use-postgres.ts';
+
+const postgres = usePostgres();
+const TOKEN = 'a-token-of-an-operator';
+const DIGEST = '7K3QM2XA';
+type Env = Readonly<Record<string, string>>;
+
+const sqliteEnv = async (more: Env = {}): Promise<Env> => ({ DATA_DIR: createFolder(onTestFinished), ...more });
+const postgresEnv = async () => sqliteEnv({ DESK_DATABASE_URL: await postgres.emptyDesk(), OPERATOR_TOKEN: TOKEN });
+
+/** Opens a desk, as a running server has it. */
+async function start(env: Env) {
+  const { DATA_DIR = '', DESK_DATABASE_URL } = env;
+  const desk = await openTestDesk({ dataDir: DATA_DIR, databaseUrl: DESK_DATABASE_URL });
+  onTestFinished(() => desk.close());
+  await desk.calls.flush();
+  return { desk, run: (...args: readonly string[]) => runDesk(args, env), folder: DATA_DIR };
+}
+
+async function record({ journal, calls }: Desk, ...failures: readonly Failure[]): Promise<void> {
+  for (const failure of failures) journal(failure);
+  await calls.flush();
+}
+
+describe.each([
+  ['SQLite', sqliteEnv],
+  ['PostgreSQL', postgresEnv],
+])('next to a running server, on %s', (_name, makeEnv) => {
+  it('lists failures, and shows the one that a digest, an address, a request id or a trace id names', async () => {
+    const { desk, run } = await start(await makeEnv());
+    const failure = createFailure({ traceId: '4bf92f3577b34da6a3ce929d0e0e4736' });
+    await record(desk, failure, createFailure({ digest: '0000000A', title: 'load /x.js', kind: 'load' }));
+    const listed = await run();
+    expect(listed).toMatchObject({ code: 0, err: '' });
+    expect(listed.out).toMatch(/^# 2 incidents \(open, production\)\n\n- \*\*\w{8}\*\* `/);
+    expect(listed.out).toContain(`- **${DIGEST}** \`TypeError: boom\`\n  Open, 1 time, last just now in \`v1\``);
+    expect((await run('list', '--limit', '1')).out).toContain('1 more: `--limit 2`');
+    for (const args of [
+      ['--search', 'nowhere'],
+      ['--environment', 'staging'],
+      ['--state', 'resolved'],
+    ]) {
+      expect((await run('list', ...args)).out).toMatch(/^# 0 incidents/);
+    }
+    const json = JSON.parse((await run('list', '--json', '--state', 'all')).out);
+    expect(json).toMatchObject({ totals: { open: 2 }, incidents: [{ counts: {} }, {}] });
+
+    const address = toAddress(failure);
+    for (const text of [DIGEST.toLowerCase(), address, failure.requestId ?? '', failure.traceId ?? '']) {
+      const { code, out } = await run(text);
+      expect([code, out], text).toEqual([0, expect.stringContaining(`## Occurrence ${address}\n`)]);
+    }
+    const shown = JSON.parse((await run(address, '--json')).out);
+    expect(shown).toMatchObject({ digest: DIGEST, shown: { full: { traceId: failure.traceId } } });
+    const unknown = { code: 1, out: '', err: expect.stringContaining('Nothing found for "ZZZZZZZZ"') };
+    expect(await run('ZZZZZZZZ')).toMatchObject(unknown);
+    await desk.calls.deleteIncident(`${DIGEST}@production`, { author: 'ada' });
+    expect((await run(address)).err).toMatch(/^This incident was deleted by ada at /);
+  });
+
+  it('deletes the failures of a visitor, whose counts stay, and of whom nothing comes back', async () => {
+    const { desk, run, folder } = await start(await makeEnv());
+    const { toVisitor, refresh } = openVisitors(desk.calls);
+    refresh();
+    await expect.poll(() => desk.calls.readSalts([])).not.toEqual([]);
+    const byAddress = createFailure({ visitor: toVisitor('203.0.113.7'), title: 'TypeError: of-the-visitor' });
+    const byId = createFailure({ visitor: toVisitor('203.0.113.9', 'customer 42') });
+    const byNobody = createFailure({});
+    await record(desk, byAddress, byId, byNobody, createFailure({ visitor: 'kq3xYw7bVb0J2k1p' }));
+    for (const whom of ['203.0.113.7', 'customer 42', toAddress(byNobody), 'kq3xYw7bVb0J2k1p']) {
+      const { code, err } = await run('forget', whom);
+      expect([code, err], whom).toEqual([0, expect.stringContaining('Deleted 1 failure and ')]);
+    }
+    expect(await run('forget', toAddress(byNobody))).toMatchObject({ code: 1 });
+    await record(desk, { ...byAddress, occurrence: 'AAAAAAAA' }); // it was on its way
+    const { incident } = (await desk.calls.find(DIGEST)) ?? {};
+    expect(incident?.counts).toEqual({ server: 5, browser: 0 });
+    expect((await desk.calls.listOccurrences(`${DIGEST}@production`, { limit: 9 })).occurrences).toEqual([]);
+    // What is stored leaves the journal within seconds.
+    const listJournals = () => readdirSync(join(folder, 'journal'), { recursive: true, encoding: 'utf8' });
+    await expect.poll(() => listJournals().filter((name) => name.endsWith('.ndjson'))).toEqual([]);
+  });
+
+  it('makes a backup, or says how', async () => {
+    const env = await makeEnv();
+    const { desk, run, folder } = await start(env);
+    await record(desk, createFailure());
+    await desk.calls.createLink('a hash', { name: 'ada', role: 'operator', fingerprint: 'x' });
+    const file = join(folder, 'backup.sqlite');
+    const made = await run('backup', file);
+    if (env.DESK_DATABASE_URL) return expect(made).toMatchObject({ code: 1, err: expect.stringContaining('pg_dump') });
+    expect([made.code, statSync(file).mode & 0o777]).toEqual([0, 0o600]);
+    expect(readdirSync(folder)).not.toContain('backup.sqlite.part');
+    const copy = new DatabaseSync(file, { readOnly: true });
+    const count = (table: string) => copy.prepare(`SELECT COUNT(*) AS n FROM ${table}`).get()?.n;
+    expect([count('desk_occurrences'), count('desk_links'), count('desk_salts')]).toEqual([1, 0, 0]);
+    copy.close();
+    expect(await run('backup', file)).toMatchObject({ code: 1, err: expect.stringContaining('exists already') });
+  });
+});
+
+it('writes a test that fails in the same way, once', async () => {
+  const { desk, run, folder } = await start(await sqliteEnv());
+  const failure = createFailure({ request: { method: 'GET', url: '/orders/7' } });
+  await record(desk, failure, createFailure({ digest: '0000000A' }));
+  const write = (text = toAddress(failure)) => run(text, '--test');
+  expect((await write()).err).toContain('has no folder "tests"');
+  mkdirSync(join(folder, 'tests'));
+  const file = `tests/product/failures/${DIGEST}.test.ts`;
+  expect(await write()).toEqual({ code: 0, out: `${file}\n`, err: '' });
+  expect(readFileSync(join(folder, file), 'utf8')).toContain("await request(app).get('/orders/7')");
+  expect(await write(DIGEST)).toMatchObject({ code: 1, err: expect.stringContaining('exists already') });
+  expect((await write('0000000A')).err).toContain('A test cannot be written');
+});
+
+it('prints the Markdown of the API, in which no text of a visitor reaches the terminal', async () => {
+  const env = await sqliteEnv({ SENTRY_ENVIRONMENT: 'test' });
+  const { log } = createTestLog();
+  const site = await startDeskSite({ driver: openSqlite(join(env.DATA_DIR ?? '', 'desk.sqlite'), { log }) });
+  onTestFinished(() => site.store.close());
+  const evil = '\x1b[2J\x1b]0;t\x07\x9b31m\x90q\x9ca\rb\x08\x0e\x7f\u202e\u2066\u2028\x85\u{e0041}\ufeff\u200b';
+  const at = Date.now() - 2.5 * Hour; // its words do not change during the test
+  const headers = { 'user-agent': evil };
+  await ingest(
+    site.store,
+    fullWithSource({ at, title: evil, request: { method: 'GET', url: evil, headers }, tags: { [evil]: evil } }),
+  );
+  const shown = await runDesk([DIGEST], env);
+  expect(shown).toMatchObject({ code: 0, err: '' });
+  expect(shown.out).not.toMatch(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/u);
+  expect(shown.out).toContain('\\x1b[2J\\x1b]0;t\\x07\\x9b31m');
+  const asked = request(site.app).get(`/api/desk/incidents/${DIGEST}`).set('Authorization', `Bearer ${ADA.token}`);
+  expect((await asked.set('Accept', 'text/markdown')).text).toBe(shown.out);
+  for (const args of [[DIGEST, '--json'], ['list', '--json'], ['list'], [evil]]) {
+    const { out, err } = await runDesk(args, env);
+    expect(out + err).not.toMatch(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/u);
+    if (args.includes('--json')) expect(JSON.stringify(JSON.parse(out))).toContain(JSON.stringify(evil));
+  }
+});
+
+describe('a sign-in link', () => {
+  it.each<[what: string, env: Env, args: readonly string[], out: RegExp, err: string]>([
+    [
+      'has the public origin',
+      { OPERATOR_TOKEN: TOKEN, PUBLIC_ORIGINS: 'https://shop.example,https://www.shop.example' },
+      [],
+      /^https:\/\/shop\.example\/desk\?ticket=[\w-]{43}\.[\w-]{22}\n$/,
+      'Sign-in link for operator. It works once and expires after 15 minutes.\n',
+    ],
+    [
+      'has the address of the separate port',
+      { OPERATOR_TOKEN: TOKEN, PUBLIC_ORIGINS: 'https://shop.example', DESK_PORT: '3001', HOST: '::' },
+      [],
+      /^http:\/\/\[::1\]:3001\/desk\?ticket=/,
+      'guesses the address',
+    ],
+    [
+      'is for the named holder',
+      { OPERATOR_TOKEN: `ada:${TOKEN}-1,grace:${TOKEN}-2`, VIEWER_TOKEN: `tim:${TOKEN}-3` },
+      ['tim'],
+      /\?ticket=/,
+      'for tim (read-only)',
+    ],
+    [
+      'needs a name if there are several',
+      { OPERATOR_TOKEN: `ada:${TOKEN}-1,grace:${TOKEN}-2` },
+      [],
+      /^$/,
+      'ada, grace.',
+    ],
+    ['is not made for an unknown name', { OPERATOR_TOKEN: TOKEN }, ['nobody'], /^$/, 'Available names: operator.'],
+    ['is not made without a token', {}, [], /^$/, "Set OPERATOR_TOKEN to the server's value"],
+  ])('%s', async (_what, more, args, out, err) => {
+    const env = await sqliteEnv(more);
+    const { run, folder } = await start(env);
+    const said = await run('link', ...args);
+    expect(said.out).toMatch(out);
+    expect(said.err).toContain(err);
+    expect([said.code, existsSync(join(folder, 'desk-token'))]).toEqual([said.out ? 0 : 1, false]);
+    expect(said.out + said.err).not.toContain(TOKEN);
+  });
+});
+
+describe('a wrong call', () => {
+  it.each([
+    [['--bad'], 'Unknown option'],
+    [['list', '--state', 'gone'], '--state must be open, resolved, ignored or all'],
+    [['list', '--limit', '0'], '--limit must be a number'],
+    [['backup'], 'Name the file'],
+    [['forget', ' '], 'Name the visitor'],
+  ])('%j ends with 2 and says what is expected', async (args, words) => {
+    const { run } = await start(await sqliteEnv());
+    expect(await run(...args)).toMatchObject({ code: 2, out: '', err: expect.stringContaining(words) });
+  });
+
+  it.each([
+    ['SQLite', sqliteEnv, 'There is no desk in '],
+    [
+      'PostgreSQL',
+      async () => ({ ...(await sqliteEnv()), DESK_DATABASE_URL: await postgres.createDatabase() }),
+      'no desk yet',
+    ],
+  ])('creates nothing if there is no desk yet, on %s', async (_name, makeEnv, words) => {
+    const env: Env = await makeEnv();
+    for (const args of [[], [DIGEST], ['link'], ['forget', DIGEST]]) {
+      expect(await runDesk(args, env)).toMatchObject({ code: 1, out: '', err: expect.stringContaining(words) });
+    }
+    expect(readdirSync(env.DATA_DIR ?? '')).toEqual([]);
+  });
+
+  it('names a setting that it needs, ignores others, and shows no password', async () => {
+    const env = await sqliteEnv({ PORT: 'wrong' });
+    const { run, desk } = await start(env);
+    expect((await run()).code).toBe(0);
+    await desk.close();
+    for (const [url, words] of [
+      ['mysql://hushhush@x/y', 'The setting DESK_DATABASE_URL is not the URL'],
+      ['postgres://desk:hushhush@127.0.0.1:9/desk', 'PostgreSQL cannot be used'],
+    ] as const) {
+      const { code, err } = await runDesk([], { ...env, DESK_DATABASE_URL: url });
+      expect([code, err]).toEqual([1, expect.stringContaining(words)]);
+      expect(err).not.toContain('hushhush');
+    }
+    writeFileSync(join(env.DATA_DIR ?? '', 'desk.sqlite'), 'broken');
+    expect(await run()).toMatchObject({ code: 1, err: expect.stringContaining('cannot be used') });
+    expect(readFileSync(join(env.DATA_DIR ?? '', 'desk.sqlite'), 'utf8')).toBe('broken');
+  });
+});
