@@ -1,5 +1,5 @@
 import { Day, Hour } from '../units.ts';
-import type { SortName, SpanName } from './shapes.ts';
+import type { SortName, SpanName } from './page-data.ts';
 
 type Choice<Value extends string = string> = readonly [value: Value, words: string];
 

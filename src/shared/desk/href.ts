@@ -1,4 +1,4 @@
-import type { ViewShape } from './shapes.ts';
+import type { ViewShape } from './page-data.ts';
 
 /** `/desk/7K3QM2XA`, or `/desk/7K3QM2XA/9F4W0R6B`. @param environment empty for this server's */
 export function toIncidentHref(digest: string, occurrence: string | undefined, environment: string): string {

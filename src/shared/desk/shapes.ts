@@ -1,392 +1,323 @@
-/**
- * Data from the desk's presenters for its pages: plain JSON, cut and scrubbed. Times are milliseconds since 1970. Each
- * page has `now`, the base of relative times, so that server and browser render the same.
- */
+import * as z from 'zod';
+import type { Sent } from '../engine/api/operation.ts';
 
-export type IncidentKind =
-  | 'exception'
-  | 'hydration'
-  | 'load'
-  | 'network'
-  | 'timeout'
-  | 'script-error'
-  | 'unclean-death'
-  | 'blocked-loop'
-  | 'csp'
-  | 'crash'
-  | 'deprecation'
-  | 'intervention';
+// The data of incidents, as the desk's API and its pages have it: plain JSON, cut and scrubbed. Browsers import only the
+// types.
 
-export type IncidentState = 'open' | 'resolved' | 'ignored';
-export type Side = 'server' | 'browser';
+const text = (about: string) => z.string().describe(about);
+const count = (about: string) => z.int().min(0).describe(about);
 
-/** The user of the desk. */
-interface OperatorShape {
-  readonly name: string;
-  /** False for viewers, who see no forms. */
-  readonly canChange: boolean;
-}
+export const Time = z.int().meta({ id: 'Time', description: 'Milliseconds since 1970.' });
 
-/** State of an incident, and what changes it automatically. */
-export interface StatusShape {
-  readonly state: IncidentState;
-  /** Open because it happened again after it was resolved. */
-  readonly isRegression?: boolean;
-  /** Resolved in the next release: it can still happen in the current one. */
-  readonly isForNext?: boolean;
-  readonly ignoredUntil?: number;
-  /** Ignored until it happens this many more times within an hour. */
-  readonly ignoredUntilMore?: number;
-  readonly changedAt?: number;
-  /** Name of the operator or rule that set the state. */
-  readonly changedBy?: string;
-}
+const Pairs = z
+  .array(z.tuple([z.string(), z.string()]))
+  .meta({ id: 'Pairs', description: 'Names and values. A name can occur twice.' });
 
-/** Location of a failure in the app. */
-export interface PlaceShape {
-  /** The pattern of the route: `/orders/:id`. */
-  readonly route?: string;
-  /** Relative to the project: `src/server/product/pages/cart.ts`. */
-  readonly file?: string;
-  readonly line?: number;
-  readonly function?: string;
-}
+export const Kind = z
+  .enum([
+    'exception',
+    'hydration',
+    'load',
+    'network',
+    'timeout',
+    'script-error',
+    'unclean-death',
+    'blocked-loop',
+    'csp',
+    'crash',
+    'deprecation',
+    'intervention',
+  ])
+  .meta({ id: 'Kind', description: 'The kind of failure.' });
+export type IncidentKind = z.infer<typeof Kind>;
 
-export interface SideCounts {
-  readonly server: number;
-  readonly browser: number;
-}
+export const State = z.enum(['open', 'resolved', 'ignored']).meta({ id: 'State' });
+export type IncidentState = z.infer<typeof State>;
 
-/** Counts over time. */
-export interface ChartShape {
-  /** Start of the first bar. */
-  readonly start: number;
-  /** Duration of one bar (ms). */
-  readonly step: number;
-  /** Oldest first. */
-  readonly counts: readonly number[];
-}
+export const Side = z.enum(['server', 'browser']).meta({ id: 'Side', description: 'Where it failed.' });
+export type Side = z.infer<typeof Side>;
 
-/** A release that was first seen within the chart. */
-export interface MarkShape {
-  readonly at: number;
-  readonly release: string;
-}
+export const Status = z
+  .strictObject({
+    state: State,
+    isRegression: z.boolean().exactOptional().describe('Open because the failure returned after it was resolved.'),
+    isForNext: z
+      .boolean()
+      .exactOptional()
+      .describe('Resolved in the next release: releases that already run can still have the failure.'),
+    ignoredUntil: Time.exactOptional(),
+    ignoredUntilMore: count('Ignored until it happens this many more times within an hour.').exactOptional(),
+    changedAt: Time.exactOptional(),
+    changedBy: text('The name of the operator, or of the rule, that set the state.').exactOptional(),
+  })
+  .meta({ id: 'Status', description: 'The state of an incident, and what would change it automatically.' });
+export type StatusShape = Sent<z.infer<typeof Status>>;
 
-/** A row of the list. */
-export interface IncidentRow {
-  readonly digest: string;
-  readonly environment: string;
-  readonly kind: IncidentKind;
-  readonly title: string;
-  readonly place: PlaceShape;
-  readonly status: StatusShape;
-  readonly counts: SideCounts;
-  /** Affected visitors, each counted once per day; undefined if unknown. */
-  readonly visitors?: number;
-  readonly firstAt: number;
-  readonly lastAt: number;
-  readonly firstRelease: string;
-  readonly lastRelease: string;
-  readonly chart: ChartShape;
-}
+const Place = z
+  .strictObject({
+    route: text('The pattern of the route: `/orders/:id`.').exactOptional(),
+    file: text('Relative to the project’s root.').exactOptional(),
+    line: z.int().exactOptional(),
+    function: z.string().exactOptional(),
+  })
+  .meta({ id: 'Place', description: 'The place in the application that fails.' });
+export type PlaceShape = Sent<z.infer<typeof Place>>;
 
-export type SortName = 'last' | 'first' | 'count' | 'visitors';
-export type SpanName = '24h' | '14d';
+const Counts = z
+  .strictObject({ server: count('On the server.'), browser: count('In browsers.') })
+  .meta({ id: 'Counts', description: 'The exact number of times that it happened.' });
+export type SideCounts = Sent<z.infer<typeof Counts>>;
 
-/** The requested view of the list, from the URL. An empty string filters nothing. */
-export interface ViewShape {
-  readonly state: IncidentState | 'all';
-  readonly sort: SortName;
-  /** Time span of the charts. */
-  readonly span: SpanName;
-  readonly search: string;
-  readonly side: Side | '';
-  readonly kind: IncidentKind | '';
-  readonly route: string;
-  readonly release: string;
-  /** Empty for this server's environment. */
-  readonly environment: string;
-  /** Last seen within: `1h`, `24h`, `7d`, `30d`. */
-  readonly within: string;
-}
+const Chart = z
+  .strictObject({
+    start: Time,
+    step: z.int().describe('The length of one bar, in milliseconds.'),
+    counts: z.array(z.int()).describe('Oldest first.'),
+  })
+  .meta({ id: 'Chart', description: 'Counts over time.' });
+export type ChartShape = Sent<z.infer<typeof Chart>>;
 
-export interface IncidentsData {
-  readonly now: number;
-  readonly operator: OperatorShape;
-  readonly view: ViewShape;
-  readonly rows: readonly IncidentRow[];
-  /** Counts per tab; undefined if not counted. */
-  readonly totals: Readonly<Partial<Record<IncidentState, number>>>;
-  /** Options of the filters. */
-  readonly choices: {
-    readonly routes: readonly string[];
-    readonly releases: readonly string[];
-  };
-  /** Cursor of the next page. */
-  readonly next?: string;
-  /** Cursor of this page; absent on the first. */
-  readonly cursor?: string;
-  /** Whether nothing was ever stored. */
-  readonly isNew: boolean;
-}
+const Mark = z
+  .strictObject({ at: Time, release: z.string() })
+  .meta({ id: 'Mark', description: 'A release that was first started within the charts.' });
+export type MarkShape = Sent<z.infer<typeof Mark>>;
 
-/** Source text, plain or highlighted. */
-export type SpanShape = string | readonly [kind: 'comment' | 'string' | 'keyword' | 'literal' | 'tag', text: string];
+const head = {
+  digest: z.string(),
+  environment: text('The environment. Each environment has its own incidents.'),
+  kind: Kind,
+  title: z.string(),
+  place: Place,
+  status: Status,
+  counts: Counts,
+  visitors: count('Affected visitors, each counted once a day. Absent if no visitors are known.').exactOptional(),
+  firstAt: Time,
+  lastAt: Time,
+};
 
-export interface FrameShape {
-  readonly file: string;
-  /** Counted from 1; 0 if unknown. */
-  readonly line: number;
-  readonly column: number;
-  readonly function: string;
-  /** Whether the frame is in the app or in Spillway. */
-  readonly isOwn: boolean;
-  readonly isEngine: boolean;
-  readonly isAsync: boolean;
-  /** Opens the location in an editor or a repository. */
-  readonly link?: string;
-  readonly source?: { readonly start: number; readonly lines: readonly (readonly SpanShape[])[] };
-}
+export const Row = z
+  .strictObject({ ...head, firstRelease: z.string(), lastRelease: z.string(), chart: Chart })
+  .meta({ id: 'IncidentRow' });
+export type IncidentRow = Sent<z.infer<typeof Row>>;
 
-export interface ErrorShape {
-  readonly class: string;
-  readonly message: string;
-  readonly code?: string;
-  /** Classes of an `AggregateError`'s errors. */
-  readonly members: readonly string[];
-  readonly frames: readonly FrameShape[];
-}
+const Frame = z
+  .strictObject({
+    file: z.string(),
+    line: z.int().describe('From 1; 0 if it is unknown.'),
+    column: z.int(),
+    function: z.string(),
+    isOwn: z.boolean().describe('Whether it belongs to the application or its engine.'),
+    isEngine: z.boolean(),
+    isAsync: z.boolean(),
+    link: text('A URL that opens the place in an editor or a repository.').exactOptional(),
+    source: z
+      .strictObject({ start: z.int().describe('The number of the first line.'), lines: z.array(z.string()) })
+      .exactOptional(),
+  })
+  .meta({ id: 'Frame' });
+export type FrameShape = Sent<z.infer<typeof Frame>>;
 
-export interface RequestShape {
-  readonly method: string;
-  readonly url: string;
-  readonly referrer?: string;
-  readonly agent?: { readonly words: string; readonly raw: string };
-  /** The other headers. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-}
+const ErrorRecord = z
+  .strictObject({
+    class: z.string(),
+    message: z.string(),
+    code: z.string().exactOptional(),
+    members: z.array(z.string()).describe('Classes of the errors of an `AggregateError`.'),
+    frames: z.array(Frame),
+  })
+  .meta({ id: 'Error' });
+export type ErrorShape = Sent<z.infer<typeof ErrorRecord>>;
 
-export interface BreadcrumbShape {
-  readonly at: number;
-  readonly category: string;
-  readonly message: string;
-  readonly level: 'debug' | 'info' | 'warning' | 'error';
-  readonly data: readonly (readonly [name: string, value: string])[];
-}
+const RequestRecord = z
+  .strictObject({
+    method: z.string(),
+    url: z.string(),
+    referrer: z.string().exactOptional(),
+    agent: z.strictObject({ words: z.string(), raw: z.string() }).exactOptional(),
+    headers: Pairs,
+  })
+  .meta({ id: 'Request', description: 'The request without its body, cookies, credentials and IP address.' });
+export type RequestShape = Sent<z.infer<typeof RequestRecord>>;
 
-export interface ComponentShape {
-  readonly name: string;
-  /** File and line; empty for an element. */
-  readonly place: string;
-  /** A component of the app, not of the engine. */
-  readonly isOwn: boolean;
-}
+const Breadcrumb = z
+  .strictObject({
+    at: Time,
+    category: z.string(),
+    message: z.string(),
+    level: z.enum(['debug', 'info', 'warning', 'error']),
+    data: Pairs,
+  })
+  .meta({ id: 'Breadcrumb', description: 'An event before the failure.' });
+export type BreadcrumbShape = Sent<z.infer<typeof Breadcrumb>>;
 
-/** Details that only some kinds have. */
-export type StoryShape =
-  | {
-      readonly kind: 'hydration';
-      /** React's message, if the browser sent it. */
-      readonly said: string;
-      /** An explanation, if React only gave a number. */
-      readonly meaning: string;
-    }
-  | {
-      readonly kind: 'unclean-death';
-      readonly startedAt?: number;
-      readonly lastHeardAt: number;
-      /** Resident memory at the last heartbeat (bytes). */
-      readonly memory?: number;
-      /** How long its main thread had been blocked (ms). */
-      readonly blockedFor?: number;
-      readonly inFlight: readonly InFlightShape[];
-    }
-  | { readonly kind: 'blocked-loop'; readonly ms: number; readonly since?: number }
-  | { readonly kind: 'report'; readonly facts: readonly (readonly [name: string, value: string])[] };
+const Component = z
+  .strictObject({
+    name: z.string(),
+    place: text('File and line; empty for an element.'),
+    isOwn: z.boolean().describe('A component of the app, not of the engine.'),
+  })
+  .meta({ id: 'Component' });
+export type ComponentShape = Sent<z.infer<typeof Component>>;
 
-export interface InFlightShape {
-  readonly requestId: string;
-  readonly method: string;
-  readonly route: string;
-  /** Duration so far (ms). */
-  readonly ms: number;
-}
+const InFlight = z.strictObject({
+  requestId: z.string(),
+  method: z.string(),
+  route: z.string(),
+  ms: z.number().describe('Its duration so far, in milliseconds.'),
+});
+export type InFlightShape = Sent<z.infer<typeof InFlight>>;
 
-/** One occurrence of an incident. */
-export interface OccurrenceShape {
-  readonly occurrence: string;
-  readonly at: number;
-  readonly side: Side;
-  readonly release: string;
-  readonly build: string;
-  readonly route?: string;
-  readonly requestId?: string;
-  readonly visitor?: string;
-  /** Undefined if the occurrence was sampled out: only the fields above are stored. */
-  readonly full?: FullShape;
-}
+const Story = z
+  .discriminatedUnion('kind', [
+    z.strictObject({
+      kind: z.literal('hydration'),
+      said: text('React’s message, if the browser sent it.'),
+      meaning: text('An explanation, if React only gave a number.'),
+    }),
+    z.strictObject({
+      kind: z.literal('unclean-death'),
+      startedAt: Time.exactOptional(),
+      lastHeardAt: Time,
+      memory: z.number().exactOptional().describe('Resident memory at its last heartbeat, in bytes.'),
+      blockedFor: z.number().exactOptional().describe('How long its main thread had been blocked, in milliseconds.'),
+      inFlight: z.array(InFlight),
+    }),
+    z.strictObject({ kind: z.literal('blocked-loop'), ms: z.number(), since: Time.exactOptional() }),
+    z.strictObject({ kind: z.literal('report'), facts: Pairs }),
+  ])
+  .meta({ id: 'Story', description: 'Details that only this kind of failure has.' });
+export type StoryShape = Sent<z.infer<typeof Story>>;
 
-export interface FullShape {
-  /** What was running: `while a loader ran`. */
-  readonly origin: string;
-  readonly level: 'error' | 'warning';
-  readonly traceId?: string;
-  /** Opens the trace in a tracing tool. */
-  readonly traceLink?: string;
-  readonly spanId?: string;
-  /** Outermost first. */
-  readonly errors: readonly ErrorShape[];
-  /** The errors as text, for copying. */
-  readonly stackText: string;
-  readonly story?: StoryShape;
-  readonly request?: RequestShape;
-  /** Undefined if no test can repeat the failure. */
-  readonly test?: TestShape;
-  readonly components: readonly ComponentShape[];
-  readonly breadcrumbs: readonly BreadcrumbShape[];
-  readonly tags: readonly (readonly [name: string, value: string])[];
-  readonly extra: readonly (readonly [name: string, value: string])[];
-  /** Names of the fields that were cut to fit the limits. */
-  readonly cut: readonly string[];
-}
+const Test = z
+  .strictObject({
+    file: text('Its path in the project.'),
+    text: z.string(),
+    missing: z.array(z.string()).describe('Sentences about parts that were not recorded.'),
+  })
+  .meta({ id: 'Test' });
+export type TestShape = Sent<z.infer<typeof Test>>;
 
-/** The latest commit that changed a line of the failure, if it is new in the release in which the failure began. */
-export interface CommitShape {
-  readonly hash: string;
-  readonly author: string;
-  readonly at: number;
-  readonly subject: string;
-  /** The line. */
-  readonly file: string;
-  readonly line: number;
-}
+const Full = z
+  .strictObject({
+    origin: text('What was running: `while a loader ran`.'),
+    level: z.enum(['error', 'warning']),
+    traceId: z.string().exactOptional(),
+    traceLink: text('A URL that opens the trace in a tracing tool.').exactOptional(),
+    spanId: z.string().exactOptional(),
+    errors: z.array(ErrorRecord).describe('Outermost first.'),
+    stackText: text('The errors and their stacks as text.'),
+    story: Story.exactOptional(),
+    request: RequestRecord.exactOptional(),
+    test: Test.exactOptional().describe('Fails in the same way, until the bug is fixed. Absent if no test can.'),
+    components: z.array(Component),
+    breadcrumbs: z.array(Breadcrumb),
+    tags: Pairs,
+    extra: Pairs,
+    cut: z.array(z.string()).describe('Names of the parts that were cut to fit the limits.'),
+  })
+  .meta({ id: 'Full' });
+export type FullShape = Sent<z.infer<typeof Full>>;
 
-/** A test that fails as an occurrence did. */
-export interface TestShape {
-  /** Its path in the project. */
-  readonly file: string;
-  readonly text: string;
-  /** Sentences about parts that were not recorded. */
-  readonly missing: readonly string[];
-}
+export const Occurrence = z
+  .strictObject({
+    occurrence: z.string(),
+    at: Time,
+    side: Side,
+    release: z.string(),
+    build: z.string(),
+    route: z.string().exactOptional(),
+    requestId: z.string().exactOptional(),
+    visitor: z.string().exactOptional(),
+    full: Full.exactOptional().describe('The full data. Absent if the occurrence was sampled out.'),
+  })
+  .meta({ id: 'Occurrence', description: 'One occurrence of an incident.' });
+export type OccurrenceShape = Sent<z.infer<typeof Occurrence>>;
 
-export interface ReleaseShape {
-  readonly release: string;
-  readonly build: string;
-  readonly firstAt: number;
-  readonly lastAt: number;
-  readonly count: number;
-  /** The incident happened again in this release after it was resolved. */
-  readonly isRegression: boolean;
-}
+const Commit = z
+  .strictObject({
+    hash: z.string(),
+    author: z.string(),
+    at: Time,
+    subject: z.string(),
+    file: text('The file of the changed line.'),
+    line: z.int().describe('The changed line.'),
+  })
+  .meta({ id: 'Commit' });
+export type CommitShape = Sent<z.infer<typeof Commit>>;
 
-export interface SimilarShape {
-  readonly digest: string;
-  readonly kind: IncidentKind;
-  readonly title: string;
-  readonly state: IncidentState;
-  readonly lastAt: number;
-  readonly count: number;
-  readonly because: 'file' | 'message';
-}
+const Release = z
+  .strictObject({
+    release: z.string(),
+    build: z.string(),
+    firstAt: Time,
+    lastAt: Time,
+    count: z.int(),
+    isRegression: z.boolean().describe('Whether the failure returned in this release after it was resolved.'),
+  })
+  .meta({ id: 'Release' });
+export type ReleaseShape = Sent<z.infer<typeof Release>>;
 
-/** A note, or a change of the incident. */
-export interface ChangeShape {
-  readonly id: string;
-  readonly at: number;
-  /** Name of a token, or `desk` for automatic changes. */
-  readonly by: string;
-  /** A sentence without a subject: `resolved it in the next release`. */
-  readonly words: string;
-  /** Set for a note. */
-  readonly note?: { readonly id: number; readonly text: string };
-}
+const Similar = z
+  .strictObject({
+    digest: z.string(),
+    kind: Kind,
+    title: z.string(),
+    state: State,
+    lastAt: Time,
+    count: z.int(),
+    because: z.enum(['file', 'message']).describe('Whether the file or the message is the same.'),
+  })
+  .meta({ id: 'Similar' });
+export type SimilarShape = Sent<z.infer<typeof Similar>>;
 
-/**
- * An occurrence that is not stored in full: `summary` if only its row is stored, `sampled` if it is probably one of those
- * that were only counted, `arriving` if it is perhaps not stored yet, `unknown` if it never existed or was deleted.
- */
-export interface MissedShape {
-  readonly occurrence: string;
-  readonly state: 'summary' | 'sampled' | 'arriving' | 'unknown';
-  readonly at?: number;
-  readonly requestId?: string;
-}
+const Change = z
+  .strictObject({
+    id: z.string(),
+    at: Time,
+    by: text('The name of a token, or `The desk` for an automatic change.'),
+    words: text('A sentence without its subject: `resolved it in the next release`.'),
+    note: z.strictObject({ id: z.int(), text: z.string() }).exactOptional(),
+  })
+  .meta({ id: 'Change', description: 'A change, or a note.' });
+export type ChangeShape = Sent<z.infer<typeof Change>>;
 
-export interface IncidentData {
-  readonly now: number;
-  readonly operator: OperatorShape;
-  readonly digest: string;
-  readonly environment: string;
-  /** The environment in URLs: empty for this server's. */
-  readonly scope: string;
-  /** Other environments with the same digest. */
-  readonly elsewhere: readonly string[];
-  readonly kind: IncidentKind;
-  readonly title: string;
-  /** The full message of the outermost error. */
-  readonly message: string;
-  readonly place: PlaceShape;
-  readonly status: StatusShape;
-  readonly commit?: CommitShape;
-  /** Opens a new issue about it in an issue tracker. */
-  readonly issueLink?: string;
-  /** Version of the incident. Forms send it back, so that concurrent changes are detected. */
-  readonly version: string;
-  readonly counts: SideCounts;
-  readonly visitors?: number;
-  readonly firstAt: number;
-  readonly lastAt: number;
-  readonly day: ChartShape;
-  readonly fortnight: ChartShape;
-  /** Releases for both charts, oldest first. */
-  readonly marks: readonly MarkShape[];
-  readonly releases: readonly ReleaseShape[];
-  /** The occurrence that is shown; undefined if none is stored. */
-  readonly shown?: OccurrenceShape;
-  /** The occurrence in the URL, if it is not stored in full and another one is shown. */
-  readonly missed?: MissedShape;
-  /** The next and previous occurrence in time. */
-  readonly newer?: string;
-  readonly older?: string;
-  /** The latest occurrences. */
-  readonly recent: readonly Pick<OccurrenceShape, 'occurrence' | 'at' | 'side' | 'release'>[];
-  readonly similar: readonly SimilarShape[];
-  readonly changes: readonly ChangeShape[];
-}
+const Missed = z
+  .strictObject({
+    occurrence: z.string(),
+    state: z
+      .enum(['summary', 'sampled', 'arriving', 'unknown'])
+      .describe(
+        '`summary` if only its row is stored, `sampled` if it was probably only counted, `arriving` if it is perhaps not stored yet, `unknown` if it never existed or was deleted.',
+      ),
+    at: Time.exactOptional(),
+    requestId: z.string().exactOptional(),
+  })
+  .meta({ id: 'Missed', description: 'An occurrence that is not stored in full.' });
+export type MissedShape = Sent<z.infer<typeof Missed>>;
 
-/** A notification. */
-export interface NotificationShape {
-  readonly id: number;
-  /** `New`, `Regression`, `Frequent`, `Test` */
-  readonly label: string;
-  readonly digest?: string;
-  /** Environment of the incident, until the incident is deleted. */
-  readonly environment?: string;
-  readonly title?: string;
-  readonly state: 'waiting' | 'sent' | 'failed' | 'dropped';
-  /** When it was sent or given up; while it waits, when it was created. */
-  readonly at: number;
-  /** Next attempt, while it waits. */
-  readonly dueAt?: number;
-  readonly tries: number;
-  /** Result of the last attempt, as a sentence. */
-  readonly outcome: string;
-  /** `Webhook hooks.example.com` */
-  readonly target: string;
-}
-
-export interface NotificationsData {
-  readonly now: number;
-  readonly operator: OperatorShape;
-  /** This server's environment. */
-  readonly environment: string;
-  /** Names without secrets. */
-  readonly targets: readonly string[];
-  readonly settings: readonly (readonly [name: string, words: string])[];
-  /** Next due first. */
-  readonly waiting: readonly NotificationShape[];
-  /** Latest first. */
-  readonly done: readonly NotificationShape[];
-}
+export const Incident = z
+  .strictObject({
+    ...head,
+    message: text('The complete message of the outermost error.'),
+    version: text('Grows with each change and each regression.'),
+    commit: Commit.exactOptional().describe(
+      'The likely cause: the latest commit of the release in which it began that changed a line of the failure.',
+    ),
+    issueLink: text('A URL that opens a new issue about it in an issue tracker.').exactOptional(),
+    day: Chart.describe('The last 24 hours, by the hour.'),
+    fortnight: Chart.describe('The last 14 days, in UTC.'),
+    marks: z.array(Mark),
+    releases: z.array(Release).describe('Ordered by when it was first seen in each release.'),
+    shown: Occurrence.exactOptional().describe(
+      'The occurrence of the address, or the nearest one that is stored in full. Without an address, the latest.',
+    ),
+    missed: Missed.exactOptional().describe('The occurrence of the address, if another one is shown.'),
+    newer: text('The next occurrence in time.').exactOptional(),
+    older: text('The previous occurrence in time.').exactOptional(),
+    recent: z.array(Occurrence.pick({ occurrence: true, at: true, side: true, release: true })),
+    similar: z.array(Similar),
+    changes: z.array(Change).describe('Notes and changes, newest first.'),
+    elsewhere: z.array(z.string()).describe('Other environments that have this digest.'),
+  })
+  .meta({ id: 'Incident' });
+export type IncidentShape = Sent<z.infer<typeof Incident>>;

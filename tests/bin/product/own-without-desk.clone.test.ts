@@ -73,7 +73,9 @@ describe('npm run own -- --without desk', () => {
     const text = await broken.text();
     expect(text).toContain(address);
     expect(text).toContain(`https://sentry.example/issues/?query=digest%3A${digest}`);
-    await expect.poll(() => upstream.posted.map(({ body }) => body).join('\n')).toContain(`"fingerprint":["${digest}"]`);
+    await expect
+      .poll(() => upstream.posted.map(({ body }) => body).join('\n'))
+      .toContain(`"fingerprint":["${digest}"]`);
 
     for (const path of ['/desk', `/desk/${address}`, '/api/desk/incidents', '/api/desk']) {
       const reply = await fetch(url + path);

@@ -15,7 +15,6 @@ import { createCallerAuth, requireCaller } from './caller.ts';
 import type { ApiContext } from './context.ts';
 import { incidentApi, incidentMarkdown } from './incident.ts';
 import { incidentsApi } from './incidents.ts';
-import { notesApi } from './notes.ts';
 import { occurrencesApi } from './occurrences.ts';
 
 interface DeskApiOptions {
@@ -44,7 +43,7 @@ export function createDeskApi({ calls, facts, checkToken }: DeskApiOptions): Req
     .use(tellAway);
 }
 
-const PARTS = [incidentsApi, incidentApi, occurrencesApi, notesApi];
+const PARTS = [incidentsApi, incidentApi, occurrencesApi];
 
 const PROBLEMS = {
   401: 'The token is missing or not valid.',

@@ -1,48 +1,47 @@
 import type { RequestHandler } from 'express';
-import type * as z from 'zod';
+import * as z from 'zod';
+import { type IncidentShape, Incident as Reply, Status } from '../../../shared/desk/shapes.ts';
 import { operation } from '../../../shared/engine/api/operation.ts';
 import { type ApiPart, implement } from '../../engine/api/implement.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import { chooseShown } from '../pages/find-shown.ts';
 import type { ChangeBy, StateChange } from '../store/change-incident.ts';
 import type { FoundIncident, Incident } from '../store/records.ts';
+import { QueryFailedError } from '../store/sql.ts';
 import { toIncidentMarkdown } from '../views/incident-markdown.ts';
 import { presentStatus } from '../views/present-status.ts';
-import { NO_TEST } from '../views/present-test.ts';
 import { readIncident } from '../views/read-incident.ts';
 import { toStandingWords } from '../views/standing-words.ts';
 import type { DeskCaller } from './caller.ts';
 import { type ApiContext, requireFound, requireIncident, UNKNOWN } from './context.ts';
 import { toExpected, toIncidentTag } from './incident-tag.ts';
-import { presentIncident } from './present.ts';
-import { ChangedIncident, Incident as IncidentReply, Test } from './replies.ts';
-import { IfMatch, IncidentPatch, InEnvironment, OfIncident, OfTest } from './requests.ts';
+import { IfMatch, IncidentPatch, InEnvironment, OfAddress, OfIncident } from './requests.ts';
 
 const CONFLICT = 'The incident has changed since the `ETag` in `If-Match`.';
 const TAGGED = {
   'Content-Location': 'The URL of the incident, if the failure has another digest now.',
 };
 
+const ChangedIncident = z
+  .strictObject({
+    incident: Reply,
+    replaced: z
+      .strictObject({ status: Status, version: z.string() })
+      .describe('The state before the change. Without `If-Match`, this is what the change overwrote.'),
+  })
+  .meta({ id: 'ChangedIncident' });
+
 const operations = {
   getIncident: operation({
     method: 'GET',
     path: '/incidents/:digest',
     summary: 'Get an incident with its details',
-    about: 'Everything that its page shows. With `Accept: text/markdown`, the response is Markdown.',
-    params: OfIncident,
+    about:
+      'Everything that its page shows: with an address, of that occurrence. With `Accept: text/markdown`, the response is Markdown.',
+    params: OfAddress,
     query: InEnvironment,
-    replies: { 200: { about: 'The incident.', body: IncidentReply, headers: TAGGED } },
+    replies: { 200: { about: 'The incident.', body: Reply, headers: TAGGED } },
     problems: { 404: UNKNOWN },
-  }),
-  getTest: operation({
-    method: 'GET',
-    path: '/incidents/:digest/test',
-    summary: 'Get a test that fails in the same way',
-    about: 'It passes when the bug is fixed. Parts that were not recorded are marked with TODO.',
-    params: OfIncident,
-    query: OfTest,
-    replies: { 200: { about: 'The test.', body: Test } },
-    problems: { 404: NO_TEST },
   }),
   changeIncident: operation({
     method: 'PATCH',
@@ -83,14 +82,9 @@ export function incidentApi(context: ApiContext): ApiPart {
     {
       async getIncident({ params, query }) {
         const found = await requireFound(context, params.digest, query.environment);
-        const presented = await present(found, context);
-        return { status: 200, body: presented, headers: toHeaders(presented, params.digest) };
-      },
-      async getTest({ params: { digest }, query: { environment, occurrence } }) {
-        const address = occurrence === undefined ? digest : `${digest}-${occurrence}`;
-        const { latest } = await presentAddress(address, context, environment);
-        if (!latest?.full?.test) throw new HttpError(404, NO_TEST);
-        return { status: 200, body: latest.full.test };
+        if (found.state === 'arriving') throw new QueryFailedError('arriving', params.digest);
+        const incident = await readFound(found, context);
+        return { status: 200, body: incident, headers: toHeaders(incident, params.digest.slice(0, 8)) };
       },
       async changeIncident({ params, query, headers, body, caller }) {
         const current = await requireIncident(context, params.digest, query);
@@ -99,7 +93,7 @@ export function incidentApi(context: ApiContext): ApiPart {
         if (changed.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
         if (changed.outcome === 'conflict') throw toConflict(changed.incident);
         const { before, after } = changed;
-        const incident = await present({ incident: after }, context);
+        const incident = await readFound({ incident: after }, context);
         return {
           status: 200,
           body: {
@@ -133,46 +127,23 @@ export function incidentMarkdown(context: Context): RequestHandler {
       String(digest),
       typeof environment === 'string' ? environment : undefined,
     );
-    const data = await readFound(found, found.occurrence?.occurrence, context);
-    res.type('text/markdown').send(toIncidentMarkdown(data));
+    res.type('text/markdown').send(toIncidentMarkdown(await readFound(found, context), Date.now()));
   };
 }
 
 type Context = Pick<ApiContext, 'calls' | 'facts'>;
 
-/** Returns everything about an incident, with its latest occurrence. */
-function present({ incident }: FoundIncident, context: Context): Promise<ReturnType<typeof presentIncident>> {
-  return presentShown({ incident }, undefined, context);
-}
-
-/**
- * Returns everything about the incident of an address, with the occurrence that it names as the latest one.
- *
- * @throws HttpError 404
- */
-async function presentAddress(
-  address: string,
-  context: Context,
-  environment?: string,
-): Promise<ReturnType<typeof presentIncident>> {
-  const found = await requireFound(context, address, environment);
-  return presentShown(found, found.occurrence?.occurrence, context);
-}
-
-async function presentShown(found: FoundIncident, occurrence: string | undefined, context: Context) {
-  return presentIncident(await readFound(found, occurrence, context));
-}
-
-async function readFound(found: FoundIncident, occurrence: string | undefined, { calls, facts }: Context) {
-  const shown = await chooseShown(found, occurrence, calls);
+/** Returns everything about an incident, with the occurrence of the address, or the latest one that is stored in full. */
+async function readFound(found: FoundIncident, { calls, facts }: Context) {
+  const shown = await chooseShown(found, found.occurrence?.occurrence, calls);
   const { links, environment } = facts;
   return readIncident(shown, { calls, links, environment, now: Date.now() });
 }
 
-function toHeaders(presented: ReturnType<typeof presentIncident>, asked: string): Record<string, string> {
-  const { digest, environment } = presented;
+function toHeaders(incident: IncidentShape, asked: string): Record<string, string> {
+  const { digest, environment } = incident;
   return {
-    ETag: toIncidentTag(presented),
+    ETag: toIncidentTag(incident),
     ...(digest !== asked && {
       'Content-Location': `/api/desk/incidents/${digest}?${new URLSearchParams({ environment })}`,
     }),

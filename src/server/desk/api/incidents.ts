@@ -1,14 +1,26 @@
+import * as z from 'zod';
+import { Row } from '../../../shared/desk/shapes.ts';
 import { operation } from '../../../shared/engine/api/operation.ts';
 import { type ApiPart, implement } from '../../engine/api/implement.ts';
-import { HttpError } from '../../engine/errors/http-error.ts';
 import { ORDERS } from '../pages/read-view.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';
 import { type ApiContext, readVersion } from './context.ts';
-import { Found, IncidentList } from './replies.ts';
-import { FindQuery, ListQuery, toStoreFilter } from './requests.ts';
+import { ListQuery, toStoreFilter } from './requests.ts';
 
-const NOTHING =
-  'Nothing has this digest, address or id. To search for words, use /api/desk/incidents?state=all&search=…';
+const IncidentList = z
+  .strictObject({
+    environment: z.string().describe('The environment of these incidents.'),
+    environments: z.array(z.string()).describe('All environments that use this desk.'),
+    incidents: z.array(Row),
+    totals: z
+      .strictObject({ open: z.int(), resolved: z.int(), ignored: z.int() })
+      .describe('The number of incidents in each state that match the other filters.'),
+    isArriving: z
+      .boolean()
+      .describe('Whether failures are recorded but not in the store yet, so this reply does not include them.'),
+    next: z.string().optional().describe('The `after` of the next page. Absent on the last page.'),
+  })
+  .meta({ id: 'IncidentList' });
 
 const operations = {
   listIncidents: operation({
@@ -19,14 +31,6 @@ const operations = {
       'An incident must match all filters. An incident that happens again while you read the pages moves to the top.',
     query: ListQuery,
     replies: { 200: { about: 'A page of the list.', body: IncidentList } },
-  }),
-  find: operation({
-    method: 'GET',
-    path: '/find',
-    summary: 'Find an incident by digest, address, request id or trace id',
-    query: FindQuery,
-    replies: { 200: { about: 'The digest that was found, and its occurrence if there is one.', body: Found } },
-    problems: { 404: 'Nothing was found.' },
   }),
 };
 
@@ -63,11 +67,6 @@ export function incidentsApi(context: ApiContext): ApiPart {
             },
           };
         },
-      },
-      async find({ query }) {
-        const found = await calls.resolveQuery(query.text);
-        if (!found) throw new HttpError(404, NOTHING);
-        return { status: 200, body: found };
       },
     },
     context,

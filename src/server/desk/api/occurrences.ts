@@ -1,15 +1,24 @@
+import * as z from 'zod';
+import { Occurrence } from '../../../shared/desk/shapes.ts';
 import { operation } from '../../../shared/engine/api/operation.ts';
 import { type ApiPart, implement } from '../../engine/api/implement.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
-import { QueryFailedError } from '../store/sql.ts';
 import { presentOccurrence as presentForPage } from '../views/present-occurrence.ts';
-import { type ApiContext, readVersion, requireFound, requireIncident, UNKNOWN } from './context.ts';
-import { presentOccurrence } from './present.ts';
-import { FoundOccurrence, OccurrenceList } from './replies.ts';
+import { type ApiContext, readVersion, requireIncident, UNKNOWN } from './context.ts';
 import { InEnvironment, OccurrenceQuery, OfIncident, OfOccurrence } from './requests.ts';
 
+const OccurrenceList = z
+  .strictObject({
+    occurrences: z
+      .array(
+        Occurrence.omit({ full: true }).extend({ isFull: z.boolean().describe('Whether the full data is stored.') }),
+      )
+      .describe('Newest first.'),
+    next: z.string().optional().describe('The `after` of the next page. Absent on the last page.'),
+  })
+  .meta({ id: 'OccurrenceList' });
+
 const GONE = 'This incident has no such occurrence. It may have been deleted.';
-const SAMPLED = 'This occurrence is not kept. It may have been sampled out, because many happened at the same time.';
 
 const operations = {
   listOccurrences: operation({
@@ -20,15 +29,6 @@ const operations = {
     query: OccurrenceQuery,
     replies: { 200: { about: 'A page of the list.', body: OccurrenceList } },
     problems: { 404: UNKNOWN },
-  }),
-  getOccurrence: operation({
-    method: 'GET',
-    path: '/incidents/:digest/occurrences/:occurrence',
-    summary: 'Get an occurrence',
-    params: OfOccurrence,
-    query: InEnvironment,
-    replies: { 200: { about: 'The occurrence.', body: FoundOccurrence } },
-    problems: { 404: GONE },
   }),
   deleteOccurrence: operation({
     method: 'DELETE',
@@ -43,7 +43,7 @@ const operations = {
 };
 
 export function occurrencesApi(context: ApiContext): ApiPart {
-  const { calls, facts } = context;
+  const { calls } = context;
   return implement(
     operations,
     {
@@ -67,23 +67,6 @@ export function occurrencesApi(context: ApiContext): ApiPart {
             },
           };
         },
-      },
-      async getOccurrence({ params, query }) {
-        const found = await requireFound(context, `${params.digest}-${params.occurrence}`, query.environment);
-        if (found.state === 'arriving') throw new QueryFailedError('arriving', params.occurrence);
-        if (!found.occurrence) throw new HttpError(404, found.state === 'sampled' ? SAMPLED : GONE);
-        const { digest, environment } = found.incident;
-        const { newer, older } = await calls.findNeighbours(found.incident.key, found.occurrence.occurrence);
-        return {
-          status: 200,
-          body: {
-            digest,
-            environment,
-            ...presentOccurrence(presentForPage(found.occurrence, facts.links)),
-            ...(newer && { newer: newer.occurrence }),
-            ...(older && { older: older.occurrence }),
-          },
-        };
       },
       async deleteOccurrence({ params: { digest, occurrence }, query, caller }) {
         const incident = await requireIncident(context, digest, query);

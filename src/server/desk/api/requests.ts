@@ -1,12 +1,11 @@
 import * as z from 'zod';
 import { SORTS, SPANS, WITHIN } from '../../../shared/desk/choices.ts';
 import { USUAL_VIEW } from '../../../shared/desk/href.ts';
+import { Kind, Side, State, Time } from '../../../shared/desk/shapes.ts';
 import { parseAddress } from '../../engine/errors/parse-address.ts';
 import { ORDERS, toFilter } from '../pages/read-view.ts';
 import { isCursor } from '../store/cursor.ts';
-import { MAX_NOTE_LENGTH } from '../store/history-table.ts';
 import { OCCURRENCE_ORDER } from '../store/occurrence-table.ts';
-import { Kind, Side, State, Time } from './replies.ts';
 
 /** The default and the greatest number of rows in a reply (counts). */
 const USUAL_LIMIT = 50;
@@ -55,11 +54,19 @@ export const InEnvironment = z.strictObject({
   ),
 });
 
+/** Accepts an address too. */
+const Address = z
+  .string()
+  .transform((text, context) => {
+    const address = parseAddress(text);
+    if (address) return [address.digest, ...(address.occurrence === undefined ? [] : [address.occurrence])].join('-');
+    context.addIssue('This is neither a digest, such as 7K3QM2XA, nor an address, such as 7K3QM2XA-9F4W0R6B.');
+    return z.NEVER;
+  })
+  .describe('A digest, `7K3QM2XA`, or the address of an occurrence, `7K3QM2XA-9F4W0R6B`.');
+
+export const OfAddress = z.strictObject({ digest: Address });
 export const OfIncident = z.strictObject({ digest: Digest });
-export const OfTest = z.strictObject({
-  ...InEnvironment.shape,
-  occurrence: Occurrence.optional().describe('By default, the latest that is stored in full.'),
-});
 export const OfOccurrence = z.strictObject({ digest: Digest, occurrence: Occurrence });
 
 const time = z.int().min(0).describe('Milliseconds since 1970, rounded to the hour.');
@@ -104,17 +111,6 @@ export const OccurrenceQuery = z
     path: ['after'],
     error: NO_CURSOR,
   });
-
-export const LimitInEnvironment = z.strictObject({ ...InEnvironment.shape, limit });
-
-export const FindQuery = z.strictObject({
-  text: word.describe('A digest, an address, a request id or a trace id.'),
-});
-
-const _occurrences = z
-  .enum(['none', 'brief', 'full'])
-  .default('brief')
-  .describe('None, only when and where each happened, or everything that is kept.');
 
 /** Returns the store's filter for a query. */
 export function toStoreFilter(
@@ -164,7 +160,3 @@ const NewStatus = z
   .meta({ description: 'An ignored incident without `until` or `untilMore` is ignored forever.' });
 
 export const IncidentPatch = z.strictObject({ status: NewStatus }).meta({ id: 'IncidentPatch' });
-
-export const NewNote = z.strictObject({ text: z.string().trim().min(1).max(MAX_NOTE_LENGTH) }).meta({ id: 'NewNote' });
-
-export const OfNote = z.strictObject({ id: z.int().min(1).describe('The id of the note.') });

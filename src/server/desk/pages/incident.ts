@@ -1,7 +1,7 @@
 import type { Changed, DeskActions } from '../../../shared/desk/actions.ts';
 import { IGNORE_CHOICES } from '../../../shared/desk/choices.ts';
 import { toIncidentHref, toListHref, USUAL_VIEW } from '../../../shared/desk/href.ts';
-import type { IncidentData } from '../../../shared/desk/shapes.ts';
+import type { IncidentData } from '../../../shared/desk/page-data.ts';
 import { notFound, redirect } from '../../../shared/engine/routing/control-flow.ts';
 import { Day, Hour } from '../../../shared/units.ts';
 import { type Address, parseAddress } from '../../engine/errors/parse-address.ts';
@@ -82,9 +82,12 @@ async function load({ url, params, context }: LoaderArgs<DeskContext>): Promise<
   const { links, environment } = facts;
   const { name, role } = operatorOf(context);
   const shown = await findShown(toAddress(params), { params, scope: readScope(url), own: environment, calls });
+  const now = Date.now();
   return {
+    now,
     operator: { name, canChange: role === 'operator' },
-    ...(await readIncident(shown, { calls, links, environment, now: Date.now() })),
+    scope: shown.found.environment === environment ? '' : shown.found.environment,
+    ...(await readIncident(shown, { calls, links, environment, now })),
   };
 }
 

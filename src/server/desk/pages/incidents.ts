@@ -1,6 +1,6 @@
 import type { Changed, DeskActions } from '../../../shared/desk/actions.ts';
 import { pickKept, toIncidentHref, toListHref, USUAL_VIEW } from '../../../shared/desk/href.ts';
-import type { IncidentsData, ViewShape } from '../../../shared/desk/shapes.ts';
+import type { IncidentsData, ViewShape } from '../../../shared/desk/page-data.ts';
 import { redirect } from '../../../shared/engine/routing/control-flow.ts';
 import { Hour } from '../../../shared/units.ts';
 import { toPlural } from '../../../shared/words.ts';

@@ -1,5 +1,5 @@
 import type { DeskActions } from '../../../shared/desk/actions.ts';
-import type { NotificationShape, NotificationsData } from '../../../shared/desk/shapes.ts';
+import type { NotificationShape, NotificationsData } from '../../../shared/desk/page-data.ts';
 import { type ActingPage, invalid, type LoadingPage } from '../../engine/pages/server-page.ts';
 import { EVENT_LABELS } from '../notifications/message.ts';
 import { splitKey } from '../store/incident-key.ts';

@@ -1,6 +1,6 @@
 import { SORTS, SPANS, WITHIN, WITHIN_TIMES } from '../../../shared/desk/choices.ts';
 import { USUAL_VIEW } from '../../../shared/desk/href.ts';
-import type { SortName, ViewShape } from '../../../shared/desk/shapes.ts';
+import type { SortName, ViewShape } from '../../../shared/desk/page-data.ts';
 import { KIND_WORDS, STATE_WORDS } from '../../../shared/desk/words.ts';
 import type { IncidentFilter, IncidentOrder } from '../store/list-incidents.ts';
 

@@ -180,8 +180,8 @@ async function show(desk: Desk, words: readonly string[]): Promise<void> {
   }
   const shown = await chooseShown(found, found.occurrence?.occurrence ?? led?.occurrence, calls);
   if (values.test) return writeTest(desk, shown.shown?.full && presentTest(shown.shown.full));
-  const data = await readIncident(shown, { calls, links: settings.links, environment: settings.environment, now });
-  print(values.json ? `${toCleanJson(data)}\n` : toIncidentMarkdown(data));
+  const incident = await readIncident(shown, { calls, links: settings.links, environment: settings.environment, now });
+  print(values.json ? `${toCleanJson(incident)}\n` : toIncidentMarkdown(incident, now));
 }
 
 function writeTest({ root, print, tell }: Desk, test: ReturnType<typeof presentTest>): void {
@@ -223,6 +223,7 @@ async function backup({ settings, tell }: Desk, [file]: readonly string[]): Prom
 async function forget({ store, tell }: Desk, [whom]: readonly string[]): Promise<void> {
   if (!whom?.trim()) throw new UsageError('Name the visitor: forget <address, IP address or visitor id>.');
   const count = await forgetVisitor(whom, store);
+  if (count === 0) throw new TerminalError(`No stored failure is from "${whom}".`);
   tell(`Deleted ${toPlural(count, 'failure')} and the texts that incidents had from them. Counts remain.`);
   tell(
     'Not changed: backups, logs, sent notifications and data sent to SENTRY_DSN. Also read the notes on the incidents: a colleague may have mentioned the visitor.',

@@ -3,10 +3,11 @@ import type {
   ErrorShape,
   FrameShape,
   FullShape,
-  IncidentData,
   IncidentRow,
+  IncidentShape,
   OccurrenceShape,
   PlaceShape,
+  ReleaseShape,
   StoryShape,
 } from '../../../shared/desk/shapes.ts';
 import { KIND_WORDS, MISSED_WORDS, STATE_WORDS, toHint, toStateDetail } from '../../../shared/desk/words.ts';
@@ -22,8 +23,8 @@ const MOST = 20;
  * Describes an incident for a terminal, a chat or a coding agent: what failed and where, one occurrence, then counts and
  * changes. Text of visitors is always in code, so that it cannot become a heading, a link or an image.
  */
-export function toIncidentMarkdown(data: Omit<IncidentData, 'operator'>): string {
-  const { digest, kind, title, message, place, status, commit, counts, visitors, now, shown, missed } = data;
+export function toIncidentMarkdown(incident: IncidentShape, now: number): string {
+  const { digest, kind, title, message, place, status, commit, counts, visitors, shown, missed } = incident;
   const detail = [
     toStateDetail(status),
     status.isRegression ? 'happened again after it was resolved' : '',
@@ -39,27 +40,27 @@ export function toIncidentMarkdown(data: Omit<IncidentData, 'operator'>): string
       ['Kind', shown?.full?.level === 'warning' ? 'Warning' : KIND_WORDS[kind]],
       ['Where', toPlace(place)],
       ['Route', place.route && toCode(place.route)],
-      ['Environment', toCode(data.environment)],
-      ['Also seen in', data.elsewhere.map(toCode).join(', ')],
+      ['Environment', toCode(incident.environment)],
+      ['Also seen in', incident.elsewhere.map(toCode).join(', ')],
       [
         'Happened',
         `${toPlural(counts.server + counts.browser, 'time')}${visitors ? `, ${toPlural(visitors, 'visitor')}` : ''}`,
       ],
-      ['First seen', `${toExactTime(data.firstAt)} (${toAgo(data.firstAt, now)})`],
-      ['Last seen', `${toExactTime(data.lastAt)} (${toAgo(data.lastAt, now)})`],
-      ['Releases', data.releases.slice(-MOST).map(toRelease).join(', ')],
+      ['First seen', `${toExactTime(incident.firstAt)} (${toAgo(incident.firstAt, now)})`],
+      ['Last seen', `${toExactTime(incident.lastAt)} (${toAgo(incident.lastAt, now)})`],
+      ['Releases', incident.releases.slice(-MOST).map(toRelease).join(', ')],
       [
         'Likely caused by',
         commit &&
           `${toCode(`${commit.hash.slice(0, 9)} ${commit.subject}`)} by ${toCode(commit.author)}, ${toAgo(commit.at, now)}, which changed ${toCode(`${commit.file}:${commit.line}`)}`,
       ],
-      ['Advice', toHint(data)],
+      ['Advice', toHint(incident)],
     ]),
     missed && `The occurrence ${missed.occurrence} ${MISSED_WORDS[missed.state]}`,
     shown && toOccurrence(shown, digest),
     toSection(
       'Other occurrences',
-      data.recent
+      incident.recent
         .filter(({ occurrence }) => occurrence !== shown?.occurrence)
         .map(
           ({ occurrence, at, side, release }) =>
@@ -68,7 +69,7 @@ export function toIncidentMarkdown(data: Omit<IncidentData, 'operator'>): string
     ),
     toSection(
       'Notes and changes',
-      data.changes
+      incident.changes
         .slice(0, MOST)
         .map(
           ({ at, by, words: done, note }) =>
@@ -77,7 +78,7 @@ export function toIncidentMarkdown(data: Omit<IncidentData, 'operator'>): string
     ),
     toSection(
       'Similar incidents',
-      data.similar.map(
+      incident.similar.map(
         ({ digest: other, title: named, state, count }) =>
           `- ${other}: ${toCode(named)}, ${state}, ${toPlural(count, 'time')}`,
       ),
@@ -177,9 +178,8 @@ function toFrameLine({ file, line, column, function: name, isAsync }: FrameShape
 function toSource({ file, line, source }: FrameShape): string | undefined {
   if (!source) return undefined;
   const size = String(source.start + source.lines.length).length;
-  const lines = source.lines.map((spans, index) => {
+  const lines = source.lines.map((text, index) => {
     const number = source.start + index;
-    const text = spans.map((span) => (typeof span === 'string' ? span : span[1])).join('');
     return `${number === line ? '>' : ' '} ${String(number).padStart(size)} ${text}`;
   });
   return join([toCode(`${file}:${line}`), toBlock(lines.join('\n'))]);
@@ -215,7 +215,7 @@ function toStory(story: StoryShape): string {
   }
 }
 
-function toRelease({ release, count, isRegression }: IncidentData['releases'][number]): string {
+function toRelease({ release, count, isRegression }: ReleaseShape): string {
   return `${toCode(release)} (${toCount(count)}${isRegression ? ', regression' : ''})`;
 }
 

@@ -3,7 +3,6 @@ import type { ErrorRecord } from '../../engine/errors/failure.ts';
 import { fillLink } from '../links.ts';
 import type { SourceLine } from '../store/find-commit.ts';
 import type { ResolvedFrame, StoredFailure } from '../store/records.ts';
-import { colourSource } from './colour-source.ts';
 
 /** @param sourceLink the setting `SOURCE_LINK` */
 export function presentErrors(failure: StoredFailure, sourceLink: string | undefined): ErrorShape[] {
@@ -71,7 +70,7 @@ function presentFrame(frame: ResolvedFrame, failure: StoredFailure, sourceLink: 
     isEngine: isEngineFile(file),
     isAsync: frame.async === true,
     ...(own && sourceLink && { link: fillLink(sourceLink, { file, line, column, release, build }, { isPath: true }) }),
-    ...(context && { source: { start: context.start, lines: colourSource(dedent(context.lines)) } }),
+    ...(context && { source: { start: context.start, lines: dedent(context.lines) } }),
   };
 }
 

@@ -1,4 +1,5 @@
-import type { IncidentRow, PlaceShape, SpanName } from '../../../shared/desk/shapes.ts';
+import type { SpanName } from '../../../shared/desk/page-data.ts';
+import type { IncidentRow, PlaceShape } from '../../../shared/desk/shapes.ts';
 import { Day, Hour } from '../../../shared/units.ts';
 import type { ListedIncident } from '../store/list-incidents.ts';
 import type { Incident } from '../store/records.ts';

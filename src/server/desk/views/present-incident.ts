@@ -1,4 +1,5 @@
-import type { IncidentData, PlaceShape, ReleaseShape, SimilarShape } from '../../../shared/desk/shapes.ts';
+import type { IncidentData } from '../../../shared/desk/page-data.ts';
+import type { PlaceShape, ReleaseShape, SimilarShape } from '../../../shared/desk/shapes.ts';
 import { explainReactError } from '../../../shared/engine/rendering/react-errors.ts';
 import { findLine } from '../store/ingest/tally.ts';
 import type { Incident, IncidentRelease, StoredFailure } from '../store/records.ts';

@@ -1,5 +1,5 @@
 import { toIncidentHref } from '../../../shared/desk/href.ts';
-import type { CommitShape, IncidentData } from '../../../shared/desk/shapes.ts';
+import type { CommitShape, IncidentShape, MissedShape } from '../../../shared/desk/shapes.ts';
 import { type DeskLinks, fillLink } from '../links.ts';
 import type { Neighbours } from '../store/occurrence-table.ts';
 import type { Incident, Occurrence } from '../store/records.ts';
@@ -32,7 +32,7 @@ export interface Shown {
   readonly found: Incident;
   /** Undefined if none is kept. */
   readonly shown: Occurrence | undefined;
-  readonly missed: IncidentData['missed'];
+  readonly missed: MissedShape | undefined;
   readonly neighbours: Neighbours;
 }
 
@@ -56,7 +56,7 @@ const MAX_ISSUE_TITLE = 200;
 export async function readIncident(
   { found, shown, missed, neighbours }: Shown,
   { calls, links, environment, now }: ReadIncidentOptions,
-): Promise<Omit<IncidentData, 'operator'>> {
+): Promise<IncidentShape> {
   const { digest, key } = found;
   const [hours, releases, builds, recent, similar, changes, notes, known, commit] = await Promise.all([
     calls.listHours(key),
@@ -73,9 +73,7 @@ export async function readIncident(
   const head = presentIncident(found, shown?.full);
   const scope = found.environment === environment ? '' : found.environment;
   return {
-    now,
     ...head,
-    scope,
     ...(commit && { commit }),
     ...(links.issue && { issueLink: toIssueLink(links.issue) }),
     elsewhere: known.filter((name) => name !== found.environment),

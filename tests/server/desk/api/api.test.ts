@@ -97,7 +97,7 @@ describe('an incident', () => {
       counts: { server: 1, browser: 0 },
       releases: [{ release: 'v1', count: 1 }],
       recent: [{ occurrence: '9F4W0R6B' }],
-      latest: {
+      shown: {
         occurrence: '9F4W0R6B',
         full: {
           request: { method: 'GET', url: '/orders/7', agent: { words: 'curl 8.4' } },
@@ -126,25 +126,19 @@ describe('an incident', () => {
     expect(marks).toEqual([{ release: 'v1', at: expect.any(Number) }]);
   });
 
-  it('has a test that fails as its latest occurrence, or as another one', async () => {
-    const { get } = await start();
-    const { body } = await get(`${PATH}/test`);
-    expect(body.file).toBe(`tests/product/failures/${DIGEST}.test.ts`);
-    expect(body.text).toContain("await request(app).get('/orders/7')");
-    expect((await get(`${PATH}/test?occurrence=9F4W0R6B`)).body).toEqual(body);
-    expect((await get(`/incidents/${OTHER}/test`)).body.detail).toContain('A test cannot be written');
-  });
-
-  it('is found by every spelling of its digest, and by everything that names it', async () => {
+  it('is found by every spelling of its digest, and by the address of an occurrence', async () => {
     const { get, site } = await start();
-    await ingest(site.store, fullOf({ occurrence: '9F4W0R6C', requestId: 'request-0815' }));
+    await ingest(site.store, summaryOf({ occurrence: '00000001', at: NOW - Hour }));
     for (const spelt of ['7k3qm2xa', '7K3Q-M2XA']) expect((await get(`/incidents/${spelt}`)).body.digest).toBe(DIGEST);
-    for (const none of ['x', '7K3QM2XA9F4W0R6B', '%20']) expect((await get(`/incidents/${none}`)).status).toBe(404);
-    const address = { digest: DIGEST, environment: 'test', occurrence: '9F4W0R6C' };
-    expect((await get('/find?text=7k3q-m2xa')).body).toEqual({ digest: DIGEST, environment: 'test' });
-    expect((await get('/find?text=7K3QM2XA-9F4W0R6C')).body).toEqual(address);
-    expect((await get('/find?text=request-0815')).body).toEqual(address);
-    expect((await get('/find?text=number')).status).toBe(404);
+    for (const none of ['x', '7K3QM2XA9', '%20']) expect((await get(`/incidents/${none}`)).status).toBe(404);
+    const full = {
+      level: 'warning',
+      tags: [['plan', 'business']],
+      test: { text: expect.stringContaining('/orders/7') },
+    };
+    expect((await get('/incidents/7k3qm2xa-9f4w0r6b')).body.shown).toMatchObject({ occurrence: '9F4W0R6B', full });
+    const { shown, missed } = (await get('/incidents/7k3qm2xa00000001')).body; // only its row is stored
+    expect([shown.occurrence, missed]).toMatchObject(['9F4W0R6B', { occurrence: '00000001', state: 'summary' }]);
   });
 
   it('gets a new ETag with every occurrence, and a change that sends the old one is still accepted', async () => {
@@ -316,30 +310,12 @@ describe('occurrences', () => {
     expect(seen.filter(({ isFull }) => isFull)).toMatchObject([{ occurrence: '9F4W0R6B' }]);
   });
 
-  it('are returned one by one with their neighbours, can be deleted, and still count', async () => {
-    const { ask, get, site } = await start();
-    await ingest(site.store, summaryOf({ occurrence: '00000001', at: NOW - Hour }));
-    const full = { level: 'warning', tags: [['plan', 'business']] };
-    expect((await get(`${PATH}/occurrences/9f4w-0r6b`)).body).toMatchObject({ older: '00000001', full });
-    const summary = (await get(`${PATH}/occurrences/00000001`)).body;
-    expect([summary.newer, 'full' in summary]).toEqual(['9F4W0R6B', false]);
-    await ask('delete', `${PATH}/occurrences/9F4W0R6B`);
-    expect((await get(`${PATH}/occurrences/9F4W0R6B`)).status).toBe(404);
-    expect((await get(PATH)).body).toMatchObject({ counts: { server: 2 }, changes: [{ by: 'ada' }] });
+  it('can be deleted, and still count', async () => {
+    const { ask, get } = await start();
+    const path = `${PATH}/occurrences/9f4w-0r6b`;
+    expect([(await ask('delete', path)).status, (await ask('delete', path)).status]).toEqual([204, 404]);
+    expect((await get(PATH)).body).toMatchObject({ counts: { server: 1 }, changes: [{ by: 'ada' }] });
   });
-});
-
-it('notes are created, listed and deleted, with the same maximum length as on the page', async () => {
-  const { ask, get } = await start();
-  const write = (text: string) => ask('post', `${PATH}/notes`, { body: { text } });
-  const { body, headers } = await write(' It is the cache. ');
-  expect(body).toEqual({ id: expect.any(Number), at: expect.any(Number), by: 'ada', text: 'It is the cache.' });
-  expect((await get(`${PATH}/notes`)).body.notes).toEqual([body]);
-  const path = String(headers.location).replace('/api/desk', '');
-  expect([(await ask('delete', path)).status, (await ask('delete', path)).status]).toEqual([204, 404]);
-  expect((await get(`${PATH}/notes`)).body.notes).toEqual([]);
-  expect((await write('x'.repeat(4096))).status).toBe(201);
-  expect((await write('x'.repeat(4097))).body.errors).toEqual({ text: expect.stringContaining('4096') });
 });
 
 describe('the list', () => {

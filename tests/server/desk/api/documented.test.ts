@@ -24,8 +24,6 @@ type Asked = readonly [path: string, options?: AskOptions];
 type Asks = readonly (readonly [status: number, ...asked: Asked])[];
 
 const UNKNOWN = '/incidents/00000000';
-const NOTE = { body: { text: 'It is the cache.' } };
-const BROKEN = { body: '{', headers: { 'Content-Type': 'application/json' } };
 const STALE = { headers: { 'If-Match': '"999.abc"' } };
 const NO_TAG = { headers: { 'If-Match': 'no tag' } };
 const OPEN = { body: { status: { state: 'open' } } };
@@ -37,20 +35,10 @@ const OWN: Readonly<Record<string, Asks>> = {
     [200, '/incidents'],
     [400, '/incidents?state=gone'],
   ],
-  find: [
-    [200, `/find?text=${DIGEST}`],
-    [400, '/find'],
-    [404, '/find?text=00000000'],
-  ],
   getIncident: [
     [200, INCIDENT],
     [400, `${INCIDENT}?environment=`],
     [404, UNKNOWN],
-  ],
-  getTest: [
-    [200, `${INCIDENT}/test`],
-    [400, `${INCIDENT}/test?occurrence=x`],
-    [404, `${UNKNOWN}/test`],
   ],
   changeIncident: [
     [200, INCIDENT, { body: { status: { state: 'ignored', untilMore: 10 } } }],
@@ -63,26 +51,6 @@ const OWN: Readonly<Record<string, Asks>> = {
     [200, `${INCIDENT}/occurrences`],
     [400, `${INCIDENT}/occurrences?after=x`],
     [404, `${UNKNOWN}/occurrences`],
-  ],
-  getOccurrence: [
-    [200, `${INCIDENT}/occurrences/9F4W0R6B`],
-    [400, `${INCIDENT}/occurrences/9F4W0R6B?environment=`],
-    [404, `${INCIDENT}/occurrences/00000000`],
-  ],
-  listNotes: [
-    [200, `${INCIDENT}/notes`],
-    [400, `${INCIDENT}/notes?limit=0`],
-    [404, `${UNKNOWN}/notes`],
-  ],
-  addNote: [
-    [201, `${INCIDENT}/notes`, NOTE],
-    [400, `${INCIDENT}/notes`, BROKEN],
-    [404, `${UNKNOWN}/notes`, NOTE],
-    [422, `${INCIDENT}/notes`, { body: { text: ' ' } }],
-  ],
-  deleteNote: [
-    [204, '/notes/1'],
-    [404, '/notes/1'],
   ],
   deleteOccurrence: [
     [400, `/incidents/${OTHER}/occurrences/3M3KQ7XA?environment=`],
@@ -243,7 +211,7 @@ describe('every answer matches the document', () => {
   it('and every promised answer was tested', () => {
     const promised = operations.flatMap(({ id, statuses }) => statuses.map((status) => `${id} ${status}`));
     expect(promised.filter((answer) => !seen.has(answer))).toEqual([]);
-    expect(promised.length).toBeGreaterThan(70);
+    expect(promised.length).toBeGreaterThan(40);
   });
 });
 

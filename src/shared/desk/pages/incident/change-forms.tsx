@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Form, useActionResult } from '../../actions.ts';
 import { IGNORE_CHOICES, RESOLVE_CHOICES } from '../../choices.ts';
-import type { IncidentData } from '../../shapes.ts';
+import type { IncidentData } from '../../page-data.ts';
 import { STATE_WORDS, toStateDetail } from '../../words.ts';
 import styles from './change-forms.module.css';
 

@@ -1,5 +1,5 @@
 import { Form, useActionResult } from '../../actions.ts';
-import type { IncidentData } from '../../shapes.ts';
+import type { IncidentData } from '../../page-data.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import styles from './changes.module.css';

@@ -1,5 +1,5 @@
 import { toCount } from '../../../words.ts';
-import type { IncidentData } from '../../shapes.ts';
+import type { IncidentData } from '../../page-data.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Chart } from '../../ui/chart.tsx';
 import { Panel } from '../../ui/panel.tsx';

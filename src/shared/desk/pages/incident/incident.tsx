@@ -1,5 +1,5 @@
 import type { PageProps } from '../../../engine/routing/routes.ts';
-import type { IncidentData } from '../../shapes.ts';
+import type { IncidentData } from '../../page-data.ts';
 import { Panel } from '../../ui/panel.tsx';
 import { PassingTime } from '../../ui/passing-time.tsx';
 import { ChangeForms } from './change-forms.tsx';

@@ -1,5 +1,5 @@
 import { Form } from '../../actions.ts';
-import type { IncidentData } from '../../shapes.ts';
+import type { IncidentData } from '../../page-data.ts';
 import { Panel } from '../../ui/panel.tsx';
 import styles from './removal.module.css';
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from '../../../engine/routing/link.tsx';
 import { pickKept, toListHref, USUAL_VIEW } from '../../href.ts';
-import type { IncidentsData } from '../../shapes.ts';
+import type { IncidentsData } from '../../page-data.ts';
 import styles from './empty.module.css';
 
 /** Says why the list is empty and what to do. */

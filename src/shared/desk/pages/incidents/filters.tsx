@@ -2,7 +2,7 @@ import { Link } from '../../../engine/routing/link.tsx';
 import { Form } from '../../actions.ts';
 import { SORTS, SPANS, WITHIN } from '../../choices.ts';
 import { pickKept, toListHref, USUAL_VIEW } from '../../href.ts';
-import type { IncidentsData, ViewShape } from '../../shapes.ts';
+import type { IncidentsData, ViewShape } from '../../page-data.ts';
 import { KIND_WORDS } from '../../words.ts';
 import styles from './filters.module.css';
 

@@ -3,7 +3,7 @@ import { Link } from '../../../engine/routing/link.tsx';
 import type { PageProps } from '../../../engine/routing/routes.ts';
 import { Form, submitAs, useActionResult } from '../../actions.ts';
 import { toListHref } from '../../href.ts';
-import type { IncidentsData } from '../../shapes.ts';
+import type { IncidentsData } from '../../page-data.ts';
 import { PassingTime } from '../../ui/passing-time.tsx';
 import { Empty } from './empty.tsx';
 import { Filters } from './filters.tsx';

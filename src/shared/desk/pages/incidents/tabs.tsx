@@ -1,7 +1,8 @@
 import { Link } from '../../../engine/routing/link.tsx';
 import { toCount } from '../../../words.ts';
 import { toListHref } from '../../href.ts';
-import type { IncidentState, IncidentsData, ViewShape } from '../../shapes.ts';
+import type { IncidentsData, ViewShape } from '../../page-data.ts';
+import type { IncidentState } from '../../shapes.ts';
 import { STATE_WORDS } from '../../words.ts';
 import styles from './tabs.module.css';
 

@@ -1,7 +1,7 @@
 import { Link } from '../../../engine/routing/link.tsx';
 import { toPlural } from '../../../words.ts';
 import { toIncidentHref } from '../../href.ts';
-import type { NotificationShape } from '../../shapes.ts';
+import type { NotificationShape } from '../../page-data.ts';
 import { Ago } from '../../ui/ago.tsx';
 import styles from './notification-table.module.css';
 

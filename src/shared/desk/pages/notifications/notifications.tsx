@@ -1,6 +1,6 @@
 import type { PageProps } from '../../../engine/routing/routes.ts';
 import { Form, useActionResult } from '../../actions.ts';
-import type { NotificationsData } from '../../shapes.ts';
+import type { NotificationsData } from '../../page-data.ts';
 import { Pairs, Panel } from '../../ui/panel.tsx';
 import { PassingTime } from '../../ui/passing-time.tsx';
 import { NotificationTable } from './notification-table.tsx';

@@ -1,6 +1,7 @@
 import { toPlural } from '../../../../words.ts';
+import { colourSource } from '../../../colour-source.ts';
 import { chooseOpen, groupFrames, toPackages } from '../../../frames.ts';
-import type { ErrorShape, FrameShape, FullShape, SpanShape } from '../../../shapes.ts';
+import type { ErrorShape, FrameShape, FullShape } from '../../../shapes.ts';
 import { CopyButton } from '../../../ui/copy-button.tsx';
 import { Panel } from '../../../ui/panel.tsx';
 import styles from './stack.module.css';
@@ -131,7 +132,7 @@ function Source({
   return (
     <pre className={styles.source}>
       <code>
-        {lines.map((spans, index) => {
+        {colourSource(lines).map((spans, index) => {
           const isPlace = start + index === line;
           return (
             <span key={index} className={isPlace ? `${styles.line} ${styles.place}` : styles.line}>
@@ -149,7 +150,7 @@ function Source({
   );
 }
 
-function toColoured(span: SpanShape, index: number) {
+function toColoured(span: ReturnType<typeof colourSource>[number][number], index: number) {
   if (typeof span === 'string') return span;
   return (
     <span key={index} className={styles[span[0]]}>

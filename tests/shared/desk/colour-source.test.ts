@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { colourSource } from '../../../../src/server/desk/views/colour-source.ts';
+import { colourSource } from '../../../src/shared/desk/colour-source.ts';
 
 it.each([
   [

@@ -1,6 +1,6 @@
-import type { SpanShape } from '../../../shared/desk/shapes.ts';
-
-type Colour = Exclude<SpanShape, string>[0];
+type Colour = 'comment' | 'string' | 'keyword' | 'literal' | 'tag';
+/** Source text, plain or coloured. */
+type Span = string | readonly [kind: Colour, text: string];
 
 const KEYWORDS =
   'as|async|await|break|case|catch|class|const|continue|default|delete|do|else|enum|export|extends|finally|for|from|function|if|implements|import|in|instanceof|interface|let|new|of|private|readonly|return|satisfies|static|super|switch|this|throw|try|type|typeof|var|void|while|yield';
@@ -23,9 +23,9 @@ const TOKENS = new RegExp(
  * Colours lines of TypeScript or TSX, as far as a fragment allows. A comment that began above it is recognized only by
  * its end. A mistake changes only the colour, not the text.
  */
-export function colourSource(lines: readonly string[]): SpanShape[][] {
+export function colourSource(lines: readonly string[]): Span[][] {
   const text = lines.join('\n');
-  const coloured: SpanShape[][] = [[]];
+  const coloured: Span[][] = [[]];
   const from = findCommentEnd(text);
   addSpans(coloured, text.slice(0, from), 'comment');
   let at = from;
@@ -47,7 +47,7 @@ function findCommentEnd(text: string): number {
   return end >= 0 && (start === -1 || end < start) && /^\s*(?:\*|[^'"`]*\*\/)/.test(text) ? end + 2 : 0;
 }
 
-function addSpans(lines: SpanShape[][], text: string, colour?: Colour): void {
+function addSpans(lines: Span[][], text: string, colour?: Colour): void {
   for (const [index, part] of text.split('\n').entries()) {
     if (index > 0) lines.push([]);
     if (part !== '') lines.at(-1)?.push(colour ? [colour, part] : part);

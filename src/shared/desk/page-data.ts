@@ -1,0 +1,93 @@
+import type { IncidentKind, IncidentRow, IncidentShape, IncidentState, Side } from './shapes.ts';
+
+// The data of the desk's pages. Each page has `now`, the base of relative times, so that server and browser render the
+// same. Times are milliseconds since 1970.
+
+/** The user of the desk. */
+interface OperatorShape {
+  readonly name: string;
+  /** False for viewers, who see no forms. */
+  readonly canChange: boolean;
+}
+
+export type SortName = 'last' | 'first' | 'count' | 'visitors';
+export type SpanName = '24h' | '14d';
+
+/** The requested view of the list, from the URL. An empty string filters nothing. */
+export interface ViewShape {
+  readonly state: IncidentState | 'all';
+  readonly sort: SortName;
+  /** Time span of the charts. */
+  readonly span: SpanName;
+  readonly search: string;
+  readonly side: Side | '';
+  readonly kind: IncidentKind | '';
+  readonly route: string;
+  readonly release: string;
+  /** Empty for this server's environment. */
+  readonly environment: string;
+  /** Last seen within: `1h`, `24h`, `7d`, `30d`. */
+  readonly within: string;
+}
+
+export interface IncidentsData {
+  readonly now: number;
+  readonly operator: OperatorShape;
+  readonly view: ViewShape;
+  readonly rows: readonly IncidentRow[];
+  /** Counts per tab; undefined if not counted. */
+  readonly totals: Readonly<Partial<Record<IncidentState, number>>>;
+  /** Options of the filters. */
+  readonly choices: {
+    readonly routes: readonly string[];
+    readonly releases: readonly string[];
+  };
+  /** Cursor of the next page. */
+  readonly next?: string;
+  /** Cursor of this page; absent on the first. */
+  readonly cursor?: string;
+  /** Whether nothing was ever stored. */
+  readonly isNew: boolean;
+}
+
+export interface IncidentData extends IncidentShape {
+  readonly now: number;
+  readonly operator: OperatorShape;
+  /** The environment in URLs: empty for this server's. */
+  readonly scope: string;
+}
+
+/** A notification. */
+export interface NotificationShape {
+  readonly id: number;
+  /** `New`, `Regression`, `Frequent`, `Test` */
+  readonly label: string;
+  readonly digest?: string;
+  /** Environment of the incident, until the incident is deleted. */
+  readonly environment?: string;
+  readonly title?: string;
+  readonly state: 'waiting' | 'sent' | 'failed' | 'dropped';
+  /** When it was sent or given up; while it waits, when it was created. */
+  readonly at: number;
+  /** Next attempt, while it waits. */
+  readonly dueAt?: number;
+  readonly tries: number;
+  /** Result of the last attempt, as a sentence. */
+  readonly outcome: string;
+  /** `Webhook hooks.example.com` */
+  readonly target: string;
+}
+
+export interface NotificationsData {
+  readonly now: number;
+  readonly operator: OperatorShape;
+  /** This server's environment. */
+  readonly environment: string;
+  /** Names without secrets. */
+  readonly targets: readonly string[];
+  readonly settings: readonly (readonly [name: string, words: string])[];
+  /** Next due first. */
+  readonly waiting: readonly NotificationShape[];
+  /** Latest first. */
+  readonly done: readonly NotificationShape[];
+}
