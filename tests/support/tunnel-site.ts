@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
@@ -14,15 +14,15 @@ import { requestId } from '../../src/server/engine/request/request-id.ts';
 import { requestInfo } from '../../src/server/engine/request/request-info.ts';
 import { sendText } from '../../src/server/engine/request/send-body.ts';
 import { chain, type Step } from '../../src/server/engine/request/step.ts';
-import type { MakeReportDigest, ReportScrubber, Upstream, UpstreamEnvelope } from '../../src/server/reports/tunnel/report-parts.ts';
+import type {
+  MakeReportDigest,
+  ReportScrubber,
+  Upstream,
+  UpstreamEnvelope,
+} from '../../src/server/reports/tunnel/report-parts.ts';
 import { type TunnelOptions, tunnel } from '../../src/server/reports/tunnel/tunnel.ts';
 import { toCrockford } from '../../src/shared/engine/reporting/address.ts';
 import { TEST_SERVER } from './app.ts';
-
-export interface Received {
-  readonly bytes: Buffer;
-  readonly coding: string | undefined;
-}
 
 /** Everything that the tunnel did. */
 export interface TunnelSpies {
@@ -30,8 +30,6 @@ export interface TunnelSpies {
   readonly forwarded: UpstreamEnvelope[];
   /** Amounts by `name{label=value}`. */
   readonly counts: Map<string, number>;
-  /** Request bodies as received, in the order of completion. */
-  readonly received: Received[];
   /** Errors passed to `fail`: faults of the tunnel itself. */
   readonly faults: unknown[];
 }
@@ -80,13 +78,7 @@ export interface TunnelSite extends TunnelSpies {
 const PLENTY = { burst: 1e6, perSecond: 1e6 };
 
 export function createTunnelSpies(): TunnelSpies {
-  return {
-    failures: [],
-    forwarded: [],
-    counts: new Map(),
-    received: [],
-    faults: [],
-  };
+  return { failures: [], forwarded: [], counts: new Map(), faults: [] };
 }
 
 /** Creates the real step with fake dependencies and no rate limits. */
@@ -112,9 +104,8 @@ export function createFakeTunnel(
     scrubberOf: () => fakeScrubber,
     trim: (failure) => failure,
     count: (name, labels = {}, by = 1) => {
-      const key = `${name}{${Object.entries(labels)
-        .map(([label, value]) => `${label}=${value}`)
-        .join(',')}}`;
+      const pairs = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
+      const key = `${name}{${pairs.join(',')}}`;
       spies.counts.set(key, (spies.counts.get(key) ?? 0) + by);
     },
     limits: { perAddress: PLENTY, together: PLENTY },
@@ -144,7 +135,6 @@ export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<
     ...overrides,
   });
   const front = [
-    overhear(spies.received),
     requestId({ origins, trust }),
     securityHeaders(),
     normalizeUrl(),
@@ -167,22 +157,6 @@ export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<
       server.closeAllConnections();
     },
   });
-}
-
-/** Records request bodies while another step reads them, without consuming them. */
-function overhear(received: Received[]): Step {
-  return function overhear(req, _res, next) {
-    const chunks: Buffer[] = [];
-    const { emit } = req;
-    req.emit = function listen(this: IncomingMessage, name: string, ...args: unknown[]) {
-      if (name === 'data') chunks.push(args[0] as Buffer);
-      if (name === 'end' && req.method === 'POST') {
-        received.push({ bytes: Buffer.concat(chunks), coding: req.headers['content-encoding'] });
-      }
-      return emit.call(this, name, ...args);
-    } as typeof req.emit;
-    next();
-  };
 }
 
 /** Serializes an envelope like an SDK. A payload that is not text or bytes is written as JSON. */
