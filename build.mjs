@@ -63,9 +63,7 @@ export async function build({
     ),
     bundleServer({ ...serverSide, entryPoints: { main: serverEntry } }),
     reuse('parts', options, () => bundleServer({ ...serverSide, entryPoints: serverParts })),
-    Promise.all(
-      commands.map((command) => reuse(`${command} command`, options, () => bundleCommand(root, command))),
-    ),
+    Promise.all(commands.map((command) => reuse(`${command} command`, options, () => bundleCommand(root, command)))),
     readFiles(join(root, publicFolder)),
     dev ? [] : readCommits(root),
   ]).catch(throwReadable);

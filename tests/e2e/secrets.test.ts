@@ -16,37 +16,25 @@ import { hydrated } from './site.ts';
 
 /**
  * Plants secrets in every input of the server and its errors, and searches all of its output for them: responses,
- * log, journal, store, outbox, data sent upstream, and the build. Each test also checks that its secret was recorded
- * as `[redacted]`, because a test that plants nothing would find nothing.
+ * log, journal, store, data sent upstream, and the build. Each test also checks that its secret was recorded as
+ * `[redacted]`, because a test that plants nothing would find nothing.
  *
- * Some secrets cannot be recognized, because neither a name, a shape nor a configured value reveals them: a
- * visitor's own words in a message or in feedback, a value of fewer than eight characters without its name, a secret
- * that product code got from elsewhere (a row of a database) and repeats without its name, and data that product
- * code sends. Add those to `SCRUB_KEYS` and `SCRUB_PATTERNS`. Three things are intended: the e-mail address that a
- * visitor leaves with feedback is stored, a page contains its own URL, and envelope items other than events and
- * feedback (replays, spans, files) are forwarded unchanged: they are compressed or in the SDK's own format, and
- * Spillway's pages do not send any.
+ * Some secrets cannot be recognized, because neither a name, a shape nor a configured value reveals them: a visitor's
+ * own words in a message, a value of fewer than eight characters without its name, and a secret that product code got
+ * from elsewhere (a row of a database) and repeats without its name. Add those to `SCRUB_KEYS` and `SCRUB_PATTERNS`.
+ * A page contains its own URL, which is intended.
  */
-const CANARIES = {
-  ...Object.fromEntries(
-    [
-      ...[
-        'database-password',
-        'session-secret',
-        'api-key',
-        'dsn-secret',
-        'private-key',
-        'owners-name',
-        'operator-token',
-      ],
-      ...['bearer', 'basic-password', 'cookie', 'header-key', 'proxy-authorization', 'referer'],
-      ...['query', 'query-code', 'query-nested', 'path-param', 'path-key'],
-      ...['body-password', 'body-nested', 'form-password', 'malformed', 'multipart'],
-      ...['jwt', 'named', 'in-url', 'feedback', 'policy', 'agent'],
-    ].map((name) => [name, toCanary(name)]),
-  ),
+const NAMES = [
+  ...['database-password', 'session-secret', 'api-key', 'dsn-secret', 'private-key', 'owners-name', 'operator-token'],
+  ...['bearer', 'basic-password', 'cookie', 'header-key', 'proxy-authorization', 'referer'],
+  ...['query', 'query-code', 'query-nested', 'path-param', 'path-key'],
+  ...['body-password', 'body-nested', 'form-password', 'malformed', 'multipart'],
+  ...['jwt', 'named', 'in-url', 'policy', 'agent', 'span', 'dropped'],
+];
+const CANARIES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(NAMES.map((name) => [name, toCanary(name)])),
   card: '4242424242424242',
-} as Readonly<Record<string, string>>;
+};
 
 const planted = new Set<string>();
 
@@ -166,9 +154,9 @@ const ADDRESS = /\b[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}\b/;
 function find(address: string): Promise<StoredFailure> {
   return vi.waitFor(
     async () => {
-      const whole = (await lookUp(dataDir, address))?.occurrence?.full;
-      if (!whole) throw new Error(`${address} leads nowhere.`);
-      return whole;
+      const full = (await lookUp(dataDir, address))?.occurrence?.full;
+      if (!full) throw new Error(`${address} leads nowhere.`);
+      return full;
     },
     { timeout: 20_000 },
   );
@@ -176,20 +164,17 @@ function find(address: string): Promise<StoredFailure> {
 
 async function expectRedacted({ status, address }: Asked, expected = 500): Promise<StoredFailure> {
   expect([status, address]).toEqual([expected, expect.stringMatching(ADDRESS)]);
-  const whole = await find(address);
-  expect(whole.title).not.toContain('There is n');
-  return whole;
+  const full = await find(address);
+  expect(full.title).not.toContain('There is n');
+  return full;
 }
 
 // Concurrent, because each test waits for the desk worker.
 describe.concurrent('secrets of a request or the environment are recognized by their value', () => {
-  test.each(
-    [
-      ['database-url', 'database-password', 'session-secret', 'api-key', 'dsn-secret', 'private-key'],
-      ['bearer', 'cookie', 'header-key', 'proxy-authorization', 'referer'],
-      ['query', 'query-code', 'query-nested'],
-    ].flat(),
-  )('a bare %s', async (from) => {
+  test.each([
+    ...['database-url', 'database-password', 'session-secret', 'api-key', 'dsn-secret', 'private-key'],
+    ...['bearer', 'cookie', 'header-key', 'proxy-authorization', 'referer', 'query', 'query-code', 'query-nested'],
+  ])('a bare %s', async (from) => {
     const { title } = await expectRedacted(await ask(`/fail/message?from=${from}`));
     expect(title).toMatch(/^Error: Refused (?:postgres:\/\/)?\[redacted\]/);
   });
@@ -257,9 +242,9 @@ describe.concurrent('secrets are removed anywhere in an error', () => {
 
   test.each(ways)('as %s', async (way) => {
     async function expectNone(from: string): Promise<void> {
-      const whole = await expectRedacted(await ask(`/fail/${way}?from=${from}`));
+      const full = await expectRedacted(await ask(`/fail/${way}?from=${from}`));
       const isCut = way === 'properties' || way.startsWith('long-');
-      if (!isCut) expect(JSON.stringify(whole).split('[redacted]').length, way).toBeGreaterThan(3);
+      if (!isCut) expect(JSON.stringify(full).split('[redacted]').length, way).toBeGreaterThan(3);
     }
     await Promise.all(['bearer', 'session-secret', 'database-url'].map(expectNone));
   });
@@ -277,8 +262,8 @@ describe.concurrent('secrets are removed anywhere in an error', () => {
     ['/api/fail/aggregate', 500],
     ['/_data/late/message', 200],
   ] as const)('thrown by %s', async (path, status) => {
-    const whole = await expectRedacted(await ask(`${path}?from=header-key`), status);
-    expect(whole.request?.url).toContain('token=[redacted]');
+    const full = await expectRedacted(await ask(`${path}?from=header-key`), status);
+    expect(full.request?.url).toContain('token=[redacted]');
   });
 
   test('thrown without a handler, long after the response', async () => {
@@ -332,19 +317,18 @@ describe('secrets in reports of browsers', () => {
     `${server.url}/reset/${canary('path-param')}?token=${canary('in-url')}#access_token=${canary('in-url')}`;
 
   test('an event with secrets in every field', async () => {
+    const token = `token=${canary('named')}`;
+    const frame = {
+      filename: url(),
+      abs_path: `https://cdn.example/${JWT}/a.js?token=${canary('in-url')}`,
+      ...{ function: token, module: words, context_line: words, vars: { words } },
+    };
+    const mechanism = { type: token, exception_id: 1, parent_id: 0, source: 'errors[0]', data: { words } };
     const event = {
-      message: words,
-      transaction: words,
-      server_name: words,
-      logger: words,
+      ...{ message: words, transaction: words, server_name: words, logger: words, fingerprint: [words] },
       request: { url: url(), headers: { Cookie: canary('cookie') }, cookies: { sid: canary('cookie') }, data: words },
       user: { username: words, data: { password: canary('named') }, ip_address: '{{auto}}' },
-      tags: {
-        [`token=${canary('named')}`]: 'as a name',
-        token: canary('named'),
-        seen: words,
-        [words.slice(0, 32)]: '',
-      },
+      tags: { [token]: 'as a name', token: canary('named'), seen: words, [words.slice(0, 32)]: '' },
       extra: { [words]: words, password: canary('named'), list: [words], componentStack: `\n    at ${words}` },
       contexts: {
         react: { componentStack: `\n    at ${words}`, said: words },
@@ -356,57 +340,45 @@ describe('secrets in reports of browsers', () => {
       ],
       exception: {
         values: [
+          { type: `Refused ${token}`, value: words, module: words, mechanism },
           {
-            type: `Refused token=${canary('named')}`,
-            value: words,
-            module: words,
-            mechanism: {
-              type: `token=${canary('named')}`,
-              exception_id: 1,
-              parent_id: 0,
-              source: 'errors[0]',
-              data: { words },
-            },
-          },
-          {
-            type: `Refused ${JWT}`.slice(0, 60),
-            value: words,
-            mechanism: { exception_id: 0 },
-            stacktrace: {
-              frames: [
-                {
-                  filename: url(),
-                  abs_path: `https://cdn.example/${JWT}/a.js?token=${canary('in-url')}`,
-                  function: `token=${canary('named')}`,
-                  module: words,
-                  context_line: words,
-                  vars: { words },
-                },
-              ],
-            },
+            ...{ type: `Refused ${JWT}`.slice(0, 60), value: words, mechanism: { exception_id: 0 } },
+            stacktrace: { frames: [frame] },
           },
         ],
       },
       debug_meta: { images: [{ type: 'sourcemap', code_file: url(), debug_id: '0'.repeat(32) }] },
       sdk: { name: words, packages: [{ name: words }] },
-      fingerprint: [words],
     };
     const header = { sdk: { name: words }, trace: { transaction: words, trace_id: 'a'.repeat(32) }, said: words };
     const agent = `Mozilla/5.0 token=${canary('agent')}`;
     const { text } = await post('/_report', 'text/plain', toEnvelope('event', event, header), { 'User-Agent': agent });
     const { id, digest } = JSON.parse(text) as { id: string; digest: string };
-    const whole = await find(`${digest}-${toOccurrence(id)}`);
-    expect(JSON.stringify(whole).split('[redacted]').length).toBeGreaterThan(30);
-    expect(whole.request?.headers?.['user-agent']).toBe('Mozilla/5.0 token=[redacted]');
+    const full = await find(`${digest}-${toOccurrence(id)}`);
+    expect(JSON.stringify(full).split('[redacted]').length).toBeGreaterThan(30);
+    expect(full.request?.headers?.['user-agent']).toBe('Mozilla/5.0 token=[redacted]');
   });
 
-  test('both kinds of feedback', async () => {
-    const said = `My card ${canary('card')} with password: ${canary('feedback')}`;
-    const context = { feedback: { message: said, name: `token=${canary('feedback')}`, url: url() } };
-    const feedback = await post('/_report', 'text/plain', toEnvelope('feedback', { contexts: context }));
-    expect(feedback.status).toBe(200);
-    const report = { event_id: 'a'.repeat(32), comments: said, name: said };
-    expect((await post('/_report', 'text/plain', toEnvelope('user_report', report))).status).toBe(200);
+  test('a transaction, and items that are not read', async () => {
+    const said = `${words} ?token=${canary('span')}`;
+    const spans = [
+      { trace_id: 'a'.repeat(32), description: said, op: said, data: { 'url.full': url(), [said]: said } },
+    ];
+    const transaction = {
+      type: 'transaction',
+      transaction: said,
+      spans,
+      request: { url: url() },
+      contexts: { trace: {} },
+    };
+    const before = sent.length;
+    const { status } = await post('/_report', 'text/plain', toEnvelope('transaction', transaction));
+    expect(status).toBe(200);
+    await expect.poll(() => sent.slice(before).some(({ bytes }) => bytes.includes('"transaction"'))).toBe(true);
+    for (const type of ['feedback', 'attachment', 'replay_event', 'log', 'from_2031']) {
+      const body = toEnvelope(type, { said: canary('dropped') });
+      expect((await post('/_report', 'text/plain', body)).status).toBe(200);
+    }
   });
 
   test('CSP violations and other reports of the Reporting API', async () => {
@@ -451,11 +423,11 @@ describe('secrets in reports of browsers', () => {
     await page.getByRole('button', { name: button, exact: true }).click();
     const response = await reported;
     const { id, digest } = (await response.json()) as { id: string; digest: string };
-    const whole = await find(`${digest}-${toOccurrence(id)}`);
-    expect(whole.errors.map(({ message }) => message).join()).toContain('Refused [redacted] [redacted]');
-    expect(whole.errors.length).toBe(2);
+    const full = await find(`${digest}-${toOccurrence(id)}`);
+    expect(full.errors.map(({ message }) => message).join()).toContain('Refused [redacted] [redacted]');
+    expect(full.errors.length).toBe(2);
     if (button === 'event') {
-      const trail = JSON.stringify(whole.breadcrumbs);
+      const trail = JSON.stringify(full.breadcrumbs);
       for (const part of ['/nowhere', 'password=[redacted]', 'token=[redacted]']) {
         expect(trail).toContain(part);
       }
@@ -490,14 +462,10 @@ test('no client input breaks a line of the log', async () => {
     const raw = Buffer.from(text, 'utf8')
       .toString('latin1')
       .replace(/[\r\n\0]/g, '');
-    await sendRaw(
-      port,
-      `GET /${raw} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUser-Agent: ${raw}\r\nConnection: close\r\n\r\n`,
-    );
-    await sendRaw(
-      port,
-      `GET /fail/text?from=header-key HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-Api-Key: key of ${raw}\r\nUser-Agent: ${raw}\r\nX-Request-Id: ${raw}aaaaaaaa\r\nConnection: close\r\n\r\n`,
-    );
+    const end = `Host: 127.0.0.1:${port}\r\nUser-Agent: ${raw}\r\nConnection: close`;
+    const named = `X-Api-Key: key of ${raw}\r\nX-Request-Id: ${raw}aaaaaaaa`;
+    await sendRaw(port, `GET /${raw} HTTP/1.1\r\n${end}\r\n\r\n`);
+    await sendRaw(port, `GET /fail/text?from=header-key HTTP/1.1\r\n${end}\r\n${named}\r\n\r\n`);
   }
   await expect.poll(() => lines().length).toBeGreaterThan(before + CONTROLS.length * 6);
   for (const line of readLog().split('\n')) {
@@ -513,16 +481,8 @@ test('no stack, file name, source map or class name reaches a visitor', async ()
   expect((await ask(`${script}.map`)).status).toBe(404);
   expect(replies.length).toBeGreaterThan(80);
   const inside = [
-    'node_modules',
-    '/src/',
-    '.map"',
-    'file:///',
-    'Refused',
-    'RangeError',
-    'AggregateError',
-    'SyntaxError',
-    'server/main.js',
-    app.folder,
+    ...['node_modules', '/src/', '.map"', 'file:///', 'server/main.js', app.folder],
+    ...['Refused', 'RangeError', 'AggregateError', 'SyntaxError'],
   ];
   for (const { name, bytes } of replies) {
     const text = bytes.toString();
@@ -547,7 +507,7 @@ test('no secret is found anywhere', async () => {
     ...readFolder(join(app.folder, 'dist')),
   ];
   const names = leftovers.map(({ name }) => name);
-  for (const kind of [/^journal.*\.ndjson$/, /^desk\.sqlite$/, /^desk\.sqlite-wal$/, /^outbox/, /^upstream$/]) {
+  for (const kind of [/^journal.*\.ndjson$/, /^desk\.sqlite$/, /^desk\.sqlite-wal$/, /^upstream$/]) {
     expect(names, String(kind)).toContainEqual(expect.stringMatching(kind));
   }
   const journaled = Buffer.concat([...journal.values()]).toString();

@@ -38,16 +38,12 @@ it('has a default for everything', () => {
     deskPort: undefined,
     deskOrigin: undefined,
     webhookUrls: [],
-    webhookFormat: undefined,
     webhookSecret: undefined,
     smtpUrl: undefined,
     mailFrom: undefined,
     mailTo: [],
-    mailPeople: {},
-    mailSummary: undefined,
     notifyAfter: [{ count: 1 }],
     notifyPrivateTargets: [],
-    heartbeatUrl: undefined,
     sentryDsn: undefined,
     sentryEnvironment: 'production',
     links: { source: undefined, issue: undefined, trace: undefined },
@@ -88,17 +84,13 @@ it('reads lists of origins and proxies', () => {
 it('reads the notification targets', () => {
   const config = readConfig({
     WEBHOOK_URL: 'https://hooks.example.com/a,b?c=d, http://10.0.0.1:8080/x',
-    WEBHOOK_FORMAT: 'Slack',
     SMTP_URL: 'smtps://ada%40example.com:p%23@mail.example.com',
     MAIL_TO: 'ada@example.com, grace@example.com,',
     NOTIFY_PRIVATE_TARGETS: '10.0.0.0/8, mail.internal,fd00::1',
     NOTIFY_AFTER: '3,10 in 5m, 20 visitors',
-    MAIL_SUMMARY: '07:30',
   });
   expect(config.notifyAfter).toEqual([{ count: 3 }, { count: 10, within: 300_000 }, { count: 20, of: 'visitors' }]);
-  expect(config.mailSummary).toBe(27_000_000);
   expect(config.webhookUrls).toEqual(['https://hooks.example.com/a,b?c=d', 'http://10.0.0.1:8080/x']);
-  expect(config.webhookFormat).toBe('slack');
   expect(config.smtpUrl).toBe('smtps://ada%40example.com:p%23@mail.example.com');
   expect(config.mailTo).toEqual(['ada@example.com', 'grace@example.com']);
   expect(config.notifyPrivateTargets).toEqual(['10.0.0.0/8', 'mail.internal', 'fd00::1']);
@@ -129,16 +121,7 @@ describe('an invalid value', () => {
     ['DATA_DIR', ['canary\0']],
     [
       'PUBLIC_ORIGINS',
-      [
-        'canary',
-        'https://canary/path',
-        'ftp://canary',
-        'https://u:canary@x',
-        'https://canary?',
-        '*',
-        'https://canary,nonsense',
-        'https://*.canary',
-      ],
+      ['canary', 'https://canary/path', 'ftp://canary', 'https://u:canary@x', '*', 'https://*.canary'],
     ],
     ['TRACE_TARGETS', ['canary', 'https://canary/path', '*', 'https://x https://canary']],
     [
@@ -158,27 +141,15 @@ describe('an invalid value', () => {
     ['DESK_PORT', ['canary', '65536', '-1']],
     ['DESK_ORIGIN', ['canary', 'https://canary/desk', 'https://canary,https://x', 'ftp://canary']],
     ['WEBHOOK_URL', ['canary', 'ftp://canary', 'https://u:canary@x', 'https://x,canary:x,https://y', 'file:///canary']],
-    ['WEBHOOK_FORMAT', ['canary']],
     ['WEBHOOK_SECRET', ['canary', 'canary canary canary']],
     [
       'SMTP_URL',
-      [
-        'canary',
-        'https://canary',
-        'smtp://',
-        'smtp://canary/x',
-        'smtp://:canary@x',
-        'smtp://canary?x=1',
-        'smtp://u:100%canary@x',
-      ],
+      ['canary', 'https://canary', 'smtp://', 'smtp://canary/x', 'smtp://:canary@x', 'smtp://u:100%canary@x'],
     ],
     ['MAIL_FROM', ['canary', 'Canary <canary@x>', 'canary@x\r\nBcc: y@z', 'canary@x,y@z']],
     ['MAIL_TO', ['canary', 'a@b,canary', 'canary @x', 'canary@x\ny@z']],
     ['NOTIFY_AFTER', ['canary', '0', '-1', '1.5', '1000001', '3 canary', '1001 in 5m', '10 in 61m', '10 in 0m', ',']],
-    ['MAIL_PEOPLE', ['canary', 'ada:canary', ':ada@example.com', 'ada:ada@example.com,canary']],
-    ['MAIL_SUMMARY', ['canary', '24:00', '7:30', '07:60']],
     ['NOTIFY_PRIVATE_TARGETS', ['canary:80', 'http://canary', '10.0.0.0/33', '300.1.1.1', '*', 'a,canary canary']],
-    ['HEARTBEAT_URL', ['canary', 'ftp://canary', 'https://a,https://canary', 'https://u:canary@x']],
     ['SENTRY_DSN', ['canary', 'https://canary.example/2', 'ftp://key@canary/2']],
     ['SENTRY_ENVIRONMENT', ['canary canary', 'x'.repeat(65)]],
     [

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { createHttpServer } from '../../src/server/engine/connection/http-server.ts';
@@ -23,19 +23,12 @@ import { type TunnelOptions, tunnel } from '../../src/server/reports/tunnel/tunn
 import { toCrockford } from '../../src/shared/engine/reporting/address.ts';
 import { TEST_SERVER } from './app.ts';
 
-export interface Received {
-  readonly bytes: Buffer;
-  readonly coding: string | undefined;
-}
-
 /** Everything that the tunnel did. */
 export interface TunnelSpies {
   readonly failures: Failure[];
   readonly forwarded: UpstreamEnvelope[];
   /** Amounts by `name{label=value}`. */
   readonly counts: Map<string, number>;
-  /** Request bodies as received, in the order of completion. */
-  readonly received: Received[];
   /** Errors passed to `fail`: faults of the tunnel itself. */
   readonly faults: unknown[];
 }
@@ -84,13 +77,7 @@ export interface TunnelSite extends TunnelSpies {
 const PLENTY = { burst: 1e6, perSecond: 1e6 };
 
 export function createTunnelSpies(): TunnelSpies {
-  return {
-    failures: [],
-    forwarded: [],
-    counts: new Map(),
-    received: [],
-    faults: [],
-  };
+  return { failures: [], forwarded: [], counts: new Map(), faults: [] };
 }
 
 /** Creates the real step with fake dependencies and no rate limits. */
@@ -115,9 +102,8 @@ export function createFakeTunnel(
     scrubberOf: () => fakeScrubber,
     trim: (failure) => failure,
     count: (name, labels = {}, by = 1) => {
-      const key = `${name}{${Object.entries(labels)
-        .map(([label, value]) => `${label}=${value}`)
-        .join(',')}}`;
+      const pairs = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
+      const key = `${name}{${pairs.join(',')}}`;
       spies.counts.set(key, (spies.counts.get(key) ?? 0) + by);
     },
     limits: { perAddress: PLENTY, together: PLENTY },
@@ -147,7 +133,6 @@ export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<
     ...overrides,
   });
   const front = [
-    overhear(spies.received),
     requestId({ origins, trust }),
     securityHeaders(),
     normalizeUrl(),
@@ -170,22 +155,6 @@ export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<
       server.closeAllConnections();
     },
   });
-}
-
-/** Records request bodies while another step reads them, without consuming them. */
-function overhear(received: Received[]): Step {
-  return function overhear(req, _res, next) {
-    const chunks: Buffer[] = [];
-    const { emit } = req;
-    req.emit = function listen(this: IncomingMessage, name: string, ...args: unknown[]) {
-      if (name === 'data') chunks.push(args[0] as Buffer);
-      if (name === 'end' && req.method === 'POST') {
-        received.push({ bytes: Buffer.concat(chunks), coding: req.headers['content-encoding'] });
-      }
-      return emit.call(this, name, ...args);
-    } as typeof req.emit;
-    next();
-  };
 }
 
 /** Serializes an envelope like an SDK. A payload that is not text or bytes is written as JSON. */

