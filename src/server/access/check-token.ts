@@ -12,7 +12,7 @@ export type Checked =
 /** @param address of the sender, whose wrong tokens are counted */
 export type CheckToken = (candidate: string, address: string) => Promise<Checked>;
 
-export interface CheckTokenOptions {
+interface CheckTokenOptions {
   readonly tokens: OperatorTokens;
   /** Counts for all replicas; undefined if each process counts separately. */
   readonly replicas: SharedAttempts | undefined;

@@ -10,7 +10,7 @@ import {
 } from './limits.ts';
 
 /** The wrong tokens of the current minute. */
-export interface WrongTokens {
+interface WrongTokens {
   /**
    * Returns how long a sender has to wait (ms), or 0.
    *
@@ -37,7 +37,7 @@ export interface SharedAttempts {
   ): Promise<{ readonly bySender: readonly (readonly [sender: string, count: number])[]; readonly inTotal: number }>;
 }
 
-export interface WrongTokensOptions {
+interface WrongTokensOptions {
   /** Counts for all replicas; undefined if each process counts separately. */
   readonly replicas: SharedAttempts | undefined;
   /** The same secret on all replicas. Senders are hashed with a key derived from it. */

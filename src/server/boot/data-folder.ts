@@ -14,7 +14,7 @@ export class UnwritableFolderError extends Error {
 }
 
 /** What is written into the data folder: a folder that the start creates, and files. */
-export interface WrittenFiles {
+interface WrittenFiles {
   readonly folder: string;
   readonly files: readonly string[];
 }

@@ -12,7 +12,7 @@ import type { Visitors } from '../reports/tunnel/visitors.ts';
 import type { Bootstrap } from './bootstrap.ts';
 import { createEnvironmentScrubber } from './environment-scrubber.ts';
 
-export interface FailuresOptions extends Pick<FunnelOptions, 'splitBy' | 'keep' | 'onFailure'> {
+interface FailuresOptions extends Pick<FunnelOptions, 'splitBy' | 'keep' | 'onFailure'> {
   /** The routes, whose URLs can contain secrets. */
   readonly routes: readonly RouteLine[];
   readonly links: FailureLinks;

@@ -15,7 +15,7 @@ const FLUSH_TIME = 1 * Second;
 /** The time for closing after the last response (ms). */
 const CLOSE_TIME = 6 * Second;
 
-export interface ServedParts extends ServerLog {
+interface ServedParts extends ServerLog {
   readonly config: Pick<Config, 'drainLag' | 'drainDeadline'>;
   readonly drain: Drain;
   readonly destination: Pick<Destination, 'flushSync'>;

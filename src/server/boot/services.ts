@@ -12,13 +12,13 @@ export class ServicesError extends Error {
   override readonly name = 'ServicesError';
 }
 
-export interface OpenedServices<Services> {
+interface OpenedServices<Services> {
   readonly services: Services;
   /** Closes the services. Never rejects: an error is reported as a failure. */
   readonly close: () => Promise<void>;
 }
 
-export interface ServicesOptions extends ServiceTools {
+interface ServicesOptions extends ServiceTools {
   readonly scrubber: Pick<Scrubber, 'text'>;
 }
 

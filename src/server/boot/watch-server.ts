@@ -5,7 +5,7 @@ import type { Metrics } from '../engine/monitoring/metrics.ts';
 import type { Overload } from '../engine/protection/overload.ts';
 import type { RenderLimiter } from '../engine/protection/render-limiter.ts';
 
-export interface WatchedServer {
+interface WatchedServer {
   readonly metrics: Pick<Metrics, 'gauge'>;
   readonly inFlight: Pick<InFlight, 'size'>;
   readonly connections: Pick<Connections, 'sockets'>;

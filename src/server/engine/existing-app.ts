@@ -21,7 +21,7 @@ type App = RequestHandler | `./${string}`;
 /** An app that runs behind the pages: the app, the file that exports it, or either with settings. */
 export type ExistingApp = App | ExistingAppSettings;
 
-export interface ExistingAppSettings {
+interface ExistingAppSettings {
   readonly app: App;
   /**
    * A server of the app that does not listen. Listeners attached to it (socket.io, `ws`) get requests and WebSockets.
@@ -38,7 +38,7 @@ export interface ExistingAppSettings {
 /** An existing app once it is loaded. */
 export type LoadedApp = ExistingAppSettings & { readonly app: RequestHandler };
 
-export interface ExistingAppOptions {
+interface ExistingAppOptions {
   readonly existing: LoadedApp;
   readonly trust: ProxyTrust;
   /** The security headers of Spillway's responses. */
@@ -47,7 +47,7 @@ export interface ExistingAppOptions {
   readonly isReserved: (path: string) => boolean;
 }
 
-export interface ExistingAppSteps {
+interface ExistingAppSteps {
   /** Runs before the product's steps. Removes Spillway's headers, unless the path is reserved: `run` does it then. */
   readonly takeHeaders: Step;
   /** Restores them if Spillway answers after all. Headers that a step has set remain. */

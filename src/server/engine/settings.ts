@@ -57,7 +57,7 @@ export function port() {
 }
 
 /** A setting: its description for the docs and `.env.example`, and the schema of its value. */
-export interface Setting {
+interface Setting {
   readonly about: string;
   readonly example: string;
   readonly schema: z.ZodType;

@@ -45,7 +45,7 @@ export async function importModule(url: string): Promise<unknown> {
 }
 
 /** Waits for a server to answer, because the next one can be starting already. */
-export async function untilAnswered(): Promise<void> {
+async function untilAnswered(): Promise<void> {
   for (let look = 0; look < LOOKS; look++) {
     const answered = await fetch(DEV_STATE, { method: 'HEAD' }).then(
       ({ ok }) => ok,

@@ -16,7 +16,7 @@ import { importModule, repeatCutRequests } from './cut-requests.ts';
 import { hideOverlay, showProblems } from './overlay.ts';
 
 /** The functions of a hydrated page with which a change of the server or of a page is shown. */
-export interface LivePage {
+interface LivePage {
   /** Loads the page's data again. */
   revalidate(): Promise<void>;
   replaceModule(routeId: string, module: PageModule): void;

@@ -21,7 +21,7 @@ import { createReporting } from '../reporting/reporting.ts';
 import { readPayload } from './read-payload.ts';
 import { createRouteLoader } from './route-loader.ts';
 
-export interface HydrateOptions {
+interface HydrateOptions {
   readonly routes: readonly RouteDefinition[];
   /** The path that all pages of the table and their data share (`/admin`); none by default. */
   readonly base?: string;

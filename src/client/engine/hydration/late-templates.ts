@@ -1,4 +1,4 @@
-export interface LateTemplates {
+interface LateTemplates {
   /**
    * Returns what the server said about a place that was removed from the page in this task: an address, or a word such
    * as `not-found`.

@@ -2,7 +2,7 @@ import { isTextField } from '../navigation/is-text-field.ts';
 import { readForm, type Submission } from '../navigation/link-events.ts';
 
 /** Handles a form after its background post is answered. */
-export interface PostedForm {
+interface PostedForm {
   /** Call it when the form is sent. `navigation` settles when the router has finished or abandoned it. */
   follow(submission: Submission, navigation: Promise<void>): Promise<void>;
   /** Call it when the server has answered: the action accepted or refused the form. */

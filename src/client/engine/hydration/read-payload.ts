@@ -2,7 +2,7 @@ import type { PagePayload } from '../../../shared/engine/wire/payload.ts';
 import { LATE_ATTRIBUTE, PAYLOAD_ID } from '../../../shared/engine/wire/protocol.ts';
 import { createDecoder } from '../../../shared/engine/wire/wire.ts';
 
-export interface DocumentPayload {
+interface DocumentPayload {
   readonly payload: PagePayload;
   /** The validator of the same data under `/_data`; absent while values are still pending. */
   readonly etag: string | undefined;

@@ -16,7 +16,7 @@ import { prefetchLinks } from './prefetch-events.ts';
 import { hasSaveData } from './save-data.ts';
 import { keepScrollPositions } from './scroll-positions.ts';
 
-export interface NavigatorOptions {
+interface NavigatorOptions {
   readonly tree: RouteTree;
   /** The path that all pages of the app share (`/admin`), empty for none. */
   readonly base: string;

@@ -43,7 +43,7 @@ export interface FetchPageDataOptions {
 }
 
 /** A page's version, as HEAD returns it. */
-export interface PageVersion {
+interface PageVersion {
   readonly etag: string | undefined;
   readonly build: string | undefined;
 }

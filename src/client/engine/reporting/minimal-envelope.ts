@@ -2,7 +2,7 @@ import type { BrowserReport, BrowserReporting } from '../../../shared/engine/rep
 import { REPORT_TAGS } from '../../../shared/engine/reporting/report-tags.ts';
 import { read } from './thrown.ts';
 
-export interface EnvelopeSource {
+interface EnvelopeSource {
   readonly settings: BrowserReporting;
   /** The page's host, for the DSN if no upstream is configured. */
   readonly host: string;

@@ -14,7 +14,7 @@ export type RootHooks = Required<Pick<HydrationOptions, 'onCaughtError' | 'onUnc
 
 export type Deliver = (happened: Happening) => void;
 
-export interface ReportingOptions {
+interface ReportingOptions {
   /** The state of the document's first script. Without it, failures are only on the console. */
   readonly early: EarlyErrors | undefined;
   /** Loads the code that judges and sends failures. */

@@ -2,10 +2,10 @@ import { Day, KiB, MiB, Minute } from '../../../shared/units.ts';
 import type { AnyReply } from './implement.ts';
 
 /** A reply that is sent again for the same `Idempotency-Key`. */
-export type KeptReply = Omit<AnyReply, 'lines'>;
+type KeptReply = Omit<AnyReply, 'lines'>;
 
 /** A request with an `Idempotency-Key` that came before. */
-export interface KeptRequest {
+interface KeptRequest {
   /** Identifies the method, the URL and the body. */
   readonly fingerprint: string;
   /** Undefined while the request runs. */
@@ -13,7 +13,7 @@ export interface KeptRequest {
 }
 
 /** The run of a request with an `Idempotency-Key`. */
-export interface Claim {
+interface Claim {
   /** Differs for each run. A run that took too long has lost its key, and must not change the reply of the next run. */
   readonly id: string;
   /** The caller, or the address of a request without one. */
@@ -161,7 +161,7 @@ function parseReply(text: unknown): KeptReply | undefined {
 }
 
 /** A pool of `pg`, or anything with its `query`. */
-export interface PostgresPool {
+interface PostgresPool {
   query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
 }
 

@@ -13,7 +13,7 @@ export interface BodyLimits {
   readonly limit?: number;
 }
 
-export interface JsonLimits extends BodyLimits {
+interface JsonLimits extends BodyLimits {
   /** Keys, values and members; 413 beyond. */
   readonly nodes?: number;
 }

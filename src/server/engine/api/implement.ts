@@ -18,7 +18,7 @@ type Parsed<Facts extends OperationFacts, Part extends 'params' | 'query' | 'hea
   : object;
 
 /** The checked request that a handler gets. */
-export type HandlerInput<Facts extends OperationFacts, Who> = Parsed<Facts, 'params'> &
+type HandlerInput<Facts extends OperationFacts, Who> = Parsed<Facts, 'params'> &
   Parsed<Facts, 'query'> &
   Parsed<Facts, 'headers'> &
   Parsed<Facts, 'body'> & {
@@ -78,7 +78,7 @@ export type Handlers<Described extends Operations, Who> = {
   readonly [Name in keyof Described]: Handler<Described[Name], Who>;
 };
 
-export interface ImplementOptions<Who extends Caller> {
+interface ImplementOptions<Who extends Caller> {
   /** How callers authenticate. Operations with `isOpen` need no authentication. */
   readonly auth?: Auth<Who>;
 }

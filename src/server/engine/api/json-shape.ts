@@ -1,5 +1,5 @@
 /** The shape of a JSON text, measured before the parsed value is used. */
-export interface JsonShape {
+interface JsonShape {
   /** The deepest nesting of objects and arrays. */
   readonly depth: number;
   /** Upper bound of the number of keys, values and members. */

@@ -24,7 +24,7 @@ export interface MountOptions {
   readonly store?: ApiStore;
 }
 
-export interface MountedApi {
+interface MountedApi {
   /** Answers the operations and their document. It needs nothing of Express. */
   readonly operations: Step;
   /** The Express handlers, and the reference. */

@@ -22,7 +22,7 @@ export interface DocumentFacts {
   readonly problems?: (method: Method) => Readonly<Record<number, string>>;
 }
 
-export interface OpenApiOptions extends DocumentFacts {
+interface OpenApiOptions extends DocumentFacts {
   /** The path in front of the operations' paths: `/api`. */
   readonly base: string;
   readonly operations: readonly Implemented[];

@@ -4,7 +4,7 @@ import type { ApiSchema, SchemaIssue, SchemaResult } from '../../../shared/engin
 export type FieldErrors = Readonly<Record<string, string>>;
 
 /** Returns the first message of each field. */
-export function toFieldErrors(issues: readonly SchemaIssue[]): FieldErrors {
+function toFieldErrors(issues: readonly SchemaIssue[]): FieldErrors {
   // Names are the caller's: `constructor` is possible.
   const errors = new Map<string, string>();
   for (const issue of issues) {
@@ -31,7 +31,7 @@ function toRead(result: SchemaResult<unknown>): Read {
 }
 
 /** Reads the texts of a path, a search or headers as the types that a schema expects. */
-export type TextReader = (texts: Iterable<readonly [string, string]>) => Promise<Read>;
+type TextReader = (texts: Iterable<readonly [string, string]>) => Promise<Read>;
 
 /** What a part of a request is without a schema. */
 export const UNREAD: Read = { value: undefined };

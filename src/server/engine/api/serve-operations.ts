@@ -30,7 +30,7 @@ export class InvalidInput extends HttpError {
 }
 
 /** Texts of a request, or the values that a caller in this process passes. */
-export interface GivenInput {
+interface GivenInput {
   readonly params: Readonly<Record<string, string>>;
   readonly query: () => URLSearchParams;
   readonly headers: IncomingHttpHeaders;
@@ -194,7 +194,7 @@ interface Found {
   readonly params: Readonly<Record<string, string>>;
 }
 
-export interface ServeOptions {
+interface ServeOptions {
   /** Makes `request` for the handlers that read it. Within an Express app it is not needed. */
   readonly app?: Express | undefined;
   readonly base: string;

@@ -21,7 +21,7 @@ export interface Connections {
   onIdle(listener: (socket: Socket) => void): void;
 }
 
-export interface ConnectionsOptions {
+interface ConnectionsOptions {
   readonly limits: ConnectionLimits;
   /** A trusted proxy carries the connections of many visitors, so only the total limits it. */
   readonly trust: ProxyTrust;

@@ -5,7 +5,7 @@ import { Millisecond } from '../../../shared/units.ts';
 import type { Connections } from './connections.ts';
 import type { UpgradedSockets } from './upgrades.ts';
 
-export interface DrainOptions {
+interface DrainOptions {
   readonly server: Server;
   readonly connections: Connections;
   /** These sockets are notified, and have the same deadline as replies. */
@@ -19,7 +19,7 @@ export interface DrainOptions {
 }
 
 /** Connections cut at the deadline (counts). */
-export interface DrainEnd {
+interface DrainEnd {
   /** All of them, no matter which side was slow. */
   readonly cut: number;
   /** Those whose reply this server had not finished: each visitor received a partial response. */

@@ -19,7 +19,7 @@ export interface HttpServer {
 }
 
 /** All in milliseconds. */
-export interface ConnectionTimes {
+interface ConnectionTimes {
   /** How long an idle connection is kept. */
   readonly keepAlive: number;
   /** Time for a whole request to arrive. */

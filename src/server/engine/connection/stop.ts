@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Drain } from './drain.ts';
 
-export interface StopOptions {
+interface StopOptions {
   readonly drain: Drain;
   /** Closes what must outlive the last reply. */
   readonly close?: () => Promise<void>;

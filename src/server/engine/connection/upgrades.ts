@@ -23,12 +23,12 @@ import type { Connections } from './connections.ts';
  * Takes over a socket: answers the handshake and speaks WebSocket from then on, for example with the package `ws`.
  * The request has passed the product's steps, so it can carry a user.
  */
-export type UpgradeHandler = (request: Request, socket: Duplex, head: Buffer) => void | Promise<void>;
+type UpgradeHandler = (request: Request, socket: Duplex, head: Buffer) => void | Promise<void>;
 
 /** Handlers by exact path, without a query: `{ '/live': (request, socket, head) => … }`. */
 export type Upgrades = Readonly<Record<`/${string}`, UpgradeHandler>>;
 
-export interface UpgradeOptions {
+interface UpgradeOptions {
   readonly upgrades: Upgrades;
   /** The server of an existing app. Its own upgrade listeners get all other paths, and apply their own rules. */
   readonly existing?: Server | undefined;

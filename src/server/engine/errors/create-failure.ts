@@ -80,7 +80,7 @@ export interface RecorderOptions {
 }
 
 /** A constant by default, so that replicas and fresh disks agree. */
-export const DEFAULT_NAMESPACE = 'spillway';
+const DEFAULT_NAMESPACE = 'spillway';
 
 const NO_BUILD: FramePaths = { dist: join(process.cwd(), 'dist') };
 
@@ -98,7 +98,7 @@ const SHOWN_HEADERS = [
   'user-agent',
 ] as const;
 
-export interface RecordedFailure {
+interface RecordedFailure {
   readonly failure: Failure;
   /** Also knows the secrets of the request. */
   readonly scrubber: Scrubber;

@@ -13,7 +13,7 @@ import { statusOf } from './http-error.ts';
 import { PLAIN_PAGE_POLICY, renderLastResort } from './last-resort.ts';
 import { sendProblem } from './problem.ts';
 
-export interface ErrorHandlerOptions {
+interface ErrorHandlerOptions {
   readonly funnel: Funnel;
   /** Renders the product's page for an error. If it fails or is not given, the last-resort page is sent. */
   readonly renderError?: (req: Request, res: Response, error: PageError) => void | Promise<void>;
@@ -139,6 +139,6 @@ function trySetHeader(res: ServerResponse, name: string, value: unknown): void {
 }
 
 /** A browser that navigates always names `text/html`. A caller that names JSON and not HTML gets JSON. */
-export function prefersJson(accept = ''): boolean {
+function prefersJson(accept = ''): boolean {
   return /\bapplication\/(?:[\w.-]+\+)?json\b/i.test(accept) && !/\btext\/html\b/i.test(accept);
 }

@@ -4,7 +4,7 @@ import { escapeHtml } from './escape-html.ts';
 import { describeStatus } from './http-error.ts';
 
 /** The sentence of every error page, with the host after it. It is fixed, because people search for it. */
-export const ERROR_SENTENCE = 'Application error: a client-side exception has occurred while loading the host';
+const ERROR_SENTENCE = 'Application error: a client-side exception has occurred while loading the host';
 
 const STYLE =
   ':root{color-scheme:light dark;font:1rem/1.6 system-ui,sans-serif}' +
@@ -36,7 +36,7 @@ export function renderPlainPage(words: PlainWords): string {
 }
 
 /** HTML. Untrusted text is escaped. */
-export interface PlainWords {
+interface PlainWords {
   readonly title: string;
   readonly heading: string;
   readonly body: string;

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { currentRequest } from '../request/request-info.ts';
 import type { Funnel } from './funnel.ts';
 
-export interface ProcessFaultsOptions {
+interface ProcessFaultsOptions {
   readonly funnel: Funnel;
   readonly log: Logger;
   /** Drains and ends the process with this code. */

@@ -26,7 +26,7 @@ const MAX_DECODING = 3;
 
 const QUERY_PAIR = /([?&#;])([^\s=&#;?"'<>]{1,200})=([^\s&#;"'<>]*)/g;
 
-export interface ScrubberOptions {
+interface ScrubberOptions {
   /** Names of fields, headers and query keys, in addition to the usual ones. Case and separators do not matter. */
   readonly keys?: readonly string[];
   /** Other secrets, by shape, such as the product's customer or contract numbers. */

@@ -8,7 +8,7 @@ import type { Metrics } from './metrics.ts';
 /** Probes and scrapers call these every second. */
 const QUIET = new Set(['/livez', '/readyz', '/metrics']);
 
-export interface AccessLogOptions {
+interface AccessLogOptions {
   readonly log: Logger;
   /** Tracks the request while it is being answered. */
   readonly inFlight?: InFlight | undefined;

@@ -6,7 +6,7 @@ import { forReaders, type MayRead } from './may-read.ts';
 import type { Metrics } from './metrics.ts';
 
 /** The answer of one path. */
-export interface FixedPath {
+interface FixedPath {
   /** For the header `Allow`. */
   readonly methods: 'GET, HEAD' | 'GET' | 'POST';
   /** Without a token, this path does not exist. */
@@ -61,7 +61,7 @@ export function health(readiness: Readiness): FixedPaths {
   };
 }
 
-export interface MetricsPageOptions {
+interface MetricsPageOptions {
   readonly metrics: Pick<Metrics, 'write' | 'contentType'>;
   readonly mayRead: MayRead;
 }

@@ -3,7 +3,7 @@ import pino, { type Logger } from 'pino';
 import { KiB, MiB, Second } from '../../../shared/units.ts';
 import { toRequestLine } from './request-line.ts';
 
-export interface LoggerOptions {
+interface LoggerOptions {
   readonly level: string;
   /** The output is a terminal: pretty lines instead of JSON, and a short one for a request. */
   readonly terminal: boolean;

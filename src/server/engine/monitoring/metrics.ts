@@ -4,7 +4,7 @@ import type { Count } from './count.ts';
 import { COUNTERS, type CounterName, type CounterWords } from './counters.ts';
 
 /** A reply that has ended. */
-export interface EndedRequest {
+interface EndedRequest {
   readonly method: string;
   /** The pattern of the route that answered; undefined if none did. */
   readonly route: string | undefined;
@@ -28,9 +28,9 @@ export interface Metrics {
 }
 
 /** The label of requests that no route answered. */
-export const UNMATCHED = 'unmatched';
+const UNMATCHED = 'unmatched';
 
-export interface MetricsOptions {
+interface MetricsOptions {
   /** Names this build in `spillway_build_info`. */
   readonly build: string;
   readonly release: string;

@@ -12,7 +12,7 @@ const MAX_ID_LENGTH = 200;
 const PATIENCE = 20 * Millisecond;
 const REST = 60 * Second;
 
-export interface VisitorIdOptions {
+interface VisitorIdOptions {
   readonly visitorId: NonNullable<ProductReporting['visitorId']>;
   readonly log: Pick<Logger, 'warn'>;
 }

@@ -4,7 +4,7 @@ import { Second } from '../../../shared/units.ts';
 import type { RequestInfo, Trace } from '../request/request-info.ts';
 import { mergeBaggage, type TraceHeaders } from '../request/trace-headers.ts';
 
-export interface ContextFetchOptions {
+interface ContextFetchOptions {
   /** A function, because most pages make no call and need no signal. */
   readonly signal: () => AbortSignal;
   /** Undefined for a static page, which belongs to no request. */

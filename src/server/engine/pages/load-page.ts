@@ -70,7 +70,7 @@ export async function loadGuarded(options: LoadOptions, stopped: Stopped | undef
   return loadPage({ ...options, ...(stopped && { failed: stopped }), guarded: true });
 }
 
-export interface GuardOptions {
+interface GuardOptions {
   readonly services: Pick<PageServices, 'pages' | 'funnel'>;
   readonly pageRequest: PageRequest;
   /** The routes whose guards run. Default: all matched ones. */

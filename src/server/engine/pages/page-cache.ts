@@ -22,7 +22,7 @@ export interface PageCache<Page extends CachedPage> {
   clear(): void;
 }
 
-export interface PageCacheOptions {
+interface PageCacheOptions {
   /** All pages in memory (bytes). The least recently used page goes first. */
   readonly maxBytes: number;
   readonly onRefreshFailed: (error: unknown) => void;

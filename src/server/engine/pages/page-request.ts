@@ -257,7 +257,7 @@ const MADE = Symbol('made on demand');
  * A web `Request` costs about 20 microseconds, and most loaders only read the parameters or the URL. So the request, the
  * URL and the signal are created on demand. They are properties of the object itself, so that `{ ...args, user }` works.
  */
-export class RequestArgs implements LoaderArgs {
+class RequestArgs implements LoaderArgs {
   declare readonly request: Request;
   declare readonly url: URL;
   declare readonly signal: AbortSignal;

@@ -46,7 +46,7 @@ export class Refusal {
   }
 }
 
-export interface RefusalDetails {
+interface RefusalDetails {
   /** Messages by field name. The empty name stands for the whole form. */
   readonly errors: Readonly<Record<string, string>>;
 }
@@ -65,7 +65,7 @@ export function conflict({ errors }: RefusalDetails): Refusal {
 type AnswerOf<Action> = Action extends () => infer Data ? Data | Refusal | Promise<Data | Refusal> : never;
 
 /** The handlers of the actions that a page declares. */
-export type ActionHandlers<Actions, Context> = {
+type ActionHandlers<Actions, Context> = {
   readonly [Name in keyof Actions]: (args: ActionArgs<Context>) => AnswerOf<Actions[Name]>;
 };
 

@@ -52,7 +52,7 @@ const BOOT_SCRIPT = [
   '})})()',
 ].join('');
 
-export interface ContentPolicyOptions {
+interface ContentPolicyOptions {
   /**
    * The body of the first script of every page (`createEarlyScript()`). If it is left out, pages have no such script.
    */

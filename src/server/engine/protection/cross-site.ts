@@ -7,7 +7,7 @@ import { sayOnce } from '../request/say-once.ts';
 import type { Step } from '../request/step.ts';
 import type { Origins } from './origins.ts';
 
-export interface CrossSiteOptions {
+interface CrossSiteOptions {
   readonly origins: Origins;
   /** True if the page at `path` accepts form posts from `origin` (`acceptPostsFrom`). */
   readonly isAccepted?: (path: string, origin: string) => boolean;

@@ -8,7 +8,7 @@ import { toCheckedHost } from './host.ts';
 import type { Origins } from './origins.ts';
 import { isFromProxy, type ProxyTrust } from './proxy-trust.ts';
 
-export interface HostCheckOptions {
+interface HostCheckOptions {
   readonly origins: Origins;
   readonly trust: ProxyTrust;
   readonly log: Logger;
@@ -69,7 +69,7 @@ export function readHost(req: IncomingMessage, trusted: boolean): string | undef
 }
 
 /** @param host from `toCheckedHost()`. @returns undefined for a host that this server does not answer for */
-export function toOrigin(host: string, scheme: string, origins: Origins): string | undefined {
+function toOrigin(host: string, scheme: string, origins: Origins): string | undefined {
   return origins.configured.length === 0 ? `${scheme}://${host}` : origins.forHost(host);
 }
 

@@ -1,5 +1,5 @@
 /** First and last byte, inclusive. */
-export interface ByteRange {
+interface ByteRange {
   readonly start: number;
   readonly end: number;
 }

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { RequestSpans } from './request-spans.ts';
 
 /** The parts of a page's time. */
-export type Phase = 'guard' | 'loader' | 'action' | 'queue' | 'render';
+type Phase = 'guard' | 'loader' | 'action' | 'queue' | 'render';
 
 interface Timing {
   readonly phase: Phase;
@@ -34,7 +34,7 @@ export class Timings {
 }
 
 /** `loader of cart`, `render` */
-export function toTimingName({ phase, of }: Timing): string {
+function toTimingName({ phase, of }: Timing): string {
   return of === undefined ? phase : `${phase} of ${of}`;
 }
 

@@ -10,7 +10,7 @@ import { isRecord, type JsonRecord, parseReportJson, toLine, toPosition, toRecor
 import { type FailureParts, type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
 import type { TokenBuckets } from './token-buckets.ts';
 
-export interface BrowserReportParts extends FailureParts {
+interface BrowserReportParts extends FailureParts {
   readonly keep: (failure: Failure, sender: Sender) => boolean;
   readonly newIncidents: NewIncidents;
   readonly toOverflow: (failure: Failure) => Failure;

@@ -13,7 +13,7 @@ export interface Echoes {
   admit(address: string): Promise<boolean>;
 }
 
-export interface EchoesOptions {
+interface EchoesOptions {
   /** Resolves to true if the store has a recent server occurrence with this address and no echo of it yet. */
   readonly isAwaited: (address: string) => Promise<boolean>;
   /** Milliseconds, monotonic. */

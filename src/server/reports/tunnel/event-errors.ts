@@ -19,7 +19,7 @@ const MAX_COMPONENT_STACK_LENGTH = 16 * KiB;
 /** The cause that Sentry's React SDK appends: an error that was never thrown, with components as frames. */
 const BOUNDARY = /^React ErrorBoundary /;
 
-export interface EventErrors {
+interface EventErrors {
   /** Outermost first. */
   readonly errors: readonly ErrorRecord[];
   /** React's components, innermost first, if the event has them. */

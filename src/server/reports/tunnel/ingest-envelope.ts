@@ -11,7 +11,7 @@ import { isRecord, type JsonRecord, parseReportRecord, toRecord } from './report
 import type { FailureParts, ReportScrubber, Sender, Upstream } from './report-parts.ts';
 import { rewriteEvent, rewriteTransaction } from './rewrite-event.ts';
 
-export interface EnvelopeParts extends FailureParts {
+interface EnvelopeParts extends FailureParts {
   /** Whether the DSN is exactly the one that this site's pages got. Other spellings are rejected. */
   readonly isOurDsn: (dsn: string, sender: Sender) => boolean;
   /** Journals a failure. Returns false if that failed. */

@@ -4,7 +4,7 @@ import type { KnownBuild } from './report-parts.ts';
 /** The shortest interval between two reads of the list for unknown names (ms), because strangers invent names. */
 const REFRESH_INTERVAL = 1 * Minute;
 
-export interface KnownBuildsOptions {
+interface KnownBuildsOptions {
   /** The running build. */
   readonly own: KnownBuild;
   /** Lists the builds in the store. Of two with the same release, the newer one comes first. */

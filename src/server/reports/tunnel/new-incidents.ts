@@ -11,7 +11,7 @@ export interface NewIncidents {
   admit(digest: string): Promise<boolean>;
 }
 
-export interface NewIncidentsOptions {
+interface NewIncidentsOptions {
   /** Whether there is an incident or an alias with this digest. A rejection counts as no. */
   readonly isKnown: (digest: string) => boolean | Promise<boolean>;
   /** Milliseconds, monotonic. */

@@ -17,7 +17,7 @@ import type { Upstream } from './report-parts.ts';
 import { tunnel } from './tunnel.ts';
 import type { Visitors } from './visitors.ts';
 
-export interface OpenTunnelOptions {
+interface OpenTunnelOptions {
   readonly path: string;
   readonly store: ReportStore;
   readonly upstream: Upstream | undefined;
@@ -75,7 +75,7 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
 }
 
 /** Returns a scrubber that also removes the request's credentials, because its page may repeat them. */
-export function toRequestScrubber(scrubber: Scrubber): (req: IncomingMessage) => Scrubber {
+function toRequestScrubber(scrubber: Scrubber): (req: IncomingMessage) => Scrubber {
   return ({ headers }) => scrubber.forReport(listRequestSecrets({ headers }, scrubber).filter(isLong));
 }
 

@@ -9,7 +9,7 @@ import { isRecord, type JsonRecord, toLine, toList, toPosition, toRecord, toText
 import { type KnownBuild, type ReportScrubber, toScrubbed } from './report-parts.ts';
 
 /** Facts from the server that replace those of the sender. */
-export interface Believed {
+interface Believed {
   readonly id: string;
   readonly build: KnownBuild;
   readonly environment: string | undefined;

@@ -70,7 +70,7 @@ export interface TunnelOptions {
 const OWN_DSN = /^https?:\/\/spillway@([^\s/@?#\\]{1,260})\/1$/;
 
 /** The rate limits for reports, per sender and in total. */
-export interface TunnelLimits {
+interface TunnelLimits {
   readonly perAddress: BucketSize;
   readonly together: BucketSize;
 }

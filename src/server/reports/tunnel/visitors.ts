@@ -18,7 +18,7 @@ export function toVisitorHash(salt: string, text: string): string {
 }
 
 /** @param id the result of the product's `visitorId` */
-export type ToVisitor = (address: string, id?: string) => string;
+type ToVisitor = (address: string, id?: string) => string;
 
 /**
  * Distinguishes visitors without storing who they are. It uses a salted hash of the address, which changes daily, or a

@@ -38,7 +38,7 @@ type QueryOf<Facts> = Facts extends { readonly query: infer Schema extends ApiSc
     : object;
 
 /** What a call sends. */
-export type CallInput<Facts> = Part<Facts, 'params'> &
+type CallInput<Facts> = Part<Facts, 'params'> &
   QueryOf<Facts> &
   Part<Facts, 'body'> & {
     /** Such as `If-Match`, `Idempotency-Key` and `Authorization`. */

@@ -13,7 +13,7 @@ export function isPageError(value: unknown): value is PageError {
 }
 
 /** Returns a control-flow response as the error that is shown. */
-export function toControlFlowError(response: ControlFlowResponse): PageError {
+function toControlFlowError(response: ControlFlowResponse): PageError {
   const { kind, status } = response;
   if (kind === 'redirect') return { kind, status, location: response.location };
   return kind === 'public' ? { kind, status, message: response.message } : { kind, status };

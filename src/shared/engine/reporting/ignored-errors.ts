@@ -1,5 +1,5 @@
 /** Why an error is not reported: the label `reason` of `spillway_reports_ignored_total`. */
-export type NoiseReason =
+type NoiseReason =
   /** Thrown on purpose: a redirect, not found, forbidden, unauthorized, a public error. */
   | 'outcome'
   /** A transaction of a page that does not exist. */

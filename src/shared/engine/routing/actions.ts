@@ -19,7 +19,7 @@ export type ActionData<Actions, Name> = {
 type ReturnedBy<Action> = Action extends () => infer Data ? Data : never;
 
 /** What pages use to post to actions and read their results. A name that is not in the table does not compile. */
-export interface ActionUses<Actions> {
+interface ActionUses<Actions> {
   readonly Form: (props: FormProps<ActionName<Actions>>) => ReactNode;
   readonly useActionResult: <Name extends ActionName<Actions>>(
     action: Name,

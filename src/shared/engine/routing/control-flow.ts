@@ -4,7 +4,7 @@ import type { PageErrorKind } from '../wire/payload.ts';
  * Responses that a loader, an action, a guard or a component ends with by throwing them. They are not failures: nothing
  * is reported, and there is no digest.
  */
-export type ControlFlowKind = Exclude<PageErrorKind, 'failure'>;
+type ControlFlowKind = Exclude<PageErrorKind, 'failure'>;
 
 const CONTROL_FLOW = Symbol.for('spillway.control-flow');
 
@@ -34,7 +34,7 @@ export function isControlFlow(value: unknown): value is ControlFlowResponse {
   }
 }
 
-export type RedirectStatus = 301 | 302 | 303 | 307 | 308;
+type RedirectStatus = 301 | 302 | 303 | 307 | 308;
 
 /**
  * Ends the loader, action or render with a redirect.

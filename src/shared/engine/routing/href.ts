@@ -23,7 +23,7 @@ export type ParamsOf<Path extends string> = {
 
 type SearchValue = string | number | boolean | null | undefined;
 
-export interface HrefOptions {
+interface HrefOptions {
   /** Keys whose value is null or undefined are left out. In a list, each value repeats the key. */
   readonly search?: URLSearchParams | Readonly<Record<string, SearchValue | readonly SearchValue[]>>;
   /** Without the `#`. */
@@ -45,7 +45,7 @@ type HrefArgs<Path extends string> = Path extends unknown
  *
  * @throws TypeError if a parameter is missing or cannot be part of a URL
  */
-export type Href<KnownPath extends string> = <Path extends KnownPath>(path: Path, ...args: HrefArgs<Path>) => string;
+type Href<KnownPath extends string> = <Path extends KnownPath>(path: Path, ...args: HrefArgs<Path>) => string;
 
 /**
  * Creates the `href` function of a route table. It needs only the table's type, so that a page with links does not load

@@ -3,9 +3,9 @@ import { jsx } from 'react/jsx-runtime';
 import { useLocation } from 'react-router';
 
 /** When a link's page is prefetched: on hover, focus or touch; when it scrolls into view; on render; never. */
-export type PrefetchKind = 'intent' | 'viewport' | 'render' | 'none';
+type PrefetchKind = 'intent' | 'viewport' | 'render' | 'none';
 
-export interface LinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'> {
+interface LinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'> {
   /** A path on this site (`/orders?page=2`), `?search` or `#hash`, resolved by the browser as in any link. */
   readonly to: string;
   readonly prefetch?: PrefetchKind;
@@ -34,7 +34,7 @@ export function Link(props: LinkProps): ReactNode {
 
 const OWN_PROPS = new Set(['to', 'prefetch', 'replace', 'preventScrollReset']);
 
-export interface NavLinkProps extends LinkProps {
+interface NavLinkProps extends LinkProps {
   /** Marks the link only on the page itself, not on pages below it. */
   readonly end?: boolean;
 }

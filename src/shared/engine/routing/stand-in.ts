@@ -11,7 +11,7 @@ import {
 import type { PagePayload } from '../wire/payload.ts';
 import type { RouteTree } from './route-objects.ts';
 
-export interface StandInOptions {
+interface StandInOptions {
   readonly tree: RouteTree;
   readonly payload: PagePayload;
   readonly location: Location;

@@ -21,7 +21,7 @@ export interface AppAssets {
   readonly routes: Readonly<Record<string, RouteAssets>>;
 }
 
-export interface RouteAssets {
+interface RouteAssets {
   readonly script: string;
   readonly preloads: readonly string[];
   readonly styles: readonly string[];

@@ -36,7 +36,7 @@ export interface DigestInput {
   readonly details?: Readonly<Record<string, string>>;
 }
 
-export interface DigestOptions {
+interface DigestOptions {
   /** The same on all replicas and releases. It keeps outsiders from confirming a guess. */
   readonly namespace: string;
   readonly table: LocationTable;

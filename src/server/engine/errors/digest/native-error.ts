@@ -24,7 +24,7 @@ export function unifyClass(name: string, message: string): string {
   return name;
 }
 
-export interface NativeDetail {
+interface NativeDetail {
   /** What failed, in the same words for all engines. */
   readonly detail: string;
   /** The missing property. It can be data if it was computed. */

@@ -17,7 +17,7 @@ const MAX_CLASS_LENGTH = 100;
 const MAX_MEMBERS = 100;
 
 /** The text of a thrown value, for the log. */
-export interface ErrorText {
+interface ErrorText {
   readonly message: string;
   /** Class, message and frames as the engine wrote them, shortened. */
   readonly stack: string;

@@ -2,7 +2,7 @@ import { ACTION_FIELD } from '../../../../shared/engine/wire/protocol.ts';
 import { type ActionArgs, type EngineContext, invalid, type Refusal } from '../server-page.ts';
 
 /** A schema of zod, Valibot, ArkType or another library: https://standardschema.dev */
-export interface FormSchema<Output = unknown> {
+interface FormSchema<Output = unknown> {
   readonly '~standard': {
     validate(value: unknown): SchemaResult<Output> | Promise<SchemaResult<Output>>;
     readonly types?: { readonly output: Output } | undefined;
@@ -20,7 +20,7 @@ interface SchemaIssue {
 
 type OutputOf<Schema extends FormSchema> = NonNullable<Schema['~standard']['types']>['output'];
 
-export interface FormActionOptions {
+interface FormActionOptions {
   /** Fields that are always lists, such as checkboxes with the same name. */
   readonly lists?: readonly string[];
 }

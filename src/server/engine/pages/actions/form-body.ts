@@ -12,7 +12,7 @@ const MULTIPART = 'multipart/form-data';
 /** More fields than a person fills in (count). */
 const MAX_FIELDS = 1000;
 
-export interface FormRequest {
+interface FormRequest {
   readonly request: ExpressRequest;
   readonly response: ExpressResponse;
   /** Bytes. */

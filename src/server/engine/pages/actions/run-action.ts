@@ -21,7 +21,7 @@ export type ActionEnd =
       readonly error: PageError;
     };
 
-export interface RunOptions extends Pick<LoadOptions, 'pageRequest'> {
+interface RunOptions extends Pick<LoadOptions, 'pageRequest'> {
   readonly services: Pick<PageServices, 'pages' | 'funnel' | 'log'>;
   readonly form: FormData;
 }

@@ -2,14 +2,14 @@ import type { ErrorInfo, ReactNode } from 'react';
 import type { PipeableStream } from 'react-dom/server';
 import { prerenderToNodeStream } from 'react-dom/static';
 
-export interface PrerenderOptions {
+interface PrerenderOptions {
   /** Not called for holes. */
   readonly onError: (thrown: unknown, info: ErrorInfo) => string | undefined;
   readonly onReady: () => void;
   readonly onFailed: (thrown: unknown) => void;
 }
 
-export interface Prerendered {
+interface Prerendered {
   /** Empty if the page waits for a hole outside of every `<Suspense>`. */
   readonly text: string;
   /** What React needs to render the holes (JSON). Undefined if there are none. */

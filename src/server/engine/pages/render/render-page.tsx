@@ -18,7 +18,7 @@ import { PageSink, type PageSinkOptions } from './page-sink.ts';
 import { Prerender } from './prerender.ts';
 
 /** The input of a render. */
-export interface RenderOptions {
+interface RenderOptions {
   readonly services: Pick<
     PageServices,
     'tree' | 'document' | 'lang' | 'manifest' | 'funnel' | 'errorPages' | 'modules' | 'sharedOrigin' | 'hasOneHost'

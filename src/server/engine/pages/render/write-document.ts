@@ -9,7 +9,7 @@ import { type EncodedPage, toEncodeOptions, toEtag } from './encode-page.ts';
 import type { PageTarget } from './page-sink.ts';
 import type { RenderedPage } from './render-page.tsx';
 
-export interface WrittenDocument {
+interface WrittenDocument {
   readonly services: PageServices;
   readonly pageRequest: PageRequest;
   readonly page: EncodedPage;

@@ -4,7 +4,7 @@ import type { PageRequest } from '../page-request.ts';
 
 type Data = Record<string, unknown>;
 
-export interface Filled {
+interface Filled {
   /** The data with this visitor's promises in the holes. The data for everyone is unchanged. */
   readonly data: Data;
   /** These promises, by the id of their hole. */

@@ -3,7 +3,7 @@ import type { RenderMode } from '../../../../shared/engine/routing/routes.ts';
 import { refusePersonal } from '../personal.ts';
 import type { EngineContext, LoaderArgs } from '../server-page.ts';
 
-export interface SharedArgsOptions {
+interface SharedArgsOptions {
   readonly mode: RenderMode;
   readonly url: string;
   readonly params: Params;
