@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readConfig, SETTINGS } from '../../src/server/config.ts';
+import { listRemovedSettings, readConfig, SETTINGS } from '../../src/server/config.ts';
 import { ConfigError } from '../../src/server/engine/settings.ts';
 import { Day, MiB } from '../../src/shared/units.ts';
 
@@ -179,6 +179,16 @@ describe('an invalid value', () => {
   it('does not hide the next one', () => {
     expect(sentencesOf({ PORT: 'x', COMPRESSION: 'x' })).toHaveLength(2);
   });
+});
+
+it('says of a setting that no longer exists what replaces it', () => {
+  const removed = ['DESK_MCP', 'DESK_ONLY', 'HEARTBEAT_URL', 'MAIL_PEOPLE', 'MAIL_SUMMARY', 'WEBHOOK_FORMAT'];
+  const sentences = listRemovedSettings(Object.fromEntries(removed.map((name) => [name, 'canary'])));
+  expect(
+    sentences.map((text) => /^The setting (\w+) no longer exists, so it is ignored\. \S.+\.$/.exec(text)?.[1]),
+  ).toEqual(removed);
+  expect(sentences.join(' ')).not.toContain('canary');
+  expect(listRemovedSettings({ DESK_ONLY: ' ', PORT: '1', MAIL_TO: 'ada@example.com' })).toEqual([]);
 });
 
 it('is described in .env.example, setting by setting', () => {
