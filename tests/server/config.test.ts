@@ -198,12 +198,3 @@ it('is described in .env.example, setting by setting', () => {
     expect(sentencesOf({ [name]: example })).toEqual([]);
   }
 });
-
-it('is listed in the table of docs/operating.md', () => {
-  const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
-  const docs = read('docs/operating.md');
-  const table = docs.slice(docs.indexOf('## Settings'), docs.indexOf('## Start, stop and health'));
-  const named = [...table.matchAll(/`([A-Z_]{4,})`/g)].map(([, name]) => name);
-  const settings = [...read('.env.example').matchAll(/^# ([A-Z_]+)=/gm)].map(([, name]) => name);
-  expect([...new Set(named)].sort()).toEqual(settings.sort());
-});
