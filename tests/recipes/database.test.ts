@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.remove());
 
-it('stores entries for pages and the API, across a restart', async () => {
+it('stores entries across a restart', async () => {
   const folder = join(app.folder, 'data-of-test');
   const first = await app.start({ DATA_DIR: folder });
   const visitor = createVisitor(first.url);
@@ -27,12 +27,8 @@ it('stores entries for pages and the API, across a restart', async () => {
   expect(existsSync(join(folder, 'entries.db-wal')), 'The database was not closed.').toBe(false);
 
   const second = await app.start({ DATA_DIR: folder });
-  expect(await (await fetch(`${second.url}/api/entries`)).json()).toEqual({
-    entries: [
-      { id: 2, text: "O'Brien; DROP TABLE entries" },
-      { id: 1, text: 'Ada was here.' },
-    ],
-  });
+  const html = await (await fetch(second.url)).text();
+  expect(html).toContain('<li>O&#x27;Brien; DROP TABLE entries</li><li>Ada was here.</li>');
   expect(await (await fetch(`${second.url}/_data/`)).text()).toContain('"total":2');
 });
 
