@@ -111,15 +111,6 @@ describe('a WebSocket', () => {
     expect(lines.find(({ msg }) => msg === 'upgrade')).toMatchObject({ path: '/live', status: 101 });
   });
 
-  it("works with Node's own client, which has the API of browsers", async () => {
-    const { url } = await startSockets();
-    const peer = new globalThis.WebSocket(`${url}/live`);
-    const heard = new Promise((resolve) => peer.addEventListener('message', ({ data }) => resolve(data)));
-    peer.addEventListener('open', () => peer.send('hello'));
-    expect(await heard).toBe('nobody: hello');
-    peer.close();
-  });
-
   it('is not idle: a younger idle connection is closed before it', async () => {
     const { url, port } = await startSockets({ limited: { limits: { total: 128, ofSender: 2 } } });
     const peer = await dialOpen(`${url}/live`);
