@@ -216,8 +216,10 @@ export const SETTINGS = {
 
 /** Settings of 0.2.0 that no longer exist, and what replaces them. Delete the table in 0.4.0. */
 const REMOVED_SETTINGS = {
+  // #region desk
   DESK_MCP: 'Agents read incidents as Markdown: `npm run desk -- <address>`, or the API with Accept: text/markdown.',
   DESK_ONLY: 'If your app does not start, read its failures with `npm run desk`.',
+  // #endregion desk
 } as const;
 
 /** Returns a sentence for each setting in the environment that no longer exists. */

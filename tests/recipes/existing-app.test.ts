@@ -153,11 +153,11 @@ describe.each([
       ['legacy/faults.js', "    if (req.query.other) throw new TypeError('The second fault.');"],
       ['legacy/faults.js', '  return { shelf: undefined }.shelf[id];'],
     ];
-    for (const [index, [digest = '', occurrence]] of addresses.map((address) => address.split('-')).entries()) {
-      const ask = () => fetch(`${url}/api/desk/incidents/${digest}/occurrences/${occurrence}`, { headers });
+    for (const [index, address] of addresses.entries()) {
+      const ask = () => fetch(`${url}/api/desk/incidents/${address}`, { headers });
       await expect.poll(async () => (await ask()).status, { timeout: 10_000 }).toBe(200);
-      const { whole } = (await (await ask()).json()) as { whole: { errors: { frames: OwnFrame[] }[] } };
-      const frame = whole.errors[0]?.frames.find(({ isOwn }) => isOwn);
+      const { shown } = (await (await ask()).json()) as { shown: { full: { errors: { frames: OwnFrame[] }[] } } };
+      const frame = shown.full.errors[0]?.frames.find(({ isOwn }) => isOwn);
       const source = frame?.source;
       expect([frame?.file, source?.lines[(frame?.line ?? 0) - source.start]]).toEqual(lines[index]);
     }

@@ -72,7 +72,7 @@ describe('a release and its predecessor on one PostgreSQL', () => {
     });
     for (const { desk } of [before, after]) {
       for (const failure of failures) {
-        expect(await desk.calls.find(toAddress(failure))).toMatchObject({ state: 'kept', occurrence: { full: {} } });
+        expect(await desk.calls.find(toAddress(failure))).toMatchObject({ state: 'stored', occurrence: { full: {} } });
       }
     }
     await after.desk.close();
@@ -82,7 +82,7 @@ describe('a release and its predecessor on one PostgreSQL', () => {
     const failure = createFailure();
     expect(back.desk.journal(failure)).toBe(true);
     expect(await back.desk.calls.find(toAddress(failure))).toMatchObject({
-      state: 'kept',
+      state: 'stored',
       incident: { counts: { server: 3 } },
     });
     for (const { lines } of [before, after, back]) expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
@@ -108,7 +108,7 @@ describe('a release and its predecessor on one PostgreSQL', () => {
     const again = await openRelease({ databaseUrl, release: 'v2', dataDir, workerFile: later });
     await expect
       .poll(() => again.desk.calls.find(toAddress(failure)), PATIENCE)
-      .toMatchObject({ state: 'kept', incident: { counts: { server: 1 } } });
+      .toMatchObject({ state: 'stored', incident: { counts: { server: 1 } } });
   }, 60_000);
 });
 

@@ -4,7 +4,7 @@ import { MiB, Second } from '../../shared/units.ts';
 import { type Config, listRemovedSettings, readConfig } from '../config.ts';
 import { checkDestinationSettings } from '../destination.ts';
 import { DESTINATION_FILES, DESTINATION_PATHS, readKeptToken } from '../destination-settings.ts';
-import { CHECK_PATH, CHECK_PAUSE, type SeenRequest } from '../engine/monitoring/check-page.ts';
+import { CHECK_PATH, CHECK_PAUSE, FORGED_ADDRESS, type SeenRequest } from '../engine/monitoring/check-page.ts';
 import type { ProductSettings } from '../engine/product.ts';
 import { ConfigError, type Environment } from '../engine/settings.ts';
 import { findExisting, requireWritable, UnwritableFolderError } from './data-folder.ts';
@@ -28,8 +28,6 @@ interface CheckOptions {
 const TIMEOUT = 15 * Second;
 /** Below this, the server soon cannot store anything (bytes). */
 const LITTLE_SPACE = 100 * MiB;
-/** From the block for documentation (RFC 5737), so no proxy has it. */
-const FORGED_ADDRESS = '203.0.113.7';
 
 /**
  * `npm start -- --check [url]`: checks settings, data folder and build without starting or creating anything. With a
@@ -126,7 +124,7 @@ async function checkSite(url: URL, config: Config | undefined): Promise<Finding[
 
 /** Is a path of operators closed to strangers, and to a header that only the authenticating proxy can set? */
 async function checkClosed(url: URL, path: string, config: Config): Promise<Finding[]> {
-  // A setting of the desk, which an app can have removed.
+  // An app can have removed what has this setting.
   const header: unknown = 'authProxyHeader' in config ? config.authProxyHeader : undefined;
   const callers = [
     { who: 'strangers', headers: {} },

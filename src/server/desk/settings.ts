@@ -3,7 +3,7 @@ import { ONLY_OPERATOR, ONLY_VIEWER, parseTokens, TOKEN_SENTENCE } from '../acce
 import { parseOrigins } from '../engine/protection/origin-settings.ts';
 import { parsed, port, type SettingsTable, type SettingsValues, whole } from '../engine/settings.ts';
 import { ISSUE_FIELDS, parseIssueLink, parseSourceLink, parseTraceLink } from './links.ts';
-import { parseHttpUrls, parseMailAddresses, parseThresholds } from './notifications/settings.ts';
+import { parseHttpUrls, parseMailAddresses } from './notifications/settings.ts';
 
 /** Headers that the server itself reads, so it cannot remove them from requests. */
 const OTHER_HEADERS =
@@ -117,12 +117,9 @@ export const DESK_SETTINGS = {
   },
   NOTIFY_AFTER: {
     about:
-      'When a new incident is announced: after a number of occurrences (3), of occurrences within minutes (10 in 5m) or of visitors (20 visitors). Of several, separated by commas, the first that is reached counts. Regressions are always announced. Default: at the first occurrence.',
-    example: '10 in 5m,20 visitors',
-    schema: parsed(
-      'is not a threshold. Use a whole number from 1 to 1000000, such as 3 or 20 visitors, or up to 1000 occurrences in up to 60 minutes, such as 10 in 5m. Separate several with commas.',
-      parseThresholds,
-    ).prefault('1'),
+      'How often a new incident must happen before it is announced. Regressions are always announced. Default: at the first occurrence.',
+    example: '10',
+    schema: whole({ what: 'occurrences', from: 1, to: 1_000_000 }).prefault('1'),
   },
   SOURCE_LINK: {
     about:

@@ -122,7 +122,7 @@ test('an incident shows the source of a loader and of a browser module, in its o
     environment: 'development',
     place: { file: 'src/server/product/pages/index.ts', function: 'findOrder', line: 4 + ADDED },
   });
-  expect(thrown.latest.full.errors[0].frames[0]).toMatchObject({
+  expect(thrown.shown.full.errors[0].frames[0]).toMatchObject({
     file: 'src/server/product/pages/index.ts',
     line: 4 + ADDED,
     isOwn: true,
@@ -134,7 +134,7 @@ test('an incident shows the source of a loader and of a browser module, in its o
   await page.getByRole('button', { name: 'Pay' }).click();
   const clicked = await readIncident('TypeError: The payment failed.');
   expect(clicked.place).toMatchObject({ file: 'src/shared/product/ui/button.tsx', function: 'Button.pay', line: 3 });
-  expect(clicked.latest.full.errors[0].frames[0]).toMatchObject({
+  expect(clicked.shown.full.errors[0].frames[0]).toMatchObject({
     file: 'src/shared/product/ui/button.tsx',
     line: 3,
     isOwn: true,
@@ -150,7 +150,7 @@ test('an incident of a time zone names the texts that differ, and their componen
     "Error: Hydration failed because the server rendered text didn't match the client. As a result this tree will be regenerated on the client. This can happen if a SSR-ed Client Component used:",
   );
   expect(differing.place).toMatchObject({ file: 'src/shared/product/pages/other.tsx', function: 'Clock', line: 1 });
-  expect(differing.latest.whole.story.said).toMatch(
+  expect(differing.shown.full.story.said).toMatch(
     /<Clock label="Opens at">\n +<p>\n +<time>\n\+ +10:30 AM\n- +8:30 AM$/,
   );
   await page.close();

@@ -112,13 +112,22 @@ export function createSegments(folder: string, files: SegmentFiles = FILES) {
     tidy(stored: LogPosition): void {
       if (file === undefined) return;
       const path = toSegmentPath(folder, end.segment, 'ndjson');
-      const isInPlace = statSync(path, { throwIfNoEntry: false })?.ino === fstatSync(file).ino;
+      const isInPlace = isSameFile(path, file);
       const isStored = stored.segment === end.segment && stored.offset === end.offset && end.offset > 0;
       if (isInPlace && !isStored) return;
-      rotate();
-      if (isStored) rmSync(path, { force: true });
+      // On a read-only disk, the open segment is the only one that still takes records.
+      if (!isStored || remove(path)) rotate();
     },
   };
+}
+
+/** An unreadable folder counts as another file, so that the next record begins another segment. */
+function isSameFile(path: string, file: number): boolean {
+  try {
+    return statSync(path).ino === fstatSync(file).ino;
+  } catch {
+    return false;
+  }
 }
 
 function toSegmentPath(folder: string, number: number, extension: Segment['extension']): string {
@@ -140,7 +149,17 @@ export function listSegments(folder: string): Segment[] {
 
 /** Deletes the segments before a position. */
 export function dropSegments(folder: string, { segment }: LogPosition): void {
-  for (const { number, path } of listSegments(folder)) if (number < segment) rmSync(path, { force: true });
+  for (const { number, path } of listSegments(folder)) if (number < segment) remove(path);
+}
+
+/** @returns false if the file cannot be deleted now. Later calls try again, and the position says that it is stored */
+function remove(path: string): boolean {
+  try {
+    rmSync(path, { force: true });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function listNames(folder: string): string[] {

@@ -1,7 +1,5 @@
-import { Hour, Minute } from '../../../shared/units.ts';
 import { MAIL_ADDRESS, parseUrl, splitList } from '../../engine/outgoing/parse-settings.ts';
 import type { MailServer } from '../../engine/outgoing/send-mail.ts';
-import type { Threshold } from '../store/store-context.ts';
 
 /** Everything that notifications need, secrets included. It is plain data, because it is sent to the desk worker. */
 export interface NotifySettings {
@@ -9,8 +7,8 @@ export interface NotifySettings {
   readonly webhookSecret: string | undefined;
   /** Undefined if mail is not configured. */
   readonly mail: MailSettings | undefined;
-  /** A new incident is announced when it reaches one of these. */
-  readonly after: readonly Threshold[];
+  /** A new incident is announced when it has happened this often. */
+  readonly after: number;
   /** Names, addresses and networks that are allowed although they are not public. */
   readonly privateTargets: readonly string[];
   /** The public origin of the desk. Undefined if it is not configured. */
@@ -19,21 +17,6 @@ export interface NotifySettings {
 
 export interface MailSettings extends MailServer {
   readonly to: readonly string[];
-}
-
-/** Parses `3`, `10 in 5m` and `20 visitors`, separated by commas. The rows of occurrences limit what is counted in minutes. */
-export function parseThresholds(text: string): Threshold[] | undefined {
-  const parts = splitList(text).map((part) => /^([1-9]\d{0,6})(?: in ([1-9]\d?)m| (visitors))?$/.exec(part));
-  const thresholds = parts.map((part) => {
-    const [, count, minutes, of] = part ?? [];
-    return {
-      count: Number(count),
-      ...(minutes && { within: Number(minutes) * Minute }),
-      ...(of && { of: 'visitors' as const }),
-    };
-  });
-  const isSound = thresholds.every(({ count, within = 0 }) => count <= (within ? 1000 : 1e6) && within <= Hour);
-  return isSound && thresholds.length > 0 ? thresholds : undefined;
 }
 
 /** Parses URLs, separated by commas. @returns undefined if one is invalid */

@@ -26,7 +26,7 @@ import {
   type Sql,
   toColumn,
 } from './sql.ts';
-import type { NotificationRules, NotificationTarget, StoreContext, Threshold } from './store-context.ts';
+import type { NotificationRules, NotificationTarget, StoreContext } from './store-context.ts';
 
 /**
  * `new`: an incident that did not exist. `regressed`: it returned after it was resolved. `frequent`: it reached
@@ -98,9 +98,10 @@ export async function queueNotifications(
     keys,
   );
   for (const row of rows) {
+    const isNew = row.due_event === 'new';
+    if (isNew && row.server_count + row.browser_count < after) continue;
     if (QUIET_KINDS.has(row.kind) || !(await isBelieved(sql, row))) continue;
-    const event = row.due_event === 'new' ? await toNewEvent(sql, row, after) : row.due_event;
-    if (!event) continue;
+    const event = isNew && after > 1 ? 'frequent' : row.due_event;
     const claimed = await sql.run('UPDATE desk_incidents SET due_event = NULL WHERE key = ? AND due_event = ?', [
       row.key,
       row.due_event,
@@ -120,28 +121,6 @@ async function isBelieved(sql: Sql, { key, server_count: ofServers, visitors }: 
     [key, key, Day],
   );
   return within >= BELIEVED_VISITORS;
-}
-
-/** @returns undefined until one of the thresholds is reached */
-async function toNewEvent(sql: Sql, row: DueRow, after: readonly Threshold[]): Promise<'new' | 'frequent' | undefined> {
-  for (const threshold of after) {
-    if (!(await isReached(sql, row, threshold))) continue;
-    return threshold.count === 1 && !threshold.of ? 'new' : 'frequent';
-  }
-  return undefined;
-}
-
-async function isReached(sql: Sql, row: DueRow, { count, of, within }: Threshold): Promise<boolean> {
-  if (of) return row.visitors >= count;
-  if (within === undefined) return row.server_count + row.browser_count >= count;
-  // The last occurrence ends the period that counts.
-  const times = await readNumber(
-    sql,
-    `SELECT COUNT(*) AS value FROM desk_occurrences
-      WHERE key = ? AND at > (SELECT MAX(at) FROM desk_occurrences WHERE key = ?) - ?`,
-    [row.key, row.key, within],
-  );
-  return times >= count;
 }
 
 async function storeNotifications(

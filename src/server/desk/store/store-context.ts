@@ -8,18 +8,10 @@ export interface NotificationTarget {
   readonly name: string;
 }
 
-/** A number of occurrences, or of visitors. */
-export interface Threshold {
-  readonly count: number;
-  readonly of?: 'visitors';
-  /** Only occurrences in a period of this length count (ms). */
-  readonly within?: number;
-}
-
 /** When notifications of new incidents are sent, and to whom. */
 export interface NotificationRules {
-  /** A new incident is announced when it reaches one of these. */
-  readonly after: readonly Threshold[];
+  /** A new incident is announced when it has happened this often. */
+  readonly after: number;
   /** Without targets, incidents still count as announced, so that a target that is added later gets only newer ones. */
   readonly targets: readonly NotificationTarget[];
 }

@@ -38,7 +38,7 @@ interface StoreOptions {
   readonly rules?: NotificationRules | undefined;
 }
 
-const NO_NOTIFICATIONS: NotificationRules = { after: [{ count: 1 }], targets: [] };
+const NO_NOTIFICATIONS: NotificationRules = { after: 1, targets: [] };
 
 /**
  * @param databaseUrl the URL of PostgreSQL. Undefined for SQLite in `dataDir`

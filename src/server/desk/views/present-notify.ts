@@ -1,7 +1,5 @@
-import { toDuration, toPlural } from '../../../shared/words.ts';
 import type { NotifySettings } from '../notifications/settings.ts';
 import { listTargets } from '../notifications/targets.ts';
-import type { Threshold } from '../store/store-context.ts';
 
 /** The notification settings that the desk shows, without secrets. */
 export interface NotifyFacts {
@@ -18,7 +16,9 @@ export function presentNotify(notify: NotifySettings | undefined): NotifyFacts {
   return {
     targets,
     settings: [
-      ...(targets.length > 0 ? [['Notify', toAfterWords(after)] as const] : []),
+      ...(targets.length > 0
+        ? [['Notify', after === 1 ? 'at the first occurrence' : `after ${after} occurrences`] as const]
+        : []),
       ...(webhooks.length > 0 ? [['Signed', isSigned] as const] : []),
       ...(targets.length > 0
         ? [['Links to the desk', deskOrigin ?? 'Paths only. Set DESK_ORIGIN for full links'] as const]
@@ -26,12 +26,4 @@ export function presentNotify(notify: NotifySettings | undefined): NotifyFacts {
       ...(privateTargets.length > 0 ? [['Private targets', privateTargets.join(', ')] as const] : []),
     ],
   };
-}
-
-function toAfterWords(after: readonly Threshold[]): string {
-  const words = after.map(({ count, of, within }) => {
-    if (count === 1 && !of) return 'at the first occurrence';
-    return `after ${toPlural(count, of ? 'visitor' : 'occurrence')}${within ? ` in ${toDuration(within)}` : ''}`;
-  });
-  return words.join(', or ');
 }

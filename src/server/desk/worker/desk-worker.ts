@@ -69,7 +69,7 @@ export function createDeskWorker({ start, digester, count, log, onBlocked, onRet
   const folder = join(journals, process);
   const signals = createSignals(start.signals);
   const targets = notify ? createTargets({ settings: notify }) : [];
-  const rules = { after: notify?.after ?? [{ count: 1 }], targets };
+  const rules = { after: notify?.after ?? 1, targets };
   signals.storeState = 'opening';
   const holder = createStoreHolder({
     open: async () => openStore(openDriver({ dataDir, databaseUrl, log }), { environment, log, rules }),

@@ -15,8 +15,14 @@ export function scrubFailure(failure: Failure, scrubber: Scrubber): Failure {
     ...(site && { site: { ...site, detail: scrubber.text(site.detail) } }),
     ...(request && { request: scrubRequest(request, scrubber) }),
     ...(componentStack !== undefined && { componentStack: scrubber.text(componentStack) }),
-    ...(breadcrumbs && { breadcrumbs: breadcrumbs.map((breadcrumb) => scrubBreadcrumb(breadcrumb, scrubber)) }),
     ...(tags && { tags: scrubTexts(tags, scrubber) }),
+    // The newest first, because the budget of a report may end before the oldest.
+    ...(breadcrumbs && {
+      breadcrumbs: breadcrumbs
+        .toReversed()
+        .map((breadcrumb) => scrubBreadcrumb(breadcrumb, scrubber))
+        .reverse(),
+    }),
     ...(extra && { extra: scrubber.value(extra) as Record<string, unknown> }),
   };
 }

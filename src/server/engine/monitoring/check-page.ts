@@ -15,6 +15,9 @@ export const CHECK_PATH = '/_check';
 /** The pause between the first and the second line of the answer (ms). A proxy that collects answers removes it. */
 export const CHECK_PAUSE = 1 * Second;
 
+/** The `X-Forwarded-For` of the command: an address for documentation (RFC 5737), so no proxy has it. */
+export const FORGED_ADDRESS = '203.0.113.7';
+
 /** A request as the server saw it: the first line of the answer. */
 export interface SeenRequest {
   /** The visitor's address, as in the log. */
@@ -23,7 +26,7 @@ export interface SeenRequest {
   readonly host: string | undefined;
   /** Whether TRUST_PROXY includes the other end of the connection. */
   readonly isPeerTrusted: boolean;
-  /** Whether a proxy named a visitor, in any of the usual headers. */
+  /** Whether a proxy added a header or changed the forged address. */
   readonly isForwarded: boolean;
   /** The size of the body that arrived. */
   readonly bytes: number;
@@ -53,7 +56,9 @@ export function checkPage({ trust, mayRead }: { trust: ProxyTrust; mayRead: MayR
       scheme: readScheme(req, isPeerTrusted),
       host: readHost(req, isPeerTrusted),
       isPeerTrusted,
-      isForwarded: ['x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'via'].some((name) => name in req.headers),
+      isForwarded:
+        req.headers['x-forwarded-for'] !== FORGED_ADDRESS ||
+        ['x-forwarded-proto', 'forwarded', 'via'].some((name) => name in req.headers),
       bytes,
     };
   }

@@ -23,7 +23,8 @@ export function isFromProxy(req: IncomingMessage, trust: ProxyTrust): boolean {
 
 /** Returns the nearest address that is not a trusted proxy. Anyone can write what precedes it in `X-Forwarded-For`. */
 export function toClientAddress(req: IncomingMessage, trust: ProxyTrust): string {
-  let address = req.socket.remoteAddress ?? '';
+  // Node removes the socket from some requests that have ended.
+  let address = req.socket?.remoteAddress ?? '';
   const forwarded = req.headers['x-forwarded-for'];
   if (forwarded === undefined || !trust(address, 0)) return address;
   const hops = String(forwarded).split(',').reverse();

@@ -135,7 +135,9 @@ function readSource(body: JsonRecord, sender: Sender, scrubber: ReportScrubber):
   if (!URL.canParse(file)) return undefined;
   const { origin, pathname } = new URL(file);
   const isPage = (origin === sender.origin || sender.isOurs(origin)) && !/\.m?js$/.test(pathname);
-  return isPage ? undefined : { file: origin + pathname.replace(/[\w.~-]*\d[\w.~-]*/g, '*'), ...place };
+  return isPage
+    ? undefined
+    : { file: origin + pathname.replace(/[\w.~-]+/g, (word) => (/\d/.test(word) ? '*' : word)), ...place };
 }
 
 /** Returns the host of the blocked URL, or the word that the browser reports instead. */

@@ -27,7 +27,7 @@ async function open(
     dataDir,
     databaseUrl,
     notify: {
-      ...{ webhooks: [], webhookSecret: undefined, mail: undefined, after: [{ count: 1 }] },
+      ...{ webhooks: [], webhookSecret: undefined, mail: undefined, after: 1 },
       ...{ privateTargets: ['127.0.0.1'], deskOrigin: 'https://desk.example.com', ...notify },
     },
   });
@@ -65,7 +65,7 @@ describe.each(['SQLite', 'PostgreSQL'])('a desk on %s', (name) => {
 
   it('notifies of an incident that has become frequent', async () => {
     const webhook = await useWebhook();
-    const desk = await open({ webhooks: [webhook.url], after: [{ count: 3 }] }, { databaseUrl: await toUrl() });
+    const desk = await open({ webhooks: [webhook.url], after: 3 }, { databaseUrl: await toUrl() });
     for (let count = 0; count < 3; count += 1) {
       desk.journal(createFailure());
       desk.journal(createFailure({ digest: `0000000${count}` }));

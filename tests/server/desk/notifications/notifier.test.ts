@@ -29,7 +29,7 @@ async function start(names: readonly string[] = ['hook']) {
   if (!first) throw new Error('Name a target.');
   const store = await openStore(openSqlite(':memory:', { log }), {
     environment: 'production',
-    rules: { after: [{ count: 1 }], targets },
+    rules: { after: 1, targets },
   });
   const state = { isAway: false };
   const notifier = createNotifier({

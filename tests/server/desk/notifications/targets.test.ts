@@ -39,7 +39,7 @@ const INCIDENT: Incident = {
 
 function settingsOf(wanted: Partial<NotifySettings> = {}): NotifySettings {
   return {
-    ...{ webhooks: [], webhookSecret: undefined, mail: undefined, after: [{ count: 1 }] },
+    ...{ webhooks: [], webhookSecret: undefined, mail: undefined, after: 1 },
     ...{ privateTargets: ['127.0.0.1'], deskOrigin: FACTS.deskOrigin, ...wanted },
   };
 }

@@ -33,11 +33,11 @@ it.each([
 });
 
 it('shows the settings without their secrets', () => {
-  const more = { WEBHOOK_SECRET: 'canary-canary-canary', NOTIFY_AFTER: '3, 10 in 5m, 20 visitors' };
+  const more = { WEBHOOK_SECRET: 'canary-canary-canary', NOTIFY_AFTER: '3' };
   expect(presentNotify(read({ ...WEBHOOK, ...MAIL, ...more }))).toEqual({
     targets: ['Webhook 1 hooks.example.com', 'Webhook 2 other.example', 'Mail to d@e.f, g@h.i'],
     settings: [
-      ['Notify', 'after 3 occurrences, or after 10 occurrences in 5 min, or after 20 visitors'],
+      ['Notify', 'after 3 occurrences'],
       ['Signed', 'Yes'],
       ['Links to the desk', 'http://127.0.0.1:3000'],
     ],

@@ -3,7 +3,7 @@ import { openStore, type Store } from '../../../../src/server/desk/store/store.t
 import type { NotificationRules } from '../../../../src/server/desk/store/store-context.ts';
 import { describeStores, fullOf } from '../../../support/stores.ts';
 
-const rules: NotificationRules = { after: [{ count: 1 }], targets: [{ id: 'hook', name: 'Webhook' }] };
+const rules: NotificationRules = { after: 1, targets: [{ id: 'hook', name: 'Webhook' }] };
 const by = { author: 'ada' };
 const DIGEST = '7K3QM2XA';
 

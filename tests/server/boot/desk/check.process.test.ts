@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type E2eServer, startServer } from '../../support/e2e-server.ts';
+import { type E2eServer, startServer } from '../../../support/e2e-server.ts';
 
-const MAIN = fileURLToPath(new URL('../../../dist/server/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../../dist/server/main.js', import.meta.url));
 const OPERATOR_TOKEN = 'a-token-of-an-operator';
 
 async function check(env: Record<string, string>, ...args: string[]): Promise<{ code: number | null; out: string }> {
