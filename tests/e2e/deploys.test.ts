@@ -10,7 +10,6 @@ import { shareBrowser, watch } from '../support/browser.ts';
 import {
   AGENT,
   addressIn,
-  type Digests,
   failInBrowser,
   failOnServer,
   insertLines,
@@ -55,13 +54,14 @@ function replaceIn(app: OwnedApp, path: string, words: string, others: string): 
 }
 
 describe('a digest', () => {
-  let digests: Digests;
+  let digests: ReadonlyMap<string, string>;
 
   /** Collects the digest of every failure, from a new process with an empty store. */
-  async function collect(app: OwnedApp, dataDir: string): Promise<Digests> {
+  async function collect(app: OwnedApp, dataDir: string): Promise<typeof digests> {
     const running = await startApp(app.folder, { DATA_DIR: join(app.folder, dataDir) });
     try {
-      return new Map([...(await failInBrowser(browser, running)), ...(await failOnServer(running))]);
+      const addresses = [...(await failInBrowser(browser, running)), ...(await failOnServer(running))];
+      return new Map(addresses.map(([name, address]) => [name, address.slice(0, 8)]));
     } finally {
       await running.stop();
     }
@@ -90,7 +90,7 @@ describe('a digest', () => {
     const others = await collect(next, 'data');
     expect(others.get(REWORDED)).toMatch(/^\w{8}$/);
     expect([...digests.values()]).not.toContain(others.get(REWORDED));
-    expect(new Map(others).set(REWORDED, digests.get(REWORDED))).toEqual(digests);
+    expect(new Map(others).set(REWORDED, digests.get(REWORDED) ?? '')).toEqual(digests);
   });
 });
 

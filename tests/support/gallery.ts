@@ -5,6 +5,7 @@ import type { FoundIncident, ResolvedFrame, StoredFailure } from '../../src/serv
 import type { SqlDriver } from '../../src/server/desk/store/sql.ts';
 import { openDriver, openStore, type Store } from '../../src/server/desk/store/store.ts';
 import { parseAddress } from '../../src/server/engine/errors/parse-address.ts';
+import { toOccurrence } from '../../src/shared/engine/reporting/address.ts';
 import { hydrated } from '../e2e/site.ts';
 import type { OwnedApp, RunningApp } from './owned-app.ts';
 import { createTestLog } from './test-log.ts';
@@ -17,12 +18,14 @@ export const ADDRESS = /\b[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}\b/;
 export const AGENT =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36';
 
-/** `src/server/product/pay.ts:7` */
-export type Place = string;
-
-/** Finds the comments `// fails: <name>`. @param folder of the app, whose `src` is searched */
-export function readPlaces(folder: string): ReadonlyMap<string, Place> {
-  const places = new Map<string, Place>();
+/**
+ * Finds the comments `// fails: <name>`.
+ *
+ * @param folder of the app, whose `src` is searched
+ * @returns places such as `src/server/product/pay.ts:7`, by name
+ */
+export function readPlaces(folder: string): ReadonlyMap<string, string> {
+  const places = new Map<string, string>();
   for (const { path, lines } of readProduct(folder)) {
     for (const [index, line] of lines.entries()) {
       const name = nameOf(line);
@@ -66,7 +69,7 @@ export async function lookUp(dataDir: string, text: string): Promise<FoundIncide
 }
 
 /** The first product line in the stack of the outermost error that has one. */
-export function placeOf({ resolved = [] }: StoredFailure): Place | undefined {
+export function placeOf({ resolved = [] }: StoredFailure): string | undefined {
   const frame = resolved.map((frames) => frames.find(isProduct)).find((found) => found !== undefined);
   return frame && `${frame.file}:${frame.line}`;
 }
@@ -90,12 +93,12 @@ function parseLine(line: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Digests by failure name. */
-export type Digests = ReadonlyMap<string, string | undefined>;
+/** Addresses by failure name. */
+export type Addresses = ReadonlyMap<string, string>;
 
-/** Failures before the first byte of the response, and after it. */
+/** Failures before the first byte of the response, after it, and ones that are only logged. */
 const FAILING_PAGES = {
-  'loader-property': '/loader/property',
+  'loader-property': '/loader/property?token=canary',
   'loader-thrown': '/loader/thrown',
   'loader-cause': '/loader/cause',
   'loader-string': '/loader/string',
@@ -107,14 +110,14 @@ const FAILING_PAGES = {
   step: '/step',
   route: '/export.csv',
   'mounted-app': '/legacy',
-} as const;
+};
 const FAILING_STREAMS = {
   'part-render': '/part',
   'after-flush': '/after',
   'late-rejected': '/late/thrown',
   'late-native': '/late/native',
-} as const;
-/** Failures that are only logged. The last one ends the process. */
+};
+/** The last one ends the process. */
 const LOGGED = {
   'late-write': ['/late-write', { origin: 'request' }],
   'unhandled-rejection': ['/loader/rejection', { origin: 'request' }],
@@ -122,85 +125,74 @@ const LOGGED = {
   uncaught: ['/loader/uncaught', { origin: 'process', kind: 'exception' }],
 } as const;
 
-type Ask = (path: string, init?: RequestInit) => Promise<Response>;
-
-/** Triggers every server failure of the gallery, the last of which ends the server, and collects their digests. */
-export async function failOnServer(server: RunningApp): Promise<Digests> {
+/** Triggers every server failure of the gallery, the last of which ends the server. */
+export async function failOnServer(server: RunningApp): Promise<Addresses> {
   const headers = { 'User-Agent': AGENT, Origin: server.url };
-  const ask: Ask = (path, init) => fetch(server.url + path, { redirect: 'manual', ...init, headers });
-  const digests = new Map<string, string | undefined>();
-  for (const [name, path] of Object.entries(FAILING_PAGES)) digests.set(name, toHeader(await ask(path)));
-  for (const name of ['thrown', 'native']) digests.set(`action-${name}`, toHeader(await post(`form.${name}`, ask)));
-  for (const [name, path] of Object.entries(FAILING_STREAMS)) digests.set(name, await toMarkup(await ask(path)));
-  digests.set('api-thrown', await toProblem(await ask('/api/orders/7')));
-  digests.set('api-rejected', await toProblem(await ask('/api/orders/7', { method: 'DELETE' })));
+  const addresses = new Map<string, string>();
+  const ask = (path: string, init?: RequestInit) => fetch(server.url + path, { redirect: 'manual', ...init, headers });
+  const note = (name: string, text: string | null | undefined) =>
+    void addresses.set(name, ADDRESS.exec(text ?? '')?.[0] ?? '');
+  /** Notes the header, if the body has it too. */
+  const noteHeader = async (name: string, response: Response) => {
+    const address = response.headers.get('X-Error-Digest') ?? 'none';
+    const body = (await response.text()).replace('/desk/', '').replace(/\/(?=\w{8}")/, '-'); // of a problem's `instance`
+    note(name, response.status === 500 && body.includes(address) ? address : '');
+  };
+  for (const [name, path] of Object.entries(FAILING_PAGES)) await noteHeader(name, await ask(path));
+  for (const name of ['thrown', 'native']) {
+    const body = new URLSearchParams({ _action: `form.${name}` });
+    await noteHeader(`action-${name}`, await ask('/form', { method: 'POST', body }));
+  }
+  await noteHeader('api-thrown', await ask('/api/orders/7'));
+  await noteHeader('api-rejected', await ask('/api/orders/7', { method: 'DELETE' }));
+  for (const [name, path] of Object.entries(FAILING_STREAMS)) note(name, await (await ask(path)).text());
   for (const [name, [path, told]] of Object.entries(LOGGED)) {
-    digests.set(name, await findLogged(() => ask(path), told, server));
+    const before = server.log().length;
+    const acting = ask(path).catch(() => undefined); // the connection can end with the process
+    note(name, await findLogged(server, told, before));
+    await acting;
   }
   await server.ended;
-  return digests;
+  return addresses;
 }
 
-function post(action: string, ask: Ask): Promise<Response> {
-  return ask('/form', { method: 'POST', body: new URLSearchParams({ _action: action }) });
-}
-
-function toHeader({ headers }: Response): string | undefined {
-  return headers.get('X-Error-Digest')?.slice(0, 8);
-}
-
-/** Finds a digest in a template, or in the error shown in place of a deferred value. */
-async function toMarkup(response: Response): Promise<string | undefined> {
-  return ADDRESS.exec(await response.text())?.[0].slice(0, 8);
-}
-
-async function toProblem(response: Response): Promise<string> {
-  return ((await response.json()) as { digest: string }).digest;
-}
-
-/** @param told fields that the log line must have */
-async function findLogged(
-  act: () => Promise<unknown>,
-  told: Readonly<Record<string, string>>,
-  { log }: RunningApp,
-): Promise<string | undefined> {
-  const before = log().length;
-  const acting = act().catch(() => undefined); // the connection can end with the process
+/** Waits for the address of a failure in the log. @param told fields that the log line must have */
+export async function findLogged({ log }: RunningApp, told: object, before = 0): Promise<string> {
   const isMeant = (line: Readonly<Record<string, unknown>>) =>
     Object.entries(told).every(([key, value]) => line[key] === value);
-  const read = () => addressIn(log().slice(before), isMeant)?.slice(0, 8);
+  const read = () => addressIn(log().slice(before), isMeant);
   await until(() => read() !== undefined, `a line with ${JSON.stringify(told)} in the log`, 15_000);
-  await acting;
-  return read();
+  return read() ?? '';
 }
 
-/** Triggers every browser failure of the gallery, and reads their digests from the tunnel's responses. */
-export async function failInBrowser(browser: Browser, { url }: RunningApp): Promise<Digests> {
-  const digests = new Map<string, string | undefined>();
+/** Triggers every browser failure of the gallery, and reads their addresses from the tunnel's responses. */
+export async function failInBrowser(browser: Browser, { url }: RunningApp): Promise<Addresses> {
+  const addresses = new Map<string, string>();
   const context = await browser.newContext({ baseURL: url, userAgent: AGENT });
   const page = await context.newPage();
-  const note = async (name: string, act: () => Promise<unknown>) => {
-    digests.set(name, (await reportOf(page, act)).digest);
+  const open = async (path: string) => {
+    await page.goto(path);
+    await hydrated(page);
   };
-  await page.goto('/browser');
-  await hydrated(page);
-  for (const name of ['click', 'click-string', 'rejection', 'timer', 'effect']) {
-    await note(name, () => press(page, name));
-  }
-  await page.goto('/browser');
-  await hydrated(page);
-  await note('render', () => press(page, 'render'));
-  await page.goto('/');
-  await hydrated(page);
-  await note('home-click', () => press(page, 'open'));
-  await note('home-list', () => press(page, 'list'));
+  const note = async (name: string, act: () => Promise<unknown>) => {
+    const { id, digest = '' } = await reportOf(page, act);
+    addresses.set(name, `${digest}-${toOccurrence(id)}`);
+  };
+  const notePress = (name: string, button = name) => note(name, () => press(page, button));
+  await open('/browser');
+  for (const name of ['click', 'click-string', 'rejection', 'timer', 'effect']) await notePress(name);
+  await open('/browser');
+  await notePress('render');
+  await open('/');
+  await notePress('home-click', 'open');
+  await notePress('home-list', 'list');
   await press(page, 'more');
-  await note('more-click', () => press(page, 'buy'));
+  await notePress('more-click', 'buy');
   await note('client-render', () => page.goto('/client-render'));
   await note('mismatch', () => page.goto('/mismatch'));
   await note('effect-kept', () => page.goto('/kept'));
   await context.close();
-  return digests;
+  return addresses;
 }
 
 /** Clicks without a pointer, because the address shown for a failure moves the buttons below it. */
@@ -240,7 +232,14 @@ function withLinesAbove(lines: readonly string[]): string[] {
     const indent = /^ */.exec(line)?.[0] ?? '';
     grown = [
       ...grown.slice(0, top),
-      ...toFunction(`before${at}`),
+      // A function that is called, so that no bundler removes it
+      '/**',
+      ' * Added in this release.',
+      ' */',
+      `function before${at}(): number {`,
+      '  return performance.now();',
+      '}',
+      `Reflect.has(globalThis, String(before${at}()));`,
       ...grown.slice(top, at),
       `${indent}// These lines are new,`,
       `${indent}Reflect.has(globalThis, 'nothing');`,
@@ -250,17 +249,4 @@ function withLinesAbove(lines: readonly string[]): string[] {
     at += 10;
   }
   return grown;
-}
-
-/** Returns a function and a call to it, so that no bundler removes it. */
-function toFunction(name: string): string[] {
-  return [
-    '/**',
-    ' * Added in this release.',
-    ' */',
-    `function ${name}(): number {`,
-    '  return performance.now();',
-    '}',
-    `Reflect.has(globalThis, String(${name}()));`,
-  ];
 }
