@@ -11,8 +11,6 @@ export interface NotifySettings {
   readonly mail: MailSettings | undefined;
   /** A new incident is announced when it reaches one of these. */
   readonly after: readonly Threshold[];
-  /** Names, addresses and networks that are allowed although they are not public. */
-  readonly privateTargets: readonly string[];
   /** The public origin of the desk. Undefined if it is not configured. */
   readonly deskOrigin: string | undefined;
 }
