@@ -10,7 +10,6 @@ import { exchanged, hydrated, useSite } from '../site.ts';
 const site = useSite();
 
 const WIDE = { width: 1280, height: 900 };
-const _NARROW = { width: 390, height: 844 };
 
 /** All pages of the route table, and a path without a page. */
 const paths = [...listPaths(routes), '/nowhere'].filter((path) => path !== '/tour/late-redirect');
