@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Level } from '../../src/server/engine/protection/overload.ts';
 import { ACTION_ACCEPT } from '../../src/shared/engine/wire/protocol.ts';
 import { parseReply, type RawReply, sendRaw } from '../support/raw-http.ts';
 import { REQUIRED_HEADERS, requiredHeaders } from '../support/required-headers.ts';
@@ -33,7 +32,7 @@ interface Kind {
   readonly headers?: readonly string[] | (() => Promise<string[]> | string[]);
   readonly body?: string;
   /** The level of overload. */
-  readonly level?: Level;
+  readonly level?: number;
   readonly onDesk?: boolean;
 }
 
@@ -115,11 +114,11 @@ const KINDS: readonly Kind[] = [
   one('a path with two slashes', 'GET //evil.example', 400),
   one('a URL that is too long', `GET /${'a'.repeat(9000)}`, 414),
 
-  one('a page during overload', 'GET /', 503, 'nowhere', { level: 2 }),
-  one('page data during overload', 'GET /_data/form', 503, 'nowhere', { level: 2 }),
-  one('a prefetch during overload', 'GET /_data/form', 503, 'nowhere', { headers: ['Purpose: prefetch'], level: 1 }),
-  { ...form('a form during overload', 'a=1', 503), level: 3 },
-  { ...json('an API call during overload', '{}', 503), level: 3 },
+  one('a page during overload', 'GET /', 503, 'nowhere', { level: 1 }),
+  one('page data during overload', 'GET /_data/form', 503, 'nowhere', { level: 1 }),
+  one('a prefetch during overload', 'GET /_data/form', 503, 'nowhere', { headers: ['Purpose: prefetch'], level: 0.5 }),
+  { ...form('a form during overload', 'a=1', 503), level: 4 },
+  { ...json('an API call during overload', '{}', 503), level: 4 },
 
   one('the tunnel', 'POST /_report', 200, 'nowhere', { body: envelope() }),
   one('an invalid report', 'POST /_report', 400, 'nowhere', { body: 'x' }),

@@ -256,21 +256,19 @@ it('describes the statuses of idempotent operations, and of versions', () => {
 describe('the reference', () => {
   const part: ApiPart = { implemented: all };
 
-  it('has a policy that names its script and its style', async () => {
+  it('has a policy that names its style, and no script', async () => {
     const reply = await request(createTestApp({ api: [part] })).get('/api/docs');
     expect([reply.status, reply.type]).toEqual([200, 'text/html']);
-    for (const tag of ['script', 'style']) {
-      const [, text = ''] = new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(reply.text) ?? [];
-      const source = `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-      expect(reply.headers['content-security-policy']).toContain(`${tag}-src ${source};`);
-    }
+    const [, text = ''] = /<style>([\s\S]*?)<\/style>/.exec(reply.text) ?? [];
+    const source = `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+    expect(reply.headers['content-security-policy']).toContain(`style-src ${source};`);
     expect(reply.headers['content-security-policy']).toMatch(/^default-src 'none';/);
     for (const name of REQUIRED_HEADERS) expect(reply.headers, name).toHaveProperty(name);
   });
 
   it('shows what the document says', async () => {
     const { text } = await request(createTestApp({ api: [part] })).get('/api/docs');
-    const words = text.replace(/<style>[\s\S]*?<\/style>|<script>[\s\S]*?<\/script>/g, '').replace(/<[^>]+>/g, '');
+    const words = text.replace(/<style>[\s\S]*?<\/style>/, '').replace(/<[^>]+>/g, '');
     for (const shown of [
       'API 1',
       'GET /api/people/{id}/{part}',
@@ -294,7 +292,7 @@ describe('the reference', () => {
       api: [implement({ note }, { note: () => ({ status: 200, body: { a: '</script><u>' } }) })],
     });
     const { text } = await request(app).get('/api/docs');
-    expect(text.match(/<script>|<\/script>|<u>/g)).toEqual(['<script>', '</script>']);
+    expect(text).not.toMatch(/<script>|<\/script>|<u>/);
   });
 
   it.each([
