@@ -1,14 +1,14 @@
 import request from 'supertest';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { PLAIN_PAGE_POLICY } from '../../../../src/server/engine/errors/last-resort.ts';
 import type { Level } from '../../../../src/server/engine/protection/overload.ts';
 import { ACTION_ACCEPT } from '../../../../src/shared/engine/wire/protocol.ts';
 import { createFakePages, createTestApp } from '../../../support/app.ts';
 
 /** An app at a level that the test sets. `/admin` is a cached page, `/orders` is rendered for each request. */
-function createApp() {
+function createApp(first: Level = 0) {
   const count = vi.fn();
-  const overload = { level: 0 as Level, reason: 'renders' as const, take() {} };
+  const overload = { level: first, reason: 'renders' as const, take() {} };
   const app = createTestApp({
     overload,
     metrics: { count, observeRequest() {} },
@@ -24,97 +24,65 @@ function createApp() {
   return { app, overload, count };
 }
 
-interface Case {
-  readonly name: string;
-  readonly path: string;
-  /** 4 means never. */
-  readonly refusedFrom: Level | 4;
-  readonly method?: 'get' | 'post' | 'head';
-  readonly headers?: Record<string, string>;
-}
+const NEVER = 4;
 
-const PREFETCH = { Purpose: 'prefetch' };
-
-const CASES: readonly Case[] = [
-  { name: 'a prefetch of page data', path: '/_data/orders', refusedFrom: 1, headers: PREFETCH },
-  { name: 'a prefetch of a page', path: '/orders', refusedFrom: 1, headers: PREFETCH },
-  { name: 'a page', path: '/orders', refusedFrom: 2 },
-  { name: 'HEAD of a page', path: '/orders', refusedFrom: 2, method: 'head' },
-  { name: 'page data', path: '/_data/orders', refusedFrom: 2 },
-  { name: 'a form', path: '/orders', refusedFrom: 3, method: 'post' },
-  { name: 'a cached page', path: '/admin', refusedFrom: 3 },
-  { name: 'the API', path: '/api/echo', refusedFrom: 3 },
-  { name: 'a product route', path: '/sitemap.xml', refusedFrom: 3 },
-  { name: 'a page for operators', path: '/operators', refusedFrom: 4 },
-  { name: 'health', path: '/livez', refusedFrom: 4 },
-  { name: 'readiness', path: '/readyz', refusedFrom: 4 },
-  { name: 'an asset, even if it does not exist', path: '/assets/nothing.js', refusedFrom: 4 },
-];
-
-describe('an overloaded server', () => {
-  it.each(CASES)('answers $name until a certain level', async ({ path, refusedFrom, method = 'get', headers = {} }) => {
-    const { app, overload, count } = createApp();
-    for (const level of [0, 1, 2, 3] as const) {
-      overload.level = level;
-      count.mockClear();
-      const reply = await request(app)[method](path).set(headers);
-      expect([level, reply.status === 503]).toEqual([level, level >= refusedFrom]);
-      expect(count.mock.calls.filter(([name]) => name === 'spillway_requests_shed_total')).toHaveLength(
-        Number(level >= refusedFrom),
-      );
-      if (level < refusedFrom) continue;
-      expect(Number(reply.headers['retry-after'])).toBeGreaterThanOrEqual(3);
-      expect(reply.headers).toMatchObject({
-        'cache-control': 'no-store',
-        'x-content-type-options': 'nosniff',
-      });
-      expect(reply.headers['content-security-policy']).toMatch(/default-src 'none'/);
-    }
-  });
-
-  it('sends visitors a small page that reloads itself', async () => {
-    const { app, overload } = createApp();
-    overload.level = 2;
-    const reply = await request(app).get('/orders').set('Accept', 'text/html');
+it.each<[string, line: string, refusedFrom: number, what?: string, headers?: Record<string, string>]>([
+  ['a prefetch of page data', 'get /_data/orders', 1, 'prefetch', { Purpose: 'prefetch' }],
+  ['a prefetch of a page', 'get /orders', 1, 'prefetch', { Purpose: 'prefetch' }],
+  ['a page', 'get /orders', 2, 'page'],
+  ['HEAD of a page', 'head /orders', 2, 'page'],
+  ['page data', 'get /_data/orders', 2, 'data'],
+  ['a form', 'post /orders', 3],
+  ['a cached page', 'get /admin', 3],
+  ['the API', 'get /api/echo', 3],
+  ['a product route', 'get /sitemap.xml', 3],
+  ['a page for operators', 'get /operators', NEVER],
+  ['health', 'get /livez', NEVER],
+  ['readiness', 'get /readyz', NEVER],
+  ['an asset, even if it does not exist', 'get /assets/nothing.js', NEVER],
+])('an overloaded server answers %s until a certain level', async (_name, line, refusedFrom, what, headers = {}) => {
+  const { app, overload, count } = createApp();
+  const [verb, path = ''] = line.split(' ') as ['get' | 'head' | 'post', string];
+  for (const level of [0, 1, 2, 3] as const) {
+    overload.level = level;
+    count.mockClear();
+    const reply = await request(app)[verb](path).set(headers);
+    const isRefused = level >= refusedFrom;
+    expect([level, reply.status === 503]).toEqual([level, isRefused]);
+    const labels = count.mock.calls.flatMap(([name, of]) => (name === 'spillway_requests_shed_total' ? [of] : []));
+    expect(labels).toMatchObject(isRefused ? [{ reason: 'renders', ...(what && { what }) }] : []);
+    if (!isRefused) continue;
+    expect(Number(reply.headers['retry-after'])).toBeGreaterThanOrEqual(3);
     expect(reply.headers).toMatchObject({
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': PLAIN_PAGE_POLICY,
-      refresh: reply.headers['retry-after'],
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': expect.stringContaining("default-src 'none'"),
     });
-    expect(reply.text).toMatch(/<h1>One moment, please<\/h1>/);
-    expect(reply.text).toContain('color-scheme:light dark');
-    expect(reply.text.length).toBeLessThan(1500);
-    const head = await request(app).head('/orders');
-    expect([head.headers['content-length'], head.text]).toEqual([reply.headers['content-length'], undefined]);
-  });
+  }
+});
 
-  it('does not reload after a form was posted, and leaves the body unread', async () => {
-    const { app, overload } = createApp();
-    overload.level = 3;
-    const reply = await request(app).post('/orders').type('form').send({ text: 'typed' });
-    expect(reply.headers.refresh).toBeUndefined();
-    expect(reply.text).toContain('your form was not processed');
-    const background = await request(app).post('/orders').set('Accept', ACTION_ACCEPT).send('a=b');
-    expect([background.status, background.body]).toEqual([503, { busy: true }]);
+it('an overloaded server sends visitors a small page that reloads itself', async () => {
+  const { app } = createApp(2);
+  const reply = await request(app).get('/orders').set('Accept', 'text/html');
+  expect(reply.headers).toMatchObject({
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': PLAIN_PAGE_POLICY,
+    refresh: reply.headers['retry-after'],
   });
+  expect(reply.text).toContain('<h1>One moment, please</h1>');
+  expect(reply.text.length).toBeLessThan(1500);
+  const head = await request(app).head('/orders');
+  expect([head.headers['content-length'], head.text]).toEqual([reply.headers['content-length'], undefined]);
+});
 
-  it('answers page data and API requests with JSON', async () => {
-    const { app, overload } = createApp();
-    overload.level = 3;
-    expect((await request(app).get('/_data/orders')).body).toEqual({ busy: true });
-    const reply = await request(app).get('/api/echo');
-    expect(reply.headers['content-type']).toMatch('application/problem+json');
-    expect(reply.body).toMatchObject({ status: 503, title: 'Service Unavailable' });
-  });
-
-  it('counts refused requests by reason', async () => {
-    const { app, overload, count } = createApp();
-    overload.level = 2;
-    await request(app).get('/orders');
-    await request(app).get('/_data/orders').set('Purpose', 'prefetch');
-    expect(count.mock.calls).toEqual([
-      ['spillway_requests_shed_total', { what: 'page', reason: 'renders' }],
-      ['spillway_requests_shed_total', { what: 'prefetch', reason: 'renders' }],
-    ]);
-  });
+it('an overloaded server does not reload after a form was posted, and answers scripts with JSON', async () => {
+  const { app } = createApp(3);
+  const form = await request(app).post('/orders').type('form').send({ text: 'typed' });
+  expect(form.headers.refresh).toBeUndefined();
+  expect(form.text).toContain('your form was not processed');
+  const background = await request(app).post('/orders').set('Accept', ACTION_ACCEPT).send('a=b');
+  expect([background.status, background.body]).toEqual([503, { busy: true }]);
+  expect((await request(app).get('/_data/orders')).body).toEqual({ busy: true });
+  const problem = { type: 'application/problem+json', body: { status: 503, title: 'Service Unavailable' } };
+  expect(await request(app).get('/api/echo')).toMatchObject(problem);
 });
