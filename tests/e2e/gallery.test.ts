@@ -205,7 +205,7 @@ describe('on the server', () => {
 
     server = await startApp(app.folder);
     const hanging = ask('/hang').catch(() => undefined);
-    const readBeats = () => withStore(dataDir, (_, driver) => driver.quick.all('SELECT * FROM desk_runs'));
+    const readBeats = () => withStore(dataDir, (_, driver) => driver.all('SELECT * FROM desk_runs'));
     await expect.poll(async () => JSON.stringify(await readBeats())).toContain('/hang');
     await ask('/loader/death').catch(() => undefined);
     await hanging;

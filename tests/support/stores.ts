@@ -48,7 +48,7 @@ export function ingest(store: Store, ...entries: PreparedEntry[]): Promise<void>
 
 /** Runs retention, as a server does every hour. */
 export function retain(store: Store, options: Partial<RetentionOptions> = {}): Promise<RetentionReport> {
-  return store.retain({ build: 'build-1', now: Date.now(), ...TEST_RETENTION, ...options });
+  return store.retain({ build: 'build-1', ...TEST_RETENTION, ...options });
 }
 
 /** The start of the current hour, so that test data for one hour is not split at its end. */

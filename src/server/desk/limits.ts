@@ -22,12 +22,7 @@ export const MAX_COUNT_SLOTS = 2048;
 /** How long lines gather before they are stored (ms). It is below the 250 ms within which other replicas see them. */
 export const GATHER_TIME = 100 * Millisecond;
 /** Journal data that one transaction stores (bytes): some hundred to some thousand sampled-out records. */
-export const BATCH_BYTES = { least: 64 * KiB, most: 2 * MiB };
-/**
- * How long a batch should take, and at most twice as long (ms). Large batches cost less. With SQLite (`alone`), the
- * desk worker answers nothing else in this time.
- */
-export const BATCH_TIME = { alone: 40 * Millisecond, shared: 250 * Millisecond };
+export const BATCH_BYTES = 256 * KiB;
 /** Tries of a batch that the store refuses, before its entries are stored one by one (a count): some 15 s. */
 export const MAX_BATCH_TRIES = 6;
 /** How long a call waits for the journal to be stored (ms). Calls should be answered within 300 ms. */
@@ -62,20 +57,13 @@ export const MAX_OCCURRENCES_PER_HOUR = 1000;
  * from the last hours, so most of those must be stored in full.
  */
 export const FULL_PER_HOUR = 100;
-/** If a clock differs from the store's clock by more than this, nothing is deleted (ms). */
-export const MAX_CLOCK_SKEW = 5 * Minute;
 /** How long the maps and assets of a build are kept after it last ran (ms), and their size in total (bytes). */
 export const BUILD_AGE = 30 * Day;
 export const MAX_BUILD_BYTES = 200 * MiB;
 /** How long the list of ended processes is kept (ms). */
 export const PROCESS_AGE = 30 * Day;
-/**
- * How often old data is deleted (ms), how often the store's size is checked (ms), and the growth after which old data
- * is deleted early (a share).
- */
-export const RETENTION_INTERVAL = 1 * Hour;
-export const SIZE_CHECK_INTERVAL = 5 * Minute;
-export const SIZE_GROWTH = 0.05;
+/** How often old data is deleted (ms). */
+export const RETENTION_INTERVAL = 5 * Minute;
 /** Rows that one transaction deletes (a count). A longer one would delay new entries. */
 export const DELETE_BATCH = 1000;
 

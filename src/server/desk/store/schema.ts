@@ -12,7 +12,7 @@ interface Migration {
 }
 
 /** The schema of 0.3.0. Databases with a lower number are from unpublished versions. */
-const FIRST = 14;
+const FIRST = 15;
 
 const migrations: readonly Migration[] = [
   {
@@ -176,16 +176,11 @@ const migrations: readonly Migration[] = [
       `CREATE TABLE desk_build_files (
         build TEXT NOT NULL,
         path TEXT NOT NULL,
-        hash TEXT NOT NULL,
-        PRIMARY KEY (build, path)
-      ) ${keyed}`,
-      'CREATE INDEX desk_build_files_path ON desk_build_files (path)',
-      'CREATE INDEX desk_build_files_hash ON desk_build_files (hash)',
-      `CREATE TABLE desk_blobs (
-        hash TEXT PRIMARY KEY,
         size BIGINT NOT NULL,
-        data ${blob} NOT NULL
+        data ${blob} NOT NULL,
+        PRIMARY KEY (build, path)
       )`,
+      'CREATE INDEX desk_build_files_path ON desk_build_files (path)',
       `CREATE TABLE desk_sessions (
         id_hash TEXT PRIMARY KEY,
         name TEXT NOT NULL,

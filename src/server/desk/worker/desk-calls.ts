@@ -37,7 +37,6 @@ export const DIRECT = [
   'createSession',
   'endSession',
   'isKnownDigest',
-  'keepSessions',
   'listBuilds',
   'listNotifications',
   'listRevalidations',

@@ -9,7 +9,6 @@ import {
   RETRY_FIRST,
   RETRY_LONGEST,
   SETTLE_PATIENCE,
-  SIZE_CHECK_INTERVAL,
 } from '../limits.ts';
 import { createNotifier } from '../notifications/notifier.ts';
 import type { NotifySettings } from '../notifications/settings.ts';
@@ -72,7 +71,7 @@ export function createDeskWorker({ start, digester, count, log, onBlocked, onRet
   const rules = { after: notify?.after ?? 1, targets };
   signals.storeState = 'opening';
   const holder = createStoreHolder({
-    open: async () => openStore(openDriver({ dataDir, databaseUrl, log }), { environment, log, rules }),
+    open: async () => openStore(openDriver({ dataDir, databaseUrl, log }), { environment, rules }),
     retryFirst,
     count,
     log,
@@ -113,7 +112,6 @@ export function createDeskWorker({ start, digester, count, log, onBlocked, onRet
     setInterval(() => processes.goOn(), BEAT_INTERVAL),
     setInterval(() => void upkeep.lookAfter(), RETRY_LONGEST),
     setInterval(() => void upkeep.retain(), RETENTION_INTERVAL),
-    setInterval(() => void upkeep.retainIfGrown(), SIZE_CHECK_INTERVAL),
     setInterval(() => {
       maps.sweep();
       files.sweep();
