@@ -1,6 +1,6 @@
 import { describe, onTestFinished } from 'vitest';
 import { toSummary } from '../../src/server/desk/ingest/journal-entry.ts';
-import type { PreparedEntry } from '../../src/server/desk/store/ingest/tally.ts';
+import type { PreparedEntry } from '../../src/server/desk/store/ingest/batch.ts';
 import { openPostgres } from '../../src/server/desk/store/postgres.ts';
 import type { RetentionOptions, RetentionReport } from '../../src/server/desk/store/retention.ts';
 import type { SqlDriver } from '../../src/server/desk/store/sql.ts';

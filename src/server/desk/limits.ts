@@ -10,12 +10,10 @@ export const FULL_PER_SECOND = 20;
 /** A segment is closed at this size (bytes), so that it can be deleted once it is stored. */
 export const SEGMENT_BYTES = 8 * MiB;
 /**
- * The most journaled data that waits for the store, including segments of dead processes (bytes). Beyond it, failures
- * are only counted.
+ * The most journaled data that waits for the store, including segments of dead processes (bytes). Beyond it, failures are
+ * only in the log.
  */
 export const MAX_JOURNAL_BYTES = 256 * MiB;
-/** Different digests, hours and sides that can be counted while the journal is full (a count). */
-export const MAX_COUNT_SLOTS = 2048;
 
 // The desk worker
 
@@ -89,9 +87,6 @@ export const MAX_OLD_ASSET_BYTES = 16 * MiB;
 export const UNKNOWN_ASSET_TIME = 10 * Second;
 /** The largest file of a build that is published (bytes). */
 export const MAX_BUILD_FILE_BYTES = 32 * MiB;
-
-/** Length of a slot in a file of counts (bytes). It fits the longest title. */
-export const COUNT_SLOT_BYTES = KiB;
 
 // Sign-in
 

@@ -24,7 +24,7 @@ const SIZED_TABLES = [
 const ROW_BYTES = 150;
 
 /** How long a query waits for a connection, new or free (ms). */
-const CONNECT_TIMEOUT = 5 * Second;
+const CONNECT_TIMEOUT = 4 * Second;
 /** Idle connections are closed after this long (ms), because opening one costs more than most queries. */
 const IDLE_TIMEOUT = 5 * Minute;
 /** The longest timeout that Node supports (ms). */
@@ -86,12 +86,12 @@ function openPool(url: string, { connections, longest }: { connections: number; 
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
-    connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT, longest * 0.6),
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
     idleTimeoutMillis: IDLE_TIMEOUT,
     // The last resort: the connection is closed if the database has not even canceled the statement.
     query_timeout: longest * 1.25,
     // A statement, because poolers such as PgBouncer refuse a connection with this parameter.
-    onConnect: (client) => client.query(`SET statement_timeout = ${longest}`) as unknown as void, // it is awaited
+    onConnect: (client) => client.query(`SET statement_timeout = ${longest}`) as never, // the pool waits for the promise
     keepAlive: true,
     application_name: 'spillway desk',
     types: { getTypeParser: toParser },

@@ -67,7 +67,6 @@ async function dropByAge(driver: SqlDriver, before: number, now: number): Promis
       'at < ? AND NOT EXISTS (SELECT 1 FROM desk_processes p WHERE p.id = of.process AND p.ended IS NULL)',
       [before],
     ],
-    ['desk_forgotten', 'visitor', 'at < ?', [before]],
     // The newest alias of each digest stays, so that the digest still leads to an incident.
     [
       'desk_aliases',

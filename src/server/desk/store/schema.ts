@@ -56,7 +56,8 @@ const migrations: readonly Migration[] = [
         last_build TEXT NOT NULL,
         server_count BIGINT NOT NULL,
         browser_count BIGINT NOT NULL,
-        visitors BIGINT NOT NULL DEFAULT 0
+        visitors BIGINT NOT NULL DEFAULT 0,
+        search TEXT NOT NULL DEFAULT ''
       )`,
       'CREATE INDEX desk_incidents_last ON desk_incidents (environment, last_at)',
       'CREATE INDEX desk_incidents_state ON desk_incidents (environment, state, last_at)',
@@ -135,11 +136,6 @@ const migrations: readonly Migration[] = [
         text TEXT NOT NULL
       )`,
       'CREATE INDEX desk_notes_of ON desk_notes (key, at)',
-      `CREATE TABLE desk_search (
-        id ${serial} PRIMARY KEY,
-        key TEXT NOT NULL UNIQUE,
-        text TEXT NOT NULL
-      )`,
       `CREATE TABLE desk_journals (
         process TEXT PRIMARY KEY,
         segment BIGINT NOT NULL,
@@ -204,7 +200,6 @@ const migrations: readonly Migration[] = [
       ) ${keyed}`,
       // The salts that visitors are hashed with, see `visitor-table.ts`.
       'CREATE TABLE desk_salts (day BIGINT PRIMARY KEY, salt TEXT NOT NULL)',
-      'CREATE TABLE desk_forgotten (visitor TEXT PRIMARY KEY, at BIGINT NOT NULL)',
       `CREATE TABLE desk_notifications (
         id ${serial} PRIMARY KEY,
         target TEXT NOT NULL,

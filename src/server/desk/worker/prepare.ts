@@ -4,7 +4,7 @@ import type { DeskLog } from '../desk-log.ts';
 import type { JournalEntry } from '../ingest/journal-entry.ts';
 import { FULL_PER_HOUR } from '../limits.ts';
 import { toHour } from '../store/incident-table.ts';
-import type { PreparedEntry } from '../store/ingest/tally.ts';
+import type { PreparedEntry } from '../store/ingest/batch.ts';
 import type { StoredFailure } from '../store/records.ts';
 import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
 import { isEngineFile } from '../views/present-errors.ts';
@@ -54,7 +54,7 @@ export function createPrepare({ maps, digester, readLocations, log }: PrepareOpt
   return async function prepare(entries) {
     const prepared: PreparedEntry[] = [];
     for (const entry of entries) {
-      if (entry.entry === 'summary' || entry.entry === 'count') prepared.push(entry);
+      if (entry.entry === 'summary') prepared.push(entry);
       if (entry.entry !== 'full') continue;
       try {
         prepared.push(await prepareFailure(entry.failure));

@@ -1,6 +1,6 @@
 import { zstdCompressSync } from 'node:zlib';
 import { expect, it, vi } from 'vitest';
-import type { PreparedEntry } from '../../../../src/server/desk/store/ingest/tally.ts';
+import type { PreparedEntry } from '../../../../src/server/desk/store/ingest/batch.ts';
 import { SCHEMA_VERSION } from '../../../../src/server/desk/store/schema.ts';
 import { readMeta } from '../../../../src/server/desk/store/sql.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
@@ -251,19 +251,6 @@ describeStores('a store', (open) => {
       incident: { digest: '00000009' },
       occurrence: { side: 'server' },
     });
-  });
-
-  it('counts occurrences that the journal only counted', async () => {
-    const { store } = await open();
-    const { digest, side, kind, title, build, release } = createFailure();
-    const record = { digest, side, kind, title, build, release, firstAt: hour, lastAt: hour + 9, count: 500 };
-    await ingest(store, { entry: 'count', record });
-    expect(await store.find({ digest, occurrence: '00000000' })).toMatchObject({
-      state: 'sampled',
-      incident: { title, rule: 0, counts: { server: 500 } },
-    });
-    await ingest(store, fullOf({ title: 'TypeError: whole' }));
-    expect((await store.find({ digest }))?.incident).toMatchObject({ title: 'TypeError: whole', rule: 1 });
   });
 
   it('keeps the files of builds, and deletes those of old builds', async () => {
