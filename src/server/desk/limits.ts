@@ -67,12 +67,8 @@ export const DELETE_BATCH = 1000;
 
 // Source maps
 
-/**
- * Decoded maps in memory (bytes of their text; decoded they take about ten times as much), and how long they stay after
- * use (ms).
- */
+/** Decoded maps in memory (bytes of their text; decoded they take about ten times as much). */
 export const MAX_MAP_BYTES = 8 * MiB;
-export const MAP_IDLE_TIME = 1 * Minute;
 /** Source lines shown before and after a place (a count), and the width that they are cut to (characters). */
 export const CONTEXT_LINES = 5;
 export const MAX_CONTEXT_WIDTH = 250;

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Second } from '../../../shared/units.ts';
+import { Millisecond, Second } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
 import {
   QueryFailedError,
@@ -13,8 +13,8 @@ import {
   StoreAwayError,
 } from './sql.ts';
 
-/** How long a statement waits for another program's lock (ms). It blocks the thread, which does nothing for visitors. */
-const BUSY_TIMEOUT = 1 * Second;
+/** How long a statement waits for another program's lock (ms). It blocks the thread, so the work is tried again later. */
+const BUSY_TIMEOUT = 200 * Millisecond;
 /** The same in the desk's command (ms). */
 const COMMAND_BUSY_TIMEOUT = 10 * Second;
 /** The number of free pages returned to the disk at a time: 4 MB. */
