@@ -303,13 +303,6 @@ const TABLE = [
   ],
   [
     'store',
-    'a wrong clock deletes',
-    `${DESK}/store/retention.ts`,
-    'if (Math.abs(clockSkew) > MAX_CLOCK_SKEW) {',
-    'if (-clockSkew > MAX_CLOCK_SKEW) {',
-  ],
-  [
-    'store',
     'the position of a living process goes',
     `${DESK}/store/retention.ts`,
     ' AND p.ended IS NULL)',

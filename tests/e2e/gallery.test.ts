@@ -182,7 +182,7 @@ test('a failure on the server is not reported again by the browser: navigation, 
 
 test('a death without a word is reported at the next start, with the requests that it ended', async () => {
   const hanging = fetch(`${server.url}/hang`).catch(() => undefined);
-  const readBeats = () => withStore(dataDir, (_, driver) => driver.quick.all('SELECT in_flight FROM desk_processes'));
+  const readBeats = () => withStore(dataDir, (_, driver) => driver.all('SELECT in_flight FROM desk_processes'));
   await expect.poll(async () => JSON.stringify(await readBeats())).toContain('/hang');
   await fetch(`${server.url}/loader/death`).catch(() => undefined);
   await hanging;

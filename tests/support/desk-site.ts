@@ -90,6 +90,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
     },
     isEchoAwaited: async (address) => (await store.isEchoAwaited(address)) === true,
     sendTestNotifications: async () => [],
+    beat: async () => undefined,
     settle: async () => true,
     flush: async () => undefined,
     ...options.calls,

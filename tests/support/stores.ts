@@ -1,6 +1,6 @@
 import { describe, onTestFinished } from 'vitest';
 import { toSummary } from '../../src/server/desk/ingest/journal-entry.ts';
-import type { PreparedEntry } from '../../src/server/desk/store/ingest/tally.ts';
+import type { PreparedEntry } from '../../src/server/desk/store/ingest/batch.ts';
 import { openPostgres } from '../../src/server/desk/store/postgres.ts';
 import type { RetentionOptions, RetentionReport } from '../../src/server/desk/store/retention.ts';
 import type { SqlDriver } from '../../src/server/desk/store/sql.ts';
@@ -48,7 +48,7 @@ export function ingest(store: Store, ...entries: PreparedEntry[]): Promise<void>
 
 /** Runs retention, as a server does every hour. */
 export function retain(store: Store, options: Partial<RetentionOptions> = {}): Promise<RetentionReport> {
-  return store.retain({ build: 'build-1', now: Date.now(), ...TEST_RETENTION, ...options });
+  return store.retain({ build: 'build-1', ...TEST_RETENTION, ...options });
 }
 
 /** The start of the current hour, so that test data for one hour is not split at its end. */

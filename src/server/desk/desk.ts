@@ -36,8 +36,6 @@ export interface Desk {
   readonly waitingBytes: number;
   /** The size of the store after the last retention run (bytes). */
   readonly storedBytes: number;
-  /** How far this process's clock was ahead of the store's clock at that time (ms). */
-  readonly clockSkew: number;
   /** Calls that the desk worker has not answered yet (a count). */
   readonly pendingCalls: number;
   /**
@@ -169,9 +167,6 @@ export async function openDesk(options: DeskOptions): Promise<Desk> {
     },
     get storedBytes() {
       return worker.retained?.bytes ?? 0;
-    },
-    get clockSkew() {
-      return worker.retained?.clockSkew ?? 0;
     },
     get pendingCalls() {
       return worker.pending;

@@ -10,24 +10,17 @@ export const FULL_PER_SECOND = 20;
 /** A segment is closed at this size (bytes), so that it can be deleted once it is stored. */
 export const SEGMENT_BYTES = 8 * MiB;
 /**
- * The most journaled data that waits for the store, including segments of dead processes (bytes). Beyond it, failures
- * are only counted.
+ * The most journaled data that waits for the store, including segments of dead processes (bytes). Beyond it, failures are
+ * only in the log.
  */
 export const MAX_JOURNAL_BYTES = 256 * MiB;
-/** Different digests, hours and sides that can be counted while the journal is full (a count). */
-export const MAX_COUNT_SLOTS = 2048;
 
 // The desk worker
 
 /** How long lines gather before they are stored (ms). It is below the 250 ms within which other replicas see them. */
 export const GATHER_TIME = 100 * Millisecond;
 /** Journal data that one transaction stores (bytes): some hundred to some thousand sampled-out records. */
-export const BATCH_BYTES = { least: 64 * KiB, most: 2 * MiB };
-/**
- * How long a batch should take, and at most twice as long (ms). Large batches cost less. With SQLite (`alone`), the
- * desk worker answers nothing else in this time.
- */
-export const BATCH_TIME = { alone: 40 * Millisecond, shared: 250 * Millisecond };
+export const BATCH_BYTES = 256 * KiB;
 /** Tries of a batch that the store refuses, before its entries are stored one by one (a count): some 15 s. */
 export const MAX_BATCH_TRIES = 6;
 /** How long a call waits for the journal to be stored (ms). Calls should be answered within 300 ms. */
@@ -62,31 +55,20 @@ export const MAX_OCCURRENCES_PER_HOUR = 1000;
  * from the last hours, so most of those must be stored in full.
  */
 export const FULL_PER_HOUR = 100;
-/** If a clock differs from the store's clock by more than this, nothing is deleted (ms). */
-export const MAX_CLOCK_SKEW = 5 * Minute;
 /** How long the maps and assets of a build are kept after it last ran (ms), and their size in total (bytes). */
 export const BUILD_AGE = 30 * Day;
 export const MAX_BUILD_BYTES = 200 * MiB;
 /** How long the list of ended processes is kept (ms). */
 export const PROCESS_AGE = 30 * Day;
-/**
- * How often old data is deleted (ms), how often the store's size is checked (ms), and the growth after which old data
- * is deleted early (a share).
- */
-export const RETENTION_INTERVAL = 1 * Hour;
-export const SIZE_CHECK_INTERVAL = 5 * Minute;
-export const SIZE_GROWTH = 0.05;
+/** How often old data is deleted (ms). */
+export const RETENTION_INTERVAL = 5 * Minute;
 /** Rows that one transaction deletes (a count). A longer one would delay new entries. */
 export const DELETE_BATCH = 1000;
 
 // Source maps
 
-/**
- * Decoded maps in memory (bytes of their text; decoded they take about ten times as much), and how long they stay after
- * use (ms).
- */
+/** Decoded maps in memory (bytes of their text; decoded they take about ten times as much). */
 export const MAX_MAP_BYTES = 8 * MiB;
-export const MAP_IDLE_TIME = 1 * Minute;
 /** Source lines shown before and after a place (a count), and the width that they are cut to (characters). */
 export const CONTEXT_LINES = 5;
 export const MAX_CONTEXT_WIDTH = 250;
@@ -101,9 +83,6 @@ export const MAX_OLD_ASSET_BYTES = 16 * MiB;
 export const UNKNOWN_ASSET_TIME = 10 * Second;
 /** The largest file of a build that is published (bytes). */
 export const MAX_BUILD_FILE_BYTES = 32 * MiB;
-
-/** Length of a slot in a file of counts (bytes). It fits the longest title. */
-export const COUNT_SLOT_BYTES = KiB;
 
 // Sign-in
 

@@ -87,7 +87,7 @@ function failTwelveTimes({ desk }: Troubled): void {
 }
 
 describe('a missing privilege', () => {
-  it.each(['desk_search', 'desk_occurrences', 'desk_hours', 'desk_journals', 'desk_meta'])(
+  it.each(['desk_incidents', 'desk_occurrences', 'desk_hours', 'desk_journals', 'desk_meta'])(
     'keeps failures in the journal until it is granted again: %s',
     async (table) => {
       const site = await openTroubled();
@@ -98,8 +98,6 @@ describe('a missing privilege', () => {
       expect(site.desk.waitingBytes).toBeGreaterThan(0);
       await grant();
       await expect.poll(site.stored, PATIENCE).toBe(FAILURES);
-      await expect.poll(() => site.said('accepts the journal again'), PATIENCE).toBe(1);
-      expect(site.said('refused entries of the journal')).toBe(1);
       expect(site.counts.get(DROPPED)).toBeUndefined();
       expect(site.flaps()).toBe(0);
     },
@@ -120,7 +118,7 @@ describe('a missing privilege', () => {
 
 it('answers the list while a lock delays what is stored', async () => {
   const site = await openTroubled();
-  const release = await site.hold(`LOCK TABLE ${site.role}.desk_search IN ACCESS EXCLUSIVE MODE`);
+  const release = await site.hold(`LOCK TABLE ${site.role}.desk_releases IN ACCESS EXCLUSIVE MODE`);
   failTwelveTimes(site);
   let answers = 0;
   // Continues until the writer has waited for the lock and given up.
@@ -130,7 +128,7 @@ it('answers the list while a lock delays what is stored', async () => {
     await sleep(20);
   }
   expect(answers).toBeGreaterThan(5);
-  const slow = await site.desk.calls.listIncidents({ limit: 5, search: 'x' }).catch((error: unknown) => error);
+  const slow = await site.desk.calls.listReleases('7K3QM2XA@production').catch((error: unknown) => error);
   expect(slow).toMatchObject({ name: 'QueryFailedError', reason: expect.stringMatching(/slow|busy/) });
   await release();
   await expect.poll(site.stored, PATIENCE).toBe(FAILURES);

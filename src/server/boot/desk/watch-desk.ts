@@ -1,8 +1,7 @@
-import { Second } from '../../../shared/units.ts';
 import type { Desk } from '../../desk/desk.ts';
 import type { Metrics } from '../../engine/monitoring/metrics.ts';
 
-type WatchedDesk = Pick<Desk, 'condition' | 'waitingBytes' | 'pendingCalls' | 'storedBytes' | 'clockSkew'>;
+type WatchedDesk = Pick<Desk, 'condition' | 'waitingBytes' | 'pendingCalls' | 'storedBytes'>;
 
 /** Registers the gauges of the desk. */
 export function watchDesk({ gauge }: Pick<Metrics, 'gauge'>, desk: WatchedDesk): void {
@@ -15,11 +14,6 @@ export function watchDesk({ gauge }: Pick<Metrics, 'gauge'>, desk: WatchedDesk):
     () => desk.waitingBytes,
   );
   gauge('spillway_desk_store_bytes', 'Size of what the desk stores at the last measurement.', () => desk.storedBytes);
-  gauge(
-    'spillway_desk_clock_skew_seconds',
-    "How far this server's clock is ahead of the store's clock. If they differ by more than 5 minutes, nothing is deleted.",
-    () => desk.clockSkew / Second,
-  );
   gauge('spillway_desk_worker_running', '1 if the desk worker is running and responsive.', () => {
     return Number(desk.condition.worker === 'running');
   });

@@ -1,4 +1,4 @@
-import type { Failure, FailureKind } from '../../engine/errors/failure.ts';
+import type { Failure } from '../../engine/errors/failure.ts';
 
 /** A summary of an occurrence, stored when many failures are alike. It is enough to find it by its address. */
 export interface OccurrenceSummary {
@@ -15,25 +15,10 @@ export interface OccurrenceSummary {
   readonly visitor?: string | undefined;
 }
 
-/** The number of occurrences, when there are too many to store even their summaries. */
-export interface CountRecord {
-  readonly digest: string;
-  readonly side: Failure['side'];
-  readonly kind: FailureKind;
-  readonly title: string;
-  readonly build: string;
-  readonly release: string;
-  /** The first and last occurrence (ms since 1970), in the same hour. */
-  readonly firstAt: number;
-  readonly lastAt: number;
-  readonly count: number;
-}
-
 /** A line of a journal. */
 export type JournalEntry =
   | { readonly entry: 'full'; readonly failure: Failure }
   | { readonly entry: 'summary'; readonly summary: OccurrenceSummary }
-  | { readonly entry: 'count'; readonly record: CountRecord }
   /** A page that all replicas have to render again. */
   | { readonly entry: 'revalidation'; readonly path: string };
 
@@ -62,8 +47,6 @@ function isJournalEntry(value: unknown): value is JournalEntry {
       return hasAddress(value.failure) && Array.isArray(value.failure.errors);
     case 'summary':
       return hasAddress(value.summary);
-    case 'count':
-      return isObject(value.record) && typeof value.record.digest === 'string' && isNumber(value.record.firstAt);
     case 'revalidation':
       return typeof value.path === 'string';
     default:

@@ -17,10 +17,9 @@ export interface LogPosition {
   readonly offset: number;
 }
 
-/** A file of a journal: `00000001.ndjson` has one entry per line, and `00000002.counts` has the slots of counts. */
+/** A file of a journal, with one entry per line: `00000001.ndjson`. */
 export interface Segment {
   readonly number: number;
-  readonly extension: 'ndjson' | 'counts';
   readonly path: string;
 }
 
@@ -45,7 +44,7 @@ export function createSegments(folder: string, files: SegmentFiles = FILES) {
   function open(): number {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const segment = end.segment + 1;
-    const opened = files.open(toSegmentPath(folder, segment, 'ndjson'));
+    const opened = files.open(toSegmentPath(folder, segment));
     end = { segment, offset: 0 };
     return opened;
   }
@@ -88,12 +87,6 @@ export function createSegments(folder: string, files: SegmentFiles = FILES) {
     },
     /** Closes the open segment, so that it can be deleted. The next record begins another segment. */
     rotate,
-    /** Reserves the next number for counts, which the caller writes. @returns the path */
-    reserve(): string {
-      rotate();
-      end = { segment: end.segment + 1, offset: 0 };
-      return toSegmentPath(folder, end.segment, 'counts');
-    },
     /** Returns the bytes after this position. Earlier segments must not be requested again. */
     bytesAfter({ segment, offset }: LogPosition): number {
       let bytes = file === undefined ? 0 : end.offset - (segment === end.segment ? offset : 0);
@@ -111,7 +104,7 @@ export function createSegments(folder: string, files: SegmentFiles = FILES) {
      */
     tidy(stored: LogPosition): void {
       if (file === undefined) return;
-      const path = toSegmentPath(folder, end.segment, 'ndjson');
+      const path = toSegmentPath(folder, end.segment);
       const isInPlace = isSameFile(path, file);
       const isStored = stored.segment === end.segment && stored.offset === end.offset && end.offset > 0;
       if (isInPlace && !isStored) return;
@@ -130,21 +123,16 @@ function isSameFile(path: string, file: number): boolean {
   }
 }
 
-function toSegmentPath(folder: string, number: number, extension: Segment['extension']): string {
-  return join(folder, `${String(number).padStart(8, '0')}.${extension}`);
+function toSegmentPath(folder: string, number: number): string {
+  return join(folder, `${String(number).padStart(8, '0')}.ndjson`);
 }
 
 /** Lists the segments of one process's journal, in order. A missing folder has none. */
 export function listSegments(folder: string): Segment[] {
   return listNames(folder)
-    .map((name) => /^(\d{8})\.(ndjson|counts)$/.exec(name))
-    .filter((match) => match !== null)
-    .map(([name, number, extension]) => ({
-      number: Number(number),
-      extension: extension === 'counts' ? ('counts' as const) : ('ndjson' as const),
-      path: join(folder, name),
-    }))
-    .sort((left, right) => left.number - right.number);
+    .filter((name) => /^\d{8}\.ndjson$/.test(name))
+    .sort()
+    .map((name) => ({ number: Number.parseInt(name, 10), path: join(folder, name) }));
 }
 
 /** Deletes the segments before a position. */

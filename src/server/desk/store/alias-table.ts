@@ -5,7 +5,7 @@ import { insertRows, placeholders, type Sql, toColumn } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 /** An address with a key instead of a digest. */
-interface KeyAddress {
+export interface KeyAddress {
   readonly key: IncidentKey;
   readonly occurrence: string;
 }
@@ -21,83 +21,27 @@ export interface Alias extends KeyAddress {
   readonly at: number;
 }
 
-/**
- * Stores aliases. An address with a stored occurrence gets none, because browsers choose the ids of their events and could
- * take over other addresses.
- */
 export async function storeAliases(sql: Sql, aliases: readonly Alias[]): Promise<void> {
-  const taken = await listStored(sql, aliases);
-  const rows = aliases
-    .filter((alias) => !taken.has(toText(alias)))
-    .map(({ key, occurrence, target, reason, at }) => ({
-      key,
-      occurrence: toColumn(occurrence),
-      target_key: target.key,
-      target_occurrence: toColumn(target.occurrence),
-      reason,
-      at,
-    }));
+  const rows = aliases.map(({ key, occurrence, target, reason, at }) => ({
+    key,
+    occurrence: toColumn(occurrence),
+    target_key: target.key,
+    target_occurrence: toColumn(target.occurrence),
+    reason,
+    at,
+  }));
   await insertRows(sql, 'desk_aliases', rows, 'ON CONFLICT (key, occurrence) DO NOTHING');
 }
 
-/** @param condition more conditions on a row of `desk_occurrences` */
-async function listStored(sql: Sql, of: readonly KeyAddress[], condition = '1 = 1'): Promise<ReadonlySet<string>> {
-  if (of.length === 0) return new Set();
-  const rows = await sql.all<KeyAddress>(
-    `SELECT key, occurrence FROM desk_occurrences
-      WHERE (key, occurrence) IN (VALUES ${of.map(() => '(?, ?)').join(', ')}) AND ${condition}`,
-    of.flatMap(({ key, occurrence }) => [key, toColumn(occurrence)]),
-  );
-  return new Set(rows.map(toText));
-}
-
-function toText({ key, occurrence }: KeyAddress): string {
-  return `${key} ${occurrence}`;
-}
-
-/**
- * Returns the echoes that can be stored: each failure of a server gets only one. The tunnel has already checked this, but
- * two replicas can check at the same time.
- *
- * @param arriving failures of servers in the same batch
- */
-export async function listFoundedEchoes(
-  sql: Sql,
-  echoes: readonly Alias[],
-  arriving: readonly KeyAddress[],
-): Promise<readonly Alias[]> {
-  if (echoes.length === 0) return [];
-  const targets = echoes.map(({ target }) => target);
-  const seen = new Set([...arriving.map(toText), ...(await listStored(sql, targets, "side = 'server'"))]);
-  const rows = await sql.all<KeyAddress>(
-    `SELECT target_key AS key, target_occurrence AS occurrence FROM desk_aliases
-      WHERE reason = 'echo' AND target_key IN (${placeholders(targets)})`,
-    targets.map(({ key }) => key),
-  );
-  const echoed = new Set(rows.map(toText));
-  return echoes.filter(({ target }) => {
-    const text = toText(target);
-    const isFounded = seen.has(text) && !echoed.has(text);
-    echoed.add(text);
-    return isFounded;
-  });
-}
-
-/** The most aliases that are followed in a row, so that a cycle ends. */
-const MAX_STEPS = 10;
-
-/** Follows an address to where it leads now. */
-export async function followAliases(sql: Sql, from: KeyAddress): Promise<KeyAddress> {
-  let current = from;
-  for (let step = 0; step < MAX_STEPS; step += 1) {
-    const [next] = await sql.all<KeyAddress>(
+/** Returns where the aliases of an address lead: an echo to a failure, which can have got another digest. */
+export async function followAliases(sql: Sql, from: KeyAddress): Promise<readonly KeyAddress[]> {
+  const follow = ({ key, occurrence }: KeyAddress) =>
+    sql.all<KeyAddress>(
       'SELECT target_key AS key, target_occurrence AS occurrence FROM desk_aliases WHERE key = ? AND occurrence = ?',
-      [current.key, current.occurrence],
+      [key, occurrence],
     );
-    if (!next) break;
-    current = next;
-  }
-  return current;
+  const [first] = await follow(from);
+  return first ? [first, ...(await follow(first))] : [];
 }
 
 /** Returns the incident to which the latest alias of a digest leads, whose own failures all have other digests by now. */

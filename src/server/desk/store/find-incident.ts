@@ -1,10 +1,10 @@
 import type { Address } from '../../engine/errors/parse-address.ts';
 import { parseAddress } from '../../engine/errors/parse-address.ts';
-import { findMoved, followAliases } from './alias-table.ts';
+import { findMoved, followAliases, type KeyAddress } from './alias-table.ts';
 import { type IncidentKey, toKey } from './incident-key.ts';
 import { readIncident } from './incident-table.ts';
 import { findByRequest, readOccurrence } from './occurrence-table.ts';
-import type { FoundIncident, Incident } from './records.ts';
+import type { FoundIncident, Incident, Occurrence } from './records.ts';
 import { exists } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
@@ -31,55 +31,43 @@ export function createIncidentFinder({ reader: sql, environment: own }: StoreCon
 
   /**
    * Follows an address to its incident, also if its failure got another digest. An address that a server issued wins over
-   * any alias, because browsers choose the ids of their events.
+   * others, because browsers choose the ids of their events.
    *
    * @param environment all environments by default, first that of this process
    * @returns undefined if the digest is unknown
    */
-  async function find(address: Address, environment?: string): Promise<FoundIncident | undefined> {
-    const environments = environment === undefined ? await listEnvironmentsFor(address.digest) : [environment];
-    const keys = [...environments].map((name) => toKey(address.digest, name));
-    const { occurrence } = address;
-    if (occurrence === undefined) return findFirst(keys, (key) => findDigest(key));
-    const issued = await findFirst(keys, (key) => findIssued(key, occurrence));
-    if (issued) return issued;
-    const found = await Promise.all(keys.map((key) => findOccurrence(key, occurrence)));
-    return found.find((one) => one && one.state !== 'unknown') ?? found.find((one) => one !== undefined);
+  async function find({ digest, occurrence }: Address, environment?: string): Promise<FoundIncident | undefined> {
+    const environments = environment === undefined ? await listEnvironmentsFor(digest) : [environment];
+    const keys = [...environments].map((name) => toKey(digest, name));
+    if (occurrence === undefined) {
+      const incident = await findFirst(keys);
+      return incident && { incident };
+    }
+    const own = keys.map((key) => ({ key, occurrence }));
+    const aliased = (await Promise.all(own.map((address) => followAliases(sql, address)))).flat();
+    const stored = await findStored([...own, ...aliased]);
+    // Read after the occurrence, so that the incident counts it.
+    const incident = await findFirst(stored ? [stored.key] : [...aliased.map(({ key }) => key).reverse(), ...keys]);
+    if (!incident) return undefined;
+    if (stored) return { incident, occurrence: stored, state: 'stored' };
+    return { incident, state: (await isSampled(incident.key)) ? 'sampled' : 'unknown' };
   }
 
-  async function findFirst<T>(keys: readonly IncidentKey[], read: (key: IncidentKey) => Promise<T | undefined>) {
+  async function findStored(addresses: readonly KeyAddress[]): Promise<Occurrence | undefined> {
+    const found = await Promise.all(addresses.map(({ key, occurrence }) => readOccurrence(sql, key, occurrence)));
+    return found.find((one) => one?.side === 'server') ?? found.find((one) => one !== undefined);
+  }
+
+  /** Returns the first known incident. The failures of a digest can all have other digests by now. */
+  async function findFirst(keys: readonly IncidentKey[]): Promise<Incident | undefined> {
     for (const key of keys) {
-      const found = await read(key);
-      if (found) return found;
+      const incident = await readIncident(sql, key);
+      if (incident) return incident;
+      const moved = await findMoved(sql, key);
+      const target = moved === undefined ? undefined : await readIncident(sql, moved);
+      if (target) return target;
     }
     return undefined;
-  }
-
-  async function findDigest(key: IncidentKey): Promise<FoundIncident | undefined> {
-    const incident = await readIncident(sql, key);
-    if (incident) return { incident };
-    const moved = await findMoved(sql, key);
-    const target = moved === undefined ? undefined : await readIncident(sql, moved);
-    return target && { incident: target };
-  }
-
-  async function findIssued(key: IncidentKey, name: string): Promise<FoundIncident | undefined> {
-    const occurrence = await readOccurrence(sql, key, name);
-    if (occurrence?.side !== 'server') return undefined;
-    const incident = await readIncident(sql, key);
-    return incident && { incident, occurrence, state: 'stored' };
-  }
-
-  async function findOccurrence(key: IncidentKey, name: string): Promise<FoundIncident | undefined> {
-    const target = await followAliases(sql, { key, occurrence: name });
-    const incident = (await readIncident(sql, target.key)) ?? (await findDigest(key))?.incident;
-    if (!incident) return undefined;
-    const occurrence = await readOccurrence(sql, incident.key, target.occurrence);
-    // Read again: the occurrence can have been stored, and counted, in the meantime.
-    if (occurrence) {
-      return { incident: (await readIncident(sql, incident.key)) ?? incident, occurrence, state: 'stored' };
-    }
-    return { incident, state: (await isSampled(incident.key)) ? 'sampled' : 'unknown' };
   }
 
   /** Reports whether some occurrences were only counted. */

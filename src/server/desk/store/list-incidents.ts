@@ -5,7 +5,7 @@ import { type Cursor, readCursor, writeCursor } from './cursor.ts';
 import type { IncidentKey } from './incident-key.ts';
 import { readIncidents, toHour } from './incident-table.ts';
 import type { Incident } from './records.ts';
-import { toSearchCondition } from './search-table.ts';
+import { toSearchCondition } from './search-text.ts';
 import { placeholders, type Sql, type SqlValue } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 

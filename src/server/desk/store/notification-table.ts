@@ -13,7 +13,6 @@ import {
 } from '../limits.ts';
 import type { IncidentKey } from './incident-key.ts';
 import { readIncidents } from './incident-table.ts';
-import type { Tally } from './ingest/tally.ts';
 import type { Incident } from './records.ts';
 import {
   changeShown,
@@ -88,10 +87,9 @@ interface DueRow {
 /** Queues the notifications of a batch in its transaction, so that only one replica queues each. */
 export async function queueNotifications(
   sql: Sql,
-  tallies: readonly Tally[],
+  keys: readonly IncidentKey[],
   { after, targets }: NotificationRules,
 ): Promise<void> {
-  const keys = tallies.map(({ key }) => key);
   const rows = await sql.all<DueRow>(
     `SELECT key, kind, due_event, visitors, server_count, browser_count FROM desk_incidents
       WHERE key IN (${placeholders(keys)}) AND state = 'open' AND due_event IS NOT NULL ORDER BY key`,

@@ -3,7 +3,7 @@ import { readCursor, writeCursor } from './cursor.ts';
 import type { IncidentKey } from './incident-key.ts';
 import { readFacts, toFactColumns } from './incident-table.ts';
 import type { Occurrence, StoredFailure } from './records.ts';
-import { rebuildSearch } from './search-table.ts';
+import { rebuildSearch } from './search-text.ts';
 import { assignments, placeholders, readShapes, type Sql } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 

@@ -28,13 +28,13 @@ export interface DeadProcess extends ProcessRecord, Heartbeat {
 const COLUMNS =
   'id, build, release, started_at AS "startedAt", beat_at AS "beatAt", ended_at AS "endedAt", ended, memory';
 
-export function createProcessTable({ driver, reader, quick }: StoreContext) {
+export function createProcessTable({ driver }: StoreContext) {
   return {
     /** Stores a heartbeat. A process that was recorded as dead is alive again: it had only lost the store. */
     async storeHeartbeat(start: ProcessStart, { inFlight, memory }: Heartbeat, blockedMs: number): Promise<void> {
-      await quick.run(
+      await driver.run(
         `INSERT INTO desk_processes (id, build, release, environment, started_at, memory, in_flight, blocked_ms, beat_at)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${quick.dialect.now})
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${driver.dialect.now})
           ON CONFLICT (id) DO UPDATE SET memory = excluded.memory, in_flight = excluded.in_flight,
             blocked_ms = excluded.blocked_ms, beat_at = excluded.beat_at, ended = NULL, ended_at = NULL`,
         [
@@ -46,7 +46,7 @@ export function createProcessTable({ driver, reader, quick }: StoreContext) {
 
     /** Records a process that left a journal but never reached the store. */
     async storeUnknown({ id, build, release, environment, startedAt }: ProcessStart): Promise<void> {
-      await quick.run(
+      await driver.run(
         `INSERT INTO desk_processes (id, build, release, environment, started_at, memory, in_flight, blocked_ms, beat_at)
           VALUES (?, ?, ?, ?, ?, 0, '[]', 0, ?) ON CONFLICT (id) DO NOTHING`,
         [id, build, release, environment, startedAt, startedAt],
@@ -54,8 +54,8 @@ export function createProcessTable({ driver, reader, quick }: StoreContext) {
     },
 
     async storeEnd(id: string): Promise<void> {
-      await quick.run(
-        `UPDATE desk_processes SET ended = 'clean', ended_at = ${quick.dialect.now}, in_flight = '[]' WHERE id = ?`,
+      await driver.run(
+        `UPDATE desk_processes SET ended = 'clean', ended_at = ${driver.dialect.now}, in_flight = '[]' WHERE id = ?`,
         [id],
       );
     },
@@ -87,11 +87,6 @@ export function createProcessTable({ driver, reader, quick }: StoreContext) {
       ]);
       return row?.environment;
     },
-
-    listProcesses: (limit: number): Promise<ProcessRecord[]> =>
-      readShapes<ProcessRecord>(reader, `SELECT ${COLUMNS} FROM desk_processes ORDER BY started_at DESC LIMIT ?`, [
-        limit,
-      ]),
   };
 }
 

@@ -1,4 +1,4 @@
-import { DELETE_BATCH, MAX_CLOCK_SKEW, PROCESS_AGE } from '../limits.ts';
+import { DELETE_BATCH, PROCESS_AGE } from '../limits.ts';
 import { dropOldBuilds } from './build-table.ts';
 import { removeIncident } from './change-incident.ts';
 import type { IncidentKey } from './incident-key.ts';
@@ -13,8 +13,6 @@ import { dropOldSalts } from './visitor-table.ts';
 export interface RetentionOptions {
   /** The running build. Its files are never deleted. */
   readonly build: string;
-  /** This process's clock (ms since 1970). If it is minutes off the store's clock, nothing is deleted. */
-  readonly now: number;
   /** The size limit of everything except the files of builds (bytes). */
   readonly maxBytes: number;
   /** How long occurrences are kept (ms). */
@@ -22,9 +20,6 @@ export interface RetentionOptions {
 }
 
 export interface RetentionReport {
-  /** How far this process's clock is ahead of the store's (ms). If it is too far, nothing was deleted. */
-  readonly clockSkew: number;
-  readonly isRefused: boolean;
   /** Rows that were deleted because the store was too large. */
   readonly deletedForSize: number;
   /** The size of the store after that, without the files of builds (bytes). */
@@ -43,10 +38,6 @@ export function createRetention({ driver }: StoreContext) {
   return {
     async retain(options: RetentionOptions): Promise<RetentionReport> {
       const now = await readClock(driver);
-      const clockSkew = options.now - now;
-      if (Math.abs(clockSkew) > MAX_CLOCK_SKEW) {
-        return { clockSkew, isRefused: true, deletedForSize: 0, bytes: await driver.usedBytes() };
-      }
       await dropOldBuilds(driver, options.build);
       await dropOldSalts(driver);
       await dropOldSessions(driver);
@@ -55,7 +46,7 @@ export function createRetention({ driver }: StoreContext) {
       await dropByAge(driver, now - options.maxAge, now);
       await driver.reclaim();
       const deletedForSize = await shrink(driver, options.maxBytes);
-      return { clockSkew, isRefused: false, deletedForSize, bytes: await driver.usedBytes() };
+      return { deletedForSize, bytes: await driver.usedBytes() };
     },
   };
 }
@@ -76,7 +67,6 @@ async function dropByAge(driver: SqlDriver, before: number, now: number): Promis
       'at < ? AND NOT EXISTS (SELECT 1 FROM desk_processes p WHERE p.id = of.process AND p.ended IS NULL)',
       [before],
     ],
-    ['desk_forgotten', 'visitor', 'at < ?', [before]],
     // The newest alias of each digest stays, so that the digest still leads to an incident.
     [
       'desk_aliases',

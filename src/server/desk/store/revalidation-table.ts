@@ -15,7 +15,7 @@ const OVERLAP = 5 * Second;
 /** Replicas that cannot reach the store for longer render the page again by its age (ms). */
 const AGE = 10 * Minute;
 
-export function createRevalidationTable({ quick }: StoreContext) {
+export function createRevalidationTable({ driver }: StoreContext) {
   return {
     /**
      * Lists the pages that have changed since a time, some of them again.
@@ -23,8 +23,8 @@ export function createRevalidationTable({ quick }: StoreContext) {
      * @param since the `now` of the last call, or 0
      */
     async listRevalidations(since: number): Promise<{ readonly now: number; readonly found: readonly Revalidation[] }> {
-      const now = await readClock(quick); // first, so that nothing falls between two calls
-      const found = await quick.all<Revalidation>('SELECT path, at FROM desk_revalidations WHERE at > ?', [
+      const now = await readClock(driver); // first, so that nothing falls between two calls
+      const found = await driver.all<Revalidation>('SELECT path, at FROM desk_revalidations WHERE at > ?', [
         since - OVERLAP,
       ]);
       return { now, found };

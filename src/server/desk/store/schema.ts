@@ -12,7 +12,7 @@ interface Migration {
 }
 
 /** The schema of 0.3.0. Databases with a lower number are from unpublished versions. */
-const FIRST = 14;
+const FIRST = 15;
 
 const migrations: readonly Migration[] = [
   {
@@ -56,7 +56,8 @@ const migrations: readonly Migration[] = [
         last_build TEXT NOT NULL,
         server_count BIGINT NOT NULL,
         browser_count BIGINT NOT NULL,
-        visitors BIGINT NOT NULL DEFAULT 0
+        visitors BIGINT NOT NULL DEFAULT 0,
+        search TEXT NOT NULL DEFAULT ''
       )`,
       'CREATE INDEX desk_incidents_last ON desk_incidents (environment, last_at)',
       'CREATE INDEX desk_incidents_state ON desk_incidents (environment, state, last_at)',
@@ -135,11 +136,6 @@ const migrations: readonly Migration[] = [
         text TEXT NOT NULL
       )`,
       'CREATE INDEX desk_notes_of ON desk_notes (key, at)',
-      `CREATE TABLE desk_search (
-        id ${serial} PRIMARY KEY,
-        key TEXT NOT NULL UNIQUE,
-        text TEXT NOT NULL
-      )`,
       `CREATE TABLE desk_journals (
         process TEXT PRIMARY KEY,
         segment BIGINT NOT NULL,
@@ -176,16 +172,11 @@ const migrations: readonly Migration[] = [
       `CREATE TABLE desk_build_files (
         build TEXT NOT NULL,
         path TEXT NOT NULL,
-        hash TEXT NOT NULL,
-        PRIMARY KEY (build, path)
-      ) ${keyed}`,
-      'CREATE INDEX desk_build_files_path ON desk_build_files (path)',
-      'CREATE INDEX desk_build_files_hash ON desk_build_files (hash)',
-      `CREATE TABLE desk_blobs (
-        hash TEXT PRIMARY KEY,
         size BIGINT NOT NULL,
-        data ${blob} NOT NULL
+        data ${blob} NOT NULL,
+        PRIMARY KEY (build, path)
       )`,
+      'CREATE INDEX desk_build_files_path ON desk_build_files (path)',
       `CREATE TABLE desk_sessions (
         id_hash TEXT PRIMARY KEY,
         name TEXT NOT NULL,
@@ -203,7 +194,6 @@ const migrations: readonly Migration[] = [
       )`,
       // The salts that visitors are hashed with, see `visitor-table.ts`.
       'CREATE TABLE desk_salts (day BIGINT PRIMARY KEY, salt TEXT NOT NULL)',
-      'CREATE TABLE desk_forgotten (visitor TEXT PRIMARY KEY, at BIGINT NOT NULL)',
       `CREATE TABLE desk_notifications (
         id ${serial} PRIMARY KEY,
         target TEXT NOT NULL,

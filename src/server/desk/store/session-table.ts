@@ -1,5 +1,5 @@
 import { Minute } from '../../../shared/units.ts';
-import { placeholders, type Sql } from './sql.ts';
+import type { Sql } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 type DeskRole = 'viewer' | 'operator';
@@ -22,23 +22,23 @@ export interface Session extends Grant {
 /** How long a sign-in link is valid (ms). */
 const LINK_LIFE = 15 * Minute;
 
-export function createSessionTable({ driver, quick }: StoreContext) {
+export function createSessionTable({ driver }: StoreContext) {
   return {
     /**
      * @param idHash the hash of the cookie's id, because the id itself would let a reader of the database sign in
      * @param lifeMs how long the session is valid (ms)
      */
     async createSession(idHash: string, { name, role, fingerprint }: Grant, lifeMs: number): Promise<void> {
-      await quick.run(
-        `INSERT INTO desk_sessions (id_hash, name, role, fingerprint, created_at, expires_at) VALUES (?, ?, ?, ?, ${quick.dialect.now}, ${quick.dialect.now} + ?)`,
+      await driver.run(
+        `INSERT INTO desk_sessions (id_hash, name, role, fingerprint, created_at, expires_at) VALUES (?, ?, ?, ?, ${driver.dialect.now}, ${driver.dialect.now} + ?)`,
         [idHash, name, role, fingerprint, lifeMs],
       );
     },
 
     /** @returns undefined if there is no such session, or it has ended */
     async readSession(idHash: string): Promise<Session | undefined> {
-      const [row] = await quick.all<Session>(
-        `SELECT name, role, fingerprint, created_at AS "createdAt", expires_at AS "expiresAt" FROM desk_sessions WHERE id_hash = ? AND expires_at > ${quick.dialect.now}`,
+      const [row] = await driver.all<Session>(
+        `SELECT name, role, fingerprint, created_at AS "createdAt", expires_at AS "expiresAt" FROM desk_sessions WHERE id_hash = ? AND expires_at > ${driver.dialect.now}`,
         [idHash],
       );
       return row;
@@ -46,31 +46,22 @@ export function createSessionTable({ driver, quick }: StoreContext) {
 
     /** @returns whether the session existed */
     async endSession(idHash: string): Promise<boolean> {
-      return (await quick.run('DELETE FROM desk_sessions WHERE id_hash = ?', [idHash])) > 0;
-    },
-
-    /** Ends the sessions and links of all other tokens. @returns how many */
-    keepSessions(fingerprints: readonly string[]): Promise<number> {
-      const others = fingerprints.length === 0 ? '' : `WHERE fingerprint NOT IN (${placeholders(fingerprints)})`;
-      return driver.transaction(async (sql) => {
-        const sessions = await sql.run(`DELETE FROM desk_sessions ${others}`, fingerprints);
-        return sessions + (await sql.run(`DELETE FROM desk_links ${others}`, fingerprints));
-      });
+      return (await driver.run('DELETE FROM desk_sessions WHERE id_hash = ?', [idHash])) > 0;
     },
 
     /** @param idHash the hash of the id in the link */
     async createLink(idHash: string, { name, role, fingerprint }: Grant): Promise<void> {
-      await quick.run(
-        `INSERT INTO desk_links (id_hash, name, role, fingerprint, expires_at) VALUES (?, ?, ?, ?, ${quick.dialect.now} + ${LINK_LIFE})`,
+      await driver.run(
+        `INSERT INTO desk_links (id_hash, name, role, fingerprint, expires_at) VALUES (?, ?, ?, ?, ${driver.dialect.now} + ${LINK_LIFE})`,
         [idHash, name, role, fingerprint],
       );
     },
 
     /** Uses and deletes a link. @returns undefined if it is unknown, used, or older than 15 minutes */
     async takeLink(idHash: string): Promise<Grant | undefined> {
-      const [row] = await quick.all<Grant & { in_time: number }>(
+      const [row] = await driver.all<Grant & { in_time: number }>(
         `DELETE FROM desk_links WHERE id_hash = ?
-          RETURNING name, role, fingerprint, CASE WHEN expires_at > ${quick.dialect.now} THEN 1 ELSE 0 END AS in_time`,
+          RETURNING name, role, fingerprint, CASE WHEN expires_at > ${driver.dialect.now} THEN 1 ELSE 0 END AS in_time`,
         [idHash],
       );
       if (row?.in_time !== 1) return undefined;

@@ -11,15 +11,13 @@ export interface Sql {
 
 /** One open database. Its own `all` and `run` are for writes, and for the reads that writes need. */
 export interface SqlDriver extends Sql {
-  /** For the queries of the desk's pages. Even slow ones delay neither the writer nor `quick`. */
+  /** For the queries of the desk's pages. Even slow ones do not delay the writer. */
   readonly reader: Sql;
-  /** For short statements that must not wait: the heartbeat, sign-in and the check for changes. */
-  readonly quick: Sql;
   /** Whether several processes can write to it. */
   readonly isShared: boolean;
   /** Runs statements in a transaction. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-  /** Runs a transaction without a time limit. Changing the schema of a large store can take minutes. */
+  /** Runs a transaction whose statements have no time limit. Changing the schema of a large store can take minutes. */
   migration<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** Returns the size of what is stored, without the files of builds, which have their own limit (bytes). */
   usedBytes(): Promise<number>;
@@ -81,18 +79,11 @@ export type QueryFailure = 'value' | 'slow' | 'busy' | 'refused' | 'arriving';
 /** One query failed or took too long. The store is available, and everything else continues. */
 export class QueryFailedError extends StoreError {
   readonly reason: QueryFailure;
-  /** A table is missing. If all of them are, the database was emptied. */
-  readonly isTableMissing: boolean;
 
-  constructor(
-    reason: QueryFailure,
-    message: string,
-    { isTableMissing = false, ...options }: ErrorOptions & { isTableMissing?: boolean } = {},
-  ) {
+  constructor(reason: QueryFailure, message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'QueryFailedError';
     this.reason = reason;
-    this.isTableMissing = isTableMissing;
   }
 }
 

@@ -1,9 +1,8 @@
 import { closeSync, existsSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { Millisecond, Second } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
-import { createSlots } from './slots.ts';
 import {
   QueryFailedError,
   readNumber,
@@ -14,20 +13,10 @@ import {
   StoreAwayError,
 } from './sql.ts';
 
-/** How long SQLite waits for another program's lock (ms). The wait blocks the thread. */
-const BUSY_TIMEOUT = 50 * Millisecond;
-/** The pause before the next attempt (ms), in which other work runs. */
-const BUSY_RETRY = 50 * Millisecond;
-/** The longest wait for a lock, over all attempts (ms). The desk's command holds one only briefly. */
-const BUSY_PATIENCE = 2 * Second;
-/** The same for the command itself (ms). */
-const COMMAND_PATIENCE = 10 * Second;
-/** How long statements run without a break (ms). */
-const LONGEST_RUN = 20 * Millisecond;
-/** The number of prepared statements in the cache. */
-const MAX_STATEMENTS = 200;
-/** Longer statements are not cached (characters): they insert hundreds of rows, rarely the same number twice. */
-const MAX_KEPT_LENGTH = 2000;
+/** How long a statement waits for another program's lock (ms). It blocks the thread, so the work is tried again later. */
+const BUSY_TIMEOUT = 200 * Millisecond;
+/** The same in the desk's command (ms). */
+const COMMAND_BUSY_TIMEOUT = 10 * Second;
 /** The number of free pages returned to the disk at a time: 4 MB. */
 const RECLAIMED_PAGES = 1000;
 
@@ -74,11 +63,7 @@ export function openSqlite(path: string, { log }: { log: DeskLog }): SqlDriver {
     { file: aside },
     "The desk's database was corrupt. Spillway renamed it and created an empty one. To get the data back, restore a backup.",
   );
-  try {
-    return createDriver(path, openSound(path));
-  } catch (error) {
-    throw toStoreError(error);
-  }
+  return ask(() => createDriver(path, openSound(path)));
 }
 
 /**
@@ -88,27 +73,22 @@ export function openSqlite(path: string, { log }: { log: DeskLog }): SqlDriver {
  * @throws StoreAwayError if the file cannot be opened
  */
 export function openMadeSqlite(path: string): SqlDriver {
-  try {
-    // These statements have no retry, so SQLite itself waits for the lock.
-    const database = new DatabaseSync(path, { timeout: COMMAND_PATIENCE });
-    database.exec(`PRAGMA synchronous = NORMAL; ${CONNECTION}; PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
-    return createDriver(path, database, COMMAND_PATIENCE);
-  } catch (error) {
-    throw toStoreError(error);
-  }
+  return ask(() => {
+    const database = new DatabaseSync(path, { timeout: COMMAND_BUSY_TIMEOUT });
+    database.exec(`PRAGMA synchronous = NORMAL; ${CONNECTION}`);
+    return createDriver(path, database);
+  });
 }
 
 function openSound(path: string): DatabaseSync {
   if (path !== ':memory:') makeFile(path);
-  // These statements have no retry, so SQLite itself waits for the lock.
-  const database = new DatabaseSync(path, { timeout: BUSY_PATIENCE });
+  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT });
   try {
     // Has an effect only before the first table is created.
     database.exec('PRAGMA auto_vacuum = INCREMENTAL');
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${CONNECTION}`);
     const answer = database.prepare('PRAGMA quick_check(1)').get();
     if (answer?.quick_check !== 'ok') throw new BrokenFileError();
-    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
     return database;
   } catch (error) {
     database.close();
@@ -132,66 +112,37 @@ function setAside(path: string, aside: string): void {
   }
 }
 
-interface TakeOptions {
-  /** The longest wait for another program's lock (ms). */
-  readonly patience?: number | undefined;
-  /** Whether the work has not started yet. */
-  readonly mayRepeat?: () => boolean;
-}
-
-/** @param busyPatience the longest wait for another program's lock (ms) */
-function createDriver(path: string, database: DatabaseSync, busyPatience = BUSY_PATIENCE): SqlDriver {
+function createDriver(path: string, database: DatabaseSync): SqlDriver {
   const inode = path === ':memory:' ? undefined : statSync(path).ino;
-  const statements = new Map<string, StatementSync>();
-  /** One slot, because there is one connection. */
-  const slots = createSlots({ count: 1 });
-  let lastBreak = 0;
+  /** The last work on the one connection. */
+  let last: Promise<unknown> = Promise.resolve();
 
-  function prepare(sql: string): StatementSync {
-    const known = statements.get(sql);
-    if (known) return known;
-    if (statements.size >= MAX_STATEMENTS) statements.clear();
-    const statement = database.prepare(sql);
-    if (sql.length <= MAX_KEPT_LENGTH) statements.set(sql, statement);
-    return statement;
-  }
-
-  /** Queries the database without waiting for a slot. */
+  /** Queries the database at once, for work that has the connection. */
   const direct: Sql = {
     dialect,
-    all: async <Row>(sql: string, values: readonly SqlValue[] = []) => ask(() => prepare(sql).all(...values) as Row[]), // the columns of our own schema
-    run: async (sql, values = []) => ask(() => Number(prepare(sql).run(...values).changes)),
+    all: async <Row>(sql: string, values: readonly SqlValue[] = []) =>
+      ask(() => database.prepare(sql).all(...values) as Row[]), // the columns of our own schema
+    run: async (sql, values = []) => ask(() => Number(database.prepare(sql).run(...values).changes)),
   };
 
-  /** Lets other work run from time to time, because each statement blocks the thread. */
-  async function letOthers(): Promise<void> {
-    if (performance.now() - lastBreak < LONGEST_RUN) return;
-    await new Promise((resolve) => setImmediate(resolve));
-    lastBreak = performance.now();
+  /** Works when everything before has ended. Messages are handled in between, because statements block the thread. */
+  function take<T>(work: () => Promise<T>): Promise<T> {
+    const done = last.then(() => new Promise((resolve) => setImmediate(resolve))).then(work);
+    last = done.catch(() => undefined);
+    return done;
   }
 
-  /** Does the work in the slot, and repeats it while another program holds the lock. */
-  async function take<T>(work: () => Promise<T>, options: TakeOptions = {}): Promise<T> {
-    const { patience = busyPatience, mayRepeat = () => true } = options;
-    const end = performance.now() + patience;
-    for (;;) {
-      await letOthers();
-      try {
-        return await slots.use(work);
-      } catch (error) {
-        if (!isBusy(error) || !mayRepeat() || performance.now() > end) throw error;
-      }
-      await new Promise((resolve) => setTimeout(resolve, BUSY_RETRY));
-    }
-  }
+  const sql: Sql = {
+    dialect,
+    all: (text, values) => take(() => direct.all(text, values)),
+    run: (text, values) => take(() => direct.run(text, values)),
+  };
 
-  function between<T>(work: (sql: Sql) => Promise<T>, patience?: number): Promise<T> {
-    let hasBegun = false;
-    const transact = async () => {
+  function transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return take(async () => {
       // Writes to a deleted file would be lost without an error.
       await check();
       ask(() => database.exec('BEGIN IMMEDIATE'));
-      hasBegun = true;
       try {
         const result = await work(direct);
         ask(() => database.exec('COMMIT'));
@@ -201,8 +152,7 @@ function createDriver(path: string, database: DatabaseSync, busyPatience = BUSY_
         if (database.isTransaction) database.exec('ROLLBACK');
         throw error;
       }
-    };
-    return take(transact, { patience, mayRepeat: () => !hasBegun });
+    });
   }
 
   async function readPragma(name: string): Promise<number> {
@@ -211,49 +161,30 @@ function createDriver(path: string, database: DatabaseSync, busyPatience = BUSY_
   }
 
   async function check(): Promise<void> {
-    if (inode === undefined) return;
-    if (statSync(path, { throwIfNoEntry: false })?.ino === inode) return;
+    if (inode === undefined || statSync(path, { throwIfNoEntry: false })?.ino === inode) return;
     throw new StoreAwayError(`The desk's database (${path}) was deleted or replaced while it was open.`, {
       isGone: true,
     });
   }
 
-  const sql: Sql = {
-    dialect,
-    all: (text, values) => take(() => direct.all(text, values)),
-    run: (text, values) => take(() => direct.run(text, values)),
-  };
-
   return {
     ...sql,
     isShared: false,
     reader: sql,
-    quick: sql,
-    transaction: (work) => between(work),
-    migration: (work) => between(work, Number.POSITIVE_INFINITY),
+    transaction,
+    migration: transaction,
     async usedBytes() {
       const pages = (await readPragma('page_count')) - (await readPragma('freelist_count'));
-      const ofBuilds = await readNumber(sql, 'SELECT SUM(length(data)) AS value FROM desk_blobs');
+      const ofBuilds = await readNumber(sql, 'SELECT SUM(size) AS value FROM desk_build_files');
       return Math.max(0, pages * (await readPragma('page_size')) - ofBuilds);
     },
-    async reclaim() {
-      // A prepared statement would free one page per step.
-      await take(async () => ask(() => database.exec(`PRAGMA incremental_vacuum(${RECLAIMED_PAGES})`)));
-    },
-    async overwriteDeleted() {
-      // `secure_delete` overwrites pages of the database. The write-ahead log may still contain older copies.
-      const truncate = async () => {
-        const [row] = await direct.all<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)');
-        if (row?.busy === 1) throw new QueryFailedError('busy', 'The write-ahead log is in use.');
-      };
-      await take(truncate).catch((error: unknown) => {
-        if (!isBusy(error)) throw error;
-      });
-    },
+    // A prepared statement would free one page per step.
+    reclaim: () => take(async () => ask(() => database.exec(`PRAGMA incremental_vacuum(${RECLAIMED_PAGES})`))),
+    // `secure_delete` overwrites pages of the database. The write-ahead log may still contain older copies.
+    overwriteDeleted: () => take(async () => ask(() => database.exec('PRAGMA wal_checkpoint(TRUNCATE)'))),
     check,
     close: () =>
-      slots.use(async () => {
-        statements.clear();
+      take(async () => {
         if (database.isOpen) database.close();
       }),
   };
@@ -265,10 +196,6 @@ function ask<T>(question: () => T): T {
   } catch (error) {
     throw toStoreError(error);
   }
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof QueryFailedError && error.reason === 'busy';
 }
 
 function toStoreError(error: unknown): unknown {

@@ -19,9 +19,8 @@ export interface NotificationRules {
 /** What the tables of the store share. */
 export interface StoreContext {
   readonly driver: SqlDriver;
-  /** `driver.reader` and `driver.quick`. */
+  /** `driver.reader`. */
   readonly reader: Sql;
-  readonly quick: Sql;
   /** `SENTRY_ENVIRONMENT` of this process. */
   readonly environment: string;
   readonly rules: NotificationRules;

@@ -17,7 +17,7 @@ import { createRetention } from './retention.ts';
 import { createRevalidationTable } from './revalidation-table.ts';
 import { migrate, SCHEMA_VERSION } from './schema.ts';
 import { createSessionTable } from './session-table.ts';
-import { hasTable, QueryFailedError, readMeta, readNumber, type SqlDriver, StoreAwayError } from './sql.ts';
+import { hasTable, readMeta, readNumber, type SqlDriver, StoreAwayError } from './sql.ts';
 import { openSqlite } from './sqlite.ts';
 import type { NotificationRules, StoreContext } from './store-context.ts';
 import { createVisitorTable } from './visitor-table.ts';
@@ -32,8 +32,6 @@ export type Store = ReturnType<typeof createStore>;
 interface StoreOptions {
   /** `SENTRY_ENVIRONMENT` of the process. */
   readonly environment: string;
-  /** Gets warnings about features that the database does not allow. The desk works without them. */
-  readonly log?: DeskLog | undefined;
   /** No notifications by default. */
   readonly rules?: NotificationRules | undefined;
 }
@@ -50,9 +48,7 @@ export function openDriver(options: {
   readonly log: DeskLog;
 }): SqlDriver {
   const { dataDir, databaseUrl, log } = options;
-  return databaseUrl === undefined
-    ? openSqlite(join(dataDir, 'desk.sqlite'), { log })
-    : openPostgres(databaseUrl, { log });
+  return databaseUrl === undefined ? openSqlite(join(dataDir, 'desk.sqlite'), { log }) : openPostgres(databaseUrl);
 }
 
 /** Creates or upgrades the schema. @throws StoreAwayError */
@@ -74,8 +70,8 @@ export async function openMadeStore(driver: SqlDriver, options: StoreOptions): P
 }
 
 function createStore(driver: SqlDriver, { environment, rules = NO_NOTIFICATIONS }: StoreOptions) {
-  const { reader, quick } = driver;
-  const context: StoreContext = { driver, reader, quick, environment, rules };
+  const { reader } = driver;
+  const context: StoreContext = { driver, reader, environment, rules };
   const incidents = createIncidentTable(context);
   const builds = createBuildTable(context);
   return {
@@ -99,8 +95,7 @@ function createStore(driver: SqlDriver, { environment, rules = NO_NOTIFICATIONS 
     isShared: driver.isShared,
     /** Returns a number that grows with each change of what the desk's pages show, on any replica. */
     readChanges: (): Promise<number> =>
-      readNumber(quick, "SELECT CAST(value AS BIGINT) AS value FROM desk_meta WHERE name = 'changes'"),
-    usedBytes: () => driver.usedBytes(),
+      readNumber(reader, "SELECT CAST(value AS BIGINT) AS value FROM desk_meta WHERE name = 'changes'"),
     /** Checks that the database can be written to. @throws StoreAwayError */
     check: () => check(driver),
     close: () => driver.close(),
@@ -109,14 +104,9 @@ function createStore(driver: SqlDriver, { environment, rules = NO_NOTIFICATIONS 
 
 async function check(driver: SqlDriver): Promise<void> {
   await driver.check();
-  // Writes, because reads still work when the disk is full.
-  const rows = await driver.quick
-    .run("UPDATE desk_meta SET value = value WHERE name = 'schema'")
-    .catch((error: unknown) => {
-      if (error instanceof QueryFailedError && error.isTableMissing) return 0;
-      throw error;
-    });
-  if (rows === 0) {
+  if (!(await hasTable(driver, 'desk_meta'))) {
     throw new StoreAwayError("The desk's tables were deleted while the database was open.", { isGone: true });
   }
+  // Writes, because reads still work when the disk is full.
+  await driver.run("UPDATE desk_meta SET value = value WHERE name = 'schema'");
 }

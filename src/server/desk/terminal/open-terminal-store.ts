@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DeskLog } from '../desk-log.ts';
 import { openPostgres } from '../store/postgres.ts';
 import { openMadeSqlite } from '../store/sqlite.ts';
 import { openMadeStore, type Store } from '../store/store.ts';
@@ -19,7 +18,7 @@ interface StoreSettings {
  * @throws TerminalError if there is no store
  * @throws StoreAwayError if the store cannot be used
  */
-export async function openTerminalStore(settings: StoreSettings, log: DeskLog): Promise<Store> {
+export async function openTerminalStore(settings: StoreSettings): Promise<Store> {
   const { dataDir, databaseUrl, environment } = settings;
   const path = join(dataDir, 'desk.sqlite');
   if (databaseUrl === undefined && !existsSync(path)) {
@@ -28,7 +27,7 @@ export async function openTerminalStore(settings: StoreSettings, log: DeskLog): 
     );
   }
   const driver = databaseUrl === undefined ? openMadeSqlite(path) : openPostgres(databaseUrl);
-  const store = await openMadeStore(driver, { environment, log });
+  const store = await openMadeStore(driver, { environment });
   if (store) return store;
   await driver.close();
   throw new TerminalError(

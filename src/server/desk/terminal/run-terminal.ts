@@ -95,7 +95,7 @@ export async function runTerminal({ args, env, out, err, root }: TerminalOptions
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
     const settings = readTerminalSettings(env);
     const log = toLog(tell);
-    const store = await openTerminalStore(settings, log);
+    const store = await openTerminalStore(settings);
     try {
       const desk: Desk = { values, store, settings, env, root, log, print, tell, now: Date.now() };
       await (command ? command(desk, rest) : show(desk, positionals));

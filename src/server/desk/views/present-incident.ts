@@ -1,7 +1,7 @@
 import type { IncidentData } from '../../../shared/desk/page-data.ts';
 import type { PlaceShape, ReleaseShape, SimilarShape } from '../../../shared/desk/shapes.ts';
 import { explainReactError } from '../../../shared/engine/rendering/react-errors.ts';
-import { findLine } from '../store/ingest/tally.ts';
+import { findLine } from '../store/ingest/batch.ts';
 import type { Incident, IncidentRelease, StoredFailure } from '../store/records.ts';
 import { presentPlace } from './present-incident-row.ts';
 import { presentStatus } from './present-status.ts';

@@ -1,5 +1,6 @@
 import type { SentTest } from '../notifications/notifier.ts';
 import type { Resolved } from '../store/find-incident.ts';
+import type { Heartbeat } from '../store/process-table.ts';
 import type { FoundIncident } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 
@@ -36,7 +37,6 @@ export const DIRECT = [
   'createSession',
   'endSession',
   'isKnownDigest',
-  'keepSessions',
   'listBuilds',
   'listNotifications',
   'listRevalidations',
@@ -54,6 +54,8 @@ type Passed = (typeof READS | typeof CHANGES | typeof DIRECT)[number];
  * the moment, or the worker does not answer, and with a `QueryFailedError` if only this query failed.
  */
 export interface DeskCalls extends Pick<Store, Passed> {
+  /** Stores a heartbeat of the main thread. */
+  beat(beat: Heartbeat): Promise<void>;
   /**
    * Finds the incident of an address.
    *

@@ -9,20 +9,17 @@ import {
   RETRY_FIRST,
   RETRY_LONGEST,
   SETTLE_PATIENCE,
-  SIZE_CHECK_INTERVAL,
 } from '../limits.ts';
 import { createNotifier } from '../notifications/notifier.ts';
 import type { NotifySettings } from '../notifications/settings.ts';
 import { createTargets } from '../notifications/targets.ts';
 import type { DeskRetention } from '../settings.ts';
-import type { Heartbeat } from '../store/process-table.ts';
 import type { RetentionReport } from '../store/retention.ts';
 import { StoreAwayError } from '../store/sql.ts';
 import { openDriver, openStore, type Store } from '../store/store.ts';
 import { CHANGES, type DeskCalls, DIRECT, READS } from './desk-calls.ts';
 import { createLookups } from './lookups.ts';
 import { createBuildFiles } from './maps/build-files.ts';
-import type { Digester } from './maps/digester.ts';
 import { createMapReader } from './maps/map-reader.ts';
 import { createPrepare } from './prepare.ts';
 import { createProcessRecords } from './process-records.ts';
@@ -56,15 +53,25 @@ export interface WorkerStart {
 /** The work of the worker thread, without the thread. */
 interface DeskWorkerOptions {
   readonly start: WorkerStart;
-  readonly digester: Digester;
   readonly count: Count;
   readonly log: DeskLog;
   readonly onBlocked: (report: BlockedLoop) => void;
   readonly onRetained: (report: RetentionReport) => void;
 }
 
-export function createDeskWorker({ start, digester, count, log, onBlocked, onRetained }: DeskWorkerOptions) {
-  const { process, build, release, environment, dist, dataDir, databaseUrl, notify, retryFirst = RETRY_FIRST } = start;
+export function createDeskWorker({ start, count, log, onBlocked, onRetained }: DeskWorkerOptions) {
+  const {
+    process,
+    build,
+    release,
+    environment,
+    namespace,
+    dist,
+    dataDir,
+    databaseUrl,
+    notify,
+    retryFirst = RETRY_FIRST,
+  } = start;
   const journals = join(dataDir, 'journal');
   const folder = join(journals, process);
   const signals = createSignals(start.signals);
@@ -72,7 +79,7 @@ export function createDeskWorker({ start, digester, count, log, onBlocked, onRet
   const rules = { after: notify?.after ?? 1, targets };
   signals.storeState = 'opening';
   const holder = createStoreHolder({
-    open: async () => openStore(openDriver({ dataDir, databaseUrl, log }), { environment, log, rules }),
+    open: async () => openStore(openDriver({ dataDir, databaseUrl, log }), { environment, rules }),
     retryFirst,
     count,
     log,
@@ -88,9 +95,9 @@ export function createDeskWorker({ start, digester, count, log, onBlocked, onRet
   const maps = createMapReader({
     readMap: files.readMap,
     readSource: files.readSource,
-    findFunction: async (of, frame) => digester.findFunction(frame, await files.readLocations(of)),
+    readLocations: files.readLocations,
   });
-  const prepare = createPrepare({ maps, digester, readLocations: files.readLocations, log });
+  const prepare = createPrepare({ maps, namespace, readLocations: files.readLocations, log });
   const facts = { environment, deskOrigin: notify?.deskOrigin };
   const notifier = createNotifier({ targets, facts, holder, log });
   const writer = createWriter({
@@ -100,7 +107,7 @@ export function createDeskWorker({ start, digester, count, log, onBlocked, onRet
   const watchdog = createWatchdog({ signals, onBlocked });
   const processes = createProcessRecords({
     start: { id: process, build, release, environment, startedAt: start.startedAt },
-    ...{ folder, holder, digester, log },
+    ...{ folder, holder, namespace, log },
     blockedMs: () => watchdog.blockedMs,
   });
   const upkeep = createUpkeep({
@@ -113,7 +120,6 @@ export function createDeskWorker({ start, digester, count, log, onBlocked, onRet
     setInterval(() => processes.goOn(), BEAT_INTERVAL),
     setInterval(() => void upkeep.lookAfter(), RETRY_LONGEST),
     setInterval(() => void upkeep.retain(), RETENTION_INTERVAL),
-    setInterval(() => void upkeep.retainIfGrown(), SIZE_CHECK_INTERVAL),
     setInterval(() => {
       maps.sweep();
       files.sweep();
@@ -142,6 +148,7 @@ export function createDeskWorker({ start, digester, count, log, onBlocked, onRet
     ...passOn(READS, lookups.read),
     ...passOn(CHANGES, lookups.change),
     ...passOn(DIRECT, holder.use),
+    beat: async (beat) => processes.note(beat),
     find: lookups.find,
     resolveQuery: lookups.resolveQuery,
     isEchoAwaited: lookups.isEchoAwaited,
@@ -157,7 +164,6 @@ export function createDeskWorker({ start, digester, count, log, onBlocked, onRet
   return {
     /** Called when the main thread has appended to its journal. */
     wake: () => writer.wake(),
-    beat: (beat: Heartbeat) => processes.note(beat),
     calls,
   };
 }

@@ -9,7 +9,7 @@ import type { Writer } from './writer.ts';
 
 interface LookupsOptions {
   readonly holder: Pick<StoreHolder, 'use'>;
-  readonly writer: Pick<Writer, 'settle' | 'isBehind' | 'moved'>;
+  readonly writer: Pick<Writer, 'settle' | 'isBehind'>;
   /** Whether other replicas can write to the store too. */
   readonly isShared: boolean;
 }
@@ -24,21 +24,18 @@ export function createLookups({ holder, writer, isShared }: LookupsOptions) {
   }
 
   async function change<T>(work: (store: Store) => Promise<T>): Promise<T> {
-    await writer.settle(CHANGE_PATIENCE, { evenIfBehind: true });
+    await writer.settle(CHANGE_PATIENCE);
     return holder.use(work);
   }
 
-  /**
-   * Reads repeatedly until something arrives. It reads again when a part of this process's journal is stored, and regularly
-   * for the journals of other replicas.
-   */
+  /** Reads repeatedly until something arrives: from this process's journal, or from that of another replica. */
   async function seek<T>(ask: (store: Store) => Promise<T>, isThere: (found: T) => boolean): Promise<T> {
     const end = performance.now() + LOOKUP_PATIENCE;
     for (;;) {
       const found = await read(ask);
       const canChange = writer.isBehind || isShared;
       if (isThere(found) || !canChange || performance.now() > end) return found;
-      await Promise.race([writer.moved(), sleep(RETRY_FIRST)]);
+      await sleep(RETRY_FIRST);
     }
   }
 

@@ -2,7 +2,6 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { DeskLog } from '../desk-log.ts';
 import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
 import { createDeskWorker, type WorkerStart } from './desk-worker.ts';
-import { createDigester } from './maps/digester.ts';
 import type { FromWorker, Refusal, ToWorker } from './worker-thread.ts';
 
 /** The entry point of the worker thread. `desk-worker.ts` does the work. */
@@ -11,7 +10,6 @@ const port = parentPort;
 const start = workerData as WorkerStart; // from `createWorkerThread`
 const worker = createDeskWorker({
   start,
-  digester: createDigester({ namespace: start.namespace }),
   log: createMessageLog(),
   onBlocked: (report) => say({ say: 'blocked', report }),
   onRetained: (report) => say({ say: 'retained', report }),
@@ -21,10 +19,7 @@ say({ say: 'alive' });
 
 port.on('message', (message: ToWorker) => {
   if (message.say === 'wake') worker.wake();
-  else if (message.say === 'beat') {
-    worker.beat(message.beat);
-    say({ say: 'alive' });
-  } else void answer(message);
+  else void answer(message);
 });
 
 async function answer({ id, name, args }: Extract<ToWorker, { say: 'call' }>): Promise<void> {

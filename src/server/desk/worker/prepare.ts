@@ -1,60 +1,44 @@
+import { createDigest } from '../../engine/errors/digest/create-digest.ts';
 import type { Failure } from '../../engine/errors/failure.ts';
 import { cutText, MAX_TITLE_LENGTH } from '../../engine/errors/trim.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { JournalEntry } from '../ingest/journal-entry.ts';
-import { FULL_PER_HOUR } from '../limits.ts';
-import { toHour } from '../store/incident-table.ts';
-import type { PreparedEntry } from '../store/ingest/tally.ts';
+import type { PreparedEntry } from '../store/ingest/batch.ts';
 import type { StoredFailure } from '../store/records.ts';
 import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
 import { isEngineFile } from '../views/present-errors.ts';
-import type { Digester } from './maps/digester.ts';
+import type { BuildFiles } from './maps/build-files.ts';
 import type { MapReader } from './maps/map-reader.ts';
 
 interface PrepareOptions {
   readonly maps: Pick<MapReader, 'resolve'>;
-  readonly digester: Digester;
-  /** The text of a build's `sites.json`. */
-  readonly readLocations: (build: string) => Promise<string | undefined>;
+  readonly namespace: string;
+  readonly readLocations: BuildFiles['readLocations'];
   readonly log: DeskLog;
 }
 
 /** Turns journal entries into entries for the store: applies source maps, and adds missing digests. */
 export type Prepare = (entries: readonly JournalEntry[]) => Promise<PreparedEntry[]>;
 
-/** The most digests and hours that are counted. */
-const MAX_COUNTED = 10_000;
-
-export function createPrepare({ maps, digester, readLocations, log }: PrepareOptions): Prepare {
-  /** The number of failures with resolved frames, by digest and hour. The store has no room for more full records. */
-  const resolved = new Map<string, number>();
-
+export function createPrepare({ maps, namespace, readLocations, log }: PrepareOptions): Prepare {
   async function prepareFailure(failure: Failure): Promise<PreparedEntry> {
     const named = failure.unresolved ? await giveDigest(failure) : failure;
-    const stored = isWanted(named) ? withComponent(await maps.resolve(named)) : named;
+    const stored = withComponent(await maps.resolve(named));
     return { entry: 'full', failure: stored, ...(named.digest !== failure.digest && { shownAs: failure.digest }) };
   }
 
-  function isWanted({ digest, side, at }: Failure): boolean {
-    if (resolved.size > MAX_COUNTED) resolved.clear();
-    const key = `${digest} ${side} ${toHour(at)}`;
-    const count = (resolved.get(key) ?? 0) + 1;
-    resolved.set(key, count);
-    return count <= FULL_PER_HOUR;
-  }
-
   async function giveDigest(failure: Failure): Promise<Failure> {
-    const locations = await readLocations(failure.build);
-    if (locations === undefined) return failure;
+    const table = await readLocations(failure.build);
+    if (!table) return failure;
     const { unresolved: _unresolved, weak: _weak, site: _site, ...rest } = failure;
-    const made = digester.createDigest(failure, locations);
+    const made = createDigest(failure, { namespace, table });
     return { ...rest, ...made, title: cutText(made.title, MAX_TITLE_LENGTH) };
   }
 
   return async function prepare(entries) {
     const prepared: PreparedEntry[] = [];
     for (const entry of entries) {
-      if (entry.entry === 'summary' || entry.entry === 'count') prepared.push(entry);
+      if (entry.entry === 'summary') prepared.push(entry);
       if (entry.entry !== 'full') continue;
       try {
         prepared.push(await prepareFailure(entry.failure));

@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
+import { createDigest } from '../../engine/errors/digest/create-digest.ts';
+import { emptyLocationTable } from '../../engine/errors/digest/location-table.ts';
 import type { Failure } from '../../engine/errors/failure.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { BEAT_INTERVAL, DEAD_AFTER } from '../limits.ts';
 import type { DeadProcess, Heartbeat, ProcessStart } from '../store/process-table.ts';
 import { StoreError } from '../store/sql.ts';
 import type { DeadJournal } from './adopt.ts';
-import type { Digester } from './maps/digester.ts';
 import type { StoreHolder } from './store-holder.ts';
 
 interface ProcessRecordsOptions {
@@ -18,7 +19,7 @@ interface ProcessRecordsOptions {
   readonly holder: Pick<StoreHolder, 'use' | 'reachableSince'>;
   /** How long the main thread has been blocked (ms), or 0. */
   readonly blockedMs: () => number;
-  readonly digester: Digester;
+  readonly namespace: string;
   readonly log: DeskLog;
 }
 
@@ -30,7 +31,7 @@ const DEAD = 'A process of this server ended unexpectedly. See its incident on t
 export type ProcessRecords = ReturnType<typeof createProcessRecords>;
 
 /** Writes the record of this process, and reports the deaths of others. */
-export function createProcessRecords({ start, folder, holder, blockedMs, digester, log }: ProcessRecordsOptions) {
+export function createProcessRecords({ start, folder, holder, blockedMs, namespace, log }: ProcessRecordsOptions) {
   let last: Heartbeat = { inFlight: [], memory: 0 };
   let writing: Promise<void> | undefined;
   let notedAt = Number.NEGATIVE_INFINITY;
@@ -57,7 +58,7 @@ export function createProcessRecords({ start, folder, holder, blockedMs, digeste
   async function recordDeath(id: string): Promise<void> {
     const dead = await holder.use((store) => store.readUnended(id));
     if (!dead) return;
-    const failure = toDeathFailure(dead, digester);
+    const failure = toDeathFailure(dead, namespace);
     const isFirst = await holder.use((store) => store.recordDeath(id, { entry: 'full', failure }, dead.environment));
     if (!isFirst) return;
     const { digest, occurrence, kind, build, release, extra } = failure;
@@ -119,7 +120,7 @@ function markEnded(folder: string): void {
 }
 
 /** Turns the last record of a process that was killed or ran out of memory into a failure. */
-function toDeathFailure(dead: DeadProcess, digester: Digester): Failure {
+function toDeathFailure(dead: DeadProcess, namespace: string): Failure {
   const id = randomBytes(16).toString('hex');
   const { blockedMs, memory, inFlight, startedAt, beatAt, build, release } = dead;
   return {
@@ -140,6 +141,6 @@ function toDeathFailure(dead: DeadProcess, digester: Digester): Failure {
       ...(blockedMs > 0 && { blockedFor: blockedMs }),
     },
     // Only the kind is in the digest, so that a leak that moves by a line stays in the same incident.
-    ...digester.createDigest({ kind: 'unclean-death', side: 'server', errors: [] }),
+    ...createDigest({ kind: 'unclean-death', side: 'server', errors: [] }, { namespace, table: emptyLocationTable }),
   };
 }

@@ -25,13 +25,7 @@ export function readJournal(options: ReadJournalOptions): JournalPiece | undefin
   const [segment] = segments;
   if (!segment) return undefined;
   const isOpen = options.live && segments.length === 1;
-  if (segment.extension === 'counts') return isOpen ? undefined : readCounts(segment);
   return readLines(segment, isOpen, options);
-}
-
-function readCounts(segment: Segment): JournalPiece {
-  const bytes = readBytes(segment.path, 0, Number.MAX_SAFE_INTEGER);
-  return { ...parseLines(bytes), next: { segment: segment.number + 1, offset: 0 } };
 }
 
 function readLines(segment: Segment, isOpen: boolean, options: ReadJournalOptions): JournalPiece | undefined {

@@ -34,7 +34,6 @@ export function createStoreHolder(options: StoreHolderOptions) {
   let isTold = false;
   let isClosed = false;
   let firstTry: Promise<void> | undefined;
-  let isChecking = false;
   const loggedAt = new Map<string, number>();
 
   async function connect(): Promise<void> {
@@ -76,19 +75,6 @@ export function createStoreHolder(options: StoreHolderOptions) {
     if (now - (loggedAt.get(reason) ?? Number.NEGATIVE_INFINITY) < FAILURE_LOG_INTERVAL) return;
     loggedAt.set(reason, now);
     log.warn({ reason: message }, FAILED[reason]);
-  }
-
-  /** Checks whether the database was emptied. */
-  async function checkTables(opened: Store): Promise<void> {
-    if (isChecking) return;
-    isChecking = true;
-    try {
-      await checkAnswers(opened);
-    } catch (error) {
-      noteAway(error);
-    } finally {
-      isChecking = false;
-    }
   }
 
   function noteBack(): void {
@@ -143,7 +129,6 @@ export function createStoreHolder(options: StoreHolderOptions) {
       } catch (error) {
         if (error instanceof StoreAwayError) noteAway(error);
         if (error instanceof QueryFailedError) noteFailure(error);
-        if (error instanceof QueryFailedError && error.isTableMissing) void checkTables(store);
         throw error;
       }
     },

@@ -1,6 +1,6 @@
-import { MiB, Minute } from '../../../shared/units.ts';
+import { MiB } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
-import { RETRY_LONGEST, SIZE_GROWTH } from '../limits.ts';
+import { RETRY_LONGEST } from '../limits.ts';
 import type { DeskRetention } from '../settings.ts';
 import type { RetentionReport } from '../store/retention.ts';
 import { StoreError } from '../store/sql.ts';
@@ -30,9 +30,6 @@ interface UpkeepOptions {
 
 const FULL =
   'The desk has reached its size limit of {size} MB (DESK_MAX_SIZE), so its oldest rows are deleted. To control what stays, raise DESK_MAX_SIZE or lower DESK_RETENTION_DAYS.';
-const SKEWED =
-  "The clocks of this server and the desk's store differ by minutes, so no old rows are deleted. Synchronize this machine's clock, for example with NTP.";
-
 /** What is due when the store becomes available, and from time to time. */
 export function createUpkeep(options: UpkeepOptions) {
   const { process, build, release, dist, journals, limits, retryFirst, holder, writer, processes, signals, log } =
@@ -43,7 +40,6 @@ export function createUpkeep(options: UpkeepOptions) {
   let isDue = false;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
-  let lastBytes = 0;
   /** Tasks whose failure was logged, and states that were. */
   const logged = new Set<string>();
 
@@ -101,13 +97,9 @@ export function createUpkeep(options: UpkeepOptions) {
 
   async function retain(): Promise<void> {
     await quietly('Old rows of the desk could not be deleted.', async () => {
-      const report = await holder.use((store) => store.retain({ build, now: Date.now(), ...limits }));
-      lastBytes = report.bytes;
+      const report = await holder.use((store) => store.retain({ build, ...limits }));
       logOnce(report.deletedForSize > 0, FULL.replace('{size}', String(limits.maxBytes / MiB)), (sentence) =>
         log.warn({ rows: report.deletedForSize }, sentence),
-      );
-      logOnce(report.isRefused, SKEWED, (sentence) =>
-        log.error({ minutesAhead: Math.round(report.clockSkew / Minute) }, sentence),
       );
       options.onRetained(report);
     });
@@ -139,11 +131,6 @@ export function createUpkeep(options: UpkeepOptions) {
     catchUp: () => void catchUp(),
     retain,
     quietly,
-    /** Deletes old rows if the store has grown since the last time. */
-    async retainIfGrown() {
-      const bytes = await holder.use((store) => store.usedBytes()).catch(() => 0);
-      if (bytes > lastBytes * (1 + SIZE_GROWTH)) await retain();
-    },
     /** Checks the store regularly. */
     async lookAfter() {
       await quietly('The regular check of the store failed.', async () => {

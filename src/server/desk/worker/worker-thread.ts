@@ -13,7 +13,6 @@ type CallName = keyof DeskCalls;
 
 export type ToWorker =
   | { readonly say: 'wake' }
-  | { readonly say: 'beat'; readonly beat: Heartbeat }
   | { readonly say: 'call'; readonly id: number; readonly name: CallName; readonly args: readonly unknown[] };
 
 /** Why a call failed: the store is unavailable, only this query failed, or there was another error. */
@@ -22,7 +21,7 @@ export type Refusal = 'away' | QueryFailure | 'broken';
 export type FromWorker =
   | { readonly say: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly say: 'refusal'; readonly id: number; readonly message: string; readonly why: Refusal }
-  /** The worker runs, and has read the last heartbeat. */
+  /** The worker runs. */
   | { readonly say: 'alive' }
   | { readonly say: 'count'; readonly args: Parameters<Count> }
   | {
@@ -34,11 +33,8 @@ export type FromWorker =
   | { readonly say: 'blocked'; readonly report: BlockedLoop }
   | { readonly say: 'retained'; readonly report: RetentionReport };
 
-/**
- * The state of the desk worker. `silent`: it has not read a heartbeat for some time, because it hangs or is
- * busy. `restarting`: it crashed. `ended`: the desk is closed.
- */
-export type WorkerState = 'starting' | 'running' | 'silent' | 'restarting' | 'ended';
+/** The state of the desk worker. `restarting`: it crashed. `ended`: the desk is closed. */
+export type WorkerState = 'starting' | 'running' | 'restarting' | 'ended';
 
 /** The main thread's end of the desk worker. */
 export type WorkerThread = ReturnType<typeof createWorkerThread>;
@@ -63,10 +59,8 @@ export interface WorkerThreadLimits {
   readonly steadyAfter: number;
   /** How long a call waits for its answer (ms). */
   readonly answerWithin: number;
-  /** The most unanswered calls. */
+  /** The most unanswered calls, so that a worker that hangs does not fill the memory. */
   readonly maxQuestions: number;
-  /** A worker that has not read a heartbeat for this long is `silent` (ms). */
-  readonly silentAfter: number;
 }
 
 const LIMITS: WorkerThreadLimits = {
@@ -75,7 +69,6 @@ const LIMITS: WorkerThreadLimits = {
   steadyAfter: 60 * Second,
   answerWithin: 10 * Second,
   maxQuestions: 500,
-  silentAfter: 10 * Second,
 };
 
 /** The limits of calls that can take longer (ms): sending test notifications, and storing a whole journal. */
@@ -95,12 +88,13 @@ const CALLS: readonly CallName[] = [
   ...READS,
   ...CHANGES,
   ...DIRECT,
-  ...(['find', 'resolveQuery', 'isEchoAwaited', 'sendTestNotifications', 'settle', 'flush', 'close'] as const),
+  ...(['beat', 'find', 'resolveQuery', 'isEchoAwaited', 'sendTestNotifications', 'settle', 'flush', 'close'] as const),
 ];
 
 const GONE = 'The desk worker is not running.';
 const LATE = 'The desk worker did not answer in time.';
 const FULL = 'The desk worker has too many unanswered questions.';
+const CRASHED = 'The desk worker crashed. Spillway restarts it. Failures wait in the journal until then.';
 
 interface Question {
   readonly resolve: (value: unknown) => void;
@@ -111,110 +105,60 @@ interface Question {
 /** Starts the desk worker and restarts it after a crash. It continues from the journal and the store. */
 export function createWorkerThread(options: WorkerThreadOptions) {
   const { file, start, startWithin, log, count, onBlocked } = options;
-  const { restartFirst, restartLongest, steadyAfter, answerWithin, maxQuestions, silentAfter } = {
-    ...LIMITS,
-    ...options.limits,
-  };
-  /** Calls without an answer. One that timed out stays as undefined, because the worker is still busy with it. */
-  const questions = new Map<number, Question | undefined>();
-  let awaited = 0;
+  const { restartFirst, restartLongest, steadyAfter, answerWithin, maxQuestions } = { ...LIMITS, ...options.limits };
+  /** Calls without an answer, also those that timed out: the worker is still busy with them. */
+  const questions = new Map<number, Question>();
   let lastId = 0;
   let wait = restartFirst;
-  /** The number of crashes since the last steady run. */
-  let crashes = 0;
   let state: WorkerState = 'starting';
   /** Whether the worker was asked to end itself. */
   let isClosing = false;
-  let unreadBeatAt: number | undefined;
+  let isBeating = false;
   let retained: RetentionReport | undefined;
-  let starting: NodeJS.Timeout | undefined = startWithin ? setTimeout(startNow, startWithin).unref() : undefined;
   /** Undefined before the start, and from a crash until the restart. */
-  let worker: Worker | undefined = starting ? undefined : run();
-  /** The last heartbeat before the start. */
-  let early: Heartbeat | undefined;
+  let worker: Worker | undefined;
+  let starting: NodeJS.Timeout | undefined = setTimeout(startNow, startWithin ?? 0);
 
   function startNow(): void {
     if (!starting) return;
     clearTimeout(starting);
     starting = undefined;
     worker = run();
-    if (early) sendBeat(early);
   }
 
   function run(): Worker {
+    const startedAt = performance.now();
     const thread = new Worker(file, { workerData: start, name: 'desk worker', resourceLimits: RESOURCE_LIMITS });
-    const steady = setTimeout(noteSteady, steadyAfter).unref();
     let crash: unknown;
-    thread.unref();
     thread.on('message', hear);
     thread.on('error', (error) => {
       crash = error;
     });
     thread.on('exit', (code) => {
-      clearTimeout(steady);
       worker = undefined;
-      refuseAll();
+      for (const id of [...questions.keys()]) take(id)?.reject(refuse('gone', GONE));
       if (state === 'ended' || isClosing) return;
       state = 'restarting';
-      noteCrash(crash ?? new Error(`It exited with code ${code}.`));
-      restart();
+      if (performance.now() - startedAt >= steadyAfter) wait = restartFirst;
+      log.error({ err: crash ?? new Error(`It exited with code ${code}.`), restartIn: wait }, CRASHED);
+      setTimeout(restart, wait).unref();
+      wait = Math.min(wait * 2, restartLongest);
     });
     return thread;
   }
 
   function restart(): void {
-    setTimeout(() => {
-      if (state === 'ended') return;
-      count?.('spillway_desk_worker_restarts_total', {});
-      worker = run();
-      say({ say: 'wake' });
-    }, wait).unref();
-    wait = Math.min(wait * 2, restartLongest);
+    if (state === 'ended') return;
+    count?.('spillway_desk_worker_restarts_total', {});
+    worker = run();
+    say({ say: 'wake' });
   }
 
-  /** Logs only the first two crashes in a row, so that repeated crashes do not fill the log. */
-  function noteCrash(error: unknown): void {
-    crashes += 1;
-    if (crashes === 1) log.error({ err: error }, 'The desk worker crashed. Spillway restarts it.');
-    if (crashes === 2) {
-      log.error(
-        { err: error },
-        'The desk worker keeps crashing. Spillway restarts it at growing intervals, and logs further crashes only after it has run for a minute. Failures wait in the journal until then.',
-      );
-    }
-  }
-
-  function noteSteady(): void {
-    if (crashes > 1) log.info({}, 'The desk worker has run for a minute without a crash.');
-    crashes = 0;
-    wait = restartFirst;
-  }
-
-  function refuseAll(): void {
-    unreadBeatAt = undefined;
-    for (const id of [...questions.keys()]) take(id)?.reject(refuse('gone', GONE));
-  }
-
-  /** Ends the wait for a call. @returns undefined if it has already timed out */
   function take(id: number): Question | undefined {
     const question = questions.get(id);
     questions.delete(id);
-    if (question) stopWaiting(question);
+    clearTimeout(question?.timer);
     return question;
-  }
-
-  function stopWaiting({ timer }: Question): void {
-    clearTimeout(timer);
-    awaited -= 1;
-    if (awaited === 0) worker?.unref();
-  }
-
-  function giveUp(id: number): void {
-    const question = questions.get(id);
-    if (!question) return;
-    questions.set(id, undefined);
-    stopWaiting(question);
-    question.reject(refuse('late', LATE));
   }
 
   function refuse(reason: 'gone' | 'late' | 'full', message: string): StoreAwayError {
@@ -228,37 +172,30 @@ export function createWorkerThread(options: WorkerThreadOptions) {
     else if (message.say === 'blocked') onBlocked(message.report);
     else if (message.say === 'count') count?.(...message.args);
     else if (message.say === 'retained') retained = message.report;
-    else if (message.say === 'alive') unreadBeatAt = undefined;
     else if (message.say === 'answer') take(message.id)?.resolve(message.value);
-    else take(message.id)?.reject(toError(message.why, message.message));
-  }
-
-  function sendBeat(beat: Heartbeat): void {
-    unreadBeatAt = performance.now();
-    say({ say: 'beat', beat });
+    else if (message.say === 'refusal') take(message.id)?.reject(toError(message.why, message.message));
   }
 
   function say(message: ToWorker): void {
     worker?.postMessage(message);
   }
 
-  function call(name: CallName, args: readonly unknown[]): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      startNow();
-      if (!worker) return reject(refuse('gone', GONE));
-      if (state === 'silent' && PATIENCE[name] === undefined) return reject(refuse('late', LATE));
-      if (questions.size >= maxQuestions) return reject(refuse('full', FULL));
-      isClosing ||= name === 'close';
-      lastId += 1;
-      const id = lastId;
-      const timer = setTimeout(() => giveUp(id), PATIENCE[name] ?? answerWithin).unref();
-      questions.set(id, { resolve, reject, timer });
-      awaited += 1;
-      // A call that waits for an answer keeps the process alive.
-      worker.ref();
-      say({ say: 'call', id, name, args });
-    });
+  async function call(name: CallName, args: readonly unknown[]): Promise<unknown> {
+    startNow();
+    if (!worker) throw refuse('gone', GONE);
+    if (questions.size >= maxQuestions) throw refuse('full', FULL);
+    isClosing ||= name === 'close';
+    lastId += 1;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const timer = setTimeout(() => reject(refuse('late', LATE)), PATIENCE[name] ?? answerWithin).unref();
+    questions.set(lastId, { resolve, reject, timer });
+    say({ say: 'call', id: lastId, name, args });
+    return promise;
   }
+
+  const calls = Object.fromEntries(
+    CALLS.map((name) => [name, (...args: readonly unknown[]) => call(name, args)]),
+  ) as unknown as DeskCalls; // `worker/main.ts` calls the method of this name
 
   return {
     get state() {
@@ -276,17 +213,20 @@ export function createWorkerThread(options: WorkerThreadOptions) {
       startNow();
       say({ say: 'wake' });
     },
-    /** Sends a heartbeat, unless the worker has not read the last one yet. Call it regularly. */
+    /** Sends a heartbeat, unless the last one has no answer yet. Call it regularly. */
     beat(beat: Heartbeat) {
-      if (starting) early = beat;
-      if (!worker) return;
-      if (unreadBeatAt === undefined) sendBeat(beat);
-      else if (state === 'running' && performance.now() - unreadBeatAt > silentAfter) state = 'silent';
+      if (!worker || isBeating) return;
+      isBeating = true;
+      calls.beat(beat).then(
+        () => {
+          isBeating = false;
+        },
+        () => {
+          isBeating = false;
+        },
+      );
     },
-    /** The calls of the worker. */
-    calls: Object.fromEntries(
-      CALLS.map((name) => [name, (...args: readonly unknown[]) => call(name, args)]),
-    ) as unknown as DeskCalls, // `worker/main.ts` calls the method of this name
+    calls,
     /** Ends the thread immediately. */
     async end() {
       state = 'ended';

@@ -1,11 +1,10 @@
 import { rmSync } from 'node:fs';
 import type { Count } from '../../engine/monitoring/count.ts';
 import type { DeskLog } from '../desk-log.ts';
-import { dropSegments, type LogPosition } from '../ingest/segments.ts';
-import { BATCH_BYTES, BATCH_TIME, GATHER_TIME, MAX_BATCH_TRIES, RETRY_FIRST, RETRY_LONGEST } from '../limits.ts';
+import { dropSegments } from '../ingest/segments.ts';
+import { BATCH_BYTES, GATHER_TIME, MAX_BATCH_TRIES, RETRY_FIRST, RETRY_LONGEST } from '../limits.ts';
 import type { Batch } from '../store/ingest/ingest-batch.ts';
-import { createSlots } from '../store/slots.ts';
-import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
+import { QueryFailedError, StoreAwayError, StoreError } from '../store/sql.ts';
 import type { Prepare } from './prepare.ts';
 import { type JournalPiece, readJournal } from './read-journal.ts';
 import type { Signals } from './signals.ts';
@@ -36,8 +35,6 @@ interface Source {
   readonly isLive: boolean;
 }
 
-const REFUSED =
-  'The store refused entries of the journal. They stay there, and Spillway tries again at growing intervals. Everything else continues.';
 const DROPPED =
   'The store keeps refusing an entry of the journal. It is only in this log line. Everything else continues.';
 
@@ -46,17 +43,25 @@ export type Writer = ReturnType<typeof createWriter>;
 /** Writes journals to the store. */
 export function createWriter(options: WriterOptions) {
   const { process, folder, signals, holder, prepare, onStored, retryFirst = RETRY_FIRST, count, log } = options;
-  const slots = createSlots({ count: 1 });
-  const schedule = createSchedule(() => attempt(), retryFirst);
   let running: Promise<void> | undefined;
   let queued: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  /** The wait after the next failure (ms), and until when the last one waits (ms, monotonic). */
+  let wait = retryFirst;
+  let waitsUntil = Number.NEGATIVE_INFINITY;
   /** How often the batch at the front of each journal was refused. */
   const tries = new Map<string, number>();
-  let isRefusalLogged = false;
-  /** Whether the journal has more than can be stored while a call waits. */
+  /** Whether the journal has more than could be stored while a call waited. */
   let isBehind = false;
-  let batchBytes = BATCH_BYTES.least;
-  let nextMove = Promise.withResolvers<void>();
+
+  function schedule(delay: number): void {
+    if (timer || isStopped) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      attempt().catch(() => undefined);
+    }, delay);
+  }
 
   /** Stores the journal. Calls during an attempt share one more attempt, for entries that were appended since. */
   function attempt(): Promise<void> {
@@ -76,65 +81,38 @@ export function createWriter(options: WriterOptions) {
   }
 
   async function storeOwn(): Promise<void> {
-    if (schedule.isStopped) throw new StoreAwayError('The desk is being closed.');
+    if (isStopped) throw new StoreAwayError('The desk is being closed.');
     // Cleared first, so that later entries wake the worker again.
     signals.clearDirty();
     try {
       await storeAll({ process, folder, environment: undefined, isLive: true });
     } catch (error) {
-      // An unavailable store is already logged. The entries stay in the journal.
-      if (!(error instanceof StoreAwayError)) noteRefusal(error);
-      schedule.again();
+      // Errors of the store are already logged. The entries stay in the journal.
+      if (!(error instanceof StoreError)) log.error({ err: error }, 'The journal could not be stored.');
+      if (error instanceof QueryFailedError) count('spillway_journal_refused_total', { outcome: 'retried' });
+      waitsUntil = performance.now() + wait;
+      schedule(wait);
+      wait = Math.min(wait * 2, RETRY_LONGEST);
       throw error;
     }
-    if (isRefusalLogged) log.info({}, 'The store accepts the journal again.');
-    isRefusalLogged = false;
     isBehind = false;
-    schedule.reset();
-    noteMove();
+    waitsUntil = Number.NEGATIVE_INFINITY;
+    wait = retryFirst;
   }
 
-  function noteMove(): void {
-    nextMove.resolve();
-    nextMove = Promise.withResolvers();
-  }
-
-  function noteRefusal(error: unknown): void {
-    count('spillway_journal_refused_total', { outcome: 'retried' });
-    batchBytes = BATCH_BYTES.least;
-    if (!isRefusalLogged) log.error({ err: error }, REFUSED);
-    isRefusalLogged = true;
-  }
-
-  /** Stores a journal piece by piece, so that several journals alternate and messages are handled in between. */
+  /** Stores a journal piece by piece, so that messages are handled in between. */
   async function storeAll(journal: Source): Promise<void> {
-    let from: LogPosition | undefined;
+    // Read from the store, because it is unknown whether a broken connection stored the last batch.
+    let from = await holder.use((store) => store.readPosition(journal.process));
     for (;;) {
-      const next = await slots.use(() => storeNext(journal, from));
-      if (!next) return;
-      from = next;
+      if (journal.isLive) signals.position = from;
+      const piece = readJournal({ folder: journal.folder, live: journal.isLive, from, maxBytes: BATCH_BYTES });
+      if (!piece) return;
+      await storePiece(journal, piece);
+      from = piece.next;
+      dropSegments(journal.folder, from);
       await new Promise((resolve) => setImmediate(resolve));
     }
-  }
-
-  /** @returns the position after the stored piece, or undefined at the end of the journal */
-  async function storeNext(journal: Source, known: LogPosition | undefined): Promise<LogPosition | undefined> {
-    // Reads the position, because it is unknown whether a broken connection stored the last batch.
-    const from = known ?? (await holder.use((store) => store.readPosition(journal.process)));
-    if (!known && journal.isLive) signals.position = from;
-    const piece = readJournal({ folder: journal.folder, live: journal.isLive, from, maxBytes: batchBytes });
-    if (!piece) return undefined;
-    const began = performance.now();
-    await storePiece(journal, piece);
-    const isShared = await holder.use(async (store) => store.isShared);
-    const wanted = isShared ? BATCH_TIME.shared : BATCH_TIME.alone;
-    batchBytes = toBatchBytes(batchBytes, (performance.now() - began) / wanted);
-    dropSegments(journal.folder, piece.next);
-    if (journal.isLive) {
-      signals.position = piece.next;
-      noteMove();
-    }
-    return piece.next;
   }
 
   async function storePiece({ process: of, environment }: Source, piece: JournalPiece): Promise<void> {
@@ -175,19 +153,16 @@ export function createWriter(options: WriterOptions) {
 
   return {
     /** Schedules an attempt after something was appended. */
-    wake: () => schedule.after(GATHER_TIME),
+    wake: () => schedule(GATHER_TIME),
     /**
      * Stores everything that this process has appended so far.
      *
      * @throws StoreAwayError, or QueryFailedError if the store refuses it. The entries then stay in the journal
      */
     flush: attempt,
-    /**
-     * Waits until everything is stored, at most for this long (ms), and never rejects. Does not wait while more is in the
-     * journal than can be stored in this time.
-     */
-    async settle(patience: number, { evenIfBehind = false } = {}): Promise<void> {
-      if ((isBehind && !evenIfBehind) || schedule.isWaiting) return;
+    /** Waits until everything is stored, at most for this long (ms), and never rejects. */
+    async settle(patience: number): Promise<void> {
+      if (performance.now() < waitsUntil) return;
       const done = attempt().then(
         () => true,
         () => true,
@@ -196,10 +171,8 @@ export function createWriter(options: WriterOptions) {
     },
     /** Whether entries of this process wait in the journal, as far as is known. */
     get isBehind() {
-      return isBehind || schedule.isWaiting;
+      return isBehind || performance.now() < waitsUntil;
     },
-    /** Resolves once more of this process's journal is stored. */
-    moved: () => nextMove.promise,
     /** Stores the whole journal of an ended process, and removes it. This process's own journal is the last. */
     async adopt(journal: Pick<Source, 'process' | 'folder' | 'environment'>): Promise<void> {
       if (journal.process === process) await running?.catch(() => undefined);
@@ -207,54 +180,11 @@ export function createWriter(options: WriterOptions) {
       rmSync(journal.folder, { recursive: true, force: true });
       await holder.use((store) => store.forgetJournal(journal.process));
     },
-    stop: () => schedule.stop(),
-  };
-}
-
-/** Repeats work at growing intervals while it fails. */
-function createSchedule(work: () => Promise<void>, first: number) {
-  let timer: NodeJS.Timeout | undefined;
-  let wait = first;
-  /** When the work is tried again after it failed (ms, monotonic). */
-  let waitsUntil = Number.NEGATIVE_INFINITY;
-  let isStopped = false;
-
-  function after(delay: number): void {
-    if (timer || isStopped) return;
-    timer = setTimeout(() => {
-      timer = undefined;
-      work().catch(() => undefined);
-    }, delay);
-  }
-
-  return {
-    after,
-    again() {
-      waitsUntil = performance.now() + wait;
-      after(wait);
-      wait = Math.min(wait * 2, RETRY_LONGEST);
-    },
-    reset() {
-      waitsUntil = Number.NEGATIVE_INFINITY;
-      wait = first;
-    },
-    get isWaiting() {
-      return performance.now() < waitsUntil;
-    },
-    get isStopped() {
-      return isStopped;
-    },
     stop() {
       isStopped = true;
       clearTimeout(timer);
     },
   };
-}
-
-/** Adapts the size of the next batch. @param share the time of the last batch, divided by the wanted time */
-function toBatchBytes(bytes: number, share: number): number {
-  if (share > 2) return Math.max(bytes / 2, BATCH_BYTES.least);
-  return share < 1 ? Math.min(bytes * 2, BATCH_BYTES.most) : bytes;
 }
 
 /** Resolves to `false` after this time. */

@@ -107,31 +107,21 @@ describe('a journal', () => {
     expect(readAll(folder, { live: true, from: next }).entries).toHaveLength(1);
   });
 
-  it('only counts while too much is waiting, in a file that does not grow, until half is stored', () => {
-    const { folder, signals, journal, lines } = setUp({
+  it('accepts nothing while too much is waiting, says so once, and works again when some of it is stored', () => {
+    const { folder, signals, journal, lines, clock } = setUp({
       limits: { segmentBytes: 1000, maxBytes: 5000, fullPerSecond: 1000 },
     });
-    for (let index = 0; index < 500; index += 1) expect(journal.append(createFailure())).toBe(true);
+    const taken = Array.from({ length: 500 }, () => journal.append(createFailure()));
     const sizes = readdirSync(folder).map((name) => statSync(join(folder, name)).size);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(8000);
-    expect(lines.filter((line) => line.includes('is full'))).toHaveLength(1);
+    expect(readAll(folder).entries).toHaveLength(taken.filter(Boolean).length);
+    expect(taken.at(-1)).toBe(false);
+    expect(lines).toEqual([expect.stringContaining('cannot be written')]);
 
-    const first = readAll(folder, { live: true });
-    // The file with the counts can still grow.
-    expect(kinds(first.entries)).not.toContain('count');
-    // A third is not enough, because a journal that alternates between full and not full would write a file each time.
-    const { next } = readAll(folder, { live: true, maxBytes: 2000 });
-    signals.position = { ...next, segment: 2 };
-    journal.settle();
-    expect(lines.filter((line) => line.includes('room'))).toEqual([]);
-    signals.position = first.next;
-    journal.settle();
-    journal.append(createFailure());
-    const rest = readAll(folder, { live: true, from: first.next });
-    expect(kinds(rest.entries)).toEqual(['count', 'full']);
-    const [counted] = rest.entries;
-    const count = counted?.entry === 'count' ? counted.record.count : 0;
-    expect(first.entries.length + count).toBe(500);
+    signals.position = readAll(folder, { live: true, maxBytes: 2000 }).next;
+    clock.now += 1000;
+    expect(journal.append(createFailure())).toBe(true);
+    expect(lines).toHaveLength(2);
   });
 
   it('includes the waiting bytes of dead processes', () => {
@@ -139,23 +129,6 @@ describe('a journal', () => {
     signals.inherited = 10_000;
     for (let index = 0; index < 5; index += 1) journal.append(createFailure());
     expect(lines).toHaveLength(1);
-  });
-
-  it('counts separately by digest, side and hour, and keeps the counts in the journal when the process dies', () => {
-    const { folder, signals, journal, clock } = setUp({ limits: { segmentBytes: 1, maxBytes: 1 } });
-    signals.inherited = 100;
-    journal.append(createFailure());
-    const at = clock.now;
-    for (const wanted of [{}, {}, { side: 'browser' as const }, { digest: '00000001' }, { at: at + 3_600_000 }]) {
-      journal.append(createFailure({ at, title: 'ü'.repeat(2000), ...wanted }));
-    }
-    const counts = readAll(folder).entries.flatMap((entry) => (entry.entry === 'count' ? [entry.record] : []));
-    expect(counts.map(({ count, side, digest }) => [digest, side, count])).toEqual([
-      ['7K3QM2XA', 'server', 2],
-      ['7K3QM2XA', 'browser', 1],
-      ['00000001', 'server', 1],
-      ['7K3QM2XA', 'server', 1],
-    ]);
   });
 
   it('reports failed writes, leaves no partial line, and recovers', () => {

@@ -1,3 +1,4 @@
+import { zstdCompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/desk/store/store.ts';
 import { describeStores, fullOf, ingest } from '../../../support/stores.ts';
@@ -15,8 +16,8 @@ describeStores('the likely commit', (open) => {
   /** Starts a build, whose commits are listed newest first, and lets a failure happen in it. */
   async function deploy(store: Store, build: string, commits: object[] | undefined, hasFailed = true): Promise<void> {
     await store.useBuild({ id: build, release: build });
-    const read = () => Buffer.from(JSON.stringify(commits));
-    if (commits) await store.storeBuildFile(build, { path: 'commits.json', read });
+    const packed = zstdCompressSync(JSON.stringify(commits ?? []));
+    if (commits) await store.storeBuildFile(build, { path: 'commits.json', packed });
     if (hasFailed) await ingest(store, fullOf({ build, release: build, at: Date.now() }));
     await laterMillisecond();
   }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/desk/store/store.ts';
-import { Day, Hour, Minute } from '../../../../src/shared/units.ts';
+import { Day, Hour } from '../../../../src/shared/units.ts';
 import { describeStores, fullOf, ingest, retain, summaryOf, thisHour } from '../../../support/stores.ts';
 
 const KEY = '7K3QM2XA@production';
@@ -55,23 +55,11 @@ describeStores('retention', (open) => {
     for (let index = 0; index < 20; index += 1) {
       await store.storeBuildFile('build-1', {
         path: `maps/${index}.map`,
-        read: () => Buffer.from(noise().repeat(100)),
+        packed: Buffer.from(noise().repeat(100)),
       });
     }
     await ingest(store, fullOf());
     expect((await retain(store, { maxBytes: 2 ** 21 })).deletedForSize).toBe(0);
-  });
-
-  it('uses the clock of the store, and deletes nothing if the clocks differ', async () => {
-    const { store } = await open();
-    await ingest(store, fullOf());
-    for (const ahead of [91 * Day, -91 * Day, 6 * Minute]) {
-      const { isRefused, clockSkew } = await retain(store, { now: Date.now() + ahead });
-      expect(isRefused).toBe(true);
-      expect(Math.abs(clockSkew - ahead)).toBeLessThan(Minute);
-    }
-    expect((await retain(store, { now: Date.now() + Minute })).isRefused).toBe(false);
-    expect(await listOccurrences(store)).toHaveLength(1);
   });
 
   it('keeps the position of a live process, even one that stored nothing for long', async () => {

@@ -25,19 +25,6 @@ describeStores('sessions', (open) => {
     expect(await driver.all('SELECT 1 FROM desk_sessions')).toEqual([]);
   });
 
-  it('end with their token, and so do its links', async () => {
-    const { store } = await open();
-    await store.createSession('hash 1', ada, Hour);
-    await store.createSession('hash 2', bob, Hour);
-    await store.createLink('link 1', ada);
-    await store.createLink('link 2', bob);
-    expect(await store.keepSessions(['f2', 'f3'])).toBe(2);
-    expect(await store.readSession('hash 1')).toBeUndefined();
-    expect(await store.readSession('hash 2')).toMatchObject(bob);
-    expect(await store.takeLink('link 1')).toBeUndefined();
-    expect(await store.keepSessions([])).toBe(2);
-  });
-
   it('are created once per link, within 15 minutes', async () => {
     const { store, driver } = await open();
     await store.createLink('link 1', ada);

@@ -95,7 +95,7 @@ describe('the database file', () => {
     await expect((async () => open(join(folder, 'file', 'desk.sqlite')))()).rejects.toThrow(StoreAwayError);
   });
 
-  it('fails only the query while another program writes, and a migration waits', async () => {
+  it('fails only writes while another program writes', async () => {
     const path = join(createFolder(onTestFinished), 'desk.sqlite');
     const driver = openSqlite(path, createTestLog());
     onTestFinished(() => driver.close());
@@ -103,12 +103,10 @@ describe('the database file', () => {
     other.exec('BEGIN IMMEDIATE');
     const slow = driver.transaction((sql) => sql.run('CREATE TABLE one (a)'));
     await expect(slow).rejects.toMatchObject({ name: 'QueryFailedError', reason: 'busy' });
-    const migrated = openStore(driver, { environment: 'production' });
-    await expect(driver.run('CREATE TABLE one (a)')).rejects.toThrow(QueryFailedError); // a migration waits longer
     expect(await driver.all('SELECT 1 AS one')).toEqual([{ one: 1 }]); // reads do not wait
     other.exec('COMMIT');
-    await migrated;
     other.close();
+    await openStore(driver, { environment: 'production' });
   });
 
   it.each([

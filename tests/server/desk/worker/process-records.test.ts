@@ -3,13 +3,11 @@ import { DEAD_AFTER } from '../../../../src/server/desk/limits.ts';
 import { type SqlDriver, StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
-import { createDigester } from '../../../../src/server/desk/worker/maps/digester.ts';
 import { createProcessRecords } from '../../../../src/server/desk/worker/process-records.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 
 const START = { build: 'b', release: 'r', environment: 'production', startedAt: 1 };
-const digester = createDigester({ namespace: 'test' });
 
 /** A replica's view of a store that others also write to. */
 async function setUp({ isShared = true } = {}) {
@@ -34,7 +32,7 @@ async function setUp({ isShared = true } = {}) {
       },
     },
     blockedMs: () => 0,
-    digester,
+    namespace: 'test',
     log: createTestLog().log,
   });
   const beat = async (id: string, age = 0) => {

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { QueryFailedError, StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { createSignals } from '../../../../src/server/desk/worker/signals.ts';
@@ -13,14 +14,12 @@ import { createFolder } from '../../../support/folder.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 import { until } from '../../../support/until.ts';
 
-/** Crashes on `find`, never answers about sessions, hangs on `flush`, and answers everything else. */
+/** Crashes on `find`, never answers about sessions, and answers everything else. */
 const script = `
 import { parentPort } from 'node:worker_threads';
 parentPort.postMessage({ say: 'alive' });
 parentPort.on('message', ({ say, id, name }) => {
-  if (say === 'beat') parentPort.postMessage({ say: 'alive' });
   if (name === 'find') throw new Error('broken');
-  if (name === 'flush') for (const end = Date.now() + 1000; Date.now() < end;);
   if (name === 'isKnownDigest') parentPort.postMessage({ say: 'refusal', id, message: 'too slow', why: 'slow' });
   else if (id && name !== 'readSession') parentPort.postMessage({ say: 'answer', id, value: true });
 });
@@ -96,23 +95,12 @@ describe('a crashed desk worker', () => {
   });
 
   it('waits longer before each restart, until it has run steadily', async () => {
-    const { crash, lines } = start({ restartFirst: 200, steadyAfter: 500 });
+    const { crash } = start({ restartFirst: 200, steadyAfter: 3000 });
     const waits = [await crash(), await crash(), await crash()];
     expect(waits[1]).toBeGreaterThan(350);
     expect(waits[2]).toBeGreaterThan(700);
-    await until(() => lines.some(({ level }) => level === 'info'), 'the log line that it is running again');
+    await sleep(3100);
     expect(await crash()).toBeLessThan(700);
-  });
-
-  it('is logged twice, however often it crashes, until it has run steadily', async () => {
-    const { crash, lines } = start({ restartLongest: 10, steadyAfter: 1000 });
-    for (let index = 0; index < 5; index += 1) await crash();
-    expect(lines.map(({ message }) => message.slice(0, 40))).toEqual([
-      'The desk worker crashed. Spillway restar',
-      'The desk worker keeps crashing. Spillway',
-    ]);
-    await until(() => lines.length === 3, 'the log line that it is running again');
-    expect(lines[2]).toMatchObject({ level: 'info' });
   });
 });
 
@@ -134,19 +122,5 @@ describe('a question', () => {
     const failed = worker.calls.isKnownDigest('7K3QM2XA');
     await expect(failed).rejects.toThrow(QueryFailedError);
     await expect(failed).rejects.toMatchObject({ reason: 'slow', message: 'too slow' });
-  });
-
-  it('is rejected immediately while the worker hangs', async () => {
-    const { worker } = start({ silentAfter: 50 });
-    await worker.calls.readChanges();
-    const hung = worker.calls.flush();
-    await until(() => {
-      worker.beat(beat);
-      return worker.state === 'silent';
-    }, 'silence');
-    await expect(worker.calls.readChanges()).rejects.toThrow(StoreAwayError);
-    await hung;
-    expect(worker.state).toBe('running');
-    expect(await worker.calls.readChanges()).not.toBe('');
   });
 });

@@ -1,16 +1,15 @@
 import type { LogPosition } from '../../ingest/segments.ts';
-import { type Alias, listFoundedEchoes, storeAliases } from '../alias-table.ts';
-import { toKey as keyOf } from '../incident-key.ts';
+import { type Alias, storeAliases } from '../alias-table.ts';
+import { toKey } from '../incident-key.ts';
 import { queueNotifications } from '../notification-table.ts';
 import { claimDead } from '../process-table.ts';
-import { storeSearch } from '../search-table.ts';
+import { storeSearch } from '../search-text.ts';
 import { noteChange, QueryFailedError, type Sql, StoreAwayError } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
-import { withoutForgotten } from '../visitor-table.ts';
-import { settleStates } from './settle-states.ts';
+import { groupByIncident, type PreparedEntry } from './batch.ts';
+import { reopenIncidents } from './reopen-incidents.ts';
 import { storeIncidents } from './store-incidents.ts';
 import { storeOccurrences } from './store-occurrences.ts';
-import { type PreparedEntry, tallyBatch } from './tally.ts';
 
 /** Entries of a journal that are stored together. */
 export interface Batch {
@@ -98,46 +97,38 @@ function toRefusal(error: unknown): QueryFailedError {
 }
 
 async function storeBatch(sql: Sql, context: StoreContext, batch: Batch): Promise<void> {
-  const { environment = context.environment, revalidations = [] } = batch;
-  const toKey = (digest: string) => keyOf(digest, environment);
-  const entries = await withoutForgotten(sql, batch.entries);
-  const tallies = tallyBatch(entries, toKey);
-  if (tallies.length > 0) {
-    const incidents = await storeIncidents(sql, tallies, environment);
-    const full = await storeOccurrences(sql, tallies);
-    await storeSearch(sql, full);
-    await settleStates(sql, tallies, incidents);
-    await queueNotifications(sql, tallies, context.rules);
+  const { entries, environment = context.environment, revalidations = [] } = batch;
+  const incidents = groupByIncident(entries, environment);
+  if (incidents.length > 0) {
+    const counted = await storeIncidents(sql, incidents, environment);
+    await storeSearch(sql, await storeOccurrences(sql, incidents));
+    await reopenIncidents(sql, incidents, counted);
+    await queueNotifications(
+      sql,
+      incidents.map(({ key }) => key),
+      context.rules,
+    );
   }
-  await storeAliases(sql, await listAliases(sql, entries, toKey));
+  await storeAliases(
+    sql,
+    entries.flatMap((entry) => toAlias(entry, environment) ?? []),
+  );
   await storeRevalidations(sql, revalidations);
   if (batch.from) await storePosition(sql, batch.from);
   if (entries.length > 0) await noteChange(sql);
 }
 
-/** Lists the aliases of failures that were shown under another digest than they have now, and of echoes. */
-async function listAliases(
-  sql: Sql,
-  entries: readonly PreparedEntry[],
-  toKey: (digest: string) => string,
-): Promise<readonly Alias[]> {
-  const fulls = entries.filter((entry) => entry.entry === 'full');
-  const resolved = fulls.flatMap(({ failure, shownAs }): Alias[] => {
-    const { digest, occurrence, at, echoOf } = failure;
-    if (shownAs === undefined || echoOf !== undefined) return [];
-    return [{ key: toKey(shownAs), occurrence, target: { key: toKey(digest), occurrence }, reason: 'resolved', at }];
-  });
-  const echoes = fulls.flatMap(({ failure, shownAs }): Alias[] => {
-    const { digest, occurrence, at, echoOf } = failure;
-    const [target = '', name = ''] = echoOf?.split('-') ?? [];
-    if (echoOf === undefined) return [];
-    const key = toKey(shownAs ?? digest);
-    return [{ key, occurrence, target: { key: toKey(target), occurrence: name }, reason: 'echo', at }];
-  });
-  const ofServers = fulls.flatMap(({ failure: { side, digest, occurrence } }) =>
-    side === 'server' ? [{ key: toKey(digest), occurrence }] : [],
-  );
-  return [...resolved, ...(await listFoundedEchoes(sql, echoes, ofServers))];
+/** Returns the alias of a failure that was shown under another digest than it has now, or of an echo. */
+function toAlias(entry: PreparedEntry, environment: string): Alias | undefined {
+  if (entry.entry === 'summary') return undefined;
+  const { digest, occurrence, at, echoOf } = entry.failure;
+  const key = toKey(entry.shownAs ?? digest, environment);
+  const [target = '', name = ''] = echoOf?.split('-') ?? [];
+  if (echoOf !== undefined) {
+    return { key, occurrence, target: { key: toKey(target, environment), occurrence: name }, reason: 'echo', at };
+  }
+  if (entry.shownAs === undefined) return undefined;
+  return { key, occurrence, target: { key: toKey(digest, environment), occurrence }, reason: 'resolved', at };
 }
 
 async function storeRevalidations(sql: Sql, paths: readonly string[]): Promise<void> {

@@ -1,10 +1,12 @@
 import { FULL_PER_HOUR, MAX_OCCURRENCES_PER_HOUR } from '../../limits.ts';
 import type { IncidentKey } from '../incident-key.ts';
+import { toHour } from '../incident-table.ts';
 import { packPayload } from '../occurrence-table.ts';
 import type { StoredFailure } from '../records.ts';
-import { insertRows, type Sql, toColumn, toOptionalColumn } from '../sql.ts';
-import type { BatchOccurrence, Tally } from './tally.ts';
+import { insertRows, placeholders, type Sql, toColumn, toOptionalColumn } from '../sql.ts';
+import type { BatchIncident, BatchOccurrence } from './batch.ts';
 
+/** What an hour of an incident has stored so far. */
 interface HourRow {
   readonly key: IncidentKey;
   readonly hour: number;
@@ -13,10 +15,12 @@ interface HourRow {
   readonly browser_full: number;
 }
 
-/** The occurrences of an hour that are stored, and those of them that are stored in full. */
-interface ChosenHour {
-  readonly row: HourRow;
-  readonly occurrences: readonly BatchOccurrence[];
+/** The occurrences of an hour in a batch. Those that the hour has no room for are only counted. */
+interface BatchHour {
+  readonly key: IncidentKey;
+  readonly hour: number;
+  readonly all: readonly BatchOccurrence[];
+  readonly stored: readonly BatchOccurrence[];
   readonly full: ReadonlySet<BatchOccurrence>;
 }
 
@@ -26,73 +30,68 @@ interface FullRecord {
   readonly failure: StoredFailure;
 }
 
-/** Stores the hours and occurrences of a batch, and full records of a sample. @returns the full records */
-export async function storeOccurrences(sql: Sql, tallies: readonly Tally[]): Promise<readonly FullRecord[]> {
-  const rows = await addToHours(
-    sql,
-    tallies.flatMap(({ key, hours }) =>
-      hours.map(({ hour, server, browser }) => ({ key, hour, server_count: server, browser_count: browser })),
+/**
+ * Stores the hours and occurrences of a batch, and full records of a sample. The incidents must be locked.
+ *
+ * @returns the full records
+ */
+export async function storeOccurrences(sql: Sql, incidents: readonly BatchIncident[]): Promise<readonly FullRecord[]> {
+  const known = await readHours(sql, incidents);
+  const hours = incidents.flatMap(({ key, occurrences }) =>
+    [...Map.groupBy(occurrences, ({ at }) => toHour(at))].map(([hour, all]) =>
+      choose({ key, hour, all }, known.get(`${key} ${hour}`)),
     ),
   );
-  const known = new Map(rows.map((row) => [`${row.key} ${row.hour}`, row]));
-  const chosen = tallies.flatMap(({ key, hours }) =>
-    hours.flatMap(({ hour, occurrences }) => {
-      const row = known.get(`${key} ${hour}`);
-      return row && occurrences.length > 0 ? [choose(row, occurrences)] : [];
-    }),
-  );
-  await storeVisitors(sql, chosen);
-  await insertOccurrences(sql, chosen);
-  await addToHours(
-    sql,
-    chosen.map(({ row: { key, hour }, occurrences, full }) => {
-      const ofServers = [...full].filter(({ side }) => side === 'server').length;
-      return { key, hour, stored: occurrences.length, server_full: ofServers, browser_full: full.size - ofServers };
-    }),
-  );
-  return chosen.flatMap(({ row: { key }, full }) =>
+  await storeHours(sql, hours);
+  await storeVisitors(sql, hours);
+  await insertOccurrences(sql, hours);
+  return hours.flatMap(({ key, full }) =>
     [...full].flatMap(({ full: failure }) => (failure ? [{ key, failure }] : [])),
   );
 }
 
-const HOUR_COUNTS = ['server_count', 'browser_count', 'stored', 'server_full', 'browser_full'] as const;
-
-/** Adds counts to hours, and returns the rows. On PostgreSQL, this locks them until the transaction ends. */
-function addToHours(
-  sql: Sql,
-  counts: readonly ({ readonly key: IncidentKey; readonly hour: number } & Partial<
-    Record<(typeof HOUR_COUNTS)[number], number>
-  >)[],
-): Promise<HourRow[]> {
-  const none = Object.fromEntries(HOUR_COUNTS.map((name) => [name, 0]));
-  return insertRows<HourRow>(
-    sql,
-    'desk_hours',
-    counts.map(({ key, hour, ...more }) => ({ key, hour, ...none, ...more })),
-    `ON CONFLICT (key, hour) DO UPDATE SET
-      ${HOUR_COUNTS.map((name) => `${name} = desk_hours.${name} + excluded.${name}`).join(', ')}
-      RETURNING key, hour, stored, server_full, browser_full`,
+async function readHours(sql: Sql, incidents: readonly BatchIncident[]): Promise<ReadonlyMap<string, HourRow>> {
+  const keys = incidents.map(({ key }) => key);
+  const hours = [...new Set(incidents.flatMap(({ occurrences }) => occurrences.map(({ at }) => toHour(at))))];
+  const rows = await sql.all<HourRow>(
+    `SELECT key, hour, stored, server_full, browser_full FROM desk_hours
+      WHERE key IN (${placeholders(keys)}) AND hour IN (${placeholders(hours)})`,
+    [...keys, ...hours],
   );
+  return new Map(rows.map((row) => [`${row.key} ${row.hour}`, row]));
 }
 
 /**
  * Chooses as many occurrences as the hour has room for. Servers and browsers have separate room for full records, because
  * anyone can send browser events, and they must not displace those of servers.
  */
-function choose(row: HourRow, all: readonly BatchOccurrence[]): ChosenHour {
-  const occurrences = all.slice(0, Math.max(0, MAX_OCCURRENCES_PER_HOUR - row.stored));
+function choose(hour: Pick<BatchHour, 'key' | 'hour' | 'all'>, row: HourRow | undefined): BatchHour {
+  const stored = hour.all.slice(0, Math.max(0, MAX_OCCURRENCES_PER_HOUR - (row?.stored ?? 0)));
   const ofSide = (side: 'server' | 'browser') =>
-    occurrences
+    stored
       .filter((one) => one.full && one.side === side)
-      .slice(0, Math.max(0, FULL_PER_HOUR - row[`${side}_full`]));
-  return { row, occurrences, full: new Set([...ofSide('server'), ...ofSide('browser')]) };
+      .slice(0, Math.max(0, FULL_PER_HOUR - (row?.[`${side}_full`] ?? 0)));
+  return { ...hour, stored, full: new Set([...ofSide('server'), ...ofSide('browser')]) };
+}
+
+const HOUR_COUNTS = ['server_count', 'browser_count', 'stored', 'server_full', 'browser_full'];
+
+async function storeHours(sql: Sql, hours: readonly BatchHour[]): Promise<void> {
+  const count = (some: Iterable<BatchOccurrence>, side: string) => [...some].filter((one) => one.side === side).length;
+  const rows = hours.map(({ key, hour, all, stored, full }) => ({
+    ...{ key, hour, stored: stored.length },
+    ...{ server_count: count(all, 'server'), browser_count: count(all, 'browser') },
+    ...{ server_full: count(full, 'server'), browser_full: count(full, 'browser') },
+  }));
+  const sums = HOUR_COUNTS.map((name) => `${name} = desk_hours.${name} + excluded.${name}`).join(', ');
+  await insertRows(sql, 'desk_hours', rows, `ON CONFLICT (key, hour) DO UPDATE SET ${sums}`);
 }
 
 /** Adds the visitors that an incident did not have yet to its number. Call it before the occurrences are inserted. */
-async function storeVisitors(sql: Sql, chosen: readonly ChosenHour[]): Promise<void> {
+async function storeVisitors(sql: Sql, hours: readonly BatchHour[]): Promise<void> {
   const seen = new Map(
-    chosen.flatMap(({ row: { key }, occurrences }) =>
-      occurrences.flatMap(({ visitor }) => (visitor ? [[`${key} ${visitor}`, { key, visitor }] as const] : [])),
+    hours.flatMap(({ key, stored }) =>
+      stored.flatMap(({ visitor }) => (visitor ? [[`${key} ${visitor}`, { key, visitor }] as const] : [])),
     ),
   );
   if (seen.size === 0) return;
@@ -107,9 +106,9 @@ async function storeVisitors(sql: Sql, chosen: readonly ChosenHour[]): Promise<v
   }
 }
 
-async function insertOccurrences(sql: Sql, chosen: readonly ChosenHour[]): Promise<void> {
-  const rows = chosen.flatMap(({ row: { key }, occurrences, full }) =>
-    occurrences.map((occurrence) => ({
+async function insertOccurrences(sql: Sql, hours: readonly BatchHour[]): Promise<void> {
+  const rows = hours.flatMap(({ key, stored, full }) =>
+    stored.map((occurrence) => ({
       key,
       occurrence: toColumn(occurrence.occurrence),
       at: occurrence.at,

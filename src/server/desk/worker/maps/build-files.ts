@@ -1,7 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { untilBuilt } from '../../../engine/assets/unfinished-build.ts';
-import { isSource } from '../../../engine/errors/digest/location-table.ts';
+import {
+  emptyLocationTable,
+  isSource,
+  type LocationTable,
+  parseLocationTable,
+} from '../../../engine/errors/digest/location-table.ts';
 import type { StoreHolder } from '../store-holder.ts';
 import type { MapText } from './map-reader.ts';
 import { DEVELOPMENT } from './publish-build.ts';
@@ -13,10 +18,12 @@ interface BuildFilesOptions {
   readonly holder: Pick<StoreHolder, 'use'>;
 }
 
+export type BuildFiles = ReturnType<typeof createBuildFiles>;
+
 /** Reads source maps and site tables. Those of this build are in its folder, and those of other builds in the store. */
 export function createBuildFiles({ build, dist, holder }: BuildFilesOptions) {
   /** The last table, because one failure needs it for each of its frames. */
-  let sites: { readonly build: string; readonly text: string | undefined } | undefined;
+  let locations: { readonly build: string; readonly table: LocationTable | undefined } | undefined;
 
   async function readBuilt(path: string): Promise<MapText | undefined> {
     await untilBuilt(dist);
@@ -42,17 +49,26 @@ export function createBuildFiles({ build, dist, holder }: BuildFilesOptions) {
       const texts = JSON.parse((await readBuilt('texts.json'))?.text ?? '{}') as Readonly<Record<string, string>>;
       return texts[file] ?? (await readBuilt(`../${file}`))?.text;
     },
-    /** The text of a build's `sites.json`. */
-    async readLocations(of: string): Promise<string | undefined> {
-      if (sites?.build !== of) {
+    /** Reads the functions and statements of a build. @returns undefined if it has none */
+    async readLocations(of: string): Promise<LocationTable | undefined> {
+      if (locations?.build !== of) {
         const found = of === build ? await readBuilt('sites.json') : await readStored(of, 'sites.json');
-        sites = { build: of, text: found?.text };
+        locations = { build: of, table: found && parseTable(found.text) };
       }
-      return sites.text;
+      return locations.table;
     },
     /** Frees the last table. */
     sweep() {
-      sites = undefined;
+      locations = undefined;
     },
   };
+}
+
+/** Returns an empty table if the text is from another version. Digests are then made from the errors' texts. */
+function parseTable(text: string): LocationTable {
+  try {
+    return parseLocationTable(text);
+  } catch {
+    return emptyLocationTable;
+  }
 }

@@ -1,9 +1,9 @@
 import { originalPositionFor, sourceContentFor, TraceMap, traceSegment } from '@jridgewell/trace-mapping';
+import type { LocationTable } from '../../../engine/errors/digest/location-table.ts';
 import type { Failure, StackFrame } from '../../../engine/errors/failure.ts';
 import { LINE_END } from '../../../engine/errors/line-end.ts';
-import { CONTEXT_LINES, MAP_IDLE_TIME, MAX_CONTEXT_WIDTH, MAX_MAP_BYTES } from '../../limits.ts';
+import { CONTEXT_LINES, MAX_CONTEXT_WIDTH, MAX_MAP_BYTES } from '../../limits.ts';
 import type { ResolvedFrame, StoredFailure } from '../../store/records.ts';
-import { parseComponentStack } from './component-stack.ts';
 
 /** Reads source maps. The results are only for display. */
 export type MapReader = ReturnType<typeof createMapReader>;
@@ -13,11 +13,8 @@ interface MapReaderOptions {
   readonly readMap: (build: string, file: string) => Promise<MapText | undefined>;
   /** Returns the text of a source file that runs unbuilt. */
   readonly readSource?: (build: string, file: string) => Promise<string | undefined>;
-  /** Returns the function around a location in a bundle, from the build's site table. */
-  readonly findFunction?: (build: string, frame: StackFrame) => Promise<string | undefined>;
+  readonly readLocations?: (build: string) => Promise<LocationTable | undefined>;
   readonly maxBytes?: number;
-  /** Milliseconds, monotonic. */
-  readonly now?: () => number;
 }
 
 export interface MapText {
@@ -26,65 +23,54 @@ export interface MapText {
   readonly text: string;
 }
 
-interface LoadedMap {
-  /** Undefined if there is no map, or it cannot be parsed. */
-  readonly map: TraceMap | undefined;
-  readonly bytes: number;
-  usedAt: number;
-}
-
 /** The most frames of one error that are resolved. */
 const MAX_FRAMES = 50;
 
 export function createMapReader(options: MapReaderOptions) {
-  const { readMap, readSource, findFunction, maxBytes = MAX_MAP_BYTES, now = () => performance.now() } = options;
-  /** In the order of use, the most recent last. */
-  const loaded = new Map<string, LoadedMap>();
+  const { readMap, readSource, readLocations, maxBytes = MAX_MAP_BYTES } = options;
+  /** Undefined if there is no map, or it cannot be parsed. */
+  const loaded = new Map<string, TraceMap | undefined>();
+  let loadedBytes = 0;
 
   async function load(build: string, file: string): Promise<TraceMap | undefined> {
     const key = `${build}/${file}`;
     // A module of `npm run dev` keeps its name when it changes.
-    const kept = file.startsWith('client/_dev/') ? undefined : loaded.get(key);
-    const entry = kept ?? (await read(build, file));
-    loaded.delete(key);
-    loaded.set(key, entry);
-    entry.usedAt = now();
-    shrink();
-    return entry.map;
-  }
-
-  async function read(build: string, file: string): Promise<LoadedMap> {
+    if (loaded.has(key) && !file.startsWith('client/_dev/')) return loaded.get(key);
     const found = await readMap(build, file);
-    return { map: found && parseMap(found), bytes: found?.text.length ?? 0, usedAt: 0 };
+    loadedBytes += found?.text.length ?? 0;
+    if (loadedBytes > maxBytes) sweep();
+    loaded.set(key, found && parseMap(found));
+    return loaded.get(key);
   }
 
-  /** Drops the least recently used maps. The last one stays, even if it is larger than the limit. */
-  function shrink(): void {
-    let bytes = [...loaded.values()].reduce((sum, entry) => sum + entry.bytes, 0);
-    for (const [key, entry] of loaded) {
-      if (bytes <= maxBytes || loaded.size === 1) break;
-      loaded.delete(key);
-      bytes -= entry.bytes;
-    }
+  function sweep(): void {
+    loaded.clear();
+    loadedBytes = 0;
+  }
+
+  /** Finds the function around a location in a bundle. Stacks have only the minified name. */
+  async function findFunction(build: string, frame: StackFrame): Promise<string> {
+    const table = await readLocations?.(build);
+    return table?.find(frame)?.function || frame.function;
   }
 
   async function resolveFrame(build: string, frame: StackFrame): Promise<ResolvedFrame> {
     const source = await readSource?.(build, frame.file);
     if (source !== undefined) {
-      const name = await findFunction?.(build, frame);
-      return { ...frame, function: name ?? frame.function, own: true, context: toContext(source, frame.line) };
+      const name = await findFunction(build, frame);
+      return { ...frame, function: name, own: true, context: toContext(source, frame.line) };
     }
     const map = isScript(frame.file) ? await load(build, frame.file) : undefined;
     const place = map && findPlace(map, frame);
     if (!map || !place) return { ...frame, own: false };
     const own = isOwn(place);
-    const name = own ? await findFunction?.(build, frame) : undefined;
+    const name = own ? await findFunction(build, frame) : frame.function;
     const context = own ? readContext(map, place) : undefined;
     return {
       file: place.file,
       line: place.line,
       column: place.column,
-      function: name ?? frame.function,
+      function: name,
       own,
       ...(frame.async && { async: frame.async }),
       ...(context && { context }),
@@ -113,12 +99,8 @@ export function createMapReader(options: MapReaderOptions) {
       const components = await resolveComponents(failure);
       return { ...failure, resolved, ...(components.length > 0 && { components }) };
     },
-    /** Frees maps that were not used recently. */
-    sweep() {
-      for (const [key, { usedAt }] of loaded) {
-        if (now() - usedAt > MAP_IDLE_TIME) loaded.delete(key);
-      }
-    },
+    /** Frees the maps. Call it from time to time. */
+    sweep,
   };
 }
 
@@ -177,4 +159,35 @@ function toContext(source: string, line: number): NonNullable<ResolvedFrame['con
   const start = Math.max(1, line - CONTEXT_LINES);
   const lines = source.split(LINE_END, line + CONTEXT_LINES).slice(start - 1);
   return { start, lines: lines.map((line) => line.slice(0, MAX_CONTEXT_WIDTH)) };
+}
+
+/** The most components that are read. Those further out belong to Spillway. */
+const MAX_COMPONENTS = 60;
+
+/**
+ * Parses React's component stack, innermost first. V8 writes `at Cart (https://…/cart.js:1:200)`, or `at main`
+ * for an element. Other JavaScript engines write `Cart@https://…/cart.js:1:200`.
+ */
+export function parseComponentStack(stack: string): StackFrame[] {
+  return stack
+    .split('\n')
+    .flatMap((line) => toComponent(line) ?? [])
+    .slice(0, MAX_COMPONENTS);
+}
+
+function toComponent(line: string): StackFrame | undefined {
+  const [, name, place = ''] = /^\s*at (\S+)(?: \((.*)\))?\s*$/.exec(line) ?? /^\s*([^\s@]+)@(.*)$/.exec(line) ?? [];
+  if (name === undefined) return undefined;
+  const [, location = '', row = '0', column = '0'] = /^(.*):(\d+):(\d+)$/.exec(place) ?? [];
+  const file = toFile(location);
+  return { file, line: file === '' ? 0 : Number(row), column: file === '' ? 0 : Number(column), function: name };
+}
+
+/**
+ * Returns the path of a script in the build. It is read from the end of the location, because scrubbing has
+ * removed the folder. Empty for other scripts.
+ */
+function toFile(location: string): string {
+  const asset = /^https?:\/\/[^/?#]+(\/(?:assets|_dev\/modules)\/[^?#]+)/.exec(location)?.[1];
+  return asset ? `client${asset}` : (/\/dist(?:-dev)?\/((?:client|server)\/[^?#]+)$/.exec(location)?.[1] ?? '');
 }

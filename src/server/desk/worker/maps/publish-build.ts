@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
+import { zstdCompressSync } from 'node:zlib';
 import { untilBuilt } from '../../../engine/assets/unfinished-build.ts';
 import { MAX_BUILD_FILE_BYTES } from '../../limits.ts';
-import type { BuildFile } from '../../store/build-table.ts';
 import type { StoreHolder } from '../store-holder.ts';
 
 /** Compressed copies of files. */
@@ -25,7 +25,10 @@ export async function publishBuild(
   const isPublished = await holder.use((store) => store.useBuild({ id: build, release }));
   if (isPublished && (await hasSites(holder, build, dist))) return;
   // One at a time, so that batches of the journal are stored in between.
-  for (const file of listBuildFiles(dist)) await holder.use((store) => store.storeBuildFile(build, file));
+  for (const path of listBuildFiles(dist)) {
+    const packed = readPacked(join(dist, path));
+    await holder.use((store) => store.storeBuildFile(build, { path, packed }));
+  }
   await holder.use((store) => store.setPublished(build));
 }
 
@@ -37,16 +40,17 @@ async function hasSites(holder: Pick<StoreHolder, 'use'>, build: string, dist: s
   return kept !== undefined && readFileSync(path).equals(kept);
 }
 
-function listBuildFiles(dist: string): readonly BuildFile[] {
+function listBuildFiles(dist: string): readonly string[] {
   const folders = ['maps', 'client/assets'].flatMap((folder) => listFiles(dist, folder));
   const tables = ['sites.json', 'commits.json'].filter((path) => existsSync(join(dist, path)));
-  return [...tables, ...folders]
-    .filter((path) => !COMPRESSED.test(path) && statSync(join(dist, path)).size <= MAX_BUILD_FILE_BYTES)
-    .map((path) => ({
-      path,
-      read: () => readFileSync(join(dist, path)),
-      readPacked: () => (existsSync(join(dist, `${path}.zst`)) ? readFileSync(join(dist, `${path}.zst`)) : undefined),
-    }));
+  return [...tables, ...folders].filter(
+    (path) => !COMPRESSED.test(path) && statSync(join(dist, path)).size <= MAX_BUILD_FILE_BYTES,
+  );
+}
+
+/** The build has compressed some files itself. */
+function readPacked(file: string): Uint8Array {
+  return existsSync(`${file}.zst`) ? readFileSync(`${file}.zst`) : zstdCompressSync(readFileSync(file));
 }
 
 function listFiles(dist: string, folder: string): string[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseComponentStack } from '../../../../../src/server/desk/worker/maps/component-stack.ts';
+import { parseComponentStack } from '../../../../../src/server/desk/worker/maps/map-reader.ts';
 
 const component = (name: string, file = '', line = 0, column = 0) => ({ function: name, file, line, column });
 

@@ -2,9 +2,9 @@ import type { IncidentState } from '../../../../shared/desk/shapes.ts';
 import { storeChange } from '../history-table.ts';
 import { type IncidentKey, splitKey } from '../incident-key.ts';
 import { toHour } from '../incident-table.ts';
-import { assignments, type Columns, placeholders, type Sql } from '../sql.ts';
+import { assignments, type Columns, placeholders, readNumber, type Sql } from '../sql.ts';
+import type { BatchIncident, BatchOccurrence } from './batch.ts';
 import type { CountedIncident } from './store-incidents.ts';
-import type { ReleaseTally, Tally } from './tally.ts';
 
 interface ClosedRow {
   readonly key: IncidentKey;
@@ -22,9 +22,9 @@ interface ClosedRow {
  * Reopens incidents that returned after they were resolved, or grew past their ignore limit. If a server has seen the
  * incident, browser reports do not reopen it, because anyone can send them.
  */
-export async function settleStates(
+export async function reopenIncidents(
   sql: Sql,
-  tallies: readonly Tally[],
+  incidents: readonly BatchIncident[],
   counted: readonly CountedIncident[],
 ): Promise<void> {
   const closed = counted.filter(({ state }) => state !== 'open').map(({ key }) => key);
@@ -35,51 +35,48 @@ export async function settleStates(
     closed,
   );
   for (const row of rows) {
-    const tally = tallies.find(({ key }) => key === row.key);
-    if (!tally) continue;
-    if (row.state === 'resolved') await settleResolved(sql, row, tally);
-    else if (row.ignored_growth !== null) await settleIgnored(sql, row, row.ignored_growth, tally);
+    const { occurrences = [] } = incidents.find(({ key }) => key === row.key) ?? {};
+    if (row.state === 'resolved') await reopenResolved(sql, row, occurrences);
+    else if (row.ignored_growth !== null) await reopenIgnored(sql, row, row.ignored_growth, occurrences);
   }
 }
 
-async function settleResolved(sql: Sql, row: ClosedRow, { releases }: Tally): Promise<void> {
-  const later = releases.filter((release) => toBelievedTime(release, row) > row.state_at);
+async function reopenResolved(sql: Sql, row: ClosedRow, occurrences: readonly BatchOccurrence[]): Promise<void> {
+  const isBelieved = ({ side }: BatchOccurrence) => side === 'server' || row.server_count === 0;
+  const later = occurrences.filter((occurrence) => isBelieved(occurrence) && occurrence.at > row.state_at);
   const returned = row.resolved_in === 'next' ? await findFirstStartedSince(sql, row, later) : later[0];
   if (!returned) return;
-  const { release, build } = returned;
-  const columns = {
-    regressed_at: toBelievedTime(returned, row),
-    regressed_release: release,
-    due_event: 'regressed',
-  };
+  const { release, build, at } = returned;
+  const columns = { regressed_at: at, regressed_release: release, due_event: 'regressed' };
   await reopen(sql, row, columns, { action: 'regressed', detail: { release, build } });
 }
 
-/** Returns the time of a release's last occurrence that can reopen the incident, or 0. */
-function toBelievedTime(release: ReleaseTally, { server_count }: ClosedRow): number {
-  return server_count > 0 ? release.lastServerAt : release.lastAt;
-}
-
-/** Finds a release that is newer than the resolution: none of its builds had been started in the environment then. */
+/** Finds an occurrence in a release that is newer than the resolution: no build of it had been started in the environment. */
 async function findFirstStartedSince(
   sql: Sql,
   { key, state_at }: ClosedRow,
-  releases: readonly ReleaseTally[],
-): Promise<ReleaseTally | undefined> {
-  for (const release of releases) {
-    const [row] = await sql.all<{ first_at: number | null }>(
-      `SELECT MIN(d.first_at) AS first_at FROM desk_deployments d JOIN desk_builds b ON b.id = d.build
+  occurrences: readonly BatchOccurrence[],
+): Promise<BatchOccurrence | undefined> {
+  for (const [release, [first]] of Map.groupBy(occurrences, (occurrence) => occurrence.release)) {
+    const startedAt = await readNumber(
+      sql,
+      `SELECT MIN(d.first_at) AS value FROM desk_deployments d JOIN desk_builds b ON b.id = d.build
         WHERE d.environment = ? AND b.release = ?`,
-      [splitKey(key).environment, release.release],
+      [splitKey(key).environment, release],
     );
-    if ((row?.first_at ?? 0) > state_at) return release;
+    if (startedAt > state_at) return first;
   }
   return undefined;
 }
 
-async function settleIgnored(sql: Sql, row: ClosedRow, growth: number, tally: Tally): Promise<void> {
+async function reopenIgnored(
+  sql: Sql,
+  row: ClosedRow,
+  growth: number,
+  occurrences: readonly BatchOccurrence[],
+): Promise<void> {
   const since = toHour(row.state_at);
-  const hours = tally.hours.map(({ hour }) => hour).filter((hour) => hour >= since);
+  const hours = [...new Set(occurrences.map(({ at }) => toHour(at)))].filter((hour) => hour >= since);
   if (hours.length === 0) return;
   const side = row.server_count > 0 ? 'server' : 'browser';
   const rows = await sql.all<{ hour: number; count: number }>(

@@ -1,14 +1,11 @@
 import type { IncidentKey } from './incident-key.ts';
 import type { StoredFailure } from './records.ts';
-import { insertRows, placeholders, type Sql, type SqlValue, toColumn } from './sql.ts';
+import { placeholders, type Sql, type SqlValue, toColumn } from './sql.ts';
 
-/** The length of an incident's search text (characters), which includes some URLs and user agents. */
+/** The length of an incident's search text (characters). It has room for some different URLs and user agents. */
 const MAX_TEXT = 2500;
 /** The length of one of its lines (characters). */
 const MAX_LINE = 300;
-/** The number of URLs and the number of tags in it, because each request can have different ones. */
-const MAX_VARYING = 15;
-const VARYING = [/^(?:\/|https?:)/, /^tag:/];
 /** The number of frames of each error whose files are in it. */
 const MAX_FRAMES = 10;
 /** The number of words that a search uses, and the length of each (characters). */
@@ -29,9 +26,9 @@ interface SearchCondition {
 export function toSearchCondition(search: string): SearchCondition | undefined {
   const words = toWords(search);
   if (words.length === 0) return undefined;
-  const matches = words.map(() => "s.text LIKE ? ESCAPE '\\'").join(' AND ');
+  const matches = words.map(() => "i.search LIKE ? ESCAPE '\\'").join(' AND ');
   return {
-    text: `EXISTS (SELECT 1 FROM desk_search s WHERE s.key = i.key AND ${matches})`,
+    text: matches,
     values: words.map((word) => `%${word.replace(/[\\%_]/g, '\\$&')}%`),
   };
 }
@@ -48,18 +45,14 @@ export async function storeSearch(
 ): Promise<void> {
   if (failures.length === 0) return;
   const groups = Map.groupBy(failures, ({ key }) => key);
-  const keys = [...groups.keys()];
-  const known = await sql.all<{ key: IncidentKey; text: string }>(
-    `SELECT key, text FROM desk_search WHERE key IN (${placeholders(keys)})`,
-    keys,
+  const known = await sql.all<{ key: IncidentKey; search: string }>(
+    `SELECT key, search FROM desk_incidents WHERE key IN (${placeholders([...groups.keys()])}) ORDER BY key`,
+    [...groups.keys()],
   );
-  const texts = new Map(known.map(({ key, text }) => [key, text]));
-  const rows = [...groups].flatMap(([key, group]) => {
-    const before = texts.get(key);
-    const text = group.map(({ failure }) => listLines(failure)).reduce(addLines, before ?? '');
-    return text === before ? [] : [{ key, text }];
-  });
-  await insertRows(sql, 'desk_search', rows, 'ON CONFLICT (key) DO UPDATE SET text = excluded.text');
+  for (const { key, search } of known) {
+    const text = (groups.get(key) ?? []).map(({ failure }) => listLines(failure)).reduce(addLines, search);
+    if (text !== search) await sql.run('UPDATE desk_incidents SET search = ? WHERE key = ?', [text, key]);
+  }
 }
 
 /**
@@ -75,7 +68,7 @@ export async function rebuildSearch(sql: Sql, key: IncidentKey, left: readonly S
   if (!facts) return;
   const known = Object.values(facts).map((fact) => fact ?? '');
   const text = [known, ...left.map(listLines)].reduce(addLines, '');
-  await sql.run('UPDATE desk_search SET text = ? WHERE key = ?', [text, key]);
+  await sql.run('UPDATE desk_incidents SET search = ? WHERE key = ?', [text, key]);
 }
 
 function addLines(text: string, added: readonly string[]): string {
@@ -84,16 +77,10 @@ function addLines(text: string, added: readonly string[]): string {
   for (const line of added) {
     const clean = toColumn(line.replace(/\s+/g, ' '), MAX_LINE).toLowerCase();
     if (clean === '' || lines.has(clean) || length + clean.length + 1 > MAX_TEXT) continue;
-    if (isCrowded(clean, lines)) continue;
     lines.add(clean);
     length += clean.length + 1;
   }
   return [...lines].join('\n');
-}
-
-function isCrowded(line: string, lines: ReadonlySet<string>): boolean {
-  const pattern = VARYING.find((varying) => varying.test(line));
-  return pattern !== undefined && [...lines].filter((other) => pattern.test(other)).length >= MAX_VARYING;
 }
 
 /** Lists the search lines of a failure, the most specific first. Later failures add only lines that differ. */
