@@ -253,10 +253,10 @@ const TABLE = [
   ],
   [
     'journal',
-    'a full journal empties in small steps',
+    'a full journal grows',
     `${DESK}/ingest/journal.ts`,
-    'limits.maxBytes / (isFull ? 2 : 1)',
-    'limits.maxBytes',
+    'if (measure() > limits.maxBytes) throw',
+    'if (measure() > 9 * limits.maxBytes) throw',
   ],
   [
     'journal',
@@ -269,8 +269,8 @@ const TABLE = [
     'journal',
     'a sampled-out echo counts as a failure',
     `${DESK}/ingest/journal.ts`,
-    "return isEcho || appendEntry({ entry: 'summary',",
-    "return appendEntry({ entry: 'summary',",
+    "return failure.echoOf !== undefined || append({ entry: 'summary',",
+    "return append({ entry: 'summary',",
   ],
   // Store
   [
@@ -291,15 +291,15 @@ const TABLE = [
     'store',
     'an alias hides an address',
     `${DESK}/store/find-incident.ts`,
-    'if (issued) return issued;',
-    'if (issued && keys.length > 9) return issued;',
+    "found.find((one) => one?.side === 'server') ?? found",
+    'found.toReversed()',
   ],
   [
     'store',
     'reports of browsers take the room of servers',
     `${DESK}/store/ingest/store-occurrences.ts`,
-    'FULL_PER_HOUR - row[`${side}_full`]',
-    'FULL_PER_HOUR - row.browser_full',
+    'FULL_PER_HOUR - (row?.[`${side}_full`] ?? 0)',
+    'FULL_PER_HOUR - (row?.browser_full ?? 0)',
   ],
   [
     'store',
