@@ -19,7 +19,6 @@ import {
   parseDocument,
   startPages,
   TEST_ERROR_PAGES,
-  TestDocument,
   type TestPage,
   toDataPath,
 } from '../../../support/pages-app.tsx';
@@ -456,11 +455,6 @@ describe('error pages', () => {
     const addresses = app.failures().map(({ digest, occurrence }) => `${digest}-${occurrence}`);
     expect(addresses).toContain(headers['x-error-digest']);
   });
-
-  it("keep the product's document if only a page failed", async () => {
-    const app = await start({ view: fail }, { document: (props) => <TestDocument {...props} lang="de" /> });
-    expect((await app.ask('/page')).text).toMatch(/^<!DOCTYPE html><html lang="de">/);
-  });
 });
 
 class Canary {
@@ -552,14 +546,6 @@ describe('the deadline', () => {
     expect((await app.ask('/page')).status).toBe(500);
     expect(reasons).toMatchObject([{ name: 'PageTimeout' }]);
     expect(app.failures()).toHaveLength(1);
-  });
-
-  it("ends a guard and the layout's loader if neither returns", async () => {
-    const app = await startPages(within({ server: { guard: hang } }, { loader: hang }), { deadlineMs: 50 });
-    const { text } = await app.ask(DATA_PATH);
-    expect(parseData(text).payload.errors).toEqual({
-      section: { kind: 'failure', status: 500, digest: addressOf(app) },
-    });
   });
 
   it.each([

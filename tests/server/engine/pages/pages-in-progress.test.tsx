@@ -42,7 +42,6 @@ const REQUESTS = [
   ['GET of a static page', 'GET', '/static'],
   ['a posted form', 'POST', '/form'],
   ['the 404 page', 'GET', '/nothing'],
-  ['the 404 page for a posted form', 'POST', '/nothing'],
   ['an error page', 'GET', '/error'],
   ['the API', 'GET', '/api/echo'],
 ] as const;

@@ -3,7 +3,15 @@ import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { forbidden, redirect } from '../../../../../src/shared/engine/routing/control-flow.ts';
 import { ACTION_ACCEPT } from '../../../../../src/shared/engine/wire/protocol.ts';
-import { BUILD_ID, createGate, leakIn, parseData, startPages, type TestPage } from '../../../../support/pages-app.tsx';
+import {
+  BUILD_ID,
+  createGate,
+  leakIn,
+  parseData,
+  parseDocument,
+  startPages,
+  type TestPage,
+} from '../../../../support/pages-app.tsx';
 
 const page = (server: TestPage['server'], rest: Partial<TestPage> = {}): readonly TestPage[] => [
   { id: 'root', view: Outlet, children: [{ id: 'page', path: '/page', view: () => <p>page</p>, server, ...rest }] },
@@ -53,6 +61,14 @@ describe('GET of page data', () => {
     expect(reply.headers.etag).not.toBe(etag);
   });
 
+  it('sends the line that the document contains, with the ETag that the document names', async () => {
+    const app = await startPages(page({ loader: () => ({ a: 'ä & "b"' }) }));
+    const html = (await app.ask('/page')).text;
+    const data = await app.ask('/_data/page');
+    expect(parseDocument(html).payload).toEqual(parseData(data.text).payload);
+    expect(etagIn(html)).toBe(data.headers.etag);
+  });
+
   it('cannot be cached if a value is deferred', async () => {
     const app = await startPages(page({ loader: () => ({ late: sleep(20, 'late') }) }));
     const { headers, text } = await app.ask('/_data/page', { headers: { 'If-None-Match': '*' } });
@@ -64,6 +80,26 @@ describe('GET of page data', () => {
 });
 
 describe('compressed page data', () => {
+  it.each(['gzip', 'br'])('streams: the first line arrives before a deferred value, with %s', async (encoding) => {
+    const gates = [createGate<string>(), createGate<string>()];
+    const app = await startPages(
+      page({ loader: () => ({ first: gates[0]?.promise, second: gates[1]?.promise, text: 'words '.repeat(400) }) }),
+      { compression: true },
+    );
+    const lineCounts: number[] = [];
+    const { headers, text } = await app.ask('/_data/page', {
+      headers: { 'Accept-Encoding': encoding },
+      onText(soFar) {
+        const lines = soFar.split('\n').length - 1;
+        lineCounts.push(lines);
+        gates[lines - 1]?.resolve('late');
+      },
+    });
+    expect(headers).toMatchObject({ 'content-encoding': encoding, vary: 'Accept-Encoding', 'x-accel-buffering': 'no' });
+    expect(new Set(lineCounts)).toEqual(new Set([1, 2, 3]));
+    expect(parseData(text).decoder.pending).toBe(0);
+  });
+
   it('is also sent in the response to a form', async () => {
     const app = await startPages(page({ loader: () => 'words '.repeat(400), actions: { default: () => 1 } }), {
       compression: true,
@@ -157,22 +193,17 @@ describe('HEAD of page data', () => {
     },
   );
 
-  it('stops deferred work, which is not a failure', async () => {
-    const stopped = createGate();
-    const app = await startPages(
-      page({
-        loader: ({ signal }) => ({
-          late: sleep(5000, undefined, { signal }).finally(() => stopped.resolve()),
-          other: new Promise((_resolve, reject) => {
-            signal.addEventListener('abort', () => reject(signal.reason));
-          }),
-        }),
-      }),
-    );
-    expect((await app.ask('/_data/page', { method: 'HEAD' })).status).toBe(200);
-    await stopped.promise;
-    await sleep(10);
-    expect(app.failures()).toEqual([]);
+  it('stops deferred work, which is not a failure, as HEAD of the document does', async () => {
+    for (const path of ['/_data/page', '/page']) {
+      const stopped = createGate();
+      const loader: NonNullable<TestPage['server']>['loader'] = ({ signal }) => ({
+        late: sleep(5000, undefined, { signal }).finally(() => stopped.resolve()),
+      });
+      const app = await startPages(page({ loader }));
+      expect((await app.ask(path, { method: 'HEAD' })).status).toBe(200);
+      await stopped.promise;
+      expect(app.failures()).toEqual([]);
+    }
   });
 });
 
@@ -345,11 +376,5 @@ describe('a path without data', () => {
       expect(headers['cache-control']).toBe('no-store');
       expect(headers['x-build-id']).toBe(BUILD_ID);
     }
-  });
-
-  it.each(['POST', 'PUT', 'DELETE'])('rejects %s', async (method) => {
-    const app = await startPages(page({}));
-    const { status, headers } = await app.ask('/_data/page', { method });
-    expect([status, headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
   });
 });

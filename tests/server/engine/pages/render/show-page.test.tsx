@@ -3,7 +3,7 @@ import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { Await } from '../../../../../src/shared/engine/rendering/await.tsx';
 import { useData } from '../../../../../src/shared/engine/rendering/hooks.ts';
-import { BUILD_ID, createGate, parseDocument, startPages, type TestPage } from '../../../../support/pages-app.tsx';
+import { BUILD_ID, parseDocument, startPages, type TestPage } from '../../../../support/pages-app.tsx';
 
 function Layout() {
   return (
@@ -175,30 +175,6 @@ describe('HEAD of a page', () => {
     expect(String(head.headers['content-security-policy']).replace(/nonce-[^']+/, '')).toBe(
       String(get.headers['content-security-policy']).replace(/nonce-[^']+/, ''),
     );
-  });
-
-  it('stops deferred work, and reports no failure', async () => {
-    const stopped = createGate();
-    const app = await startPages([
-      {
-        id: 'a',
-        path: '/a',
-        view: Outlet,
-        server: {
-          loader: ({ signal }) => ({
-            late: new Promise((_resolve, reject) => {
-              signal.addEventListener('abort', () => {
-                stopped.resolve();
-                reject(new DOMException('stopped', 'AbortError'));
-              });
-            }),
-          }),
-        },
-      },
-    ]);
-    expect((await app.ask('/a', { method: 'HEAD' })).status).toBe(200);
-    await stopped.promise;
-    expect(app.failures()).toEqual([]);
   });
 });
 
