@@ -2,10 +2,8 @@ import { connect } from 'node:net';
 import { type RequestHandler, Router } from 'express';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { forbidden } from '../../src/shared/engine/routing/control-flow.ts';
 import { createFakePages, createTestApp, spyOnLog, startTestServer, type TestServer } from '../support/app.ts';
-import { askRaw, parseReply, sendRaw } from '../support/raw-http.ts';
-import { REQUIRED_HEADERS, requiredHeaders } from '../support/required-headers.ts';
+import { askRaw, sendRaw } from '../support/raw-http.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -13,60 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe('security headers', () => {
-  it.each([
-    ['a page', 'GET / HTTP/1.1', 200],
-    ['a page that does not exist', 'GET /nothing HTTP/1.1', 404],
-    ['the API', 'GET /api/echo HTTP/1.1', 200],
-    ['an API failure', 'GET /api/fail HTTP/1.1', 500],
-    ['a health check', 'GET /livez HTTP/1.1', 200],
-    ['an asset that does not exist', 'GET /assets/x.js HTTP/1.1', 404],
-    ['a request refused by the URL normalizer', 'GET //x HTTP/1.1', 400],
-    ['a method that is not allowed', 'TRACE / HTTP/1.1', 405],
-    ['a malformed request line', 'GET / HTP/1.1', 400],
-    ['headers that are too large', `GET / HTTP/1.1\r\nX-A: ${'a'.repeat(20_000)}`, 431],
-  ])('are sent with %s', async (_name, line, status) => {
-    const reply = await askRaw(server.port, line);
-    expect(reply.status).toBe(status);
-    for (const name of requiredHeaders(line)) expect(reply.headers, name).toHaveProperty(name);
-    expect(reply.headers['x-powered-by']).toBeUndefined();
-    expect(reply.headers['strict-transport-security']).toBeUndefined();
-  });
-
-  it.each([
-    ['GET / HTTP/1.1\r\nHost: a\r\nExpect: a miracle\r\n\r\n', 417],
-    ['POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc', 400],
-    ['POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 400],
-    ['GET / HTTP/1.1\r\nHost: a\r\nBad Header: x\r\n\r\n', 400],
-    ['GET / HTTP/1.1\r\n\r\n', 400],
-    ['POST / HTTP/1.1\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n', 400],
-    ['GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400],
-    ['\x00\x01\x02\r\n\r\n', 400],
-  ])('are sent with the response to %j', async (bytes, status) => {
-    const reply = parseReply(await sendRaw(server.port, bytes));
-    expect(reply.status).toBe(status);
-    for (const name of REQUIRED_HEADERS) expect(reply.headers, name).toHaveProperty(name);
-  });
-});
-
 describe('the API', () => {
-  it('answers 404 with a problem document for an unknown path, in upper or lower case', async () => {
-    for (const path of ['/api', '/api/', '/api/nothing', '/API/nothing']) {
-      const reply = await request(createTestApp()).get(path).expect(404);
-      expect(reply.headers['content-type']).toBe('application/problem+json');
-      expect(JSON.parse(reply.text)).toMatchObject({ type: 'about:blank', title: 'Not Found', status: 404 });
-    }
-  });
-
-  it('answers 405 with Allow, OPTIONS with Allow, and HEAD like GET', async () => {
-    const app = createTestApp();
-    const refused = await request(app).delete('/api/echo').expect(405);
-    expect(refused.headers.allow).toBe('GET, HEAD, POST, OPTIONS');
-    expect(refused.headers['content-type']).toBe('application/problem+json');
-    expect((await request(app).options('/api/echo').expect(204)).headers.allow).toBe('GET, HEAD, POST, OPTIONS');
-    await request(app).head('/api/echo').expect(200);
-  });
-
   it('answers an error with its digest and none of its details', async () => {
     const { log, lines } = spyOnLog();
     const reply = await request(createTestApp({ log })).get('/api/fail').expect(500);
@@ -79,18 +24,10 @@ describe('the API', () => {
   });
 
   it.each([
-    ['text/plain', '{"a":1}', 415],
-    ['application/x-www-form-urlencoded', 'a=1', 415],
     ['application/json; charset=utf-16', '{"a":1}', 415],
-    ['application/json', '{"a":', 400],
-    ['application/json', '"text"', 400],
     ['application/json', '', 400],
-    ['application/json', '   ', 400],
     ['application/json', '['.repeat(33) + ']'.repeat(33), 400],
-    ['application/json', '['.repeat(900), 400],
-    ['application/json', `{"a":"${'x'.repeat(2000)}"}`, 413],
     ['application/json', '{"a":"\xff"}', 400],
-    ['application/json; charset=UTF-8', '{"a":1}', 200],
     ['application/json', `${'['.repeat(32)}${']'.repeat(32)}`, 200],
   ])('answers a body of type %s with the content %j with the right status', async (type, body, status) => {
     const headers = ['Host: localhost', `Content-Type: ${type}`, `Content-Length: ${body.length}`];
@@ -101,24 +38,13 @@ describe('the API', () => {
     );
   });
 
-  it.each(['br', 'zstd', 'gzip', 'deflate', 'gzip, gzip', 'nonsense'])(
-    'answers 415 to a body with Content-Encoding %s',
-    async (encoding) => {
-      await request(createTestApp())
-        .post('/api/echo')
-        .set('Content-Encoding', encoding)
-        .type('json')
-        .send('{}')
-        .expect(415);
-    },
-  );
-
-  it('drops keys that would set a prototype', async () => {
-    const reply = await request(createTestApp())
+  it.each(['br', 'gzip', 'gzip, gzip'])('answers 415 to a body with Content-Encoding %s', async (encoding) => {
+    await request(createTestApp())
       .post('/api/echo')
+      .set('Content-Encoding', encoding)
       .type('json')
-      .send('{"\\u005f_proto__":{"a":1},"b":[{"__proto__":2}]}');
-    expect(reply.text).toBe('{"b":[{}]}');
+      .send('{}')
+      .expect(415);
   });
 
   it('sends 100 Continue only if it will read the body', async () => {
@@ -141,23 +67,6 @@ describe('the API', () => {
 });
 
 describe('a connection', () => {
-  it('continues with the next request after refusing a large body unread', async () => {
-    const body = 'x'.repeat(10_000_000);
-    const head = 'POST /api/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
-    const text = await sendRaw(
-      server.port,
-      `${head}Content-Length: ${body.length}\r\n\r\n${body}GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
-      { patience: 3000 },
-    );
-    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 200']);
-  });
-
-  it('answers pipelined requests in order', async () => {
-    const one = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
-    const text = await sendRaw(server.port, one('/') + one('//x') + one('/api/nothing') + one('/livez'));
-    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400', 'HTTP/1.1 404', 'HTTP/1.1 200']);
-  });
-
   it('that ends in the middle of an upload is not reported as a failure', async () => {
     const { log, lines } = spyOnLog();
     const own = await startTestServer({ log });
@@ -177,7 +86,7 @@ describe('a connection', () => {
 });
 
 describe('pages', () => {
-  it.each(['', '*/*', ';;;', 'text/html;q=2,,,', '\xff'.repeat(10), 'x'.repeat(5000)])(
+  it.each(['', '*/*', ';;;', '\xff'.repeat(10), 'x'.repeat(5000)])(
     'are sent for every Accept header: %j',
     async (accept) => {
       expect((await askRaw(server.port, 'GET /admin HTTP/1.1', ['Host: localhost', `Accept: ${accept}`])).status).toBe(
@@ -218,27 +127,6 @@ describe('pages', () => {
     expect((await askRaw(own.port, 'GET /_data/orders HTTP/1.1')).status).toBe(200);
     own.close();
   });
-
-  it('that throw show the error page with its sentence and the digest', async () => {
-    const pages = createFakePages({
-      pages: async () => {
-        throw new Error('canary');
-      },
-    });
-    const reply = await request(createTestApp({ pages }))
-      .get('/')
-      .set('Host', 'example.com')
-      .set('Accept', 'text/html')
-      .expect(500);
-    const address = reply.headers['x-error-digest'];
-    expect(address).toMatch(/^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/);
-    expect(reply.text).toContain(
-      '<p>Application error: a client-side exception has occurred while loading the host example.com</p>',
-    );
-    expect(reply.text).toContain(`Digest: <code>${address}</code>`);
-    expect(reply.text).not.toContain('canary');
-    expect(reply.headers['content-security-policy']).toContain("default-src 'none'; style-src 'sha256-");
-  });
 });
 
 describe('product steps', () => {
@@ -259,14 +147,6 @@ describe('product steps', () => {
     const steps = [note(calls, 'first'), note(calls, 'second')];
     await request(createTestApp({ steps, pages })).get(path);
     expect(calls).toEqual([`first ${seen}`, `second ${seen}`, `pages ${path}`]);
-  });
-
-  it('run before the API and see API requests unchanged', async () => {
-    const calls: string[] = [];
-    await request(createTestApp({ steps: [note(calls, 'first'), note(calls, 'second')] }))
-      .get('/api/echo?a=1')
-      .expect(200);
-    expect(calls).toEqual(['first /api/echo?a=1', 'second /api/echo?a=1']);
   });
 
   it.each([
@@ -292,20 +172,6 @@ describe('product steps', () => {
       expect(failures).toHaveLength(1);
       expect(failures[0]).toMatchObject({ origin: 'step', url: path });
     }
-  });
-
-  it("show the product's page if one passes a control-flow response to next()", async () => {
-    const refuse: RequestHandler = (_req, _res, next) => {
-      try {
-        forbidden();
-      } catch (outcome) {
-        next(outcome);
-      }
-    };
-    const reply = await request(createTestApp({ steps: [refuse] }))
-      .get('/_data/admin')
-      .expect(403);
-    expect(reply.text).toBe('<h1>forbidden</h1>');
   });
 });
 

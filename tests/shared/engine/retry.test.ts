@@ -48,15 +48,6 @@ describe('fetchWithRetry', () => {
     expect(calledAt).toEqual([0, 150, 450]);
   });
 
-  it('returns the last failed response, with its body', async () => {
-    const { calledAt } = createServer({ status: 502 });
-    const response = fetchWithRetry('/x', undefined, three);
-    await settle(response);
-    expect((await response).status).toBe(502);
-    expect(await (await response).text()).toBe('body 3');
-    expect(calledAt).toHaveLength(3);
-  });
-
   it('sends the address of the previous failure, if the response had one', async () => {
     const first = { status: 500, headers: { 'X-Error-Digest': '7K3QM2XA-9F4W0R6B' } };
     const { fetch } = createServer(first, { status: 502 }, { status: 200 });
@@ -118,19 +109,6 @@ describe('fetchWithRetry', () => {
     expect(calledAt).toEqual([0, 2_000, 6_000]);
   });
 
-  it('never waits less than its own backoff', async () => {
-    const { calledAt } = createServer({ status: 503, headers: { 'Retry-After': '0' } }, { status: 200 });
-    await settle(fetchWithRetry('/x', undefined, three));
-    expect(calledAt).toEqual([0, 150]);
-  });
-
-  it('does not wait if the next attempt would be after the deadline', async () => {
-    const { calledAt } = createServer({ status: 503, headers: { 'Retry-After': '60' } });
-    const response = await fetchWithRetry('/x', undefined, three);
-    expect([response.status, await response.text()]).toEqual([503, 'body 1']);
-    expect(calledAt).toEqual([0]);
-  });
-
   it('aborts an attempt at the deadline', async () => {
     const fetch = (_: RequestInfo | URL, init?: RequestInit) =>
       new Promise<Response>((_resolve, reject) => {
@@ -172,13 +150,6 @@ describe('fetchWithRetry', () => {
     expect(fetch).toHaveBeenCalledOnce();
     expect(vi.getTimerCount()).toBe(0);
   });
-
-  it('sends no request if the signal is already aborted', async () => {
-    const { fetch } = createServer({ status: 200 });
-    const outcome = fetchWithRetry('/x', undefined, { ...three, signal: AbortSignal.abort(new Error('gone')) });
-    await expect(outcome).rejects.toThrow('gone');
-    expect(fetch).not.toHaveBeenCalled();
-  });
 });
 
 describe('the wait between attempts', () => {
@@ -197,9 +168,7 @@ describe('the wait between attempts', () => {
     ['3', 3_000],
     [' 0 ', 150],
     ['Thu, 01 Jan 2026 00:00:07 GMT', 7_000],
-    ['Wed, 31 Dec 2025 23:59:00 GMT', 150],
     ['-1', 150],
-    ['1.5', 150],
     ['soon', 150],
     ['', 150],
   ])('reads %j in Retry-After as %i ms', async (header, ms) => {

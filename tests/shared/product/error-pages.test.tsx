@@ -53,18 +53,9 @@ describe('errorPages', () => {
     expect(render('failure', failure).match(/Digest/g)).toHaveLength(1);
   });
 
-  it('shows the message of a public error', () => {
-    expect(render('public')).toContain('<h1>Closed for the flood.</h1>');
-  });
-
   it.each(['notFound', 'forbidden', 'unauthorized'] as const)('%s shows its message', (kind) => {
     expect(render(kind, { ...ERRORS[kind], message: 'The sluice is closed.' })).toContain(
       '<p>The sluice is closed.</p>',
     );
-  });
-
-  it('escapes HTML', () => {
-    const html = render('public', { kind: 'public', status: 400, message: '<script>alert(1)</script>' });
-    expect(html).not.toContain('<script');
   });
 });

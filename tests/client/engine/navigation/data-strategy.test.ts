@@ -89,12 +89,6 @@ describe('page data in the response to an action', () => {
     expect(page).toMatchObject({ type: 'data', result: { data: action, init: { status: 422 } } });
     expect(await load('/a')).toEqual({ page: { type: 'error', result: error } });
   });
-
-  it('is an error if the page failed and there is no action result', async () => {
-    const error = { kind: 'forbidden', status: 403 } as const;
-    const { act } = createStrategy({ ...PAGE, errors: { page: error } });
-    expect(await act('/a')).toEqual({ page: { type: 'error', result: error } });
-  });
 });
 
 describe('whether an action succeeded', () => {
@@ -102,8 +96,6 @@ describe('whether an action succeeded', () => {
   const error = { kind: 'failure', status: 500 };
 
   it.each([
-    ['it answered', { ...PAGE, action: outcome }, true],
-    ['it returned nothing', PAGE, true],
     ['it redirected', { build: 'b1', redirect: '/b' }, true],
     ['it rejected fields', { ...PAGE, action: { ...outcome, status: 422, errors: { name: 'Too long.' } } }, false],
     ['it failed', { ...PAGE, errors: { page: error } }, false],

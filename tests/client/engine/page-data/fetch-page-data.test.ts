@@ -68,18 +68,6 @@ async function fetchPage(fetch: typeof globalThis.fetch, signal?: AbortSignal): 
 }
 
 describe('the request', () => {
-  it('is sent to the URL of the page data', async () => {
-    const fetch = answerWith(toLine(makePage({})));
-    await ask('/orders?page=2', { fetch });
-    await askVersion('/a?x=%23', { fetch });
-    await ask('/admin?state=all', { fetch, base: '/admin' });
-    expect(fetch.mock.calls.map(([url]) => url)).toEqual([
-      '/_data/orders?page=2',
-      '/_data/a?x=%23',
-      '/admin/_data?state=all',
-    ]);
-  });
-
   it('has headers for the accepted format and the purpose', async () => {
     const fetch = answerWith(toLine(makePage({})));
     await ask('/orders?page=2', { fetch });
@@ -89,14 +77,6 @@ describe('the request', () => {
     expect(first?.[1]).toMatchObject({ method: 'GET', headers: { Accept: 'application/x-ndjson' } });
     expect(first?.[1]?.headers).not.toHaveProperty('Purpose');
     expect(second?.[1]).toMatchObject({ headers: { Purpose: 'prefetch' } });
-  });
-
-  it('is sent once, or up to `attempts` times while the server fails', async () => {
-    const fetch = answerWith('', { status: 503 });
-    expect(await ask('/', { fetch })).toMatchObject({ kind: 'failed' });
-    expect(fetch).toHaveBeenCalledTimes(1);
-    await ask('/', { fetch, attempts: 2 });
-    expect(fetch).toHaveBeenCalledTimes(3);
   });
 });
 
@@ -123,16 +103,9 @@ describe('the response', () => {
     expect(await ask('/', { fetch: answerWith('{"notPage":true}', init) })).toEqual({ kind: 'not-page' });
   });
 
-  it('is a page if it is the app’s own 404 page', async () => {
-    expect(await fetchPage(answerWith(toLine(makePage({})), { status: 404, headers: WIRE }))).toMatchObject({
-      status: 404,
-    });
-  });
-
   it.each([
     ['a sign-in page', '<html>', { status: 200, headers: { 'Content-Type': 'text/html' } }, 'not with page data'],
     ['an empty body', '', { headers: WIRE }, 'wire format'],
-    ['no body', null, { headers: WIRE }, 'wire format'],
     ['half a line', '{"d":{"build":', { headers: WIRE }, 'wire format'],
     ['another value', '{"d":{"routes":1}}', { headers: WIRE }, 'is not a page'],
   ])('fails for %s', async (_, body, init, message) => {
@@ -145,31 +118,12 @@ describe('the response', () => {
   it.each([
     [413, undefined, 'This is more than the site accepts. Choose smaller files, or shorten the text.'],
     [429, '30', 'There were too many requests. Try again in 30 s.'],
-    [429, undefined, 'There were too many requests. Try again in a few minutes.'],
-    [502, undefined, 'The site is not available at the moment. Try again in a few minutes.'],
     [503, '600', 'The site is not available at the moment. Try again in 10 min.'],
-    [504, 'soon', 'The site is not available at the moment. Try again in a few minutes.'],
     [404, undefined, 'The request was refused with status 404.'],
   ])('of a proxy is explained to the visitor: %d, Retry-After: %s', async (status, retryAfter, message) => {
     const headers = { 'Content-Type': 'text/html', ...(retryAfter && { 'Retry-After': retryAfter }) };
     const result = await ask('/', { fetch: answerWith('<h1>nginx</h1>', { status, headers }) });
     expect(result).toMatchObject({ kind: 'failed', error: { kind: 'public', status, message } });
-  });
-
-  it('fails without a response', async () => {
-    const fetch = () => Promise.reject(new TypeError('Failed to fetch'));
-    expect(await ask('/', { fetch })).toMatchObject({
-      kind: 'failed',
-      error: { message: 'Failed to fetch' },
-    });
-  });
-
-  it('throws the reason of an abort', async () => {
-    const { fetch } = createBody();
-    const aborter = new AbortController();
-    const result = ask('/', { fetch, signal: aborter.signal });
-    aborter.abort(new Error('superseded'));
-    await expect(result).rejects.toThrow('superseded');
   });
 
   it('frees the connection if it is not read to the end', async () => {
@@ -211,21 +165,6 @@ describe('the stream', () => {
       expect([a.value, b.value]).toEqual([1, 'zwölf 🚰']);
     }
     expect((await fetchPage(answerWith(text))).payload.data.home).toEqual({ text: 'päge ✓ 🚰', late: 0 });
-  });
-
-  it('returns the page after its first line, and each deferred value as it arrives', async () => {
-    const { fetch, write, end } = createBody();
-    write(`${head}\n`);
-    const { payload, done } = await fetchPage(fetch);
-    const { a, b } = payload.data.home as { a: LatePromise; b: LatePromise };
-    expect([a.status, b.status]).toEqual(['pending', 'pending']);
-    write('[1,0,{"d":"b"}]\n');
-    expect(await b).toBe('b');
-    expect(a.status).toBe('pending');
-    write('[0,1,{"d":{"kind":"failure","status":500,"digest":"7K3QM2XA-9F4W0R6B"}}]\n');
-    await expect(a).rejects.toMatchObject({ digest: '7K3QM2XA-9F4W0R6B' });
-    end();
-    await done;
   });
 
   it.each([

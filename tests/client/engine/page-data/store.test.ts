@@ -136,15 +136,6 @@ describe('a prefetch', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('is not repeated while its response is fresh', async () => {
-    const { store, calls, clock } = await prefetched('/a');
-    store.prefetch('/a', 'intent');
-    expect(calls).toHaveLength(1);
-    clock.ms = 30_000;
-    store.prefetch('/a', 'intent');
-    expect(calls).toHaveLength(2);
-  });
-
   it('never runs with more than four others, and delays no navigation', async () => {
     const { store, calls } = createTestStore();
     for (let i = 0; i < 9; i++) store.prefetch(`/p${i}`, 'render');
@@ -179,15 +170,6 @@ describe('a prefetch', () => {
     await flush();
     for (const url of ['/a', '/b']) void store.load(url);
     expect(calls).toHaveLength(4);
-  });
-
-  it('of a redirect serves a navigation too', async () => {
-    const { store, calls } = createTestStore();
-    store.prefetch('/a', 'intent');
-    calls[0]?.answer('{"d":{"build":"b1","redirect":"/b"}}\n');
-    await flush();
-    expect(await store.load('/a')).toMatchObject({ kind: 'redirect', payload: { redirect: '/b' } });
-    expect(calls).toHaveLength(1);
   });
 
   it('is cancelled by its signal, and when the visitor navigates elsewhere', async () => {
@@ -275,22 +257,6 @@ describe('load', () => {
     await expect(store.load('/a', aborter.signal)).rejects.toThrow('superseded');
   });
 
-  it('returns failures', async () => {
-    const { store, calls } = createTestStore();
-    const loaded = store.load('/a');
-    calls[0]?.answer('<html>', { status: 502 });
-    expect(await loaded).toMatchObject({ kind: 'failed' });
-    expect(calls).toHaveLength(1);
-  });
-
-  it('keeps a static page for the next load', async () => {
-    const { store, calls } = createTestStore();
-    const loaded = store.load('/static');
-    calls[0]?.answer();
-    expect(await store.load('/static')).toBe(await loaded);
-    expect(calls).toHaveLength(1);
-  });
-
   it('sends up to three requests while the page is the one that the server rendered', async () => {
     let isServerRendered = true;
     const { store, calls } = createTestStore({ isServerRendered: () => isServerRendered });
@@ -340,12 +306,6 @@ describe('revalidate', () => {
     const { outcome, calls } = await revalidateWith({ headers: { ...WIRE, ETag: 'W/"1"' } });
     expect([outcome, calls.map((call) => call.method)]).toEqual(['unchanged', ['HEAD']]);
     expect(await revalidateWith({ headers: { ...WIRE, ETag: 'W/"2"' } })).toMatchObject({ outcome: 'changed' });
-  });
-
-  it('treats a missing ETag as a change, and sends no request if there is none to compare', async () => {
-    expect(await revalidateWith({ headers: WIRE })).toMatchObject({ outcome: 'changed' });
-    expect(await revalidateWith({}, { ...visited, etag: undefined })).toMatchObject({ outcome: 'changed', calls: [] });
-    expect(await createTestStore().store.revalidate('/unknown')).toBe('changed');
   });
 
   it('keeps the page if the server does not answer', async () => {
@@ -398,20 +358,6 @@ describe('another build', () => {
     calls[0]?.answer(null, { headers: { ETag: '"1"', 'X-Build-Id': 'b3' } });
     await outcome;
     expect(store.isSkewed()).toBe(true);
-  });
-
-  it('is not detected in responses of the same build', async () => {
-    const { store } = await prefetched('/a');
-    expect(store.isSkewed()).toBe(false);
-  });
-});
-
-describe('remember', () => {
-  it('returns the page regardless of the hash', () => {
-    const { store } = createTestStore();
-    const page = { payload: makePage('/a'), etag: undefined };
-    store.remember('/a?x=1#top', page);
-    expect([store.recall('/a?x=1'), store.recall('/a')]).toEqual([{ ...page, at: 0 }, undefined]);
   });
 });
 
@@ -473,14 +419,6 @@ describe('simultaneous requests', () => {
     expect(more()).toEqual(['c', 'b']);
   });
 
-  it('start the next prefetch when a navigation joins a running one', () => {
-    const { store, more } = createBusyStore();
-    store.prefetch('/next', 'render');
-    void store.load('/p0');
-    store.prefetch('/other', 'render');
-    expect(more()).toEqual(['next']);
-  });
-
   it('keep a prefetch that has another reason, and do not start dropped ones', () => {
     const { store, calls, more } = createBusyStore();
     const hover = new AbortController();
@@ -515,13 +453,6 @@ describe('simultaneous requests', () => {
     await expect(left).rejects.toThrow('superseded');
     expect(await stays).toMatchObject({ kind: 'page' });
     expect(calls).toHaveLength(1);
-  });
-
-  it('are not started if their signal is already aborted', async () => {
-    const { store, calls } = createTestStore();
-    store.prefetch('/a', 'intent', AbortSignal.abort());
-    await expect(store.load('/a', AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
-    expect(calls).toEqual([]);
   });
 
   it('cause no unhandled rejection', async () => {

@@ -17,12 +17,6 @@ describe('causesOf', () => {
     expect(causesOf(outer)).toEqual([outer, inner]);
   });
 
-  it('stops in an endless chain', () => {
-    let chain = new Error('0');
-    for (let link = 1; link < 50; link++) chain = new Error(String(link), { cause: chain });
-    expect(causesOf(chain)).toHaveLength(10);
-  });
-
   it.each([[undefined], [null], ['words'], [7], [Symbol('s')], [hostile]])('never throws: %#', (thrown) => {
     expect(causesOf(thrown)).toHaveLength(1);
     expect(isLoadFailure(thrown)).toBe(false);
@@ -36,10 +30,6 @@ describe('isLoadFailure', () => {
     'Importing a module script failed.',
   ])('recognizes browser messages for a module that failed to load: %s', (message) => {
     expect(isLoadFailure(new TypeError(message))).toBe(true);
-  });
-
-  it('is false for a programming error', () => {
-    expect(isLoadFailure(new TypeError("Cannot read properties of undefined (reading 'import')"))).toBe(false);
   });
 });
 

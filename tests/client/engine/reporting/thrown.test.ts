@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isMeant, isNetworkFailure, read } from '../../../../src/client/engine/reporting/thrown.ts';
+import { isMeant, isNetworkFailure } from '../../../../src/client/engine/reporting/thrown.ts';
 import { notFound, publicError, redirect } from '../../../../src/shared/engine/routing/control-flow.ts';
 import { WireFailure } from '../../../../src/shared/engine/wire/wire.ts';
 
@@ -50,17 +50,4 @@ describe('isNetworkFailure', () => {
       expect(isNetworkFailure(new Error(message))).toBe(false);
     },
   );
-
-  it('is false for a programming error', () => {
-    const mistake = new TypeError("Cannot read properties of undefined (reading 'fetch')");
-    expect(isNetworkFailure(mistake)).toBe(false);
-  });
-});
-
-describe('read', () => {
-  it('reads a property of any value without throwing', () => {
-    expect(read({ a: 1 }, 'a')).toBe(1);
-    expect(read(null, 'a')).toBeUndefined();
-    expect(read(hostile, 'a')).toBeUndefined();
-  });
 });

@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createContextFetch } from '../../../../src/server/engine/pages/context-fetch.ts';
 import { RequestInfo } from '../../../../src/server/engine/request/request-info.ts';
@@ -64,35 +63,22 @@ describe('context.fetch', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('returns the third response even if it is an error', async () => {
-    const { origin, asked } = await startUpstream([500]);
-    expect((await create()(`${origin}/a`, { method: 'HEAD' })).status).toBe(500);
-    expect(asked).toHaveLength(3);
-  });
-
   it.each([
     ['a status below 500', 404, {}],
     ['a POST', 500, { method: 'POST', body: 'x' }],
-    ['a DELETE', 500, { method: 'DELETE' }],
   ])('tries once for %s', async (_name, status, init) => {
     const { origin, asked } = await startUpstream([status]);
     expect((await create()(`${origin}/a`, init)).status).toBe(status);
     expect(asked).toHaveLength(1);
   });
 
-  it('stops when the visitor leaves, during a request and between two attempts', async () => {
-    for (const statuses of [undefined, [500]]) {
-      const controller = new AbortController();
-      const { origin, asked } = await startUpstream(statuses ?? [], statuses ? undefined : () => {});
-      const reply = create({ signal: () => controller.signal })(`${origin}/a`);
-      const refused = expect(reply).rejects.toThrow('gone');
-      await until(() => asked.length === 1, 'the first attempt');
-      await sleep(20);
-      controller.abort(new Error('gone'));
-      await refused;
-      await sleep(20);
-      expect(asked).toHaveLength(1);
-    }
+  it('stops when the visitor leaves', async () => {
+    const controller = new AbortController();
+    const { origin, asked } = await startUpstream([], () => {});
+    const refused = expect(create({ signal: () => controller.signal })(`${origin}/a`)).rejects.toThrow('gone');
+    await until(() => asked.length === 1, 'the first attempt');
+    controller.abort(new Error('gone'));
+    await refused;
   });
 
   it('sends trace headers only to the listed origins', async () => {

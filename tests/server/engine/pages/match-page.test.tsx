@@ -33,9 +33,6 @@ describe('createMatcher', () => {
     ['/orders/new', 'new-order', '{}'],
     ['/orders/7/lines/2', 'order-line', '{"id":"7","line":"2"}'],
     ['/orders/a%20b', 'order', '{"id":"a b"}'],
-    ['/orders/%E2%82%AC', 'order', '{"id":"€"}'],
-    ['/orders/a%25b', 'order', '{"id":"a%b"}'],
-    ['/orders/%252F', 'order', '{"id":"%2F"}'],
     ['/orders/%252f%25252F', 'order', '{"id":"%2f%252F"}'],
     ['/orders/..%252F..%252Fetc', 'order', '{"id":"..%2F..%2Fetc"}'],
     ['/files/%252F/a%20b/%252F', 'file', '{"shelf":"%2F","*":"a b/%2F"}'],
@@ -91,14 +88,6 @@ describe('createMatcher', () => {
       expect([reply.status, reply.headers.location]).toEqual([308, location]);
     }
     expect((await app.ask('/orders/', { method: 'POST' })).status).toBe(308);
-  });
-
-  it('passes other paths on', async () => {
-    const app = await startPages(TABLE, {
-      routes: (req, res, next) => (req.path === '/sitemap.xml' ? void res.type('xml').send('<urlset/>') : next()),
-    });
-    expect((await app.ask('/sitemap.xml')).text).toBe('<urlset/>');
-    expect((await app.ask('/orders')).status).toBe(200);
   });
 
   it('logs the pattern of the route, never the URL', async () => {

@@ -1,11 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Suspense, use } from 'react';
 import { expect, it, vi } from 'vitest';
 import { createOverload, createRenderLimiter } from '../../../../src/server/engine/protection/overload.ts';
-import { useData } from '../../../../src/shared/engine/rendering/hooks.ts';
 import { startPages } from '../../../support/pages-app.tsx';
-import { until } from '../../../support/until.ts';
 
 /** The minimum cost of rendering the page (ms). */
 const COST = 5;
@@ -103,48 +100,4 @@ it('does not count a form among the pages in progress until all of it has arrive
   socket.write('=bcdefgh');
   await answered;
   socket.destroy();
-});
-
-it('releases visitors who left before or after the shell, and reports no failure', async () => {
-  function Value({ of }: { of: Promise<string> }) {
-    return use(of);
-  }
-  function Slow() {
-    const { late } = useData<{ late: Promise<string> }>();
-    return (
-      <Suspense fallback={<p>shell</p>}>
-        <Value of={late} />
-      </Suspense>
-    );
-  }
-  const limiter = createRenderLimiter();
-  const app = await startPages(
-    [
-      {
-        id: 'slow',
-        path: '/slow',
-        view: Slow,
-        server: {
-          loader: async ({ signal }: { signal: AbortSignal }) => {
-            await sleep(20, undefined, { signal });
-            return { late: sleep(60_000, 'late', { signal }) };
-          },
-        },
-      },
-    ],
-    { limiter },
-  );
-  await Promise.all(
-    Array.from({ length: 200 }, async (_, index) => {
-      const request = app.open('/slow');
-      request.on('error', () => {});
-      request.end();
-      if (index % 2) await new Promise((resolve) => request.once('response', resolve));
-      else await sleep(index / 8);
-      request.destroy();
-    }),
-  );
-  await until(() => limiter.pages === 0 && limiter.queued === 0, 'the last page to be released');
-  await sleep(50);
-  expect(app.failures()).toEqual([]);
 });

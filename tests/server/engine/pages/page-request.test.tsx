@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Suspense } from 'react';
 import { Outlet } from 'react-router';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { LoaderArgs } from '../../../../src/server/engine/pages/server-page.ts';
+import { createRenderLimiter } from '../../../../src/server/engine/protection/overload.ts';
 import { Await } from '../../../../src/shared/engine/rendering/await.tsx';
 import { useData } from '../../../../src/shared/engine/rendering/hooks.ts';
 import {
@@ -47,70 +47,33 @@ const VISITORS = [
 ] as const;
 
 describe('a visitor who leaves', () => {
-  it.each(VISITORS)('before %s is loaded stops the loader, and nothing is rendered', async (_name, path) => {
-    const called = createGate();
+  it.each([
+    ...VISITORS.map(([name, path]) => [name, path, true] as const),
+    ['a page whose loader ignores the signal', '/page', false] as const,
+  ])('before %s is loaded stops the loader, and nothing is rendered', async (_name, path, obeys) => {
+    const called = createGate<LoaderArgs>();
     const aborted = createGate<unknown>();
-    let renders = 0;
-    const app = await startPages([
-      {
-        id: 'page',
-        path: '/page',
-        view: () => {
-          renders += 1;
-          return <p>page</p>;
-        },
-        server: {
-          loader: async ({ signal }) => {
-            called.resolve();
-            signal.addEventListener('abort', () => aborted.resolve(signal.reason));
-            await sleep(5000, undefined, { signal });
-          },
-        },
-      },
-    ]);
-    const request = app.open(path);
-    request.on('error', () => {});
-    request.end();
-    await called.promise;
-    request.destroy();
+    const view = vi.fn(() => <p>page</p>);
+    async function loader(args: LoaderArgs) {
+      const { signal } = args;
+      called.resolve({ ...args });
+      signal.addEventListener('abort', () => aborted.resolve(signal.reason));
+      await (obeys ? sleep(5000, undefined, { signal }) : aborted.promise);
+    }
+    const app = await startPages([{ id: 'page', path: '/page', view, server: { loader } }]);
+    const asked = app.open(path);
+    asked.on('error', () => {});
+    asked.end();
+    const { request, signal } = await called.promise;
+    expect([request.signal.aborted, signal.aborted]).toEqual([false, false]);
+    asked.destroy();
     expect(await aborted.promise).toMatchObject({ name: 'VisitorGone' });
+    expect(request.signal.aborted).toBe(true);
     await until(() => app.lines.some((line) => line.msg === 'request'), 'the line of the request');
     await sleep(20);
-    expect(renders).toBe(0);
+    expect(view).not.toHaveBeenCalled();
     expect(app.failures()).toEqual([]);
     expect(app.lines.find((line) => line.msg === 'request')).toMatchObject({ gone: true });
-  });
-
-  it('causes no render after a loader that ignored the signal', async () => {
-    const called = createGate();
-    const release = createGate();
-    let renders = 0;
-    const app = await startPages([
-      {
-        id: 'page',
-        path: '/page',
-        view: () => {
-          renders += 1;
-          return <p>page</p>;
-        },
-        server: {
-          loader: async () => {
-            called.resolve();
-            await release.promise;
-          },
-        },
-      },
-    ]);
-    const request = app.open('/page');
-    request.on('error', () => {});
-    request.end();
-    await called.promise;
-    request.destroy();
-    await until(() => app.lines.some((line) => line.msg === 'request'), 'the line of the request');
-    release.resolve();
-    await sleep(20);
-    expect(renders).toBe(0);
-    expect(app.failures()).toEqual([]);
   });
 
   it.each(VISITORS)('in the middle of %s stops deferred values', async (_name, path) => {
@@ -134,46 +97,6 @@ describe('a visitor who leaves', () => {
     expect(app.failures()).toEqual([]);
   });
 
-  it('in the middle of a suspended page causes no failure', async () => {
-    const app = await startPages([
-      {
-        id: 'page',
-        path: '/page',
-        view: () => (
-          <Suspense fallback={<i>waiting</i>}>
-            <Hang />
-          </Suspense>
-        ),
-        server: { loader: () => null },
-      },
-    ]);
-    await leave(app.port, '/page', (text) => text.includes('waiting'));
-    await until(() => app.lines.some((line) => line.msg === 'request'), 'the line of the request');
-    await sleep(20);
-    expect(app.failures()).toEqual([]);
-  });
-
-  it('in the middle of a static page that cannot be cached causes no additional failure', async () => {
-    const app = await startPages(
-      [
-        {
-          id: 'page',
-          path: '/page',
-          mode: 'static',
-          view: () => (
-            <Suspense fallback={<i>waiting</i>}>
-              <Hang />
-            </Suspense>
-          ),
-        },
-      ],
-      { deadlineMs: 100 },
-    );
-    await leave(app.port, '/page', (text) => text.includes('waiting'));
-    await sleep(150);
-    for (const line of app.failures()) expect(String(line.stack)).toMatch(/^PageTimeout/);
-  });
-
   it('many times leaks nothing', async () => {
     const unhandled: unknown[] = [];
     const listen = (reason: unknown): void => void unhandled.push(reason);
@@ -192,11 +115,12 @@ describe('a visitor who leaves', () => {
           },
         },
       ];
-      const app = await startPages(table);
+      const limiter = createRenderLimiter();
+      const app = await startPages(table, { limiter });
       const countActive = (kind: string) => process.getActiveResourcesInfo().filter((one) => one === kind).length;
       // Other test files of this process can have left some.
       const [timers, sockets] = [countActive('Timeout'), countActive('TCPSocketWrap')];
-      for (let round = 0; round < 8; round += 1) {
+      for (let round = 0; round < 4; round += 1) {
         const kinds = [
           (text: string) => text === '',
           (text: string) => text.includes('</head>'),
@@ -212,9 +136,10 @@ describe('a visitor who leaves', () => {
           ),
         );
       }
-      await until(() => app.lines.filter((line) => line.msg === 'request').length >= 380, 'the requests to end');
+      await until(() => app.lines.filter((line) => line.msg === 'request').length >= 190, 'the requests to end');
       await until(() => countActive('Timeout') <= timers + 5, 'the timers to be cleared');
       await until(() => countActive('TCPSocketWrap') <= sockets, 'the sockets to be closed');
+      expect([limiter.pages, limiter.queued]).toEqual([0, 0]);
       expect(unhandled).toEqual([]);
       expect(app.failures()).toEqual([]);
     } finally {
@@ -222,11 +147,6 @@ describe('a visitor who leaves', () => {
     }
   });
 });
-
-const never = new Promise<never>(() => {});
-function Hang(): never {
-  throw never;
-}
 
 /** Rejects with the signal's reason, as `fetch` does. */
 function fetchLike(signal: AbortSignal): Promise<never> {
@@ -236,45 +156,6 @@ function fetchLike(signal: AbortSignal): Promise<never> {
 }
 
 describe('the arguments of a loader', () => {
-  it("are the request, the parameters, the product's context, and fetch", async () => {
-    const seen = createGate<unknown[]>();
-    const app = await startPages(
-      [
-        {
-          id: 'page',
-          path: '/orders/:id',
-          view: () => <p>page</p>,
-          server: {
-            loader: ({ request, params, context }) => {
-              seen.resolve([
-                request.url,
-                request.method,
-                request.headers.get('x-two'),
-                params.id,
-                context.user,
-                typeof context.fetch,
-              ]);
-            },
-          },
-        },
-      ],
-      { createContext: async (request) => ({ user: request.headers['x-user'] }) },
-    );
-    await app.ask('/orders/7?a=%20b', { headers: { Host: 'weir.example', 'X-User': 'ada', 'X-Two': '1, 2' } });
-    expect(await seen.promise).toEqual(['http://weir.example/orders/7?a=%20b', 'GET', '1, 2', '7', 'ada', 'function']);
-  });
-
-  it('share one context per request, however many parts use it', async () => {
-    let made = 0;
-    const part = { guard: () => {}, loader: () => null };
-    const app = await startPages(
-      [{ id: 'a', view: Page, server: part, children: [{ id: 'b', path: '/b', view: Page, server: part }] }],
-      { createContext: () => ({ made: ++made }) },
-    );
-    await app.ask(toDataPath('/b'));
-    expect(made).toBe(1);
-  });
-
   it.each([
     ['a loader', { loader: () => null }],
     ['a loader with a version', { loader: () => null, version: () => '1' }],
@@ -298,54 +179,30 @@ describe('the arguments of a loader', () => {
     },
   );
 
-  it('can be spread, and have the same request and signal each time', async () => {
+  it('are the same for all parts of a request, and can be spread', async () => {
     const seen: LoaderArgs[] = [];
     const note = (args: LoaderArgs): void => void seen.push(args, { ...args, user: 1 } as LoaderArgs);
     const part = { guard: note, loader: note };
-    const app = await startPages([
-      { id: 'a', view: Outlet, server: part, children: [{ id: 'b', path: '/b/:id', view: Outlet, server: part }] },
-    ]);
-    await app.ask('/b/7?c=1', { headers: { Host: 'weir.example' } });
+    const app = await startPages(
+      [{ id: 'a', view: Outlet, server: part, children: [{ id: 'b', path: '/b/:id', view: Outlet, server: part }] }],
+      { createContext: async (request) => ({ user: request.headers['x-user'] }) },
+    );
+    await app.ask('/b/7?c=%20d', { headers: { Host: 'weir.example', 'X-User': 'ada', 'X-Two': '1, 2' } });
     expect(seen).toHaveLength(8);
-    const [first] = seen;
-    expect(first?.request.url).toBe('http://weir.example/b/7?c=1');
+    const [first, second] = seen;
+    expect(first?.request.url).toBe('http://weir.example/b/7?c=%20d');
+    expect([first?.request.method, first?.request.headers.get('x-two')]).toEqual(['GET', '1, 2']);
+    expect(first?.context).toMatchObject({ user: 'ada', fetch: expect.any(Function) });
     for (const args of seen) {
       expect(args.request).toBe(first?.request);
-      expect(args.url.href).toBe('http://weir.example/b/7?c=1');
+      expect(args.url.href).toBe('http://weir.example/b/7?c=%20d');
       expect(args.signal).toBe(first?.signal);
       expect(args.context).toBe(first?.context);
       expect(args.params).toEqual({ id: '7' });
     }
     const names = ['context', 'isPrefetch', 'params', 'request', 'signal', 'url'];
-    expect(Object.keys(seen[0] ?? {}).sort()).toEqual(names);
-    expect(Object.keys(seen[1] ?? {}).sort()).toEqual([...names, 'user']);
-  });
-
-  it('contain a request whose signal is aborted when the visitor leaves', async () => {
-    const called = createGate<LoaderArgs>();
-    const app = await startPages([
-      {
-        id: 'a',
-        path: '/a',
-        view: Outlet,
-        server: {
-          loader: (args) => {
-            const spread = { ...args, user: 1 };
-            called.resolve(spread);
-            return new Promise(() => {});
-          },
-        },
-      },
-    ]);
-    const asked = app.open('/a');
-    asked.on('error', () => {});
-    asked.end();
-    const { request, signal } = await called.promise;
-    expect([request.signal.aborted, signal.aborted]).toEqual([false, false]);
-    asked.destroy();
-    await until(() => signal.aborted, 'the signal');
-    expect(request.signal.aborted).toBe(true);
-    expect(signal.reason).toMatchObject({ name: 'VisitorGone' });
+    expect(Object.keys(first ?? {}).sort()).toEqual(names);
+    expect(Object.keys(second ?? {}).sort()).toEqual([...names, 'user']);
   });
 });
 

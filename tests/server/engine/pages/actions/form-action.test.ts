@@ -86,13 +86,6 @@ describe('formAction', () => {
     });
   });
 
-  it('rethrows an error of the handler', async () => {
-    const fails = formAction(Person, () => {
-      throw new Error('boom');
-    });
-    await expect(fails(post(['name', 'A'], ['age', '1']) as never)).rejects.toThrow('boom');
-  });
-
   it('types the data, the context and the result', () => {
     const page = {
       actions: {

@@ -1,17 +1,9 @@
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
-import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { PageSink, type PageTarget } from '../../../../../src/server/engine/pages/render/page-sink.ts';
 import { Await } from '../../../../../src/shared/engine/rendering/await.tsx';
 import { useData } from '../../../../../src/shared/engine/rendering/hooks.ts';
-import {
-  createGate,
-  parseData,
-  parseDocument,
-  startPages,
-  type TestPage,
-  toDataPath,
-} from '../../../../support/pages-app.tsx';
+import { createGate, parseDocument, startPages, type TestPage } from '../../../../support/pages-app.tsx';
 
 function Two() {
   const { slow, quick } = useData<{ slow: Promise<string>; quick: Promise<string> }>();
@@ -74,37 +66,6 @@ describe.each(ENCODINGS)('a stream with %s', (encoding, headers) => {
     expect(text.endsWith('</body></html>')).toBe(true);
     expect(text.match(/<\/body>/g)).toHaveLength(1);
   });
-
-  it('sends page data line by line as values settle', async () => {
-    const slow = createGate<string>();
-    const quick = createGate<string>();
-    const app = await startPages(
-      [
-        {
-          id: 'page',
-          path: '/page',
-          view: Two,
-          server: { loader: () => ({ slow: slow.promise, quick: quick.promise }) },
-        },
-      ],
-      { compression: true },
-    );
-    let lines = 0;
-    const { text, headers: answered } = await app.ask(toDataPath('/page'), {
-      headers,
-      onText(soFar) {
-        const now = soFar.split('\n').length - 1;
-        if (now === lines) return;
-        lines = now;
-        if (lines === 1) quick.resolve('quick is here');
-        if (lines === 2) slow.resolve('slow is here');
-      },
-    });
-    expect(answered['cache-control']).toBe('no-store');
-    expect(answered.etag).toBeUndefined();
-    expect(answered['x-accel-buffering']).toBe('no');
-    expect(parseData(text).late.map((line) => JSON.parse(line)[0])).toEqual([1, 0]);
-  });
 });
 
 it('a deferred value that no component awaits is sent before the document ends', async () => {
@@ -123,23 +84,6 @@ it('a deferred value that no component awaits is sent before the document ends',
   await expect((payload.data.page as { late: Promise<string> }).late).resolves.toBe('</body></html>');
   expect(text.endsWith('</script></body></html>')).toBe(true);
   expect(text.match(/<\/body>/g)).toHaveLength(1);
-});
-
-it('nested deferred values are sent too, and so are values that were settled from the start', async () => {
-  const nested = sleep(10).then(() => ({ deeper: sleep(20, new Date(7)) }));
-  const app = await startPages([
-    {
-      id: 'page',
-      path: '/page',
-      view: Outlet,
-      server: { loader: () => ({ nested, ready: Promise.resolve('ready') }) },
-    },
-  ]);
-  const { payload, decoder } = parseDocument((await app.ask('/page')).text);
-  const page = payload.data.page as { nested: Promise<{ deeper: Promise<Date> }>; ready: Promise<string> };
-  expect(await page.ready).toBe('ready');
-  expect(await (await page.nested).deeper).toEqual(new Date(7));
-  expect(decoder.pending).toBe(0);
 });
 
 describe('a large page with many deferred parts', () => {
@@ -273,27 +217,6 @@ describe('PageSink', () => {
     }
   });
 
-  it('puts the lead before the tail if there is no head', () => {
-    const { sink, target } = open(undefined, '[lead]');
-    sink.write('<html><body><p>a</p>');
-    sink.flush();
-    expect(target.text).toBe('<html><body><p>a</p>[lead][tail]');
-  });
-
-  it('puts the lead into a head that is sent before it was flushed', () => {
-    const { sink, target } = open(undefined, '[lead]');
-    sink.write(`<html><head><title>${'a'.repeat(100_000)}</title>`);
-    expect(target.text).toMatch(/^<html><head>\[lead\]<title>a/);
-  });
-
-  it('sends a page that is complete immediately in one piece', () => {
-    const { sink, target } = open();
-    sink.write('<html><body><p>a</p></body></html>');
-    sink.flush();
-    sink.end();
-    expect(target.parts).toEqual(['<html><body><p>a</p>[tail]</body></html>']);
-  });
-
   it("holds injected HTML back until React's output is between two tags", async () => {
     const { sink, target } = open();
     sink.write('<html><body>');
@@ -336,18 +259,5 @@ describe('PageSink', () => {
     bytes.sink.flush();
     bytes.sink.end();
     expect(bytes.target.text.replace('[tail]', '')).toBe(whole);
-  });
-
-  it('ends once, and writes nothing after the visitor has left', () => {
-    const { sink, target, ends } = open();
-    sink.write('<html><body>');
-    sink.flush();
-    target.close();
-    sink.write('<p>more</p>');
-    sink.flush();
-    sink.end();
-    sink.destroy();
-    expect(target.text).toBe('<html><body>[tail]');
-    expect(ends()).toBe(1);
   });
 });

@@ -3,8 +3,7 @@ import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { Await } from '../../../../../src/shared/engine/rendering/await.tsx';
 import { useData } from '../../../../../src/shared/engine/rendering/hooks.ts';
-import { notFound } from '../../../../../src/shared/engine/routing/control-flow.ts';
-import { BUILD_ID, createGate, parseDocument, startPages, type TestPage } from '../../../../support/pages-app.tsx';
+import { BUILD_ID, parseDocument, startPages, type TestPage } from '../../../../support/pages-app.tsx';
 
 function Layout() {
   return (
@@ -88,11 +87,6 @@ describe('the document', () => {
     });
   });
 
-  it('never answers 304, with any If-None-Match', async () => {
-    const app = await startPages(TABLE);
-    expect((await app.ask('/orders', { headers: { 'If-None-Match': '*' } })).status).toBe(200);
-  });
-
   it('contains the data of every matched route, before the entry script', async () => {
     const app = await startPages(TABLE);
     const { text } = await app.ask('/orders');
@@ -107,13 +101,6 @@ describe('the document', () => {
     expect(text).not.toContain('<script>alert(1)');
     expect(text.indexOf('id="spillway-payload"')).toBeGreaterThan(text.indexOf('</main>'));
     expect(text.indexOf('id="spillway-payload"')).toBeLessThan(text.indexOf('src="/assets/main-A1.js"'));
-  });
-
-  it('has a key for each route, even if its loader returns undefined', async () => {
-    const app = await startPages([
-      { id: 'a', view: Outlet, server: { loader: () => undefined }, children: [{ id: 'b', path: '/b', view: Outlet }] },
-    ]);
-    expect(parseDocument((await app.ask('/b')).text).payload.data).toEqual({ '@frame': null, a: null, b: null });
   });
 
   it('has title, meta and style sheets in its head, and preloads only what this page needs', async () => {
@@ -136,22 +123,6 @@ describe('the document', () => {
       '/assets/orders-part-D4.js',
     ]);
     expect(head.indexOf('charSet="utf-8"')).toBeLessThan(head.indexOf('<title>'));
-  });
-
-  it('passes the query string to the page, and the verified origin to its loader', async () => {
-    const urls: string[] = [];
-    const app = await startPages(
-      [{ id: 'a', path: '/a', view: Outlet, server: { loader: ({ request }) => void urls.push(request.url) } }],
-      { publicOrigins: ['https://weir.example'] },
-    );
-    await app.ask('/a?b=1&_whole=1', { headers: { Host: 'weir.example' } });
-    expect(urls).toEqual(['https://weir.example/a?b=1']);
-  });
-
-  it('rejects other methods with Allow', async () => {
-    const app = await startPages(TABLE);
-    const reply = await app.ask('/orders', { method: 'DELETE' });
-    expect([reply.status, reply.headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
   });
 
   it.each([
@@ -204,36 +175,6 @@ describe('HEAD of a page', () => {
     expect(String(head.headers['content-security-policy']).replace(/nonce-[^']+/, '')).toBe(
       String(get.headers['content-security-policy']).replace(/nonce-[^']+/, ''),
     );
-  });
-
-  it('has the status with which a loader ends', async () => {
-    const app = await startPages([{ id: 'a', path: '/a', view: Outlet, server: { loader: () => notFound() } }]);
-    expect((await app.ask('/a', { method: 'HEAD' })).status).toBe(404);
-    expect((await app.ask('/nothing', { method: 'HEAD' })).status).toBe(404);
-  });
-
-  it('stops deferred work, and reports no failure', async () => {
-    const stopped = createGate();
-    const app = await startPages([
-      {
-        id: 'a',
-        path: '/a',
-        view: Outlet,
-        server: {
-          loader: ({ signal }) => ({
-            late: new Promise((_resolve, reject) => {
-              signal.addEventListener('abort', () => {
-                stopped.resolve();
-                reject(new DOMException('stopped', 'AbortError'));
-              });
-            }),
-          }),
-        },
-      },
-    ]);
-    expect((await app.ask('/a', { method: 'HEAD' })).status).toBe(200);
-    await stopped.promise;
-    expect(app.failures()).toEqual([]);
   });
 });
 

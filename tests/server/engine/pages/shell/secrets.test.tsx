@@ -9,7 +9,7 @@ import { Await } from '../../../../../src/shared/engine/rendering/await.tsx';
 import { useData } from '../../../../../src/shared/engine/rendering/hooks.ts';
 import { type AskOptions, startPages } from '../../../../support/pages-app.tsx';
 
-const REQUESTS = 500;
+const REQUESTS = 300;
 /** Requests at the same time (count). */
 const VISITORS = 50;
 
@@ -51,7 +51,7 @@ function useIdOf(value: string): string {
 
 const pause = () => sleep(Math.random() * 8);
 
-it(`brings no visitor's secret to another in ${REQUESTS} interleaved requests`, { timeout: 60_000 }, async () => {
+it(`brings no visitor's secret to another in ${REQUESTS} interleaved requests`, { timeout: 120_000 }, async () => {
   const app = await startPages(
     [
       {
