@@ -1,7 +1,7 @@
 // Must be first, so that an outdated Node reports its version before anything else is evaluated.
 import './bin/require-node.mjs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as esbuild from 'esbuild';
 import { hasRequiredNode } from './bin/require-node.mjs';
@@ -33,26 +33,25 @@ const clientFolder = 'dist/client';
  * Builds `dist` from `src`: first all bundles in memory, then the manifest, then the files. If bundling fails, it throws an
  * error with a readable message and leaves the previous build unchanged.
  *
- * @param {{ root?: string, dev?: boolean, log?: (line: string) => void, onRunnable?: () => void }} [options] `onRunnable`
+ * @param {{ root?: string, log?: (line: string) => void, onRunnable?: () => void }} [options] `onRunnable`
  *   is called when a server can start, although maps, the table of locations and compressed files are not written yet
  */
 export async function build({
   root = fileURLToPath(new URL('.', import.meta.url)),
-  dev = false,
   log = console.log,
   onRunnable = () => {},
 } = {}) {
   const started = performance.now();
-  const stamp = toStamp(root, { dev });
+  const stamp = toStamp(root);
   const owner = await readOwnersBuild(root);
   const styles = createStyles(root, {
-    minify: !dev,
+    minify: true,
     target: browserTarget,
     outdir: join(root, clientFolder),
     plugins: owner.plugins,
   });
 
-  const options = { root, dev, owner, styles };
+  const options = { root, dev: false, owner, styles };
   const serverSide = { ...options, outdir: 'dist/server', warn: log };
   const [client, otherClients, server, parts, launcher, publicFiles, commits] = await Promise.all([
     buildClientApp(product, { ...options, outdir: clientFolder }),
@@ -63,13 +62,17 @@ export async function build({
     ),
     bundleServer({ ...serverSide, entryPoints: { main: serverEntry } }),
     reuse('parts', options, () => bundleServer({ ...serverSide, entryPoints: serverParts })),
-    readFile(join(root, 'bin/require-node.mjs'), 'utf8'),
+    readFile(new URL('bin/require-node.mjs', import.meta.url), 'utf8'),
     readFiles(join(root, publicFolder)),
-    dev ? [] : readCommits(root),
+    readCommits(root),
   ]).catch(throwReadable);
 
   const bundles = [client, ...otherClients, server, parts];
-  const outputs = bundles.flatMap(({ outputFiles }) => outputFiles);
+  const commandMaps = destination.commands.map((command) => `${command}.js.map`);
+  // Failures of commands are not incidents.
+  const outputs = bundles
+    .flatMap(({ outputFiles }) => outputFiles)
+    .filter(({ path }) => !commandMaps.includes(basename(path)));
   const bundled = sortOutputs(join(root, 'dist'), addDebugIds(outputs));
   const served = [...bundled.served, ...client.sheets, ...otherClients.flatMap(({ sheets }) => sheets), ...publicFiles];
   const manifest = {
@@ -95,13 +98,13 @@ export async function build({
     { path: 'commits.json', contents: JSON.stringify(commits) },
     { path: 'packages.json', contents: `${JSON.stringify(packages, null, 2)}\n` },
   ];
-  await beginBuild(dist, runnable, { dev });
+  await beginBuild(dist, runnable);
   onRunnable();
 
   // Compression uses other threads, so the table of sites takes almost no extra time.
   const existing = mapExistingApp(root);
   const maps = [...bundled.unserved.filter(isMap), ...existing];
-  const compressing = dev ? [[], []] : Promise.all([precompress(served), packMaps(maps)]);
+  const compressing = Promise.all([precompress(served), packMaps(maps)]);
   const sources = await openSourceIndex(owner);
   const sites = createLocations(root, maps, { ...owner, index: sources.index });
   const [compressed, packedMaps] = await compressing;
@@ -118,7 +121,7 @@ export const stopBuilder = () => esbuild.stop();
 
 if (hasRequiredNode() && process.argv[1] === fileURLToPath(import.meta.url)) {
   // Where a server waits for it, there is a channel.
-  await build({ dev: process.argv.includes('--dev'), onRunnable: () => process.send?.('runnable') }).catch((error) => {
+  await build({ onRunnable: () => process.send?.('runnable') }).catch((error) => {
     console.error(error.message);
     process.exitCode = 1;
   });

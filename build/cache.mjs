@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'n
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { deserialize, serialize } from 'node:v8';
 import zlib from 'node:zlib';
 
 // Not on import: an older Node, which starts the pinned one, does not have them.
@@ -14,48 +15,53 @@ const caches = fileURLToPath(new URL('../node_modules/.cache/spillway/', import.
  * Caches results of earlier builds, compressed. If the folder is not writable, each build starts from scratch.
  *
  * @param {string} name of the folder
- * @param {{ maxBytes: number }} options `prune()` removes the least recently used files beyond that
+ * @param {{ maxBytes: number }} options beyond that, the least recently used files are removed at the first write
  */
 export function createCache(name, { maxBytes }) {
   const folder = join(caches, name);
+  let pruning;
   return {
-    /** @param {string} key a file name @returns {Promise<Buffer | undefined>} */
+    /** @param {string} key a file name @returns {Promise<any>} undefined if it is unknown, or from another Node version */
     async read(key) {
       const file = join(folder, key);
-      const contents = await readFile(file)
-        .then((bytes) => decompress(bytes))
-        .catch(() => undefined);
-      if (contents) await utimes(file, new Date(), new Date()).catch(() => undefined);
-      return contents;
+      try {
+        const value = deserialize(await decompress(await readFile(file)));
+        await utimes(file, new Date(), new Date()).catch(() => undefined);
+        return value;
+      } catch {
+        return undefined;
+      }
     },
 
-    /** @param {string} key a file name @param {Uint8Array} contents */
-    async write(key, contents) {
+    /** @param {string} key a file name @param {unknown} value */
+    async write(key, value) {
       // Renames the finished file, because another build can read it at the same time.
       const made = join(folder, `${key}.${randomUUID()}`);
       try {
         await mkdir(folder, { recursive: true });
-        await writeFile(made, await compress(contents));
+        await writeFile(made, await compress(serialize(value)));
         await rename(made, join(folder, key));
+        pruning ??= prune();
+        await pruning;
       } catch {
         await rm(made, { force: true }).catch(() => undefined);
       }
     },
-
-    async prune() {
-      const keys = await readdir(folder).catch(() => []);
-      const files = await Promise.all(
-        keys.map(async (key) => {
-          const path = join(folder, key);
-          const { mtimeMs: at = 0, size = 0 } = (await stat(path).catch(() => undefined)) ?? {};
-          return { path, at, size };
-        }),
-      );
-      let bytes = 0;
-      for (const { path, size } of files.sort((one, other) => other.at - one.at)) {
-        bytes += size;
-        if (bytes > maxBytes) await rm(path, { force: true }).catch(() => undefined);
-      }
-    },
   };
+
+  async function prune() {
+    const keys = await readdir(folder).catch(() => []);
+    const files = await Promise.all(
+      keys.map(async (key) => {
+        const path = join(folder, key);
+        const { mtimeMs: at = 0, size = 0 } = (await stat(path).catch(() => undefined)) ?? {};
+        return { path, at, size };
+      }),
+    );
+    let bytes = 0;
+    for (const { path, size } of files.sort((one, other) => other.at - one.at)) {
+      bytes += size;
+      if (bytes > maxBytes) await rm(path, { force: true }).catch(() => undefined);
+    }
+  }
 }

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 
 /** How long the assets of earlier builds are kept (ms), for pages that were opened before this build. */
@@ -11,12 +11,10 @@ const keepAssetsMs = 24 * 60 * 60 * 1000;
  *
  * @param {string} dist
  * @param {{ path: string, contents: Uint8Array | string }[]} files paths within `dist`
- * @param {{ dev: boolean }} mode
  */
-export async function beginBuild(dist, files, { dev }) {
-  const earlier = await readFile(join(dist, '.stamp'), 'utf8').catch(() => '');
+export async function beginBuild(dist, files) {
   await rm(join(dist, '.stamp'), { force: true });
-  await clean(dist, { keepAssets: !dev && earlier.startsWith('production') });
+  await clean(dist);
   await writeAll(dist, [{ path: '.unfinished', contents: String(process.pid) }, ...files]);
 }
 
@@ -33,7 +31,7 @@ async function writeAll(dist, files) {
   await Promise.all(files.map(({ path, contents }) => writeFile(join(dist, path), contents)));
 }
 
-async function clean(dist, { keepAssets }) {
+async function clean(dist) {
   const assets = join(dist, 'client/assets');
   const entries = await readdir(dist, { recursive: true, withFileTypes: true }).catch(() => []);
   const now = Date.now();
@@ -41,7 +39,7 @@ async function clean(dist, { keepAssets }) {
     entries.map(async (entry) => {
       if (!entry.isFile()) return;
       const path = join(entry.parentPath, entry.name);
-      const isKept = keepAssets && entry.parentPath === assets && now - (await stat(path)).mtimeMs < keepAssetsMs;
+      const isKept = entry.parentPath === assets && now - (await stat(path)).mtimeMs < keepAssetsMs;
       if (!isKept) await rm(path, { force: true });
     }),
   );

@@ -53,7 +53,6 @@ export async function precompress(files) {
     })),
   );
   const made = await Promise.all(encoded);
-  await cache.prune();
   return made.filter(({ contents, plainLength }) => contents.length < plainLength);
 }
 

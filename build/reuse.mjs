@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { deserialize, serialize } from 'node:v8';
 import { createCache } from './cache.mjs';
 import { toEngineStamp } from './stamp.mjs';
 
@@ -24,7 +23,7 @@ export async function reuse(name, { root, dev, owner, entries = [] }, bundle) {
   if (owner.plugins.length > 0 || Object.keys(owner.alias).length > 0) return bundle();
   const about = JSON.stringify([name, dev, entries, process.version]);
   const key = createHash('sha256').update(about).update(toEngineStamp(root)).digest('hex');
-  const known = toKnown(await cache.read(key));
+  const known = await cache.read(key);
   if (known && known.packages === toPackageTimes(root, known.bundle)) {
     const toAbsolute = (output) => ({ ...output, path: resolve(root, output.path) });
     return { ...known.bundle, outputFiles: known.bundle.outputFiles.map(toAbsolute) };
@@ -32,7 +31,7 @@ export async function reuse(name, { root, dev, owner, entries = [] }, bundle) {
   const made = await bundle();
   if (!holdsProduct(made)) {
     const packages = toPackageTimes(root, made);
-    const writing = cache.write(key, serialize({ bundle: withRelativePaths(root, made), packages })).then(cache.prune);
+    const writing = cache.write(key, { bundle: withRelativePaths(root, made), packages });
     // `npm run dev` does not end before it is written.
     if (!dev) await writing;
   }
@@ -56,13 +55,4 @@ function holdsProduct({ metafile }) {
 function withRelativePaths(root, { outputFiles, ...rest }) {
   const toPlain = ({ path, contents }) => ({ path: relative(root, path), contents });
   return { ...rest, outputFiles: outputFiles.map(toPlain) };
-}
-
-/** A bundle from another Node version is not always readable. */
-function toKnown(contents) {
-  try {
-    return contents && deserialize(contents);
-  } catch {
-    return undefined;
-  }
 }

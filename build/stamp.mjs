@@ -17,18 +17,13 @@ export const toPart = (name) => `dist/server/${name}.js`;
 const outputFiles = ['dist/manifest.json', 'dist/server/main.js', ...Object.keys(destination.parts).map(toPart)];
 
 /**
- * Returns the kind of a build, its release and a hash of its inputs. The hash uses the contents of files, not their times:
+ * Returns the release of a build and a hash of its inputs. The hash uses the contents of files, not their times:
  * checkouts, copies and image layers change the times of unchanged files.
  *
  * @param {string} root
- * @param {{ dev: boolean }} mode
  */
-export function toStamp(root, mode) {
-  return `${toKind(root, mode)} ${hashFiles(root, listAllInputs(root))}`;
-}
-
-function toKind(root, { dev }) {
-  return dev ? 'development' : `production ${readRelease(root)}`;
+export function toStamp(root) {
+  return `${readRelease(root)} ${hashFiles(root, listAllInputs(root))}`;
 }
 
 function listAllInputs(root) {
@@ -59,19 +54,16 @@ function hashFiles(root, paths) {
   return hash.digest('hex');
 }
 
-/**
- * @param {string} root
- * @param {{ dev: boolean }} mode
- */
-export function hasCurrentBuild(root, mode) {
+/** @param {string} root */
+export function hasCurrentBuild(root) {
   const file = join(root, 'dist/.stamp');
   if (![file, ...outputFiles.map((path) => join(root, path))].every(existsSync)) return false;
   const stamp = readFileSync(file, 'utf8');
   // Before the files are read, so that a change in between is noticed at the next start.
-  const state = `${toKind(root, mode)}\n${stamp}\n${toFileState(root)}`;
+  const state = `${readRelease(root)}\n${stamp}\n${toFileState(root)}`;
   const known = join(root, knownState);
   if (existsSync(known) && readFileSync(known, 'utf8') === state) return true;
-  if (stamp !== toStamp(root, mode)) return false;
+  if (stamp !== toStamp(root)) return false;
   try {
     mkdirSync(dirname(known), { recursive: true });
     writeFileSync(known, state);

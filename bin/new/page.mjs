@@ -19,7 +19,7 @@ export function planPage(root, wanted) {
   const routes = readFileSync(join(root, routesFile), 'utf8');
   const halves = readFileSync(join(root, halvesFile), 'utf8');
   const taken = [`id: '${id}'`, `path: '${path}'`].find((text) => routes.includes(text));
-  if (taken) throw new Refusal(`${routesFile} already has a page with ${taken}.`);
+  if (taken) throw new Refusal(`A page with ${taken} already exists, in ${routesFile}.`);
   const name = toConstName(id);
   const hasData = !wanted['no-data'];
   const mode = wanted.static ? " mode: 'static'," : '';

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { deserialize, serialize } from 'node:v8';
 import { createCache } from '../cache.mjs';
 import { indexSource } from './index-source.mjs';
 
@@ -24,7 +23,8 @@ const code = [
  */
 export async function openSourceIndex({ helpers = [] }) {
   const key = hash('sha256', JSON.stringify([process.version, code, helpers]));
-  const known = read(await cache.read(key));
+  /** @type {Map<string, import('./index-source.mjs').SourceIndex>} */
+  const known = (await cache.read(key)) ?? new Map();
   const used = new Map();
   return {
     /** @type {typeof indexSource} */
@@ -36,17 +36,7 @@ export async function openSourceIndex({ helpers = [] }) {
     },
     async save() {
       if (used.size === known.size && [...used.keys()].every((source) => known.has(source))) return;
-      await cache.write(key, serialize(used));
-      await cache.prune();
+      await cache.write(key, used);
     },
   };
-}
-
-/** @returns {Map<string, import('./index-source.mjs').SourceIndex>} */
-function read(contents) {
-  try {
-    return contents ? deserialize(contents) : new Map();
-  } catch {
-    return new Map(); // written by another version of Node
-  }
 }

@@ -181,7 +181,7 @@ describe('npm run new', () => {
     await runNew('page', '/orders/:id');
     const before = read('src/shared/product/routes.tsx');
     expect((await runNew('page', '/orders/:number')).said).toBe(
-      "src/shared/product/routes.tsx already has a page with id: 'order'.\n",
+      "A page with id: 'order' already exists, in src/shared/product/routes.tsx.\n",
     );
     rmSync(join(root, 'src/shared/product/pages/order'), { recursive: true });
     writeFileSync(join(root, 'src/server/product/pages/about.ts'), 'mine');

@@ -35,10 +35,6 @@ it.each<[string, Record<string, string>]>([
 ])('uses the commit that is checked out, on %s', (_name, files) => {
   write(files);
   expect(readRelease(root, {})).toBe('0123456789ab');
-});
-
-it('prefers the setting', () => {
-  write({ '.git/HEAD': COMMIT });
   expect(readRelease(root, { RELEASE: ' v1.4.0 ' })).toBe('v1.4.0');
 });
 

@@ -1,21 +1,21 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { reuse } from '../../build/reuse.mjs';
+import { createFolder } from '../support/folder.ts';
 
 const owner = { plugins: [], alias: {}, helpers: [], moves: [] };
 
-function createProject(): { root: string; write(path: string, text: string): void } {
-  const root = mkdtempSync(join(tmpdir(), 'spillway-reuse-'));
-  onTestFinished(() => rmSync(root, { recursive: true }));
+let project: { root: string; write(path: string, text: string): void };
+beforeEach(() => {
+  const root = createFolder(onTestFinished);
   const write = (path: string, text: string) => {
     mkdirSync(join(root, path, '..'), { recursive: true });
     writeFileSync(join(root, path), text);
   };
   write('src/server/engine/a.ts', root); // a unique key
-  return { root, write };
-}
+  project = { root, write };
+});
 
 /** A bundler that counts its calls. */
 function createBundler(root: string, input = 'src/server/engine/a.ts') {
@@ -25,56 +25,40 @@ function createBundler(root: string, input = 'src/server/engine/a.ts') {
   }));
 }
 
-it('reuses a bundle of the previous build until the engine changes', async () => {
-  const { root, write } = createProject();
-  const bundle = createBundler(root);
-  const options = { root, dev: false, owner };
-  const first = await reuse('x', options, bundle);
-  write('src/server/product/page.ts', 'changed');
-  const second = await reuse('x', options, bundle);
-  expect(bundle).toHaveBeenCalledOnce();
-  expect(second.outputFiles.map(({ path, contents }) => [path, String(contents)])).toEqual(
-    first.outputFiles.map(({ path, contents }) => [path, String(contents)]),
-  );
+/** How often a bundle is made in two builds, with `change` between them. */
+async function countBundles(options: Partial<Parameters<typeof reuse>[1]>, input?: string, change?: () => void) {
+  const { root } = project;
+  const bundle = createBundler(root, input);
+  const all = { root, dev: false, owner, ...options };
+  const first = await reuse('x', all, bundle);
+  change?.();
+  const second = await reuse('x', all, bundle);
+  const toText = ({ outputFiles }: typeof first) => outputFiles.map(({ path, contents }) => [path, String(contents)]);
+  expect(toText(second)).toEqual(toText(first));
   expect(second.metafile).toEqual(first.metafile);
-  await reuse('y', options, bundle);
-  write('src/server/engine/a.ts', `${root} changed`);
-  await reuse('x', options, bundle);
-  expect(bundle).toHaveBeenCalledTimes(3);
+  return bundle.mock.calls.length;
+}
+
+it('reuses a bundle of the previous build until the engine or a package changes', async () => {
+  const { root, write } = project;
+  const packaged = 'node_modules/a/index.js';
+  write(packaged, 'first');
+  expect(await countBundles({}, packaged, () => write('src/server/product/page.ts', 'changed'))).toBe(1);
+  expect(await countBundles({}, packaged, () => write('src/server/engine/a.ts', `${root} changed`))).toBe(1);
+  expect(await countBundles({}, packaged, () => write(packaged, 'patched'))).toBe(1);
+});
+
+it('keeps the bundles of development and of other entry points apart', async () => {
+  expect(await countBundles({})).toBe(1);
+  expect(await countBundles({ dev: true })).toBeGreaterThan(0); // it is written in the background
+  expect(await countBundles({ entries: ['a'] })).toBe(1);
+  expect(await countBundles({})).toBe(0);
 });
 
 it.each([
   ['contains files of the product', 'src/shared/product/a.ts', {}],
   ['uses a plugin of the product', undefined, { owner: { ...owner, plugins: [{ name: 'own', setup() {} }] } }],
   ['uses an alias of the product', undefined, { owner: { ...owner, alias: { a: 'b' } } }],
-])('does not reuse a bundle that %s', async (_, input, change) => {
-  const { root } = createProject();
-  const bundle = createBundler(root, input);
-  const options = { root, dev: false, owner, ...change };
-  await reuse('x', options, bundle);
-  await reuse('x', options, bundle);
-  expect(bundle).toHaveBeenCalledTimes(2);
-});
-
-it('keeps the bundles of development and of other entry points apart', async () => {
-  const { root } = createProject();
-  const bundle = createBundler(root);
-  const options = { root, dev: false, owner };
-  for (const other of [options, { ...options, dev: true }, { ...options, entries: ['a'] }]) {
-    await reuse('x', other, bundle);
-  }
-  expect(bundle).toHaveBeenCalledTimes(3);
-});
-
-it('does not reuse a bundle if a file of a package was changed', async () => {
-  const { root, write } = createProject();
-  write('node_modules/a/index.js', 'first');
-  const bundle = createBundler(root, 'node_modules/a/index.js');
-  const options = { root, dev: false, owner };
-  await reuse('x', options, bundle);
-  await reuse('x', options, bundle);
-  expect(bundle).toHaveBeenCalledOnce();
-  write('node_modules/a/index.js', 'patched');
-  await reuse('x', options, bundle);
-  expect(bundle).toHaveBeenCalledTimes(2);
+])('does not reuse a bundle that %s', async (_, input, options) => {
+  expect(await countBundles(options, input)).toBe(2);
 });

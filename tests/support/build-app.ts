@@ -29,7 +29,7 @@ export async function buildApp(folder: string): Promise<void> {
 /** Identifies the input of a build: the stamp covers the sources, the lockfile covers the packages. */
 function toKey(folder: string): string {
   const lockfile = readFileSync(join(project, 'package-lock.json'), 'utf8');
-  return hash('sha256', [toStamp(folder, { dev: false }), process.version, lockfile].join('\0'));
+  return hash('sha256', [toStamp(folder), process.version, lockfile].join('\0'));
 }
 
 async function store(key: string, dist: string): Promise<void> {
@@ -44,13 +44,12 @@ async function store(key: string, dist: string): Promise<void> {
         return [path, name];
       }),
   );
-  await cache.write(key, Buffer.from(JSON.stringify(stored)));
-  await cache.prune();
+  await cache.write(key, stored);
 }
 
 /** @returns whether the whole build is in the cache */
 async function restore(key: string, dist: string): Promise<boolean> {
-  const stored: [path: string, name: string][] = JSON.parse(String((await cache.read(key)) ?? '[]'));
+  const stored: [path: string, name: string][] = (await cache.read(key)) ?? [];
   for (const [path, name] of stored) {
     const contents = await cache.read(name);
     if (!contents) {

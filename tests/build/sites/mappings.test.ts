@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { readMappings, toVlq } from '../../../build/sites/mappings.mjs';
 
-function read(mappings: string): number[][] {
+const read = (mappings: string) => {
   const segments: number[][] = [];
   readMappings(mappings, (...segment: number[]) => segments.push(segment));
   return segments;
-}
+};
 
 it('reads lines, names and segments without a source', () => {
   expect(read('AAAA,IAEC;;A,EACEC')).toEqual([
