@@ -54,12 +54,6 @@ beforeAll(async () => {
   ({ complaints } = await watch(page));
   await page.goto(`http://127.0.0.1:${server.port}/api/docs`);
 });
-test('is valid: the parser closes no paragraph early', async () => {
-  const html = await (await fetch(page.url())).text();
-  const seen = html.replace(/<noscript>.*?<\/noscript>/s, '');
-  expect(await page.locator('p').count()).toBe(seen.match(/<p[ >]/g)?.length);
-});
-
 afterAll(async () => {
   await page.context().close();
   server.close();
@@ -80,6 +74,9 @@ test('a reference describes the operations', async () => {
   expect(page.url()).toMatch(/#changeNote$/);
   const schema = page.locator('#schema-Note');
   expect(await schema.innerText()).toMatch(/A note\.\s+id integer\s+text string Plain text, at most 100 characters\./);
+  // It is valid: the parser closes no paragraph early.
+  const html = (await (await fetch(page.url())).text()).replace(/<noscript>.*?<\/noscript>/s, '');
+  expect(await page.locator('p').count()).toBe(html.match(/<p[ >]/g)?.length);
   await expectAccessible(page);
 });
 

@@ -14,24 +14,6 @@ import { createFolder } from '../../support/folder.ts';
 import { createTestLog } from '../../support/test-log.ts';
 
 describe('the desk', () => {
-  it('finds a failure journaled a moment ago', async () => {
-    const dataDir = createFolder(onTestFinished);
-    const { log, lines } = createTestLog();
-    const desk = await openTestDesk({ dataDir, log });
-    onTestFinished(() => desk.close());
-    const failure = createFailure();
-
-    expect(desk.journal(failure)).toBe(true);
-    const found = await desk.calls.find(toAddress(failure));
-
-    expect(found).toMatchObject({
-      state: 'stored',
-      incident: { digest: failure.digest, title: failure.title, counts: { server: 1, browser: 0 } },
-      occurrence: { occurrence: failure.occurrence, requestId: failure.requestId, full: { id: failure.id } },
-    });
-    expect(lines).toEqual([]);
-  });
-
   it('changes an incident journaled a moment ago, and stores the build before its first failure', async () => {
     const desk = await openTestDesk({ dataDir: createFolder(onTestFinished) });
     onTestFinished(() => desk.close());

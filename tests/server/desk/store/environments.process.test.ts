@@ -54,25 +54,4 @@ describeStores('environments', (open) => {
     expect(await list({ environment: 'staging' })).toEqual(['00000002@staging', '00000003@staging']);
     expect(await list()).toEqual(inProduction);
   });
-
-  it('are found by an address, which does not contain the environment', async () => {
-    const { production, staging } = await start();
-    const here = fullOf();
-    const there = fullOf();
-    const onlyThere = fullOf({ digest: '00000002', requestId: 'request-0815' });
-    await production.ingest({ entries: [here] });
-    await staging.ingest({ entries: [there, onlyThere] });
-    const find = async ({ failure }: typeof here, environment?: string) => {
-      const { digest, occurrence } = failure;
-      const found = await production.find({ digest, occurrence }, environment);
-      return found && [found.incident.environment, found.state, found.occurrence?.full?.id === failure.id];
-    };
-    expect(await find(here)).toEqual(['production', 'stored', true]);
-    expect(await find(there)).toEqual(['staging', 'stored', true]);
-    expect(await find(onlyThere)).toEqual(['staging', 'stored', true]);
-    expect(await find(there, 'production')).toEqual(['production', 'unknown', false]);
-    expect(await find(onlyThere, 'production')).toBeUndefined();
-    expect((await staging.find({ digest: DIGEST }))?.incident.environment).toBe('staging');
-    expect(await production.resolveQuery('request-0815')).toMatchObject({ digest: '00000002', environment: 'staging' });
-  });
 });

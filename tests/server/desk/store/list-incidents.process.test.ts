@@ -173,22 +173,4 @@ describeStores('the list of incidents', (open) => {
     await store.deleteIncident('00000001@production', { author: 'ada' });
     expect(await listDigests(store, { search: '/second' })).toEqual([]);
   });
-
-  it('resolves a digest, an address, a request id or a trace id', async () => {
-    const { store } = await open();
-    const traceId = 'ab'.repeat(16);
-    const { failure } = fullOf({ digest: '7K3QM2XA', traceId });
-    const { summary } = summaryOf({ digest: '7K3QM2XA', traceId: 'cd'.repeat(16) });
-    await ingest(store, fullOf(failure), { entry: 'summary', summary });
-    const { digest, occurrence } = failure;
-    const straight = { digest, environment: 'production', occurrence };
-    expect(await store.resolveQuery(' 7k3q-m2xa ')).toEqual({ digest, environment: 'production' });
-    expect(await store.resolveQuery(`${digest}-${occurrence}`)).toEqual(straight);
-    expect(await store.resolveQuery(failure.requestId ?? '')).toEqual(straight);
-    expect(await store.resolveQuery(traceId)).toEqual(straight);
-    expect(await store.resolveQuery(summary.traceId ?? '')).toEqual({ ...straight, occurrence: summary.occurrence });
-    for (const nothing of ['cartItem', '00000000', traceId.slice(0, 12), '', 'x'.repeat(1000)]) {
-      expect(await store.resolveQuery(nothing)).toBeUndefined();
-    }
-  });
 });

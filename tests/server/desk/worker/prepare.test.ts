@@ -32,14 +32,6 @@ function setUp({
 const full = (wanted: Partial<Failure> = {}) => ({ entry: 'full' as const, failure: createFailure(wanted) });
 
 describe('an ingested failure', () => {
-  it('gets its digest from the table of its build, and is found by the one that was shown', async () => {
-    const { prepare, asked } = setUp();
-    const [entry] = await prepare([full({ unresolved: true, weak: true })]);
-    expect(entry).toMatchObject({ shownAs: '7K3QM2XA', failure: made });
-    expect(entry?.entry === 'full' && ('unresolved' in entry.failure || 'weak' in entry.failure)).toBe(false);
-    expect(asked).toEqual(['{}']);
-  });
-
   it('keeps its digest if there is no table', async () => {
     const { prepare } = setUp({ sites: null });
     const [entry] = await prepare([full({ unresolved: true })]);

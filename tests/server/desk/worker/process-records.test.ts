@@ -95,14 +95,4 @@ describe('a replica', () => {
     expect(await deaths()).toBe(1);
     expect(await store.readUnended('own')).toBeUndefined();
   });
-
-  it('gives every unclean death the same title', async () => {
-    const { records, beat, store } = await setUp();
-    await beat('a', DEAD_AFTER);
-    await beat('b', DEAD_AFTER);
-    await records.endOfSilent();
-    expect((await store.listIncidents({ limit: 10 })).incidents).toMatchObject([
-      { kind: 'unclean-death', counts: { server: 2 } },
-    ]);
-  });
 });
