@@ -11,20 +11,24 @@ const indexes = {
   '#engine/testing': ['tests/support/testing.ts', 'For tests of a product.'],
 };
 
+/** Replaces types that the compiler computes, which say little to a reader. */
+const COMPUTED = ' = …;';
+
 /** @returns {string} the text of docs/reference.md */
 export function writeReference(root) {
   const parse = createParser(root);
   const paths = Object.values(indexes).map(([path]) => path);
-  const known = new Set(paths.flatMap((path) => parse(path).exported.map(({ name }) => name)));
+  /** Each type is shown once: under its own name, or with the first name that uses it. */
+  const shown = new Set(paths.flatMap((path) => parse(path).exported.map(({ name }) => name)));
   const sections = Object.entries(indexes).map(([index, [path, about]]) => {
     const names = parse(path).exported.map(({ name, from }) => ({
       name,
       file: parse(posix.join(posix.dirname(path), from)),
     }));
     const sorted = names.sort((one, other) => (one.name.toLowerCase() < other.name.toLowerCase() ? -1 : 1));
-    return [`## ${index}`, about, ...sorted.map(({ name, file }) => writeEntry(name, file, known))].join('\n\n');
+    return [`## ${index}`, about, ...sorted.map(({ name, file }) => writeEntry(name, file, shown))].join('\n\n');
   });
-  const head = `# Reference\n\nThe public API of Spillway, generated from the sources by \`npm run reference\`. Anything that is not listed here can change with every version.`;
+  const head = `# Reference\n\nThe public API of Spillway, generated from the sources by \`npm run reference\`. Anything that is not listed here can change with every version. Properties are read-only. \`…\` is a type that the compiler computes.`;
   return `${[head, ...sections].join('\n\n')}\n`;
 }
 
@@ -51,7 +55,6 @@ function parseFile(path, source) {
       declared.set(name, {
         declaration,
         doc: readDoc(source, comments, statement.start),
-        isExported: declaration !== statement,
       });
   }
   return { path, source, exported, declared };
@@ -70,31 +73,47 @@ function readDoc(source, comments, start) {
     .trim();
 }
 
-function writeEntry(name, file, known) {
+function writeEntry(name, file, shown) {
   const { doc } = find(name, file);
   if (!doc)
     throw new Error(`${name} in ${file.path} is public but has no doc comment. Add one that says more than the name.`);
-  return [
-    `### ${name}`,
-    toMarkdown(doc),
-    `\`\`\`ts\n${listTypes(name, file, new Set(known)).join('\n\n')}\n\`\`\``,
-  ].join('\n\n');
+  return [`### ${name}`, toMarkdown(doc), `\`\`\`ts\n${listTypes(name, file, shown).join('\n\n')}\n\`\`\``].join(
+    '\n\n',
+  );
 }
 
-/** Returns a declaration and the exported types that it uses, without those that have their own entry. */
-function listTypes(name, file, seen) {
-  seen.add(name);
-  const text = toSignature(find(name, file).declaration, file.source);
-  const named = [...file.declared].filter(([other, { declaration, isExported }]) => {
-    return isExported && !seen.has(other) && /^TS/.test(declaration.type) && new RegExp(`\\b${other}\\b`).test(text);
-  });
-  return [text, ...named.flatMap(([other]) => (seen.has(other) ? [] : listTypes(other, file, seen)))];
+/** Returns a declaration and the types of its file that it uses, without those that were shown before. */
+function listTypes(name, file, shown, isHelper = false) {
+  shown.add(name);
+  const { declaration } = find(name, file);
+  const text = toSignature(declaration, file.source);
+  const used = [...file.declared].filter(
+    ([
+      other,
+      {
+        declaration: { type },
+      },
+    ]) => {
+      return !shown.has(other) && /^TS/.test(type) && new RegExp(`\\b${other}\\b`).test(text);
+    },
+  );
+  const helpers = used.flatMap(([other]) => (shown.has(other) ? [] : listTypes(other, file, shown, true)));
+  return [toShown(text, declaration, isHelper), ...helpers.filter((helper) => !helper.endsWith(COMPUTED))];
 }
 
 function find(name, file) {
   const found = file.declared.get(name);
   if (!found) throw new Error(`${file.path} does not declare ${name}.`);
   return found;
+}
+
+/** Leaves out the modifiers of properties, and types that the compiler computes. */
+function toShown(text, { type, id, typeParameters }, isHelper) {
+  const shown = text.replace(/\breadonly (?=['\w~]+\??:)/g, '');
+  const isComputed =
+    type === 'TSTypeAliasDeclaration' && typeParameters && (isHelper || /\bextends [^=>]+\?|\bin keyof\b/.test(shown));
+  if (!isComputed || shown.includes('/**')) return shown;
+  return `${text.slice(0, typeParameters.end - id.start + 'type '.length)}${COMPUTED}`;
 }
 
 /** Returns a declaration without its body. */

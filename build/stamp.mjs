@@ -14,7 +14,7 @@ const inputFolders = ['build', 'src'];
 export const commands = Object.keys(destination.commands);
 
 /**
- * Returns the files of a command: a launcher that also runs in older Node versions, and the command.
+ * Returns the files of a command that also runs without npm: a launcher, which older Node versions can run, and the command.
  *
  * @param {string} command
  */

@@ -20,6 +20,17 @@ beforeAll(async () => {
     'export const services',
     "const fail = () => { throw new Error('Eve is not welcome.'); };\nexport const services",
   );
+  app.replace(
+    'src/server/product/pages/index.ts',
+    'home: null',
+    `home: {
+      actions: {
+        async welcome({ form, context }) {
+          await context.services.queue.add('welcome', { name: String(form.get('name')) });
+        },
+      },
+    }`,
+  );
   await app.build();
 });
 afterAll(() => app.remove());
@@ -32,7 +43,7 @@ it('runs each job once in one of the servers, and reports and repeats one that f
   const logs = () => servers.map(({ log }) => log()).join('\n');
   const visitor = createVisitor(servers[0]?.url ?? '');
   for (const name of ['Ada', 'Emmy', 'Eve']) {
-    expect((await visitor.post('/', { _action: 'home.welcome', name })).status).toBe(200);
+    expect((await visitor.post('/', { _action: 'home.welcome', name })).status).toBe(303);
   }
   await until(() => /Welcome, Ada!/.test(logs()) && /Welcome, Emmy!/.test(logs()), 'both jobs');
   await until(() => logs().includes('Eve is not welcome.'), 'the failure');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readConfig, SETTINGS } from '../../src/server/config.ts';
+import { listRemovedSettings, readConfig, SETTINGS } from '../../src/server/config.ts';
 import { ConfigError } from '../../src/server/engine/settings.ts';
 import { Day, MiB } from '../../src/shared/units.ts';
 
@@ -181,19 +181,20 @@ describe('an invalid value', () => {
   });
 });
 
+it('says of a setting that no longer exists what replaces it', () => {
+  const removed = ['DESK_MCP', 'DESK_ONLY', 'HEARTBEAT_URL', 'MAIL_PEOPLE', 'MAIL_SUMMARY', 'WEBHOOK_FORMAT'];
+  const sentences = listRemovedSettings(Object.fromEntries(removed.map((name) => [name, 'canary'])));
+  expect(
+    sentences.map((text) => /^The setting (\w+) no longer exists, so it is ignored\. \S.+\.$/.exec(text)?.[1]),
+  ).toEqual(removed);
+  expect(sentences.join(' ')).not.toContain('canary');
+  expect(listRemovedSettings({ DESK_ONLY: ' ', PORT: '1', MAIL_TO: 'ada@example.com' })).toEqual([]);
+});
+
 it('is described in .env.example, setting by setting', () => {
   const text = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
   for (const [name, { about, example }] of Object.entries(SETTINGS)) {
     expect(text).toContain(`# ${about}\n# ${name}=${example}\n`);
     expect(sentencesOf({ [name]: example })).toEqual([]);
   }
-});
-
-it('is listed in the table of docs/operating.md', () => {
-  const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
-  const docs = read('docs/operating.md');
-  const table = docs.slice(docs.indexOf('## Settings'), docs.indexOf('## Start, stop and health'));
-  const named = [...table.matchAll(/`([A-Z_]{4,})`/g)].map(([, name]) => name);
-  const settings = [...read('.env.example').matchAll(/^# ([A-Z_]+)=/gm)].map(([, name]) => name);
-  expect([...new Set(named)].sort()).toEqual(settings.sort());
 });

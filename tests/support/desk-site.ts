@@ -21,7 +21,6 @@ import { parseAddress } from '../../src/server/engine/errors/parse-address.ts';
 import { createOrigins } from '../../src/server/engine/protection/origins.ts';
 import { createProxyTrust } from '../../src/server/engine/protection/proxy-trust.ts';
 import type { AssetManifest } from '../../src/shared/engine/wire/manifest.ts';
-import { Minute } from '../../src/shared/units.ts';
 import { createTestApp, spyOnLog } from './app.ts';
 import { ADA, VERA } from './people.ts';
 import { createTestLog } from './test-log.ts';
@@ -102,12 +101,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
     const { publicOrigins = [], trustProxy = [], authProxyHeader, authProxySecret, authProxyOperators = [] } = options;
     const origins = createOrigins(publicOrigins, ORIGIN);
     const known = createOperatorTokens(tokens);
-    const checkToken = createCheckToken({
-      tokens: known,
-      replicas: calls,
-      now: () => now,
-      holdMs: 10,
-    });
+    const checkToken = createCheckToken(known, () => now);
     const { notify, links = {} } = options;
     const facts = { environment: 'test', release: 'v1', links, ...(notify && { notify }) };
     const proxy = toProxySignIn({ authProxyHeader, authProxySecret, authProxyOperators, trustProxy });
@@ -155,7 +149,6 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
         now += ms;
         for (const table of ['desk_sessions', 'desk_links'])
           await driver.run(`UPDATE ${table} SET expires_at = expires_at - ?`, [ms]);
-        await driver.run('UPDATE desk_attempts SET minute = minute - ?', [Math.floor(ms / Minute)]);
       },
       restart: start,
       makeTicket: (name) => makeTicket(known, calls, name),

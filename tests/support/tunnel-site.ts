@@ -13,20 +13,18 @@ import { requestId } from '../../src/server/engine/request/request-id.ts';
 import { requestInfo } from '../../src/server/engine/request/request-info.ts';
 import { sendText } from '../../src/server/engine/request/send-body.ts';
 import { chain, type Step } from '../../src/server/engine/request/step.ts';
-import type {
-  MakeReportDigest,
-  ReportScrubber,
-  Upstream,
-  UpstreamEnvelope,
-} from '../../src/server/reports/tunnel/report-parts.ts';
+import type { JsonRecord } from '../../src/server/reports/tunnel/report-json.ts';
+import type { MakeReportDigest, ReportScrubber, Upstream } from '../../src/server/reports/tunnel/report-parts.ts';
 import { type TunnelOptions, tunnel } from '../../src/server/reports/tunnel/tunnel.ts';
+import { toSentryEvent } from '../../src/server/sentry/sentry-event.ts';
 import { toCrockford } from '../../src/shared/engine/reporting/address.ts';
 import { TEST_SERVER } from './app.ts';
 
 /** Everything that the tunnel did. */
 export interface TunnelSpies {
   readonly failures: Failure[];
-  readonly forwarded: UpstreamEnvelope[];
+  /** Each with the header of its envelope. */
+  readonly forwarded: (readonly [header: JsonRecord, payload: JsonRecord])[];
   /** Amounts by `name{label=value}`. */
   readonly counts: Map<string, number>;
   /** Errors passed to `fail`: faults of the tunnel itself. */
@@ -76,6 +74,15 @@ export interface TunnelSite extends TunnelSpies {
 
 const PLENTY = { burst: 1e6, perSecond: 1e6 };
 
+function createUpstream(dsn: string, origin: string | undefined, { forwarded }: TunnelSpies): Upstream {
+  const options = { environment: 'production', origin, toUrl: (address: string) => `/failures/${address}` };
+  return {
+    dsn,
+    report: (failure) => void forwarded.push([{}, JSON.parse(JSON.stringify(toSentryEvent(failure, options)))]),
+    send: (...envelope) => void forwarded.push(envelope),
+  };
+}
+
 export function createTunnelSpies(): TunnelSpies {
   return { failures: [], forwarded: [], counts: new Map(), faults: [] };
 }
@@ -118,10 +125,7 @@ export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<
   const log = pino({ enabled: false });
   const trust = createProxyTrust(trustProxy);
   const origins = createOrigins(publicOrigins, 'http://localhost:3000');
-  const upstream: Upstream | undefined =
-    upstreamDsn === undefined
-      ? undefined
-      : { dsn: upstreamDsn, send: (envelope) => spies.forwarded.push(envelope) > 0 };
+  const upstream = upstreamDsn === undefined ? undefined : createUpstream(upstreamDsn, publicOrigins[0], spies);
   const step = createFakeTunnel(spies, {
     origins,
     upstream,

@@ -1,8 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { ATTEMPT_HOLD, MAX_HELD_ATTEMPTS } from './limits.ts';
-import { listNetworks } from './list-networks.ts';
+import { isIPv6 } from 'node:net';
+import { Minute } from '../../shared/units.ts';
+import { readBearer } from '../engine/api/auth.ts';
+import type { MayRead } from '../engine/monitoring/may-read.ts';
+import { requestInfo } from '../engine/request/request-info.ts';
+import { expandIPv6 } from '../engine/request/to-sender.ts';
 import type { OperatorToken, OperatorTokens } from './operator-tokens.ts';
-import { createWrongTokens, type SharedAttempts } from './wrong-tokens.ts';
 
 export type Checked =
   | { readonly kind: 'known'; readonly token: OperatorToken }
@@ -10,63 +12,79 @@ export type Checked =
   | { readonly kind: 'too-many'; readonly waitMs: number };
 
 /** @param address of the sender, whose wrong tokens are counted */
-export type CheckToken = (candidate: string, address: string) => Promise<Checked>;
+export type CheckToken = (candidate: string, address: string) => Checked;
 
-interface CheckTokenOptions {
-  readonly tokens: OperatorTokens;
-  /** Counts for all replicas; undefined if each process counts separately. */
-  readonly replicas: SharedAttempts | undefined;
-  /** Milliseconds since 1970. */
-  readonly now?: () => number;
-  /** How long an answer is delayed during a flood (ms). */
-  readonly holdMs?: number;
-}
-
-/** Remembered senders of valid tokens (a count). */
+/**
+ * Wrong tokens in a minute after which a sender has to wait (counts): from its address, its /64 network and its /48
+ * network of IPv6.
+ */
+const MAX_ATTEMPTS = [5, 10, 20] as const;
+/** Senders of wrong tokens that are counted in a minute (about 4 MB), and remembered senders of valid ones (counts). */
+export const MAX_COUNTED_SENDERS = 30_000;
 const MAX_KNOWN_SENDERS = 1000;
 
 /**
- * Checks the tokens of the sign-in page and of `Authorization`. After too many wrong tokens, a sender waits until the
- * next minute. During a flood from many senders, answers are delayed, but no sender is refused because of others: an
- * attacker with many addresses could otherwise lock all operators out. Senders that have sent a valid token before are
- * not delayed.
+ * Checks the tokens of the sign-in page and of `Authorization`. After too many wrong tokens, a sender waits until the next
+ * minute. A token has at least 16 characters, so what many senders can try together does not matter. A sender of a valid
+ * token only waits for its own wrong ones, not for those of its network.
+ *
+ * @param now milliseconds since 1970
  */
-export function createCheckToken(options: CheckTokenOptions): CheckToken {
-  const { tokens, replicas, now = Date.now, holdMs = ATTEMPT_HOLD } = options;
-  const wrong = createWrongTokens({ replicas, now, secret: tokens.all.map(({ token }) => token).join(' ') });
+export function createCheckToken(tokens: OperatorTokens, now: () => number = Date.now): CheckToken {
   const known = new Set<string>();
-  let held = 0;
+  const wrong = new Map<string, number>();
+  let minute = 0;
 
-  function remember(address: string): void {
-    known.delete(address);
-    known.add(address);
-    // A set keeps the order of insertion, so the first one was not seen for longest.
-    const [oldest] = known;
-    if (known.size > MAX_KNOWN_SENDERS && oldest !== undefined) known.delete(oldest);
+  function isOver(networks: readonly string[]): boolean {
+    return networks.some((network, index) => (wrong.get(network) ?? 0) >= (MAX_ATTEMPTS[index] ?? 0));
   }
 
-  /**
-   * Limits the delayed requests, to bound memory. Others are answered immediately, because a refusal would lock people
-   * out.
-   */
-  async function hold(): Promise<void> {
-    if (held >= MAX_HELD_ATTEMPTS) return;
-    held += 1;
-    await sleep(holdMs);
-    held -= 1;
-  }
-
-  return async function checkToken(candidate, address) {
+  return function checkToken(candidate, address) {
+    const current = Math.floor(now() / Minute);
+    if (current !== minute) wrong.clear();
+    minute = current;
     const networks = listNetworks(address);
     const [own = address] = networks;
-    const isKnown = known.has(own);
-    const waitMs = wrong.waitOf(isKnown ? [own] : networks);
-    if (waitMs > 0) return { kind: 'too-many', waitMs };
-    // Checked and counted synchronously, so that parallel attempts have the same limit as others.
+    if (isOver(known.has(own) ? [own] : networks)) return { kind: 'too-many', waitMs: (minute + 1) * Minute - now() };
     const token = tokens.find(candidate);
-    if (token) remember(own);
-    else wrong.add(networks);
-    if (wrong.isFlood && !isKnown) await hold();
-    return token ? { kind: 'known', token } : { kind: 'wrong' };
+    if (token) {
+      known.delete(own);
+      known.add(own);
+      dropOldest(known, MAX_KNOWN_SENDERS);
+      return { kind: 'known', token };
+    }
+    for (const network of networks) wrong.set(network, (wrong.get(network) ?? 0) + 1);
+    dropOldest(wrong, MAX_COUNTED_SENDERS);
+    return { kind: 'wrong' };
+  };
+}
+
+/** Maps and sets keep the order of insertion. */
+function dropOldest(kept: Map<string, unknown> | Set<string>, max: number): void {
+  for (const key of kept.keys()) {
+    if (kept.size <= max) return;
+    kept.delete(key);
+  }
+}
+
+/**
+ * Lists the networks whose attempts count together, the narrowest first. For IPv4, that is only the address. For IPv6,
+ * it is the address, its /64 (one machine or household, with 2^64 addresses) and its /48 (one customer, with 65,536 of
+ * those).
+ */
+function listNetworks(address: string): readonly string[] {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
+  if (!isIPv6(mapped)) return [mapped];
+  const groups = expandIPv6(mapped);
+  return [groups.join(':'), `${groups.slice(0, 4).join(':')}/64`, `${groups.slice(0, 3).join(':')}/48`];
+}
+
+/** Accepts the token of an operator or viewer. */
+export function toMayRead(checkToken: CheckToken): MayRead {
+  return async function mayRead(req) {
+    const token = readBearer(req);
+    if (token === undefined) return false;
+    const checked = checkToken(token, requestInfo(req).address);
+    return checked.kind === 'too-many' ? { waitMs: checked.waitMs } : checked.kind === 'known';
   };
 }

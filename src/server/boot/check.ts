@@ -124,7 +124,7 @@ async function checkSite(url: URL, config: Config | undefined): Promise<Finding[
 
 /** Is a path of operators closed to strangers, and to a header that only the authenticating proxy can set? */
 async function checkClosed(url: URL, path: string, config: Config): Promise<Finding[]> {
-  // An app can have removed what has this setting.
+  // A setting that an app can have removed.
   const header: unknown = 'authProxyHeader' in config ? config.authProxyHeader : undefined;
   const callers = [
     { who: 'strangers', headers: {} },

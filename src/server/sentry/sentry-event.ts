@@ -23,10 +23,10 @@ export interface SentryEvent {
   readonly platform: 'node' | 'javascript';
   readonly level: 'fatal' | 'error' | 'warning';
   readonly environment: string;
-  readonly release: string;
+  readonly release?: string;
   readonly transaction?: string;
-  /** The digest, so that one incident is one issue in Sentry. */
-  readonly fingerprint: string[];
+  /** The digest, so that one incident is one issue in Sentry. Absent if it is not known yet. */
+  readonly fingerprint?: string[];
   readonly tags: Record<string, string>;
   readonly contexts: Record<string, Record<string, unknown>>;
   readonly extra?: Record<string, unknown>;
@@ -90,9 +90,9 @@ function createEvent(failure: Failure, options: SentryEventOptions): SentryEvent
     platform: failure.side === 'server' ? 'node' : 'javascript',
     level: toLevel(failure),
     environment: options.environment,
-    release: failure.release,
+    ...(failure.release !== '' && { release: failure.release }),
     ...(route !== undefined && { transaction: cutText(request ? `${request.method} ${route}` : route) }),
-    fingerprint: [failure.digest],
+    ...(!failure.unresolved && { fingerprint: [failure.digest] }),
     tags: toTags(failure, options),
     contexts: toContexts(failure, options),
     ...(extra && { extra }),
@@ -114,14 +114,14 @@ function toLevel({ kind, origin, level }: Failure): SentryEvent['level'] {
 }
 
 function toTags(failure: Failure, options: SentryEventOptions): Record<string, string> {
-  const { digest, route, release, requestId, origin, kind, side } = failure;
+  const { digest, route, release, requestId, origin, kind, side, unresolved } = failure;
   const url = toUrl(failure, options);
   const tags = {
     ...failure.tags,
-    digest,
+    ...(!unresolved && { digest }),
     ...(url?.startsWith('http') && { incident: url }),
     ...(route !== undefined && { route }),
-    release,
+    ...(release !== '' && { release }),
     ...(requestId !== undefined && { request_id: requestId }),
     origin,
     kind,
@@ -135,7 +135,7 @@ function toContexts(failure: Failure, options: SentryEventOptions): Record<strin
   const url = toUrl(failure, options);
   return {
     incident: {
-      address: toAddress(failure),
+      ...(!failure.unresolved && { address: toIncident(failure) }),
       ...(url !== undefined && { url }),
       build,
       ...(site && { thrown_at: `${site.path} ${site.function}`.trim() }),
@@ -192,8 +192,13 @@ function toBreadcrumb({ at, ...rest }: Breadcrumb): SentryBreadcrumb {
   return { timestamp: at / 1000, ...rest };
 }
 
+/** The address where the failure is shown: an echo is shown with the failure of the server. */
+function toIncident(failure: Failure): string {
+  return failure.echoOf ?? toAddress(failure);
+}
+
 function toUrl(failure: Failure, { toUrl, origin }: SentryEventOptions): string | undefined {
-  const url = toUrl(toAddress(failure));
+  const url = failure.unresolved ? undefined : toUrl(toIncident(failure));
   return url === undefined ? undefined : toAbsolute(url, origin);
 }
 

@@ -40,7 +40,7 @@ const NOTHING: NonNullable<NodeOptions['dataCollection']> = {
   frameContextLines: 0,
 };
 
-/** Envelopes that wait while the service cannot be reached (a count). The log has every failure. */
+/** Envelopes that wait while the service cannot be reached (a count). */
 const MAX_WAITING = 200;
 const CLOSE_TIME = 2 * Second;
 
@@ -77,28 +77,31 @@ export function createSentry(options: SentryOptions): Sentry {
     traceLifecycle: 'static',
   });
 
+  function report(failure: Failure): boolean {
+    sending = toSentryEvent(failure, options);
+    try {
+      // A copy, because the SDK modifies the event.
+      client.captureEvent(structuredClone(sending) as ErrorEvent, { event_id: failure.id }, toScope(failure));
+    } finally {
+      sending = undefined;
+    }
+    return true;
+  }
+
   return {
-    reporter: {
-      report(failure) {
-        sending = toSentryEvent(failure, options);
-        try {
-          // A copy, because the SDK modifies the event.
-          client.captureEvent(structuredClone(sending) as ErrorEvent, { event_id: failure.id }, toScope(failure));
-        } finally {
-          sending = undefined;
-        }
-        return true;
-      },
-    },
+    reporter: { report },
     upstream: {
       dsn: dsn.text,
-      send([header, items]) {
-        const envelope = [{ dsn: dsn.text, ...header }, items] as unknown as Envelope; // `ingest-envelope.ts` allows only events and transactions
+      report,
+      send(header, transaction) {
+        const envelope = [
+          { dsn: dsn.text, ...header },
+          [[{ type: 'transaction' }, transaction]],
+        ] as unknown as Envelope;
         client
           .getTransport()
           ?.send(envelope)
           .then(undefined, () => undefined); // the transport counts what it drops
-        return true;
       },
     },
     async close() {

@@ -1,8 +1,8 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { toMayRead } from '../../../src/server/access/bearer.ts';
 import type { Checked } from '../../../src/server/access/check-token.ts';
+import { toMayRead } from '../../../src/server/access/check-token.ts';
 import { RequestInfo, setRequestInfo } from '../../../src/server/engine/request/request-info.ts';
 import { ADA, VERA } from '../../support/people.ts';
 
@@ -23,7 +23,7 @@ it.each<[string, Checked, unknown]>([
   ['too many wrong tokens', { kind: 'too-many', waitMs: 6000 }, { waitMs: 6000 }],
 ])('answers %s', async (_who, checked, answer) => {
   const asked: string[][] = [];
-  const mayRead = toMayRead(async (...args) => {
+  const mayRead = toMayRead((...args) => {
     asked.push(args);
     return checked;
   });

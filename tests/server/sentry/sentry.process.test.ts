@@ -194,12 +194,12 @@ describe('a failure', () => {
   });
 });
 
-it('an event of a browser is sent as the tunnel wrote it', async () => {
+it('a transaction of a browser is sent as the tunnel wrote it', async () => {
   const { received, sentry, dsn } = await start();
-  const event = { event_id: toId(7), type: 'transaction', transaction: '/orders/:id' };
-  expect(sentry.upstream.send([{ event_id: toId(7) }, [[{ type: 'transaction' }, event]]])).toBe(true);
+  const transaction = { event_id: toId(7), type: 'transaction', transaction: '/orders/:id' };
+  sentry.upstream.send({ event_id: toId(7) }, transaction);
   await until(() => received.length === 1, 'the envelope');
-  expect(received).toEqual([{ header: { dsn: dsn.text, event_id: toId(7) }, items: [event] }]);
+  expect(received).toEqual([{ header: { dsn: dsn.text, event_id: toId(7) }, items: [transaction] }]);
 });
 
 describe('a service that cannot be reached', () => {
@@ -264,6 +264,17 @@ describe('the event', () => {
     expect(event.contexts.incident?.url).toBe('/failures/7K3QM2XA-9F4W0R6B');
     expect(event.contexts.trace).toBeUndefined();
     expect(event.tags.incident).toBeUndefined();
+  });
+
+  it("has no digest that is not known yet, and an echo has the address of the server's failure", () => {
+    const early = toSentryEvent({ ...failure, unresolved: true, release: '' }, options);
+    expect(JSON.stringify(early)).not.toContain(failure.digest);
+    expect(early.release).toBeUndefined();
+    const echo = toSentryEvent(
+      { ...failure, echoOf: '7K3QM2XA-AAAAAAAA' },
+      { ...options, origin: 'https://example.com' },
+    );
+    expect(echo.tags.incident).toBe('https://example.com/failures/7K3QM2XA-AAAAAAAA');
   });
 
   it('fits into the size limit, and lists what was cut', () => {

@@ -1,15 +1,249 @@
-import { listBodies, listEnvelopes, listMutants, listTexts } from './bodies.ts';
-import { listAddresses, listFraming } from './framing.ts';
-import type { BadInput, Doors } from './input.ts';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import corpus from './corpus.json' with { type: 'json' };
 
-/** Returns several thousand requests that no well-behaved client sends, for all parts of a site. */
+/** Bytes for one connection, and the responses that are acceptable. */
+export interface BadInput {
+  /** The part of the site that they are sent to: `page`, `tunnel`. */
+  readonly door: string;
+  readonly name: string;
+  readonly bytes: Buffer;
+  /** The maximum number of responses. More means that one request was read as several. */
+  readonly most: number;
+}
+
+/** Addresses of the site under test. */
+interface Doors {
+  readonly host: string;
+  /** A page that is rendered for each request, and one that is cached. */
+  readonly page: string;
+  readonly kept: string;
+  /** A page whose last path segment is a parameter, up to its last slash. */
+  readonly item: string;
+  readonly form: string;
+  /** The name of an action of the form. */
+  readonly action: string;
+  /** Accepts JSON by POST. */
+  readonly api: string;
+  readonly asset: string;
+  /** The DSN of the browser's SDK. */
+  readonly dsn: string;
+  /** An operator's token, to reach what is behind the sign-in. */
+  readonly token: string;
+}
+
+/** The path of a request that is hidden inside another one. It must never reach a handler. */
+export const HIDDEN_PATH = '/hidden-in-another';
+
+const FORM = 'application/x-www-form-urlencoded';
+const PARTS = 'multipart/form-data; boundary=x';
+const ENCODERS = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync, zstd: zstdCompressSync };
+
+/** Several thousand requests that no well-behaved client sends, for all parts of a site. The same in each run. */
 export function listBadInputs(doors: Doors): BadInput[] {
-  return [
-    ...listFraming(doors),
-    ...listAddresses(doors),
-    ...listBodies(doors),
-    ...listEnvelopes(doors),
-    ...listTexts(doors),
-    ...listMutants(doors, 1, 600),
+  const { host, page, kept, item, form, action, api, asset, dsn, token } = doors;
+
+  /** The texts of the corpus, in which `«ab*3»` is `ababab` and `{host}` is an address. */
+  function list(name: keyof typeof corpus, names: Readonly<Record<string, string>> = {}): string[] {
+    const values: Readonly<Record<string, string>> = { ...doors, HOST: host.toUpperCase(), ...names };
+    return corpus[name].map((text) =>
+      text
+        .replace(/«(.+?)\*(\d+)»/gs, (_whole, unit: string, count) => unit.repeat(Number(count)))
+        .replace(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? whole),
+    );
+  }
+
+  const raw = (door: string, bytes: string | Buffer, most = 1, name = bytes.toString('latin1')): BadInput => ({
+    door,
+    name: name.slice(0, 80),
+    bytes: typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes,
+    most,
+  });
+  const write = (...lines: readonly string[]) => [...lines, 'Connection: close', '', ''].join('\r\n');
+
+  /** A correctly framed request with any content, as UTF-8. */
+  function send(door: string, line: string, headers: readonly string[] = [], body?: string | Buffer): BadInput {
+    const bytes = Buffer.from((body ?? '') as string); // or a buffer, which is copied
+    const isFramed = body === undefined || headers.some((header) => header.startsWith('Transfer-Encoding'));
+    const length = isFramed ? [] : [`Content-Length: ${bytes.length}`];
+    const head = Buffer.from(write(`${line} HTTP/1.1`, `Host: ${host}`, ...headers, ...length));
+    return raw(door, Buffer.concat([head, bytes]), 1, `${line} ${body?.toString('latin1')}`);
+  }
+  const post = (door: string, path: string, type: string, body: string | Buffer, ...headers: string[]) =>
+    send(door, `POST ${path}`, [`Content-Type: ${type}`, ...headers], body);
+
+  const asOperator = `Authorization: Bearer ${token}`;
+  const bomb = gzipSync(Buffer.alloc(20_000_000));
+  const json = [
+    ...list('json'),
+    ...list('jsonBytes').map((text) => Buffer.from(text, 'latin1')),
+    `{${Array.from({ length: 9000 }, (_, at) => `"k${at}":1`).join(',')}}`,
   ];
+  const sound = Buffer.from(`_action=${action}&a=1`);
+  const codings = (bytes: Buffer): [body: Buffer, coding: string][] => [
+    ...list('codings').map((coding): [Buffer, string] => [bytes, coding]),
+    ...Object.entries(ENCODERS).map(([coding, encode]): [Buffer, string] => [encode(bytes), coding]),
+    [bomb, 'gzip'],
+    [gzipSync(bomb), 'gzip, gzip'],
+  ];
+  const [part = ''] = list('parts');
+  const forms: (readonly [type: string, body: string | Buffer, ...headers: string[]])[] = [
+    ...list('fields').map((body) => [FORM, body] as const),
+    ...[1000, 1001, 20_000].map((count) => [FORM, 'f=1&'.repeat(count)] as const),
+    [FORM, Buffer.from('a=\xff\xfe', 'latin1')],
+    [FORM, Buffer.from('a=1', 'utf16le')],
+    ...list('types').map((type) => [type, 'a=1'] as const),
+    ...codings(sound).map(([body, coding]) => [FORM, body, `Content-Encoding: ${coding}`] as const),
+    ...list('parts').map((body) => [PARTS, body] as const),
+    ...list('partTypes').map((type) => [type, part] as const),
+  ];
+  const places = [page, form, api, '/_data', '/desk', '/_report', asset, '/livez', '/metrics', '/api/desk/incidents'];
+  const ask = (door: string, line: string) => raw(door, write(`${line} HTTP/1.1`, `Host: ${host}`));
+  const get = `GET ${page} HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
+  const hidden = `GET ${HIDDEN_PATH} HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
+  const outer = (path: string, lines: string, body: string) =>
+    raw('smuggled', `POST ${path} HTTP/1.1\r\nHost: ${host}\r\n${lines}\r\n\r\n${body}`, 2);
+  const fields = [`POST ${form} HTTP/1.1`, `Host: ${host}`, `Content-Type: ${FORM}`];
+
+  const framing = [
+    ...list('lines').map((line) => raw('line', write(line, `Host: ${host}`))),
+    ...list('heads').map((lines) => raw('header', write(`GET ${page} HTTP/1.1`, lines))),
+    ...list('lengths').map((length) => raw('body', `${write(...fields, `Content-Length: ${length}`)}a=1`)),
+    ...list('chunks').map((body) => raw('body', write(...fields, 'Transfer-Encoding: chunked') + body)),
+    // One response to the outer request. The hidden one can be refused as a second request, but is never handled.
+    ...list('smuggled').flatMap((lines) => [
+      outer(form, lines, `0\r\n\r\n${hidden}`),
+      outer(api, `Content-Type: application/json\r\n${lines}`, '2\r\n{}\r\n0\r\n\r\n'),
+    ]),
+    raw('pipelined', get.repeat(40), 40),
+    raw('pipelined and broken', `${get}${get}BROKEN\r\n\r\n`, 3),
+    ...list('protocols').map((text) => raw('another protocol', text)),
+    ...list('methods').flatMap((method) => places.map((place) => ask('method', `${method} ${place}`))),
+    ...['desk', 'metrics', 'api/desk/incidents', 'private'].flatMap((name) => {
+      const first = name.charCodeAt(0).toString(16);
+      const names = { name, first, NAME: name.toUpperCase(), rest: name.slice(1) };
+      return list('paths', names).map((path) => ask('path', `GET ${path}`));
+    }),
+    ...list('targets').flatMap((target) =>
+      ['GET', 'POST', 'OPTIONS'].map((method) => ask('target', `${method} ${target}`)),
+    ),
+  ];
+
+  const background = 'Accept: application/vnd.spillway.action+ndjson';
+  const bodies = [
+    ...json.flatMap((body) => [
+      post('api', api, 'application/json', body),
+      send('desk api', 'PATCH /api/desk/incidents/7K3QM2XA', ['Content-Type: application/json', asOperator], body),
+      post('browser report', '/_report/browser', 'application/reports+json', body),
+    ]),
+    ...codings(Buffer.from('{}')).map(([body, coding]) =>
+      post('api', api, 'application/json', body, `Content-Encoding: ${coding}`),
+    ),
+    ...forms.flatMap(([type, body, ...headers]) => [
+      post('form', form, type, body, ...headers),
+      post('form in the background', form, type, body, background, ...headers),
+      post('sign-in', '/desk', type, body, ...headers),
+      post('nothing', '/nothing', type, body, ...headers),
+    ]),
+  ];
+
+  const texts = list('texts').flatMap((text) => {
+    const encoded = encodeURIComponent(text);
+    // Clients remove line breaks here: on the wire, each would begin another header.
+    const visible = text.replace(/[\r\n\0]/g, '');
+    const file = `--x\r\nContent-Disposition: form-data; name="${visible}"; filename="${visible}"\r\n\r\n${text}\r\n--x--\r\n`;
+    const everywhere = ['X-Text', 'User-Agent', 'Referer', 'Accept-Language'].map((name) => `${name}: ${visible}`);
+    return [
+      send('path', `GET ${item}${encoded}`),
+      send('page data', `GET /_data${item}${encoded}`),
+      send('target', `GET /${visible.replaceAll(' ', '')}`),
+      send('search', `GET ${page}?q=${encoded}&${encoded}=1`),
+      send('kept page’s search', `GET ${kept}?${encoded}`),
+      send('header', `GET ${page}`, everywhere),
+      send('cookie', `GET ${page}`, [`Cookie: a=${visible}; __Host-desk=${visible}`]),
+      send('ETag', `GET ${kept}`, [`If-None-Match: ${visible}`, `Range: ${visible}`]),
+      send('token', 'GET /metrics', [`Authorization: Bearer ${visible}`]),
+      send('address of the desk', `GET /desk/${encoded}`),
+      send('desk’s API', `GET /api/desk/incidents?search=${encoded}&after=${encoded}`, [asOperator]),
+      send('build', `GET /assets/${encoded}.js`),
+      post('form', form, FORM, `_action=${action}&${encoded}=${encoded}`),
+      post('action', form, FORM, `_action=${encoded}&a=1`),
+      post('sign-in', '/desk', FORM, `_action=root.signIn&token=${encoded}`),
+      post('JSON', api, 'application/json', JSON.stringify({ text, [text]: text })),
+      post('file', form, PARTS, file),
+      post('type', form, visible, 'a=1'),
+    ];
+  });
+
+  const random = createRandom(1);
+  const splinters = list('splinters').map((text) => Buffer.from(text, 'latin1'));
+  const report = (body: string | Buffer, ...headers: string[]) => send('tunnel', 'POST /_report', headers, body);
+  const frames = [{ filename: 'https://a.example/x.js', lineno: 1, colno: 2 }];
+  const exception = { values: [{ type: 'Error', value: 'boom', stacktrace: { frames } }] };
+  const event = { event_id: 'f'.repeat(32), platform: 'javascript', exception };
+  const lines = (...all: readonly unknown[]) =>
+    all.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
+  const own = (...all: readonly unknown[]) => lines({ dsn, event_id: event.event_id }, ...all);
+  const envelope = Buffer.from(own({ type: 'event' }, event));
+  const values = ['', null, 1, [], {}, 'x'.repeat(20_000), '\0', { a: { a: {} } }, [[[]]], 1e308, '__proto__'];
+  const envelopes = [
+    ...[...list('dsns'), ...values].map((other) => lines({ dsn: other }, { type: 'event' }, event)),
+    ...list('keys').flatMap((key) => values.map((value) => own({ type: 'event' }, { ...event, [key]: value }))),
+    ...json.map((body) => Buffer.concat([Buffer.from(own({ type: 'event' }, '')), Buffer.from(body as string)])),
+    ...[0, -1, 1e9, 1.5, '5', null, 2 ** 53].map((length) => own({ type: 'event', length }, event)),
+    ...[...list('itemTypes'), ...values].map((type) => own({ type }, event)),
+    ...['', '\n', '{}', '[]', 'null', '{}\n{}', own(), own({}), own({ type: 'event' }), own({ type: 'event' }, '{}')],
+    own(...Array.from({ length: 101 }, () => [{ type: 'session' }, {}]).flat()),
+    own({ type: 'event' }, event, { type: 'event' }, event),
+    Array.from({ length: 300 }, () => envelope).join('\n'),
+    Buffer.alloc(2_000_000, 'a'),
+    ...Array.from({ length: 200 }, () => mutate(random, envelope, splinters)),
+  ];
+
+  const requests = [
+    send('mutant', `GET ${page}`, ['Accept: text/html', 'Cookie: a=b']),
+    send('mutant', `GET /_data${form}`, ['Accept-Encoding: gzip']),
+    post('mutant', form, FORM, sound),
+    post('mutant', api, 'application/json', '{"text":"a"}'),
+    post('mutant', api, 'application/json', '5\r\n{"a":\r\n2\r\n1}\r\n0\r\n\r\n', 'Transfer-Encoding: chunked'),
+    send('mutant', `GET ${asset}`, ['Range: bytes=0-4', 'If-None-Match: "a"']),
+  ];
+  const mutants = Array.from({ length: 100 }, () =>
+    // An inserted line break can turn one request into two.
+    requests.map(({ door, bytes }) => raw(door, mutate(random, bytes, splinters), 3)),
+  ).flat();
+
+  return [
+    ...framing,
+    ...bodies,
+    ...texts,
+    ...envelopes.map((body) => report(body)),
+    ...codings(envelope).map(([body, coding]) => report(body, `Content-Encoding: ${coding}`)),
+    ...mutants,
+  ];
+}
+
+/** Returns numbers from 0 to 1, the same sequence for the same seed (mulberry32). */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Changes, removes, doubles or inserts a few bytes. */
+function mutate(random: () => number, bytes: Buffer, splinters: readonly Buffer[]): Buffer {
+  const below = (count: number) => Math.floor(random() * count);
+  let mutant = bytes;
+  for (let times = 1 + below(4); times > 0; times -= 1) {
+    const at = below(mutant.length + 1);
+    const end = Math.min(mutant.length, at + below(12));
+    const part = mutant.subarray(at, end);
+    const choices = [Buffer.alloc(0), Buffer.concat([part, part]), Buffer.from([below(256)])];
+    const inserted = choices[below(4)] ?? splinters[below(splinters.length)] ?? part;
+    mutant = Buffer.concat([mutant.subarray(0, at), inserted, mutant.subarray(end)]);
+  }
+  return mutant;
 }

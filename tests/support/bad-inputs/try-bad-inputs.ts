@@ -1,51 +1,31 @@
 import { connect } from 'node:net';
 import { requiredHeaders } from '../required-headers.ts';
-import type { BadInput } from './input.ts';
-import { type SplitReply, splitReplies } from './split-replies.ts';
+import type { BadInput } from './list-bad-inputs.ts';
 
 export interface TryOptions {
   readonly port: number;
   /** Values that no response may contain: secrets, folders. */
   readonly secrets: readonly string[];
-  /** Simultaneous connections (a count). */
-  readonly concurrency?: number;
   /** How long a response may take to end (ms). */
-  readonly patience?: number;
+  readonly patience: number;
 }
 
-/** The result for all inputs. */
-export interface Tried {
-  readonly sent: number;
-  readonly replies: number;
-  /** How often each status was returned. `none` counts connections that were closed without a response. */
-  readonly statuses: Readonly<Record<string, number>>;
-  /** Every fault, with the name of the input that caused it. */
-  readonly faults: readonly string[];
-}
-
-/** Sends each input on its own connection, and checks the rules that every response must follow. */
-export async function tryBadInputs(inputs: readonly BadInput[], options: TryOptions): Promise<Tried> {
-  const { concurrency = 8 } = options;
-  const statuses: Record<string, number> = {};
+/** Sends each input on its own connection. @returns how many replies came, and the rules that they broke */
+export async function tryBadInputs(inputs: readonly BadInput[], options: TryOptions) {
   const faults: string[] = [];
   let replies = 0;
-  let next = 0;
-  const count = (status: string) => {
-    statuses[status] = (statuses[status] ?? 0) + 1;
-  };
+  const queue = inputs.values();
   async function work(): Promise<void> {
-    for (let input = inputs[next++]; input; input = inputs[next++]) {
+    for (const input of queue) {
       const { bytes, fault } = await exchange(input.bytes, options);
-      const split = splitReplies(bytes, input.isHead);
-      if (split.replies.length === 0) count('none');
-      for (const { status } of split.replies) count(String(status));
+      const split = splitReplies(bytes, input.bytes.subarray(0, 5).toString('latin1') === 'HEAD ');
       replies += split.replies.length;
       const wrong = [fault, split.fault, ...judge(input, split.replies, options)].filter(Boolean);
       for (const words of wrong) faults.push(`${input.door}: ${words}: ${JSON.stringify(input.name)}`);
     }
   }
-  await Promise.all(Array.from({ length: concurrency }, work));
-  return { sent: inputs.length, replies, statuses, faults };
+  await Promise.all(Array.from({ length: 8 }, work));
+  return { replies, faults };
 }
 
 function* judge(input: BadInput, replies: readonly SplitReply[], { secrets }: TryOptions): Generator<string> {
@@ -77,12 +57,10 @@ function isJson(text: string): boolean {
 /** Closes our side after this long without data (ms). */
 const QUIET = 400;
 
-interface Exchanged {
-  readonly bytes: Buffer;
-  readonly fault?: string;
-}
-
-function exchange(bytes: Buffer, { port, patience = 5000 }: TryOptions): Promise<Exchanged> {
+function exchange(
+  bytes: Buffer,
+  { port, patience }: TryOptions,
+): Promise<{ bytes: Buffer; fault: string | undefined }> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let fault: string | undefined;
@@ -101,7 +79,59 @@ function exchange(bytes: Buffer, { port, patience = 5000 }: TryOptions): Promise
     });
     socket.on('close', () => {
       clearTimeout(timer);
-      resolve({ bytes: Buffer.concat(chunks), ...(fault !== undefined && { fault }) });
+      resolve({ bytes: Buffer.concat(chunks), fault });
     });
   });
+}
+
+interface SplitReply {
+  readonly status: number;
+  /** By lowercase name. If a header is repeated, the last one wins. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** As Latin-1, including the blank line at its end. */
+  readonly head: string;
+  readonly body: string;
+}
+
+/** Splits the bytes of a connection into responses as RFC 9112 says. An incomplete response is a fault. */
+function splitReplies(bytes: Buffer, isHead: boolean): { replies: SplitReply[]; fault?: string } {
+  const replies: SplitReply[] = [];
+  let rest = bytes.toString('latin1');
+  while (rest !== '') {
+    const end = rest.indexOf('\r\n\r\n') + 4;
+    const status = Number(/^HTTP\/1\.1 (\d{3})(?: |\r)/.exec(rest)?.[1] ?? Number.NaN);
+    if (end < 4 || Number.isNaN(status))
+      return { replies, fault: `expected a response, got: ${JSON.stringify(rest.slice(0, 60))}` };
+    const head = rest.slice(0, end);
+    const headers = Object.fromEntries(
+      head
+        .split('\r\n')
+        .slice(1, -2)
+        .map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+    );
+    const hasBody = status >= 200 && status !== 204 && status !== 304 && !isHead;
+    rest = rest.slice(end);
+    const body = hasBody ? takeBody(rest, headers) : { text: '', length: 0 };
+    if (body === undefined) return { replies, fault: `incomplete response with status ${status}` };
+    replies.push({ status, headers, head, body: body.text });
+    rest = rest.slice(body.length);
+  }
+  return { replies };
+}
+
+function takeBody(rest: string, headers: SplitReply['headers']): { text: string; length: number } | undefined {
+  if (headers['transfer-encoding'] !== 'chunked') {
+    const length = Number(headers['content-length'] ?? rest.length);
+    return length <= rest.length ? { text: rest.slice(0, length), length } : undefined;
+  }
+  let text = '';
+  for (let at = 0; ; ) {
+    const line = /^([0-9a-f]+)\r\n/i.exec(rest.slice(at, at + 20));
+    const size = Number.parseInt(line?.[1] ?? '', 16);
+    const from = at + (line?.[0].length ?? 0);
+    if (rest.slice(from + size, from + size + 2) !== '\r\n') return undefined;
+    text += rest.slice(from, from + size);
+    at = from + size + 2;
+    if (size === 0) return { text, length: at };
+  }
 }

@@ -1,7 +1,7 @@
 import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Millisecond, Second } from '../../../shared/units.ts';
-import { toMayRead } from '../../access/bearer.ts';
+import { toMayRead } from '../../access/check-token.ts';
 import { openSignIn } from '../../desk/access/open-sign-in.ts';
 import { toProxySignIn } from '../../desk/access/proxy-operator.ts';
 import { createDeskApi } from '../../desk/api/desk-api.ts';

@@ -25,7 +25,7 @@ interface OpenSignIn {
 
 export function openSignIn({ tokens: listed, proxy, calls }: SignInSettings): OpenSignIn {
   const tokens = createOperatorTokens(listed);
-  const checkToken = createCheckToken({ tokens, replicas: calls });
+  const checkToken = createCheckToken(tokens);
   return {
     signIn: createSignIn({ tokens, sessions: calls, checkToken }),
     takeCredentials: takeCredentials(proxy),

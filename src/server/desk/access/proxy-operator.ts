@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Operator } from '../../access/operator-tokens.ts';
-import { isSameText } from '../../access/same-text.ts';
+import { isSameText } from '../../access/operator-tokens.ts';
 import { createProxyTrust, isFromProxy, type ProxyTrust } from '../../engine/protection/proxy-trust.ts';
 import { type ProxySettings, requireProxySettings } from './proxy-settings.ts';
 

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { CheckToken } from '../../access/check-token.ts';
 import type { Operator, OperatorToken, OperatorTokens } from '../../access/operator-tokens.ts';
-import { isSameText } from '../../access/same-text.ts';
+import { isSameText } from '../../access/operator-tokens.ts';
 import { SESSION_TIME } from '../limits.ts';
 import type { Grant } from '../store/session-table.ts';
 import { createSessionCache } from './session-cache.ts';
@@ -70,7 +70,7 @@ export function createSignIn({ tokens, sessions, checkToken, now }: SignInOption
     confirm: async (session) => (sessionIds.read(session) ? cache.ask(session) : undefined),
 
     async byToken(candidate, address) {
-      const checked = await checkToken(candidate, address);
+      const checked = checkToken(candidate, address);
       return checked.kind === 'known' ? begin(checked.token) : checked;
     },
 

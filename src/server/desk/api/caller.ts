@@ -51,7 +51,7 @@ async function readCaller(req: Request, checkToken: CheckToken): Promise<DeskCal
       'WWW-Authenticate': CHALLENGE,
     });
   }
-  const checked = await checkToken(token, requestInfo(req).address);
+  const checked = checkToken(token, requestInfo(req).address);
   if (checked.kind === 'too-many') {
     throw new HttpError(429, 'Too many wrong tokens. Wait a minute, then try again.', {
       'Retry-After': String(Math.ceil(checked.waitMs / Second)),

@@ -201,12 +201,6 @@ const migrations: readonly Migration[] = [
         fingerprint TEXT NOT NULL,
         expires_at BIGINT NOT NULL
       )`,
-      `CREATE TABLE desk_attempts (
-        sender TEXT NOT NULL,
-        minute BIGINT NOT NULL,
-        count BIGINT NOT NULL,
-        PRIMARY KEY (sender, minute)
-      ) ${keyed}`,
       // The salts that visitors are hashed with, see `visitor-table.ts`.
       'CREATE TABLE desk_salts (day BIGINT PRIMARY KEY, salt TEXT NOT NULL)',
       'CREATE TABLE desk_forgotten (visitor TEXT PRIMARY KEY, at BIGINT NOT NULL)',

@@ -22,15 +22,6 @@ export interface Session extends Grant {
 /** How long a sign-in link is valid (ms). */
 const LINK_LIFE = 15 * Minute;
 
-/** The numbers of wrong tokens in the current minute, on all replicas. */
-interface AttemptCounts {
-  readonly bySender: readonly (readonly [sender: string, count: number])[];
-  readonly inTotal: number;
-}
-
-/** Represents all senders, because a hash is never empty. */
-const ALL_SENDERS = '';
-
 export function createSessionTable({ driver, quick }: StoreContext) {
   return {
     /**
@@ -86,35 +77,11 @@ export function createSessionTable({ driver, quick }: StoreContext) {
       const { name, role, fingerprint } = row;
       return { name, role, fingerprint };
     },
-
-    /**
-     * Counts wrong tokens.
-     *
-     * @param bySender hashes of senders, each once, with the number of wrong tokens since the last call
-     * @param inTotal the number for all senders together
-     */
-    async countAttempts(bySender: AttemptCounts['bySender'], inTotal: number): Promise<AttemptCounts> {
-      // All replicas lock rows in the same order, so that two never wait for each other.
-      const sorted = [...bySender].sort(([one], [other]) => (one < other ? -1 : 1));
-      const wrong = [...sorted, [ALL_SENDERS, inTotal] as const];
-      const rows = await quick.all<{ sender: string; count: number }>(
-        `INSERT INTO desk_attempts (sender, minute, count)
-          VALUES ${wrong.map(() => `(?, ${quick.dialect.now} / ${Minute}, ?)`).join(', ')}
-          ON CONFLICT (sender, minute) DO UPDATE SET count = desk_attempts.count + excluded.count RETURNING sender, count`,
-        wrong.flat(),
-      );
-      const counts = rows.map(({ sender, count }) => [sender, count] as const);
-      return {
-        bySender: counts.filter(([sender]) => sender !== ALL_SENDERS),
-        inTotal: counts.find(([sender]) => sender === ALL_SENDERS)?.[1] ?? inTotal,
-      };
-    },
   };
 }
 
-/** Deletes expired sessions, links and attempts. */
+/** Deletes expired sessions and links. */
 export async function dropOldSessions(sql: Sql): Promise<void> {
   await sql.run(`DELETE FROM desk_sessions WHERE expires_at <= ${sql.dialect.now}`);
   await sql.run(`DELETE FROM desk_links WHERE expires_at <= ${sql.dialect.now}`);
-  await sql.run(`DELETE FROM desk_attempts WHERE minute < ${sql.dialect.now} / ${Minute} - 1`);
 }

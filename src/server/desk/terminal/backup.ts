@@ -12,7 +12,6 @@ const LEFT_OUT = [
   'desk_salts',
   'desk_sessions',
   'desk_links',
-  'desk_attempts',
   'desk_notifications',
   'desk_processes',
   'desk_revalidations',

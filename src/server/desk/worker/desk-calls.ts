@@ -32,7 +32,6 @@ export const CHANGES = [
 
 /** Calls that need nothing of the journal. */
 export const DIRECT = [
-  'countAttempts',
   'createLink',
   'createSession',
   'endSession',

@@ -1,15 +1,15 @@
 import { MiB } from '../../../shared/units.ts';
-import { type Failure, toAddress } from '../../engine/errors/failure.ts';
+import type { Failure } from '../../engine/errors/failure.ts';
 import type { Count } from '../../engine/monitoring/count.ts';
 import type { Echoes } from './echoes.ts';
 import { type Envelope, parseEnvelope } from './envelope.ts';
-import { findBuild, toEventId, toFailure, toHex } from './event-to-failure.ts';
+import { findBuild, toEventId, toFailure } from './event-to-failure.ts';
 import type { NewIncidents } from './new-incidents.ts';
 import type { RecentIds } from './recent-ids.ts';
 import { ReportError } from './report-error.ts';
-import { isRecord, type JsonRecord, parseReportRecord, toRecord } from './report-json.ts';
-import type { FailureParts, ReportScrubber, Sender, Upstream } from './report-parts.ts';
-import { rewriteEvent, rewriteTransaction } from './rewrite-event.ts';
+import { isRecord, type JsonRecord, parseReportRecord } from './report-json.ts';
+import type { FailureParts, Sender, Upstream } from './report-parts.ts';
+import { rewriteTraceHeader, rewriteTransaction } from './rewrite-transaction.ts';
 
 interface EnvelopeParts extends FailureParts {
   /** Whether the DSN is exactly the one that this site's pages got. Other spellings are rejected. */
@@ -25,10 +25,8 @@ interface EnvelopeParts extends FailureParts {
   readonly recentIds: RecentIds;
   /** Moves a failure past the limit on new incidents to the incident that reports the limit. */
   readonly toOverflow: (failure: Failure) => Failure;
-  readonly upstream: Upstream | undefined;
-  readonly environment: string | undefined;
-  /** Returns the URL that shows the failure at an address. Only a path if the site's origin is not configured. */
-  readonly toAbsoluteUrl: (address: string) => string | undefined;
+  readonly upstream?: Upstream | undefined;
+  readonly environment?: string | undefined;
   readonly count: Count;
 }
 
@@ -54,7 +52,7 @@ const READ_TYPES = { event: 'The event', transaction: 'The transaction' } as con
 type ReadType = keyof typeof READ_TYPES;
 
 /**
- * Ingests an envelope: stores its event, and forwards it and its transaction if there is an upstream.
+ * Ingests an envelope: stores its event, and forwards the failure and a transaction if there is an upstream.
  *
  * @throws ReportError if the envelope is malformed, has another DSN, or has an event that cannot be read
  */
@@ -62,7 +60,7 @@ export async function ingestEnvelope(bytes: Uint8Array, sender: Sender, parts: E
   const envelope = parseEnvelope(bytes);
   requireOurDsn(envelope, sender, parts);
   const { event, transaction } = readItems(envelope, parts);
-  if (transaction) forward(envelope, 'transaction', await toTransaction(transaction, sender, parts), parts);
+  if (transaction) await forwardTransaction(envelope, transaction, parts);
   return event ? ingestEvent(envelope, event, sender, parts) : { stored: true };
 }
 
@@ -119,89 +117,52 @@ async function ingestEvent(
   }
   // Added before the first `await`, because the same event can arrive twice at the same time.
   parts.recentIds.add(id, '');
-  const { stored, digest, rewritten } = await takeEvent(event, id, sender, parts);
-  if (stored) parts.recentIds.add(id, digest ?? '');
-  else parts.recentIds.forget(id);
-  const isForwarded = rewritten !== undefined && forward(envelope, 'event', rewritten, parts);
-  if (!isForwarded) countItem('event', rewritten || parts.upstream ? 'dropped' : 'kept', parts);
-  return { id, digest, stored };
-}
-
-interface TakenEvent {
-  readonly stored: boolean;
-  readonly digest: string | undefined;
-  /** For the upstream. Undefined if the event is ignored, or there is none. */
-  readonly rewritten: JsonRecord | undefined;
-}
-
-async function takeEvent(event: JsonRecord, id: string, sender: Sender, parts: EnvelopeParts): Promise<TakenEvent> {
   const build = await findBuild(event, parts);
-  const failure = toFailure(event, { id, build, sender }, parts);
-  if (isIgnored(parts.ignore(failure), parts)) return { stored: true, digest: undefined, rewritten: undefined };
+  const taken = await takeFailure(toFailure(event, { id, build, sender }, parts), parts);
+  if (taken.stored) parts.recentIds.add(id, taken.digest ?? '');
+  else parts.recentIds.forget(id);
+  return { id, ...taken };
+}
+
+async function takeFailure(failure: Failure, parts: EnvelopeParts): Promise<Omit<Taken, 'id'>> {
+  const { upstream, echoes, newIncidents } = parts;
+  const isDropped = (reason: string | undefined) => {
+    if (isIgnored(reason, parts)) countItem('event', upstream ? 'dropped' : 'kept', parts);
+    return reason !== undefined;
+  };
+  if (isDropped(parts.ignore(failure))) return { stored: true };
   const { echoOf } = failure;
-  if (echoOf !== undefined && !(await parts.echoes.admit(echoOf))) {
-    isIgnored('echo', parts);
+  if (echoOf !== undefined && isDropped((await echoes.admit(echoOf)) ? undefined : 'echo')) {
     // The same digest as for an echo that is kept, so that strangers learn nothing from the response.
-    return { stored: true, digest: failure.digest, rewritten: undefined };
+    return { stored: true, digest: failure.digest };
   }
-  const admitted = echoOf !== undefined || (await parts.newIncidents.admit(failure.digest));
-  if (!admitted) parts.count('spillway_reports_past_cap_total', {});
-  const kept = admitted ? failure : parts.toOverflow(failure);
+  const isAdmitted = echoOf !== undefined || (await newIncidents.admit(failure.digest));
+  if (!isAdmitted) parts.count('spillway_reports_past_cap_total', {});
+  const kept = isAdmitted ? failure : parts.toOverflow(failure);
   const stored = parts.keep(kept);
-  const digest = kept.unresolved ? undefined : kept.digest;
-  const address = kept.echoOf ?? (digest && toAddress(kept));
-  const incident = address && parts.toAbsoluteUrl(address);
-  const tags = { ...(digest && { digest }), ...(incident && { incident }) };
-  const rewritten =
-    parts.upstream && rewriteEvent(event, { id, build, tags, ...toBelieved(sender, parts) }, parts.scrubber);
-  return { stored, digest, rewritten };
+  upstream?.report(kept);
+  countItem('event', upstream ? 'forwarded' : 'kept', parts);
+  return { stored, digest: kept.unresolved ? undefined : kept.digest };
 }
 
-/** Returns the transaction for the upstream, or undefined if it is ignored. */
-async function toTransaction(
+/** Forwards a transaction in an envelope of its own. */
+async function forwardTransaction(
+  { headers: { trace } }: Envelope,
   transaction: JsonRecord,
-  sender: Sender,
   parts: EnvelopeParts,
-): Promise<JsonRecord | undefined> {
-  if (isIgnored(parts.ignoreTransaction(transaction), parts)) return undefined;
-  const id = toEventId(transaction.event_id, undefined);
+): Promise<void> {
+  const { upstream, environment, scrubber } = parts;
+  if (isIgnored(parts.ignoreTransaction(transaction), parts)) return countItem('transaction', 'dropped', parts);
+  const id = toEventId(transaction.event_id);
   const build = await findBuild(transaction, parts);
-  return rewriteTransaction(transaction, { id, build, tags: {}, ...toBelieved(sender, parts) }, parts.scrubber);
-}
-
-function toBelieved({ address, userAgent }: Sender, { environment }: EnvelopeParts) {
-  return { address, userAgent, environment };
+  const header = { event_id: id, ...(isRecord(trace) && { trace: rewriteTraceHeader(trace, scrubber) }) };
+  upstream?.send(header, rewriteTransaction(transaction, { id, build, environment }, scrubber));
+  countItem('transaction', 'forwarded', parts);
 }
 
 function isIgnored(reason: string | undefined, { count }: EnvelopeParts): boolean {
   if (reason !== undefined) count('spillway_reports_ignored_total', { reason });
   return reason !== undefined;
-}
-
-/** Forwards an item in an envelope of its own. @returns whether the upstream's queue had room */
-function forward(envelope: Envelope, type: ReadType, item: JsonRecord | undefined, parts: EnvelopeParts): boolean {
-  if (!item) {
-    countItem(type, 'dropped', parts);
-    return false;
-  }
-  const { trace } = envelope.headers;
-  const header = {
-    event_id: item.event_id,
-    ...(isRecord(trace) && { trace: rewriteTraceHeader(trace, parts.scrubber) }),
-  };
-  const isSent = parts.upstream?.send([header, [[{ type }, item]]]) === true;
-  if (isSent) countItem(type, 'forwarded', parts);
-  return isSent;
-}
-
-/** Removes the sender's release and environment, checks ids by their format, and scrubs the rest. */
-function rewriteTraceHeader(trace: JsonRecord, scrubber: ReportScrubber): JsonRecord {
-  const { trace_id: traceId, public_key: key, release: _release, environment: _environment, ...rest } = trace;
-  return {
-    trace_id: toHex(traceId, 32),
-    public_key: typeof key === 'string' && /^\w{1,100}$/.test(key) ? key : undefined,
-    ...toRecord(scrubber.value(rest)),
-  };
 }
 
 function countItem(type: string, outcome: string, { count }: EnvelopeParts): void {

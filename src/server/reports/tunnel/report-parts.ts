@@ -32,14 +32,11 @@ export interface FailureParts {
 export interface Upstream {
   /** The configured DSN in the form of SDKs, without a secret. Browsers get it, and envelopes must have it. */
   readonly dsn: string;
-  /** Queues an envelope, in the form of Sentry's SDKs. @returns false if the queue is full */
-  send(envelope: UpstreamEnvelope): boolean;
+  /** Queues a failure of a browser. */
+  report(failure: Failure): void;
+  /** Queues a transaction. @param header of its envelope */
+  send(header: JsonRecord, transaction: JsonRecord): void;
 }
-
-export type UpstreamEnvelope = readonly [
-  header: JsonRecord,
-  items: readonly (readonly [header: { readonly type: string }, payload: JsonRecord])[],
-];
 
 /** Facts about the sender that the server knows itself. */
 export interface Sender {

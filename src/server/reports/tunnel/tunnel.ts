@@ -50,7 +50,7 @@ export interface TunnelOptions {
   readonly ignore?: (failure: Failure) => string | undefined;
   /** Returns the reason for ignoring the payload of a `transaction`. */
   readonly ignoreTransaction?: (payload: unknown) => string | undefined;
-  /** Replaces the sender's environment in events for the upstream. */
+  /** Replaces the sender's environment in transactions for the upstream. */
   readonly environment?: string | undefined;
   readonly visitors: Visitors;
   /** Returns the URL that shows the failure at an address: a path, or an absolute URL. */
@@ -115,14 +115,11 @@ export function tunnel(options: TunnelOptions): Step {
     echoes: createEchoes({ isAwaited: options.isEchoAwaited }),
     keep,
     isOurDsn,
-    toAbsoluteUrl,
     isRoute: options.isRoute ?? (() => false),
     ignore: options.ignore ?? (() => undefined),
     ignoreTransaction: options.ignoreTransaction ?? (() => undefined),
     recentIds: createRecentIds(),
     toOverflow: createOverflow(options.makeDigest),
-    upstream,
-    environment: options.environment,
     perDigest: createTokenBuckets(REPORTS_PER_DIGEST),
     together: createTokenBuckets(REPORTS_TOGETHER),
   };
@@ -173,12 +170,6 @@ export function tunnel(options: TunnelOptions): Step {
   /** The browser makes the same address. */
   function toUrl({ id = '', digest }: Taken): string | undefined {
     return options.toUrl(`${digest}-${toOccurrence(id)}`);
-  }
-
-  /** Without configured origins, returns only a path: the sender chooses the host, so a link must not contain it. */
-  function toAbsoluteUrl(address: string): string | undefined {
-    const url = options.toUrl(address);
-    return url?.startsWith('/') ? `${origins.configured[0] ?? ''}${url}` : url;
   }
 
   function keep(failure: Failure): boolean {

@@ -5,160 +5,150 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { type ApiStore, createMemoryStore } from '../../../../src/server/engine/api/api-store.ts';
 import { bearer, session } from '../../../../src/server/engine/api/auth.ts';
-import { type ApiPart, implement } from '../../../../src/server/engine/api/implement.ts';
+import { implement } from '../../../../src/server/engine/api/implement.ts';
 import { localClient } from '../../../../src/server/engine/api/local-client.ts';
 import { resource } from '../../../../src/server/engine/api/resource.ts';
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { HttpError } from '../../../../src/server/engine/errors/http-error.ts';
-import { type CallResult, type Client, createClient } from '../../../../src/shared/engine/api/client.ts';
+import { type Client, createClient } from '../../../../src/shared/engine/api/client.ts';
 import { operation } from '../../../../src/shared/engine/api/operation.ts';
 import { createTestApp, spyOnLog, startTestServer } from '../../../support/app.ts';
-import { askRaw } from '../../../support/raw-http.ts';
 import { noScrubber } from '../../../support/unguarded.ts';
 import { until } from '../../../support/until.ts';
 
 const Person = z.strictObject({ id: z.int(), name: z.string() });
+const GET = { method: 'GET', summary: 'It', replies: { 204: { about: 'Done.' } } } as const;
+const done = () => ({ status: 204 as const });
+const get200 = <Body extends z.ZodType>(body: Body) => ({ ...GET, replies: { 200: { about: 'It.', body } } }) as const;
 
-/** The real app around an API. */
-function serve(...api: ApiPart[]) {
-  return createTestApp({ api });
+interface Sent {
+  readonly body?: unknown;
+  readonly [header: string]: unknown;
 }
 
-describe('an operation', () => {
-  const people = {
-    changePerson: operation({
-      method: 'PATCH',
-      path: '/people/:id',
-      summary: 'Change a person',
-      params: z.strictObject({ id: z.int() }),
-      query: z.strictObject({
-        notify: z.boolean().default(false),
-        tags: z.array(z.int()).optional(),
-        limit: z.int().optional(),
-      }),
-      headers: z.object({ 'x-reason': z.string().optional() }),
-      body: z.strictObject({
-        name: z.string().trim(),
-        home: z.strictObject({ city: z.string().optional() }).optional(),
-      }),
-      replies: {
-        200: { about: 'The person.', body: Person, headers: { 'X-Notified': 'Whether they were notified.' } },
-      },
+type App = ReturnType<typeof createTestApp>;
+
+/** @param line the method and the path below `/api` */
+function ask(app: App, line: string, { body, ...headers }: Sent = {}): request.Test {
+  const [method = '', path] = line.split(' ');
+  const verb = method.toLowerCase() as 'get' | 'head' | 'options' | 'post' | 'put' | 'patch';
+  return request(app)
+    [verb](`/api${path}`)
+    .set(headers as Record<string, string>)
+    .send(body as object);
+}
+
+type Step = readonly [line: string, sent: Sent, status: number, expected?: object];
+
+/** Sends one request after the other. */
+async function walk(app: App, ...steps: readonly Step[]): Promise<void> {
+  for (const [line, sent, status, expected] of steps) {
+    const reply = await ask(app, line, sent);
+    expect(reply, `${line}: ${reply.text}`).toMatchObject({ status, ...expected });
+  }
+}
+
+const serve = (...api: Parameters<typeof implement>) => createTestApp({ api: [implement(...api)] });
+
+const people = {
+  changePerson: operation({
+    method: 'PATCH',
+    path: '/people/:id',
+    summary: 'Change a person',
+    params: z.strictObject({ id: z.int() }),
+    query: z.strictObject({
+      notify: z.boolean().default(false),
+      tags: z.array(z.int()).optional(),
+      limit: z.int().optional(),
+      n: z.number().optional(),
+      u: z.array(z.union([z.int(), z.literal('all')])).optional(),
     }),
-  };
+    headers: z.object({ 'x-reason': z.string().optional() }),
+    body: z.strictObject({
+      name: z.string().trim(),
+      home: z.strictObject({ city: z.string().optional() }).optional(),
+    }),
+    replies: { 200: { about: 'What was sent.', body: z.unknown(), headers: { 'X-Notified': 'Whether.' } } },
+  }),
+};
+const echo = implement(people, {
+  changePerson: ({ request: _, ...input }) => ({
+    status: 200,
+    body: { ...input },
+    headers: { 'X-Notified': String(input.query.notify) },
+  }),
+});
+const ADA = { body: { name: ' Ada ' } };
+const any = expect.any(String);
+
+describe('an operation', () => {
+  const app = createTestApp({ api: [echo, (_req, res) => void res.json('plain')] });
 
   it('passes texts to the handler as the types that its schemas expect', async () => {
-    const seen: unknown[] = [];
-    const app = serve(
-      implement(people, {
-        changePerson({ params, query, headers, body }) {
-          seen.push({ params, query, headers, body });
-          return {
-            status: 200,
-            body: { id: params.id, name: body.name },
-            headers: { 'X-Notified': String(query.notify) },
-          };
-        },
-      }),
+    const query = { notify: true, tags: [1, 2], n: 1e-7, u: [7, 'all'] };
+    const body = { params: { id: 7 }, query, headers: { 'x-reason': 'so' }, body: { name: 'Ada' } };
+    const line = 'PATCH /people/7?notify=true&tags=1&tags=2&n=1e-7&u=7&u=all';
+    await walk(app, [line, { ...ADA, 'X-Reason': 'so' }, 200, { body, headers: { 'x-notified': 'true' } }]);
+    for (const n of ['0.30000000000000004', '1e21', '5']) {
+      await walk(app, [`PATCH /people/7?n=${n}`, ADA, 200, { body: { query: { n: Number(n) } } }]);
+    }
+  });
+
+  it.each<[path: string, body: unknown, status: number, errors?: object]>([
+    ['x', ADA.body, 404],
+    ['1e3', ADA.body, 404],
+    ['1?limit=x', ADA.body, 400, { limit: any }],
+    ['1?limit=1&limit=2', ADA.body, 400, { limit: 'Send it only once.' }],
+    ['1?other=1', ADA.body, 400, { other: 'Unknown field.' }],
+    ['1?constructor=1', ADA.body, 400, { constructor: 'Unknown field.' }],
+    ['1?__proto__=1', ADA.body, 400, { ['__proto__']: 'Unknown field.' }],
+    ['1', { name: 7, home: { city: 1 } }, 422, { name: any, 'home.city': any }],
+    ['1', { name: 'Ada', home: { zip: 1 } }, 422, { 'home.zip': 'Unknown field.' }],
+    ['1', '{"name":', 400],
+    ['1', { name: 'x'.repeat(110_000) }, 413],
+    ['1', undefined, 415],
+  ])('rejects /people/%s with %j with %d, and names the errors', async (path, body, status, errors = {}) => {
+    const sent = typeof body === 'string' ? { 'Content-Type': 'application/json' } : {};
+    const reply = await ask(app, `PATCH /people/${path}`, { ...sent, body });
+    expect([reply.status, reply.type]).toEqual([status, 'application/problem+json']);
+    expect(Object.entries(reply.body.errors ?? {})).toEqual(Object.entries(errors));
+  });
+
+  it.each(['', ' ', '__proto__', 'constructor', 'toString', '\0', '\u202e', '🙂', '1e999', '-0', 'x'.repeat(5000)])(
+    'never fails for the text %j',
+    async (text) => {
+      const encoded = encodeURIComponent(text);
+      const sent = { 'X-Reason': encoded, 'Idempotency-Key': encoded, 'If-Match': encoded };
+      const body = { name: text, [text]: [text], home: { [text]: { [text]: text } } };
+      for (const path of [`${encoded}`, `1?limit=${encoded}&tags=${encoded}`, `1?${encoded}=1&u=${encoded}`, '1']) {
+        expect((await ask(app, `PATCH /people/${path}`, { ...sent, body })).status).toBeLessThan(500);
+      }
+    },
+  );
+
+  it('answers HEAD and OPTIONS, 405 with Allow for other methods, and leaves other paths to Express handlers', async () => {
+    const plain = serve({ plain: operation({ ...GET, path: '/plain.txt' }) }, { plain: done });
+    const headers = { allow: 'GET, HEAD, OPTIONS' };
+    await walk(
+      plain,
+      ['GET /plain.txt?a=1&a=2', {}, 204],
+      ['HEAD /plain.txt', {}, 204],
+      ['GET /plain.txt/', {}, 204],
+      ['OPTIONS /plain.txt', {}, 204, { headers }],
+      ['POST /plain.txt', {}, 405, { headers }],
+      ['GET /plainxtxt', {}, 404],
     );
-    const reply = await request(app)
-      .patch('/api/people/7?notify=true&tags=1&tags=2')
-      .set('X-Reason', 'because')
-      .send({ name: ' Ada ' });
-    expect(reply.status).toBe(200);
-    expect(reply.body).toEqual({ id: 7, name: 'Ada' });
-    expect(reply.headers['x-notified']).toBe('true');
-    expect(seen).toEqual([
-      {
-        params: { id: 7 },
-        query: { notify: true, tags: [1, 2] },
-        headers: { 'x-reason': 'because' },
-        body: { name: 'Ada' },
-      },
-    ]);
-  });
-
-  it.each([
-    ['/api/people/x', { name: 'Ada' }, 404, undefined],
-    ['/api/people/1e3', { name: 'Ada' }, 404, undefined],
-    ['/api/people/1?limit=x', { name: 'Ada' }, 400, { limit: expect.any(String) }],
-    ['/api/people/1?limit=1&limit=2', { name: 'Ada' }, 400, { limit: 'Send it only once.' }],
-    ['/api/people/1?other=1', { name: 'Ada' }, 400, { other: 'Unknown field.' }],
-    ['/api/people/1?constructor=1', { name: 'Ada' }, 400, { constructor: 'Unknown field.' }],
-    ['/api/people/1?__proto__=1', { name: 'Ada' }, 400, { ['__proto__']: 'Unknown field.' }],
-    [
-      '/api/people/1',
-      { name: 7, home: { city: 1 } },
-      422,
-      { name: expect.any(String), 'home.city': expect.any(String) },
-    ],
-    ['/api/people/1', { name: 'Ada', home: { zip: 1 } }, 422, { 'home.zip': 'Unknown field.' }],
-    ['/api/people/1', 'text', 415, undefined],
-  ])('rejects %s with %j with %d, and names the errors', async (path, body, status, errors) => {
-    const app = serve(implement(people, { changePerson: () => ({ status: 200, body: { id: 1, name: '' } }) }));
-    const reply = await request(app).patch(path).send(body);
-    expect(reply.status).toBe(status);
-    expect(reply.headers['content-type']).toMatch('application/problem+json');
-    expect(Object.entries(reply.body.errors ?? {})).toEqual(Object.entries(errors ?? {}));
-  });
-
-  it.each([
-    ['n=1e-7&u=5', { n: 1e-7, u: 5 }],
-    ['n=0.30000000000000004&u=all', { n: 0.1 + 0.2, u: 'all' }],
-    ['n=1e21&u=1&list=7&list=x', { n: 1e21, u: 1, list: [7, 'x'] }],
-  ])('reads what clients make of numbers and unions: %s', async (search, expected) => {
-    const read = {
-      read: operation({
-        method: 'GET',
-        path: '/read',
-        summary: 'Read',
-        query: z.strictObject({
-          n: z.number(),
-          u: z.union([z.int(), z.literal('all')]),
-          list: z.array(z.union([z.int(), z.literal('x')])).optional(),
-        }),
-        replies: { 200: { about: 'It.', body: z.unknown() } },
-      }),
-    };
-    const app = serve(implement(read, { read: ({ query }) => ({ status: 200, body: query }) }));
-    const reply = await request(app).get(`/api/read?${search}`);
-    expect([reply.status, reply.body]).toEqual([200, expected]);
-  });
-
-  it.each(['/api/it%zz', '/api/x//y', '/api/%00'])('answers %s with a problem', async (path) => {
-    const reply = await askRaw((await startForRaw()).port, `GET ${path} HTTP/1.1`);
-    expect([reply.status, reply.headers['content-type']]).toEqual([400, 'application/problem+json']);
-  });
-
-  async function startForRaw() {
-    const server = await startTestServer();
-    onTestFinished(() => server.close());
-    return server;
-  }
-
-  it('answers HEAD and OPTIONS, and 405 with Allow for other methods', async () => {
-    const plain = {
-      plain: operation({ method: 'GET', path: '/plain.txt', summary: 'Plain', replies: { 204: { about: 'Done.' } } }),
-    };
-    const app = serve(implement(plain, { plain: () => ({ status: 204 }) }));
-    expect((await request(app).get('/api/plain.txt?a=1&a=2')).status).toBe(204);
-    expect((await request(app).head('/api/plain.txt')).status).toBe(204);
-    expect((await request(app).get('/api/plain.txt/')).status).toBe(204);
-    expect((await request(app).options('/api/plain.txt')).headers.allow).toBe('GET, HEAD, OPTIONS');
-    const refused = await request(app).post('/api/plain.txt');
-    expect([refused.status, refused.headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
-    expect((await request(app).get('/api/plainxtxt')).status).toBe(404);
+    await walk(app, ['GET /other', {}, 200, { body: 'plain' }]);
   });
 
   it('matches in exact case, so that a step which guards its path sees each of its requests', async () => {
-    const facts = {
-      method: 'GET',
-      summary: 'A secret',
-      replies: { 200: { about: 'It.', body: z.unknown() } },
-    } as const;
     const secrets = {
-      getFixed: operation({ ...facts, path: '/admin/secret' }),
-      getNamed: operation({ ...facts, path: '/admin/secrets/:name', params: z.object({ name: z.string() }) }),
+      getFixed: operation({ ...get200(z.unknown()), path: '/admin/secret' }),
+      getNamed: operation({
+        ...get200(z.unknown()),
+        path: '/admin/secrets/:name',
+        params: z.object({ name: z.string() }),
+      }),
     };
     const part = implement(secrets, {
       getFixed: () => ({ status: 200, body: 'fixed' }),
@@ -168,8 +158,8 @@ describe('an operation', () => {
       req.path.startsWith('/api/admin/') ? void res.status(401).end() : next();
     const handler = resource('/admin/plain', { GET: (_req, res) => void res.json('plain') });
     const apps = [[], [guard]].map((steps) => createTestApp({ api: [part, handler], steps }));
-    const ask = (path: string) => Promise.all(apps.map((app) => request(app).get(path)));
-    const status = async (path: string) => (await ask(path)).map((reply) => reply.status);
+    const read = (path: string) => Promise.all(apps.map((one) => request(one).get(path)));
+    const status = async (path: string) => (await read(path)).map((reply) => reply.status);
     for (const path of ['secret', 'secret/', 'secrets/Ada', 'plain', 'plain/']) {
       expect(await status(`/api/admin/${path}`), path).toEqual([200, 401]);
       for (const other of [`/api/Admin/${path}`, `/API/admin/${path}`]) {
@@ -177,409 +167,242 @@ describe('an operation', () => {
       }
     }
     expect(await status('/api/admin/SECRETS/Ada')).toEqual([404, 401]);
-    expect((await ask('/api/admin/secrets/%252F'))[0]?.body).toBe('%2F');
+    expect((await read('/api/admin/secrets/%252F'))[0]?.body).toBe('%2F');
   });
 
-  it('is not served twice', () => {
-    const part = implement(people, { changePerson: () => ({ status: 200, body: { id: 1, name: '' } }) });
-    expect(() => serve(part, part)).toThrow('Two operations have PATCH /people/:id.');
-  });
-
-  it.each([
-    ['nothing', undefined],
-    ['a version only', { version: () => '1' }],
-  ])('needs a handler: %s', (_, changePerson) => {
-    expect(() => implement(people, { changePerson } as never)).toThrow(
+  const limited = operation({ ...GET, path: '/', limit: '0/min' });
+  it.each<[string, () => unknown, string]>([
+    ['it is served twice', () => createTestApp({ api: [echo, echo] }), 'Two operations have PATCH /people/:id.'],
+    [
+      'it has no handler',
+      () => implement(people, {} as never),
       'The operation "changePerson" (PATCH /people/:id) has no handler. Add `changePerson` to the handlers in implement().',
-    );
-  });
-
-  it.each([
-    ['a promise', Promise.resolve([]), 'returns a promise.'],
-    ['a member that is missing', [undefined], 'returns a list whose member 1 is undefined.'],
-  ])('needs a list of parts: %s', (_, api, words) => {
-    expect(() => createTestApp({ api: api as never })).toThrow(`\`api\` in src/server/product/index.ts ${words}`);
-  });
-
-  it('stands beside Express handlers', async () => {
-    const part = implement(people, { changePerson: () => ({ status: 200, body: { id: 1, name: '' } }) });
-    const app = createTestApp({ api: [part, (_req, res) => void res.json('plain')] });
-    expect((await request(app).get('/api/other')).body).toBe('plain');
+    ],
+    [
+      'it has a version only',
+      () => implement(people, { changePerson: { version: () => '1' } } as never),
+      'The operation "changePerson"',
+    ],
+    ['`api` is a promise', () => createTestApp({ api: Promise.resolve([]) as never }), 'returns a promise.'],
+    [
+      'a part is missing',
+      () => createTestApp({ api: [undefined] as never }),
+      '`api` in src/server/product/index.ts returns a list whose member 1 is undefined.',
+    ],
+    [
+      'its limit is none',
+      () => serve({ limited }, { limited: done }),
+      'The limit "0/min" of the operation "limited" is not valid.',
+    ],
+  ])('does not start if %s', (_name, start, message) => {
+    expect(start).toThrow(message);
   });
 
   it('fails if its reply is not what the schema describes, and does not send it', async () => {
     const { log, lines } = spyOnLog();
-    const part = implement(people, {
-      changePerson: () => ({ status: 200, body: { id: 1, name: 'Ada', password: 'canary' } as z.infer<typeof Person> }),
-    });
+    const ada = { id: 1, name: 'Ada', password: 'canary' } as z.infer<typeof Person>;
+    const part = implement(
+      { getPerson: operation({ ...get200(Person), path: '/person' }) },
+      { getPerson: () => ({ status: 200, body: ada }) },
+    );
     const app = createTestApp({ api: [part], log, funnel: createFunnel({ scrubber: noScrubber, log, build: 'test' }) });
-    const reply = await request(app).patch('/api/people/1').send({ name: 'Ada' });
-    expect(reply.status).toBe(500);
-    expect(reply.body.digest).toMatch(/^[0-9A-Z]{8}$/);
+    const reply = await ask(app, 'GET /person');
+    expect(reply).toMatchObject({ status: 500, body: { digest: expect.stringMatching(/^[0-9A-Z]{8}$/) } });
     expect(reply.text).not.toContain('canary');
-    expect(JSON.stringify(lines)).toContain('The reply of the operation changePerson is not what its schema describes');
+    expect(JSON.stringify(lines)).toContain('The reply of the operation getPerson is not what its schema describes');
+  });
+
+  it('says that it is deprecated, and until when it works', async () => {
+    const deprecated = { since: '2026-11-01', sunset: '2027-05-01', link: 'https://example.com/new' };
+    const app = serve({ old: operation({ ...GET, path: '/old', deprecated }) }, { old: done });
+    const headers = {
+      deprecation: '@1793491200',
+      sunset: 'Sat, 01 May 2027 00:00:00 GMT',
+      link: '<https://example.com/new>; rel="deprecation"',
+    };
+    await walk(app, ['GET /old', {}, 204, { headers }]);
   });
 });
 
 describe('the version of a reply', () => {
-  const list = {
-    list: operation({
-      method: 'GET',
-      path: '/list',
-      summary: 'List',
-      replies: { 200: { about: 'All.', body: z.array(Person) } },
-    }),
-  };
+  const list = { list: operation({ ...get200(z.array(Person)), path: '/list' }) };
+  /** fetch() sends `no-cache` with a condition. */
+  const known = (etag: string) => ({ 'If-None-Match': etag, 'Cache-Control': 'no-cache' });
 
   it('is compared before the handler runs, if it is cheap', async () => {
     let handled = 0;
     let version = 'first one';
-    const app = serve(
-      implement(list, {
-        list: {
-          version: async () => version,
-          handle() {
-            handled += 1;
-            return { status: 200, body: [] };
-          },
-        },
-      }),
-    );
-    const { etag } = (await request(app).get('/api/list')).headers;
-    expect(etag).toBe('W/"first%20one"');
-    const again = request(app).get('/api/list').set('If-None-Match', String(etag));
-    expect((await again.set('Cache-Control', 'no-cache')).status).toBe(304); // fetch() sends this
+    const handle = () => {
+      handled += 1;
+      return { status: 200 as const, body: [] };
+    };
+    const app = serve(list, { list: { version: async () => version, handle } });
+    await walk(app, ['GET /list', {}, 200, { headers: { etag: 'W/"first%20one"' } }]);
+    await walk(app, ['GET /list', known('W/"first%20one"'), 304]);
     expect(handled).toBe(1);
     version = 'second';
-    expect((await request(app).get('/api/list').set('If-None-Match', String(etag))).status).toBe(200);
+    await walk(app, ['GET /list', known('W/"first%20one"'), 200]);
   });
 
   it('is a hash by default', async () => {
-    const app = serve(implement(list, { list: () => ({ status: 200, body: [] }) }));
-    const { etag } = (await request(app).get('/api/list')).headers;
-    const again = request(app).get('/api/list').set('If-None-Match', String(etag));
-    expect((await again.set('Cache-Control', 'no-cache')).status).toBe(304);
+    const app = serve(list, { list: () => ({ status: 200 as const, body: [] }) });
+    const { etag = '' } = (await ask(app, 'GET /list')).headers;
+    await walk(app, ['GET /list', known(etag), 304]);
   });
 
   it('protects a change, if the caller sends the version that it knows', async () => {
     let stored = 1;
     const one = {
-      read: operation({
-        method: 'GET',
-        path: '/one',
-        summary: 'Read',
-        replies: { 200: { about: 'It.', body: z.object({}) } },
-      }),
-      change: operation({
-        method: 'PUT',
-        path: '/one',
-        summary: 'Change',
-        ifMatch: true,
-        replies: { 204: { about: 'Changed.' } },
-      }),
+      read: operation({ ...get200(z.object({})), path: '/one' }),
+      change: operation({ ...GET, method: 'PUT', path: '/one', ifMatch: true }),
     };
-    const app = serve(
-      implement(one, {
-        read: () => ({ status: 200, body: {}, version: String(stored) }),
-        change({ match }) {
-          match(String(stored));
-          stored += 1;
-          return { status: 204, version: String(stored) };
-        },
-      }),
-    );
-    const { etag } = (await request(app).get('/api/one')).headers;
-    const change = (tag: string) => request(app).put('/api/one').set('If-Match', tag);
-    expect((await change(String(etag))).headers.etag).toBe('"2"');
-    expect((await change(String(etag))).status).toBe(412);
-    expect((await change('"0", "2"')).status).toBe(204);
-    expect((await request(app).put('/api/one')).status).toBe(204);
-    expect(stored).toBe(4);
-  });
-});
-
-describe('a list with pages', () => {
-  const pages = {
-    list: operation({
-      method: 'GET',
-      path: '/numbers',
-      summary: 'List numbers',
-      query: z.strictObject({ even: z.boolean().optional() }),
-      paged: { limit: 2, max: 3 },
-      replies: { 200: { about: 'Numbers.', body: z.array(z.int()) } },
-    }),
-  };
-  const app = serve(
-    implement(pages, {
-      list({ page: { cursor = '0', limit } }) {
-        const first = Number(cursor);
-        const body = [0, 1, 2, 3, 4].slice(first, first + limit);
-        return { status: 200, body, next: first + limit < 5 ? String(first + limit) : undefined };
+    const part = implement(one, {
+      read: () => ({ status: 200, body: {}, version: String(stored) }),
+      change({ match }) {
+        match(String(stored));
+        stored += 1;
+        return { status: 204, version: String(stored) };
       },
-    }),
-  );
-
-  it('is followed by its links', async () => {
-    const seen: unknown[] = [];
-    let path: string | undefined = '/api/numbers?even=true&limit=3';
-    while (path) {
-      const reply: request.Response = await request(app).get(path);
-      seen.push(reply.body);
-      path = /^<([^>]+)>; rel="next"$/.exec(reply.headers.link ?? '')?.[1];
-      if (path) expect(path).toBe('/api/numbers?even=true&limit=3&cursor=3');
-    }
-    expect(seen).toEqual([
-      [0, 1, 2],
-      [3, 4],
-    ]);
-  });
-
-  it('refuses two cursors', async () => {
-    const reply = await request(app).get('/api/numbers?cursor=1&cursor=2');
-    expect([reply.status, reply.body.errors]).toEqual([400, { cursor: 'Send it only once.' }]);
-  });
-
-  it.each(['0', '4', 'x', '1&limit=2'])('refuses limit=%s', async (limit) => {
-    const reply = await request(app).get(`/api/numbers?limit=${limit}`);
-    expect([reply.status, Object.keys(reply.body.errors)]).toEqual([400, ['limit']]);
-  });
-});
-
-describe('a client in the same process', () => {
-  const numbers = {
-    list: operation({
-      method: 'GET',
-      path: '/numbers',
-      summary: 'List',
-      paged: { limit: 2, max: 3 },
-      replies: { 200: { about: 'Numbers.', body: z.array(z.int()), headers: { 'X-Total': 'How many.' } } },
-    }),
-    change: operation({
-      method: 'PUT',
-      path: '/numbers/:id',
-      summary: 'Change',
-      params: z.strictObject({ id: z.int() }),
-      body: z.strictObject({ value: z.int() }),
-      ifMatch: true,
-      replies: { 200: { about: 'It.', body: z.object({ value: z.int() }) } },
-    }),
-    fail: operation({ method: 'GET', path: '/fail', summary: 'Fail', replies: { 204: { about: 'Never.' } } }),
-  };
-  const failure = new Error('failed');
-  const part = implement(numbers, {
-    list: ({ page: { cursor = '0', limit } }) => ({
-      status: 200,
-      body: [0, 1, 2].slice(Number(cursor), Number(cursor) + limit),
-      headers: { 'X-Total': '3' },
-      next: cursor === '0' ? '2' : undefined,
-      version: 'all of them',
-    }),
-    change({ params, body, match }) {
-      if (params.id === 0) throw new HttpError(410, 'It was deleted.');
-      match('1');
-      return { status: 200, body };
-    },
-    fail() {
-      throw failure;
-    },
-  });
-
-  /** Calls it in a handler, as a loader does. */
-  async function call<Result>(run: (client: Client<typeof numbers>) => Promise<Result>): Promise<Result> {
-    let result: Promise<Result> | undefined;
-    const handler: RequestHandler = (req, res) => {
-      result = run(localClient<typeof numbers>(req));
-      result.then(
-        () => res.end(),
-        () => res.end(),
-      );
-    };
-    await request(createTestApp({ api: [part, handler] })).get('/api/other');
-    return result ?? Promise.reject(new Error('The handler did not run.'));
-  }
-
-  it('returns what a request gets', async () => {
-    const list = await call((client) => client.get('/numbers'));
-    expect(list).toMatchObject({ ok: true, status: 200, body: [0, 1], next: '2' });
-    expect(list.ok && [list.headers.get('X-Total'), list.headers.get('ETag')]).toEqual(['3', '"all%20of%20them"']);
-    const rest = await call((client) => client.get('/numbers', { query: { cursor: '2' } }));
-    expect(rest).toMatchObject({ body: [2], next: undefined });
-    const changed = await call((client) =>
-      client.put('/numbers/:id', { params: { id: 1 }, body: { value: 7 }, headers: { 'If-Match': '"1"' } }),
+    });
+    await walk(
+      createTestApp({ api: [part] }),
+      ['GET /one', {}, 200, { headers: { etag: '"1"' } }],
+      ['PUT /one', { 'If-Match': '"1"' }, 204, { headers: { etag: '"2"' } }],
+      ['PUT /one', { 'If-Match': '"1"' }, 412],
+      ['PUT /one', { 'If-Match': 'W/"2"' }, 412],
+      ['PUT /one', { 'If-Match': '"0", "2"' }, 204],
+      ['PUT /one', { 'If-Match': '*' }, 204],
+      ['PUT /one', {}, 204],
     );
-    expect(changed).toMatchObject({ ok: true, body: { value: 7 } });
-  });
-
-  it.each([
-    [0, { value: 1 }, {}, { status: 410, detail: 'It was deleted.' }],
-    [1, { value: 'x' as never }, {}, { status: 422, errors: { value: expect.any(String) } }],
-    [1, { value: 1 }, { 'If-Match': '"0"' }, { status: 412 }],
-    ['x' as never, { value: 1 }, {}, { status: 404 }],
-  ])('returns the problems of %j with %j and %j', async (id, body, headers, problem) => {
-    expect(await call((client) => client.put('/numbers/:id', { params: { id }, body, headers }))).toMatchObject({
-      ok: false,
-      problem,
-    });
-  });
-
-  it('throws what the handler throws', async () => {
-    await expect(call((client) => client.get('/fail'))).rejects.toBe(failure);
-    const signal = AbortSignal.abort(new Error('left'));
-    await expect(call((client) => client.get('/numbers', { signal }))).rejects.toThrow('left');
-  });
-
-  it('says that an operation has no handler', async () => {
-    const missing = '/other' as string as '/numbers';
-    await expect(call((client) => client.get(missing))).rejects.toThrow('The API has no operation GET /other.');
   });
 });
 
-describe('a deprecated operation', () => {
-  it('says so, and until when it works', async () => {
-    const old = {
-      old: operation({
-        method: 'GET',
-        path: '/old',
-        summary: 'Old',
-        deprecated: { since: '2026-11-01', sunset: '2027-05-01', link: 'https://example.com/new' },
-        replies: { 204: { about: 'Done.' } },
-      }),
-    };
-    const { headers } = await request(serve(implement(old, { old: () => ({ status: 204 }) }))).get('/api/old');
-    expect(headers).toMatchObject({
-      deprecation: '@1793491200',
-      sunset: 'Sat, 01 May 2027 00:00:00 GMT',
-      link: '<https://example.com/new>; rel="deprecation"',
-    });
+it('a list has pages, which follow each other by links', async () => {
+  const list = operation({
+    ...get200(z.array(z.int())),
+    path: '/numbers',
+    query: z.strictObject({ even: z.boolean().optional() }),
+    paged: { limit: 2, max: 3 },
   });
+  const part = implement(
+    { list },
+    {
+      list({ page: { cursor = '0', limit } }) {
+        const body = [0, 1, 2, 3, 4].slice(Number(cursor), Number(cursor) + limit);
+        return { status: 200, body, next: cursor === '0' ? String(limit) : undefined };
+      },
+    },
+  );
+  const app = createTestApp({ api: [part] });
+  const link = '</api/numbers?even=true&limit=3&cursor=3>; rel="next"';
+  const refused = (field: string) => ({ body: { errors: { [field]: any } } });
+  await walk(
+    app,
+    ['GET /numbers', {}, 200, { body: [0, 1] }],
+    ['GET /numbers?even=true&limit=3', {}, 200, { body: [0, 1, 2], headers: { link } }],
+    ['GET /numbers?even=true&limit=3&cursor=3', {}, 200, { body: [3, 4] }],
+    ['GET /numbers?cursor=1&cursor=2', {}, 400, refused('cursor')],
+    ...['0', '4', 'x', '1&limit=2'].map((limit): Step => [`GET /numbers?limit=${limit}`, {}, 400, refused('limit')]),
+  );
+  expect((await ask(app, 'GET /numbers?cursor=3')).headers.link).toBeUndefined();
 });
 
 describe('a caller', () => {
   const operations = {
-    whoAmI: operation({
-      method: 'GET',
-      path: '/me',
-      summary: 'Who am I',
-      replies: { 200: { about: 'A name.', body: z.object({ name: z.string() }) } },
-    }),
-    ping: operation({
-      method: 'GET',
-      path: '/ping',
-      summary: 'Ping',
-      isOpen: true,
-      replies: { 204: { about: 'Here.' } },
-    }),
+    whoAmI: operation({ ...get200(z.object({ name: z.string() })), path: '/me' }),
+    ping: operation({ ...GET, path: '/ping', isOpen: true }),
   };
+  const start = (auth: ReturnType<typeof bearer<{ id: number; name: string }>>) => {
+    const whoAmI = ({ caller }: { caller: { name: string } }) => ({
+      status: 200 as const,
+      body: { name: caller.name },
+    });
+    return createTestApp({ api: [implement(operations, { whoAmI, ping: done }, { auth })] });
+  };
+  const ada = { id: 7, name: 'Ada' };
 
   it('is found by a token', async () => {
-    const auth = bearer(async (token) => (token === 'secret-token' ? { id: 7, name: 'Ada' } : undefined));
-    const app = serve(
-      implement(
-        operations,
-        { whoAmI: ({ caller }) => ({ status: 200, body: { name: caller.name } }), ping: () => ({ status: 204 }) },
-        { auth },
+    const app = start(bearer(async (token) => (token === 'secret-token' ? ada : undefined)));
+    const refused = (challenge: string) => ({
+      type: 'application/problem+json',
+      headers: { 'www-authenticate': `Bearer realm="api"${challenge}` },
+    });
+    await walk(
+      app,
+      ['GET /me', { Authorization: 'Bearer secret-token' }, 200, { body: { name: 'Ada' } }],
+      ['GET /me', { Authorization: 'bearer  secret-token ' }, 200],
+      ['GET /me', { Authorization: 'Bearer other' }, 401, refused(', error="invalid_token"')],
+      ['GET /me', {}, 401, refused('')],
+      ...['', 'Bearer', 'Basic secret-token', 'secret-token', 'Bearer secret-token x'].map(
+        (Authorization): Step => ['GET /me', { Authorization }, 401],
       ),
+      ['GET /ping', {}, 204],
     );
-    const me = (value?: string) => {
-      const asked = request(app).get('/api/me');
-      return value === undefined ? asked : asked.set('Authorization', value);
-    };
-    expect((await me('Bearer secret-token')).body).toEqual({ name: 'Ada' });
-    const unknown = await me('Bearer other');
-    expect([unknown.status, unknown.headers['www-authenticate']]).toEqual([
-      401,
-      'Bearer realm="api", error="invalid_token"',
-    ]);
-    const none = await me();
-    expect([none.status, none.headers['www-authenticate'], none.type]).toEqual([
-      401,
-      'Bearer realm="api"',
-      'application/problem+json',
-    ]);
-    expect((await request(app).get('/api/ping')).status).toBe(204);
   });
 
   it('is found by a session', async () => {
-    const auth = session((req) => (req.headers.cookie === 'sid=1' ? { id: 'ada', name: 'Ada' } : undefined), 'sid');
-    const app = serve(
-      implement(
-        operations,
-        { whoAmI: ({ caller }) => ({ status: 200, body: { name: caller.name } }), ping: () => ({ status: 204 }) },
-        { auth },
-      ),
+    const app = start(session((req) => (req.headers.cookie === 'sid=1' ? ada : undefined), 'sid'));
+    const security = (...schemes: string[]) => ({ get: { security: schemes.map((name) => ({ [name]: [] })) } });
+    const body = {
+      components: { securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'sid' } } },
+      paths: { '/api/me': security('session'), '/api/ping': security() },
+    };
+    await walk(
+      app,
+      ['GET /me', { Cookie: 'sid=1' }, 200, { body: { name: 'Ada' } }],
+      ['GET /me', {}, 401, { headers: { 'www-authenticate': 'Cookie realm="api"' } }],
+      ['GET /openapi.json', {}, 200, { body }],
     );
-    expect((await request(app).get('/api/me').set('Cookie', 'sid=1')).body).toEqual({ name: 'Ada' });
-    expect((await request(app).get('/api/me')).headers['www-authenticate']).toBe('Cookie realm="api"');
-    const { components, paths } = (await request(app).get('/api/openapi.json')).body;
-    expect(components.securitySchemes).toEqual({ session: { type: 'apiKey', in: 'cookie', name: 'sid' } });
-    expect([paths['/api/me'].get.security, paths['/api/ping'].get.security]).toEqual([[{ session: [] }], []]);
   });
 });
 
 describe('a limit', () => {
   const limited = {
-    search: operation({
-      method: 'GET',
-      path: '/search',
-      summary: 'Search',
-      limit: '2/day',
-      replies: { 204: { about: 'Done.' } },
-    }),
-    other: operation({ method: 'GET', path: '/other', summary: 'Other', replies: { 204: { about: 'Done.' } } }),
+    search: operation({ ...GET, path: '/search', limit: '2/day' }),
+    other: operation({ ...GET, path: '/other' }),
   };
-  const handlers = { search: () => ({ status: 204 as const }), other: () => ({ status: 204 as const }) };
+  const start = (lookup?: Parameters<typeof bearer>[0]) =>
+    createTestApp({
+      api: [implement(limited, { search: done, other: done }, lookup ? { auth: bearer(lookup as never) } : {})],
+    });
+  const as = (token: string) => ({ Authorization: `Bearer ${token}` });
+  const search = (sent: Sent, status: number, headers = {}): Step => ['GET /search', sent, status, { headers }];
+  const digits = expect.stringMatching(/^[1-9]\d*$/);
 
   it('is counted for each operation and caller, with headers that say what is left', async () => {
-    const auth = bearer((token) => ({ id: token }));
-    const app = serve(implement(limited, handlers, { auth }));
-    const search = (token: string) => request(app).get('/api/search').set('Authorization', `Bearer ${token}`);
-    const first = await search('ada');
-    expect([first.status, first.headers['ratelimit-policy']]).toEqual([204, '"default";q=2;w=86400']);
-    expect(first.headers.ratelimit).toMatch(/^"default";r=1;t=\d+$/);
-    expect((await search('ada')).status).toBe(204);
-    const refused = await search('ada');
-    expect([refused.status, refused.type]).toEqual([429, 'application/problem+json']);
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    expect((await search('grace')).status).toBe(204);
-    expect((await request(app).get('/api/other').set('Authorization', 'Bearer ada')).status).toBe(204);
+    const ratelimit = expect.stringMatching(/^"default";r=1;t=\d+$/);
+    await walk(
+      start((token) => ({ id: token })),
+      search(as('ada'), 204, { 'ratelimit-policy': '"default";q=2;w=86400', ratelimit }),
+      search(as('ada'), 204),
+      search(as('ada'), 429, { 'retry-after': digits, 'content-type': 'application/problem+json' }),
+      search(as('grace'), 204),
+      ['GET /other', as('ada'), 204],
+    );
   });
 
-  it('is counted by address without callers', async () => {
-    const app = serve(implement(limited, handlers));
-    const statuses = [];
-    for (let count = 0; count < 3; count++) statuses.push((await request(app).get('/api/search')).status);
-    expect(statuses).toEqual([204, 204, 429]);
-  });
-
-  it('is counted by address for callers that are refused, and does not refuse others', async () => {
-    const auth = bearer((token) => (token === 'ada' ? { id: 1 } : undefined));
-    const app = serve(implement(limited, handlers, { auth }));
-    const search = (token: string) => request(app).get('/api/search').set('Authorization', `Bearer ${token}`);
-    expect([(await search('x1')).status, (await search('x2')).status]).toEqual([401, 401]);
-    const refused = [await search('x3'), await request(app).get('/api/search')];
-    expect(refused.map(({ status }) => status)).toEqual([429, 429]);
-    expect(Number(refused[0]?.headers['retry-after'])).toBeGreaterThan(0);
-    expect((await search('ada')).status).toBe(204);
-    expect((await request(app).get('/api/other').set('Authorization', 'Bearer x')).status).toBe(401);
+  it('is counted by address without callers, and for callers that are refused, and does not refuse others', async () => {
+    await walk(start(), search({}, 204), search({}, 204), search({}, 429));
+    await walk(
+      start((token) => (token === 'ada' ? { id: 1 } : undefined)),
+      ...['x1', 'x2'].map((token) => search(as(token), 401)),
+      search(as('x3'), 429, { 'retry-after': digits }),
+      search({}, 429),
+      search(as('ada'), 204),
+      ['GET /other', as('x'), 401],
+    );
   });
 
   it('does not count a failure to find the caller', async () => {
-    const auth = bearer(() => Promise.reject(new Error('no connection')));
-    const app = serve(implement(limited, handlers, { auth }));
-    const search = () => request(app).get('/api/search').set('Authorization', 'Bearer ada');
-    expect([(await search()).status, (await search()).status, (await search()).status]).toEqual([500, 500, 500]);
-  });
-
-  it('is checked when the server starts', () => {
-    const wrong = operation({ ...limited.search, limit: '0/min' });
-    expect(() => serve(implement({ wrong }, { wrong: handlers.search }))).toThrow(
-      'The limit "0/min" of the operation "wrong" is not valid.',
+    const failed = search(as('ada'), 500);
+    await walk(
+      start(() => Promise.reject(new Error('no connection'))),
+      failed,
+      failed,
+      failed,
     );
   });
 });
-
-/** Open operations accept no shorter keys. */
-const [A, B, C] = ['a'.repeat(16), 'b'.repeat(16), 'c'.repeat(16)] as const;
 
 describe('an idempotent operation', () => {
   const orders = {
@@ -592,64 +415,73 @@ describe('an idempotent operation', () => {
       replies: { 201: { about: 'The order.', body: z.object({ id: z.int() }), headers: { Location: 'Its URL.' } } },
     }),
   };
+  const [A, B] = ['a'.repeat(16), 'b'.repeat(16)];
 
-  async function start() {
+  function start({ auth, store = createMemoryStore() }: { auth?: ReturnType<typeof bearer>; store?: ApiStore } = {}) {
     const gate = Promise.withResolvers<void>();
     let count = 0;
-    const app = serve(
-      implement(orders, {
-        async addOrder({ body }) {
+    const part = implement(
+      orders,
+      {
+        async addOrder({ body }: { body: { item: string } }) {
           if (body.item === 'slow') await gate.promise;
           count += 1;
           if (body.item === 'broken' && count === 1) throw new HttpError(503);
-          return { status: 201, body: { id: count }, headers: { Location: `/api/orders/${count}` } };
+          return { status: 201 as const, body: { id: count }, headers: { Location: `/api/orders/${count}` } };
         },
-      }),
+      },
+      auth ? { auth } : {},
     );
-    const order = (item: string, key?: string) => {
-      const asked = request(app).post('/api/orders').send({ item });
-      return key === undefined ? asked : asked.set('Idempotency-Key', key);
-    };
-    return { order, gate };
+    return { app: createTestApp({ api: [part], apiStore: store }), gate, count: () => count };
   }
 
-  it('runs once for a key, and repeats its response', async () => {
-    const { order } = await start();
-    const first = await order('book', A);
-    const again = await order('book', A);
-    expect([first.body, first.headers['idempotency-replayed']]).toEqual([{ id: 1 }, undefined]);
-    expect([again.status, again.body, again.headers.location]).toEqual([201, { id: 1 }, '/api/orders/1']);
-    expect(again.headers['idempotency-replayed']).toBe('true');
-    expect((await order('book', B)).body).toEqual({ id: 2 });
-    expect((await order('book')).body).toEqual({ id: 3 });
+  const order = (item: string, key: string | undefined, status: number, expected = {}, headers = {}): Step => {
+    const sent = { ...headers, ...(key !== undefined && { 'Idempotency-Key': key }), body: { item } };
+    return ['POST /orders', sent, status, expected];
+  };
+  const id = (value: number) => ({ body: { id: value } });
+
+  it('runs once for a key, repeats its response, and refuses the key for another request', async () => {
+    const replayed = { ...id(1), headers: { location: '/api/orders/1', 'idempotency-replayed': 'true' } };
+    await walk(
+      start().app,
+      order('book', A, 201, id(1)),
+      order('book', A, 201, replayed),
+      order('book', B, 201, id(2)),
+      order('book', undefined, 201, id(3)),
+      order('pen', A, 422),
+    );
   });
 
   it('keeps the keys of callers apart, for any ids', async () => {
-    let count = 0;
     const ids: Record<string, string | number> = { a: 'bob', b: 'bob smith', c: '["bob"]', d: 1, e: '1' };
-    const auth = bearer((token) => ({ id: ids[token] ?? '' }));
-    const part = implement(orders, { addOrder: () => ({ status: 201, body: { id: ++count } }) }, { auth });
-    const app = serve(part);
-    const order = async (token: string, key: string) => {
-      const asked = request(app)
-        .post('/api/orders')
-        .set({ 'Idempotency-Key': key, Authorization: `Bearer ${token}` });
-      return (await asked.send({ item: 'book' })).body.id;
-    };
-    expect([await order('a', 'smith 1'), await order('b', '1'), await order('a', 'smith 1')]).toEqual([1, 2, 1]);
-    expect([await order('c', '1'), await order('d', '1'), await order('e', '1')]).toEqual([3, 4, 5]);
+    const by = (token: string, key: string, value: number) =>
+      order('book', key, 201, id(value), { Authorization: `Bearer ${token}` });
+    await walk(
+      start({ auth: bearer((token) => ({ id: ids[token] ?? '' })) }).app,
+      ...[by('a', 'smith 1', 1), by('b', '1', 2), by('a', 'smith 1', 1)],
+      ...[by('c', '1', 3), by('d', '1', 4), by('e', '1', 5)],
+    );
   });
 
   it('needs a key that others do not have if it is open, because strangers can share an address', async () => {
-    const { order } = await start();
-    for (const key of ['1', 'order-2026-1', 'x'.repeat(15)]) {
-      const refused = await order('book', key);
-      expect([refused.status, refused.body.detail]).toEqual([400, expect.stringContaining('Use 16 to 255')]);
-    }
-    expect((await order('book', 'x'.repeat(16))).body).toEqual({ id: 1 });
+    const short = { body: { detail: expect.stringContaining('Use 16 to 255') } };
+    await walk(
+      start().app,
+      ...['1', 'order-2026-1', 'x'.repeat(15), 'x'.repeat(256)].map((key) => order('book', key, 400, short)),
+    );
   });
 
-  it('works with a store that knows no ids of claims', async () => {
+  it('refuses a key that is in use', async () => {
+    const { app, gate } = start();
+    const send = () => ask(app, 'POST /orders', { 'Idempotency-Key': A, body: { item: 'slow' } });
+    const slow = send().then((reply) => reply.body);
+    await expect.poll(async () => (await send()).status).toBe(409);
+    gate.resolve();
+    expect(await slow).toEqual({ id: 1 });
+  });
+
+  it('runs again after a failure, also with a store that knows no ids of claims', async () => {
     const inner = createMemoryStore();
     const store: ApiStore = {
       ...inner,
@@ -657,109 +489,63 @@ describe('an idempotent operation', () => {
       keep: (key, reply) => inner.keep(key, reply),
       release: (key) => inner.release(key),
     };
-    let count = 0;
-    const part = implement(orders, {
-      addOrder() {
-        count += 1;
-        if (count === 1) throw new HttpError(503);
-        return { status: 201, body: { id: count } };
-      },
-    });
-    const app = createTestApp({ api: [part], apiStore: store });
-    const order = () => request(app).post('/api/orders').set('Idempotency-Key', A).send({ item: 'book' });
-    expect([(await order()).status, (await order()).body, (await order()).body]).toEqual([503, { id: 2 }, { id: 2 }]);
-  });
-
-  it('refuses a key that was used for another request, is in use, or is not valid', async () => {
-    const { order, gate } = await start();
-    await order('book', A);
-    expect((await order('pen', A)).status).toBe(422);
-    const slow = order('slow', C).then((reply) => reply.body);
-    await expect.poll(async () => (await order('slow', C)).status).toBe(409);
-    gate.resolve();
-    expect(await slow).toEqual({ id: expect.any(Number) });
-    expect((await order('book', 'x'.repeat(256))).status).toBe(400);
+    for (const options of [{}, { store }]) {
+      const twice = [order('broken', A, 201, id(2)), order('broken', A, 201, id(2))];
+      await walk(start(options).app, order('broken', A, 503), ...twice);
+    }
   });
 
   it('is not run twice if its response could not be kept', async () => {
-    let count = 0;
     const store: ApiStore = { ...createMemoryStore(), keep: () => Promise.reject(new Error('no connection')) };
-    const part = implement(orders, { addOrder: () => ({ status: 201, body: { id: ++count } }) });
-    const app = createTestApp({ api: [part], apiStore: store });
-    const order = () => request(app).post('/api/orders').set('Idempotency-Key', A).send({ item: 'book' });
-    expect([(await order()).status, (await order()).status, count]).toEqual([500, 409, 1]);
-  });
-
-  it('runs again after a failure', async () => {
-    const { order } = await start();
-    expect((await order('broken', A)).status).toBe(503);
-    expect((await order('broken', A)).body).toEqual({ id: 2 });
+    const { app, count } = start({ store });
+    await walk(app, order('book', A, 500), order('book', A, 409));
+    expect(count()).toBe(1);
   });
 });
 
 describe('lines', () => {
-  const streams = {
-    lines: operation({
-      method: 'GET',
-      path: '/lines/:count',
-      summary: 'Lines',
-      params: z.strictObject({ count: z.int() }),
-      replies: { 200: { about: 'A line each.', lines: Person } },
-      problems: { 409: 'There are none.' },
-    }),
-  };
-
-  it('are streamed as they are produced, and an error before the first one has its status', async () => {
-    async function* toLines(count: number) {
-      if (count === 0) throw new HttpError(409, 'There are none.');
-      for (let index = 0; index < count; index++) yield { id: index, name: 'Ada' };
-    }
-    let ended = 0;
-    const app = serve(
-      implement(streams, {
-        lines: ({ params }) => ({
-          status: 200,
-          lines: (async function* () {
-            try {
-              yield* toLines(params.count);
-            } finally {
-              ended += 1;
-            }
-          })(),
-        }),
-      }),
-    );
-    const reply = await request(app).get('/api/lines/3').buffer(true);
-    expect(reply.headers['content-type']).toBe('application/x-ndjson');
-    expect(reply.text ?? String(reply.body)).toBe(
-      '{"id":0,"name":"Ada"}\n{"id":1,"name":"Ada"}\n{"id":2,"name":"Ada"}\n',
-    );
-    expect((await request(app).get('/api/lines/0')).status).toBe(409);
-    expect(ended).toBe(2);
-    const head = await request(app).head('/api/lines/3');
-    expect(head.status).toBe(200);
-    expect(head.headers['content-type']).toBe('application/x-ndjson');
-    expect(ended).toBe(2);
+  const params = z.strictObject({ count: z.int() });
+  const lines = operation({
+    ...GET,
+    path: '/lines/:count',
+    params,
+    replies: { 200: { about: 'A line each.', lines: Person } },
+    problems: { 409: 'There are none.' },
   });
 
-  it('end at a line that the schema refuses', async () => {
-    async function* toLines() {
-      yield { id: 1, name: 'Ada' };
-      yield { id: 2, name: 'Grace', password: 'canary' };
+  it('are streamed as they are produced, end at one that the schema refuses, and can fail before the first', async () => {
+    let ended = 0;
+    async function* toLines(count: number) {
+      try {
+        if (count === 0) throw new HttpError(409, 'There are none.');
+        for (let index = 0; index < Math.min(count, 3); index++) yield { id: index, name: 'Ada' };
+        if (count > 3) yield { id: 3, name: 'Grace', password: 'canary' };
+      } finally {
+        ended += 1;
+      }
     }
-    const app = serve(implement(streams, { lines: () => ({ status: 200, lines: toLines() }) }));
-    const sent = await new Promise<string>((resolve) => {
+    const part = implement({ lines }, { lines: (input) => ({ status: 200, lines: toLines(input.params.count) }) });
+    const server = await startTestServer({ api: [part] });
+    onTestFinished(() => server.close());
+    async function read(path: string, method = 'GET') {
+      const reply = await fetch(`http://127.0.0.1:${server.port}/api/lines/${path}`, { method });
       let text = '';
-      request(app)
-        .get('/api/lines/1')
-        .parse((response, done) => {
-          response.on('data', (chunk: Buffer) => (text += chunk.toString()));
-          response.on('error', () => done(null, text));
-          response.on('end', () => done(null, text));
-        })
-        .end(() => resolve(text));
-    });
-    expect(sent).toBe('{"id":1,"name":"Ada"}\n');
+      const body = reply.body?.pipeThrough(new TextDecoderStream()) ?? [];
+      try {
+        for await (const part of body) text += part;
+      } catch {
+        text += 'broken';
+      }
+      return [reply.status, reply.headers.get('content-type'), text];
+    }
+    const type = 'application/x-ndjson';
+    const whole = '{"id":0,"name":"Ada"}\n{"id":1,"name":"Ada"}\n{"id":2,"name":"Ada"}\n';
+    expect(await read('3')).toEqual([200, type, whole]);
+    expect(await read('4')).toEqual([200, type, `${whole}broken`]);
+    expect((await read('0'))[0]).toBe(409);
+    expect(ended).toBe(3);
+    expect(await read('3', 'HEAD')).toEqual([200, type, '']);
+    expect(ended).toBe(3);
   });
 
   it('end without a report if the client leaves during the first line', async () => {
@@ -777,13 +563,12 @@ describe('lines', () => {
     }
     const { log, lines: logged } = spyOnLog();
     const server = await startTestServer({
-      api: [implement(streams, { lines: () => ({ status: 200, lines: toLines() }) })],
+      api: [implement({ lines }, { lines: () => ({ status: 200, lines: toLines() }) })],
       log,
       funnel: createFunnel({ scrubber: noScrubber, log, build: 'test' }),
     });
     onTestFinished(() => server.close());
-    const asked = get({ port: server.port, path: '/api/lines/1', agent: false });
-    asked.on('error', () => {});
+    const asked = get({ port: server.port, path: '/api/lines/1', agent: false }).on('error', () => {});
     await until(() => begun === 1, 'the request');
     asked.destroy();
     await until(() => logged.some(({ msg }) => msg === 'request'), 'the line of the request');
@@ -797,92 +582,121 @@ describe('lines', () => {
 describe('a client', () => {
   const todos = {
     getTodo: operation({
-      method: 'GET',
+      ...get200(z.object({ id: z.int(), tags: z.array(z.string()) })),
       path: '/todos/:id',
-      summary: 'Get',
       params: z.strictObject({ id: z.int() }),
       query: z.strictObject({ tags: z.array(z.string()).optional() }),
-      replies: { 200: { about: 'It.', body: z.object({ id: z.int(), tags: z.array(z.string()) }) } },
       problems: { 410: 'It was deleted.' },
     }),
-    addTodo: operation({
-      method: 'POST',
-      path: '/todos',
-      summary: 'Add',
+    putTodo: operation({
+      method: 'PUT',
+      path: '/todos/:id',
+      summary: 'Change',
+      params: z.strictObject({ id: z.int() }),
       body: z.strictObject({ title: z.string().min(1, 'Enter a title.') }),
-      replies: { 201: { about: 'It.', body: z.object({ title: z.string() }) } },
+      ifMatch: true,
+      replies: { 200: { about: 'It.', body: z.object({ title: z.string() }) } },
     }),
     listTodos: operation({
-      method: 'GET',
+      ...GET,
       path: '/todos',
-      summary: 'List',
       paged: { limit: 1, max: 1 },
-      replies: { 200: { about: 'Their cursors.', body: z.array(z.string()) } },
+      replies: { 200: { about: 'Cursors.', body: z.array(z.string()), headers: { 'X-Total': 'How many.' } } },
     }),
-    fail: operation({ method: 'GET', path: '/fail', summary: 'Fail', replies: { 204: { about: 'Never.' } } }),
+    fail: operation({ ...GET, path: '/fail' }),
   };
   type Todos = typeof todos;
+  const failure = new Error('canary');
+  let failed = 0;
+  const part = implement(todos, {
+    getTodo({ params: { id }, query: { tags = [] } }) {
+      if (id === 0) throw new HttpError(410, 'It was deleted.');
+      return { status: 200, body: { id, tags } };
+    },
+    putTodo({ body, match }) {
+      match('1');
+      return { status: 200, body };
+    },
+    listTodos({ page: { cursor = '' } }) {
+      const next = cursor === '0' ? 'b&c >' : undefined;
+      return { status: 200, body: [cursor], next, version: 'all of them', headers: { 'X-Total': '3' } };
+    },
+    fail() {
+      failed += 1;
+      throw failure;
+    },
+  });
 
-  async function start() {
-    let failed = 0;
-    const part = implement(todos, {
-      getTodo({ params: { id }, query: { tags = [] } }) {
-        if (id === 0) throw new HttpError(410, 'It was deleted.');
-        return { status: 200, body: { id, tags } };
-      },
-      addTodo: ({ body }) => ({ status: 201, body }),
-      listTodos: ({ page: { cursor = '' } }) => ({
-        status: 200,
-        body: [cursor],
-        next: cursor === '0' ? 'b&c >' : undefined,
-      }),
-      fail() {
-        failed += 1;
-        throw new Error('canary');
-      },
-    });
+  type Call = <Result>(run: (client: Client<Todos>) => Promise<Result>) => Promise<Result>;
+
+  const remotely: Call = async (run) => {
     const server = await startTestServer({ api: [part] });
     onTestFinished(() => server.close());
-    return {
-      client: createClient<Todos>({ base: `http://127.0.0.1:${server.port}/api` }),
-      countFailed: () => failed,
+    return run(createClient<Todos>({ base: `http://127.0.0.1:${server.port}/api` }));
+  };
+
+  /** Calls it in a handler, as a loader does. */
+  const inProcess: Call = async (run) => {
+    let result: ReturnType<typeof run> | undefined;
+    const handler: RequestHandler = (req, res) => {
+      result = run(localClient<Todos>(req));
+      const end = () => void res.end();
+      result.then(end, end);
     };
-  }
+    await ask(createTestApp({ api: [part, handler] }), 'GET /other');
+    return result ?? Promise.reject(new Error('The handler did not run.'));
+  };
 
-  it('calls operations with checked types', async () => {
-    const { client } = await start();
-    const todo = await client.get('/todos/:id', { params: { id: 7 }, query: { tags: ['a', 'b c'] } });
-    expect(todo).toMatchObject({ ok: true, status: 200, body: { id: 7, tags: ['a', 'b c'] } });
-    const added = await client.post('/todos', { body: { title: 'x' } });
-    expect(added.ok && added.body.title).toBe('x');
-    const seen: unknown[] = [];
-    for (let next: string | undefined = '0'; next !== undefined; ) {
-      const page: CallResult<Todos['listTodos']> = await client.get('/todos', { query: { cursor: next } });
-      if (!page.ok) break;
-      seen.push(page.body);
-      next = page.next;
-    }
-    expect(seen).toEqual([['0'], ['b&c >']]);
-  });
-
-  it('returns problems, and throws failures after three attempts', async () => {
-    const { client, countFailed } = await start();
-    const gone = await client.get('/todos/:id', { params: { id: 0 } });
-    expect(gone).toMatchObject({ ok: false, problem: { status: 410, detail: 'It was deleted.' } });
-    const invalid = await client.post('/todos', { body: { title: '' } });
-    expect(!invalid.ok && invalid.problem.errors).toEqual({ title: 'Enter a title.' });
-    await expect(client.get('/fail')).rejects.toMatchObject({
-      name: 'ApiError',
-      status: 500,
-      problem: { digest: expect.any(String) },
+  describe.each([
+    ['of another process', remotely],
+    ['in the same process', inProcess],
+  ])('%s', (_name, call) => {
+    it('returns what a request gets, and problems', async () => {
+      const [todo, first, last, changed] = await call(async (client) => [
+        await client.get('/todos/:id', { params: { id: 7 }, query: { tags: ['a', 'b c'] } }),
+        await client.get('/todos', { query: { cursor: '0' } }),
+        await client.get('/todos', { query: { cursor: 'b&c >' } }),
+        await client.put('/todos/:id', { params: { id: 1 }, body: { title: 'x' }, headers: { 'If-Match': '"1"' } }),
+      ]);
+      expect(todo).toMatchObject({ ok: true, status: 200, body: { id: 7, tags: ['a', 'b c'] } });
+      expect(first).toMatchObject({ body: ['0'], next: 'b&c >' });
+      expect(first?.ok && [first.headers.get('X-Total'), first.headers.get('ETag')]).toEqual([
+        '3',
+        expect.stringMatching(/^(?:W\/)?"all%20of%20them"$/),
+      ]);
+      expect(last).toMatchObject({ body: ['b&c >'], next: undefined });
+      expect(changed).toMatchObject({ ok: true, body: { title: 'x' } });
+      const stale = { 'If-Match': '"0"' };
+      const problems = await call(async (client) => [
+        await client.get('/todos/:id', { params: { id: 0 } }),
+        await client.get('/todos/:id', { params: { id: 'x' as never } }),
+        await client.put('/todos/:id', { params: { id: 1 }, body: { title: '' } }),
+        await client.put('/todos/:id', { params: { id: 1 }, body: { title: 'x' }, headers: stale }),
+      ]);
+      expect(problems).toMatchObject(
+        [
+          { status: 410, detail: 'It was deleted.' },
+          { status: 404 },
+          { status: 422, errors: { title: 'Enter a title.' } },
+          { status: 412 },
+        ].map((problem) => ({ ok: false, problem })),
+      );
     });
-    expect(countFailed()).toBe(3);
+
+    it('stops when it is aborted', async () => {
+      const signal = AbortSignal.abort(new Error('left'));
+      await expect(call((client) => client.get('/fail', { signal }))).rejects.toThrow('left');
+    });
   });
 
-  it('stops when it is aborted', async () => {
-    const { client } = await start();
-    const signal = AbortSignal.abort(new Error('left'));
-    await expect(client.get('/fail', { signal })).rejects.toThrow('left');
+  it('throws failures after three attempts, and what the handler throws in the same process', async () => {
+    const problem = { digest: any };
+    const fail = (client: Client<Todos>) => client.get('/fail');
+    await expect(remotely(fail)).rejects.toMatchObject({ name: 'ApiError', status: 500, problem });
+    expect(failed).toBe(3);
+    await expect(inProcess(fail)).rejects.toBe(failure);
+    const missing = '/other' as string as '/todos';
+    await expect(inProcess((client) => client.get(missing))).rejects.toThrow('The API has no operation GET /other.');
   });
 
   it('does not compile with a wrong path, input or reply', () => {
@@ -891,13 +705,13 @@ describe('a client', () => {
       // @ts-expect-error There is no such path.
       await client.get('/todo/:id', { params: { id: 1 } });
       // @ts-expect-error The method is another one.
-      await client.put('/todos', { body: { title: 'x' } });
+      await client.post('/todos/:id', { params: { id: 1 }, body: { title: 'x' } });
       // @ts-expect-error The parameter is missing.
       await client.get('/todos/:id');
       // @ts-expect-error The parameter is a number.
       await client.get('/todos/:id', { params: { id: '1' } });
       // @ts-expect-error The field has another name.
-      await client.post('/todos', { body: { titel: 'x' } });
+      await client.put('/todos/:id', { params: { id: 1 }, body: { titel: 'x' } });
       const todo = await client.get('/todos/:id', { params: { id: 1 } });
       // @ts-expect-error The reply has no such field.
       if (todo.ok) return todo.body.name;
@@ -908,19 +722,17 @@ describe('a client', () => {
   });
 
   it('does not compile with a handler that does not fit', () => {
-    const getTodo = () => ({ status: 200 as const, body: { id: 1, tags: [] } });
-    const addTodo = () => ({ status: 201 as const, body: { title: '' } });
-    const listTodos = () => ({ status: 200 as const, body: [] });
-    const fail = () => ({ status: 204 as const });
+    const { getTodo, fail } = todos;
+    const get = () => ({ status: 200 as const, body: { id: 1, tags: [] } });
     const never = () => {
       // @ts-expect-error A handler is missing.
-      implement(todos, { getTodo, addTodo, listTodos });
+      implement({ getTodo, fail }, { getTodo: get });
       // @ts-expect-error The operation describes no such status.
-      implement(todos, { getTodo, addTodo, listTodos, fail: () => ({ status: 200 }) });
+      implement({ fail }, { fail: () => ({ status: 200 }) });
       // @ts-expect-error The body has another type.
-      implement(todos, { getTodo: () => ({ status: 200, body: { id: '1', tags: [] } }), addTodo, listTodos, fail });
+      implement({ getTodo }, { getTodo: () => ({ status: 200, body: { id: '1', tags: [] } }) });
       // @ts-expect-error Without `auth` there is no caller.
-      implement(todos, { getTodo, addTodo, listTodos, fail: ({ caller }) => ({ status: caller.id }) });
+      implement({ fail }, { fail: ({ caller }) => ({ status: caller.id }) });
     };
     expect(never).toBeTypeOf('function');
   });

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import express, { type Response } from 'express';
+import express, { type RequestHandler, type Response } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { spyOnLog, startTestServer } from '../../../support/app.ts';
@@ -10,48 +10,39 @@ it.each([true, false])(
   'reports a write after the end as a failure of that request, compressed: %s',
   async (compression) => {
     const { log, lines } = spyOnLog();
-    const server = await startTestServer({
-      log,
-      compression,
-      funnel: createFunnel({ scrubber: noScrubber, log, build: 'test' }),
-      steps: [
-        (req, res, next) => {
-          if (!req.url.startsWith('/late')) return next();
-          res.end('whole');
-          res.end();
-          res.write('late');
+    const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
+    const late: RequestHandler = (req, res, next) => {
+      if (!req.url.startsWith('/late')) return next();
+      res.end('whole');
+      res.end();
+      res.write('late');
+    };
+    const server = await startTestServer({ log, compression, funnel, steps: [late] });
+    onTestFinished(() => server.close());
+    const response = await fetch(`http://127.0.0.1:${server.port}/late`);
+    expect(await response.text()).toBe('whole');
+    await expect
+      .poll(() => lines.filter(({ digest }) => digest !== undefined))
+      .toMatchObject([
+        {
+          origin: 'request',
+          title: expect.stringContaining('LateWrite: The reply had ended'),
+          requestId: response.headers.get('X-Request-Id'),
         },
-      ],
-    });
-    try {
-      const response = await fetch(`http://127.0.0.1:${server.port}/late`);
-      expect(await response.text()).toBe('whole');
-      await expect.poll(() => lines.filter(({ digest }) => digest !== undefined)).toHaveLength(1);
-      const [line] = lines.filter(({ origin }) => origin !== undefined);
-      expect(line).toMatchObject({
-        origin: 'request',
-        title: expect.stringContaining('LateWrite: The reply had ended'),
-        requestId: response.headers.get('X-Request-Id'),
-      });
-      expect((await fetch(`http://127.0.0.1:${server.port}/api/echo`)).status).toBe(200);
-    } finally {
-      server.close();
-    }
+      ]);
+    expect((await fetch(`http://127.0.0.1:${server.port}/api/echo`)).status).toBe(200);
   },
 );
 
 /** What Node or JavaScript refuses before the head is sent. */
 const REFUSED: Readonly<Record<string, (res: Response) => unknown>> = {
   'end(42)': (res) => res.end(42),
-  'end({})': (res) => res.end({}),
   'end(Symbol())': (res) => res.end(Symbol()),
   'end(42), with a length': (res) => res.set('Content-Length', '2').end(42),
   'write(42)': (res) => res.write(42),
-  'write(null)': (res) => res.write(null),
   'the status 1000': (res) => Object.assign(res, { statusCode: 1000 }).end('x'),
   'the status 1000 and a long text': (res) =>
     Object.assign(res.type('text'), { statusCode: 1000 }).end('x'.repeat(5000)),
-  'writeHead(1000) and a type': (res) => res.type('text').writeHead(1000),
   'the status "abc"': (res) => Object.assign(res, { statusCode: 'abc' }).end(),
   'writeHead() with a bad name': (res) => res.writeHead(200, { 'a b': 'c' }),
   'writeHead() with a bad value': (res) => res.writeHead(200, { a: 'b\nc' }),

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import { type AddressInfo, connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type express from 'express';
 import type { RequestHandler, Response } from 'express';
@@ -22,6 +22,7 @@ import { createTestApp, spyOnLog, TEST_SERVER } from '../../../support/app.ts';
 import { askRaw, sendRaw } from '../../../support/raw-http.ts';
 import { noScrubber } from '../../../support/unguarded.ts';
 import { until } from '../../../support/until.ts';
+import { openSocket } from './open-socket.ts';
 
 const express4 = createRequire(import.meta.url)('express4') as typeof express;
 
@@ -89,6 +90,12 @@ function dial(url: string, options: ClientOptions = {}): Promise<WebSocket | num
   });
 }
 
+const toHandshake = () =>
+  [
+    ...['GET /live HTTP/1.1', 'Host: a', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'],
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+  ].join('\r\n');
+
 async function dialOpen(url: string, options?: ClientOptions): Promise<WebSocket> {
   const peer = await dial(url, options);
   if (typeof peer === 'number') throw new Error(`The handshake was refused with ${peer}.`);
@@ -111,24 +118,14 @@ describe('a WebSocket', () => {
     expect(lines.find(({ msg }) => msg === 'upgrade')).toMatchObject({ path: '/live', status: 101 });
   });
 
-  it("works with Node's own client, which has the API of browsers", async () => {
-    const { url } = await startSockets();
-    const peer = new globalThis.WebSocket(`${url}/live`);
-    const heard = new Promise((resolve) => peer.addEventListener('message', ({ data }) => resolve(data)));
-    peer.addEventListener('open', () => peer.send('hello'));
-    expect(await heard).toBe('nobody: hello');
-    peer.close();
-  });
-
   it('is not idle: a younger idle connection is closed before it', async () => {
     const { url, port } = await startSockets({ limited: { limits: { total: 128, ofSender: 2 } } });
     const peer = await dialOpen(`${url}/live`);
-    const idle = connect(port, '127.0.0.1');
-    idle.on('error', () => {});
-    await once(idle, 'connect');
+    const idle = openSocket(port);
+    await until(() => idle.isOpen, 'the idle connection');
     const isReset = () => askRaw(port, 'GET /livez HTTP/1.1').then(({ status }) => status === 0);
     await expect.poll(isReset, { timeout: 10_000 }).toBe(false);
-    if (!idle.closed) await once(idle.resume(), 'close');
+    await idle.closed;
     expect(await say(peer, 'hello')).toBe('nobody: hello');
   });
 
@@ -142,21 +139,35 @@ describe('a WebSocket', () => {
     expect((await askRaw(port, 'GET /live HTTP/1.1')).status).toBe(404);
   });
 
-  it('is rejected if another site opens it, and accepted without browser headers', async () => {
-    const own = await startSockets();
-    expect(await dial(`${own.url}/live`, { origin: 'https://evil.example' })).toBe(403);
-    expect(await dial(`${own.url}/live`, { origin: 'null' })).toBe(403);
-    expect(await dial(`${own.url}/live`, { headers: { 'sec-fetch-site': 'cross-site' } })).toBe(403);
-    expect(await dial(`${own.url}/live`, { headers: { 'sec-fetch-site': 'same-site' } })).toBe(403);
-    await dialOpen(`${own.url}/live`, { origin: `http://127.0.0.1:${own.port}` });
-    await dialOpen(`${own.url}/live`);
+  const headers = { host: 'weir.example' };
+  it.each<[string, options: ClientOptions, status: number | undefined, publicOrigins?: readonly string[]]>([
+    ['another site', { origin: 'https://evil.example' }, 403],
+    ['an opaque origin', { origin: 'null' }, 403],
+    ['a cross-site script', { headers: { 'sec-fetch-site': 'cross-site' } }, 403],
+    ['a same-site script', { headers: { 'sec-fetch-site': 'same-site' } }, 403],
+    ['this site', { origin: 'http://127.0.0.1:port' }, undefined],
+    ['no browser', {}, undefined],
+    ['another host than the configured one', { origin: 'https://weir.example' }, 421, ['https://weir.example']],
+    [
+      'another scheme than the configured one',
+      { headers, origin: 'http://weir.example' },
+      403,
+      ['https://weir.example'],
+    ],
+    ['the configured origin', { headers, origin: 'https://weir.example' }, undefined, ['https://weir.example']],
+  ])('from %s is accepted or rejected', async (_name, options, status, publicOrigins = []) => {
+    const { url, port } = await startSockets({ publicOrigins });
+    const origin = options.origin?.replace('port', String(port));
+    const peer = await dial(`${url}/live`, { ...options, ...(origin && { origin }) });
+    if (status === undefined) expect(peer).toBeInstanceOf(WebSocket);
+    else expect(peer).toBe(status);
   });
 
   it('logs once which setting to change, not for each handshake', async () => {
     const { url, lines } = await startSockets();
     for (let time = 0; time < 2; time++) {
-      const headers = { 'X-Forwarded-For': '6.6.6.6' };
-      expect(await dial(`${url}/live`, { headers, origin: 'https://weir.example' })).toBe(403);
+      const forwarded = { 'X-Forwarded-For': '6.6.6.6' };
+      expect(await dial(`${url}/live`, { headers: forwarded, origin: 'https://weir.example' })).toBe(403);
     }
     expect(lines.filter(({ level }) => level === 40).map(({ msg }) => msg)).toEqual([
       expect.stringContaining('set TRUST_PROXY'),
@@ -164,25 +175,14 @@ describe('a WebSocket', () => {
     ]);
   });
 
-  it('is accepted only for the configured hosts and origins', async () => {
-    const { url } = await startSockets({ publicOrigins: ['https://weir.example'] });
-    const headers = { host: 'weir.example' };
-    expect(await dial(`${url}/live`, { origin: 'https://weir.example' })).toBe(421);
-    expect(await dial(`${url}/live`, { headers, origin: 'http://weir.example' })).toBe(403);
-    await dialOpen(`${url}/live`, { headers, origin: 'https://weir.example' });
-  });
-
   it('is opened after product steps, which can reject it or identify the user', async () => {
     const gate: RequestHandler = async (req, res, next) => {
       await sleep(10);
-      if (req.get('x-key') === 'ada') {
-        Object.assign(req, { user: `ada at ${req.ip}` });
-        next();
-      } else if (req.get('x-key') === 'broken') {
-        throw new Error('canary in a step');
-      } else {
-        res.status(401).send('Who are you?');
-      }
+      const key = req.get('x-key');
+      if (key === 'broken') throw new Error('canary in a step');
+      if (key !== 'ada') return void res.status(401).send('Who are you?');
+      Object.assign(req, { user: `ada at ${req.ip}` });
+      next();
     };
     const { url, lines } = await startSockets({ steps: [gate] });
     expect(await dial(`${url}/live`)).toBe(401);
@@ -193,29 +193,20 @@ describe('a WebSocket', () => {
   });
 
   it('is closed if its handler fails, and the failure is logged', async () => {
-    const { port, lines } = await startSockets({
-      upgrades: {
-        '/live': async () => {
-          await sleep(5);
-          throw new Error('no room');
-        },
-      },
-    });
-    const handshake = 'GET /live HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
-    expect(await sendRaw(port, handshake, { patience: 2000 })).toBe('');
+    const { port, lines } = await startSockets({ upgrades: { '/live': () => Promise.reject(new Error('no room')) } });
+    expect(await sendRaw(port, toHandshake(), { patience: 2000 })).toBe('');
     expect(lines).toContainEqual(expect.objectContaining({ msg: 'A request failed.', origin: 'step', url: '/live' }));
   });
 
   it('survives the idle timeout of HTTP connections', async () => {
-    const { url } = await startSockets({
-      upgrades: {
-        '/live': (request, socket, head) => {
-          expect((socket as unknown as { timeout: number }).timeout).toBe(0);
-          return echo['/live']?.(request, socket, head);
-        },
-      },
-    });
+    const timeouts: unknown[] = [];
+    const live: NonNullable<Upgrades['/live']> = (request, socket, head) => {
+      timeouts.push((socket as unknown as { timeout: number }).timeout);
+      return echo['/live']?.(request, socket, head);
+    };
+    const { url } = await startSockets({ upgrades: { '/live': live } });
     expect(await say(await dialOpen(`${url}/live`), 'x')).toBe('nobody: x');
+    expect(timeouts).toEqual([0]);
   });
 });
 
@@ -232,12 +223,7 @@ describe('a drain', () => {
 
   it('does not wait for a peer that never answers', async () => {
     const { port, drain } = await startSockets();
-    const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13';
-    const silent = sendRaw(
-      port,
-      `GET /live HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${key}\r\n\r\n`,
-      { patience: 5000 },
-    );
+    const silent = sendRaw(port, toHandshake(), { patience: 5000 });
     await sleep(100);
     expect(await drain.start()).toEqual({ cut: 0, owed: 0 });
     expect((await silent).endsWith('\x88\x02\x03\xe9')).toBe(true);
@@ -275,13 +261,10 @@ describe("an existing app's server", () => {
     const theirs = new WebSocketServer({ server: existingApp.server, path: '/theirs' });
     theirs.on('connection', (peer) => peer.on('message', () => peer.send('theirs')));
     const { url } = await startSockets({ existingApp });
-    const peer = await dialOpen(`${url}/theirs`, { origin: 'https://other.example' });
-    peer.send('hello');
-    expect(String((await once(peer, 'message'))[0])).toBe('theirs');
-    expect(await dial(`${url}/live`, { origin: 'https://other.example' })).toBe(403);
-    const own = await dialOpen(`${url}/live`);
-    own.send('hello');
-    expect(String((await once(own, 'message'))[0])).toBe('nobody: hello');
+    const origin = 'https://other.example';
+    expect(await say(await dialOpen(`${url}/theirs`, { origin }), 'hello')).toBe('theirs');
+    expect(await dial(`${url}/live`, { origin })).toBe(403);
+    expect(await say(await dialOpen(`${url}/live`), 'hello')).toBe('nobody: hello');
   });
 
   it('is not logged with the secrets of a path, whether a socket is accepted or refused', async () => {

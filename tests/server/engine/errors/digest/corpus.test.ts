@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createDigest } from '../../../../../src/server/engine/errors/digest/create-digest.ts';
 import { readCorpus, type Sighting } from './read-corpus.ts';
 
@@ -8,58 +8,41 @@ import { readCorpus, type Sighting } from './read-corpus.ts';
  */
 const SPLIT_BY_JSC = ['JSON.parse in a tail call', 'assertion in a tail call', 'reduce of an empty array'];
 
-const sightings = readCorpus();
-const groups = groupBy(sightings, digestOf);
+const sightings = readCorpus().map((sighting) => {
+  const { errors, table } = sighting;
+  const result = createDigest({ side: 'browser', errors, route: '/x' }, { namespace: 'n', table });
+  return { ...sighting, result };
+});
 
-function digestOf({ errors, table }: Sighting): string {
-  return createDigest({ side: 'browser', errors, route: '/x' }, { namespace: 'n', table }).digest;
-}
-
-function groupBy(all: readonly Sighting[], toKey: (sighting: Sighting) => string): Map<string, Sighting[]> {
-  return Map.groupBy(all, toKey);
-}
-
-function bugsIn(group: readonly Sighting[]): string[] {
-  return [...new Set(group.map(({ bug }) => bug))];
-}
+const bugsIn = (group: readonly Pick<Sighting, 'bug'>[]) => [...new Set(group.map(({ bug }) => bug))];
 
 /** Bugs that have more than one digest. */
-function splitBugs(all: readonly Sighting[]): string[] {
-  const byBug = groupBy(all, ({ bug }) => bug);
-  return [...byBug].filter(([, seen]) => new Set(seen.map(digestOf)).size > 1).map(([bug]) => bug);
+function splitBugs(all: typeof sightings): string[] {
+  const byBug = [...Map.groupBy(all, ({ bug }) => bug)];
+  return byBug.filter(([, seen]) => new Set(seen.map(({ result }) => result.digest)).size > 1).map(([bug]) => bug);
 }
 
 it('has enough bugs, for every engine and release', () => {
   expect(bugsIn(sightings).length).toBeGreaterThanOrEqual(40);
-  expect([...groupBy(sightings, ({ engine, kind, release }) => `${engine} ${kind} ${release}`).keys()]).toHaveLength(
-    16,
-  );
+  expect(new Set(sightings.map(({ engine, kind, release }) => `${engine} ${kind} ${release}`)).size).toBe(16);
 });
 
 it('gives no two bugs the same digest', () => {
-  expect([...groups.values()].map(bugsIn).filter((bugs) => bugs.length > 1)).toEqual([]);
+  const groups = [...Map.groupBy(sightings, ({ result }) => result.digest).values()];
+  expect(groups.map(bugsIn).filter((bugs) => bugs.length > 1)).toEqual([]);
 });
 
-describe('one digest per bug', () => {
-  const withoutJsc = sightings.filter(({ engine }) => engine !== 'jsc');
-
-  it('in Node, Chromium and Firefox, in every build of both releases', () => {
-    expect(splitBugs(withoutJsc)).toEqual([]);
-  });
-
-  it('in Safari, in every build of both releases', () => {
-    expect(splitBugs(sightings.filter(({ engine }) => engine === 'jsc'))).toEqual([]);
-  });
-
-  it('in all engines, except for tail calls in Safari', () => {
-    expect(splitBugs(sightings).sort()).toEqual(SPLIT_BY_JSC);
-  });
+it.each([
+  ['Node, Chromium and Firefox', ({ engine }: Sighting) => engine !== 'jsc', []],
+  ['Safari', ({ engine }: Sighting) => engine === 'jsc', []],
+  ['all engines, except for tail calls in Safari', () => true, SPLIT_BY_JSC],
+])('gives each bug one digest in %s, in every build of both releases', (_engines, isIn, split) => {
+  expect(splitBugs(sightings.filter(isIn)).sort()).toEqual(split);
 });
 
 it('finds the place in the source whenever the stack contains one', () => {
-  const withoutPlace = sightings.filter(({ errors, table }) => {
+  const withoutPlace = sightings.filter(({ errors, result: { site, kind } }) => {
     const hasFrames = errors.some(({ frames }) => frames.some(({ file }) => /^(?:client|server)\//.test(file)));
-    const { site, kind } = createDigest({ side: 'browser', errors }, { namespace: 'n', table });
     return hasFrames && !site && kind === 'exception';
   });
   expect(bugsIn(withoutPlace)).toEqual([]);

@@ -5,9 +5,10 @@ import {
 } from '../../../../../src/server/engine/errors/digest/location-table.ts';
 import type { StackFrame } from '../../../../../src/server/engine/errors/failure.ts';
 
-function frame(file: string, name = '', line = 1, column = 1): StackFrame {
-  return { file, line, column, function: name };
-}
+const find = (file: string, name = '') => {
+  const frame: StackFrame = { file, line: 1, column: 1, function: name };
+  return emptyLocationTable.find(frame);
+};
 
 describe('a source file that runs without a build', () => {
   it.each([
@@ -18,7 +19,7 @@ describe('a source file that runs without a build', () => {
     ['Cart.<anonymous>', 'Cart'],
     ['', ''],
   ])('is its own site, with the function %s', (name, known) => {
-    expect(emptyLocationTable.find(frame('src/server/product/cart.ts', name))).toMatchObject({
+    expect(find('src/server/product/cart.ts', name)).toMatchObject({
       path: 'src/server/product/cart.ts',
       function: known,
     });
@@ -33,19 +34,20 @@ describe('a source file that runs without a build', () => {
     ['src/server/main.ts', 'engine'],
     ['node_modules/@scope/pkg/lib/index.js', 'dependency'],
   ])('%s is of the kind %s', (file, home) => {
-    expect(emptyLocationTable.find(frame(file))?.home).toBe(home);
+    expect(find(file)?.home).toBe(home);
   });
 
-  it('skips helpers by file and by function', () => {
-    const isHelper = (file: string, name: string) => emptyLocationTable.find(frame(file, name))?.isHelper;
-    expect(isHelper('src/shared/product/invariant.ts', 'check')).toBe(true);
-    expect(isHelper('src/shared/product/cart.ts', 'assertDefined')).toBe(true);
-    expect(isHelper('src/shared/product/cart.ts', 'asserting')).toBe(false);
+  it.each([
+    ['src/shared/product/invariant.ts', 'check', true],
+    ['src/shared/product/cart.ts', 'assertDefined', true],
+    ['src/shared/product/cart.ts', 'asserting', false],
+  ])('%s with the function %s is a helper: %s', (file, name, isHelper) => {
+    expect(find(file, name)?.isHelper).toBe(isHelper);
   });
 });
 
 it('knows nothing about bundles without a table', () => {
-  expect(emptyLocationTable.find(frame('server/main.js'))).toBeUndefined();
+  expect(find('server/main.js')).toBeUndefined();
   expect(emptyLocationTable.has('server/main.js')).toBe(false);
 });
 
