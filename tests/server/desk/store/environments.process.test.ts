@@ -38,20 +38,4 @@ describeStores('environments', (open) => {
     expect(await read('production')).toMatchObject({ state: 'open', regressed: { release: 'v2' } });
     expect(await production.listKnownIn(DIGEST)).toEqual(['production', 'staging']);
   });
-
-  it('are listed, counted, searched and deleted one at a time', async () => {
-    const { production, staging } = await start();
-    await production.ingest({ entries: [fullOf({ digest: '00000001' }), fullOf({ digest: '00000002' })] });
-    await staging.ingest({ entries: ['00000001', '00000002', '00000003'].map((digest) => fullOf({ digest })) });
-    const list = async (filter: { environment?: string; search?: string } = {}) =>
-      (await production.listIncidents({ limit: 9, order: 'count', ...filter })).incidents.map(({ key }) => key);
-    const inProduction = ['00000001@production', '00000002@production'];
-    expect(await list()).toEqual(inProduction);
-    expect(await list({ environment: 'staging', search: '00000002' })).toEqual(['00000002@staging']);
-    expect(await list({ environment: 'elsewhere' })).toEqual([]);
-    expect(await production.countStates({ environment: 'staging' })).toEqual({ open: 3, resolved: 0, ignored: 0 });
-    await production.deleteIncident('00000001@staging', by);
-    expect(await list({ environment: 'staging' })).toEqual(['00000002@staging', '00000003@staging']);
-    expect(await list()).toEqual(inProduction);
-  });
 });

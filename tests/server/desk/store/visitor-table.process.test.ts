@@ -50,16 +50,4 @@ describeStores('visitors', (open) => {
     await ingest(store, fullOf({ visitor: own, at: Date.now() + Minute }));
     expect((await store.listOccurrences(KEY, { limit: 9 })).occurrences).toHaveLength(2);
   });
-
-  it('that an address names are forgotten by it, also if they had no visitor', async () => {
-    const { store } = await open();
-    const { failure } = fullOf();
-    await ingest(store, fullOf(failure), fullOf());
-    expect(await store.deleteOccurrence(KEY, failure.occurrence, 'ada')).toBe(true);
-    expect(await store.deleteOccurrence(KEY, failure.occurrence, 'ada')).toBe(false);
-    expect(await store.find({ digest: failure.digest, occurrence: failure.occurrence })).toMatchObject({
-      state: 'unknown',
-      incident: { counts: { server: 2 } },
-    });
-  });
 });

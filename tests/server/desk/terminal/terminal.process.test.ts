@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import request from 'supertest';
@@ -91,20 +91,6 @@ describe.each([
     copy.close();
     expect(await run('backup', file)).toMatchObject({ code: 1, err: expect.stringContaining('exists already') });
   });
-});
-
-it('writes a test that fails in the same way, once', async () => {
-  const { desk, run, folder } = await start(await sqliteEnv());
-  const failure = createFailure({ request: { method: 'GET', url: '/orders/7' } });
-  await record(desk, failure, createFailure({ digest: '0000000A' }));
-  const write = (text = toAddress(failure)) => run(text, '--test');
-  expect((await write()).err).toContain('has no folder "tests"');
-  mkdirSync(join(folder, 'tests'));
-  const file = `tests/product/failures/${DIGEST}.test.ts`;
-  expect(await write()).toEqual({ code: 0, out: `${file}\n`, err: '' });
-  expect(readFileSync(join(folder, file), 'utf8')).toContain("await request(app).get('/orders/7')");
-  expect(await write(DIGEST)).toMatchObject({ code: 1, err: expect.stringContaining('exists already') });
-  expect((await write('0000000A')).err).toContain('A test cannot be written');
 });
 
 it('prints the Markdown of the API, in which no text of a visitor reaches the terminal', async () => {

@@ -47,34 +47,6 @@ describe('an ingested failure', () => {
     expect(resolved.slice(0, 100).every(Boolean)).toBe(true);
   });
 
-  it('is shown at the component that React names, if it is a mismatch', async () => {
-    const component = (file: string, name: string, line = 7) => ({
-      file,
-      line,
-      column: 1,
-      function: name,
-      own: line > 0,
-    });
-    const clock = [component('', 'time', 0), component('src/shared/product/clock.tsx', 'Clock')];
-    const around = [
-      component('src/shared/engine/rendering/await.tsx', 'Await'),
-      component('src/shared/product/home.tsx', 'Home'),
-    ];
-    const layout = [
-      component('src/shared/engine/routing/route-view.tsx', 'OwnRoute'),
-      component('src/shared/product/layout.tsx', 'Layout'),
-    ];
-    async function siteOf(components: ReturnType<typeof component>[], kind: Failure['kind'] = 'hydration') {
-      const { prepare } = setUp({ resolve: async (failure) => ({ ...failure, resolved: [], components }) });
-      const [entry] = await prepare([full({ kind, site: undefined })]);
-      return entry?.entry === 'full' ? entry.failure.site : undefined;
-    }
-    expect(await siteOf([...clock, ...around, ...layout])).toMatchObject({ function: 'Clock' });
-    expect(await siteOf([...around, ...layout])).toMatchObject({ path: 'src/shared/product/home.tsx' });
-    expect(await siteOf([component('', 'i', 0), ...layout])).toBeUndefined();
-    expect(await siteOf([...clock, ...layout], 'exception')).toBeUndefined();
-  });
-
   it('is stored even if its maps cannot be read', async () => {
     const { prepare, lines } = setUp({ resolve: () => Promise.reject(new Error('broken')) });
     const [entry] = await prepare([full()]);

@@ -72,13 +72,6 @@ describe('a replica', () => {
     expect(await deaths()).toBe(1);
   });
 
-  it('without others immediately reports the process before it', async () => {
-    const { records, beat, deaths } = await setUp({ isShared: false });
-    await beat('before');
-    await records.endOfSilent();
-    expect(await deaths()).toBe(1);
-  });
-
   it('records the end of a process by the journal that it left, and whether it ended on purpose', async () => {
     const { records, store, state, deaths, folder } = await setUp();
     const journalOf = (process: string, of: string) => ({ process, folder: of, bytes: 0, release: () => undefined });

@@ -71,18 +71,4 @@ describe('the map reader', () => {
     await maps.resolve(withFrames([frame], 'a'));
     expect(read.at(-1)).toBe('a');
   });
-
-  it('reads a missing map only once', async () => {
-    let asked = 0;
-    const maps = createMapReader({
-      readMap: async () => {
-        asked += 1;
-        return undefined;
-      },
-    });
-    const frame = { file: 'server/main.js', line: 1, column: 1, function: '' };
-    await maps.resolve(withFrames([frame, frame]));
-    await maps.resolve(withFrames([frame]));
-    expect(asked).toBe(1);
-  });
 });
