@@ -1,6 +1,7 @@
 // Must be first, so that an outdated Node reports its version before anything else is evaluated.
 import './bin/require-node.mjs';
-import { join, relative } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as esbuild from 'esbuild';
 import { hasRequiredNode } from './bin/require-node.mjs';
@@ -21,9 +22,8 @@ import { readRelease } from './build/release.mjs';
 import { reuse } from './build/reuse.mjs';
 import { openSourceIndex } from './build/sites/source-index-cache.mjs';
 import { createLocations } from './build/sites.mjs';
-import { commands, toStamp } from './build/stamp.mjs';
+import { toStamp } from './build/stamp.mjs';
 import { createStyles } from './build/styles.mjs';
-import { bundleCommand } from './build/terminal.mjs';
 
 const serverEntry = 'src/server/main.ts';
 const publicFolder = 'src/client/public';
@@ -54,7 +54,7 @@ export async function build({
 
   const options = { root, dev, owner, styles };
   const serverSide = { ...options, outdir: 'dist/server', warn: log };
-  const [client, otherClients, server, parts, terminal, publicFiles, commits] = await Promise.all([
+  const [client, otherClients, server, parts, launcher, publicFiles, commits] = await Promise.all([
     buildClientApp(product, { ...options, outdir: clientFolder }),
     Promise.all(
       destination.apps.map((app) =>
@@ -63,7 +63,7 @@ export async function build({
     ),
     bundleServer({ ...serverSide, entryPoints: { main: serverEntry } }),
     reuse('parts', options, () => bundleServer({ ...serverSide, entryPoints: serverParts })),
-    Promise.all(commands.map((command) => reuse(`${command} command`, options, () => bundleCommand(root, command)))),
+    readFile(join(root, 'bin/require-node.mjs'), 'utf8'),
     readFiles(join(root, publicFolder)),
     dev ? [] : readCommits(root),
   ]).catch(throwReadable);
@@ -86,7 +86,10 @@ export async function build({
   const toClient = (file) => ({ ...file, path: `client/${file.path}` });
   const runnable = [
     ...bundled.unserved.filter((file) => !isMap(file)),
-    ...toDistFiles(root, terminal),
+    ...destination.commands.map((command) => ({
+      path: `${command}.mjs`,
+      contents: `${launcher}\nif (hasRequiredNode()) import('./server/${command}.js');\n`,
+    })),
     ...served.map(toClient),
     { path: 'manifest.json', contents: `${JSON.stringify(manifest, null, 2)}\n` },
     { path: 'commits.json', contents: JSON.stringify(commits) },
@@ -106,15 +109,6 @@ export async function build({
   const rest = [...maps, ...packedMaps, ...compressed.map(toClient), { path: 'sites.json', contents: sites }];
   await finishBuild(dist, rest, stamp);
   log(`Built ${manifest.buildId} in ${Math.round(performance.now() - started)} ms.`);
-}
-
-/** @returns {{ path: string, contents: Uint8Array }[]} with paths within `dist` */
-function toDistFiles(root, bundles) {
-  const toFile = ({ path, contents }) => ({
-    path: relative(join(root, 'dist'), path).replaceAll('\\', '/'),
-    contents,
-  });
-  return bundles.flatMap(({ outputFiles }) => outputFiles.map(toFile));
 }
 
 const isMap = ({ path }) => path.endsWith('.map');

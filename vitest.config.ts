@@ -11,7 +11,8 @@ const routerModules = new URL('./node_modules/react-router/dist/development/lib/
 const toPath = (file: string) => fileURLToPath(new URL(file, routerModules));
 
 /** Tests that start servers, databases, builds or compilers. */
-const PROCESS = ['tests/**/*.process.test.{ts,tsx}', 'tests/{bin,build,container,guide,proxies,recipes}/**/*.test.ts'];
+const PROCESS = ['tests/**/*.process.test.{ts,tsx}', 'tests/{bin,build}/**/*.test.ts'];
+const DOCS = ['tests/{container,guide,proxies,recipes}/**/*.test.ts'];
 const BROWSER = ['tests/e2e/**/*.test.{ts,tsx}'];
 const SOAK = 'tests/**/*.{soak,clone}.test.ts';
 
@@ -48,7 +49,7 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
           globalSetup: ['tests/support/temporary-files.ts'],
           include: ['tests/**/*.test.{ts,tsx}'],
-          exclude: [...PROCESS, ...BROWSER, SOAK],
+          exclude: [...PROCESS, ...DOCS, ...BROWSER, SOAK],
         },
       },
       {
@@ -73,6 +74,18 @@ export default defineConfig({
         },
       },
       {
+        // What the docs say: the guide, the recipes, the configurations of proxies, and the image. `npm run test:docs`
+        extends: true,
+        test: {
+          name: 'docs',
+          sequence: { groupOrder: 3 },
+          include: DOCS,
+          exclude: [SOAK],
+          globalSetup: ['tests/support/temporary-files.ts', 'tests/support/set-up.ts'],
+          testTimeout: 90_000,
+        },
+      },
+      {
         // Tests that need much time or memory: `npm run test:soak`. Those of commands that change a whole clone, in copies
         // of it: `npm run test:clones`.
         extends: true,
@@ -82,7 +95,7 @@ export default defineConfig({
           globalSetup: ['tests/support/set-up.ts'], // files on the disk, because clones are large
           testTimeout: 300_000,
           maxWorkers: 1,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
     ],

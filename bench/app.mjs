@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { build as esbuild } from 'esbuild';
 import { makeFolder, root } from './servers.mjs';
@@ -44,25 +44,6 @@ export async function buildPlainSides(folder) {
   return outputs;
 }
 
-/** Returns the script with which plain Express would hydrate the page of cards: React, and nothing else. */
-export async function bundlePlainScript(folder) {
-  const contents = `import { hydrateRoot } from 'react-dom/client';
-    import { Document } from './src/shared/product/document.tsx';
-    import Cards from './src/shared/product/pages/cards.tsx';
-    import { Frame } from './src/shared/product/pages/frame.tsx';
-    const { frame, data } = window.data;
-    hydrateRoot(document, <Document lang="en" head={null}><Frame data={frame}><Cards data={data} /></Frame></Document>);`;
-  const { outputFiles } = await esbuild({
-    ...plainOptions(folder, true),
-    stdin: { contents, resolveDir: folder, loader: 'tsx' },
-    outdir: join(folder, 'dist-plain'),
-    platform: 'browser',
-    minify: true,
-    write: false,
-  });
-  return outputFiles.find(({ path }) => path.endsWith('.js')).contents;
-}
-
 function plainOptions(folder, sendsData) {
   return {
     bundle: true,
@@ -73,14 +54,4 @@ function plainOptions(folder, sendsData) {
     loader: { '.module.css': /** @type {const} */ ('local-css') },
     define: { 'process.env.NODE_ENV': '"production"', SENDS_DATA: String(sendsData) },
   };
-}
-
-/** Inserts text into a file, before a text that it contains. */
-export function insert(file, before, text) {
-  const source = readFileSync(file, 'utf8');
-  if (!source.includes(before)) throw new Error(`${file} does not contain "${before}".`);
-  writeFileSync(
-    file,
-    source.replace(before, () => `${text}\n${before}`),
-  );
 }

@@ -1,7 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { buildPlainSides, bundlePlainScript, makeApp } from './app.mjs';
-import { LOADS, measureBuild, measureCold, measureLoad, measureShell, measureSizes, measureStart } from './measure.mjs';
+import { buildPlainSides, makeApp } from './app.mjs';
+import { LOADS, measureCold, measureLoad, measureStart } from './measure.mjs';
 import { isPinned } from './servers.mjs';
 
 // Compares Spillway with bare `node:http` and plain Express, which serve the same pages and answers. docs/performance.md
@@ -10,7 +11,7 @@ import { isPinned } from './servers.mjs';
 const { only, rounds, seconds, connections, json } = readOptions();
 const folder = makeApp();
 const plain = await buildPlainSides(folder);
-const buildRows = measureBuild(folder, only?.includes('build') === false ? 0 : Math.min(rounds, 5));
+execFileSync(process.execPath, ['build.mjs'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
 const sides = {
   bare: { args: [plain.bare], cwd: folder, core: 0 },
   express: { args: [plain.express], cwd: folder, core: 0 },
@@ -19,11 +20,8 @@ const sides = {
 const options = { sides, rounds, seconds, connections };
 const works = {
   ...Object.fromEntries(Object.keys(LOADS).map((name) => [name, () => measureLoad(name, options)])),
-  shell: () => measureShell(options),
   cold: () => measureCold(options),
   start: () => measureStart(options),
-  build: () => buildRows,
-  sizes: async () => measureSizes({ sides, plainScript: await bundlePlainScript(folder) }),
 };
 const names = only ?? Object.keys(works);
 for (const name of names)
@@ -50,7 +48,7 @@ Node ${machine.node}, ${machine.cores} cores. Load average: ${loadavg()[0].toFix
 }
 process.exit();
 
-function toCells({ title, unit, values, shares, spread, isIdle }) {
+function toCells({ title, unit, values, shares, isIdle }) {
   return {
     '': title,
     'bare Node': toText(values.bare),
@@ -58,7 +56,7 @@ function toCells({ title, unit, values, shares, spread, isIdle }) {
     Spillway: toText(values.spillway),
     unit: isIdle ? `${unit} *` : unit,
     'Express / bare': toRange(shares?.express),
-    'Spillway / bare': spread ? `${toText(spread.low)} to ${toText(spread.high)}` : toRange(shares?.spillway),
+    'Spillway / bare': toRange(shares?.spillway),
   };
 }
 

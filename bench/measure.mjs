@@ -1,9 +1,5 @@
-import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
-import { request } from 'node:http';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { leaveServerCore, load, measureScripts, start, toKilobytes, warmUp } from './servers.mjs';
+import { leaveServerCore, load, start, warmUp } from './servers.mjs';
 import { median, summarize } from './statistics.mjs';
 
 /**
@@ -15,7 +11,6 @@ import { median, summarize } from './statistics.mjs';
  * @property {Record<string, number>} values by side
  * @property {Record<string, ReturnType<typeof summarize>>} [shares] of bare Node, by side. More is better for requests
  *   and CPU, less for everything else
- * @property {ReturnType<typeof summarize>} [spread] of Spillway's value
  * @property {boolean} [isIdle] whether something else than the servers limited the requests
  */
 
@@ -33,7 +28,7 @@ const BODY = JSON.stringify({ station: 'Köln', readings: READINGS });
 export const LOADS = {
   cards: [
     { title: 'card page', path: '/cards?q={n}' },
-    { title: '  other: table, form, nested layout', path: '/orders?q={n}' },
+    { title: '  other: table and form', path: '/orders?q={n}' },
   ],
   large: [
     { title: 'large plain page', path: '/large' },
@@ -76,12 +71,6 @@ function toRow(title, unit, rounds, pick, isInverse = false) {
     values: mapSides(rounds[0], (side) => median(rounds.map((round) => pick(round[side])))),
     shares: mapSides(rounds[0], (side) => summarize(rounds.map((round) => ratio(round[side], round.bare)))),
   };
-}
-
-/** A row with values of Spillway only. */
-function toOwnRow(title, unit, values) {
-  const spread = summarize(values);
-  return { title, unit, values: { spillway: spread.median }, spread };
 }
 
 const perSecond = ({ requests, seconds }) => requests / seconds;
@@ -158,49 +147,6 @@ function toContent(text) {
   return shown.split(/\s+/).sort().join(' ');
 }
 
-/**
- * Compares a page with `mode: 'shell'` with the same page rendered whole for each request, and its first byte with that
- * of the same page with `mode: 'static'`.
- */
-export async function measureShell({ sides, rounds, seconds, connections }) {
-  const server = await start(sides.spillway);
-  leaveServerCore(true);
-  const rows = [];
-  for (const [title, times] of [
-    ['shell page, 400 cards', 8],
-    ['  other: 50 cards', 1],
-  ]) {
-    const orders = {
-      whole: { path: `/shelf/${times}?q={n}`, connections, seconds },
-      shell: { path: `/shell/${times}?q={n}`, connections, seconds },
-      // Without a search, as most visitors come, because static pages and shells know none.
-      first: { path: `/shell/${times}`, connections: 1, seconds: seconds / 4 },
-      static: { path: `/kept/${times}`, connections: 1, seconds: seconds / 4 },
-    };
-    for (const order of Object.values(orders)) await warmUp(server, order);
-    const results = await inRounds(Object.keys(orders), rounds, (name) => load(server, orders[name]));
-    const against = (one, other, pick) => results.map((round) => pick(round[one]) / pick(round[other]));
-    rows.push(
-      toOwnRow(
-        title,
-        'requests/s',
-        results.map(({ shell }) => perSecond(shell)),
-      ),
-      toOwnRow('  requests, shell / whole', 'times', against('shell', 'whole', perSecond)),
-      toOwnRow(
-        '',
-        'CPU, ms',
-        results.map(({ shell }) => cpuOf(shell)),
-      ),
-      toOwnRow('  CPU, whole / shell', 'times', against('whole', 'shell', cpuOf)),
-      toOwnRow('  first byte, shell / static', 'times', against('first', 'static', toFirstByte)),
-    );
-  }
-  leaveServerCore(false);
-  await server.stop();
-  return rows;
-}
-
 /** The first ten seconds of new processes, and their memory after them. */
 export async function measureCold({ sides, rounds, seconds, connections }) {
   const results = await inRounds(Object.keys(sides), Math.ceil(rounds / 3), async (side) => {
@@ -231,38 +177,5 @@ export async function measureStart({ sides, rounds }) {
   return [
     toRow('cold start to the first answer', 'ms', results, ({ time }) => time),
     toRow('  memory then, idle', 'MB', results, ({ memory }) => memory),
-  ];
-}
-
-/** Builds the small app: once with an empty cache, as after `npm ci`, and then again. */
-export function measureBuild(folder, rounds) {
-  const [first, ...again] = Array.from({ length: rounds + 1 }, () => {
-    rmSync(join(folder, 'dist'), { recursive: true, force: true });
-    const begun = performance.now();
-    const { status, stderr } = spawnSync(process.execPath, ['build.mjs'], { cwd: folder, encoding: 'utf8' });
-    if (status !== 0) throw new Error(`The small app does not build: ${stderr}`);
-    return (performance.now() - begun) / 1000;
-  });
-  const rows = [toOwnRow('npm run build, nothing cached', 's', [first])];
-  return again.length > 0 ? [...rows, toOwnRow('npm run build, again', 's', again)] : rows;
-}
-
-/** The headers of an API answer, and the scripts that a browser loads before it can hydrate the page of cards. */
-export async function measureSizes({ sides, plainScript }) {
-  const servers = await startAll(sides);
-  const headers = {};
-  for (const [side, { port }] of Object.entries(servers)) {
-    const answer = await new Promise((resolve, reject) => {
-      request({ port, host: '127.0.0.1', path: '/api/stations/7' }, resolve).on('error', reject).end();
-    });
-    const { rawHeaders, statusMessage } = answer.resume();
-    // Each header has a colon, a space and a line break, and so has the status line.
-    headers[side] = rawHeaders.join('xx').length + 2 + `HTTP/1.1 200 ${statusMessage}\r\n\r\n`.length;
-  }
-  const spillway = await measureScripts(`http://127.0.0.1:${servers.spillway.port}/cards?q=1`);
-  await stopAll(servers);
-  return [
-    { title: 'headers of an API answer', unit: 'bytes', values: headers },
-    { title: 'first-load JavaScript, gzip', unit: 'kB', values: { express: toKilobytes(plainScript), spillway } },
   ];
 }

@@ -1,26 +1,24 @@
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { toCommandFiles } from '../build/stamp.mjs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { toPart } from '../build/stamp.mjs';
 import { useEnvFile } from './env-file.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * Runs a built command, and builds it only if it is missing. It does not rebuild an outdated one, because a build would
+ * Runs a built command, and builds only if it is missing. It does not rebuild an outdated one, because a build would
  * replace the files of a running server.
  *
  * @param {string} command
  */
 export async function runCommand(command) {
   useEnvFile({ silent: true });
-  if (!toCommandFiles(command).every((path) => existsSync(`${root}/${path}`))) {
-    const { buildCommand } = await import('../build/terminal.mjs');
-    try {
-      await buildCommand(root, command);
-    } catch (error) {
-      console.error(error.message);
-      process.exit(1);
-    }
+  const file = join(root, toPart(command));
+  if (!existsSync(file)) {
+    const { build, stopBuilder } = await import('../build.mjs');
+    await build({ log: console.error });
+    await stopBuilder();
   }
-  await import(`../dist/server/${command}.js`);
+  await import(pathToFileURL(file).href);
 }

@@ -14,14 +14,11 @@ export const apps = [
   },
 ];
 
-/** Bundles of the server, by name. */
-export const parts = { 'desk-worker': 'src/server/desk/worker/main.ts' };
+/** Bundles of the server, by name. It does not start without them. */
+export const parts = { 'desk-worker': 'src/server/desk/worker/main.ts', desk: 'src/server/desk.ts' };
 
-/** Those without which the server cannot start. */
-export const requiredParts = ['desk-worker'];
-
-/** Entries of commands that also run without npm. */
-export const commands = { desk: 'src/server/desk.ts' };
+/** Those of them that are commands, which also run without npm, and if the site does not start. */
+export const commands = ['desk'];
 
 /** First parts of paths that it uses, also under `/api`. */
 export const paths = ['desk'];

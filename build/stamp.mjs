@@ -10,26 +10,11 @@ import { readRelease } from './release.mjs';
 const inputFiles = ['build.mjs', 'moves.json', 'bin/require-node.mjs', 'package.json', 'package-lock.json'];
 const inputFolders = ['build', 'src'];
 
-/** Commands that also run without npm. */
-export const commands = Object.keys(destination.commands);
-
-/**
- * Returns the files of a command that also runs without npm: a launcher, which older Node versions can run, and the command.
- *
- * @param {string} command
- */
-export function toCommandFiles(command) {
-  return [`dist/${command}.mjs`, `dist/server/${command}.js`];
-}
+/** Returns the bundle of a part of the server. @param {string} name */
+export const toPart = (name) => `dist/server/${name}.js`;
 
 /** Files without which the server cannot start, whatever the stamp says. */
-const outputFiles = [
-  'dist/server/main.js',
-  ...destination.requiredParts.map((name) => `dist/server/${name}.js`),
-  'dist/server/sentry.js',
-  ...commands.flatMap(toCommandFiles),
-  'dist/manifest.json',
-];
+const outputFiles = ['dist/manifest.json', 'dist/server/main.js', ...Object.keys(destination.parts).map(toPart)];
 
 /**
  * Returns the kind of a build, its release and a hash of its inputs. The hash uses the contents of files, not their times:

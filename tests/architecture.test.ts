@@ -46,8 +46,8 @@ function isTypeOnly(clause: string): boolean {
 }
 
 const isIn = (path: string, ...folders: string[]) => folders.some((folder) => path.startsWith(`src/${folder}/`));
-const sentences = (found: readonly Import[], reason: string) =>
-  found.map(({ from, to }) => `${from} imports ${to}. ${reason}`);
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const indexes = names.map(([, target]) => posix.normalize(target)).filter((path) => path.endsWith('/index.ts'));
 const engines = ['shared/engine', 'client/engine', 'server/engine'];
 const products = ['shared/product', 'client/product', 'server/product'];
 /** Folders of the place that failures go to. */
@@ -72,46 +72,35 @@ describe('import boundaries', () => {
     ]);
   });
 
-  it('lets shared code import only shared code', () => {
-    const wrong = imports.filter(({ from, to }) => isIn(from, 'shared') && !isIn(to, 'shared'));
-    expect(
-      sentences(
-        wrong,
-        'Shared code runs on both sides, so it cannot depend on either: pass this in, or move it to src/shared.',
-      ),
-    ).toEqual([]);
-  });
-
-  it('lets only the product import the public entry points', () => {
-    const indexes = names.map(([, target]) => posix.normalize(target)).filter((path) => path.endsWith('/index.ts'));
-    const wrong = imports.filter(({ from, to }) => indexes.includes(to) && !isIn(from, ...products));
-    expect(
-      sentences(wrong, 'An index file loads everything that it exports: import the file that defines the name.'),
-    ).toEqual([]);
-  });
-
-  it('keeps client and server apart', () => {
-    const wrong = imports.filter(
+  it.each<[rule: string, isWrong: (edge: Import) => boolean, reason: string]>([
+    [
+      'shared code imports only shared code',
+      ({ from, to }) => isIn(from, 'shared') && !isIn(to, 'shared'),
+      'Shared code runs on both sides, so it cannot depend on either: pass this in, or move it to src/shared.',
+    ],
+    [
+      'only the product imports the public entry points',
+      ({ from, to }) => indexes.includes(to) && !isIn(from, ...products),
+      'An index file loads everything that it exports: import the file that defines the name.',
+    ],
+    [
+      'client and server do not import each other',
       ({ from, to }) => (isIn(from, 'client') && isIn(to, 'server')) || (isIn(from, 'server') && isIn(to, 'client')),
-    );
-    expect(sentences(wrong, 'Client and server share code only through src/shared: move what both use there.')).toEqual(
-      [],
-    );
+      'Client and server share code only through src/shared: move what both use there.',
+    ],
+    [
+      'the engine imports neither the product nor the place that failures go to',
+      ({ from, to }) => isIn(from, ...engines) && isIn(to, ...products, ...destinations),
+      'The engine runs any product: pass routes, document, reporters and limits as arguments.',
+    ],
+    [
+      'the place that failures go to does not import the product',
+      ({ from, to }) => isIn(from, ...destinations) && isIn(to, ...products),
+      'The product is replaced by your own: the desk must work without it.',
+    ],
+  ])('%s', (_rule, isWrong, reason) => {
+    expect(imports.filter(isWrong).map(({ from, to }) => `${from} imports ${to}. ${reason}`)).toEqual([]);
   });
-
-  it('keeps the product, and the place that failures go to, out of the engine', () => {
-    const wrong = imports.filter(({ from, to }) => isIn(from, ...engines) && isIn(to, ...products, ...destinations));
-    expect(
-      sentences(wrong, 'The engine runs any product: pass routes, document, reporters and limits as arguments.'),
-    ).toEqual([]);
-  });
-
-  // #region desk
-  it('keeps the product out of the desk', () => {
-    const wrong = imports.filter(({ from, to }) => isIn(from, ...destinations) && isIn(to, ...products));
-    expect(sentences(wrong, 'The product is replaced by your own: the desk must work without it.')).toEqual([]);
-  });
-  // #endregion desk
 
   it.each([
     ['@sentry/node', 'src/server/sentry/sentry.ts'],
@@ -119,7 +108,7 @@ describe('import boundaries', () => {
     ['@sentry/browser', 'src/client/engine/reporting/sentry.ts'],
   ])('imports %s in only one file', (sdk, file) => {
     const takes = new RegExp(`(?:\\bfrom|\\bimport\\(?)\\s*['"]${sdk}(?:/[^'"]*)?['"]`);
-    const wrong = files.filter((path) => path !== file && takes.test(readFileSync(join(root, path), 'utf8')));
+    const wrong = files.filter((path) => path !== file && takes.test(read(path)));
     expect(
       wrong.map((path) => `${path} imports ${sdk}. Reports must be scrubbed and journaled first: use ${file}.`),
     ).toEqual([]);
@@ -143,7 +132,7 @@ describe('import boundaries', () => {
 });
 
 /** Whether this is an app, whose docs can say what they like. `npm run own` takes this part out of the README. */
-const isOwned = !readFileSync(join(root, 'README.md'), 'utf8').includes('<!-- tour -->');
+const isOwned = !read('README.md').includes('<!-- tour -->');
 
 describe('files that you edit in your app', () => {
   it('are the only files that the guide and the recipes ask you to edit', () => {
@@ -151,7 +140,7 @@ describe('files that you edit in your app', () => {
       readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
     );
     const wrong = [...(isOwned ? [] : ['README.md']), ...pages].flatMap((page) =>
-      listBlocks(readFileSync(join(root, page), 'utf8'))
+      listBlocks(read(page))
         .filter(
           ({ file }) => /^(?:src|build|bin|tests)\b/.test(file) && !/^(?:src|tests)\/(?:\w+\/)?product\//.test(file),
         )
@@ -165,7 +154,7 @@ describe('files that you edit in your app', () => {
   });
 
   it('are imported by a `main.ts` that is too short to need edits', () => {
-    expect(readFileSync(join(root, 'src/server/main.ts'), 'utf8').split('\n').length).toBeLessThan(20);
+    expect(read('src/server/main.ts').split('\n').length).toBeLessThan(20);
   });
 });
 
@@ -180,14 +169,14 @@ describe.skipIf(isOwned)('files that the docs name', () => {
   it('are in the project', () => {
     const pages = ['README.md', 'CONTRIBUTING.md', ...listPages('docs'), ...listPages('docs/decisions')];
     const wrong = pages.flatMap((page) => {
-      const spans = readFileSync(join(root, page), 'utf8').matchAll(/`([\w./-]+\.(?:tsx?|mjs|sql))[`:]/g);
+      const spans = read(page).matchAll(/`([\w./-]+\.(?:tsx?|mjs|sql))[`:]/g);
       return [...spans].map(([, path = '']) => path).filter((path) => !exists(path));
     });
     expect(wrong).toEqual([]);
   });
 
   it("are where the architecture's tree shows them", () => {
-    const tree = /^## The tree\n\n```\n(.+?)```/ms.exec(readFileSync(join(root, 'docs/architecture.md'), 'utf8'))?.[1];
+    const tree = /^## The tree\n\n```\n(.+?)```/ms.exec(read('docs/architecture.md'))?.[1];
     const folders: string[] = [];
     const paths = (tree?.trim().split('\n') ?? []).flatMap((line) => {
       const [, indent = '', names = ''] = /^( *)((?:[\w.-]+(?:\/|\.\w+)\S*\s+)+)/.exec(`${line} `) ?? [];
@@ -210,67 +199,14 @@ describe.skipIf(isOwned)('files that the docs name', () => {
   }
 });
 
-describe('links and forms in pages', () => {
-  const RouterParts = new Set(['Link', 'NavLink', 'Form']);
-
-  /** Lists what a file imports from React Router although we provide our own version. */
-  function listRouterParts(source: string): string[] {
-    const clauses = source.matchAll(/^(?:import|export)\s+([^;'"]*?)\s*from\s*['"]react-router(?:\/dom)?['"]/gm);
-    return [...clauses].flatMap(([, clause = '']) => {
-      if (clause.includes('*')) return [clause];
-      const names = /\{([^}]*)\}/.exec(clause)?.[1] ?? '';
-      return names
-        .split(',')
-        .map((name) => name.trim().split(/\s+as\s+/)[0] ?? '')
-        .filter((name) => RouterParts.has(name));
-    });
-  }
-
-  it('come from Spillway in the product', () => {
-    const wrong = files
-      .filter((path) => isIn(path, ...products))
-      .flatMap((path) => listRouterParts(readFileSync(join(root, path), 'utf8')).map((name) => ({ path, name })));
-    expect(
-      wrong.map(
-        ({ path, name }) =>
-          `${path} imports ${name} from React Router, whose links and forms are larger and do not prefetch: in data mode their \`prefetch\` silently does nothing. Import Link and NavLink from #engine, Form from #product/actions.ts, and everything else by name.`,
-      ),
-    ).toEqual([]);
-  });
-
-  it('are detected when they are renamed', () => {
-    expect(listRouterParts("import { Link as A, useParams } from 'react-router';")).toEqual(['Link']);
-    expect(
-      listRouterParts("export { NavLink } from 'react-router';\nimport { Form } from 'react-router/dom';"),
-    ).toEqual(['NavLink', 'Form']);
-    expect(listRouterParts("import * as Router from 'react-router';")).toEqual(['* as Router']);
-    expect(listRouterParts("import { Outlet } from 'react-router';")).toEqual([]);
-  });
-});
-
 describe('dependencies that protect', () => {
   /** Names of dependencies that guard something. Add new ones here. */
   const GUARDS = [
-    'scrubber',
-    'scrubberOf',
-    'scrubPath',
-    'policy',
-    'trust',
-    'origins',
-    'isOurs',
-    'limiter',
-    'overload',
-    'steps',
-    'mayRead',
-    'takeCredentials',
-    'checkToken',
+    ...['scrubber', 'scrubberOf', 'scrubPath', 'policy', 'trust', 'origins', 'isOurs', 'limiter', 'overload', 'steps'],
+    ...['mayRead', 'takeCredentials', 'checkToken', 'toVisitor', 'isSecret', 'styleAttributes'],
     // #region desk
-    'signIn',
-    'readAccess',
+    ...['signIn', 'readAccess'],
     // #endregion desk
-    'toVisitor',
-    'isSecret',
-    'styleAttributes',
   ];
   /** Optional members that do not open anything when they are missing. */
   const ALLOWED = new Set([
@@ -293,9 +229,7 @@ describe('dependencies that protect', () => {
     return [...members, ...defaults].map(([found]) => found.trim());
   }
 
-  const sources = files
-    .filter((path) => isIn(path, 'server'))
-    .map((path) => ({ path, source: readFileSync(join(root, path), 'utf8') }));
+  const sources = files.filter((path) => isIn(path, 'server')).map((path) => ({ path, source: read(path) }));
   const optional = sources.flatMap(({ path, source }) =>
     listOptionalGuards(source).map((found) => `${path}: ${found}`),
   );
@@ -316,15 +250,13 @@ describe('dependencies that protect', () => {
     expect([...ALLOWED].filter((allowed) => !optional.includes(allowed))).toEqual([]);
   });
 
-  it('are detected as optional members and as parameters with a default', () => {
-    expect(listOptionalGuards('readonly scrubber?: Scrubber;')).toEqual(['scrubber?:']);
-    expect(listOptionalGuards('constructor(scrubPath: ScrubPath = (path) => path) {')).toEqual([
-      'scrubPath: ScrubPath =',
-    ]);
-    expect(listOptionalGuards('function f({ log, limiter = createLimiter() }: Options) {')).toEqual(['limiter =']);
-    expect(listOptionalGuards('const scrubber = a; readonly limiter: Limiter | undefined; this.limiter = b;')).toEqual(
-      [],
-    );
+  it.each([
+    ['readonly scrubber?: Scrubber;', ['scrubber?:']],
+    ['constructor(scrubPath: ScrubPath = (path) => path) {', ['scrubPath: ScrubPath =']],
+    ['function f({ log, limiter = createLimiter() }: Options) {', ['limiter =']],
+    ['const scrubber = a; readonly limiter: Limiter | undefined; this.limiter = b;', []],
+  ])('are detected in %s', (source, found) => {
+    expect(listOptionalGuards(source)).toEqual(found);
   });
 });
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import request from 'supertest';
 import { expect, it } from 'vitest';
 import type { OpenApi } from '../src/server/engine/api/openapi.ts';
-import { listBrokenPromises } from './support/broken-promises.ts';
+import { listBrokenPromises } from './released-api/broken-promises.ts';
 import { createTestApp, readConfig } from './support/testing.ts';
 
 const PATH = 'src/shared/product/api/released.json';

@@ -5,21 +5,11 @@ import { parseSync } from 'oxc-parser';
  * the result.
  */
 
-/** Returns the ids and paths that a route table contains as literals. */
-export function listRoutes(source) {
-  const read = (key) =>
-    [...findAll(parse(source), (node) => isProperty(node, key))].flatMap(({ value }) => value.value ?? []);
-  return { ids: read('id'), paths: read('path') };
-}
-
 /** Adds a route to the children of the first layout, or of the layout with an id. */
 export function addRoute(source, route, layout) {
   const table = find(parse(source), ({ type, callee }) => type === 'CallExpression' && callee.name === 'defineRoutes');
   const hasId = (node) => isProperty(node, 'id') && node.value.value === layout;
-  const owner =
-    layout && table
-      ? find(table, ({ type, properties }) => type === 'ObjectExpression' && properties.some(hasId))
-      : table;
+  const owner = layout ? find(table, ({ properties }) => properties?.some(hasId)) : table;
   const children = find(owner, (node) => isProperty(node, 'children'))?.value;
   return insertLast(source, children, route);
 }
@@ -56,15 +46,14 @@ function isProperty({ type, key }, name) {
   return type === 'Property' && key.name === name;
 }
 
-function find(root, test) {
-  return findAll(root, test).next().value;
-}
-
-/** Finds nodes of a syntax tree, outer ones first. */
-function* findAll(node, test) {
-  if (typeof node !== 'object' || node === null) return;
-  if (node.type && test(node)) yield node;
-  for (const value of Object.values(node)) yield* findAll(value, test);
+/** Finds the first node of a syntax tree, an outer one before those in it. */
+function find(node, test) {
+  if (typeof node !== 'object' || node === null) return undefined;
+  if (node.type && test(node)) return node;
+  for (const value of Object.values(node)) {
+    const found = find(value, test);
+    if (found) return found;
+  }
 }
 
 function insertLast(source, list, item) {

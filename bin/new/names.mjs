@@ -27,14 +27,10 @@ const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
  * the page shows a single item: `/orders/:id/edit` becomes `order-edit`.
  *
  * @param {string} path
- * @param {string} [givenId]
  * @throws Refusal
  */
-export function parsePagePath(path, givenId) {
-  const segments = path
-    .split('/')
-    .slice(1)
-    .filter((segment) => path !== '/' || segment !== '');
+export function parsePagePath(path) {
+  const segments = path.split('/').filter(Boolean);
   const [first = ''] = segments;
   if (RESERVED.includes(first.toLowerCase())) {
     throw new Refusal(`Spillway handles all paths that begin with /${first}, so a page there would never be shown.`);
@@ -45,14 +41,7 @@ export function parsePagePath(path, givenId) {
     );
   }
   const params = segments.filter((segment) => segment.startsWith(':')).map((segment) => segment.slice(1));
-  if (new Set(params).size < params.length) {
-    throw new Refusal(`The path "${path}" has two parameters with the same name. Rename one of them.`);
-  }
-  const id = givenId ?? toPageId(segments);
-  if (!NAME.test(id)) {
-    throw new Refusal(`"${id}" is not a valid id for a page. Use lowercase letters and digits, with - between words.`);
-  }
-  return { path, id, params };
+  return { path, id: toPageId(segments), params };
 }
 
 /**

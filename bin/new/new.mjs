@@ -10,10 +10,10 @@ import { planResource } from './resource.mjs';
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
 const USAGE = `Usage:
-  npm run new -- page /orders/:id [--id order] [--static] [--no-data]
+  npm run new -- page /orders/:id [--static] [--no-data]
   npm run new -- api gauges`;
 
-const OPTIONS = { id: { type: 'string' }, static: { type: 'boolean' }, 'no-data': { type: 'boolean' } };
+const OPTIONS = { static: { type: 'boolean' }, 'no-data': { type: 'boolean' } };
 
 /**
  * @typedef {object} Plan

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addImports, addProperty, addRoute, listRoutes } from './insert.mjs';
+import { addImports, addProperty, addRoute } from './insert.mjs';
 import { parsePagePath, Refusal, toConstName, toPascal, toTypeName, toWords } from './names.mjs';
 
 const routesFile = 'src/shared/product/routes.tsx';
@@ -10,15 +10,16 @@ const halvesFile = 'src/server/product/pages/index.ts';
  * Plans a new page: its two halves, its test, and a line in each table. A page without data has no server half.
  *
  * @param {string} root
- * @param {{ path: string, id?: string, static?: boolean, 'no-data'?: boolean }} wanted
+ * @param {{ path: string, static?: boolean, 'no-data'?: boolean }} wanted
  * @returns {import('./new.mjs').Plan}
  */
 export function planPage(root, wanted) {
-  const page = parsePagePath(wanted.path, wanted.id);
+  const page = parsePagePath(wanted.path);
   const { path, id } = page;
   const routes = readFileSync(join(root, routesFile), 'utf8');
   const halves = readFileSync(join(root, halvesFile), 'utf8');
-  requireFree(page, listRoutes(routes), halves);
+  const taken = [`id: '${id}'`, `path: '${path}'`].find((text) => routes.includes(text));
+  if (taken) throw new Refusal(`${routesFile} already has a page with ${taken}.`);
   const name = toConstName(id);
   const hasData = !wanted['no-data'];
   const mode = wanted.static ? " mode: 'static'," : '';
@@ -51,15 +52,6 @@ export function planPage(root, wanted) {
 }
 
 const EXAMPLE = '7';
-
-function requireFree({ path, id }, { ids, paths }, halves) {
-  const toShape = (pattern) => pattern.replace(/:\w+/g, ':');
-  const taken = paths.find((other) => toShape(other) === toShape(path));
-  if (taken) throw new Refusal(`A page with the path ${taken} already exists, in ${routesFile}.`);
-  const inHalves = new RegExp(`^\\s*(['"]?)${id}\\1\\s*[:,]`, 'm').test(halves);
-  if (ids.includes(id) || inHalves)
-    throw new Refusal(`A page with the id "${id}" already exists. Choose another id with --id.`);
-}
 
 function writePage(page) {
   const { title, data, component } = toNames(page);

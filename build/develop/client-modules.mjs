@@ -3,13 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import * as esbuild from 'esbuild';
 import { requireClientInputs } from '../client-inputs.mjs';
+import { baseNamespace, loadFromBase } from './base.mjs';
 import { compileModule } from './module-code.mjs';
 
 /** Folders whose modules can be replaced in open pages. */
 const productFolders = ['src/shared/product/', 'src/client/product/'];
 const urlFolder = '/_dev/modules/';
-/** Namespace of engine and packages in the bundle of a module, and plugin data of imports that esbuild resolves. */
-const base = 'base';
+/** Plugin data of imports that esbuild resolves. */
 const resolving = 'module';
 const codeLoaders = new Set(['js', 'jsx', 'ts', 'tsx']);
 
@@ -35,7 +35,7 @@ export function isProductFile(path) {
  * too, and so on. Every URL returns the last version, so a page that is loaded later has versions that belong together.
  *
  * Each module is an entry point of esbuild, with the plugins of the build. Its imports of other modules stay imports, and
- * engine and packages come from the base (`client-base.mjs`).
+ * engine and packages come from the base (`base.mjs`).
  *
  * @param {string} root
  * @param {import('esbuild').BuildOptions} options the client's
@@ -98,7 +98,7 @@ export function createClientModules(root, options, { wiring, table, outdir, owne
         if (found.external || isAsset(key)) return found;
         if (found.namespace === 'file' && !isModule(key)) {
           baseFiles.add(key);
-          return { path: key, namespace: base };
+          return { path: key, namespace: baseNamespace };
         }
         const path = toPath(key);
         keysByPath.set(path, key);
@@ -106,9 +106,7 @@ export function createClientModules(root, options, { wiring, table, outdir, owne
         if (!requests.has(key)) requests.set(key, request);
         return { path, external: true };
       });
-      build.onLoad({ filter: /.*/, namespace: base }, ({ path }) => ({
-        contents: `module.exports = globalThis.__spillwayBase[${JSON.stringify(path)}];`,
-      }));
+      loadFromBase(build);
     },
   };
 
@@ -322,7 +320,7 @@ export function createClientModules(root, options, { wiring, table, outdir, owne
     },
 
     /** Files of engine and packages that the modules import. One that is no longer imported stays. */
-    listBase: () => [...baseFiles].sort(),
+    baseFiles,
 
     /** What esbuild's metafile would say if the modules were in one bundle. */
     toMetafile() {

@@ -2,18 +2,17 @@ import { hash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { product } from '../apps.mjs';
-import { browserTarget, clientOptions, serverOptions, serverParts } from '../bundles.mjs';
-import { listClientFiles } from '../client-app.mjs';
+import { browserTarget, bundleServer, clientOptions, serverParts } from '../bundles.mjs';
+import { buildClientApp, listClientFiles } from '../client-app.mjs';
 import * as destination from '../destination.mjs';
 import { readFiles } from '../files.mjs';
 import { sortOutputs } from '../output.mjs';
 import { readOwnersBuild } from '../owner.mjs';
+import { reuse } from '../reuse.mjs';
 import { readRouteModules } from '../route-modules.mjs';
 import { createStyles } from '../styles.mjs';
-import { createAppDevBuild } from './app-dev-build.mjs';
-import { createClientBase } from './client-base.mjs';
-import { createClientModules } from './client-modules.mjs';
-import { createKeptContext } from './kept-context.mjs';
+import { createBase } from './base.mjs';
+import { createClientModules, isProductFile } from './client-modules.mjs';
 import { createServerLayers } from './server-layers.mjs';
 import { noteSourceTexts } from './source-texts.mjs';
 
@@ -51,9 +50,11 @@ export function createDevBuild(root) {
   let base;
   let modules;
   let server;
-  let parts;
-  /** The last build of the server's separate parts. */
+  /** Options of the builds without product code. */
+  let options;
+  /** Their last results: the server's separate parts, and the other apps. */
   let builtParts;
+  let builtOthers;
   /** The last build of the client; undefined if it failed or has not run. */
   let builtClient;
   let routes;
@@ -68,7 +69,6 @@ export function createDevBuild(root) {
   /** Texts and hashes of the files on disk, so that a rebuild writes only changed files. */
   const written = new Map();
   const styles = createStyles(root, { minify: false, target: browserTarget, outdir: join(root, clientFolder) });
-  const others = destination.apps.map((app) => createAppDevBuild(root, app, { outdir: clientFolder, styles }));
   /** Texts of modules that the product's plugins load. */
   const texts = new Map();
   let opening;
@@ -81,20 +81,34 @@ export function createDevBuild(root) {
       { path: 'owner.json', contents: JSON.stringify({ helpers: owner.helpers, moves: owner.moves }) },
       toTextsFile(),
     ]);
-    const options = { root, dev: true, owner, styles };
-    const client = clientOptions({ ...options, entry: devEntry, outdir: clientFolder });
-    const parts_ = { wiring, table: product.table, outdir: clientFolder, owners: owner.plugins };
-    modules = createClientModules(root, client, parts_);
-    base = createClientBase(root, client, { wiring, wiringUrl: modules.wiringUrl, owner });
-    const serverFolder = `${devFolder}/server`;
-    server = createServerLayers({ ...options, outdir: serverFolder });
-    const serverBase = serverOptions({ ...options, outdir: serverFolder, warn: () => {} });
-    parts = createKeptContext(
-      'parts',
-      { ...serverBase, sourceRoot: undefined, entryPoints: serverParts },
-      { root, owner },
+    options = { root, dev: true, owner, styles };
+    const entryPoints = { main: devEntry };
+    const client = {
+      ...clientOptions({ ...options, entry: devEntry, outdir: clientFolder }),
+      entryPoints,
+      sourceRoot: undefined,
+    };
+    modules = createClientModules(root, client, {
+      wiring,
+      table: product.table,
+      outdir: clientFolder,
+      owners: owner.plugins,
+    });
+    const atUrl = {
+      name: 'modules',
+      setup: (build) => build.onResolve({ filter: /^\/_dev\// }, ({ path }) => ({ path, external: true })),
+    };
+    base = createBase(
+      'client-base',
+      root,
+      { ...client, sourcemap: 'linked', plugins: [atUrl, ...client.plugins] },
+      {
+        owner,
+        at: wiring,
+        toSource: () => `await import(${JSON.stringify(modules.wiringUrl)});`,
+      },
     );
-    await Promise.all(others.map((app) => app.open({ owner })));
+    server = createServerLayers({ ...options, outdir: `${devFolder}/server` });
   }
 
   function open() {
@@ -106,7 +120,7 @@ export function createDevBuild(root) {
   }
 
   async function dispose() {
-    await Promise.all([base, server, parts, ...others].map((part) => part?.dispose()));
+    await server?.dispose();
   }
 
   /** Reads the route table again only if one of its modules changed. */
@@ -123,17 +137,31 @@ export function createDevBuild(root) {
     return publicFiles;
   }
 
-  /** Rebuilds the parts only if a changed file is part of them. */
+  /** The server's separate parts have no product code. They are built again only if one of their files changed. */
   async function buildParts(isChanged) {
     if (builtParts && !isChanged(builtParts.metafile)) return builtParts;
     builtParts = undefined;
-    builtParts = await parts.rebuild();
+    const parts = { ...options, outdir: `${devFolder}/server`, entryPoints: serverParts, warn: () => {} };
+    builtParts = await reuse('parts of development', options, () => bundleServer(parts));
     return builtParts;
   }
 
   function toTextsFile() {
     const byFile = [...texts].map(([path, text]) => [relative(root, path).replaceAll('\\', '/'), text]);
     return { path: 'texts.json', contents: JSON.stringify(Object.fromEntries(byFile.sort())) };
+  }
+
+  async function buildOthers(changed) {
+    if (builtOthers && changed.length > 0 && changed.every(isProductFile)) return builtOthers;
+    builtOthers = undefined;
+    builtOthers = await Promise.all(
+      destination.apps.map((app) =>
+        reuse(`${app.name} of development`, options, () =>
+          buildClientApp({ ...app, entry: app.devEntry }, { ...options, outdir: clientFolder }),
+        ),
+      ),
+    );
+    return builtOthers;
   }
 
   async function write(files) {
@@ -173,8 +201,8 @@ export function createDevBuild(root) {
       const routeModules = await readRoutes(changed);
       await modules.update(Object.values(routeModules), changed);
       const [builtBase, builtOthers, publicFiles] = await Promise.all([
-        base.build(modules.listBase(), isChanged),
-        Promise.all(others.map((app) => app.build(changed))),
+        base.build(modules.baseFiles, isChanged),
+        buildOthers(changed),
         readPublicFiles(changed),
       ]);
       const moduleFiles = modules.emit();
@@ -219,7 +247,13 @@ export function createDevBuild(root) {
         modules: modules.listUrls(),
         routes: routeModules,
         styles: Object.fromEntries(Object.entries(manifest.routes).map(([id, route]) => [id, route.styles])),
-        others: builtOthers.map(({ id }) => id).join(' '),
+        others: hash(
+          'sha256',
+          builtOthers
+            .flatMap((built) => [...built.outputFiles, ...built.sheets].map(({ path }) => path))
+            .sort()
+            .join(),
+        ),
         base: `${baseNumber}.${modules.getWiringVersion()}`,
       };
       builtClient = { state, metafiles: [builtBase, ...builtOthers].map(({ metafile }) => metafile) };

@@ -1,132 +1,106 @@
-import { relative } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import * as esbuild from 'esbuild';
 import { serverOptions } from '../bundles.mjs';
-import { reuse } from '../reuse.mjs';
-import { dependenciesOnce, resolving, withAssetUrls } from './dependencies-once.mjs';
-import { createKeptContext } from './kept-context.mjs';
+import { baseNamespace, createBase, loadFromBase } from './base.mjs';
 
-/** Waits with the engine loaded, then imports `main.ts`. */
+/** Waits with engine and packages loaded, then runs `main`, the only module that imports the product. */
 const entry = 'src/server/boot/develop.ts';
-/** It would make each name that the product imports another file of the engine. */
-const isFrontDoor = ({ name }) => name === 'engine-by-name';
-const isCode = (file) => /\.[cm]?[jt]sx?$/.test(file);
+const main = 'src/server/main.ts';
+const resolving = 'layer';
+const isProduct = (file) => /^src\/(?:server|shared)\/product\//.test(file);
 
 /**
- * The layers of the server, each bundled apart, so that an edit rebuilds only its own. A layer imports others as files.
- * `imports` are the specifiers that can lead out of it: a call of a plugin for each import takes longer than the build.
- */
-const layers = {
-  /** Small, so that a new loader is built and loaded quickly. */
-  product: { owns: (file) => /^src\/server\/(?:product\/|main\.ts$)/.test(file), imports: /^[^/]/ },
-  shared: { owns: (file) => file.startsWith('src/shared/product/'), imports: /^[^./]|\/engine\// },
-  /** Everything else of the server, and packages of the app that `node_modules` links to. */
-  engine: { owns: (file) => !file.includes('node_modules/'), imports: /\/main\.ts$/ },
-};
-
-/**
- * Bundles the server in layers, so that an edit of the product links only the product's own modules.
+ * Bundles the server in two layers, so that an edit of the product links only the product's own modules: the product, and
+ * everything else, which a server loads ahead of the next edit.
  *
  * @param {{ root: string, outdir: string, owner: import('../owner.mjs').OwnersBuild, styles: ReturnType<typeof import('../styles.mjs').createStyles> }} options
  */
 export function createServerLayers({ root, outdir, owner, styles }) {
-  const dependencies = dependenciesOnce(root);
-  const base = {
-    ...serverOptions({ root, dev: true, owner, styles, outdir, warn: () => {} }),
+  const options = serverOptions({ root, dev: true, owner, styles, outdir, warn: () => {} });
+  const common = {
+    ...options,
     sourceRoot: undefined,
+    // With it, each name that the product imports would be another file of the engine.
+    plugins: options.plugins.filter(({ name }) => name !== 'engine-by-name'),
   };
-  const bundleDependencies = (options) =>
-    reuse('dependencies', { root, dev: true, owner, entries: options.entryPoints }, () => esbuild.build(options));
-  /** What other layers import. */
-  const entries = {
-    product: new Set(['src/server/main.ts']),
-    shared: new Set(),
-    engine: new Set([entry, 'src/shared/engine/index.ts', 'src/server/engine/index.ts']),
+  const toRelative = (path) => relative(root, path).replaceAll('\\', '/');
+  const baseFiles = new Set();
+  let context;
+  let product;
+
+  const toProduct = {
+    name: 'to-product',
+    setup(build) {
+      build.onResolve({ filter: /\/product\// }, ({ path, resolveDir }) => {
+        const file = toRelative(join(resolveDir, path));
+        return isProduct(file) ? { path: `./${toName(file)}.js`, external: true } : undefined;
+      });
+    },
   };
-  const [product, shared, engine] = Object.keys(layers).map((name) => createLayer(name));
 
-  /** Imports modules of other layers as files. Memorizes packages, because few of them are in a layer. */
-  function toOthers(name) {
-    const packages = new Set();
-    return {
-      name: 'server-layers',
-      setup(build) {
-        build.onResolve({ filter: layers[name].imports }, async ({ path, kind, importer, resolveDir, pluginData }) => {
-          if (kind === 'entry-point' || pluginData === resolving || packages.has(path)) return undefined;
-          const found = await build.resolve(path, { kind, importer, resolveDir, pluginData: resolving });
-          const file = relative(root, found.path).replaceAll('\\', '/');
-          if (found.errors.length > 0 || found.external || found.namespace !== 'file' || !isCode(file))
-            return undefined;
-          const owning = Object.keys(layers).find((layer) => layers[layer].owns(file));
-          if (owning === undefined) packages.add(path);
-          if (owning === undefined || owning === name) return undefined;
-          entries[owning].add(file);
-          return { path: `./${toName(file)}.js`, external: true };
-        });
-      },
-    };
-  }
+  /** Relative imports stay in the product: a call of a plugin for each would take longer than the build. */
+  const toBase = {
+    name: 'to-base',
+    setup(build) {
+      build.onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
+        if (kind === 'entry-point' || pluginData === resolving) return undefined;
+        const found = await build.resolve(path, { kind, importer, resolveDir, pluginData: resolving });
+        const file = toRelative(found.path);
+        const isBase =
+          found.namespace === 'file' && !found.external && /\.[cm]?[jt]sx?$/.test(file) && !isProduct(file);
+        if (found.errors.length > 0 || !isBase) return undefined;
+        baseFiles.add(file);
+        return { path: file, namespace: baseNamespace };
+      });
+      loadFromBase(build);
+    },
+  };
 
-  function createLayer(name) {
-    let context;
-    let key;
-    let built;
-    return {
-      dispose: () => context?.dispose(),
-      /** @param {(metafile: import('esbuild').Metafile) => boolean} isChanged */
-      async build(isChanged) {
-        const files = [...entries[name]].sort();
-        const isSame = key === files.join('\n');
-        if (isSame && built && !isChanged(built.metafile)) return built;
-        built = undefined;
-        if (!isSame) {
-          await context?.dispose();
-          const layer = {
-            ...base,
-            // It would also prefix the names of chunks, which are not URLs.
-            publicPath: undefined,
-            entryPoints: files.map((file) => ({ in: file, out: toName(file) })),
-            splitting: true,
-            chunkNames: `${name}-[hash]`,
-            plugins: [toOthers(name), dependencies.plugin, ...base.plugins.filter((plugin) => !isFrontDoor(plugin))],
-          };
-          context =
-            name === 'engine'
-              ? createKeptContext(name, layer, { root, owner, toExtra: dependencies.list })
-              : await esbuild.context(layer);
-          key = files.join('\n');
-        }
-        const { metafile, outputFiles, ...kept } = await context.rebuild();
-        if (name === 'engine') dependencies.add(kept);
-        built = { metafile, outputFiles: withAssetUrls(outputFiles, base.publicPath) };
-        return built;
-      },
-    };
+  const base = createBase(
+    'server-base',
+    root,
+    { ...common, entryPoints: { develop: entry }, plugins: [toProduct, ...common.plugins] },
+    { owner, at: entry, toSource: () => readFile(join(root, entry), 'utf8') },
+  );
+
+  async function openProduct() {
+    const text = await readFile(join(root, main), 'utf8');
+    const imported = [...text.matchAll(/import\('(\.[^']*\/product\/[^']*)'\)/g)];
+    const files = imported.map(([, path]) => toRelative(join(root, dirname(main), path)));
+    return esbuild.context({
+      ...common,
+      entryPoints: files.map((file) => ({ in: file, out: toName(file) })),
+      splitting: true,
+      chunkNames: 'product-[hash]',
+      plugins: [toBase, ...common.plugins],
+    });
   }
 
   return {
-    dispose: () => Promise.all([product, shared, engine].map((layer) => layer.dispose())),
+    dispose: () => context?.dispose(),
 
     /**
      * @param {(metafile: import('esbuild').Metafile) => boolean} isChanged whether one of a layer's files changed
      * @returns the files of the server, and of them those that stay loaded in a server that waits
      */
     async build(isChanged) {
-      const built = await product.build(isChanged);
-      const others = await Promise.all([shared.build(isChanged), engine.build(isChanged)]);
-      // A layer can import more of the engine than before.
-      const last = await engine.build(() => false);
-      const lasting = [...last.outputFiles, ...(await dependencies.build(base, bundleDependencies))];
-      return { outputFiles: [...built.outputFiles, ...others[0].outputFiles, ...lasting], lasting };
+      if (!product || isChanged(product.metafile)) {
+        product = undefined;
+        context ??= await openProduct();
+        const { metafile, outputFiles } = await context.rebuild();
+        product = { metafile, outputFiles: outputFiles.map(withRelativeChunks) };
+      }
+      const { outputFiles: lasting } = await base.build(baseFiles, isChanged);
+      return { outputFiles: [...product.outputFiles, ...lasting], lasting };
     },
   };
 }
 
-/** All layers are in one folder, because their modules name other bundles by relative paths. */
-function toName(file) {
-  if (file === 'src/server/main.ts') return 'main';
-  if (file === entry) return 'develop';
-  return file
-    .replace(/^src\//, '')
-    .replaceAll('../', '')
-    .replaceAll('/', '~');
+/** The URL prefix of assets is also that of chunks, which are not URLs on the server. */
+function withRelativeChunks({ path, contents }) {
+  if (!path.endsWith('.js')) return { path, contents };
+  return { path, contents: Buffer.from(Buffer.from(contents).toString().replaceAll('"/product-', '"./product-')) };
 }
+
+const toName = (file) => file.replace(/^src\//, '').replaceAll('/', '~');

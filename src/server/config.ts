@@ -9,7 +9,7 @@ import {
   SCRUB_KEYS_SENTENCE,
   SCRUB_PATTERNS_SENTENCE,
 } from './engine/errors/scrub/scrub-settings.ts';
-import { parseMailAddress, parsePrivateTargets, parseSmtpUrl } from './engine/outgoing/parse-settings.ts';
+import { parseMailAddress, parseSmtpUrl } from './engine/outgoing/parse-settings.ts';
 import { parseOrigins } from './engine/protection/origin-settings.ts';
 import { isTakenPath } from './engine/request/api-path.ts';
 import {
@@ -138,15 +138,6 @@ export const SETTINGS = {
       return text === '' ? text : parseMailAddress(text);
     }).prefault(''),
   },
-  NOTIFY_PRIVATE_TARGETS: {
-    about:
-      'Host names, addresses and networks in a private network that SMTP_URL and the URLs of notifications can lead to, separated by commas. Default: none. Only public addresses are allowed.',
-    example: 'mail.internal,10.0.0.0/24',
-    schema: parsed(
-      'contains something that is not a host. Use host names without a port, addresses and networks, separated by commas, such as mail.internal,10.0.0.0/24.',
-      parsePrivateTargets,
-    ).prefault(''),
-  },
   SENTRY_DSN: {
     about: 'The DSN of a Sentry project that failures are also sent to. Default: none.',
     example: 'https://publickey@o1.ingest.sentry.io/2',
@@ -224,6 +215,7 @@ const REMOVED_SETTINGS: Readonly<Record<string, string>> = {
   MAIL_SUMMARY: 'MAIL_TO gets new, regressed and frequent incidents. `npm run desk -- list` lists all open ones.',
   WEBHOOK_FORMAT: 'Each WEBHOOK_URL gets the same JSON, which Slack, Mattermost and Discord accept.',
   // #endregion desk
+  NOTIFY_PRIVATE_TARGETS: 'Notifications and mail go to any address of the settings.',
 };
 
 /** Returns a sentence for each setting in the environment that no longer exists. */
@@ -269,8 +261,6 @@ export function readConfig(env: Environment, { terminal = false } = {}) {
     digestNamespace: values.DIGEST_NAMESPACE,
     smtpUrl: values.SMTP_URL || undefined,
     mailFrom: values.MAIL_FROM || undefined,
-    /** Names, addresses and networks. */
-    notifyPrivateTargets: values.NOTIFY_PRIVATE_TARGETS,
     sentryDsn: values.SENTRY_DSN,
     sentryEnvironment: values.SENTRY_ENVIRONMENT,
     tunnelPath: values.TUNNEL_PATH,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { addImports, addProperty, addReturned, addRoute, listRoutes } from '../../bin/new/insert.mjs';
+import { addRoute } from '../../bin/new/insert.mjs';
 import { parsePagePath, parseResource, toConstName, toSingular, toTypeName } from '../../bin/new/names.mjs';
 import type { OwnedApp } from '../support/owned-app.ts';
 import { changeFirstThings, createNewApp, failTests } from './new-app.ts';
@@ -46,11 +46,6 @@ describe('the id of a page', () => {
   ])('of %s is %s', (path, id) => {
     expect(parsePagePath(path).id).toBe(id);
   });
-
-  it('can be chosen', () => {
-    expect(parsePagePath('/orders/:id', 'purchase')).toMatchObject({ id: 'purchase', params: ['id'] });
-    expect(() => parsePagePath('/orders', 'My Orders')).toThrow('is not a valid id for a page');
-  });
 });
 
 describe('an invalid path', () => {
@@ -58,19 +53,10 @@ describe('an invalid path', () => {
     ['about', 'is not a path that this command can add'],
     ['/about/', 'is not a path that this command can add'],
     ['//', 'is not a path that this command can add'],
-    ['/a//b', 'is not a path that this command can add'],
-    ['/my page', 'is not a path that this command can add'],
-    ['/caf%C3%A9', 'is not a path that this command can add'],
     ['/files/*', 'is not a path that this command can add'],
     ['/:lang?/about', 'is not a path that this command can add'],
-    ['/a?b', 'is not a path that this command can add'],
     ['/../a', 'is not a path that this command can add'],
-    ['/:id/x/:id', 'two parameters with the same name'],
-    ['/api', 'would never be shown'],
     ['/API/orders', 'would never be shown'],
-    ['/_data/x', 'would never be shown'],
-    ['/assets/x', 'would never be shown'],
-    ['/_dev', 'would never be shown'],
     // #region desk
     ['/desk/x', 'would never be shown'],
     // #endregion desk
@@ -134,13 +120,7 @@ export const routes = defineRoutes([
 `;
     const expected = source.replace("'/a]' }, // the last one\n", `'/a]' }, // the last one\n ${route},\n`);
     expect(squeeze(addRoute(source, route))).toBe(squeeze(expected));
-  });
-
-  it('is added to the layout with an id', () => {
-    const source = "defineRoutes([\n  { id: 'root', children: [] },\n  { id: 'static', children: [] },\n])";
-    const expected = source.replace("'static', children: []", `'static', children: [${route}]`);
-    expect(squeeze(addRoute(source, route, 'static'))).toBe(squeeze(expected));
-    expect(addRoute(source, route, 'other')).toBeUndefined();
+    expect(addRoute(source, route, 'static')).toBeUndefined();
   });
 
   it.each(['[]', "[{ id: 'a' }]", "[{ id: 'a' },]", "[\n    { id: 'a' }\n  ]", '[\n  ]'])('fits into %j', (list) => {
@@ -149,50 +129,12 @@ export const routes = defineRoutes([
     expect(squeeze(addRoute(toSource(list), route))).toBe(squeeze(expected));
   });
 
-  it.each([
-    'export const routes = [];',
-    'defineRoutes(pages)',
-    'defineRoutes([...pages])',
-    'defineRoutes([{ id: "root", children: pages }])',
-    'defineRoutes([{ id: "root", children: [',
-  ])('finds no place in %j', (source) => {
-    expect(addRoute(source, route)).toBeUndefined();
-  });
-
-  it('is not read from a comment', () => {
-    const source = "/* id: 'a' */ [{ id: 'b', path: '/b' /* path: '/c' */ }, { id: ids.d }] // id: 'e'";
-    expect(listRoutes(source)).toEqual({ ids: ['b'], paths: ['/b'] });
-  });
-});
-
-it.each<[string, (source: string) => string | undefined, string, string | undefined]>([
-  [
-    'a property',
-    (source) => addProperty(source, 'pages', 'c'),
-    "const pages = { 'a-b': null } satisfies X;",
-    "const pages = { 'a-b': null, c } satisfies X;",
-  ],
-  ['no property', (source) => addProperty(source, 'pages', 'c'), 'const other = {};', undefined],
-  [
-    'an item',
-    (source) => addReturned(source, 'createApi', 'c()'),
-    'function createApi() { return [a(), (b)]; }',
-    'function createApi() { return [a(), (b), c()]; }',
-  ],
-  [
-    'no item',
-    (source) => addReturned(source, 'createApi', 'c()'),
-    'function createApi() { return Router(); }',
-    undefined,
-  ],
-  [
-    'an import',
-    (source) => addImports(source, ["import c from './c.ts';"]),
-    "import {\n  a,\n} from './a.ts';\nimport './b.css';\n\nrun();\n",
-    "import {\n  a,\n} from './a.ts';\nimport './b.css';\nimport c from './c.ts';\n\nrun();\n",
-  ],
-])('inserts %s in the right place', (_, insert, before, after) => {
-  expect(squeeze(insert(before))).toBe(squeeze(after));
+  it.each(['export const routes = [];', 'defineRoutes([...pages])', 'defineRoutes([{ id: "root", children: ['])(
+    'finds no place in %j',
+    (source) => {
+      expect(addRoute(source, route)).toBeUndefined();
+    },
+  );
 });
 
 describe('npm run new', () => {
@@ -214,9 +156,7 @@ describe('npm run new', () => {
     expect(read('tests/server/product/pages/order.test.ts')).toContain("visitPage('/orders/7')");
     expect(squeeze(read('src/server/product/pages/index.ts'))).toContain('order}satisfies');
     expect(read('src/shared/product/routes.tsx')).toContain("{ id: 'order', path: '/orders/:id', page:");
-    for (const path of ['pages/order/order.tsx', 'pages/order.ts', 'order.test.ts', 'routes.tsx']) {
-      expect(said).toContain(path);
-    }
+    expect(said).toContain('routes.tsx');
   });
 
   it('writes a static page, and a page without data', async () => {
@@ -240,10 +180,9 @@ describe('npm run new', () => {
   it('overwrites no files, and changes no table when it refuses', async () => {
     await runNew('page', '/orders/:id');
     const before = read('src/shared/product/routes.tsx');
-    expect((await runNew('page', '/orders/:number', '--id', 'other')).said).toBe(
-      'A page with the path /orders/:id already exists, in src/shared/product/routes.tsx.\n',
+    expect((await runNew('page', '/orders/:number')).said).toBe(
+      "src/shared/product/routes.tsx already has a page with id: 'order'.\n",
     );
-    expect((await runNew('page', '/order')).said).toMatch(/^A page with the id "order" already exists\..*--id\.\n$/);
     rmSync(join(root, 'src/shared/product/pages/order'), { recursive: true });
     writeFileSync(join(root, 'src/server/product/pages/about.ts'), 'mine');
     const refused = await runNew('page', '/about');
@@ -288,11 +227,9 @@ describe('npm run new', () => {
   it.each([
     [],
     ['page'],
-    ['page', '/about', 'title:text'],
     ['model', 'note', 'title:text'],
     ['pages', '/about'],
     ['page', '/about', '--name', 'x'],
-    ['api', 'gauges', '--id', 'x'],
     ['api', 'gauges', '--static'],
   ])('prints its usage when called with %j', async (...args) => {
     expect(await runNew(...(args as string[]))).toEqual({ code: 1, said: expect.stringMatching(/^Usage:\n/) });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type BuildOptions, build, type Loader, type Plugin } from 'esbuild';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createClientBase } from '../../build/develop/client-base.mjs';
+import { createBase } from '../../build/develop/base.mjs';
 import { createClientModules } from '../../build/develop/client-modules.mjs';
 import { excerpts } from '../../build/excerpts.mjs';
 import { assetLoaders, createStyles } from '../../build/styles.mjs';
@@ -14,7 +14,7 @@ const HOME = `${PRODUCT}home.tsx`;
 
 let root: string;
 let modules: ReturnType<typeof createClientModules>;
-let base: ReturnType<typeof createClientBase>;
+let base: ReturnType<typeof createBase>;
 let options: BuildOptions;
 
 beforeEach(async () => {
@@ -36,7 +36,6 @@ beforeEach(async () => {
   await open();
 });
 afterEach(async () => {
-  await base.dispose();
   rmSync(root, { recursive: true, force: true });
 });
 
@@ -74,11 +73,20 @@ async function open(owners: Plugin[] = []): Promise<void> {
     outdir: 'dist/client',
     owners,
   });
-  base = createClientBase(root, options, {
-    wiring: 'src/client/main.tsx',
-    wiringUrl: modules.wiringUrl,
-    owner: { plugins: owners, alias: {}, helpers: [], moves: [] },
-  });
+  const atUrl: Plugin = {
+    name: 'modules',
+    setup: (build) => build.onResolve({ filter: /^\/_dev\// }, ({ path }) => ({ path, external: true })),
+  };
+  base = createBase(
+    'base of a test',
+    root,
+    { ...options, plugins: [atUrl, ...(options.plugins ?? [])] },
+    {
+      owner: { plugins: [...owners, atUrl], alias: {}, helpers: [], moves: [] }, // so that nothing is reused
+      at: 'src/client/main.tsx',
+      toSource: () => `await import(${JSON.stringify(modules.wiringUrl)});`,
+    },
+  );
 }
 
 function write(files: Readonly<Record<string, string>>): void {
@@ -93,7 +101,7 @@ async function save(files: Readonly<Record<string, string>> = {}): Promise<strin
   const before: Readonly<Record<string, string>> = modules.listUrls();
   write(files);
   await modules.update([HOME], Object.keys(files));
-  const built = await base.build(modules.listBase(), () => false);
+  const built = await base.build(modules.baseFiles, () => false);
   const emitted = modules.emit();
   const outputs = [...built.outputFiles, ...modules.listAssets()];
   for (const { path, contents } of [
@@ -289,7 +297,6 @@ describe("the product's plugins", () => {
         }));
       },
     };
-    await base.dispose();
     await open([shouting]);
     await save({
       [HOME]: `import { Loud } from './part.loud.tsx';

@@ -54,19 +54,15 @@ beforeAll(async () => {
   ({ complaints } = await watch(page));
   await page.goto(`http://127.0.0.1:${server.port}/api/docs`);
 });
+test('is valid: the parser closes no paragraph early', async () => {
+  const html = await (await fetch(page.url())).text();
+  expect(await page.locator('p').count()).toBe(html.match(/<p[ >]/g)?.length);
+});
+
 afterAll(async () => {
   await page.context().close();
   server.close();
 });
-
-/** Sends what was entered, and returns the response as it is shown. */
-async function send(operationId: string): Promise<string> {
-  const form = page.locator(`#${operationId} form`);
-  await form.getByRole('button', { name: 'Send' }).click();
-  const output = form.locator('output');
-  await expect.poll(() => output.textContent()).not.toMatch(/^(Sending …)?$/);
-  return (await output.textContent()) ?? '';
-}
 
 test('a reference describes the operations', async () => {
   expect(await page.title()).toBe('Notes · API reference');
@@ -74,34 +70,8 @@ test('a reference describes the operations', async () => {
   expect(page.url()).toMatch(/#changeNote$/);
   const schema = page.locator('#schema-Note');
   expect(await schema.innerText()).toMatch(/A note\.\s+id integer\s+text string Plain text, at most 100 characters\./);
-  // It is valid: the parser closes no paragraph early.
-  const html = (await (await fetch(page.url())).text()).replace(/<noscript>.*?<\/noscript>/s, '');
-  expect(await page.locator('p').count()).toBe(html.match(/<p[ >]/g)?.length);
-  await expectAccessible(page);
-});
-
-test('its forms send requests, and show the responses', async () => {
-  const list = page.locator('#listNotes');
-  await list.getByLabel('tags query').fill('a b\nc');
-  await list.getByLabel('done query').fill('true');
-  const listed = await send('listNotes');
-  expect(listed).toMatch(/^GET \/api\/notes\?tags=a\+b&tags=c&done=true\n200 OK, \d+ ms\n/);
-  expect(listed).toMatch(/\netag: W\//);
-  expect(listed).toContain('"found": [\n    "a b",\n    "c",\n    "true"\n  ]');
-
   const change = page.locator('#changeNote');
-  await change.getByLabel('folder path').fill('a b');
-  await change.getByLabel('id path').fill('7');
-  expect(await send('changeNote')).toContain('401 Unauthorized');
-  await page.getByLabel('Token').fill('secret');
-  expect(await send('changeNote')).toContain('"folder": "a b"');
-  await change.getByLabel('Body').fill('{"text":7}');
-  expect(await send('changeNote')).toContain('422 Unprocessable');
-  await change.getByLabel('Body').fill('{"text":"<b>"}');
-  await change.getByLabel('If-Match header').fill('"0"');
-  expect(await send('changeNote')).toContain('412 Precondition Failed');
-  await change.getByLabel('If-Match header').fill('"1"');
-  expect(await send('changeNote')).toContain('"text": "<b>"');
-  // The browser names each response of 400 or more.
-  expect(complaints.filter((text) => !text.includes('Failed to load resource'))).toEqual([]);
+  expect(await change.innerText()).toMatch(/folder path: string\s+id path: integer/);
+  await expectAccessible(page);
+  expect(complaints).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { exec, execFileSync } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -146,7 +146,7 @@ test('npm run desk -- link signs in', async () => {
   expect(reply.status).toBe(303);
 });
 
-test('npm run desk does not load React, Express or the product, needs no other files, and builds what is missing', async () => {
+test('npm run desk does not load React, Express or the product, and needs no other files', async () => {
   const bundle = readFileSync(join(app.folder, 'dist/server/desk.js'), 'utf8');
   const modules = [...bundle.matchAll(/^\/\/ (\S+\.[cm]?[jt]sx?)$/gm)].map(([, path = '']) => path);
   expect(modules.length).toBeGreaterThan(50);
@@ -156,12 +156,6 @@ test('npm run desk does not load React, Express or the product, needs no other f
   const at = createFolder(onTestFinished);
   for (const path of ['dist/desk.mjs', 'dist/server/desk.js']) cpSync(join(app.folder, path), join(at, path));
   expect(await desk('help', { at })).toContain('Reads the desk');
-
-  const read = () => statSync(join(app.folder, 'dist/server/main.js')).mtimeMs;
-  const before = read();
-  rmSync(join(app.folder, 'dist/desk.mjs'));
-  execFileSync(process.execPath, [join(app.folder, 'bin/desk.mjs'), 'help'], { cwd: app.folder });
-  expect([existsSync(join(app.folder, 'dist/desk.mjs')), read()]).toEqual([true, before]);
 });
 
 test('a death without a word is reported at the next start, with the requests that it ended', async () => {
@@ -177,4 +171,10 @@ test('a death without a word is reported at the next start, with the requests th
     origin: 'process',
     extra: { memory: expect.any(Number), inFlight: [{ method: 'GET', route: '/hang' }] },
   });
+});
+
+test('npm run desk builds what is missing', async () => {
+  rmSync(join(app.folder, 'dist'), { recursive: true });
+  execFileSync(process.execPath, [join(app.folder, 'bin/desk.mjs'), 'help'], { cwd: app.folder });
+  expect(await desk('help')).toContain('Reads the desk');
 });

@@ -43,7 +43,6 @@ it('has a default for everything', () => {
     mailFrom: undefined,
     mailTo: [],
     notifyAfter: 1,
-    notifyPrivateTargets: [],
     sentryDsn: undefined,
     sentryEnvironment: 'production',
     links: { source: undefined, issue: undefined, trace: undefined },
@@ -86,14 +85,12 @@ it('reads the notification targets', () => {
     WEBHOOK_URL: 'https://hooks.example.com/a,b?c=d, http://10.0.0.1:8080/x',
     SMTP_URL: 'smtps://ada%40example.com:p%23@mail.example.com',
     MAIL_TO: 'ada@example.com, grace@example.com,',
-    NOTIFY_PRIVATE_TARGETS: '10.0.0.0/8, mail.internal,fd00::1',
     NOTIFY_AFTER: '3',
   });
   expect(config.notifyAfter).toBe(3);
   expect(config.webhookUrls).toEqual(['https://hooks.example.com/a,b?c=d', 'http://10.0.0.1:8080/x']);
   expect(config.smtpUrl).toBe('smtps://ada%40example.com:p%23@mail.example.com');
   expect(config.mailTo).toEqual(['ada@example.com', 'grace@example.com']);
-  expect(config.notifyPrivateTargets).toEqual(['10.0.0.0/8', 'mail.internal', 'fd00::1']);
 });
 
 it('reads who can use the desk', () => {
@@ -149,7 +146,6 @@ describe('an invalid value', () => {
     ['MAIL_FROM', ['canary', 'Canary <canary@x>', 'canary@x\r\nBcc: y@z', 'canary@x,y@z']],
     ['MAIL_TO', ['canary', 'a@b,canary', 'canary @x', 'canary@x\ny@z']],
     ['NOTIFY_AFTER', ['canary', '0', '-1', '1.5', '1000001', '3 canary', '10 in 5m']],
-    ['NOTIFY_PRIVATE_TARGETS', ['canary:80', 'http://canary', '10.0.0.0/33', '300.1.1.1', '*', 'a,canary canary']],
     ['SENTRY_DSN', ['canary', 'https://canary.example/2', 'ftp://key@canary/2']],
     ['SENTRY_ENVIRONMENT', ['canary canary', 'x'.repeat(65)]],
     [

@@ -11,7 +11,6 @@ import { metricsPage } from '../../src/server/engine/monitoring/fixed-paths.ts';
 import { createMetrics } from '../../src/server/engine/monitoring/metrics.ts';
 import { invalid } from '../../src/server/engine/pages/server-page.ts';
 import { createOrigins } from '../../src/server/engine/protection/origins.ts';
-import type { Level } from '../../src/server/engine/protection/overload.ts';
 import { type HeaderList, toSecurityHeaders } from '../../src/server/engine/protection/security-headers.ts';
 import { Await } from '../../src/shared/engine/rendering/await.tsx';
 import { useData } from '../../src/shared/engine/rendering/hooks.ts';
@@ -30,7 +29,7 @@ export interface WholeSite {
   /** The port of the desk's own listener. */
   readonly deskPort: number;
   /** Set by a test. From level 1 on, some requests are refused. */
-  readonly overload: { level: Level };
+  readonly overload: { level: number };
   readonly tunnel: TunnelSpies;
   readonly lines: Record<string, unknown>[];
   /** Signs in to the desk. @returns the cookie */
@@ -117,7 +116,7 @@ export async function startWholeSite(): Promise<WholeSite> {
   const { log, lines } = spyOnLog();
   const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test', links: DESK_LINKS });
   const origins = createOrigins([SITE_ORIGIN], 'http://localhost:3000');
-  const overload = { level: 0 as Level, reason: 'renders' as const, take() {} };
+  const overload = { level: 0, reason: 'renders' as const };
   const spies = createTunnelSpies();
   const files = new Map<string, PublicFile>();
   for (const path of ['/assets/main-1.js', '/robots.txt']) {

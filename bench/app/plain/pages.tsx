@@ -7,18 +7,12 @@ import { Frame } from '../src/shared/product/pages/frame.tsx';
 import Large from '../src/shared/product/pages/large.tsx';
 import Orders from '../src/shared/product/pages/orders.tsx';
 import Prose from '../src/shared/product/pages/prose.tsx';
-import { Shop } from '../src/shared/product/pages/shop.tsx';
 import Tree from '../src/shared/product/pages/tree.tsx';
 
 /** The pages that are rendered for each request, as both sides without Spillway make them. */
 export const pages: Readonly<Record<string, (search: string) => { element: ReactNode; data: object }>> = {
   '/cards': (search) => framed(from.readCards(search), (data) => <Cards data={data} />),
-  '/orders': (search) =>
-    framed({ ...from.readOrders(search), shop: from.readShop() }, (data) => (
-      <Shop data={data.shop}>
-        <Orders data={data} />
-      </Shop>
-    )),
+  '/orders': (search) => framed(from.readOrders(search), (data) => <Orders data={data} />),
   '/large': () => framed({}, () => <Large />),
   '/tree': () => framed({}, () => <Tree />),
   '/feed/2': (search) => framed(from.readFeed(search, 2), (data) => <Feed data={data} />),

@@ -168,7 +168,6 @@ export async function startSite<Settings, Services, Own extends object>({
     times: config.times,
     headers: toSecurityHeaders(origins),
   });
-  server.on('connection', () => limiter.noteConnection());
   const upgraded = handleUpgrades(server, {
     upgrades,
     existing: existing?.server,

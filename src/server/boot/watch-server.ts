@@ -2,8 +2,7 @@ import type { Connections } from '../engine/connection/connections.ts';
 import type { Drain } from '../engine/connection/drain.ts';
 import type { InFlight } from '../engine/connection/in-flight.ts';
 import type { Metrics } from '../engine/monitoring/metrics.ts';
-import type { Overload } from '../engine/protection/overload.ts';
-import type { RenderLimiter } from '../engine/protection/render-limiter.ts';
+import type { Overload, RenderLimiter } from '../engine/protection/overload.ts';
 
 interface WatchedServer {
   readonly metrics: Pick<Metrics, 'gauge'>;
@@ -32,7 +31,7 @@ export function watchServer(server: WatchedServer): void {
   if (overload) {
     gauge(
       'spillway_overload_level',
-      'Which requests are refused: 0 none, 1 prefetches, 2 pages too, 3 forms and the API too.',
+      'Waiting work against its limits. Refused are prefetches from 0.5 on, pages from 1, forms and the API from 4.',
       () => overload.level,
     );
   }

@@ -133,8 +133,6 @@ export const NOTIFICATION_LEASE = 1 * Minute;
 export const NOTIFICATION_AGE = 30 * Day;
 /** How often due notifications are looked for (ms). */
 export const NOTIFICATION_INTERVAL = 5 * Second;
-/** How much of a target's response is read before the connection is closed (bytes). Its text is not used. */
-export const MAX_TARGET_REPLY_BYTES = 16 * KiB;
 
 // Live pages
 

@@ -146,7 +146,6 @@ describe('npm run own -- --with accounts', () => {
       DATABASE_URL: await createPostgresDatabase(),
       SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
       MAIL_FROM: 'app@example.com',
-      NOTIFY_PRIVATE_TARGETS: '127.0.0.1',
       OPERATOR_TOKEN: token,
     };
     await clone.run('npm run build');

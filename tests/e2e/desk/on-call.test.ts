@@ -80,7 +80,6 @@ async function deploy(release: string): Promise<RunningApp> {
     DATA_DIR: join(app.folder, 'data'),
     OPERATOR_TOKEN: TOKEN,
     WEBHOOK_URL: webhook.url,
-    NOTIFY_PRIVATE_TARGETS: '127.0.0.1',
     DESK_ORIGIN: 'https://desk.example.com',
   });
 }

@@ -18,7 +18,6 @@ const site = useSite(async () => {
     SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
     MAIL_FROM: 'desk@example.com',
     MAIL_TO: 'ada@example.com',
-    NOTIFY_PRIVATE_TARGETS: '127.0.0.1',
   };
 });
 

@@ -9,8 +9,6 @@ export interface NotifySettings {
   readonly mail: MailSettings | undefined;
   /** A new incident is announced when it has happened this often. */
   readonly after: number;
-  /** Names, addresses and networks that are allowed although they are not public. */
-  readonly privateTargets: readonly string[];
   /** The public origin of the desk. Undefined if it is not configured. */
   readonly deskOrigin: string | undefined;
 }

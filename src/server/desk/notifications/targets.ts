@@ -1,17 +1,10 @@
 import { createHash, createHmac } from 'node:crypto';
 import { toRetryAfterMs } from '../../../shared/engine/retry.ts';
-import {
-  type AddressFinder,
-  createAddressFinder,
-  ForbiddenTargetError,
-  type Lookup,
-} from '../../engine/outgoing/find-address.ts';
 import { loadSendMail } from '../../engine/outgoing/mailer.ts';
-import { LateTargetError } from '../../engine/outgoing/within-time.ts';
+import { TARGET_TIME } from '../../limits.ts';
 import type { SendResult } from '../store/notification-table.ts';
 import type { NotificationTarget } from '../store/store-context.ts';
 import { type Message, toJson, toMail } from './message.ts';
-import { createSendRequest, type Reply, type SendRequest } from './send-request.ts';
 import type { MailSettings, NotifySettings } from './settings.ts';
 
 /** A recipient of notifications. */
@@ -26,21 +19,10 @@ const SIGNATURE_HEADER = 'X-Spillway-Signature';
 /** The same in each attempt to send a message. */
 const ID_HEADER = 'X-Spillway-Id';
 
-export function createTargets({
-  settings,
-  resolve,
-}: {
-  readonly settings: NotifySettings;
-  readonly resolve?: Lookup;
-}): readonly Target[] {
-  const addresses = createAddressFinder(settings.privateTargets, resolve);
-  const sendRequest = createSendRequest({ addresses });
+export function createTargets(settings: NotifySettings): readonly Target[] {
   const { webhooks, mail, webhookSecret } = settings;
   const names = listTargets(settings);
-  const ways = [
-    ...webhooks.map((url) => createPost(url, webhookSecret, sendRequest)),
-    ...(mail ? [createMailing(mail, addresses)] : []),
-  ];
+  const ways = [...webhooks.map((url) => createPost(url, webhookSecret)), ...(mail ? [createMailing(mail)] : [])];
   return names.flatMap((target, index) => {
     const send = ways[index];
     return send ? [{ ...target, send }] : [];
@@ -64,8 +46,8 @@ function toTargetId(kind: 'webhook' | 'mail', where: string): string {
   return createHash('sha256').update(`${kind} ${where}`).digest('hex').slice(0, 16);
 }
 
-function createMailing(mail: MailSettings, addresses: AddressFinder): Target['send'] {
-  const sendMail = loadSendMail(mail, addresses);
+function createMailing(mail: MailSettings): Target['send'] {
+  const sendMail = loadSendMail(mail);
   return async (message) => {
     try {
       await sendMail({ uid: message.id, to: mail.to, ...toMail(message) });
@@ -76,16 +58,20 @@ function createMailing(mail: MailSettings, addresses: AddressFinder): Target['se
   };
 }
 
-function createPost(url: string, secret: string | undefined, sendRequest: SendRequest): Target['send'] {
+function createPost(url: string, secret: string | undefined): Target['send'] {
   return async (message) => {
     const body = toJson(message, Date.now());
     const headers = {
       'Content-Type': 'application/json',
+      'User-Agent': 'Spillway',
       [ID_HEADER]: message.id,
       ...(secret !== undefined && sign(secret, body, Date.now())),
     };
     try {
-      return toOutcome(await sendRequest(new URL(url), { method: 'POST', headers, body }));
+      const signal = AbortSignal.timeout(TARGET_TIME);
+      const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
+      await response.body?.cancel();
+      return toOutcome(response);
     } catch (error) {
       return toConnectFailure(error);
     }
@@ -118,14 +104,14 @@ const HINTS: Readonly<Record<number, { readonly hint: string; readonly isFinal?:
   429: { hint: 'The receiver limits the rate of messages.' },
 };
 
-function toOutcome({ status, retryAfter }: Reply): SendResult {
+function toOutcome({ status, headers }: Response): SendResult {
   if (status >= 200 && status < 300) return { ok: true, words: `It answered ${status}.` };
   if (status >= 300 && status < 400) {
     return toFinal(`It answered ${status}, a redirect, which is not followed. Set WEBHOOK_URL to the final URL.`);
   }
   const { hint, isFinal } = HINTS[status] ?? { hint: 'The receiver failed. Check its log.' };
   const words = `It answered ${status}. ${hint}`;
-  return isFinal ? toFinal(words) : { ok: false, words, retryAfter: toRetryAfterMs(retryAfter ?? null) };
+  return isFinal ? toFinal(words) : { ok: false, words, retryAfter: toRetryAfterMs(headers.get('Retry-After')) };
 }
 
 /** A failure that is not tried again. */
@@ -133,10 +119,11 @@ function toFinal(words: string): SendResult {
   return { ok: false, isFinal: true, words };
 }
 
-function toConnectFailure(error: unknown): SendResult {
-  if (error instanceof ForbiddenTargetError) return toFinal(error.message);
-  if (error instanceof LateTargetError) return { ok: false, words: error.message };
-  const code = readCode(error);
+function toConnectFailure(thrown: unknown): SendResult {
+  // `fetch` wraps the error of the connection.
+  const error = thrown instanceof TypeError && thrown.cause ? thrown.cause : thrown;
+  const isLate = error instanceof Error && error.name === 'TimeoutError';
+  const code = isLate ? 'ETIMEDOUT' : readCode(error);
   if (isUntrusted(error)) {
     return {
       ok: false,
@@ -152,8 +139,10 @@ const CODES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'It refused the connection. Check that it is running, and check the port.',
   ECONNRESET: 'It closed the connection.',
   ECONNECTION: 'It closed the connection.',
+  UND_ERR_SOCKET: 'It closed the connection.',
   ETIMEDOUT: 'It did not answer in time.',
-  ETLS: 'It does not offer TLS, and passwords are not sent unencrypted. Use smtps, or list the host in NOTIFY_PRIVATE_TARGETS if it is in your private network.',
+  UND_ERR_CONNECT_TIMEOUT: 'It did not answer in time.',
+  ETLS: 'It does not offer TLS, and passwords are not sent unencrypted. Use smtps, or a mail server with STARTTLS.',
 };
 
 function toMailFailure(error: unknown): SendResult {

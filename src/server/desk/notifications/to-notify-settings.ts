@@ -17,7 +17,6 @@ export function toNotifySettings(config: Config): NotifySettings | undefined {
     webhookSecret: config.webhookSecret,
     mail,
     after: config.notifyAfter,
-    privateTargets: config.notifyPrivateTargets,
     deskOrigin: toDeskOrigin(config),
   };
 }

@@ -9,7 +9,7 @@ export interface NotifyFacts {
 
 export function presentNotify(notify: NotifySettings | undefined): NotifyFacts {
   if (!notify) return { targets: [], settings: [] };
-  const { webhooks, webhookSecret, after, deskOrigin, privateTargets } = notify;
+  const { webhooks, webhookSecret, after, deskOrigin } = notify;
   const targets = listTargets(notify).map(({ name }) => name);
   const isSigned =
     webhookSecret === undefined ? 'No. Set WEBHOOK_SECRET, so that receivers can verify the sender' : 'Yes';
@@ -23,7 +23,6 @@ export function presentNotify(notify: NotifySettings | undefined): NotifyFacts {
       ...(targets.length > 0
         ? [['Links to the desk', deskOrigin ?? 'Paths only. Set DESK_ORIGIN for full links'] as const]
         : []),
-      ...(privateTargets.length > 0 ? [['Private targets', privateTargets.join(', ')] as const] : []),
     ],
   };
 }

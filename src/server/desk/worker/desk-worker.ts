@@ -68,7 +68,7 @@ export function createDeskWorker({ start, digester, count, log, onBlocked, onRet
   const journals = join(dataDir, 'journal');
   const folder = join(journals, process);
   const signals = createSignals(start.signals);
-  const targets = notify ? createTargets({ settings: notify }) : [];
+  const targets = notify ? createTargets(notify) : [];
   const rules = { after: notify?.after ?? 1, targets };
   signals.storeState = 'opening';
   const holder = createStoreHolder({

@@ -1,7 +1,3 @@
-import { isIP } from 'node:net';
-import { readLogin } from './read-login.ts';
-import { toNetwork } from './special-addresses.ts';
-
 /** Returns null for an invalid URL, or one with blanks. */
 export function parseUrl(text: string): URL | null {
   return /\s/.test(text) ? null : URL.parse(text);
@@ -25,12 +21,6 @@ export function parseMailAddress(text: string): string | undefined {
   return MAIL_ADDRESS.test(text) ? text : undefined;
 }
 
-/** Parses hosts without a port, addresses and networks. */
-export function parsePrivateTargets(text: string): string[] | undefined {
-  const parts = splitList(text);
-  return parts.every((part) => toNetwork(part) !== undefined || isHostName(part)) ? parts : undefined;
-}
-
 /** Splits a list at its commas. */
 export function splitList(text: string): string[] {
   return text
@@ -39,6 +29,11 @@ export function splitList(text: string): string[] {
     .filter((part) => part !== '');
 }
 
-function isHostName(text: string): boolean {
-  return isIP(text) === 0 && /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text) && !/^[\d.]+$/.test(text);
+/** Decodes the credentials of a URL. @returns undefined if they are malformed */
+export function readLogin({ username, password }: URL): { readonly user: string; readonly pass: string } | undefined {
+  try {
+    return { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
+  } catch {
+    return undefined;
+  }
 }

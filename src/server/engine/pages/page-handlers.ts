@@ -15,7 +15,7 @@ import type { AppLog } from '../monitoring/app-log.ts';
 import type { ContentPolicy } from '../protection/content-policy.ts';
 import { isOfThisSite } from '../protection/cross-site.ts';
 import type { Origins } from '../protection/origins.ts';
-import type { RenderLimiter } from '../protection/render-limiter.ts';
+import type { RenderLimiter } from '../protection/overload.ts';
 import { sendAllowed } from '../request/refuse.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { Step } from '../request/step.ts';

@@ -3,7 +3,7 @@ import type { Params } from 'react-router';
 import { WHOLE_KEY } from '../../../shared/engine/wire/protocol.ts';
 import type { FailureContext } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
-import type { RenderLimiter } from '../protection/render-limiter.ts';
+import type { RenderLimiter } from '../protection/overload.ts';
 import { onClose } from '../request/on-close.ts';
 import { type RequestInfo, requestInfo } from '../request/request-info.ts';
 import { Timings } from '../request/timings.ts';

@@ -12,7 +12,7 @@ import { BUILD_HEADER } from '../../../shared/engine/wire/protocol.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import type { AppLog } from '../monitoring/app-log.ts';
 import type { ContentPolicy } from '../protection/content-policy.ts';
-import type { RenderLimiter } from '../protection/render-limiter.ts';
+import type { RenderLimiter } from '../protection/overload.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { KeptPage, KeptShell } from './kept.ts';
 import type { Redirect } from './loaded.ts';

@@ -1,5 +1,8 @@
+import styles from './code.module.css';
 import { Code } from './code.tsx';
-import { CodeLines, type Span } from './code-lines.tsx';
+
+/** Plain text, or text with a syntax class. */
+type Span = string | [kind: string, text: string];
 
 /** The default export of `excerpt:<file>#<name>`. */
 export interface Source {
@@ -22,7 +25,15 @@ export function Excerpt({ of: { file, firstLine, lastLine, spans } }: { of: Sour
   );
   return (
     <Code title={title} note={firstLine === lastLine ? `line ${firstLine}` : `lines ${firstLine} to ${lastLine}`}>
-      <CodeLines of={spans} />
+      {spans.map((span, index) =>
+        typeof span === 'string' ? (
+          span
+        ) : (
+          <span key={index} className={styles[span[0]]}>
+            {span[1]}
+          </span>
+        ),
+      )}
     </Code>
   );
 }

@@ -10,11 +10,12 @@ export const apps = [];
 /** Bundles of the server, by name. */
 export const parts = {};
 
-/** Those without which the server cannot start. */
-export const requiredParts = [];
-
-/** Entries of commands that also run without npm. */
-export const commands = {};
+/**
+ * Those of them that are commands, which also run without npm.
+ *
+ * @type {string[]}
+ */
+export const commands = [];
 
 /** First parts of paths that it uses. */
 export const paths = [];

@@ -28,7 +28,7 @@ async function open(
     databaseUrl,
     notify: {
       ...{ webhooks: [], webhookSecret: undefined, mail: undefined, after: 1 },
-      ...{ privateTargets: ['127.0.0.1'], deskOrigin: 'https://desk.example.com', ...notify },
+      ...{ deskOrigin: 'https://desk.example.com', ...notify },
     },
   });
   onTestFinished(() => desk.close());

@@ -1,65 +1,45 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import type { AppDeps } from '../../../../src/server/app.ts';
+import type { IncomingMessage } from 'node:http';
+import { expect, it, onTestFinished } from 'vitest';
 import { spyOnLog, startTestServer } from '../../../support/app.ts';
-import { parseReply, sendRaw } from '../../../support/raw-http.ts';
+import { askRaw, parseReply } from '../../../support/raw-http.ts';
 import { until } from '../../../support/until.ts';
+import { openSocket } from '../connection/open-socket.ts';
 
-const HEAD = 'POST /upload HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n';
 const CHUNK = `3e8\r\n${'x'.repeat(1000)}\r\n`;
+const nothing = () => {};
 
-/** A server with a product route that responds without reading the body. */
-async function startUploads(before: (req: Parameters<NonNullable<AppDeps['routes']>>[0]) => void = () => {}) {
-  const { log, lines } = spyOnLog();
-  const server = await startTestServer({
-    log,
-    routes(req, res, next) {
-      if (req.path !== '/upload') return next();
-      before(req);
-      res.status(202).send('taken');
-    },
-  });
-  onTestFinished(() => server.close());
-  const line = () => lines.find(({ msg, path }) => msg === 'request' && path === '/upload');
-  return { port: server.port, line };
-}
-
-async function isAlive(port: number): Promise<boolean> {
-  return parseReply(await sendRaw(port, 'GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).status === 200;
-}
-
-describe('a request with an unread body', () => {
-  it.each([
-    ['all of which arrived', `${CHUNK.repeat(3)}0\r\n\r\n`],
-    ['of which more arrived than is buffered', `${CHUNK.repeat(500)}0\r\n\r\n`],
-    ['of which only the beginning arrived', CHUNK],
-    ['of which nothing arrived', ''],
-  ])('is logged with the bytes of its response, %s', async (_name, body) => {
-    const { port, line } = await startUploads();
-    const reply = await sendRaw(port, HEAD + body, { patience: 200 });
-    expect(parseReply(reply)).toMatchObject({ status: 202, body: expect.stringContaining('taken') });
+it.each<[string, body: string, before: (req: IncomingMessage) => void, line: object]>([
+  ['all of which arrived', `${CHUNK.repeat(3)}0\r\n\r\n`, nothing, { status: 202 }],
+  ['of which more arrived than is buffered', `${CHUNK.repeat(500)}0\r\n\r\n`, nothing, { status: 202 }],
+  ['of which only the beginning arrived', CHUNK, nothing, { status: 202 }],
+  ['of which nothing arrived', '', nothing, { status: 202 }],
+  ['and without a socket', `${CHUNK}0\r\n\r\n`, (req) => void Object.assign(req, { socket: null }), { status: 202 }],
+  ['of a visitor who left', CHUNK, (req) => void req.socket.destroy(), { gone: true }],
+])(
+  'a request with an unread body, %s, is logged, and the process stays alive',
+  async (_name, body, before, expected) => {
+    const { log, lines } = spyOnLog();
+    const server = await startTestServer({
+      log,
+      routes(req, res, next) {
+        if (req.path !== '/upload') return next();
+        before(req);
+        res.status(202).send('taken');
+      },
+    });
+    onTestFinished(() => server.close());
+    const head = 'POST /upload HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const client = openSocket(server.port, head + body);
+    await until(() => client.text.includes('taken') || client.isClosed, 'the response');
+    client.socket.end();
+    const line = () => lines.find(({ msg, path }) => msg === 'request' && path === '/upload');
     await until(() => line() !== undefined, 'the line of the request');
-    expect(line()).toMatchObject({ method: 'POST', status: 202, bytes: expect.any(Number) });
-    expect(line()?.bytes).toBeGreaterThan(100);
-    expect(line()).not.toHaveProperty('gone');
-    expect(await isAlive(port)).toBe(true);
-  });
-
-  it('is logged if the visitor left before the response', async () => {
-    const { port, line } = await startUploads((req) => req.socket.destroy());
-    await sendRaw(port, HEAD + CHUNK, { patience: 200 });
-    await until(() => line() !== undefined, 'the line of the request');
-    expect(line()).toMatchObject({ method: 'POST', gone: true });
-    expect(await isAlive(port)).toBe(true);
-  });
-});
-
-it('logs a request that has lost its socket, and keeps the process alive', async () => {
-  const { port, line } = await startUploads((req) => {
-    Object.assign(req, { socket: null });
-  });
-  const reply = await sendRaw(port, `${HEAD}${CHUNK}0\r\n\r\n`, { patience: 200 });
-  expect(parseReply(reply).status).toBe(202);
-  await until(() => line() !== undefined, 'the line of the request');
-  expect(line()?.bytes).toBeGreaterThan(100);
-  expect(await isAlive(port)).toBe(true);
-});
+    expect(line()).toMatchObject({ method: 'POST', ...expected });
+    if ('status' in expected) {
+      expect(parseReply(client.text)).toMatchObject({ status: 202, body: expect.stringContaining('taken') });
+      expect(line()?.bytes).toBeGreaterThan(100);
+      expect(line()).not.toHaveProperty('gone');
+    }
+    expect((await askRaw(server.port, 'GET /livez HTTP/1.1')).status).toBe(200);
+  },
+);

@@ -5,17 +5,16 @@ import type { MayRead } from '../../../../src/server/engine/monitoring/may-read.
 import { createMetrics } from '../../../../src/server/engine/monitoring/metrics.ts';
 import { createTestApp, spyOnLog, type TestAppOptions } from '../../../support/app.ts';
 
-function createApp(mayRead: MayRead, options: TestAppOptions = {}) {
+function createApp(may: Awaited<ReturnType<MayRead>>, options: TestAppOptions = {}) {
   const metrics = createMetrics({ build: 'b', release: 'r' });
-  return createTestApp({ metrics, metricsPage: metricsPage({ metrics, mayRead }), ...options });
+  return createTestApp({ metrics, metricsPage: metricsPage({ metrics, mayRead: async () => may }), ...options });
 }
 
 it('shows the metrics to authorized callers for any host, without an access log line', async () => {
   const { log, lines } = spyOnLog();
-  const app = createApp(async () => true, { publicOrigins: ['https://example.com'], log });
+  const app = createApp(true, { publicOrigins: ['https://example.com'], log });
   await request(app).get('/orders?token=secret').set('Host', 'example.com');
-  const reply = await request(app).get('/metrics').set('Host', '10.0.0.7:3000');
-  expect(reply.status).toBe(200);
+  const reply = await request(app).get('/metrics').set('Host', '10.0.0.7:3000').expect(200);
   expect(reply.headers).toMatchObject({
     'content-type': 'text/plain; version=0.0.4; charset=utf-8',
     'cache-control': 'no-store',
@@ -27,27 +26,18 @@ it('shows the metrics to authorized callers for any host, without an access log 
   expect((await request(app).head('/metrics')).headers['content-length']).toBeDefined();
 });
 
-it('rejects all other callers', async () => {
-  const reply = await request(createApp(async () => false)).get('/metrics');
-  expect([reply.status, reply.headers['www-authenticate']]).toEqual([401, 'Bearer']);
+it.each<[string, line: string, app: ReturnType<typeof createTestApp>, status: number, headers?: object]>([
+  ['others', 'get /metrics', createApp(false), 401, { 'www-authenticate': 'Bearer' }],
+  ['callers who tried too often', 'get /metrics', createApp({ waitMs: 5500 }), 429, { 'retry-after': '6' }],
+  ['a post', 'post /metrics', createApp(true), 405, { allow: 'GET, HEAD' }],
+  ['a site with a separate listener', 'get /metrics', createTestApp(), 404],
+  ['a path with a slash', 'get /metrics/', createApp(true), 404],
+  ['a path below', 'get /metrics/x', createApp(true), 404],
+  ['another case', 'get /METRICS', createApp(true), 404],
+  ['another spelling', 'get //metrics', createApp(true), 400],
+])('does not show them to %s: %s', async (_name, line, app, status, headers = {}) => {
+  const [verb, path = ''] = line.split(' ') as ['get' | 'post', string];
+  const reply = await request(app)[verb](path).expect(status);
+  expect(reply.headers).toMatchObject(headers);
   expect(reply.text).not.toContain('spillway_');
-  const late = await request(createApp(async () => ({ waitMs: 5500 }))).get('/metrics');
-  expect([late.status, late.headers['retry-after']]).toEqual([429, '6']);
 });
-
-it('allows only GET and HEAD', async () => {
-  const reply = await request(createApp(async () => true)).post('/metrics');
-  expect([reply.status, reply.headers.allow]).toEqual([405, 'GET, HEAD']);
-});
-
-it('does not exist on the site if it has a separate listener', async () => {
-  expect((await request(createTestApp()).get('/metrics')).status).toBe(404);
-});
-
-it.each(['/metrics/', '/metrics/x', '/METRICS', '//metrics', '/x/../metrics'])(
-  'treats %s like any other path',
-  async (path) => {
-    const reply = await request(createApp(async () => true)).get(path);
-    expect(reply.text).not.toContain('spillway_');
-  },
-);

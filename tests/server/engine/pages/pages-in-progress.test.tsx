@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import type { RequestHandler } from 'express';
 import { Outlet } from 'react-router';
 import { describe, expect, it, vi } from 'vitest';
-import { createRenderLimiter } from '../../../../src/server/engine/protection/render-limiter.ts';
+import { createRenderLimiter } from '../../../../src/server/engine/protection/overload.ts';
 import { publicError } from '../../../../src/shared/engine/routing/control-flow.ts';
 import {
   createGate,

@@ -50,34 +50,29 @@ it('accepts additional sources, and rejects values that would add directives', (
 
 describe('the boot script', () => {
   function boot(urls: string[], withTrustedTypes = true) {
-    const added: { type: string; async: boolean; src: string }[] = [];
+    const added: unknown[] = [];
     const names: string[] = [];
-    const trustedTypes = {
-      createPolicy: (name: string, rules: object) => {
-        names.push(name);
-        return rules;
-      },
-    };
-    const self = withTrustedTypes ? { trustedTypes } : {};
+    function createPolicy(name: string, rules: object) {
+      names.push(name);
+      return rules;
+    }
     runInNewContext(createContentPolicy({}, STYLED).bootScript, {
       URL,
-      self,
+      self: withTrustedTypes ? { trustedTypes: { createPolicy } } : {},
       location: { origin: 'https://example.com', href: 'https://example.com/a/b' },
       document: {
         getElementById: (id: string) => (id === BOOT_ID ? { textContent: JSON.stringify(urls) } : null),
         createElement: () => ({}),
-        head: { appendChild: (element: (typeof added)[number]) => added.push(element) },
+        head: { appendChild: (element: unknown) => added.push(element) },
       },
     });
     return { added, names };
   }
 
   it.each([true, false])('inserts each asset as an async module, Trusted Types: %s', (withTrustedTypes) => {
-    const { added, names } = boot(['/assets/main-x.js', '/assets/page-y.js'], withTrustedTypes);
-    expect(added).toEqual([
-      { type: 'module', async: true, src: 'https://example.com/assets/main-x.js' },
-      { type: 'module', async: true, src: 'https://example.com/assets/page-y.js' },
-    ]);
+    const urls = ['/assets/main-x.js', '/assets/page-y.js'];
+    const { added, names } = boot(urls, withTrustedTypes);
+    expect(added).toEqual(urls.map((url) => ({ type: 'module', async: true, src: `https://example.com${url}` })));
     expect(names).toEqual(withTrustedTypes ? ['boot'] : []);
   });
 

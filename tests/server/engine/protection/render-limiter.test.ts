@@ -1,12 +1,10 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, it, vi } from 'vitest';
 import { VisitorGone } from '../../../../src/server/engine/errors/visitor-gone.ts';
 import {
   createRenderLimiter,
   type RenderLimiterOptions,
   type Waiting,
-} from '../../../../src/server/engine/protection/render-limiter.ts';
+} from '../../../../src/server/engine/protection/overload.ts';
 
 /** How long the limiter renders in one event-loop iteration (ms). */
 const SLICE = 50;
@@ -53,144 +51,59 @@ const SOMEBODY: Waiting = { endedBy: undefined };
 const countTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 describe('the render limiter', () => {
-  it('starts renders immediately until a slice is used up, and others in the next iteration', async () => {
-    const { limiter, render, begun, turn } = createTestGate({ renderMs: 10 });
-    for (const name of countTo(7)) render(name);
-    expect([begun, limiter.queued]).toEqual([countTo(5), 2]);
-    await turn();
-    expect([begun, limiter.queued]).toEqual([countTo(7), 0]);
-  });
-
-  it('starts queued renders for one slice per iteration, in order of arrival', async () => {
+  it('starts renders immediately until a slice is used up, and others in later iterations, in order of arrival', async () => {
     const { limiter, render, begun, turn } = createTestGate({ renderMs: 10 });
     for (const name of countTo(17)) render(name);
+    expect([begun, limiter.queued]).toEqual([countTo(5), 12]);
+    await turn(0, 36);
     expect(limiter.queued).toBe(12);
     await turn();
     expect([begun, limiter.queued]).toEqual([countTo(10), 7]);
     // A new render waits behind those in the queue.
     render(17);
-    await turn();
-    await turn();
-    expect([begun, limiter.queued]).toEqual([countTo(18), 0]);
+    while (limiter.queued > 0) await turn();
+    expect(begun).toEqual(countTo(18));
   });
 
-  it('forgets a page that has its slot, while others still wait', async () => {
-    setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as () => void;
-    const due: (() => void)[] = [];
-    let now = 0;
-    const limiter = createRenderLimiter({ now: () => now, onNextTurn: (callback) => void due.push(callback) });
-    void limiter.acquire(SOMEBODY, false);
-    now = SLICE;
-    const first = new WeakRef(queuePage());
-    void limiter.acquire(SOMEBODY, false);
+  it('gives others seven iterations for each render, and no more time than the renders took', async () => {
+    const { limiter, clock, render, turn } = createTestGate({ renderMs: 4 });
+    render(0);
+    clock.ms += SLICE;
+    for (const name of [1, 2]) render(name);
+    await turn(0, 8);
     expect(limiter.queued).toBe(2);
-    due[0]?.();
-    expect(limiter.queued).toBe(1);
-    await new Promise((resolve) => setTimeout(resolve)); // a WeakRef holds its target until this turn ends
-    collect();
-    expect(first.deref()).toBeUndefined();
-
-    function queuePage(): Waiting {
-      const page = { endedBy: undefined };
-      void limiter.acquire(page, false);
-      return page;
-    }
+    await turn(0, 2);
+    expect(limiter.queued).toBe(0);
+    for (const name of countTo(20)) render(name);
+    await turn(0, 1);
+    expect(limiter.queued).toBe(20);
+    await turn(8, 2);
+    expect(limiter.queued).toBe(7);
   });
 
-  it('starts renders immediately again once the queue is empty', async () => {
+  it('starts renders immediately again once it has been idle', async () => {
     const { limiter, render, begun, turn } = createTestGate({ renderMs: 20 });
     for (const name of countTo(6)) render(name);
     expect(limiter.queued).toBe(3);
-    await turn();
-    // The slice that emptied the queue starts over, because later renders have not waited yet.
+    while (limiter.queued > 0) await turn();
+    await turn(0, 50);
     render(6);
     expect([begun, limiter.queued]).toEqual([countTo(7), 0]);
-    await turn(0, 2);
-    render(7);
-    expect(begun).toEqual(countTo(8));
-  });
-
-  it('estimates the wait of the next render from the oldest one and the speed of the queue', async () => {
-    const { limiter, clock, render, turn } = createTestGate({ renderMs: 10 });
-    render(0);
-    expect(limiter.waitMs).toBe(0);
-    clock.ms += SLICE;
-    for (let more = 0; more < 200; more++) render(more);
-    clock.ms += 30;
-    expect(limiter.waitMs).toBe(30);
-    for (let turns = 0; turns < 20; turns++) await turn();
-    expect(limiter.queued).toBe(100);
-    for (let more = 0; more < 200; more++) render(more);
-    expect(limiter.waitMs).toBeGreaterThan(300 * 8);
-    expect(limiter.waitMs).toBeLessThan(300 * 12);
   });
 
   it('refuses renders that have waited or would wait too long, except those that must be answered', async () => {
     const onRefuse = vi.fn();
     const { limiter, clock, render, turn } = createTestGate({ renderMs: 60, maxWaitMs: 100, onRefuse });
     render(0);
-    const [first, second, must] = [
-      limiter.acquire(SOMEBODY, true),
-      limiter.acquire(SOMEBODY, true),
-      limiter.acquire(SOMEBODY, false),
-    ];
+    const first = limiter.acquire(SOMEBODY, true);
+    const must = limiter.acquire(SOMEBODY, false);
     clock.ms += 101;
+    expect(limiter.waitMs).toBe(101);
     expect(await limiter.acquire(SOMEBODY, true)).toBe(false);
     expect(onRefuse).toHaveBeenCalledTimes(1);
-    const late = limiter.acquire(SOMEBODY, false);
-    await turn();
-    expect(await first).toBe(true);
-    await turn(200, 8);
-    expect([await second, await must]).toEqual([false, true]);
+    await turn(200, 20);
+    expect([await first, await must]).toEqual([false, true]);
     expect(onRefuse).toHaveBeenCalledTimes(2);
-    await turn(500, 8);
-    expect(await late).toBe(true);
-  });
-
-  it('renders one per iteration if renders are slow, and leaves iterations for other work between them', async () => {
-    const { limiter, clock, render, turn } = createTestGate({ renderMs: 4, maxWaitMs: 100 });
-    render(0);
-    clock.ms += SLICE;
-    for (const name of [1, 2, 3, 4]) render(name);
-    await turn(21);
-    expect(limiter.queued).toBe(3);
-    await turn(0, 7);
-    expect(limiter.queued).toBe(3);
-    await turn();
-    expect(limiter.queued).toBe(2);
-    // At most seven iterations, and no more time than the render took.
-    await turn(2);
-    expect(limiter.queued).toBe(2);
-    await turn(6);
-    expect(limiter.queued).toBe(1);
-  });
-
-  it('leaves iterations for other work while each brings a new connection, one per render', async () => {
-    const { limiter, render, begun, turn } = createTestGate({ renderMs: 10 });
-    for (const name of countTo(3)) render(name);
-    limiter.noteConnection();
-    await turn();
-    render(3);
-    expect([begun, limiter.queued]).toEqual([countTo(3), 1]);
-    limiter.noteConnection();
-    await turn();
-    expect(limiter.queued).toBe(1);
-    // No connection arrived in this one.
-    await turn();
-    expect([begun, limiter.queued]).toEqual([countTo(4), 0]);
-    // However many arrive, the two renders of the previous slice leave two iterations.
-    await turn(0, 2);
-    for (const name of [4, 5]) render(name);
-    for (const queued of [1, 2]) {
-      limiter.noteConnection();
-      await turn();
-      render(5 + queued);
-      expect(limiter.queued).toBe(queued);
-    }
-    limiter.noteConnection();
-    await turn();
-    expect([begun, limiter.queued]).toEqual([countTo(8), 0]);
   });
 
   it('skips visitors who have left, and does not count them as refused', async () => {
@@ -200,7 +113,7 @@ describe('the render limiter', () => {
     clock.ms += SLICE;
     const gone = limiter.acquire({ endedBy: new VisitorGone() }, true);
     const there = limiter.acquire(SOMEBODY, true);
-    await turn();
+    await turn(0, 10);
     expect([await gone, await there]).toEqual([false, true]);
     expect(onRefuse).not.toHaveBeenCalled();
   });

@@ -24,20 +24,21 @@ afterEach(() => {
   exporter.reset();
 });
 
-function register(): void {
+function register() {
+  expect(findTracer()).toBeUndefined(); // without an SDK
   trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] }));
+  return findTracer() ?? expect.unreachable();
 }
 
-it('makes spans only with an SDK', () => {
-  expect(findTracer()).toBeUndefined();
-  register();
-  expect(findTracer()).toBeDefined();
-});
+/** Answers a request by the steps. */
+function ask(tracer: ReturnType<typeof register>, handle: RequestListener, ...before: Step[]) {
+  const origins = createOrigins([], 'http://127.0.0.1');
+  const steps = [...before, requestId({ origins, trust: () => false }), tracing(tracer, () => '/orders/…')];
+  return request(chain(steps, handle, fail)).get('/orders/1');
+}
 
 it('uses the span of an instrumentation of node:http', async () => {
-  register();
-  const tracer = findTracer();
-  if (!tracer) throw new Error('The SDK was not found.');
+  const tracer = register();
   let theirs: Span | undefined;
   const instrumentation: Step = (_req, res, next) => {
     const span = tracer.startSpan('GET');
@@ -50,14 +51,7 @@ it('uses the span of an instrumentation of node:http', async () => {
     info.route = '/orders/:id';
     res.end(info.trace.traceId);
   };
-  const origins = createOrigins([], 'http://127.0.0.1');
-  const steps = [
-    instrumentation,
-    requestId({ origins, trust: () => false }),
-    tracing(tracer, () => '/orders/…'),
-    handle,
-  ];
-  const reply = await request(chain(steps, handle, fail)).get('/orders/1');
+  const reply = await ask(tracer, handle, instrumentation);
   expect(reply.text).toBe(theirs?.spanContext().traceId);
   expect(exporter.getFinishedSpans().map(({ name, attributes }) => [name, attributes])).toEqual([
     ['GET /orders/:id', { 'http.route': '/orders/:id', 'url.path': '/orders/…', 'http.response.status_code': 200 }],
@@ -65,15 +59,11 @@ it('uses the span of an instrumentation of node:http', async () => {
 });
 
 it('ends the spans of work that never settles with its request', async () => {
-  register();
-  const tracer = findTracer();
-  if (!tracer) throw new Error('The SDK was not found.');
+  const tracer = register();
   const handle: RequestListener = (req, res) => {
     void requestInfo(req).spans?.run('loader cart', () => new Promise(() => undefined));
     res.end();
   };
-  const origins = createOrigins([], 'http://127.0.0.1');
-  const steps = [requestId({ origins, trust: () => false }), tracing(tracer, (path) => path)];
-  await request(chain(steps, handle, fail)).get('/');
+  await ask(tracer, handle);
   expect(exporter.getFinishedSpans().map(({ name }) => name)).toEqual(['loader cart', 'GET']);
 });

@@ -1,91 +1,69 @@
 import request from 'supertest';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { createTestApp } from '#engine/testing';
 import { createApi } from '#product-server/api/index.ts';
 import { createTodoStore } from '#product-server/api/todos/store.ts';
-
-const PROBLEM = /^application\/problem\+json/;
 
 const createApp = ({ tourFailures = true } = {}) =>
   createTestApp({ api: createApi({ settings: { tourFailures }, services: { todos: createTodoStore() } }) });
 
 let api: ReturnType<typeof createApp>;
-beforeEach(() => {
+beforeEach(async () => {
   api = createApp();
+  await add('The first');
 });
 
-describe('/api/tour/todos', () => {
-  it('creates, lists, reads, changes and deletes', async () => {
-    const created = await request(api).post('/api/tour/todos').send({ title: ' Open the gates ' }).expect(201);
-    expect(created.headers.location).toBe('/api/tour/todos/1');
-    expect(created.body).toEqual({ id: 1, title: 'Open the gates', done: false, createdAt: expect.any(String) });
+const TODOS = '/api/tour/todos';
+const FIRST = `${TODOS}/1`;
+const add = (title: string) => request(api).post(TODOS).send({ title }).expect(201);
 
-    expect((await request(api).get('/api/tour/todos').expect(200)).body).toEqual([created.body]);
-    expect((await request(api).get('/api/tour/todos/1').expect(200)).body).toEqual(created.body);
-
-    const changed = await request(api).patch('/api/tour/todos/1').send({ done: true }).expect(200);
-    expect(changed.body).toEqual({ ...created.body, done: true });
-
-    await request(api).delete('/api/tour/todos/1').expect(204);
-    await request(api).get('/api/tour/todos/1').expect(404).expect('Content-Type', PROBLEM);
-  });
-
-  it.each([
-    ['post', '/api/tour/todos', { title: '' }, ['title']],
-    ['post', '/api/tour/todos', { title: 'x'.repeat(201) }, ['title']],
-    ['post', '/api/tour/todos', { title: 'Fine', admin: true }, ['admin']],
-    ['post', '/api/tour/todos', [], ['']],
-    ['patch', '/api/tour/todos/1', {}, ['']],
-    ['patch', '/api/tour/todos/1', { done: 'yes' }, ['done']],
-  ] as const)('answers 422 to %s %s with %j and names the invalid fields', async (method, path, body, fields) => {
-    await request(api).post('/api/tour/todos').send({ title: 'The first' });
-    const answer = await request(api)[method](path).send(body).expect(422).expect('Content-Type', PROBLEM);
-    expect(answer.body).toMatchObject({ status: 422, title: 'Unprocessable Entity' });
-    expect(Object.keys(answer.body.errors)).toEqual(fields);
-  });
-
-  it('answers 405 with Allow', async () => {
-    const list = await request(api).put('/api/tour/todos').expect(405).expect('Content-Type', PROBLEM);
-    expect(list.headers.allow).toBe('GET, HEAD, POST, OPTIONS');
-    const one = await request(api).post('/api/tour/todos/1').expect(405);
-    expect(one.headers.allow).toBe('GET, HEAD, PATCH, DELETE, OPTIONS');
-  });
-
-  it('answers 404 for a to-do that does not exist, for every method', async () => {
-    await request(api).post('/api/tour/todos').send({ title: 'The first' });
-    for (const id of ['7', '01', '__proto__', '1.0', '1e0']) {
-      await request(api).get(`/api/tour/todos/${id}`).expect(404).expect('Content-Type', PROBLEM);
-    }
-    await request(api).delete('/api/tour/todos/7').expect(404);
-    await request(api).patch('/api/tour/todos/7').send({ done: true }).expect(404);
-  });
-
-  it('deletes the oldest when there are more than a hundred', async () => {
-    for (let count = 0; count < 101; count++) {
-      await request(api)
-        .post('/api/tour/todos')
-        .send({ title: `Number ${count}` });
-    }
-    const { body } = await request(api).get('/api/tour/todos');
-    expect(body).toHaveLength(100);
-    expect(body[0].title).toBe('Number 1');
-  });
+it('creates, lists, reads, changes and deletes', async () => {
+  const { body, headers } = await add(' Open the gates ');
+  expect(headers.location).toBe(`${TODOS}/2`);
+  expect(body).toEqual({ id: 2, title: 'Open the gates', done: false, createdAt: expect.any(String) });
+  expect((await request(api).get(TODOS).expect(200)).body).toEqual([expect.objectContaining({ id: 1 }), body]);
+  await request(api).get(`${TODOS}/2`).expect(200, body);
+  await request(api)
+    .patch(`${TODOS}/2`)
+    .send({ done: true })
+    .expect(200, { ...body, done: true });
+  await request(api).delete(`${TODOS}/2`).expect(204);
+  await request(api).get(`${TODOS}/2`).expect(404);
 });
 
-describe('/api/tour/fail', () => {
-  it('answers 500 with a digest, and no details of the error', async () => {
-    const answer = await request(api).get('/api/tour/fail').expect(500).expect('Content-Type', PROBLEM);
-    expect(answer.body.digest).toMatch(/^[0-9A-Z]{8}$/);
-    expect(answer.text).not.toContain('The tour threw');
-  });
-
-  it('does not exist if TOUR_FAILURES is off', async () => {
-    await request(createApp({ tourFailures: false }))
-      .get('/api/tour/fail')
-      .expect(404);
-  });
+it('deletes the oldest when there are more than a hundred', async () => {
+  for (let count = 1; count <= 100; count++) await add(`Number ${count}`);
+  const { body } = await request(api).get(TODOS);
+  expect(body).toHaveLength(100);
+  expect(body[0].title).toBe('Number 1');
 });
 
-it('answers 404 with a problem document for an unknown path', async () => {
-  await request(api).get('/api/tour/nothing').expect(404).expect('Content-Type', PROBLEM);
+type Verb = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+it.each<[verb: Verb, path: string, status: number, sent?: object, fields?: string[]]>([
+  ['post', TODOS, 422, { title: '' }, ['title']],
+  ['post', TODOS, 422, { title: 'x'.repeat(201) }, ['title']],
+  ['post', TODOS, 422, { title: 'Fine', admin: true }, ['admin']],
+  ['post', TODOS, 422, [], ['']],
+  ['patch', FIRST, 422, {}, ['']],
+  ['patch', FIRST, 422, { done: 'yes' }, ['done']],
+  ['put', TODOS, 405],
+  ['post', FIRST, 405],
+  ...['7', '01', '__proto__', '1.0', '1e0'].map((id): [Verb, string, number] => ['get', `${TODOS}/${id}`, 404]),
+  ['delete', `${TODOS}/7`, 404],
+  ['patch', `${TODOS}/7`, 404, { done: true }],
+  ['get', '/api/tour/nothing', 404],
+  ['get', '/api/tour/fail', 500],
+])('answers %s %s with %d and a problem', async (verb, path, status, sent, fields) => {
+  const answer = await request(api)[verb](path).send(sent).expect(status);
+  expect(answer.type).toBe('application/problem+json');
+  expect(answer.body.errors && Object.keys(answer.body.errors)).toEqual(fields);
+  expect(answer.body.digest !== undefined).toBe(status === 500);
+  expect(answer.text).not.toContain('The tour threw');
+});
+
+it('has no page that fails if TOUR_FAILURES is off', async () => {
+  await request(createApp({ tourFailures: false }))
+    .get('/api/tour/fail')
+    .expect(404);
 });

@@ -1,13 +1,14 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { forms } from '#product-server/pages/forms.ts';
 import { actionArgs } from '../../../support/product/page-args.ts';
 
-const { add, like, remove, send, upload } = forms.actions;
+const { actions } = forms;
+const LIST = '/tour/forms#gates';
 
 /** Returns the URL to which an action redirects, or its result. */
-async function run(act: () => unknown): Promise<unknown> {
+async function run(name: keyof typeof actions, fields: Parameters<typeof actionArgs>[0] = {}): Promise<unknown> {
   try {
-    return await act();
+    return await actions[name](actionArgs(fields));
   } catch (result) {
     if (result instanceof Error && 'location' in result) return result.location;
     throw result;
@@ -18,68 +19,44 @@ const names = () => forms.loader().gates.map(({ name }) => name);
 const before = forms.loader().gates.map(({ id }) => id);
 
 afterEach(async () => {
-  for (const { id } of forms.loader().gates) {
-    if (!before.includes(id)) await run(() => remove(actionArgs({ id })));
-  }
+  for (const { id } of forms.loader().gates) if (!before.includes(id)) await run('remove', { id });
 });
 
-describe('forms.send', () => {
-  it('names each invalid field', async () => {
-    const refusal = await run(() => send(actionArgs({ name: ' ', email: 'ada', message: 'Hi' })));
-    expect(refusal).toMatchObject({ status: 422 });
-    expect(Object.keys((refusal as { errors: object }).errors)).toEqual(['name', 'email', 'message']);
-  });
-
-  it('accepts a valid message', async () => {
-    const fields = { name: 'Ada', email: 'ada@weir.example', message: 'The river is rising.' };
-    expect(await run(() => send(actionArgs(fields)))).toEqual({ sentAt: expect.any(Date) });
-  });
+it.each<[name: keyof typeof actions, fields: Parameters<typeof actionArgs>[0], result: unknown]>([
+  [
+    'send',
+    { name: ' ', email: 'ada', message: 'Hi' },
+    { status: 422, errors: { name: expect.any(String), email: expect.any(String), message: expect.any(String) } },
+  ],
+  ['send', { name: 'Ada', email: 'ada@weir.example', message: 'The river is rising.' }, { sentAt: expect.any(Date) }],
+  ['add', {}, { status: 422, errors: { name: expect.any(String) } }],
+  [
+    'upload',
+    { file: new File(['12 bytes'], 'a.csv', { type: 'text/csv' }) },
+    { name: 'a.csv', bytes: 8, type: 'text/csv' },
+  ],
+  // As browsers send an empty field.
+  ['upload', { file: new File([], '') }, { status: 422 }],
+])('forms.%s answers %j with %j', async (name, fields, result) => {
+  expect(await run(name, fields)).toMatchObject(result as object);
 });
 
-describe('forms.add and forms.remove', () => {
-  it('add a gate to the list and remove it, and redirect to the list', async () => {
-    expect(await run(() => add(actionArgs({ name: ' East gate ' })))).toBe('/tour/forms#gates');
-    expect(names()).toContain('East gate');
-    const { id } = forms.loader().gates.at(-1) ?? { id: '' };
-    expect(await run(() => remove(actionArgs({ id })))).toBe('/tour/forms#gates');
-    expect(names()).not.toContain('East gate');
-  });
-
-  it('reject a gate without a name', async () => {
-    expect(await run(() => add(actionArgs({})))).toMatchObject({ status: 422, errors: { name: expect.any(String) } });
-  });
-
-  it('reject a second gate with the same name', async () => {
-    await run(() => add(actionArgs({ name: 'West gate' })));
-    expect(await run(() => add(actionArgs({ name: 'West gate' })))).toMatchObject({ status: 409 });
-  });
-
-  it('limit the length of the list', async () => {
-    for (let count = 0; count < 40; count++) await run(() => add(actionArgs({ name: `Gate number ${count}` })));
-    expect(names()).toHaveLength(20);
-  });
-
-  it('redirect if the gate no longer exists', async () => {
-    expect(await run(() => remove(actionArgs({ id: 'gate-0' })))).toBe('/tour/forms#gates');
-  });
+it('forms.add and forms.remove change the list, and redirect to it', async () => {
+  expect(await run('add', { name: ' East gate ' })).toBe(LIST);
+  expect(names()).toContain('East gate');
+  expect(await run('add', { name: 'East gate' })).toMatchObject({ status: 409 });
+  const { id = '' } = forms.loader().gates.at(-1) ?? {};
+  for (let time = 0; time < 2; time++) expect(await run('remove', { id })).toBe(LIST);
+  expect(names()).not.toContain('East gate');
 });
 
-describe('forms.upload', () => {
-  it('returns name, size and type of a file', async () => {
-    const file = new File(['twelve bytes'], 'level.csv', { type: 'text/csv' });
-    expect(await run(() => upload(actionArgs({ file })))).toEqual({ name: 'level.csv', bytes: 12, type: 'text/csv' });
-  });
-
-  it('asks for a file if the field is empty, as browsers send it', async () => {
-    const file = new File([], '');
-    expect(await run(() => upload(actionArgs({ file })))).toMatchObject({ status: 422 });
-  });
+it('forms.add limits the length of the list', async () => {
+  for (let count = 0; count < 40; count++) await run('add', { name: `Gate number ${count}` });
+  expect(names()).toHaveLength(20);
 });
 
-describe('forms.like', () => {
-  it('increments the count', async () => {
-    const { likes } = forms.loader();
-    await run(like);
-    expect(forms.loader().likes).toBe(likes + 1);
-  });
+it('forms.like increments the count', async () => {
+  const { likes } = forms.loader();
+  await run('like');
+  expect(forms.loader().likes).toBe(likes + 1);
 });

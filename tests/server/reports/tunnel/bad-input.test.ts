@@ -2,7 +2,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { parseReply, sendRaw } from '../../../support/raw-http.ts';
 import { createEvent, startTunnelSite, type TunnelSite, writeEnvelope } from '../../../support/tunnel-site.ts';
 
 const DSN = 'https://abc123@o1.ingest.example/7';
@@ -94,20 +93,9 @@ it.each([
   ...['\\', '#', '?', '/7?x='].map((end) => `https://abc123@127.0.0.1:PORT${end}@o1.ingest.example/7`),
   ...['http://abc123@169.254.169.254/7', 'https://abc123:x@o1.ingest.example/7', 'https://xyz@o1.ingest.example/7'],
   ...['http://abc123@o1.ingest.example/7', 'HTTPS://abc123@o1.ingest.example/7', 'https://ABC123@o1.ingest.example/7'],
-  ...[
-    ':443/7',
-    '/7/',
-    '//7',
-    '/07',
-    '/8',
-    '/7?x=1',
-    '/7#x',
-    '/../7',
-    '/%37',
-    '/7 ',
-    '/7\r\nHost: evil',
-    '/7\u0000',
-  ].map((end) => `https://abc123@o1.ingest.example${end}`),
+  ...[':443/7', '/7/', '//7', '/07', '/8', '/7?x=1', '/7#x', '/../7', '/%37', '/7 ', '/7\r\nA: b', '/7\0'].map(
+    (end) => `https://abc123@o1.ingest.example${end}`,
+  ),
   ...['O1.ingest.example', 'o1.ingest.example.', 'o1.ingest.exampl\u0435', 'sub.o1.ingest.example', 'evil.example'].map(
     (host) => `https://abc123@${host}/7`,
   ),
@@ -118,28 +106,6 @@ it.each([
   const dsn = typeof given === 'string' ? given.replace('PORT', port) : given;
   const body = writeEnvelope({ dsn }, [{ type: 'event' }, createEvent()]);
   expect((await post(body)).status).toBe(typeof dsn === 'string' ? 403 : 400);
-});
-
-const SESSION = writeEnvelope({ dsn: DSN }, [{ type: 'session' }, '{}']).toString('latin1');
-const LENGTH = `Content-Length: ${SESSION.length}`;
-
-/** Request heads that lie about their body or hide a second request in it. */
-it.each([
-  ['two lengths', [LENGTH, 'Content-Length: 5'], SESSION],
-  ['a length and chunks', [LENGTH, 'Transfer-Encoding: chunked'], SESSION],
-  ['a negative length', ['Content-Length: -1'], SESSION],
-  ['a length with a sign', [`Content-Length: +${SESSION.length}`], SESSION],
-  ['a chunk size that is spelled out', ['Transfer-Encoding: chunked'], `many\r\n${SESSION}\r\n0\r\n\r\n`],
-  ['a chunk size that is too large', ['Transfer-Encoding: chunked'], `FFFFFFFFFFFFFFFFF\r\n${SESSION}`],
-  ['two chunked codings', ['Transfer-Encoding: chunked, chunked'], SESSION],
-  ['an unknown transfer coding', ['Transfer-Encoding: xchunked'], SESSION],
-  ['a folded header', [LENGTH, 'X-A: 1\r\n X-B: 2'], SESSION],
-  ['a space after a header name', [`Content-Length : ${SESSION.length}`], SESSION],
-  ['a bare carriage return in a header', [LENGTH, 'User-Agent: a\rX-Evil: b'], SESSION],
-])('refuses %s', async (_name, headers, sent) => {
-  const head = ['POST /_report HTTP/1.1', `Host: 127.0.0.1:${site.port}`, ...headers].join('\r\n');
-  const text = await sendRaw(site.port, `${head}\r\n\r\n${sent}`, { patience: 5000 });
-  expect([400, 413]).toContain(parseReply(text).status);
 });
 
 it('never repeats text of the sender', async () => {

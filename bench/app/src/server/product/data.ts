@@ -3,7 +3,6 @@ import type { CardsData } from '../../shared/product/pages/cards.tsx';
 import type { FeedData } from '../../shared/product/pages/feed.tsx';
 import type { FrameData } from '../../shared/product/pages/frame.tsx';
 import type { OrdersData } from '../../shared/product/pages/orders.tsx';
-import type { ShopData } from '../../shared/product/pages/shop.tsx';
 
 // All three sides call these functions. They make new objects for each request, as a database driver does, and the
 // search is part of the data, so that no answer can be kept for the next request.
@@ -41,23 +40,6 @@ export function readCards(search: string): CardsData {
       tags: index % 2 ? ['hourly', 'public'] : ['daily', 'public', 'Größe'],
     })),
   };
-}
-
-/** @param times 50 cards each */
-export function readShelf(times: number): CardsData {
-  const { cards } = readCards('all');
-  return {
-    search: 'all',
-    cards: list(times, (copy) => cards.map((card) => ({ ...card, id: card.id + copy * 50 }))).flat(),
-  };
-}
-
-export function readCart(visitor: string): { visitor: string; items: number } {
-  return { visitor, items: visitor.length };
-}
-
-export function readShop(): ShopData {
-  return { name: 'Café Ærø' };
 }
 
 export function readOrders(search: string): OrdersData {

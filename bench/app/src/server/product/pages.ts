@@ -1,15 +1,8 @@
-import { type LoaderArgs, personal, type ServerPages } from '#engine/server';
+import type { LoaderArgs, ServerPages } from '#engine/server';
 import type { routes } from '../../shared/product/routes.tsx';
 import * as data from './data.ts';
 
 const searchOf = ({ url }: LoaderArgs) => url.searchParams.get('q') ?? '';
-const timesOf = ({ params }: LoaderArgs) => Number(params.times);
-const shelf = {
-  loader: (args: LoaderArgs) => ({
-    shelf: data.readShelf(timesOf(args)),
-    cart: personal(args, (own) => data.readCart(own.url.searchParams.get('q') ?? '')),
-  }),
-};
 
 export const pages = {
   root: { loader: data.readFrame },
@@ -17,10 +10,6 @@ export const pages = {
   large: null,
   tree: null,
   feed: { loader: (args) => data.readFeed(searchOf(args), Number(args.params.lists)) },
-  shelf,
-  shell: shelf,
-  kept: { loader: (args) => ({ shelf: data.readShelf(timesOf(args)), cart: data.readCart('everyone') }) },
-  shop: { loader: data.readShop },
   orders: { loader: (args) => data.readOrders(searchOf(args)) },
   prose: { loader: ({ params }) => Number(params.paragraphs) },
 } satisfies ServerPages<typeof routes>;

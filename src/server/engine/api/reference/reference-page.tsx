@@ -1,30 +1,21 @@
-import script from 'inline:src/client/engine/api/send-requests.ts';
 import style from 'inline:src/server/engine/api/reference/reference.css';
 import { createHash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
-import { useId } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import type { OpenApi, OpenApiOperation, OpenApiParameter, OpenApiReply } from '../openapi.ts';
 import { Prose, SchemaType, SchemaView } from './schema-view.tsx';
 
-/** Nothing but the page's own script and style can run, and requests can only go to this site. */
+/** The page has no script. */
 export const REFERENCE_POLICY = [
   "default-src 'none'",
-  `script-src '${toSource(script)}'`,
-  `style-src '${toSource(style)}'`,
-  "connect-src 'self'",
+  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
   "img-src 'self'", // the icon
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
 ].join('; ');
 
-function toSource(text: string): string {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
-}
-
-/** Renders a page with the operations of a document, and a form for each that sends a request. */
+/** Renders a page with the operations of a document. */
 export function renderReference(document: OpenApi): string {
   return `<!DOCTYPE html>${renderToStaticMarkup(<Reference document={document} />)}`;
 }
@@ -40,7 +31,6 @@ function Reference({ document }: { readonly document: OpenApi }) {
   const entries = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): Entry => ({ method: method.toUpperCase(), path, operation })),
   );
-  const takesToken = Object.values(components.securitySchemes ?? {}).some(({ scheme }) => scheme === 'bearer');
   return (
     <html lang="en">
       <head>
@@ -74,16 +64,6 @@ function Reference({ document }: { readonly document: OpenApi }) {
           <p>
             For programs: <a href="openapi.json">openapi.json</a>
           </p>
-          {takesToken && (
-            <p>
-              <label>
-                Token, for requests from this page <input id="token" type="password" autoComplete="off" />
-              </label>
-            </p>
-          )}
-          <noscript>
-            <p>To send requests from this page, turn on JavaScript.</p>
-          </noscript>
           {entries.map((entry) => (
             <Operation key={entry.operation.operationId} {...entry} />
           ))}
@@ -100,7 +80,6 @@ function Reference({ document }: { readonly document: OpenApi }) {
             </section>
           ))}
         </main>
-        <script dangerouslySetInnerHTML={{ __html: script }} />
       </body>
     </html>
   );
@@ -131,53 +110,37 @@ function Operation({ method, path, operation }: Entry) {
           <Prose of={description} />
         </p>
       )}
+      {parameters.length > 0 && (
+        <>
+          <h3>Parameters</h3>
+          <ul className="fields">
+            {parameters.map((parameter) => (
+              <Parameter key={`${parameter.in} ${parameter.name}`} {...parameter} />
+            ))}
+          </ul>
+        </>
+      )}
       {body && (
         <>
           <h3>Body</h3>
           <SchemaView schema={body.schema} />
+          {body.example !== undefined && <pre>{toJson(body.example)}</pre>}
         </>
       )}
       <h3>Responses</h3>
       {Object.entries(responses).map(([status, reply]) => (
         <Reply key={status} status={status} reply={reply} />
       ))}
-      <h3>Send a request</h3>
-      <form data-method={method} data-path={path} noValidate>
-        {parameters.map((parameter) => (
-          <Parameter key={`${parameter.in} ${parameter.name}`} {...parameter} />
-        ))}
-        {body && (
-          <label>
-            Body
-            <textarea name="body" rows={5} spellCheck={false} defaultValue={toJson(body.example ?? {})} />
-          </label>
-        )}
-        <button type="submit">Send</button>
-        <output />
-      </form>
     </section>
   );
 }
 
 function Parameter({ name, in: place, required, description, schema }: OpenApiParameter) {
-  const id = useId();
   return (
-    <div>
-      <label htmlFor={id}>
-        <code>{name}</code> {place}
-        {required ? '' : ', optional'}: <SchemaType schema={schema} />
-        {description && (
-          <small>
-            <Prose of={description} />
-          </small>
-        )}
-      </label>
-      {schema.type === 'array' ? (
-        <textarea id={id} name={`${place} ${name}`} rows={2} placeholder="One per line" />
-      ) : (
-        <input id={id} name={`${place} ${name}`} autoComplete="off" />
-      )}
-    </div>
+    <li>
+      <code>{name}</code> {place}
+      {required ? '' : ', optional'}: <SchemaType schema={schema} /> {description && <Prose of={description} />}
+    </li>
   );
 }
 

@@ -4,7 +4,6 @@ import client from 'excerpt:src/shared/product/pages/api/add-todo.tsx#AddTodo';
 import { useHost } from '#engine';
 import { type ApiRequest, Ask } from '../../ui/ask.tsx';
 import { Code } from '../../ui/code.tsx';
-import { CodeLines } from '../../ui/code-lines.tsx';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -51,15 +50,13 @@ export default function Api() {
       <Exhibit
         code={
           <Code title="Terminal">
-            <CodeLines
-              of={toLines([
-                `curl ${todos} --json '{"title":"Open the gates"}'`,
-                `curl ${todos}`,
-                `curl -X PATCH ${todos}/1 --json '{"done":true}'`,
-                `curl -X DELETE ${todos}/1`,
-                `curl -i ${todos} --json '{"title":""}'`,
-              ])}
-            />
+            {[
+              `curl ${todos} --json '{"title":"Open the gates"}'`,
+              `curl ${todos}`,
+              `curl -X PATCH ${todos}/1 --json '{"done":true}'`,
+              `curl -X DELETE ${todos}/1`,
+              `curl -i ${todos} --json '{"title":""}'`,
+            ].join('\n')}
           </Code>
         }
       >
@@ -73,5 +70,3 @@ export default function Api() {
     </Page>
   );
 }
-
-const toLines = (lines: string[]) => [lines.join('\n')];

@@ -4,7 +4,6 @@ import loader from 'excerpt:src/server/product/pages/fail-loader.ts#failLoader';
 import lateNotFound from 'excerpt:src/server/product/pages/late-not-found.ts#lateNotFound';
 import page from 'excerpt:src/shared/product/error-pages.tsx#Failure';
 import { Link, useData } from '#engine';
-import { BreakSomething } from '../../ui/break-something.tsx';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -45,15 +44,17 @@ export default function Failures() {
       <Exhibit code={<Excerpt of={loader} />}>
         <h2>A page breaks</h2>
         {enabled ? (
-          <BreakSomething />
+          <form action="/tour/fail/loader">
+            <button type="submit">Break something</button>
+          </form>
         ) : (
           <p>
             The failures of this tour are switched off. Set <code>TOUR_FAILURES=1</code> to try them.
           </p>
         )}
         <p>
-          The first half names the kind of failure. It is the same each time, after a restart and on every replica. The
-          second half names this one occurrence. The log has both.
+          An address is all that visitors see. Its first half names the kind of failure. It is the same each time, after
+          a restart and on every replica. The second half names this one occurrence. The log has both.
         </p>
       </Exhibit>
       {enabled && (

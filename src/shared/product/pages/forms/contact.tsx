@@ -2,7 +2,6 @@ import { Form, useActionResult } from '../../actions.ts';
 import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { usePending } from '../../ui/use-pending.ts';
-import { Answered } from './answered.tsx';
 import styles from './forms.module.css';
 
 /** Shows errors next to the fields and keeps the typed values. */
@@ -30,7 +29,6 @@ export function Contact() {
       </Form>
       <div role="status">
         {sent && <p>Thank you. Sent at {sent.sentAt.toISOString()}. (The tour does not store messages.)</p>}
-        <Answered result={result} />
       </div>
     </section>
   );

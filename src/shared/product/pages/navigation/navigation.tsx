@@ -1,5 +1,4 @@
 import navigation from 'excerpt:src/shared/product/pages/navigation/prefetches.tsx#Prefetches';
-import wire from 'excerpt:src/shared/product/pages/navigation/wire.tsx#Wire';
 import { useLocation } from 'react-router';
 import { Link } from '#engine';
 import { Excerpt } from '../../ui/excerpt.tsx';
@@ -7,7 +6,6 @@ import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
 import styles from './navigation.module.css';
 import { Prefetches } from './prefetches.tsx';
-import { Wire } from './wire.tsx';
 
 const STRETCHES = ['Spring', 'Brook', 'Rapids', 'Weir', 'Meadows', 'Ferry', 'Delta'];
 
@@ -18,17 +16,9 @@ export default function Navigation() {
       title="Navigation"
       lead="A link is an ordinary link. With JavaScript, only the data of the next page is fetched, often before you click."
     >
-      <Exhibit
-        code={
-          <>
-            <Excerpt of={navigation} />
-            <Excerpt of={wire} />
-          </>
-        }
-      >
+      <Exhibit code={<Excerpt of={navigation} />}>
         <h2>When a link is prefetched</h2>
         <Prefetches />
-        <Wire />
         <h2>Within this page</h2>
         <ul>
           <li>

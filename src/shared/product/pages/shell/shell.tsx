@@ -6,7 +6,6 @@ import { Form } from '../../actions.ts';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
-import { StreamClock } from '../../ui/stream-clock.tsx';
 import { usePending } from '../../ui/use-pending.ts';
 import styles from './shell.module.css';
 import { Visit } from './visit.tsx';
@@ -52,7 +51,6 @@ export default function Shell() {
           </time>
         </p>
         <Visit />
-        <StreamClock path="/tour/shell" />
         <Form action="shell.renderAgain">
           <p>
             <button type="submit" disabled={pending}>

@@ -1,4 +1,4 @@
-import type { CSSProperties, ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Await, useData } from '#engine';
 import styles from './gauges.module.css';
 import type { Reading, StreamingData } from './streaming.tsx';
@@ -48,9 +48,7 @@ function Level({ reading }: { reading: Reading }) {
       <p>
         <strong>{reading.centimetres} cm</strong> {reading.gauge}
       </p>
-      <p className={styles.clock} style={{ '--ms': reading.afterMs } as CSSProperties}>
-        <span>{reading.afterMs} ms</span> after the request
-      </p>
+      <p>{reading.afterMs} ms after the request</p>
     </div>
   );
 }

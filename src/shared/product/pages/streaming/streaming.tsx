@@ -3,7 +3,6 @@ import gauges from 'excerpt:src/shared/product/pages/streaming/gauges.tsx#Gauges
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
-import { StreamClock } from '../../ui/stream-clock.tsx';
 import { Gauges } from './gauges.tsx';
 
 export interface Reading {
@@ -35,7 +34,10 @@ export default function Streaming() {
         }
       >
         <Gauges />
-        <StreamClock path="/tour/streaming" />
+        {/* A plain anchor, because a Link would fetch only the data. */}
+        <p>
+          <a href="/tour/streaming">Reload the page</a>
+        </p>
       </Exhibit>
     </Page>
   );

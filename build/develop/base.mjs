@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+import * as esbuild from 'esbuild';
+import { reuse } from '../reuse.mjs';
+
+/** Modules of the product import files of the base in this namespace. */
+export const baseNamespace = 'base';
+
+/** Finds the value of a file of the base. @param {import('esbuild').PluginBuild} build */
+export function loadFromBase(build) {
+  build.onLoad({ filter: /.*/, namespace: baseNamespace }, ({ path }) => ({
+    contents: `module.exports = globalThis.__spillwayBase[${JSON.stringify(path)}];`,
+  }));
+}
+
+/**
+ * Bundles engine and packages once for a side of `npm run dev`: everything that its product imports and is not the
+ * product's. The product's modules find it in `__spillwayBase`, by file.
+ *
+ * @param {string} name
+ * @param {string} root
+ * @param {import('esbuild').BuildOptions} options
+ * @param {{ owner: import('../owner.mjs').OwnersBuild, at: string, toSource: () => string | Promise<string> }} parts `at`
+ *   is the module that sets the value, and then runs `toSource()` instead of its own code
+ */
+export function createBase(name, root, options, { owner, at, toSource }) {
+  let files = [];
+  let built;
+
+  /** In place of a file of the project, because the file's place decides how esbuild reads the names of CommonJS. */
+  const plugin = {
+    name: 'base',
+    setup(build) {
+      build.onLoad({ filter: new RegExp(`${RegExp.escape(at.split('/').at(-1) ?? '')}$`) }, async ({ path }) => {
+        if (path !== join(root, at)) return undefined;
+        const imports = files.map((file, index) => `import * as m${index} from ${JSON.stringify(join(root, file))};`);
+        // With the namespace as prototype, its names stay live.
+        const entries = files.map((file, index) => `${JSON.stringify(file)}: Object.create(m${index}, isModule)`);
+        const contents = `${imports.join('\n')}
+const isModule = { __esModule: { value: true } };
+globalThis.__spillwayBase = { ${entries.join(',\n')} };
+${await toSource()}`;
+        return { contents, loader: 'ts' };
+      });
+    },
+  };
+
+  return {
+    /**
+     * @param {Iterable<string>} wanted files that the product imports, relative to the root
+     * @param {(metafile: import('esbuild').Metafile) => boolean} isChanged
+     * @throws {import('esbuild').BuildFailure}
+     */
+    async build(wanted, isChanged) {
+      const sorted = [...wanted].sort();
+      if (built && sorted.join() === files.join() && !isChanged(built.metafile)) return built;
+      built = undefined;
+      files = sorted;
+      const plugins = [plugin, ...(options.plugins ?? [])];
+      built = await reuse(name, { root, dev: true, owner, entries: files }, () =>
+        esbuild.build({ ...options, plugins }),
+      );
+      return built;
+    },
+  };
+}
