@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { useOwnedSite } from './owned-site.ts';
 import { exchanged } from './site.ts';
 
@@ -107,31 +107,26 @@ const read = async (page: Page, selector: string) => (await page.locator(selecto
 
 const readAll = (page: Page) => Promise.all(['#together', '#apart', '#outer'].map((id) => read(page, id)));
 
-describe('an Await that already shows a value', () => {
-  test('keeps it until the next one arrives, and delays the whole update', async () => {
-    const { page, complaints } = await site.open('/city');
-    await exchanged(page);
-    await page.getByRole('link', { name: 'Turin', exact: true }).click();
+test.each([
+  ['keeps it until the next one arrives, and delays the whole update', 'Turin'],
+  ['shows its fallback immediately if its key changes', 'Turin, by key'],
+])('an Await that already shows a value %s', async (_what, name) => {
+  const { page, complaints } = await site.open('/city');
+  await exchanged(page);
+  await page.getByRole('link', { name, exact: true }).click();
+  const readPage = async () => [await read(page, 'h1'), await read(page, '#state'), await read(page, '#place')].flat();
+  if (name === 'Turin') {
     await page.locator('#state').getByText('loading').waitFor();
     await page.waitForTimeout(500);
-    expect([await read(page, 'h1'), await read(page, '#state')]).toEqual([['Oslo'], ['loading']]);
-    expect(await read(page, '#place')).toEqual(['Rain in Oslo']);
-    await release(page);
-    await page.getByText('Sun in Turin').waitFor();
-    expect([await read(page, 'h1'), await read(page, '#state')]).toEqual([['Turin'], ['idle']]);
-    expect(complaints).toEqual([]);
-  });
-
-  test('shows its fallback immediately if its key changes', async () => {
-    const { page, complaints } = await site.open('/city');
-    await exchanged(page);
-    await page.getByRole('link', { name: 'Turin, by key' }).click();
+    expect(await readPage()).toEqual(['Oslo', 'loading', 'Rain in Oslo']);
+  } else {
     await page.getByText('Asking…').waitFor();
-    expect([await read(page, 'h1'), await read(page, '#state')]).toEqual([['Turin'], ['idle']]);
-    await release(page);
-    await page.getByText('Sun in Turin').waitFor();
-    expect(complaints).toEqual([]);
-  });
+    expect(await readPage()).toEqual(['Turin', 'idle', 'Asking…']);
+  }
+  await release(page);
+  await page.getByText('Sun in Turin').waitFor();
+  expect(await readPage()).toEqual(['Turin', 'idle', 'Sun in Turin']);
+  expect(complaints).toEqual([]);
 });
 
 test('a value arrives after the page has become interactive and the router has taken over', async () => {
@@ -163,16 +158,10 @@ test('a component that suspends inside an Await keeps the fallback visible, unle
   expect(complaints).toEqual([]);
 });
 
-describe('use() inside a Suspense of the page', () => {
-  test('shows the value', async () => {
-    const { page, complaints } = await site.open('/plain');
-    await page.locator('main').getByText('There').waitFor();
-    expect(complaints).toEqual([]);
-  });
-
-  test('replaces the page with its ErrorBoundary if the promise is rejected', async () => {
-    const { page } = await site.open('/plain?fail');
-    await page.getByRole('heading', { name: 'The whole page failed' }).waitFor();
-    expect(await page.getByRole('heading', { name: 'Plain' }).count()).toBe(0);
-  });
+test('use() inside a Suspense shows the value, and a rejection replaces the page with its ErrorBoundary', async () => {
+  const { page, complaints } = await site.open('/plain');
+  await page.locator('main').getByText('There').waitFor();
+  expect(complaints).toEqual([]);
+  await page.goto('/plain?fail');
+  await page.getByRole('heading', { name: 'The whole page failed' }).waitFor();
 });

@@ -1,8 +1,11 @@
+import { exec, execFileSync } from 'node:child_process';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page, Response as PageResponse } from 'playwright-core';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { FoundIncident } from '../../src/server/desk/store/records.ts';
 import { shareBrowser } from '../support/browser.ts';
+import { createFolder } from '../support/folder.ts';
 import {
   ADDRESS,
   type Addresses,
@@ -16,21 +19,21 @@ import {
   withStore,
 } from '../support/gallery.ts';
 import { createOwnedApp, type OwnedApp, type RunningApp, startApp } from '../support/owned-app.ts';
-import { exchanged } from './site.ts';
+
+const TOKEN = 'a-token-of-sixteen-characters';
 
 let app: OwnedApp;
 let server: RunningApp;
-let browser: Browser;
 let dataDir: string;
 let places: ReadonlyMap<string, string>;
 let addresses: Addresses;
 
 beforeAll(async () => {
   app = createOwnedApp([], { over: 'gallery' });
-  [browser] = await Promise.all([shareBrowser(), app.build()]);
+  const [browser] = await Promise.all([shareBrowser(), app.build()]);
   dataDir = join(app.folder, 'data');
   places = readPlaces(app.folder);
-  server = await startApp(app.folder);
+  server = await startApp(app.folder, { OPERATOR_TOKEN: TOKEN });
   addresses = new Map([...(await failInBrowser(browser, server)), ...(await failOnServer(server))]);
 }, 180_000);
 afterAll(async () => {
@@ -51,7 +54,7 @@ test('a failure that ends the process is stored before it ends', async () => {
   expect(await server.ended).toBe(1);
   const found = await lookUp(dataDir, addresses.get('uncaught') ?? '');
   expect(found?.occurrence?.full?.origin).toBe('process');
-  server = await startApp(app.folder);
+  server = await startApp(app.folder, { OPERATOR_TOKEN: TOKEN });
 });
 
 const GET = { method: 'GET' };
@@ -121,63 +124,38 @@ test('an occurrence has the id of its request', async () => {
   expect(occurrence?.requestId).toBe(response.headers.get('X-Request-Id'));
 });
 
-async function open(path: string, before?: (page: Page) => Promise<unknown>): Promise<Page> {
-  const context = await browser.newContext({ baseURL: server.url, userAgent: AGENT });
-  onTestFinished(() => context.close());
-  const page = await context.newPage();
-  await before?.(page);
-  await page.goto(path);
-  return page;
+/** Runs the built command, next to the server. */
+function desk(rest: string, { at = app.folder, env = {} as Record<string, string> } = {}) {
+  const options = { cwd: at, env: { ...process.env, DATA_DIR: dataDir, OPERATOR_TOKEN: TOKEN, ...env } };
+  return promisify(exec)(`"${process.execPath}" dist/desk.mjs ${rest} 2>&1`, options).then(({ stdout }) => stdout);
 }
 
-test.each([
-  ['lazy', /\/assets\/lazy-[A-Z0-9]{8}\.js/],
-  ['styled', /\/assets\/styled-[A-Z0-9]{8}\.css/],
-])(
-  'a missing file of page %s is reported if the document that is loaded instead does not have it',
-  async (name, pattern) => {
-    const before = server.log().length;
-    let courier: Promise<PageResponse> | undefined;
-    const page = await open('/', async (opened) => {
-      courier = opened.waitForResponse(/\/courier-/);
-      await opened.route(pattern, (route) => route.fulfill({ status: 404, body: 'gone' }));
-    });
-    // Before that, the click would load a document.
-    await exchanged(page);
-    await (await courier)?.finished(); // Without it, the document's first script reports less.
-    await page.getByRole('link', { name: `/${name}` }).click();
-    await page.getByRole('heading', { name: name === 'lazy' ? 'Lazy' : 'Styled' }).waitFor();
-    const found = await find(await findLogged(server, { kind: 'load' }, before));
-    expect(found).toMatchObject({
-      incident: { title: expect.stringMatching(/^LoadError: A script or/), counts: { server: 0 } },
-      occurrence: { side: 'browser' },
-    });
-  },
-);
+test('npm run desk finds the line of an address', async () => {
+  const out = await desk(addresses.get('loader-property') ?? '');
+  const place = places.get('loader-property') ?? '';
+  expect(out).toContain(`- Where: \`${place}\``);
+  expect(out).toMatch(new RegExp(`^> +${place.split(':')[1]} +return \\{ text: order\\.customer\\.name \\};`, 'm'));
+  expect(await desk('list | head -1')).toMatch(/^# \d+ incidents [^\n]*\n$/);
+  for (const rest of ['list --json | true', `${addresses.get('step')} | head -c 0`]) expect(await desk(rest)).toBe('');
+});
 
-test('a failure on the server is not reported again by the browser: navigation, action, deferred value', async () => {
-  const page = await open('/');
-  /** Finds the shown address. Waits for another failure to be reported, because a duplicate would be before that. */
-  async function expectOnce(name: string): Promise<void> {
-    const text = page.locator('main').getByText(ADDRESS).first();
-    const address = ADDRESS.exec((await text.textContent()) ?? '')?.[0] ?? '';
-    const { incident, occurrence } = await find(address);
-    expect(occurrence?.full && placeOf(occurrence.full)).toBe(places.get(name));
-    const last = `the last failure after ${name}`;
-    await page.evaluate((message) => {
-      dispatchEvent(new ErrorEvent('error', { message, error: new Error(message) }));
-    }, last);
-    await expect.poll(() => server.log(), { timeout: 15_000 }).toContain(last);
-    expect((await lookUp(dataDir, address))?.incident.counts).toEqual(incident.counts);
-  }
-  await exchanged(page);
-  await page.getByRole('link', { name: '/loader/property' }).click();
-  await expectOnce('loader-property');
-  await page.goto('/form');
-  await page.getByRole('button', { name: 'thrown' }).click();
-  await expectOnce('action-thrown');
-  await page.goto('/late/thrown');
-  await expectOnce('late-rejected');
+test('npm run desk -- link signs in', async () => {
+  const [link = ''] = /http\S+/.exec(await desk('link', { env: { PUBLIC_ORIGINS: server.url } })) ?? [];
+  const body = new URLSearchParams({ _action: 'root.signIn', ticket: new URL(link).searchParams.get('ticket') ?? '' });
+  const reply = await fetch(link, { method: 'POST', body, redirect: 'manual', headers: { Origin: server.url } });
+  expect(reply.status).toBe(303);
+});
+
+test('npm run desk does not load React, Express or the product, and needs no other files', async () => {
+  const bundle = readFileSync(join(app.folder, 'dist/server/desk.js'), 'utf8');
+  const modules = [...bundle.matchAll(/^\/\/ (\S+\.[cm]?[jt]sx?)$/gm)].map(([, path = '']) => path);
+  expect(modules.length).toBeGreaterThan(50);
+  const unwanted = /node_modules\/(?:express|react|react-dom|react-router|@sentry|pino)\/|\/product\/|\.tsx$/;
+  expect(modules.filter((path) => unwanted.test(path))).toEqual([]);
+
+  const at = createFolder(onTestFinished);
+  for (const path of ['dist/desk.mjs', 'dist/server/desk.js']) cpSync(join(app.folder, path), join(at, path));
+  expect(await desk('help', { at })).toContain('Reads the desk');
 });
 
 test('a death without a word is reported at the next start, with the requests that it ended', async () => {
@@ -187,10 +165,16 @@ test('a death without a word is reported at the next start, with the requests th
   await fetch(`${server.url}/loader/death`).catch(() => undefined);
   await hanging;
   expect(await server.ended).toBeNull();
-  server = await startApp(app.folder);
+  server = await startApp(app.folder, { OPERATOR_TOKEN: TOKEN });
   const { occurrence } = await find(await findLogged(server, { kind: 'unclean-death' }));
   expect(occurrence?.full).toMatchObject({
     origin: 'process',
     extra: { memory: expect.any(Number), inFlight: [{ method: 'GET', route: '/hang' }] },
   });
+});
+
+test('npm run desk builds what is missing', async () => {
+  rmSync(join(app.folder, 'dist'), { recursive: true });
+  execFileSync(process.execPath, [join(app.folder, 'bin/desk.mjs'), 'help'], { cwd: app.folder });
+  expect(await desk('help')).toContain('Reads the desk');
 });

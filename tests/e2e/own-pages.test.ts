@@ -164,30 +164,18 @@ test('a focused field keeps the focus on Back, and a link moves it to the page',
   expect(await focused(page)).toBe('Scratch');
 });
 
-test('a rejected form moves the focus to its first invalid field, and keeps its values', async () => {
+test('a rejected form moves the focus to its first invalid field, unless it has moved elsewhere', async () => {
   const { page } = await open('/notes');
-  const { title, text, add } = fieldsOf(page, 'Emptied');
+  const { title, add } = fieldsOf(page, 'Emptied');
   await title.fill('Ferry');
   await add.click();
   await page.getByText('Give a text.').waitFor();
   await expect.poll(() => focused(page)).toBe('Text');
-  expect(await title.inputValue()).toBe('Ferry');
+  const release = Promise.withResolvers<void>();
+  await page.route('**/notes', (route) => release.promise.then(() => route.continue()));
+  const posted = page.waitForRequest((request) => request.method() === 'POST');
   await title.fill('');
   await add.click();
-  await page.getByText('Give a title. Give a text.').waitFor();
-  await expect.poll(() => focused(page)).toBe('Title');
-  expect(await text.inputValue()).toBe('');
-});
-
-test('the focus stays if it has moved elsewhere before the response arrives', async () => {
-  const { page } = await open('/notes');
-  const release = Promise.withResolvers<void>();
-  await page.route('**/notes', async (route) => {
-    await release.promise;
-    await route.continue();
-  });
-  const posted = page.waitForRequest((request) => request.method() === 'POST');
-  await fieldsOf(page, 'Emptied').add.click();
   await posted;
   await page.getByLabel('Scratch').focus();
   release.resolve();
@@ -195,20 +183,26 @@ test('the focus stays if it has moved elsewhere before the response arrives', as
   expect(await focused(page)).toBe('Scratch');
 });
 
-test.each(['Stays', 'Moved'])('a form with reset is emptied on success, also after a rejection: %s', async (name) => {
-  const { page, documents, complaints } = await open('/notes');
-  const { title, text, add } = fieldsOf(page, 'Emptied');
-  await title.fill(name);
-  await add.click();
-  await page.getByText('Give a text.').waitFor();
-  await text.fill('At noon');
-  await add.click();
-  await page.getByText(`${name}: At noon`).waitFor();
-  await expect.poll(() => title.inputValue()).toBe('');
-  expect(await text.inputValue()).toBe('');
-  expect(documents).toEqual(['/notes']);
-  expect(complaints.filter((line) => !line.includes('status of 422'))).toEqual([]);
-});
+test.each(['Stays', 'Moved', 'Without JavaScript'])(
+  'a form with reset is emptied on success, also after a rejection: %s',
+  async (name) => {
+    const javaScriptEnabled = name !== 'Without JavaScript';
+    const { page, documents, complaints } = await site.open('/notes', { javaScriptEnabled });
+    if (javaScriptEnabled) await exchanged(page);
+    const { title, text, add } = fieldsOf(page, 'Emptied');
+    await title.fill(name);
+    await add.click();
+    await page.getByText('Give a text.').waitFor();
+    expect(await title.inputValue()).toBe(name);
+    await text.fill('At noon');
+    await add.click();
+    await page.getByText(`${name}: At noon`).waitFor();
+    await expect.poll(() => title.inputValue()).toBe('');
+    expect(await text.inputValue()).toBe('');
+    if (javaScriptEnabled) expect(documents).toEqual(['/notes']);
+    expect(complaints.filter((line) => !line.includes('status of 422'))).toEqual([]);
+  },
+);
 
 test('a form without reset keeps its values', async () => {
   const { page } = await open('/notes');
@@ -218,19 +212,6 @@ test('a form without reset keeps its values', async () => {
   await add.click();
   await page.getByText('Kept: At one').waitFor();
   expect([await title.inputValue(), await text.inputValue()]).toEqual(['Kept', 'At one']);
-});
-
-test('without JavaScript, a form with reset is an ordinary form', async () => {
-  const { page } = await site.open('/notes', { javaScriptEnabled: false });
-  const { title, text, add } = fieldsOf(page, 'Emptied');
-  await title.fill('Plain');
-  await add.click();
-  await page.getByText('Give a text.').waitFor();
-  expect(await title.inputValue()).toBe('Plain');
-  await text.fill('At two');
-  await add.click();
-  await page.getByText('Plain: At two').waitFor();
-  expect(await title.inputValue()).toBe('');
 });
 
 /** Types into the draft and leaves the page, which must ask for confirmation once. */

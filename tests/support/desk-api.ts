@@ -74,3 +74,22 @@ export function fullWithSource(wanted: Partial<StoredFailure> = {}) {
   };
   return { entry: 'full', failure } as const;
 }
+
+/** A failure in which every text of a visitor, and many others, are this one. */
+export function fullOfStranger(text: string) {
+  const source = { start: 1, lines: [text, text] };
+  const frame = { file: text, line: 2, column: 1, function: text, own: true };
+  return fullWithSource({
+    title: text,
+    errors: [{ class: text, message: text, code: text, members: [text], frames: [] }],
+    resolved: [[{ ...frame, context: source }]],
+    site: { path: text, function: text, detail: text },
+    ...{ route: text, requestId: text, traceId: text, spanId: text, visitor: text, release: text, build: text },
+    request: { method: text, url: text, headers: { [text]: text, referer: text, 'user-agent': `${text}bot/1` } },
+    components: [frame],
+    breadcrumbs: [{ at: Date.now(), category: text, message: text, data: { [text]: text } }],
+    tags: { [text]: text },
+    extra: { [text]: { deep: text } },
+    cut: [text],
+  });
+}

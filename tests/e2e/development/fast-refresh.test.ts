@@ -3,10 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DevState } from '../../../src/shared/engine/develop-protocol.ts';
 import { shareBrowser, watch } from '../../support/browser.ts';
 import { type DevApp, startDevApp } from '../../support/dev-app.ts';
+import { startRecorder } from '../../support/report-recorder.ts';
 import { exchanged } from '../site.ts';
 
 const HOME = 'src/shared/product/pages/home.tsx';
 const BUTTON = 'src/shared/product/ui/button.tsx';
+const ROOT = 'src/shared/product/pages/root.tsx';
+const WORDS = 'src/server/product/words.ts';
 
 let app: DevApp;
 let page: Page;
@@ -16,7 +19,18 @@ let complaints: string[];
 let reloads: string[];
 
 beforeAll(async () => {
-  app = await startDevApp();
+  const existing = "module.exports = require('express4')().get('/old', (_req, res) => res.send('the first answer'));";
+  const files = {
+    'legacy/app.js': existing,
+    'legacy/package.json': '{ "type": "commonjs" }',
+    'src/server/product/index.ts': `import { defineProduct } from '#engine/server';
+import { pages } from './pages/index.ts';
+import { settings } from './settings.ts';
+
+export const product = defineProduct({ settings, pages, existingApp: './legacy/app.js' });
+`,
+  };
+  app = await startDevApp(files, { HOST: 'localhost' });
 }, 120_000);
 afterAll(() => app?.stop());
 
@@ -55,26 +69,17 @@ async function expectKept(): Promise<void> {
 describe('an edit', () => {
   useOnePage();
 
-  test('of a page is shown without losing state', async () => {
-    app.edit(HOME, 'First words', 'Second words');
-    await page.getByRole('heading', { name: 'Second words' }).waitFor();
-    await expectKept();
-    app.edit(HOME, 'Second words', 'Third words');
-    await page.getByRole('heading', { name: 'Third words' }).waitFor();
-    await expectKept();
-  });
-
-  test('of a component that a page uses is shown without losing state', async () => {
-    app.edit(BUTTON, 'clicked {count}', 'clicked {count} times');
-    await page.getByRole('button', { name: 'clicked 1 times' }).waitFor();
-    await expectKept();
-  });
-
-  test('that is undone is shown without losing state', async () => {
-    app.edit(BUTTON, 'clicked {count} times', 'pressed {count} times');
-    await page.getByRole('button', { name: 'pressed 1 times' }).waitFor();
-    app.edit(BUTTON, 'pressed {count} times', 'clicked {count} times');
-    await page.getByRole('button', { name: 'clicked 1 times' }).waitFor();
+  test.each<[what: string, file: string, from: string, to: string, selector: string, text: string | RegExp]>([
+    ['a page', HOME, 'First words', 'Second words', 'h1', 'Second words'],
+    ['a page that was edited before', HOME, 'Second words', 'Third words', 'h1', 'Third words'],
+    ['a component that a page uses', BUTTON, 'clicked {count}', 'clicked {count} times', 'button', 'clicked 1 times'],
+    ['a component, undone', BUTTON, 'clicked {count} times', 'clicked {count}', 'button', 'clicked 1'],
+    ['a hook', 'src/shared/product/use-label.ts', "'theme '", "'the theme is '", '#label', 'the theme is blue'],
+    ['the layout', ROOT, 'value="blue"', 'value="green"', '#label', /green$/],
+    ['the server', WORDS, 'from the loader', 'from another loader', '#data', 'from another loader'],
+  ])('of %s is shown without losing state', async (_what, file, from, to, selector, text) => {
+    app.edit(file, from, to);
+    await poll(() => page.locator(selector).innerText()).toMatch(text);
     await expectKept();
   });
 
@@ -96,18 +101,6 @@ describe('an edit', () => {
     app.edit('src/shared/product/pages/home.module.css', '.title', '.note { color: rgb(7, 8, 9) }\n.title');
     app.edit(HOME, '<p>{seen}</p>', '<p id="note" className={styles.note}>{seen}</p>');
     await poll(() => page.locator('#note').evaluate((note) => getComputedStyle(note).color)).toBe('rgb(7, 8, 9)');
-    await expectKept();
-  });
-
-  test('of a hook that components share is shown without losing state', async () => {
-    app.edit('src/shared/product/use-label.ts', "'theme '", "'the theme is '");
-    await poll(() => page.locator('#label').innerText()).toBe('the theme is blue');
-    await expectKept();
-  });
-
-  test('of the layout is shown without a reload', async () => {
-    app.edit('src/shared/product/pages/root.tsx', 'value="blue"', 'value="green"');
-    await poll(() => page.locator('#label').innerText()).toMatch(/green$/);
     await expectKept();
   });
 
@@ -152,24 +145,8 @@ describe('an edit', () => {
   });
 });
 
-/** Cuts off the first request for a path, as a server does that ends before it has responded. */
-async function cutFirst(path: string): Promise<() => number> {
-  let cut = 0;
-  await page.route(path, (route) => {
-    cut += 1;
-    return cut === 1 ? route.abort('connectionreset') : route.continue();
-  });
-  return () => cut;
-}
-
 describe('the server', () => {
   useOnePage();
-
-  test('is replaced, and its data is shown without a reload', async () => {
-    app.edit('src/server/product/words.ts', 'from the loader', 'from another loader');
-    await poll(() => page.locator('#data').innerText()).toBe('from another loader');
-    await expectKept();
-  });
 
   test('refuses no connection while it is replaced', async () => {
     const failures: unknown[] = [];
@@ -187,9 +164,9 @@ describe('the server', () => {
         }
       }),
     );
-    app.edit('src/server/product/words.ts', 'from another loader', 'exchanged once');
+    app.edit(WORDS, 'from the loader', 'exchanged once');
     await poll(() => page.locator('#data').innerText()).toBe('exchanged once');
-    app.edit('src/server/product/words.ts', 'exchanged once', 'exchanged twice');
+    app.edit(WORDS, 'exchanged once', 'exchanged twice');
     await poll(() => page.locator('#data').innerText()).toBe('exchanged twice');
     stopped = true;
     await asking;
@@ -197,32 +174,31 @@ describe('the server', () => {
     expect(asked).toBeGreaterThan(20);
   });
 
-  test('exits when another one has replaced it', () => {
+  test('exits when another one has replaced it, and hints about settings are logged once', () => {
     expect(app.output()).toContain('Stopping. The server finishes the requests in flight, then exits.');
     expect(app.output()).not.toContain('ended unexpectedly');
-  });
-
-  test('logs hints about settings once, not on each replacement', () => {
     const count = (words: string) => app.output().split(words).length - 1;
-    expect(count('Listening on')).toBeGreaterThan(2);
-    expect(count('PUBLIC_ORIGINS is not set')).toBe(1);
+    expect([count('Listening on') > 2, count('PUBLIC_ORIGINS is not set')]).toEqual([true, 1]);
   });
 
-  test('gets another request for data if one was cut off, and no state is lost', async () => {
-    const countRequests = await cutFirst('**/_data/');
-    app.edit('src/server/product/words.ts', 'exchanged twice', 'exchanged after a cut');
-    await poll(() => page.locator('#data').innerText()).toBe('exchanged after a cut');
-    expect(countRequests()).toBeGreaterThan(1);
-    await expectKept();
-  });
-
-  test('gets another request for a module if one was cut off', async () => {
-    const countRequests = await cutFirst('**/pages/home.tsx.js?v=*');
-    app.edit(HOME, 'First words', 'Second words');
-    await page.getByRole('heading', { name: 'Second words' }).waitFor();
-    expect(countRequests()).toBeGreaterThan(1);
-    await expectKept();
-  });
+  test.each([
+    ['data', '**/_data/', WORDS, 'exchanged twice', 'exchanged after a cut', '#data'],
+    ['a module', '**/pages/home.tsx.js?v=*', HOME, 'First words', 'Second words', 'h1'],
+  ])(
+    'gets another request for %s if one was cut off, and no state is lost',
+    async (_what, path, file, from, to, selector) => {
+      // As a server does that ends before it has responded.
+      let requests = 0;
+      await page.route(path, (route) => {
+        requests += 1;
+        return requests === 1 ? route.abort('connectionreset') : route.continue();
+      });
+      app.edit(file, from, to);
+      await poll(() => page.locator(selector).innerText()).toBe(to);
+      expect(requests).toBeGreaterThan(1);
+      await expectKept();
+    },
+  );
 });
 
 async function readState(): Promise<DevState> {
@@ -246,7 +222,6 @@ async function expectMended(): Promise<void> {
 
 describe('a failure', () => {
   useOnePage();
-  const WORDS = 'src/server/product/words.ts';
   const PAGES = 'src/server/product/pages/index.ts';
 
   test('in a build is shown over the page with its line, and disappears when it is fixed', async () => {
@@ -377,4 +352,52 @@ describe('a change that cannot be hot-replaced', () => {
     app.edit('src/client/engine/navigation/full-load.ts', 'export', '// changed\nexport const changed = 1;\nexport');
     await poll(() => documents).toEqual(['/', '/', '/']);
   });
+});
+
+test('a build does not break the development server', async () => {
+  await app.reset();
+  await app.build();
+  app.edit(WORDS, 'from the loader', 'from a loader after the build');
+  await poll(async () => (await fetch(app.url)).text()).toContain('from a loader after the build');
+});
+
+test('an edit of an existing app restarts the server', async () => {
+  const ask = async () => (await fetch(`${app.url}/old`).catch(() => undefined))?.text();
+  await poll(ask).toBe('the first answer');
+  app.edit('legacy/app.js', 'first', 'second');
+  await poll(ask).toBe('the second answer');
+});
+
+test('a failure in the browser is reported by the SDK, and an inline script with a nonce causes no complaint', async () => {
+  const script = `<script nonce={useNonce()} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: 'window.ranInline = true' }} />`;
+  app.edit(ROOT, 'import { Theme }', "import { useNonce } from '#engine';\nimport { Theme }");
+  app.edit(ROOT, '<nav>', `${script}<nav>`);
+  await poll(async () => (await fetch(app.url)).text()).toContain('ranInline');
+  const recorder = await startRecorder(app.url);
+  const opened = await (await shareBrowser()).newPage({
+    baseURL: recorder.url,
+    userAgent: 'Mozilla/5.0 Chrome/150.0.0.0',
+  });
+  const seen = await watch(opened);
+  await opened.goto('/');
+  await exchanged(opened);
+  expect(await opened.evaluate(() => (window as { ranInline?: boolean }).ranInline)).toBe(true);
+  expect(seen.complaints).toEqual([]);
+  await opened.evaluate(() => void setTimeout(() => Promise.reject(new RangeError('too far'))));
+  await poll(() => recorder.events.length).toBe(1);
+  const [event] = recorder.events;
+  expect(event?.exception.values[0]).toMatchObject({ type: 'RangeError', value: 'too far' });
+  // The minimal envelope, which is sent if the SDK cannot be loaded, does not have this.
+  expect(event?.contexts?.trace?.trace_id).toMatch(/^[0-9a-f]{32}$/);
+  await opened.close();
+  await recorder.stop();
+});
+
+test('npm run dev also stops a server that has just been started', async () => {
+  const count = () => app.output().split('built in').length;
+  const before = count();
+  app.edit(WORDS, 'from a loader after the build', 'other words');
+  // The next server is starting, and the previous one still serves requests.
+  await expect.poll(count, { timeout: 40_000, interval: 5 }).toBe(before + 1);
+  await app.stop(); // It reports servers that are still running.
 });

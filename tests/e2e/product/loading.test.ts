@@ -1,78 +1,151 @@
-import type { Page, Route } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { exchanged, heading, useSite } from '../site.ts';
+import { exchanged, heading, hydrated, isSameDocument, markDocument, useSite } from '../site.ts';
 
 const site = useSite();
 
+const ROUTER = /\/assets\/navigator-[^/]+\.js$/;
 const CHUNK = /\/assets\/cards-[^/]+\.js$/;
 const SHEET = /\/assets\/cards-[^/]+\.css$/;
 
-/** Follows a link to the cards page. `before` can break something first. */
-async function goToCards(before: (page: Page) => Promise<unknown>) {
-  const visit = await site.open('/', { before });
-  await exchanged(visit.page);
-  await clickCards(visit.page);
-  return visit;
+const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).first();
+
+/** Delays requests for a URL until `release()` is called. */
+async function hold(page: Page, url: RegExp): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(url, async (route) => {
+    await promise;
+    await route.continue().catch(() => {});
+  });
+  return resolve;
 }
+
+describe('before the router is loaded', () => {
+  async function openHeld(path: string) {
+    let release = () => {};
+    const visit = await site.open(path, {
+      before: async (page) => {
+        release = await hold(page, ROUTER);
+      },
+    });
+    await hydrated(visit.page);
+    await markDocument(visit.page);
+    return { ...visit, release };
+  }
+
+  test('a click waits for it, does not load a document, and a hover before it prefetches nothing', async () => {
+    const { page, release, documents, complaints, data } = await openHeld('/');
+    await link(page, 'API').hover();
+    await link(page, 'Cards').click();
+    await page.waitForTimeout(150);
+    expect([new URL(page.url()).pathname, data]).toEqual(['/', []]);
+    release();
+    await heading(page, 'Cards');
+    expect([await isSameDocument(page), documents, complaints]).toEqual([true, ['/'], []]);
+  });
+
+  test('a fetcher and a submit wait for it, and what was typed stays', async () => {
+    const { page, release, documents, data } = await openHeld('/tour/forms');
+    const likes = page.locator('#likes output');
+    const before = Number.parseInt(await likes.innerText(), 10);
+    await page.getByLabel('Your name').fill('Ada');
+    await page.getByRole('button', { name: 'Like' }).click();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.waitForTimeout(150);
+    expect(data).toEqual([]);
+    release();
+    await page.getByText('Enter a full email address').waitFor();
+    await expect.poll(() => likes.innerText()).toMatch(new RegExp(`^${before + 1} `));
+    expect(await page.getByLabel('Your name').inputValue()).toBe('Ada');
+    expect(data.map(({ method }) => method)).toEqual(['POST', 'POST']);
+    expect(documents).toEqual(['/tour/forms']);
+  });
+
+  test('Back after a reload shows the previous page', async () => {
+    const { page, documents } = await site.open('/tour/cards');
+    await exchanged(page);
+    await link(page, 'API').click();
+    await heading(page, 'API');
+    const release = await hold(page, ROUTER);
+    await page.reload();
+    await hydrated(page);
+    await page.goBack({ waitUntil: 'commit' });
+    await page.waitForTimeout(150);
+    await heading(page, 'API');
+    release();
+    await heading(page, 'Cards');
+    await page.goForward();
+    await heading(page, 'API');
+    expect(documents).toEqual(['/tour/cards', '/tour/api']);
+  });
+
+  test('Back from a hash stays on the page', async () => {
+    const { page, release, documents, complaints } = await openHeld('/tour/navigation');
+    await page.getByRole('link', { name: 'a hash, by a plain link' }).click();
+    await page.waitForURL('**#ferry');
+    await page.goBack();
+    release();
+    await exchanged(page);
+    await page.getByText('it is empty to React Router').waitFor();
+    expect([documents, complaints]).toEqual([['/tour/navigation'], []]);
+  });
+});
+
+test('links and forms work as plain HTML if the router cannot be loaded, also with a button that names the action', async () => {
+  const { page, documents } = await site.open('/tour/forms', {
+    before: (page) => page.route(ROUTER, (route) => route.abort()),
+  });
+  await hydrated(page);
+  await page.getByLabel('Your name').fill('Ada');
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.getByText('Enter a full email address').waitFor();
+  expect(await page.getByLabel('Your name').inputValue()).toBe('Ada');
+  await hydrated(page);
+  await page.evaluate(() => {
+    const hidden = document.querySelector<HTMLInputElement>('main form input[name="_action"]');
+    const button = hidden?.form?.querySelector<HTMLButtonElement>('button[type="submit"]');
+    if (!hidden || !button) throw new Error('There is no form with an action.');
+    Object.assign(button, { id: 'named', name: hidden.name, value: hidden.value });
+    hidden.remove();
+  });
+  // The missing chunk is reported by a separate POST.
+  const posted = page.waitForRequest((request) => request.method() === 'POST' && !request.url().endsWith('/_report'));
+  await page.locator('#named').click();
+  expect((await posted).postData()).toContain('_action=forms.');
+  expect((await (await posted).response())?.status()).toBe(422);
+  await link(page, 'Cards').click();
+  await heading(page, 'Cards');
+  expect(documents).toEqual(['/tour/forms', '/tour/forms', '/tour/forms', '/tour/cards']);
+});
 
 /** Clicks without a hover, which would prefetch, so that the navigation itself fails. */
-async function clickCards(page: Page): Promise<void> {
-  await page
-    .getByRole('link', { name: 'Cards', exact: true })
-    .first()
-    .evaluate((link: HTMLElement) => link.click());
-}
+const clickCards = (page: Page) => link(page, 'Cards').evaluate((anchor: HTMLElement) => anchor.click());
 
-/** Handles only the first request. The document that is loaded next gets everything. */
-function once(page: Page, url: RegExp, handle: (route: Route) => Promise<void>) {
-  let isFirst = true;
-  return page.route(url, async (route) => {
-    if (!isFirst) return route.continue();
-    isFirst = false;
-    return handle(route);
-  });
-}
-
-describe('a page whose code or styles cannot be loaded', () => {
-  test('at the first attempt is loaded as a document, once', async () => {
-    const visits = await Promise.all(
-      [CHUNK, SHEET].map((url) => goToCards((page) => once(page, url, (route) => route.abort()))),
-    );
-    for (const { page, documents } of visits) {
-      await page.waitForURL('**/tour/cards');
-      await exchanged(page);
-      await heading(page, 'Cards');
-      await page.waitForTimeout(200);
-      expect(documents).toEqual(['/', '/tour/cards']);
-    }
+describe.each([
+  ['code', CHUNK],
+  ['styles', SHEET],
+])('a page whose %s cannot be loaded', (_what, url) => {
+  test.each([1, 99])('for the first %i times is loaded as a document, once', async (failures) => {
+    let count = 0;
+    const { page, documents } = await site.open('/', {
+      before: (page) => page.route(url, (route) => (count++ < failures ? route.abort() : route.continue())),
+    });
+    await exchanged(page);
+    await clickCards(page);
+    await page.waitForURL('**/tour/cards');
+    await heading(page, 'Cards');
+    await page.waitForTimeout(failures === 1 ? 200 : 800); // time for another reload
+    expect(documents).toEqual(['/', '/tour/cards']);
+    await link(page, 'API').click();
+    await heading(page, 'API');
   });
 
-  test('at any attempt is not reloaded repeatedly', async () => {
-    const visits = await Promise.all(
-      [CHUNK, SHEET].map((url) => goToCards((page) => page.route(url, (route) => route.abort()))),
-    );
-    for (const { page } of visits) {
-      await page.waitForURL('**/tour/cards');
-      await heading(page, 'Cards');
-    }
-    await visits[0]?.page.waitForTimeout(800);
-    for (const { page, documents } of visits) {
-      expect(documents).toEqual(['/', '/tour/cards']);
-      await page.getByRole('link', { name: 'API', exact: true }).click();
-      await heading(page, 'API');
-    }
-  });
-
-  test.each([CHUNK, SHEET])('within 3.8 s is loaded as a document, once: %s', async (url) => {
+  test('within 3.8 s is loaded as a document, once', async () => {
     const held = Promise.withResolvers<void>();
-    const never = Promise.withResolvers<void>();
     const { page, documents } = await site.open('/', {
       async before(page) {
         await page.clock.install();
-        await once(page, url, () => {
-          held.resolve();
-          return never.promise;
-        });
+        await page.route(url, () => held.resolve(), { times: 1 }); // and never answers
       },
     });
     await exchanged(page);
@@ -89,14 +162,13 @@ describe('a page whose code or styles cannot be loaded', () => {
     await expect.poll(step).toEqual(['/', '/tour/cards']);
     await heading(page, 'Cards');
     expect(documents).toEqual(['/', '/tour/cards']);
-    never.resolve();
   });
 });
 
 describe('a server that runs another build', () => {
-  /** Answers requests for page data as the next release would. */
-  function exchangeBuild(page: Page) {
-    return page.route('**/_data/**', async (route) => {
+  /** Answers requests as the next release would. */
+  function exchangeBuild(page: Page, url = '**/_data/**') {
+    return page.route(url, async (route) => {
       const response = await route.fetch();
       const build = response.headers()['x-build-id'] ?? '';
       const body = (await response.text()).replaceAll(build, 'anotherbuild');
@@ -104,39 +176,29 @@ describe('a server that runs another build', () => {
     });
   }
 
-  test('causes a document load at the navigation that detects it', async () => {
-    const { page, documents } = await goToCards(exchangeBuild);
-    await page.waitForURL('**/tour/cards');
-    await heading(page, 'Cards');
-    await page.waitForTimeout(200);
-    expect(documents).toEqual(['/', '/tour/cards']);
-  });
-
-  test('causes a document load at the navigation after a prefetch that detects it', async () => {
-    const { page, documents, data } = await site.open('/', { before: exchangeBuild });
-    await exchanged(page);
-    await page.getByRole('link', { name: 'API', exact: true }).first().hover();
-    await expect.poll(() => data.length).toBe(1);
-    await page.waitForTimeout(200);
-    expect(documents).toEqual(['/']);
-    await page.getByRole('link', { name: 'Cards', exact: true }).first().click();
-    await heading(page, 'Cards');
-    expect(documents).toEqual(['/', '/tour/cards']);
-    expect(data.filter(({ path }) => path === '/_data/tour/cards')).toEqual([]);
-  });
+  test.each(['navigation', 'prefetch'])(
+    'causes a document load at the next navigation, if a %s detects it',
+    async (how) => {
+      const { page, documents, data } = await site.open('/', { before: exchangeBuild });
+      await exchanged(page);
+      if (how === 'prefetch') {
+        await link(page, 'API').hover();
+        await expect.poll(() => data.length).toBe(1);
+        await page.waitForTimeout(200);
+        expect(documents).toEqual(['/']);
+      }
+      await clickCards(page);
+      await page.waitForURL('**/tour/cards');
+      await heading(page, 'Cards');
+      await page.waitForTimeout(200);
+      expect(documents).toEqual(['/', '/tour/cards']);
+    },
+  );
 
   test('does not lose typed form values', async () => {
     const { page, documents } = await site.open('/tour/forms');
     await exchanged(page);
-    await page.route('**/tour/forms', async (route) => {
-      const response = await route.fetch();
-      const build = response.headers()['x-build-id'] ?? '';
-      await route.fulfill({
-        response,
-        body: (await response.text()).replaceAll(build, 'anotherbuild'),
-        headers: { ...response.headers(), 'x-build-id': 'anotherbuild' },
-      });
-    });
+    await exchangeBuild(page, '**/tour/forms');
     await page.getByLabel('Your name').fill('Ada');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByText('Enter a full email address').waitFor();

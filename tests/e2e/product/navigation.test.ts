@@ -11,120 +11,104 @@ async function openLive(path: string) {
   return visit;
 }
 
-function nav(page: Page, name: string) {
-  return page.getByRole('navigation', { name: 'Tour' }).getByRole('link', { name, exact: true });
+const nav = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Tour' }).getByRole('link', { name, exact: true });
+const readScroll = (page: Page) => page.evaluate(() => Math.round(scrollY));
+const isScrolledTo = (page: Page, y: number) => page.waitForFunction((wanted) => Math.abs(scrollY - wanted) < 3, y);
+const isAtTop = (page: Page, id: string) =>
+  page.waitForFunction(
+    (target) => Math.abs(document.getElementById(target)?.getBoundingClientRect().top ?? 999) < 5,
+    id,
+  );
+const isAnnounced = (page: Page, title: string) =>
+  page.waitForFunction((said) => document.querySelector('body > [role=status]')?.textContent === said, title);
+
+/** Adds a link that is not prefetched, and clicks it. */
+async function follow(page: Page, href: string): Promise<void> {
+  await page.evaluate((to) => {
+    const link = document.createElement('a');
+    Object.assign(link, { href: to, textContent: 'Added' });
+    link.setAttribute('data-link', 'none');
+    document.querySelector('main')?.append(link);
+  }, href);
+  await page.getByRole('link', { name: 'Added' }).click();
 }
 
-const readScroll = (page: Page) => page.evaluate(() => Math.round(scrollY));
-
-describe('a link', () => {
-  test('shows the next page without a document load, with one request for its data', async () => {
-    const { page, complaints, documents, data } = await openLive('/');
-    for (const [name, title] of [
-      ['Layouts', 'Layouts'],
-      ['Navigation', 'Navigation'],
-      ['Forms', 'Forms'],
-      ['Static', 'Static'],
-      ['Cards', 'Cards'],
-      ['API', 'API'],
-      ['Failures', 'Failures'],
-    ] as const) {
-      data.length = 0;
-      await nav(page, name).click();
-      await heading(page, title);
-      await page.waitForFunction((start) => document.title.startsWith(start), title);
-      const path = new URL(page.url()).pathname;
-      expect(data.filter((request) => request.path === `/_data${path}`)).toHaveLength(1);
-    }
-    expect(await isSameDocument(page)).toBe(true);
-    expect(documents).toEqual(['/']);
-    expect(complaints).toEqual([]);
-  });
-
-  test('replaces only the page inside a layout, also with a not-found page', async () => {
-    const { page, documents } = await openLive('/tour/layout');
-    await page.locator('main h1').evaluate((element) => element.setAttribute('data-stays', ''));
-    await page.getByRole('link', { name: 'Arch dam' }).click();
-    await page.getByRole('heading', { level: 2, name: 'Arch dam' }).waitFor();
-    await page.getByRole('link', { name: 'A dam that does not exist' }).click();
-    await page.getByRole('heading', { level: 2, name: 'There is no such dam' }).waitFor();
-    await page.getByRole('link', { name: 'Gravity dam' }).click();
-    await page.getByRole('heading', { level: 2, name: 'Gravity dam' }).waitFor();
-    expect(await page.locator('main h1[data-stays]').count()).toBe(1);
-    expect(documents).toEqual(['/tour/layout']);
-  });
-
-  test('to a path that is not a page loads a document', async () => {
-    const { page, documents } = await openLive('/');
-    await page.evaluate(() => {
-      const link = document.createElement('a');
-      link.href = '/robots.txt';
-      link.textContent = 'Robots';
-      link.setAttribute('data-link', 'intent');
-      document.querySelector('main')?.append(link);
-    });
-    await page.getByRole('link', { name: 'Robots' }).click();
-    await page.waitForURL('**/robots.txt');
-    expect(documents).toEqual(['/', '/robots.txt']);
-  });
-
-  test('opened in a new tab, or with another button, is left to the browser', async () => {
-    const { page, data } = await openLive('/');
-    const taken = await nav(page, 'Cards').evaluate((link) => {
-      const results: boolean[] = [];
-      addEventListener('click', (event) => {
-        results.push(event.defaultPrevented);
-        event.preventDefault(); // do not open a tab
-      });
-      for (const how of [
-        { ctrlKey: true },
-        { metaKey: true },
-        { shiftKey: true },
-        { altKey: true },
-        { button: 1 },
-        {},
-      ]) {
-        link.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, ...how }));
-      }
-      return results;
-    });
-    expect(taken).toEqual([false, false, false, false, false, true]);
-    await heading(page, 'Cards');
-    expect(data).toHaveLength(1);
-  });
+test('a link shows the next page without a document load, with one request for its data, and moves focus and title', async () => {
+  const { page, complaints, documents, data } = await openLive('/');
+  expect(await page.locator('body > [role=status]').textContent()).toBe('');
+  for (const name of ['Layouts', 'Navigation', 'Forms', 'Static', 'Cards', 'API', 'Failures']) {
+    data.length = 0;
+    await nav(page, name).click();
+    await heading(page, name);
+    await isAnnounced(page, `${name} · Spillway`);
+    await page.waitForFunction(() => document.activeElement === document.querySelector('main'));
+    const path = new URL(page.url()).pathname;
+    expect(data.filter((request) => request.path === `/_data${path}`)).toHaveLength(1);
+  }
+  await page.goBack();
+  await isAnnounced(page, 'API · Spillway');
+  await page.goBack();
+  await heading(page, 'Cards');
+  await page.goForward();
+  await heading(page, 'API');
+  expect([await isSameDocument(page), documents, complaints]).toEqual([true, ['/'], []]);
 });
 
-describe('Back and Forward', () => {
-  test('show previous pages without a document load', async () => {
-    const { page, documents, complaints } = await openLive('/');
-    await nav(page, 'Cards').click();
-    await heading(page, 'Cards');
-    await nav(page, 'API').click();
-    await heading(page, 'API');
-    await page.goBack();
-    await heading(page, 'Cards');
-    await page.goBack();
-    await heading(page, 'React, streamed by Express');
-    await page.goForward();
-    await heading(page, 'Cards');
-    expect(await isSameDocument(page)).toBe(true);
-    expect(documents).toEqual(['/']);
-    expect(complaints).toEqual([]);
-  });
+test('a link replaces only the page inside a layout, also with a not-found page', async () => {
+  const { page, documents } = await openLive('/tour/layout');
+  await page.locator('main h1').evaluate((element) => element.setAttribute('data-stays', ''));
+  await page.getByLabel('A field in the layout').fill('Water is patient.');
+  for (const [name, title] of [
+    ['Arch dam', 'Arch dam'],
+    ['A dam that does not exist', 'There is no such dam'],
+    ['Gravity dam', 'Gravity dam'],
+  ] as const) {
+    await page.getByRole('link', { name }).click();
+    await page.getByRole('heading', { level: 2, name: title }).waitFor();
+  }
+  expect(await page.locator('main h1[data-stays]').count()).toBe(1);
+  expect(await page.getByLabel('A field in the layout').inputValue()).toBe('Water is patient.');
+  expect(documents).toEqual(['/tour/layout']);
+});
 
-  test('across a document load load documents that work', async () => {
-    const { page } = await openLive('/tour/cards');
-    await page.goto('/tour/api');
-    await exchanged(page);
-    await nav(page, 'Forms').click();
-    await heading(page, 'Forms');
-    await page.goBack();
-    await heading(page, 'API');
-    await page.goBack();
-    await heading(page, 'Cards');
-    await page.goForward();
-    await heading(page, 'API');
+test('a link to a path that is not a page loads a document', async () => {
+  const { page, documents } = await openLive('/');
+  await follow(page, '/robots.txt');
+  await page.waitForURL('**/robots.txt');
+  expect(documents).toEqual(['/', '/robots.txt']);
+});
+
+test('a link opened in a new tab, or with another button, is left to the browser', async () => {
+  const { page, data } = await openLive('/');
+  const taken = await nav(page, 'Cards').evaluate((link) => {
+    const results: boolean[] = [];
+    addEventListener('click', (event) => {
+      results.push(event.defaultPrevented);
+      event.preventDefault(); // do not open a tab
+    });
+    for (const how of [{ ctrlKey: true }, { metaKey: true }, { shiftKey: true }, { altKey: true }, { button: 1 }, {}]) {
+      link.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, ...how }));
+    }
+    return results;
   });
+  expect(taken).toEqual([false, false, false, false, false, true]);
+  await heading(page, 'Cards');
+  expect(data).toHaveLength(1);
+});
+
+test('Back across a document load loads documents that work', async () => {
+  const { page } = await openLive('/tour/cards');
+  await page.goto('/tour/api');
+  await exchanged(page);
+  await nav(page, 'Forms').click();
+  await heading(page, 'Forms');
+  for (const name of ['API', 'Cards']) {
+    await page.goBack();
+    await heading(page, name);
+  }
+  await page.goForward();
+  await heading(page, 'API');
 });
 
 describe('a hash link', () => {
@@ -139,31 +123,19 @@ describe('a hash link', () => {
     const left = await readScroll(page);
     await page.getByRole('link', { name }).click();
     await page.waitForURL(`**#${id}`);
-    await page.waitForFunction(
-      (target) => Math.abs(document.getElementById(target)?.getBoundingClientRect().top ?? 999) < 5,
-      id,
-    );
+    await isAtTop(page, id);
     await page.getByText(`it is #${id} to React Router`).waitFor();
     expect(data.filter((request) => request.path.includes('navigation'))).toEqual([]);
     expect(documents).toEqual(['/tour/navigation']);
     await page.goBack();
-    await page.waitForFunction((y) => Math.abs(scrollY - y) < 3, left);
+    await isScrolledTo(page, left);
   });
 
   test('to another page scrolls to its target there, and focuses it', async () => {
     const { page, documents } = await openLive('/');
-    await page.evaluate(() => {
-      const link = document.createElement('a');
-      link.href = '/tour/navigation#meadows';
-      link.textContent = 'The meadows';
-      link.setAttribute('data-link', 'none');
-      document.querySelector('main')?.append(link);
-    });
-    await page.getByRole('link', { name: 'The meadows' }).click();
+    await follow(page, '/tour/navigation#meadows');
     await heading(page, 'Navigation');
-    await page.waitForFunction(
-      () => Math.abs(document.getElementById('meadows')?.getBoundingClientRect().top ?? 999) < 5,
-    );
+    await isAtTop(page, 'meadows');
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('meadows');
     expect(documents).toEqual(['/']);
   });
@@ -177,57 +149,33 @@ describe('scrolling', () => {
     const left = await readScroll(page);
     await page.getByRole('link', { name: 'Leave at Meadows' }).click();
     await heading(page, 'Cards');
-    await page.waitForFunction(() => scrollY === 0);
+    await isScrolledTo(page, 0);
     await page.goBack();
     await heading(page, 'Navigation');
-    await page.waitForFunction((y) => Math.abs(scrollY - y) < 3, left);
+    await isScrolledTo(page, left);
   });
 
-  test('is where it was after a reload', async () => {
+  test('is where it was after a reload, and when Back returns to an entry from before one', async () => {
     const { page } = await openLive('/tour/navigation');
     await page.evaluate(() => scrollTo(0, 600));
-    await page.waitForFunction(() => scrollY === 600);
+    await isScrolledTo(page, 600);
     await page.reload();
     await exchanged(page);
-    await page.waitForFunction(() => Math.abs(scrollY - 600) < 3);
-  });
-
-  test('is where it was when Back returns to an entry from before a reload', async () => {
-    const { page } = await openLive('/tour/navigation');
-    await page.evaluate(() => scrollTo(0, 700));
+    await isScrolledTo(page, 600);
     await nav(page, 'Cards').evaluate((link: HTMLElement) => link.click());
     await heading(page, 'Cards');
     await page.reload();
     await exchanged(page);
     await page.goBack();
     await heading(page, 'Navigation');
-    await page.waitForFunction(() => Math.abs(scrollY - 700) < 3);
+    await isScrolledTo(page, 600);
   });
 });
 
-describe('for visitors who cannot see the page change', () => {
-  test("focus moves to the new page's main part, and the title is announced", async () => {
-    const { page } = await openLive('/');
-    expect(await page.locator('body > [role=status]').textContent()).toBe('');
-    await nav(page, 'Cards').click();
-    await heading(page, 'Cards');
-    await page.waitForFunction(() => document.activeElement === document.querySelector('main'));
-    await page.waitForFunction(
-      () => document.querySelector('body > [role=status]')?.textContent === 'Cards · Spillway',
-    );
-    await nav(page, 'API').click();
-    await page.waitForFunction(() => document.querySelector('body > [role=status]')?.textContent === 'API · Spillway');
-    await page.goBack();
-    await page.waitForFunction(
-      () => document.querySelector('body > [role=status]')?.textContent === 'Cards · Spillway',
-    );
-  });
-
-  test('focus stays where it is while only the search changes', async () => {
-    const { page } = await openLive('/tour/navigation');
-    await page.getByRole('link', { name: 'Another search' }).focus();
-    await page.keyboard.press('Enter');
-    await page.getByText('it is ?from=spring').waitFor();
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Another search');
-  });
+test('focus stays where it is while only the search changes', async () => {
+  const { page } = await openLive('/tour/navigation');
+  await page.getByRole('link', { name: 'Another search' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByText('it is ?from=spring').waitFor();
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Another search');
 });

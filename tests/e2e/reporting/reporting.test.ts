@@ -98,132 +98,113 @@ function toLine({ exception, tags }: RecordedEvent) {
   };
 }
 
-describe('an error in the browser is reported once, and logged to the console', () => {
-  test.each([
-    ['handler', 'Error: in a handler', 'onerror', 'page error: in a handler'],
-    ['words', 'NonError: only words', 'onerror', 'page error: only words'],
-    ['rejection', 'TypeError: rejected', 'onunhandledrejection', 'page error: rejected'],
-  ])('in an event: %s', async (button, said, via, complaint) => {
-    const { page, complaints } = await open('/buttons');
-    await hydrated(page);
-    await press(page, button);
-    const [event] = await reported(page);
-    expect(event && toLine(event)).toEqual({ said, via });
-    expect(complaints).toEqual([complaint]);
-    // A thrown string has no stack. Of its origin, only React's own frame is known.
-    const frame = event?.exception.values[0]?.stacktrace?.frames.at(-1);
-    expect(frame?.filename).toMatch(button === 'words' ? /\/assets\/chunk-/ : /\/assets\/buttons-\w+\.js$/);
-    expect(frame?.lineno).toBeGreaterThan(0);
-    expect(event?.transaction).toBe('/buttons');
-    expect(event?.tags['spillway.build']).toMatch(/^[0-9a-f]{12}$/);
-    expect(event?.request?.url).toBe(`${recorder.url}/buttons`);
-    expect(event?.header.dsn).toBe(`https://spillway@${new URL(recorder.url).host}/1`);
-  });
+/** Returns the only event that a page reports. */
+async function readReport(page: Page): Promise<RecordedEvent> {
+  const [event] = await reported(page);
+  if (!event) throw new Error('It was reported.');
+  return event;
+}
 
-  test('that the app handled, if it calls report(), with its level, tags and data', async () => {
+test.each<[what: string, path: string, button: string | undefined, line: object, complaint?: string]>([
+  ['in an event', '/buttons', 'handler', { said: 'Error: in a handler', via: 'onerror' }, 'page error: in a handler'],
+  ['that is a text', '/buttons', 'words', { said: 'NonError: only words', via: 'onerror' }, 'page error: only words'],
+  [
+    'in a promise',
+    '/buttons',
+    'rejection',
+    { said: 'TypeError: rejected', via: 'onunhandledrejection' },
+    'page error: rejected',
+  ],
+  ['in a request without a response', '/buttons', 'network', { kind: 'network', via: 'onunhandledrejection' }],
+  [
+    'in a render',
+    '/boundary',
+    'fail',
+    { said: 'Error: in a render', via: 'react.caught' },
+    'error: Error: in a render',
+  ],
+  ['in a render that is a text', '/boundary', 'words', { said: 'NonError: words in a render', via: 'react.caught' }],
+  ['in a render that is a number', '/boundary', 'number', { said: 'NonError: NaN', via: 'react.caught' }],
+  ['in an effect', '/effect', undefined, { said: 'Error: in an effect', via: 'react.caught' }],
+  [
+    'outside all error boundaries',
+    '/',
+    'bomb',
+    { said: 'Error: outside of everything', via: 'react.uncaught' },
+    'page error: outside of everything',
+  ],
+  [
+    'on a page without a nonce',
+    '/kept',
+    'handler',
+    { said: 'Error: in a kept page', via: 'onerror' },
+    'page error: in a kept page',
+  ],
+  [
+    'that is a hydration mismatch',
+    '/mismatch',
+    undefined,
+    { via: 'react.recoverable', kind: 'hydration' },
+    'error #418',
+  ],
+  ['during a hydration', '/throwing', undefined, { said: 'Error: while hydrating', via: 'react.recoverable' }],
+])(
+  'an error in the browser is reported once, and logged to the console: %s',
+  async (_what, path, button, line, complaint) => {
+    const { page, complaints } = await open(path, (page) =>
+      page.addInitScript(() => Object.assign(globalThis, { hydratesBadly: true })),
+    );
+    await hydrated(page, 'body');
+    if (button) await press(page, button);
+    const event = await readReport(page);
+    expect(toLine(event)).toMatchObject(line);
+    expect(toLine(event)).not.toHaveProperty('echo');
+    if (complaint) expect(complaints).toEqual([expect.stringContaining(complaint)]);
+    if (path === '/boundary') expect(await page.getByText(new RegExp(`^${DIGEST}-`)).innerText()).toMatch(ADDRESS);
+    if (event.contexts?.react) expect(event.contexts.react.componentStack).toContain('\n    at ');
+    expect(event).toMatchObject({ transaction: path, request: { url: recorder.url + path } });
+    expect(event.tags['spillway.build']).toMatch(/^[0-9a-f]{12}$/);
+    expect(event.header.dsn).toBe(`https://spillway@${new URL(recorder.url).host}/1`);
+    // A thrown string has no stack. Of its origin, only React's own frame is known.
+    const frame = event.exception.values[0]?.stacktrace?.frames.at(-1);
+    if (button === 'handler') expect(frame?.filename).toMatch(/\/assets\/(?:buttons|kept)-\w+\.js$/);
+    if (event.tags['spillway.kind'] === 'hydration') {
+      expect(event.contexts?.react?.meaning).toContain('The text rendered by the server does not match the browser.');
+    }
+  },
+);
+
+describe('an error in the browser', () => {
+  test('that the app handled is reported if it calls report(), with its level, tags and data', async () => {
     const { page, complaints } = await open('/buttons');
     await hydrated(page);
     await press(page, 'handled');
-    const [event] = await reported(page);
-    expect(event && toLine(event)).toEqual({ said: 'Error: handled', via: 'report' });
+    const event = await readReport(page);
+    expect(toLine(event)).toEqual({ said: 'Error: handled', via: 'report' });
     expect(event).toMatchObject({ level: 'warning', tags: { plan: 'pro' }, extra: { step: 2 } });
-    expect(event?.exception.values[0]?.mechanism).toMatchObject({ handled: true });
+    expect(event.exception.values[0]?.mechanism).toMatchObject({ handled: true });
     expect(complaints).toEqual([]);
-    await heading(page, 'Buttons');
   });
 
-  test('in a render, with the components around it, and shows its address when the server has assigned it', async () => {
-    const { page, complaints } = await open('/boundary');
-    await hydrated(page);
-    await press(page, 'fail');
-    const [event] = await reported(page);
-    expect(event && toLine(event)).toEqual({ said: 'Error: in a render', via: 'react.caught' });
-    expect(event?.contexts?.react?.componentStack).toContain('\n    at ');
-    expect(complaints).toHaveLength(1);
-    expect(complaints[0]).toContain('error: Error: in a render');
-    await heading(page, 'failure');
-    const address = page.getByText(new RegExp(`^${DIGEST}-`));
-    expect(await address.innerText()).toMatch(ADDRESS);
-  });
-
-  test.each([
-    ['words', 'words in a render'],
-    ['number', 'NaN'],
-  ])('in a render, if what is thrown is not an object: %s', async (button, said) => {
-    const { page } = await open('/boundary');
-    await hydrated(page);
-    await press(page, button);
-    const [event] = await reported(page);
-    expect(event && toLine(event)).toEqual({ said: `NonError: ${said}`, via: 'react.caught' });
-    await page.getByText(new RegExp(`^${DIGEST}-`)).waitFor();
-  });
-
-  test('in an effect, in a document and after a navigation', async () => {
-    const { page } = await open('/effect');
-    const [event] = await reported(page);
-    expect(event && toLine(event)).toEqual({ said: 'Error: in an effect', via: 'react.caught' });
-    recorder.events.length = 0;
-    const other = await goTo('/effect');
-    await reported(other.page);
-  });
-
-  test('outside all error boundaries', async () => {
-    const { page, complaints } = await open('/');
-    await hydrated(page);
-    await press(page, 'bomb');
-    const [event] = await reported(page);
-    expect(event && toLine(event)).toEqual({ said: 'Error: outside of everything', via: 'react.uncaught' });
-    expect(complaints).toEqual(['page error: outside of everything']);
-  });
-
-  test('with what the visitor did before it', async () => {
+  test('is reported each time, with what the visitor did before it, by selectors that find it again', async () => {
     const { page } = await goTo('/buttons');
     await heading(page, 'Buttons');
     await page.waitForLoadState('networkidle');
     await press(page, 'later');
-    const [event] = await reported(page);
-    const crumbs = event?.breadcrumbs?.map(({ category }) => category);
-    expect(crumbs).toContain('ui.click');
-    expect(crumbs).toContain('console');
-    expect(event?.contexts?.trace?.trace_id).toMatch(/^[0-9a-f]{32}$/);
-  });
-
-  test('with the click that failed, by a selector that finds it again', async () => {
-    const { page } = await open('/buttons');
-    await exchanged(page);
-    await page.waitForLoadState('networkidle');
     await press(page, 'words');
-    const [event] = await reported(page);
-    const { category, message = '' } = event?.breadcrumbs?.at(-1) ?? {};
-    expect(category).toBe('ui.click');
-    expect(await page.locator(message).innerText()).toBe('words');
+    const [first, second] = await reported(page, 2);
+    expect(first?.breadcrumbs?.map(({ category }) => category)).toEqual(
+      expect.arrayContaining(['ui.click', 'console']),
+    );
+    expect(first?.contexts?.trace?.trace_id).toMatch(/^[0-9a-f]{32}$/);
+    const { category, message = '' } = second?.breadcrumbs?.findLast(({ category }) => category === 'ui.click') ?? {};
+    expect([category, await page.locator(message).innerText()]).toEqual(['ui.click', 'words']);
   });
 
-  test('each time it is thrown', async () => {
-    const { page } = await open('/buttons');
-    await hydrated(page);
-    await press(page, 'words');
-    await press(page, 'words');
-    await reported(page, 2);
-  });
-
-  test('on a page without a nonce, without a CSP violation', async () => {
-    const { page, complaints } = await open('/kept');
-    await hydrated(page);
-    await press(page, 'handler');
-    const [event] = await reported(page);
-    expect(event && toLine(event)).toEqual({ said: 'Error: in a kept page', via: 'onerror' });
-    expect(complaints).toEqual(['page error: in a kept page']);
-    expect(await page.locator('meta[name="sentry-trace"], meta[name="baggage"]').count()).toBe(0);
-  });
-
-  test('before the page is hydrated, with the time at which it happened', async () => {
+  test('before the page is hydrated is reported with the time at which it happened', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const opening = open('/', async (page) => {
-      await page.route('**/assets/main-*.js', async (route) => {
-        await released;
-        await route.continue();
-      });
+    const { page } = await open('/', async (page) => {
+      await page.route('**/assets/main-*.js', (route) => released.then(() => route.continue()));
       page.once('pageerror', () => setTimeout(release, 500)); // The report must not contain this later time.
       await page.addInitScript(() => {
         document.addEventListener('readystatechange', () => {
@@ -233,51 +214,30 @@ describe('an error in the browser is reported once, and logged to the console', 
         });
       });
     });
-    const { page } = await opening;
-    const [event] = await reported(page);
-    expect(event && toLine(event)).toEqual({ said: 'Error: very early', via: 'onerror' });
+    const event = await readReport(page);
+    expect(toLine(event)).toEqual({ said: 'Error: very early', via: 'onerror' });
     const failedAt = await page.evaluate(() => (window as { failedAt?: number }).failedAt ?? 0);
-    expect(Math.abs((event?.timestamp ?? 0) * 1000 - failedAt)).toBeLessThan(300);
-  });
-});
-
-describe('a hydration', () => {
-  test('that finds different markup is reported as a mismatch', async () => {
-    const { page, complaints } = await open('/mismatch');
-    await heading(page, 'browser');
-    const [event] = await reported(page);
-    expect(event && toLine(event)).toMatchObject({ via: 'react.recoverable', kind: 'hydration' });
-    expect(event?.contexts?.react?.meaning).toContain('The text rendered by the server does not match the browser.');
-    expect(event?.contexts?.react?.componentStack).toContain('\n    at ');
-    expect(complaints).toEqual([expect.stringContaining('error #418')]);
-  });
-
-  test('that throws is reported as the thrown error', async () => {
-    const { page } = await open('/throwing', (page) =>
-      page.addInitScript(() => {
-        (window as { hydratesBadly?: boolean }).hydratesBadly = true;
-      }),
-    );
-    await heading(page, 'Throwing');
-    const [event] = await reported(page);
-    expect(event && toLine(event)).toEqual({ said: 'Error: while hydrating', via: 'react.recoverable' });
+    expect(Math.abs(event.timestamp * 1000 - failedAt)).toBeLessThan(300);
   });
 });
 
 describe('a failure of the server is reported as an echo, once', () => {
-  test('from a loader, in a document', async () => {
-    const { page } = await open('/loader');
-    const address = await page.getByText(ADDRESS).innerText();
-    const [event] = await reported(page);
-    expect(event && toLine(event)).toMatchObject({ echo: address });
-  });
-
-  test('from a loader, in page data', async () => {
-    const { page } = await goTo('/loader');
-    const address = await page.getByText(ADDRESS).innerText();
-    const [event] = await reported(page);
-    expect(event && toLine(event)).toMatchObject({ echo: address });
-    expect(event?.transaction).toBe('/loader');
+  test.each<[what: string, visit: () => Promise<Opened>, line?: object]>([
+    ['from a loader, in a document', () => open('/loader')],
+    ['from a loader, in page data', () => goTo('/loader')],
+    ['from an action', () => open('/acting')],
+    ['from a deferred value that two components wait for, in a document', () => open('/late')],
+    ['from a deferred value that two components wait for, after a navigation', () => goTo('/late')],
+    ['from a component that the browser could render', () => open('/once'), { via: 'react.recoverable' }],
+    ['from a component that the browser could not render', () => open('/twice'), { via: 'react.caught' }],
+  ])('%s', async (_what, visit, line) => {
+    const { page } = await visit();
+    if (new URL(page.url()).pathname === '/acting') {
+      await exchanged(page);
+      await press(page, 'act');
+    }
+    const address = line ? expect.stringMatching(ADDRESS) : await page.getByText(ADDRESS).first().innerText();
+    expect(toLine(await readReport(page))).toMatchObject({ ...line, echo: address });
   });
 
   test('from page data in another format, if it has an address', async () => {
@@ -288,123 +248,56 @@ describe('a failure of the server is reported as an echo, once', () => {
       ),
     );
     await heading(page, 'Other');
-    const [event] = await reported(page);
-    expect(event && toLine(event)).toMatchObject({ echo: address });
+    expect(toLine(await readReport(page))).toMatchObject({ echo: address });
     expect(documents).toEqual(['/', '/other']);
-  });
-
-  test('from an action', async () => {
-    const { page } = await open('/acting');
-    await exchanged(page);
-    await press(page, 'act');
-    const address = await page.getByText(ADDRESS).innerText();
-    const [event] = await reported(page);
-    expect(event && toLine(event)).toMatchObject({ echo: address });
-  });
-
-  test('from a deferred value that two components wait for, in a document and after a navigation', async () => {
-    for (const visit of [() => open('/late'), () => goTo('/late')]) {
-      recorder.events.length = 0;
-      const { page } = await visit();
-      const address = await page.getByText(ADDRESS).first().innerText();
-      const [event] = await reported(page);
-      expect(event && toLine(event)).toMatchObject({ echo: address });
-    }
-  });
-
-  test('from a component that the browser could render', async () => {
-    const { page } = await open('/once');
-    await page.getByText('mended').waitFor();
-    const [event] = await reported(page);
-    expect(event && toLine(event)).toMatchObject({ via: 'react.recoverable', echo: expect.stringMatching(ADDRESS) });
-  });
-
-  test('from a component that the browser could not render either', async () => {
-    const { page } = await open('/twice');
-    await heading(page, 'failure');
-    const [event] = await reported(page);
-    expect(event && toLine(event)).toEqual({
-      said: 'Error: on both sides',
-      via: 'react.caught',
-      echo: expect.stringMatching(ADDRESS),
-    });
   });
 });
 
-const lose = (page: Page, url: string) => page.route(url, (route) => route.fulfill({ status: 404 }));
+/** Answers 404 for a file, once or always. */
+const lose = (page: Page, url: string, options = {}) =>
+  page.route(url, (route) => route.fulfill({ status: 404 }), options);
 
-const loseOnce = (page: Page, url: string) => page.route(url, (route) => route.fulfill({ status: 404 }), { times: 1 });
+const PART = '**/assets/lazy-part-*.js';
 
 describe('a file that does not load', () => {
-  test.each([
-    ['/other', '**/assets/other-*.js'],
-    ['/styled', '**/assets/styled-*.css'],
-  ])('is not reported if the document that is loaded instead has it: %s', async (path, url) => {
-    const { page, documents } = await goTo(path, (page) => loseOnce(page, url));
-    await page.waitForURL(`**${path}`);
-    await hydrated(page);
-    await reported(page, 0);
-    expect(documents).toEqual(['/', path]);
+  describe.each<[what: string, path: string, url: string, said: string, button?: string]>([
+    ['code of a page', '/other', '**/assets/other-*.js', 'RouteLoadError'],
+    ['styles of a page', '/styled', '**/assets/styled-*.css', 'LoadError'],
+    ['React.lazy in a page', '/lazy', PART, 'lazy-part-', 'in the page'],
+    ['React.lazy in a boundary', '/lazy', PART, 'lazy-part-', 'in a boundary'],
+  ])('%s', (_what, path, url, said, button) => {
+    test.each([1, 99])(
+      'is reported only if the document that is loaded instead does not have it: missing %i times',
+      async (times) => {
+        const { page, documents } = await goTo(path, (page) => lose(page, url, { times }));
+        if (button) await press(page, button);
+        await expect.poll(() => documents).toEqual(['/', path]);
+        await hydrated(page);
+        if (button) await press(page, button);
+        if (button && times === 1) await page.locator('b').waitFor();
+        if (times === 1) await reported(page, 0);
+        else
+          expect(toLine(await readReport(page))).toMatchObject({ kind: 'load', said: expect.stringContaining(said) });
+        expect(documents).toEqual(['/', path]);
+      },
+    );
   });
-
-  test.each([
-    ['/other', '**/assets/other-*.js', 'RouteLoadError'],
-    ['/styled', '**/assets/styled-*.css', 'LoadError'],
-  ])('is reported once if the document does not have it either: %s', async (path, url, said) => {
-    const { page, documents } = await goTo(path, (page) => lose(page, url));
-    await page.waitForURL(`**${path}`);
-    const [event] = await reported(page);
-    expect(event && toLine(event)).toMatchObject({ kind: 'load', said: expect.stringContaining(said) });
-    expect(documents).toEqual(['/', path]);
-  });
-
-  const PART = '**/assets/lazy-part-*.js';
 
   test('is not reported if it is of React.lazy in a document, and one reload has it', async () => {
-    const { page, documents } = await open('/eager', (page) => loseOnce(page, PART));
+    const { page, documents } = await open('/eager', (page) => lose(page, PART, { times: 1 }));
     await expect.poll(() => documents).toEqual(['/eager', '/eager']);
     await hydrated(page, 'b');
     await reported(page, 0);
     expect(documents).toEqual(['/eager', '/eager']);
   });
 
-  describe.each(['in the page', 'in a boundary'])('of React.lazy, %s', (where) => {
-    test('is not reported if one reload has it', async () => {
-      const { page, documents } = await goTo('/lazy', (page) => loseOnce(page, PART));
-      await press(page, where);
-      await expect.poll(() => documents).toEqual(['/', '/lazy']);
-      await hydrated(page);
-      await press(page, where);
-      await page.locator('b').waitFor();
-      await reported(page, 0);
-      expect(documents).toEqual(['/', '/lazy']);
-    });
-
-    test('is reported once if one reload does not have it either', async () => {
-      const { page, documents } = await goTo('/lazy', (page) => lose(page, PART));
-      await press(page, where);
-      await expect.poll(() => documents).toEqual(['/', '/lazy']);
-      await hydrated(page);
-      await press(page, where);
-      await heading(page, 'failure');
-      const [event] = await reported(page);
-      expect(event && toLine(event)).toMatchObject({ kind: 'load', said: expect.stringContaining('lazy-part-') });
-      expect(documents).toEqual(['/', '/lazy']);
-    });
-  });
-
   test('is reported if it is a style sheet of a document', async () => {
-    const { page } = await open('/styled', (page) =>
-      page.route('**/assets/styled-*.css', (route) => route.fulfill({ status: 404 })),
-    );
-    const [event] = await reported(page);
-    expect(event && toLine(event)).toMatchObject({ kind: 'load', said: expect.stringContaining('LoadError') });
+    const { page } = await open('/styled', (page) => lose(page, '**/assets/styled-*.css'));
+    expect(toLine(await readReport(page))).toMatchObject({ kind: 'load', said: expect.stringContaining('LoadError') });
   });
 
   test("is reported by the document's first script if it is the main script, with all failures after it", async () => {
-    const { page } = await open('/', (page) =>
-      page.route('**/assets/main-*.js', (route) => route.fulfill({ status: 404 })),
-    );
+    const { page } = await open('/', (page) => lose(page, '**/assets/main-*.js'));
     await page.evaluate(() => {
       for (const reason of [Symbol('words'), undefined]) void Promise.reject(reason);
     });
@@ -419,27 +312,25 @@ describe('a file that does not load', () => {
     for (const { header, event_id } of events) expect(header).toMatchObject({ event_id });
   });
 
-  test('does not prevent reports: without the SDK, errors are sent in a minimal envelope', async () => {
-    const { page } = await open('/buttons', (page) => page.route('**/assets/courier-*.js', (route) => route.abort()));
-    await hydrated(page);
-    await press(page, 'handler');
-    const [event] = await reported(page);
-    expect(event && toLine(event)).toEqual({ said: 'Error: in a handler', via: 'onerror' });
-    expect(event?.exception.values[0]?.stacktrace?.frames.at(-1)?.filename).toMatch(/\/assets\/buttons-\w+\.js$/);
-    expect(event?.transaction).toBe('/buttons');
-    expect(event?.tags['spillway.build']).toMatch(/^[0-9a-f]{12}$/);
-  });
-
-  test('does not lose reports if the page is left before the SDK has loaded', async () => {
-    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
-    const { page } = await open('/buttons', (page) => page.route('**/assets/courier-*.js', () => ask()));
-    await hydrated(page);
-    await press(page, 'handler');
-    await asked;
-    await page.goto('about:blank');
-    const [event] = await reported(page);
-    expect(event && toLine(event)).toEqual({ said: 'Error: in a handler', via: 'onerror' });
-  });
+  test.each(['cannot be loaded', 'has not loaded when the page is left'])(
+    'does not prevent reports: an error is sent in a minimal envelope if the SDK %s',
+    async (what) => {
+      const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+      const { page } = await open('/buttons', (page) =>
+        page.route('**/assets/courier-*.js', (route) => (what === 'cannot be loaded' ? route.abort() : ask())),
+      );
+      await hydrated(page);
+      await press(page, 'handler');
+      if (what !== 'cannot be loaded') {
+        await asked;
+        await page.goto('about:blank');
+      }
+      const event = await readReport(page);
+      expect(toLine(event)).toEqual({ said: 'Error: in a handler', via: 'onerror' });
+      expect(event.exception.values[0]?.stacktrace?.frames.at(-1)?.filename).toMatch(/\/assets\/buttons-\w+\.js$/);
+      expect(event).toMatchObject({ transaction: '/buttons', tags: { 'spillway.build': expect.any(String) } });
+    },
+  );
 });
 
 describe('no report is sent', () => {
@@ -450,24 +341,14 @@ describe('no report is sent', () => {
     await reported(page, 0);
   });
 
-  test('for notFound() in a render in the browser', async () => {
+  test('for notFound() in a render in the browser, for aborted requests, and for requests that end with the page', async () => {
     const { page } = await open('/boundary');
     await hydrated(page);
     await press(page, 'lose');
     await heading(page, 'not-found');
-    await reported(page, 0);
-  });
-
-  test('for aborted requests', async () => {
-    const { page } = await open('/buttons');
+    await page.goto('/buttons');
     await exchanged(page);
     await press(page, 'abort');
-    await reported(page, 0);
-  });
-
-  test('for a request that fails because the page is left', async () => {
-    const { page } = await open('/buttons');
-    await exchanged(page);
     await page.evaluate(() => {
       void Promise.reject(new TypeError('Failed to fetch'));
       location.assign('/other');
@@ -475,14 +356,6 @@ describe('no report is sent', () => {
     await heading(page, 'Other');
     await reported(page, 0);
   });
-});
-
-test('a request without a response is reported as a network failure', async () => {
-  const { page } = await open('/buttons');
-  await hydrated(page);
-  await press(page, 'network');
-  const [event] = await reported(page);
-  expect(event && toLine(event)).toMatchObject({ kind: 'network', via: 'onunhandledrejection' });
 });
 
 test('requests to this site have the trace of the document, and requests to other sites do not', async () => {

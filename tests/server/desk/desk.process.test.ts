@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inspect } from 'node:util';
@@ -14,24 +14,6 @@ import { createFolder } from '../../support/folder.ts';
 import { createTestLog } from '../../support/test-log.ts';
 
 describe('the desk', () => {
-  it('finds a failure journaled a moment ago', async () => {
-    const dataDir = createFolder(onTestFinished);
-    const { log, lines } = createTestLog();
-    const desk = await openTestDesk({ dataDir, log });
-    onTestFinished(() => desk.close());
-    const failure = createFailure();
-
-    expect(desk.journal(failure)).toBe(true);
-    const found = await desk.calls.find(toAddress(failure));
-
-    expect(found).toMatchObject({
-      state: 'stored',
-      incident: { digest: failure.digest, title: failure.title, counts: { server: 1, browser: 0 } },
-      occurrence: { occurrence: failure.occurrence, requestId: failure.requestId, full: { id: failure.id } },
-    });
-    expect(lines).toEqual([]);
-  });
-
   it('changes an incident journaled a moment ago, and stores the build before its first failure', async () => {
     const desk = await openTestDesk({ dataDir: createFolder(onTestFinished) });
     onTestFinished(() => desk.close());
@@ -66,20 +48,6 @@ describe('the desk', () => {
     onTestFinished(() => next.close());
     expect(await next.calls.find(toAddress(failure))).toMatchObject({ state: 'stored' });
     expect(await next.calls.listIncidents({ limit: 9 })).toMatchObject({ incidents: [{ kind: 'exception' }] });
-  });
-
-  it('removes the locks of journals that were deleted days ago', async () => {
-    const dataDir = createFolder(onTestFinished);
-    const journals = join(dataDir, 'journal');
-    mkdirSync(journals);
-    const stray = ['mw000000-00000001.lock', 'mw000000-00000001.lock-journal'];
-    for (const name of stray) {
-      writeFileSync(join(journals, name), '');
-      utimesSync(join(journals, name), 0, 0);
-    }
-    const desk = await openTestDesk({ dataDir });
-    onTestFinished(() => desk.close());
-    await expect.poll(() => readdirSync(journals).filter((name) => stray.includes(name))).toEqual([]);
   });
 
   it('refuses a second server on the same folder, with a clear message', async () => {
@@ -209,30 +177,6 @@ describe('the desk', () => {
     const prepare = () => requireDataFolder(join(folder, 'file'), DESK_FILES);
     expect(prepare).toThrow(UnwritableFolderError);
     expect(prepare).toThrow(/DATA_DIR\) cannot be written to \(E\w+\)/);
-  });
-
-  it('keeps running if its folder is deleted, logs it once, and reports its status', async () => {
-    const folder = createFolder(onTestFinished);
-    const dataDir = join(folder, 'data');
-    const { log, lines } = createTestLog();
-    const desk = await openTestDesk({ dataDir, log });
-    onTestFinished(() => desk.close());
-    await expect
-      .poll(() => desk.condition, { timeout: 20_000 })
-      .toEqual({ store: 'reachable', journal: 'written', worker: 'running' });
-    renameSync(dataDir, join(folder, 'elsewhere'));
-    writeFileSync(dataDir, ''); // so that the folder cannot be recreated
-    expect(desk.journal(createFailure())).toBe(false);
-    expect(desk.journal(createFailure())).toBe(false);
-    const change = desk.calls.changeState(
-      toKey('7K3QM2XA', 'production'),
-      { state: 'open' },
-      { author: 'ada', expected: 0 },
-    );
-    await expect(change).rejects.toThrow(StoreAwayError);
-    expect(desk.condition).toEqual({ store: 'away', journal: 'failing', worker: 'running' });
-    expect(lines.filter(({ message }) => message.includes('journal cannot be written'))).toHaveLength(1);
-    expect(lines.filter(({ message }) => message.includes('store cannot be used'))).toHaveLength(1);
   });
 
   it('reports PostgreSQL errors without secrets', async () => {

@@ -69,25 +69,3 @@ it('a page changes only the environment that it shows', async () => {
   expect(gone.headers.location).toBe('/desk?environment=staging');
   expect((await show(`/desk/${BOTH}`)).status).toBe(200);
 });
-
-it('the API answers for its own environment unless the request names another', async () => {
-  const { get, ask, readStates } = await start();
-  const list = async (search: string) => {
-    const { environment, environments, incidents } = (await get(`/incidents${search}`)).body;
-    return [environment, environments, incidents.length];
-  };
-  expect(await list('')).toEqual(['test', ['staging', 'test'], 1]);
-  expect(await list('?environment=staging')).toEqual(['staging', ['staging', 'test'], 2]);
-  for (const [path, environment] of [
-    [BOTH, 'test'],
-    [`${BOTH}?environment=staging`, 'staging'],
-    [ONLY_STAGING, 'staging'],
-    [`${BOTH}-${OF_STAGING}`, 'staging'],
-    [`${ONLY_STAGING}?environment=test`, undefined],
-  ] as const) {
-    expect((await get(`/incidents/${path}`)).body.environment, path).toBe(environment);
-  }
-
-  await ask('patch', `/incidents/${BOTH}?environment=staging`, { body: { status: { state: 'resolved' } } });
-  expect(await readStates()).toEqual(['open', 'resolved']);
-});

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../src/server/desk/desk.ts';
-import { toKey } from '../../../src/server/desk/store/incident-key.ts';
 import { openTestDesk } from '../../support/desk.ts';
 import { createFolder } from '../../support/folder.ts';
 import { usePostgres } from '../../support/use-postgres.ts';
@@ -88,26 +87,6 @@ describe('a process killed during a burst of failures', () => {
     // can leave the lock of a deleted journal behind.
     const listJournals = () => readdirSync(join(dataDir, 'journal')).filter((name) => !name.includes('.'));
     await expect.poll(listJournals, PATIENCE).toEqual([]);
-  }, 60_000);
-
-  it('is reported with the requests that were in flight', async () => {
-    const dataDir = createFolder(onTestFinished);
-    // Runs long enough for its desk worker to write a heartbeat.
-    await killAfter(300, { DATA_DIR: dataDir, RATE: '100' });
-    const desk = await openTestDesk({ dataDir });
-    onTestFinished(() => desk.close());
-    const findDeath = async () =>
-      (await desk.calls.listIncidents({ limit: 10 })).incidents.find(({ kind }) => kind === 'unclean-death');
-    await expect.poll(findDeath, PATIENCE).toBeDefined();
-    const { occurrences } = await desk.calls.listOccurrences(toKey((await findDeath())?.digest ?? '', 'production'), {
-      limit: 1,
-      withPayload: true,
-    });
-    const [occurrence] = occurrences;
-    expect(occurrence?.full?.extra).toMatchObject({
-      inFlight: [{ requestId: 'request-1', method: 'GET', route: '/orders/:id', ms: 17 }],
-      memory: expect.any(Number),
-    });
   }, 60_000);
 
   it('loses none on PostgreSQL, and another replica reports it', async () => {

@@ -1,7 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openPostgres } from '../../../src/server/desk/store/postgres.ts';
-import { QueryFailedError } from '../../../src/server/desk/store/sql.ts';
 import { createFailure, openTestDesk } from '../../support/desk.ts';
 import { createFolder } from '../../support/folder.ts';
 import { createTestLog } from '../../support/test-log.ts';
@@ -102,38 +100,7 @@ describe('a missing privilege', () => {
       expect(site.flaps()).toBe(0);
     },
   );
-
-  it('fails only the queries that need it', async () => {
-    const site = await openTroubled();
-    await site.revoke('desk_notes');
-    const failed = await site.desk.calls.listNotes('7K3QM2XA@production', 5).catch((error: unknown) => error);
-    expect(failed).toBeInstanceOf(QueryFailedError);
-    expect(failed).toMatchObject({ reason: 'refused' });
-    expect(await site.desk.calls.listIncidents({ limit: 5 })).toMatchObject({ incidents: [] });
-    expect(site.counts.get('spillway_desk_query_failures_total refused')).toBeGreaterThan(0);
-    expect(site.said('refused a query')).toBe(1);
-    expect(site.flaps()).toBe(0);
-  });
 });
-
-it('answers the list while a lock delays what is stored', async () => {
-  const site = await openTroubled();
-  const release = await site.hold(`LOCK TABLE ${site.role}.desk_releases IN ACCESS EXCLUSIVE MODE`);
-  failTwelveTimes(site);
-  let answers = 0;
-  // Continues until the writer has waited for the lock and given up.
-  while ((site.counts.get(RETRIED) ?? 0) === 0) {
-    await site.desk.calls.listIncidents({ limit: 5 });
-    answers += 1;
-    await sleep(20);
-  }
-  expect(answers).toBeGreaterThan(5);
-  const slow = await site.desk.calls.listReleases('7K3QM2XA@production').catch((error: unknown) => error);
-  expect(slow).toMatchObject({ name: 'QueryFailedError', reason: expect.stringMatching(/slow|busy/) });
-  await release();
-  await expect.poll(site.stored, PATIENCE).toBe(FAILURES);
-  expect(site.flaps()).toBe(0);
-}, 60_000);
 
 it('logs failures that the store keeps refusing, and stores the others', async () => {
   const site = await openTroubled();

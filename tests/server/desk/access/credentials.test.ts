@@ -14,7 +14,6 @@ import { createProxyTrust } from '../../../../src/server/engine/protection/proxy
 import { requestInfo } from '../../../../src/server/engine/request/request-info.ts';
 import { createFakePages, spyOnLog, TEST_SERVER } from '../../../support/app.ts';
 import { startDeskSite } from '../../../support/desk-site.ts';
-import { createTestPages, parseDocument, type TestPage } from '../../../support/pages-app.tsx';
 import { askRaw } from '../../../support/raw-http.ts';
 import { noPathScrubber, noScrubber } from '../../../support/unguarded.ts';
 
@@ -146,24 +145,6 @@ describe('product code', () => {
       expect([Object.keys(headers), Object.keys(distinct)], where).toEqual(Array(2).fill(['host', 'connection']));
       expect(raw.length, where).toBe(4);
     }
-  });
-
-  it('does not see a session cookie that its own action has set', async () => {
-    const server: TestPage['server'] = {
-      loader: ({ request }) => request.headers.get('cookie'),
-      actions: {
-        default: ({ context: { response } }) =>
-          response.cookie('desk', 'x').cookie('__Host-desk', 'x').cookie('a', '1') && 'set',
-      },
-    };
-    const pages = await createTestPages([{ id: 'page', path: '/page', view: () => null, server }], {
-      funnel: createFunnel({ scrubber: noScrubber, log: spyOnLog().log, build: 'test' }),
-      origins: createOrigins([], 'http://127.0.0.1'),
-      createContext: (_request, response) => ({ response }),
-    });
-    const { enter, post } = await startDeskSite({ deps: { pages } });
-    const { text } = await post('/page', {}, await enter());
-    expect(parseDocument(text).payload.data).toMatchObject({ page: 'a=1' });
   });
 
   it.each([

@@ -58,12 +58,6 @@ describe('signing in', () => {
     expect((await get('/desk', toCookie(viewer))).text).toContain('Viewer (read-only)');
   });
 
-  it('answers scripts with data', async () => {
-    const { post } = await startDeskSite();
-    const posted = post('/desk?state=all', signIn(ADA.token)).set('Accept', 'application/vnd.spillway.action+ndjson');
-    expect(JSON.parse((await posted).text).d).toMatchObject({ redirect: '/desk?state=all' });
-  });
-
   it.each(['', ' ', `${ADA.token}x`, ADA.token.slice(0, -1), ADA.token.toUpperCase(), `ada:${ADA.token}`])(
     'rejects the token %j on the same page',
     async (token) => {

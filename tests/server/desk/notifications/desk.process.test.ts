@@ -63,18 +63,6 @@ describe.each(['SQLite', 'PostgreSQL'])('a desk on %s', (name) => {
     await expect.poll(states, { timeout: PATIENCE }).toEqual(['sent', 'sent', 'sent', 'sent']);
   });
 
-  it('notifies of an incident that has become frequent', async () => {
-    const webhook = await useWebhook();
-    const desk = await open({ webhooks: [webhook.url], after: 3 }, { databaseUrl: await toUrl() });
-    for (let count = 0; count < 3; count += 1) {
-      desk.journal(createFailure());
-      desk.journal(createFailure({ digest: `0000000${count}` }));
-    }
-    await until(() => webhook.posted.length > 0, 'the message', PATIENCE);
-    await desk.calls.flush();
-    expect(read(webhook)).toMatchObject([{ event: 'incident.frequent', incidents: [{ digest: DIGEST }] }]);
-  });
-
   it('retries after a restart what failed before, and sends it once', async () => {
     const webhook = await useWebhook();
     webhook.answer = { status: 503 };

@@ -51,16 +51,6 @@ async function start(names: readonly string[] = ['hook']) {
   return { store, notifier, lines, targets, first, state, listDone };
 }
 
-it('sends everything that is due in one message, once it is woken', async () => {
-  const { store, notifier, first, listDone } = await start();
-  await ingest(store, fullOf(), fullOf({ digest: '00000002' }));
-  notifier.wake();
-  await until(() => first.sent.length > 0, 'the message');
-  await notifier.stop();
-  expect(first.sent).toMatchObject([{ items: [{ event: 'new' }, { event: 'new' }] }]);
-  expect(await listDone()).toMatchObject([{ state: 'sent', result: OK.words }, { state: 'sent' }]);
-});
-
 it('does not let a slow target delay the others, and waits for it when it is stopped', async () => {
   const { store, notifier, targets, listDone } = await start(['slow', 'quick']);
   const [slow, quick] = targets;
@@ -104,20 +94,4 @@ it('logs nothing while the store is unavailable, and continues when it is back',
   state.isAway = false;
   notifier.wake();
   await until(() => first.sent.length === 1, 'the message');
-});
-
-it('sends a test to all targets immediately, and records it', async () => {
-  const { store, notifier, targets, listDone } = await start(['hook', 'mail']);
-  const [hook, mail] = targets;
-  if (mail) mail.answer = () => NO;
-  await ingest(store, fullOf());
-  expect(await notifier.sendTest()).toEqual([
-    { target: 'Webhook hook', ...OK },
-    { target: 'Webhook mail', ...NO },
-  ]);
-  expect(hook?.sent).toMatchObject([{ items: [], link: 'https://desk.example.com/desk' }]);
-  expect((await listDone()).map(({ event, state }) => `${event} ${state}`).sort()).toEqual([
-    'test failed',
-    'test sent',
-  ]);
 });

@@ -167,11 +167,6 @@ describe('a message', () => {
     expect((await (await useMail()).mail(messageOf(items))).subject).toBe('[production, staging] 2 incidents');
   });
 
-  it('can be a test', async () => {
-    expect(await (await useWebhook()).post(messageOf([]))).toMatchObject({ event: 'test', incidents: [] });
-    expect((await (await useMail()).mail(messageOf([]))).subject).toBe('[production] Test');
-  });
-
   it('contains no link if the origin of the desk is not known', async () => {
     const { text, html } = await (await useMail()).mail(messageOf([itemOf()], { ...FACTS, deskOrigin: undefined }));
     expect(text).toContain('/desk/7K3QM2XA');
@@ -219,11 +214,6 @@ describe('text from a stranger', () => {
       'X-Auto-Response-Suppress',
     ]);
     expect(subject.length).toBeLessThan(1000);
-  });
-
-  it('stays readable', async () => {
-    const title = 'TypeError: Cannot read properties of undefined (reading "a.b") at @scope/pkg';
-    expect(toPlain((await (await useWebhook()).post(messageOf([itemOf({ title })]))).text)).toContain(title);
   });
 });
 

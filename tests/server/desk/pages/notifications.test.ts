@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { type DeskSiteOptions, startDeskSite, toWords } from '../../../support/desk-site.ts';
 import { VERA } from '../../../support/people.ts';
 
@@ -33,17 +32,6 @@ it('shows the targets, what was sent and how it ended', async () => {
   expect(words).toMatch(/Test Failed just now Webhook hooks\.example\.com\. It answered <500>\. Test Sent /);
 });
 
-it('sends a test, and shows its result', async () => {
-  const results = [
-    { target: target.name, ok: true, words: 'It answered 200.' },
-    { target: 'Mail to ada@example.com', ok: false, words: 'It refused the connection.' },
-  ];
-  const { act } = await start({ notify, calls: { sendTestNotifications: async () => results } });
-  const words = toWords((await act()).text);
-  expect(words).toContain('Sent: Webhook hooks.example.com. It answered 200.');
-  expect(words).toContain('Not sent: Mail to ada@example.com. It refused the connection.');
-});
-
 it('can be read by viewers, but only operators see the link and the form', async () => {
   const { get, enter, cookie } = await start({ notify });
   const vera = await enter(VERA.token);
@@ -51,9 +39,4 @@ it('can be read by viewers, but only operators see the link and the form', async
   expect([seen.status, seen.text.includes('Send a test')]).toEqual([200, false]);
   const hasLink = async (sent: string) => (await get('/desk', sent)).text.includes(`href="${PATH}"`);
   expect([await hasLink(cookie), await hasLink(vera)]).toEqual([true, false]);
-});
-
-it('says that the store is unavailable', async () => {
-  const { show } = await start({ calls: { listNotifications: () => Promise.reject(new StoreAwayError('away')) } });
-  expect((await show()).status).toBe(503);
 });

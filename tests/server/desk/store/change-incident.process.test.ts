@@ -4,7 +4,6 @@ import type { SqlDriver } from '../../../../src/server/desk/store/sql.ts';
 import type { Store } from '../../../../src/server/desk/store/store.ts';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { Day, Hour, Minute } from '../../../../src/shared/units.ts';
-import { createFailure } from '../../../support/desk.ts';
 import { describeStores, fullOf, ingest, summaryOf, thisHour } from '../../../support/stores.ts';
 
 const digest = '7K3QM2XA';
@@ -172,33 +171,5 @@ describeStores('the state of an incident', (open) => {
     expect(await read(store)).toMatchObject({ state: 'open' });
     expect(await read(store)).not.toHaveProperty('regressed');
     expect(await store.listChanges(key, 1)).toMatchObject([{ action: 'grown', detail: { count: 3 } }]);
-  });
-
-  it('keeps notes with author and time', async () => {
-    const { store } = await openWith({});
-    const text = `It is the cache.\n${'x'.repeat(2000)}`;
-    expect(await store.addNote(key, text, 'ada')).toEqual((await store.listNotes(key, 1))[0]);
-    expect(await store.addNote('00000000@production', text, 'ada')).toBeUndefined();
-    const [note] = await store.listNotes(key, 10);
-    expect(note).toMatchObject({ author: 'ada', text });
-    expect(await store.deleteNote(note?.id ?? 0, 'bob')).toBe(true);
-    expect(await store.deleteNote(note?.id ?? 0, 'bob')).toBe(false);
-    expect(await store.listNotes(key, 10)).toEqual([]);
-    expect(await store.listChanges(key, 1)).toMatchObject([{ author: 'bob', action: 'note-deleted' }]);
-  });
-
-  it('increments a number whenever something changes', async () => {
-    const { store } = await open();
-    const numbers: number[] = [];
-    const note = async () => void numbers.push(await store.readChanges());
-    await note();
-    await ingest(store, { entry: 'full', failure: createFailure() });
-    await note();
-    await set(store, { state: 'resolved', in: 'now' });
-    await note();
-    await store.addNote(key, 'x', 'ada');
-    await note();
-    await note();
-    expect(numbers.map((value) => value - (numbers[0] ?? 0))).toEqual([0, 1, 2, 3, 3]);
   });
 });

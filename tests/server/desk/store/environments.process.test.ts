@@ -38,41 +38,4 @@ describeStores('environments', (open) => {
     expect(await read('production')).toMatchObject({ state: 'open', regressed: { release: 'v2' } });
     expect(await production.listKnownIn(DIGEST)).toEqual(['production', 'staging']);
   });
-
-  it('are listed, counted, searched and deleted one at a time', async () => {
-    const { production, staging } = await start();
-    await production.ingest({ entries: [fullOf({ digest: '00000001' }), fullOf({ digest: '00000002' })] });
-    await staging.ingest({ entries: ['00000001', '00000002', '00000003'].map((digest) => fullOf({ digest })) });
-    const list = async (filter: { environment?: string; search?: string } = {}) =>
-      (await production.listIncidents({ limit: 9, order: 'count', ...filter })).incidents.map(({ key }) => key);
-    const inProduction = ['00000001@production', '00000002@production'];
-    expect(await list()).toEqual(inProduction);
-    expect(await list({ environment: 'staging', search: '00000002' })).toEqual(['00000002@staging']);
-    expect(await list({ environment: 'elsewhere' })).toEqual([]);
-    expect(await production.countStates({ environment: 'staging' })).toEqual({ open: 3, resolved: 0, ignored: 0 });
-    await production.deleteIncident('00000001@staging', by);
-    expect(await list({ environment: 'staging' })).toEqual(['00000002@staging', '00000003@staging']);
-    expect(await list()).toEqual(inProduction);
-  });
-
-  it('are found by an address, which does not contain the environment', async () => {
-    const { production, staging } = await start();
-    const here = fullOf();
-    const there = fullOf();
-    const onlyThere = fullOf({ digest: '00000002', requestId: 'request-0815' });
-    await production.ingest({ entries: [here] });
-    await staging.ingest({ entries: [there, onlyThere] });
-    const find = async ({ failure }: typeof here, environment?: string) => {
-      const { digest, occurrence } = failure;
-      const found = await production.find({ digest, occurrence }, environment);
-      return found && [found.incident.environment, found.state, found.occurrence?.full?.id === failure.id];
-    };
-    expect(await find(here)).toEqual(['production', 'stored', true]);
-    expect(await find(there)).toEqual(['staging', 'stored', true]);
-    expect(await find(onlyThere)).toEqual(['staging', 'stored', true]);
-    expect(await find(there, 'production')).toEqual(['production', 'unknown', false]);
-    expect(await find(onlyThere, 'production')).toBeUndefined();
-    expect((await staging.find({ digest: DIGEST }))?.incident.environment).toBe('staging');
-    expect(await production.resolveQuery('request-0815')).toMatchObject({ digest: '00000002', environment: 'staging' });
-  });
 });

@@ -58,15 +58,6 @@ describeStores('the likely commit', (open) => {
     expect(await find(store, 'v2', 12)).toMatchObject({ hash: 'a', line: 12 });
   });
 
-  it('is one of the release in which the incident returned', async () => {
-    const { store } = await open();
-    await deploy(store, 'v1', [commitOf('a', [10, 10])]);
-    await store.changeState(KEY, { state: 'resolved', in: 'next' }, { author: 'ada' });
-    await laterMillisecond();
-    await deploy(store, 'v2', [commitOf('b', [10, 10]), commitOf('a', [10, 10])]);
-    expect(await find(store, 'v2', 10)).toMatchObject({ hash: 'b' });
-  });
-
   it('is unknown without the commits of a build', async () => {
     const { store } = await open();
     await deploy(store, 'v1', undefined);

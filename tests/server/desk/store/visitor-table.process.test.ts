@@ -42,16 +42,4 @@ describeStores('visitors', (open) => {
 
     expect(JSON.stringify(await driver.all('SELECT * FROM desk_incidents'))).not.toContain('hushhush');
   });
-
-  it('that an address names are forgotten by it, also if they had no visitor', async () => {
-    const { store } = await open();
-    const { failure } = fullOf();
-    await ingest(store, fullOf(failure), fullOf());
-    expect(await store.deleteOccurrence(KEY, failure.occurrence, 'ada')).toBe(true);
-    expect(await store.deleteOccurrence(KEY, failure.occurrence, 'ada')).toBe(false);
-    expect(await store.find({ digest: failure.digest, occurrence: failure.occurrence })).toMatchObject({
-      state: 'unknown',
-      incident: { counts: { server: 2 } },
-    });
-  });
 });

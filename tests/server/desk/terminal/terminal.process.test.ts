@@ -1,10 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import request from 'supertest';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../../src/server/desk/desk.ts';
-import { openVisitors } from '../../../../src/server/desk/ingest/open-visitors.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { type Failure, toAddress } from '../../../../src/server/engine/errors/failure.ts';
 import { Hour } from '../../../../src/shared/units.ts';
@@ -76,29 +75,6 @@ describe.each([
     expect((await run(address)).err).toMatch(/^This incident was deleted by ada at /);
   });
 
-  it('deletes the failures of a visitor, whose counts stay, and of whom nothing comes back', async () => {
-    const { desk, run, folder } = await start(await makeEnv());
-    const { toVisitor, refresh } = openVisitors(desk.calls);
-    refresh();
-    await expect.poll(() => desk.calls.readSalts([])).not.toEqual([]);
-    const byAddress = createFailure({ visitor: toVisitor('203.0.113.7'), title: 'TypeError: of-the-visitor' });
-    const byId = createFailure({ visitor: toVisitor('203.0.113.9', 'customer 42') });
-    const byNobody = createFailure({});
-    await record(desk, byAddress, byId, byNobody, createFailure({ visitor: 'kq3xYw7bVb0J2k1p' }));
-    for (const whom of ['203.0.113.7', 'customer 42', toAddress(byNobody), 'kq3xYw7bVb0J2k1p']) {
-      const { code, err } = await run('forget', whom);
-      expect([code, err], whom).toEqual([0, expect.stringContaining('Deleted 1 failure and ')]);
-    }
-    expect(await run('forget', toAddress(byNobody))).toMatchObject({ code: 1 });
-    await record(desk, { ...byAddress, occurrence: 'AAAAAAAA' }); // it was on its way
-    const { incident } = (await desk.calls.find(DIGEST)) ?? {};
-    expect(incident?.counts).toEqual({ server: 5, browser: 0 });
-    expect((await desk.calls.listOccurrences(`${DIGEST}@production`, { limit: 9 })).occurrences).toEqual([]);
-    // What is stored leaves the journal within seconds.
-    const listJournals = () => readdirSync(join(folder, 'journal'), { recursive: true, encoding: 'utf8' });
-    await expect.poll(() => listJournals().filter((name) => name.endsWith('.ndjson'))).toEqual([]);
-  });
-
   it('makes a backup, or says how', async () => {
     const env = await makeEnv();
     const { desk, run, folder } = await start(env);
@@ -115,20 +91,6 @@ describe.each([
     copy.close();
     expect(await run('backup', file)).toMatchObject({ code: 1, err: expect.stringContaining('exists already') });
   });
-});
-
-it('writes a test that fails in the same way, once', async () => {
-  const { desk, run, folder } = await start(await sqliteEnv());
-  const failure = createFailure({ request: { method: 'GET', url: '/orders/7' } });
-  await record(desk, failure, createFailure({ digest: '0000000A' }));
-  const write = (text = toAddress(failure)) => run(text, '--test');
-  expect((await write()).err).toContain('has no folder "tests"');
-  mkdirSync(join(folder, 'tests'));
-  const file = `tests/product/failures/${DIGEST}.test.ts`;
-  expect(await write()).toEqual({ code: 0, out: `${file}\n`, err: '' });
-  expect(readFileSync(join(folder, file), 'utf8')).toContain("await request(app).get('/orders/7')");
-  expect(await write(DIGEST)).toMatchObject({ code: 1, err: expect.stringContaining('exists already') });
-  expect((await write('0000000A')).err).toContain('A test cannot be written');
 });
 
 it('prints the Markdown of the API, in which no text of a visitor reaches the terminal', async () => {

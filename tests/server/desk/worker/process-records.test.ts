@@ -70,13 +70,6 @@ describe('a replica', () => {
     expect(await deaths()).toBe(1);
   });
 
-  it('without others immediately reports the process before it', async () => {
-    const { records, beat, deaths } = await setUp({ isShared: false });
-    await beat('before');
-    await records.endOfSilent();
-    expect(await deaths()).toBe(1);
-  });
-
   it('records the end of a process by the journal that it left, and whether it ended on purpose', async () => {
     const { records, store, state, deaths, folder } = await setUp();
     const journalOf = (process: string, of: string) => ({ process, folder: of, bytes: 0, release: () => undefined });
@@ -92,15 +85,5 @@ describe('a replica', () => {
     expect(await records.endOf(journalOf('own', folder))).toBe('staging');
     expect(await deaths()).toBe(1);
     expect(await store.readUnended('own')).toBeUndefined();
-  });
-
-  it('gives every unclean death the same title', async () => {
-    const { records, beat, store } = await setUp();
-    await beat('a', DEAD_AFTER);
-    await beat('b', DEAD_AFTER);
-    await records.endOfSilent();
-    expect((await store.listIncidents({ limit: 10 })).incidents).toMatchObject([
-      { kind: 'unclean-death', counts: { server: 2 } },
-    ]);
   });
 });

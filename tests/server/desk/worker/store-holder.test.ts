@@ -78,22 +78,6 @@ describe('an unavailable store', () => {
     expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(501);
     await holder.close();
   });
-
-  it('is reopened if the open one can no longer be used', async () => {
-    let opens = 0;
-    const { holder, opened } = setUp(async () => {
-      opens += 1;
-      return openMemory();
-    });
-    await holder.use((store) => store.listBuilds());
-    const gone = holder.use(async () => {
-      throw new StoreAwayError('deleted', { isGone: true });
-    });
-    await expect(gone).rejects.toThrow('deleted');
-    await waitUntilBack(holder);
-    expect([opens, opened()]).toEqual([2, 2]);
-    await holder.close();
-  });
 });
 
 it('logs a failing query once a minute for each reason', async () => {

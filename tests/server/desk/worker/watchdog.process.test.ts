@@ -86,12 +86,6 @@ function start(env: Record<string, string>) {
   return { child, output, ended };
 }
 
-it('reports a server whose event loop was blocked', { timeout: 60_000 }, async () => {
-  const { output, ended } = start({ DATA_DIR: createFolder(onTestFinished), HOW: 'loop' });
-  await ended;
-  expect(JSON.parse(output.text)).toMatchObject([{ ms: expect.any(Number), at: expect.any(Number) }]);
-});
-
 it('reports how long a server was blocked that was killed because of it', { timeout: 60_000 }, async () => {
   const dataDir = createFolder(onTestFinished);
   const { child, output, ended } = start({ DATA_DIR: dataDir, HOW: 'forEver' });

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { QueryFailedError, StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
+import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { createSignals } from '../../../../src/server/desk/worker/signals.ts';
 import {
   createWorkerThread,
@@ -115,12 +115,5 @@ describe('a question', () => {
     await expect(worker.calls.readChanges()).rejects.toThrow(StoreAwayError);
     const refused = counts.map((name) => name.split(' ')[1]).sort();
     expect(refused).toEqual(['full', 'full', 'late', 'late', 'late']);
-  });
-
-  it('says whether only its query failed', async () => {
-    const { worker } = start();
-    const failed = worker.calls.isKnownDigest('7K3QM2XA');
-    await expect(failed).rejects.toThrow(QueryFailedError);
-    await expect(failed).rejects.toMatchObject({ reason: 'slow', message: 'too slow' });
   });
 });

@@ -1,33 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { compileFunction } from 'node:vm';
 import { transform } from 'esbuild';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createMapReader } from '../../../../../src/server/desk/worker/maps/map-reader.ts';
-import { parseLocationTable } from '../../../../../src/server/engine/errors/digest/location-table.ts';
 import type { StackFrame } from '../../../../../src/server/engine/errors/failure.ts';
-import { bundleProject } from '../../../../support/bundled-project.ts';
 import { createFailure } from '../../../../support/desk.ts';
-import { createFolder } from '../../../../support/folder.ts';
-
-const files = {
-  'src/server/cart.ts': `// 1
-// 2
-// 3
-export function total(cart: { items?: string[] }): number {
-  const items = cart.items;
-  if (!items) throw new RangeError('nothing in it');
-  return items.length;
-}
-// 9
-// 10
-// 11
-// 12
-`,
-  'src/main.ts': `import { total } from './server/cart.ts';
-export function fail() { total({}); }
-`,
-};
 
 const withFrames = (frames: readonly StackFrame[], build = 'build-1') =>
   createFailure({ build, errors: [{ class: 'RangeError', message: '', frames }] });
@@ -40,29 +16,6 @@ describe('the map reader', () => {
     });
     const stored = await resolve(withFrames([{ file: 'src/cart.ts', line: 2, column: 1, function: '' }]));
     expect(stored.resolved?.[0]?.[0]?.context).toEqual({ start: 1, lines: ['one', 'two', 'three'] });
-  });
-
-  it('returns file, line, column and the surrounding lines', async () => {
-    const { dist, fail } = await bundleProject(createFolder(onTestFinished), files);
-    const frames = fail();
-    const maps = createMapReader({
-      readMap: async (_build, file) => {
-        const path = `maps/${file}.map`;
-        return { path, text: readFileSync(join(dist, path), 'utf8') };
-      },
-      readLocations: async () => parseLocationTable(readFileSync(join(dist, 'sites.json'), 'utf8')),
-    });
-    const stored = await maps.resolve(withFrames(frames));
-    expect(stored.errors[0]?.frames).toEqual(frames);
-    expect(stored.resolved?.[0]?.[0]).toEqual({
-      file: 'src/server/cart.ts',
-      line: 6,
-      column: 21,
-      function: 'total',
-      own: true,
-      context: { start: 1, lines: files['src/server/cart.ts'].split('\n').slice(0, 11) },
-    });
-    expect(stored.resolved?.[0]?.[1]).toMatchObject({ file: 'src/main.ts', line: 2 });
   });
 
   it('returns the line of the accessed property, even if a minifier joined two lines', async () => {
@@ -114,19 +67,5 @@ describe('the map reader', () => {
     maps.sweep();
     await maps.resolve(withFrames([frame], 'a'));
     expect(read.at(-1)).toBe('a');
-  });
-
-  it('reads a missing map only once', async () => {
-    let asked = 0;
-    const maps = createMapReader({
-      readMap: async () => {
-        asked += 1;
-        return undefined;
-      },
-    });
-    const frame = { file: 'server/main.js', line: 1, column: 1, function: '' };
-    await maps.resolve(withFrames([frame, frame]));
-    await maps.resolve(withFrames([frame]));
-    expect(asked).toBe(1);
   });
 });

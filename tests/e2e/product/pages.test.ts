@@ -1,0 +1,145 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import type { RouteDefinition } from '#engine';
+import { routes } from '#product/routes.tsx';
+import { expectAccessible, listViolations } from '../accessible.ts';
+import { exchanged, heading, hydrated, useSite } from '../site.ts';
+
+const site = useSite();
+
+/** The whole route table, without the page that redirects. */
+const paths = listPaths(routes).filter((path) => path !== '/tour/late-redirect');
+
+function listPaths(table: readonly RouteDefinition[]): string[] {
+  return table.flatMap(({ path, children = [] }) => [
+    ...(path ? [path.replace(':tab', 'arch')] : []),
+    ...listPaths(children),
+  ]);
+}
+
+test.each([...paths, '/nowhere'])(
+  '%s hydrates the markup of the server without complaints or a second request, is accessible, and fits any screen',
+  async (path) => {
+    const { page, complaints, data, documents } = await site.open(path, { reducedMotion: 'reduce' });
+    if (path.startsWith('/tour/fail/')) await hydrated(page);
+    else {
+      await exchanged(page);
+      expect(complaints.filter((line) => path !== '/nowhere' || !line.includes('status of 404'))).toEqual([]);
+      expect(data.filter(({ isPrefetch }) => !isPrefetch)).toEqual([]);
+      expect(documents).toEqual([path]);
+    }
+    await expectAccessible(page);
+  },
+);
+
+test('the demos are accessible after use', async () => {
+  const { page } = await site.open('/tour/forms', { reducedMotion: 'reduce' });
+  await exchanged(page);
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.locator('#contact [aria-invalid]').first().waitFor();
+  expect(await listViolations(page)).toEqual([]);
+});
+
+test("a static page is hydrated from the browser's cache, after a 304 without a body, and after Back", async () => {
+  const { page, complaints } = await site.open('/tour/static');
+  const time = await page.locator('#rendered-at').innerText();
+  const before = site.server.log().length;
+  await page.goto('/tour/cards');
+  await page.goto('/tour/static');
+  await exchanged(page);
+  await expect
+    .poll(() => site.server.log().slice(before))
+    .toMatch(/"path":"\/tour\/static"[^\n]*"status":304|"status":304[^\n]*"\/tour\/static"/);
+  expect(await page.locator('#rendered-at').innerText()).toBe(time);
+  await page.goBack();
+  await exchanged(page);
+  await page.getByRole('link', { name: 'API', exact: true }).click();
+  await heading(page, 'API');
+  expect(complaints).toEqual([]);
+});
+
+test('by keyboard, the skip link is first and skips the header, whose links follow with a visible outline', async () => {
+  const { page } = await site.open('/tour/forms', { viewport: { width: 1280, height: 900 } });
+  await exchanged(page);
+  const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim());
+  const links = await page.locator('header a').allInnerTexts();
+  for (const text of ['Skip to content', ...links]) {
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe(text);
+    expect(await page.evaluate(() => getComputedStyle(document.activeElement ?? document.body).outline)).toMatch(
+      /solid 3px/,
+    );
+  }
+  const skip = page.getByText('Skip to content');
+  await skip.focus();
+  expect(await skip.evaluate((link) => link.getBoundingClientRect().top)).toBeGreaterThan(0);
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('name');
+});
+
+const gauges = (page: Page) => page.locator('dl').innerText();
+
+test('without JavaScript, a page with deferred values is requested again, and then contains all of them', async () => {
+  const { page, documents } = await site.open('/tour/streaming', { javaScriptEnabled: false });
+  await page.waitForURL('**/tour/streaming?_whole=1');
+  await page.waitForLoadState();
+  for (const text of ['212 cm at the bridge', '187 cm upstream', '64 cm in the', 'This gauge is out of order.']) {
+    expect(await gauges(page)).toContain(text);
+  }
+  expect(await gauges(page)).not.toContain('Asking');
+  expect(documents).toEqual(['/tour/streaming', '/tour/streaming?_whole=1']);
+  await page.goto('/tour/late-redirect');
+  await page.waitForURL('**/tour/streaming?_whole=1');
+});
+
+/** In the order in which they settle. */
+const ORDER = ['near', 'upstream', 'broken', 'mountains'];
+
+/** On a busy machine, several gauges can be filled at the same time, which counts as in order. */
+function recordOrder(page: Page) {
+  return page.addInitScript((ids) => {
+    const order: string[] = [];
+    Object.assign(window, { order });
+    const look = () => {
+      for (const id of ids) {
+        const text = document.getElementById(id)?.innerText.trim() ?? '';
+        if (text !== '' && !text.startsWith('Asking') && !order.includes(id)) order.push(id);
+      }
+    };
+    new MutationObserver(look).observe(document, { childList: true, subtree: true, characterData: true });
+  }, ORDER);
+}
+
+test.each(['/tour/streaming', '/'])(
+  'deferred values appear in the order in which they settle, beginning at %s',
+  async (from) => {
+    const { page, complaints, data, documents } = await site.open(from, { before: recordOrder, waitUntil: 'commit' });
+    if (from === '/') {
+      await exchanged(page);
+      await page.getByRole('link', { name: 'Streaming', exact: true }).first().click();
+    }
+    await page.locator('#mountains').getByText('64 cm').waitFor();
+    expect(await page.evaluate(() => (window as unknown as { order: string[] }).order)).toEqual(ORDER);
+    expect(await page.locator('#broken').innerText()).toMatch(
+      /^This gauge is out of order\. \(Rejected after \d+ ms\.\)$/,
+    );
+    // Each value says when it arrived.
+    const clocks = await page.locator('dl').getByText('after the request').allInnerTexts();
+    const times = clocks.map((text) => Number.parseInt(text, 10));
+    expect(times).toEqual(times.toSorted((one, other) => one - other));
+    expect(times.at(-1)).toBeGreaterThanOrEqual(999);
+    expect(data.map(({ path }) => path)).toEqual(from === '/' ? ['/_data/tour/streaming'] : []);
+    expect([documents, complaints]).toEqual([[from], []]);
+  },
+);
+
+test('deferred values do not delay a visitor who leaves', async () => {
+  const { page, complaints, documents } = await site.open('/tour/streaming', { waitUntil: 'commit' });
+  await exchanged(page);
+  await page.getByRole('link', { name: 'Cards', exact: true }).first().click();
+  await heading(page, 'Cards');
+  await page.goBack();
+  await page.locator('#mountains').getByText('64 cm').waitFor();
+  expect([documents, complaints]).toEqual([['/tour/streaming'], []]);
+});
