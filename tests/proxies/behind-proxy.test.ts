@@ -19,7 +19,7 @@ import {
   readExample,
   startProxy,
   whyNot,
-} from '../support/proxies.ts';
+} from './proxies.ts';
 
 const ORIGIN = `https://${HOST}`;
 const OPERATOR_TOKEN = 'a-token-of-sixteen-characters';

@@ -20,7 +20,7 @@ async function run(
   { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
   { lag = 0, deadline = 20_000, hangs = false } = {},
 ): Promise<Running> {
-  const script = fileURLToPath(new URL('../../../support/drain-server.ts', import.meta.url));
+  const script = fileURLToPath(new URL('./drain-server.ts', import.meta.url));
   const child = spawn(process.execPath, [script, String(lag), String(deadline), ...(hangs ? ['hangs'] : [])], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
