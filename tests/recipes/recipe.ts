@@ -6,7 +6,7 @@ import { listBlocks } from '../support/recipe-blocks.ts';
 export function useRecipe(name: string, change: (app: OwnedApp) => void = () => undefined): OwnedApp {
   const app = createOwnedApp(listBlocks(readProjectFile(`docs/recipes/${name}.md`)));
   change(app);
-  beforeAll(() => app.build(), 120_000);
+  beforeAll(() => app.build());
   afterAll(() => app.remove());
   return app;
 }
