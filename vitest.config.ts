@@ -83,6 +83,7 @@ export default defineConfig({
           exclude: [SOAK],
           globalSetup: ['tests/support/temporary-files.ts', 'tests/support/set-up.ts'],
           testTimeout: 90_000,
+          hookTimeout: 240_000, // Almost each file builds an app.
         },
       },
       {

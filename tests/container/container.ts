@@ -1,9 +1,9 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Image } from './lay-out.ts';
-import type { MemoryLimit } from './memory-limit.ts';
 
 const ENTER = fileURLToPath(new URL('./enter.sh', import.meta.url));
 const NAMESPACES = ['--mount', '--pid', '--net', '--ipc', '--uts', '--cgroup'];
@@ -25,7 +25,6 @@ export interface ContainerOptions {
   /** The folder used as the volume. */
   readonly data: string;
   readonly env?: Readonly<Record<string, string>>;
-  readonly memory?: MemoryLimit | undefined;
 }
 
 export interface Finished {
@@ -52,20 +51,16 @@ export interface Container {
   beside<T>(script: string): Promise<T>;
 }
 
-export function startContainer({ image, data, env = {}, memory }: ContainerOptions): Container {
+export function startContainer({ image, data, env = {} }: ContainerOptions): Container {
   const { root, config } = image;
   const { uid, gid } = config.user;
   const all = { ...config.env, ...env };
   const variables = Object.entries(all).map(([name, value]) => `${name}=${value}`);
-  const who = [config.workdir, String(uid), String(gid), String(memory?.version ?? 0)];
+  const who = [config.workdir, String(uid), String(gid)];
   const inside = ['bash', ENTER, root, data, ...who, String(variables.length), ...variables, ...config.command];
-  // Joins the group first, because a cgroup namespace shows the group of its creator as the root.
-  const join = memory ? `echo 0 >${memory.folder}/cgroup.procs && ` : '';
-  const outer = spawn(
-    'bash',
-    ['-c', `${join}exec "$@"`, 'bash', 'unshare', ...NAMESPACES, '--fork', '--kill-child', ...inside],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const outer = spawn('unshare', [...NAMESPACES, '--fork', '--kill-child', ...inside], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   const read = (chunk: Buffer) => {
     output += chunk.toString();
@@ -73,11 +68,7 @@ export function startContainer({ image, data, env = {}, memory }: ContainerOptio
   outer.stdout.on('data', read);
   outer.stderr.on('data', read);
   const ended = once(outer, 'close').then(([code, signal]) => ({ code, signal }));
-  const listens = waitFor(
-    () => output.includes('Listening on '),
-    outer,
-    () => output,
-  );
+  const listens = waitFor(outer, () => output);
   const exec = (command: readonly string[], more: Readonly<Record<string, string>> = {}): Finished => {
     const spaces = ['--mount', '--pid', '--net', '--ipc', '--uts', '--root', '--wd'];
     const user = ['--setgid', String(gid), '--setuid', String(uid)];
@@ -105,23 +96,14 @@ export function startContainer({ image, data, env = {}, memory }: ContainerOptio
       return toAnswer<T>(exec(['node', ...SCRIPT, script]));
     },
     async beside<T>(script: string) {
-      const child = spawn(NSENTER, [
-        '--target',
-        String(requireFirst(outer)),
-        '--net',
-        process.execPath,
-        ...SCRIPT,
-        script,
+      const target = ['--target', String(requireFirst(outer)), '--net'];
+      const child = spawn(NSENTER, [...target, process.execPath, ...SCRIPT, script]);
+      const [stdout, stderr, [status]] = await Promise.all([
+        text(child.stdout),
+        text(child.stderr),
+        once(child, 'close'),
       ]);
-      const said = { stdout: '', stderr: '' };
-      child.stdout.on('data', (chunk) => {
-        said.stdout += chunk;
-      });
-      child.stderr.on('data', (chunk) => {
-        said.stderr += chunk;
-      });
-      const [status] = await once(child, 'close');
-      return toAnswer<T>({ status, ...said });
+      return toAnswer<T>({ status, stdout, stderr });
     },
   };
 }
@@ -147,16 +129,11 @@ function requireFirst(outer: ChildProcess): number {
   return pid;
 }
 
-async function waitFor(isThere: () => boolean, child: ChildProcess, output: () => string): Promise<void> {
-  const end = performance.now() + 20_000;
-  while (!isThere()) {
+async function waitFor(child: ChildProcess, output: () => string): Promise<void> {
+  const end = performance.now() + 60_000;
+  while (!output().includes('Listening on ')) {
     if (child.exitCode !== null) throw new Error(`The container exited with code ${child.exitCode}:\n${output()}`);
     if (performance.now() > end) throw new Error(`The container does not listen:\n${output()}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-}
-
-/** Makes the kernel's OOM killer choose this process before any other of its group. */
-export function offerToKiller({ pid }: Container): void {
-  writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
 }

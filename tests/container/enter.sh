@@ -1,9 +1,9 @@
-# enter.sh <root> <data> <workdir> <uid> <gid> <cgroup version> <count> <variable>... <command>...
+# enter.sh <root> <data> <workdir> <uid> <gid> <count> <variable>... <command>...
 # The first process of new namespaces: mounts what a container runtime would mount, makes everything except the data
 # read-only, and replaces itself with the command as another user.
 set -eu
-root=$1 data=$2 workdir=$3 uid=$4 gid=$5 cgroup=$6 count=$7
-shift 7
+root=$1 data=$2 workdir=$3 uid=$4 gid=$5 count=$6
+shift 6
 variables=("${@:1:count}")
 shift "$count"
 mount --make-rprivate /
@@ -16,15 +16,6 @@ for device in null zero full random urandom; do
   mount --bind "/dev/$device" "$root/dev/$device"
 done
 mount -t sysfs -o ro sysfs "$root/sys" 2>/dev/null || mount -t tmpfs -o mode=755 tmpfs "$root/sys"
-mkdir -p "$root/sys/fs/cgroup" 2>/dev/null || true
-case $cgroup in
-  1)
-    mount -t tmpfs -o mode=755 tmpfs "$root/sys/fs/cgroup"
-    mkdir "$root/sys/fs/cgroup/memory"
-    mount -t cgroup -o ro,memory cgroup "$root/sys/fs/cgroup/memory"
-    ;;
-  2) mount -t cgroup2 -o ro cgroup2 "$root/sys/fs/cgroup" ;;
-esac
 mount -o remount,bind,ro "$root/dev"
 mount -o remount,bind,ro "$root"
 ip link set lo up

@@ -5,12 +5,14 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { StoredFailure } from '../../src/server/desk/store/records.ts';
+import { openSqlite } from '../../src/server/desk/store/sqlite.ts';
 import { toOccurrence } from '../../src/shared/engine/reporting/address.ts';
 import { shareBrowser } from '../support/browser.ts';
-import { findCanaries, type Leftover, readFolder, readPacked, toCanary } from '../support/canaries.ts';
+import { findCanaries, type Leftover, readFolder, readTables, toCanary } from '../support/canaries.ts';
 import { lookUp } from '../support/gallery.ts';
 import { createOwnedApp, type OwnedApp, type RunningApp, startApp } from '../support/owned-app.ts';
 import { sendRaw } from '../support/raw-http.ts';
+import { createTestLog } from '../support/test-log.ts';
 import { until } from '../support/until.ts';
 import { hydrated } from './site.ts';
 
@@ -502,7 +504,7 @@ test('no secret is found anywhere', async () => {
     ...[...journal].map(([name, bytes]) => ({ name, bytes })),
     ...alive,
     ...readFolder(dataDir),
-    ...readPacked(join(dataDir, 'desk.sqlite')),
+    ...(await readTables(openSqlite(join(dataDir, 'desk.sqlite'), { log: createTestLog().log }))),
     ...sent,
     ...readFolder(join(app.folder, 'dist')),
   ];

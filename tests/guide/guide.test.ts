@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGuideApp } from '../support/guide.ts';
 import { createVisitor, type OwnedApp, type Visitor } from '../support/owned-app.ts';
-import { askRaw } from '../support/raw-http.ts';
 import { until } from '../support/until.ts';
 
 const GRACE = { _action: 'people.add', name: 'Grace Hopper', email: 'grace@example.org', city: 'New York' };
@@ -78,43 +77,46 @@ describe('the app of the guide', () => {
 });
 
 describe('its pages', () => {
-  it('have a layout, a document and a title, and one is static', async () => {
-    const { visitor } = await start();
+  it('have a layout, a document, titles, style sheets and images, and one is static', async () => {
+    const { visitor, url } = await start();
     const about = await read(visitor, '/about');
     expect(about.html).toContain('<meta name="application-name" content="Address book"/>');
     expect(about.html).toContain('<title>About · Address book</title>');
-    expect(about.html).toMatch(
-      /<a [^>]*aria-current="page"[^>]*>About<\/a>|<a [^>]*href="\/about"[^>]*aria-current="page"/,
-    );
+    expect(about.html).toMatch(/<a (?=[^>]*aria-current="page")(?=[^>]*href="\/about")/);
+    expect(about.html).toContain('src="/favicon.svg"');
     const etag = about.headers.get('etag') ?? '';
     expect((await visitor.get('/about', { 'if-none-match': etag })).status).toBe(304);
     const nowhere = await read(visitor, '/nowhere');
     expect([nowhere.status, nowhere.html]).toEqual([404, expect.stringContaining('Looking for a person?')]);
-    expect(nowhere.html).toContain('Address book</a>');
+
+    const { html, headers } = await read(visitor, '/people');
+    const sheets = [...html.matchAll(/<link[^>]*href="(\/assets\/[^"]+\.css)"/g)].map(([, href]) => href);
+    const css = (await Promise.all(sheets.map(async (href) => (await fetch(url + href)).text()))).join('');
+    expect(css).toContain('#0b6b53');
+    const [image = ''] = /\/assets\/person-[\w-]+\.svg/.exec(css) ?? [];
+    expect((await fetch(url + image)).headers.get('cache-control')).toContain('immutable');
+    expect(headers.get('content-security-policy')).toMatch(/img-src [^;]*https:\/\/portraits\.example/);
   });
 
   it('show and search data, and send 304 while its version is the same', async () => {
     const { visitor } = await start();
     const all = await read(visitor, '/people');
     expect(all.html).toMatch(/href="\/people\/1"[^>]*>Ada Lovelace<\/a>, since \d{4}-\d\d-\d\d/);
-    expect(all.html).toContain('data-link="viewport"');
     const found = await read(visitor, '/people?q=emmy');
     expect([found.html.includes('>Emmy Noether<'), found.html.includes('>Ada Lovelace<')]).toEqual([true, false]);
-    const data = await visitor.get('/_data/people');
-    const etag = data.headers.get('etag') ?? '';
+    const etag = (await visitor.get('/_data/people')).headers.get('etag') ?? '';
     expect((await visitor.get('/_data/people', { 'if-none-match': etag })).status).toBe(304);
     await visitor.post('/people', GRACE);
     expect((await visitor.get('/_data/people', { 'if-none-match': etag })).status).toBe(200);
-    expect((await visitor.get('/people/99')).status).toBe(404);
   });
 
   it('can have a shell with a personal part, which is rendered again when it has changed', async () => {
     const { visitor } = await start();
-    for (const [language, greeting] of [
+    for (const [language = '', greeting] of [
       ['de-CH', 'Guten Tag!'],
       ['en', 'Good day!'],
     ]) {
-      const reply = await visitor.get('/newest', { 'user-agent': BROWSER, 'accept-language': language ?? '' });
+      const reply = await visitor.get('/newest', { 'user-agent': BROWSER, 'accept-language': language });
       const html = await reply.text();
       expect(html).toContain('<li>Ada Lovelace</li>');
       expect(html.indexOf(`<p>${greeting}</p>`)).toBeGreaterThan(html.indexOf('Hello!'));
@@ -126,76 +128,46 @@ describe('its pages', () => {
   it('stream deferred data, and show its failures in place', async () => {
     const { visitor, log } = await start();
     const ada = await read(visitor, '/people/1');
-    expect(ada.html.indexOf('Loading the weather')).toBeGreaterThan(0);
-    expect(ada.html.indexOf('14 degrees')).toBeGreaterThan(ada.html.indexOf('Loading the weather'));
-    const whole = await read(visitor, '/people/1?_whole=1');
-    expect(whole.html).toContain('<p>14 degrees</p>');
-    expect(whole.html).not.toContain('Loading the weather');
-    const emmy = await read(visitor, '/people/2?_whole=1');
-    expect([emmy.status, emmy.html]).toEqual([
-      200,
-      expect.stringContaining('There is no weather station in Erlangen.'),
-    ]);
+    expect(ada.html).toMatch(/Loading the weather.*14 degrees/s);
+    expect((await read(visitor, '/people/2?_whole=1')).html).toContain('There is no weather station in Erlangen.');
     await visitor.post('/people', GRACE);
     const grace = await read(visitor, '/people/3?_whole=1');
     const [, digest = 'none'] = /The weather is not available \(([0-9A-Z]{8})-[0-9A-Z]{8}\)/.exec(grace.html) ?? [];
     expect(grace.html).not.toContain('service responded');
-    await until(
-      () => log().includes(digest) && log().includes('The weather service responded with 500.'),
-      'the line of the log',
-    );
+    const line = new RegExp(`${digest}.*The weather service responded with 500`);
+    await until(() => line.test(log()), 'the line of the log');
   });
 
   it('handle forms without JavaScript', async () => {
-    const { visitor, url } = await start();
+    const { visitor } = await start();
     const wrong = await visitor.post('/people', { ...GRACE, email: 'nowhere', city: ' ' });
     const again = await wrong.text();
     expect(wrong.status).toBe(422);
-    expect(again).toContain('value="Grace Hopper"');
-    expect(again).toContain('Please enter an email address');
-    expect(again).toContain('Please enter a city.');
+    for (const text of ['value="Grace Hopper"', 'Please enter an email address', 'Please enter a city.'])
+      expect(again).toContain(text);
     const known = await visitor.post('/people', { ...GRACE, email: 'ada@example.org' });
     expect([known.status, await known.text()]).toEqual([409, expect.stringContaining('already in use')]);
     const right = await visitor.post('/people', GRACE);
     expect([right.status, right.headers.get('location')]).toEqual([303, '/people/3']);
     expect((await visitor.post('/people/3', { _action: 'person.star' })).status).toBe(303);
     expect((await read(visitor, '/people/3')).html).toContain('Stars: 1');
-    expect((await visitor.post('/people', GRACE, { origin: 'https://evil.example' })).status).toBe(403);
 
     const upload = new FormData();
     upload.append('_action', 'people.import');
     upload.append('file', new File(['Alan,alan@example.org,Wilmslow\nnobody'], 'people.csv'));
     const imported = await visitor.post('/people', upload);
     expect([imported.status, await imported.text()]).toEqual([200, expect.stringContaining('Imported: 1')]);
-    // Rejected by its Content-Length, because a client that is still sending might not read the response.
-    const { host, port } = new URL(url);
-    const headers = [`Host: ${host}`, 'Content-Type: application/x-www-form-urlencoded', 'Content-Length: 1100000'];
-    expect((await askRaw(Number(port), 'POST /people HTTP/1.1', headers)).status).toBe(413);
-  });
-
-  it('load their style sheets and images, and allow the image source', async () => {
-    const { visitor, url } = await start();
-    const { html, headers } = await read(visitor, '/people');
-    const sheets = [...html.matchAll(/<link[^>]*href="(\/assets\/[^"]+\.css)"/g)].map(([, href]) => href);
-    const css = (await Promise.all(sheets.map(async (href) => (await fetch(url + href)).text()))).join('');
-    expect(css).toContain('#0b6b53');
-    const [, image] = /(\/assets\/person-[\w-]+\.svg)/.exec(css) ?? [];
-    expect((await fetch(url + image)).headers.get('cache-control')).toContain('immutable');
-    expect(headers.get('content-security-policy')).toMatch(/img-src [^;]*https:\/\/portraits\.example/);
-    expect((await read(visitor, '/about')).html).toContain('src="/favicon.svg"');
   });
 
   it('show a message for an expected error, and a digest for a failure', async () => {
-    const { visitor, log } = await start();
+    const { visitor } = await start();
     app.write({ 'backup.json': '{"takenAt":"2026-01-02T03:04:05Z","people":[1,2]}' });
     expect((await read(visitor, '/backup')).html).toContain('2 people, on 2026-01-02');
     app.write({ 'backup.json': '{"takenAt' });
     const broken = await read(visitor, '/backup');
-    const digest = broken.headers.get('x-error-digest') ?? 'none';
     expect(broken.status).toBe(500);
-    expect(broken.html).toContain(`<code>${digest}</code>`);
+    expect(broken.html).toContain(`<code>${broken.headers.get('x-error-digest')}</code>`);
     expect(broken.html).not.toMatch(/JSON at|SyntaxError/);
-    await until(() => log().includes(digest.slice(9)), 'the line of the log');
     app.write({ 'backup.json': undefined });
     const none = await read(visitor, '/backup');
     expect([none.status, none.html]).toEqual([503, expect.stringContaining('There is no backup yet.')]);
@@ -204,44 +176,32 @@ describe('its pages', () => {
 
 it('has an API that sends its errors as problem+json', async () => {
   const { url } = await start();
+  const read = async (path: string) => (await fetch(url + path)).json();
   const post = (path: string, body: object) =>
-    fetch(url + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
+    fetch(url + path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
   const { _action, ...grace } = GRACE;
   const created = await post('/api/people', grace);
   expect([created.status, created.headers.get('location')]).toEqual([201, '/api/people/3']);
-  expect(await (await fetch(`${url}/api/people/3`)).json()).not.toHaveProperty('email');
+  expect(await read('/api/people/3')).not.toHaveProperty('email');
   const again = await post('/api/people', grace);
   expect(again.headers.get('content-type')).toContain('application/problem+json');
-  expect(await again.json()).toEqual({
-    type: 'about:blank',
-    title: 'Conflict',
-    status: 409,
-    detail: 'This email address is already in use.',
-  });
+  expect(await again.json()).toMatchObject({ title: 'Conflict', detail: 'This email address is already in use.' });
   expect(await (await post('/api/people', {})).json()).toMatchObject({
     status: 422,
     errors: { name: expect.any(String) },
   });
   expect((await post('/api/groups', { name: 'Friends' })).status).toBe(201);
   expect(await (await fetch(`${url}/groups`)).text()).toContain('<p>Friends</p>');
-  expect(await (await fetch(`${url}/api/people?q=emmy`)).json()).toMatchObject([{ name: 'Emmy Noether' }]);
-  expect(Object.keys((await (await fetch(`${url}/api/openapi.json`)).json()).paths)).toContain('/api/people/{id}');
-  expect((await fetch(`${url}/api/people`, { method: 'DELETE' })).status).toBe(405);
-  expect((await fetch(`${url}/api/nothing`)).headers.get('content-type')).toContain('application/problem+json');
+  expect(await read('/api/people?q=emmy')).toMatchObject([{ name: 'Emmy Noether' }]);
+  expect((await read('/api/openapi.json')).paths).toHaveProperty(['/api/people/{id}']);
 });
 
 it('uses its settings, and reports an invalid one', async () => {
   const { visitor, url } = await start({ READ_ONLY: 'on' });
   const closed = await visitor.post('/people', GRACE);
   expect([closed.status, await closed.text()]).toEqual([503, expect.stringContaining('The address book is read-only')]);
-  const api = await fetch(`${url}/api/people`, { method: 'POST' });
-  expect([api.status, await api.json()]).toEqual([503, expect.objectContaining({ detail: expect.any(String) })]);
+  expect((await fetch(`${url}/api/people`, { method: 'POST' })).status).toBe(503);
   expect((await visitor.get('/people')).status).toBe(200);
-  expect((await visitor.get('/about')).status).toBe(200);
   await expect(start({ WEATHER_SERVICE: 'weather' })).rejects.toThrow(
     'The setting WEATHER_SERVICE must begin with http:// or https://.',
   );

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../support/free-port.ts';
 import { createOwnedApp, startApp } from '../support/owned-app.ts';
-import { HOST, PROXIES, startProxy, whyNot } from '../support/proxies.ts';
+import { HOST, PROXIES, startProxy, whyNot } from './proxies.ts';
 
 /** Shortest duration of a test. */
 const SECONDS = Number(process.env.SECONDS ?? 8);

@@ -1,30 +1,20 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createOwnedApp, type OwnedApp, readProjectFile } from '../support/owned-app.ts';
-import { listBlocks } from '../support/recipe-blocks.ts';
+import { expect, it } from 'vitest';
+import { useRecipe } from './recipe.ts';
 
 const SECRET = 'correct horse battery';
 const STAGING = { MAP_KEY: 'pk.staging', STAGE: 'staging', MAIL_PASSWORD: SECRET };
 const LIVE = { MAP_KEY: 'pk.live', MAIL_PASSWORD: SECRET };
-let app: OwnedApp;
 
-beforeAll(async () => {
-  app = createOwnedApp(listBlocks(readProjectFile('docs/recipes/public-settings.md')));
-  const routes = readFileSync(join(app.folder, 'src/shared/product/routes.tsx'), 'utf8');
-  const pages = readFileSync(join(app.folder, 'src/server/product/pages/index.ts'), 'utf8');
-  app.write({
-    'src/shared/product/routes.tsx': routes.replace(
-      "{ id: 'home'",
-      "{ id: 'kept', path: '/kept', mode: 'static', page: () => import('./pages/home/home.tsx') }, { id: 'home'",
-    ),
-    'src/server/product/pages/index.ts': pages.replace('home: null', 'home: null, kept: null'),
-  });
-  await app.build();
+const app = useRecipe('public-settings', (it) => {
+  const kept =
+    "{ id: 'kept', path: '/kept', mode: 'static', page: () => import('./pages/home/home.tsx') }, { id: 'home'";
+  it.replace('src/shared/product/routes.tsx', "{ id: 'home'", kept);
+  it.replace('src/server/product/pages/index.ts', 'home: null', 'home: null, kept: null');
 });
-afterAll(() => app.remove());
 
-it('runs one build in two environments, with static pages', async () => {
+it('runs one build in two environments, with static pages, and keeps settings out of it', async () => {
   for (const env of [STAGING, LIVE]) {
     const { url, stop } = await app.start(env);
     for (const path of ['/', '/kept', '/_data/', '/_data/kept']) {
@@ -36,14 +26,10 @@ it('runs one build in two environments, with static pages', async () => {
     expect(html.includes('<p role="status">staging</p>')).toBe(env === STAGING);
     await stop();
   }
-});
-
-it('keeps settings out of the build', () => {
-  const folder = join(app.folder, 'dist/client/assets');
-  const scripts = readdirSync(folder).filter((name) => name.endsWith('.js'));
+  const scripts = globSync('dist/client/assets/*.js', { cwd: app.folder });
   expect(scripts.length).toBeGreaterThan(2);
   for (const name of scripts)
-    expect(readFileSync(join(folder, name), 'utf8')).not.toMatch(/pk\.(?:staging|live)|MAIL_PASSWORD/);
+    expect(readFileSync(join(app.folder, name), 'utf8')).not.toMatch(/pk\.(?:staging|live)|MAIL_PASSWORD/);
 });
 
 it('does not start without a required setting', async () => {

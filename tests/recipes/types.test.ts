@@ -8,7 +8,6 @@ import { checkTypes } from '../support/check-types.ts';
 import { createEmptyApp, createGuideApp } from '../support/guide.ts';
 import { createOwnedApp, type OwnedApp, project, readProjectFile } from '../support/owned-app.ts';
 import { applyBlocks, listBlocks } from '../support/recipe-blocks.ts';
-import { takeAllAway } from './take-all-away.ts';
 
 // Type-checks code that the docs tell you to write, and code that the commands write, in one run of the compiler.
 
@@ -53,6 +52,19 @@ function createReadmeApp(): OwnedApp {
   return app;
 }
 
+/** Reduces a product to settings and pages, the minimum for an app. */
+function takeAllAway(app: OwnedApp): OwnedApp {
+  app.write({
+    'src/server/product/index.ts': `
+      import { defineProduct } from '#engine/server';
+      import { pages } from './pages/index.ts';
+      import { settings } from './settings.ts';
+      export const product = defineProduct({ settings, pages });`,
+    'src/server/product/api/index.ts': undefined,
+  });
+  return app;
+}
+
 const recipes = readdirSync(new URL('../../docs/recipes', import.meta.url))
   .filter((name) => name !== 'README.md')
   .map((name): [string, () => OwnedApp] => [name, () => createRecipe(name)]);
@@ -89,7 +101,7 @@ let said: string[];
 beforeAll(async () => {
   apps = [...sound.map(([, create]) => create()), breakPromises()];
   said = await checkTypes(apps.map(({ folder }) => folder));
-}, 120_000);
+});
 afterAll(() => {
   for (const app of apps ?? []) app.remove();
 });

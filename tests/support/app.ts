@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type RequestHandler, Router } from 'express';
 import { type Logger, pino } from 'pino';
@@ -117,13 +118,9 @@ export interface TestServer {
   close(): void;
 }
 
-/** Starts the real server with the real app and fake dependencies, on a free port. */
-export async function startTestServer(
-  options: TestAppOptions = {},
-  of: Partial<HttpServerOptions> = {},
-): Promise<TestServer> {
-  const log = options.log ?? pino({ enabled: false });
-  const { server } = createHttpServer(createTestApp({ ...options, log }), { ...TEST_SERVER, ...of, log });
+/** Starts the real HTTP server on a free port. */
+export async function serve(listener: RequestListener, options: Partial<HttpServerOptions> = {}): Promise<TestServer> {
+  const { server } = createHttpServer(listener, { ...TEST_SERVER, log: pino({ enabled: false }), ...options });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,
@@ -132,4 +129,13 @@ export async function startTestServer(
       server.closeAllConnections();
     },
   };
+}
+
+/** Serves the real app with fake dependencies. */
+export function startTestServer(
+  options: TestAppOptions = {},
+  of: Partial<HttpServerOptions> = {},
+): Promise<TestServer> {
+  const log = options.log ?? pino({ enabled: false });
+  return serve(createTestApp({ ...options, log }), { ...of, log });
 }

@@ -11,7 +11,7 @@ import { MiB } from '../../src/shared/units.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 /** Each file is stored once, because most are the same in all builds: each build adds about 2 MB. */
-const cache = createCache('apps', { maxBytes: 64 * MiB });
+const cache = createCache('apps', { maxBytes: 48 * MiB });
 
 /**
  * Builds a copy of the project, as `node build.mjs` would. If another file or an earlier run has built the same

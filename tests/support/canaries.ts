@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { zstdDecompressSync } from 'node:zlib';
 import type { SqlDriver, SqlValue } from '../../src/server/desk/store/sql.ts';
 
@@ -65,40 +64,18 @@ export async function readTables(driver: SqlDriver): Promise<Leftover[]> {
   const leftovers: Leftover[] = [];
   for (const { name } of tables) {
     for (const row of await driver.all<Record<string, SqlValue>>(`SELECT * FROM "${name}"`)) {
-      for (const [column, value] of Object.entries(row)) {
-        const where = `${name}.${column}`;
-        leftovers.push({ name: where, bytes: Buffer.from(value instanceof Uint8Array ? value : String(value)) });
-        if (value instanceof Uint8Array) leftovers.push(...unpack(where, value));
-      }
+      for (const [column, value] of Object.entries(row)) leftovers.push(...unpack(`${name}.${column}`, value));
     }
   }
   return leftovers;
 }
 
-/** Reads the compressed columns of a store: full occurrences, lines of source. */
-export function readPacked(file: string): Leftover[] {
-  const database = new DatabaseSync(file, { readOnly: true });
+function unpack(name: string, value: SqlValue): Leftover[] {
+  if (!(value instanceof Uint8Array)) return [{ name, bytes: Buffer.from(String(value)) }];
+  const stored = { name, bytes: Buffer.from(value) };
   try {
-    const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
-    return tables.flatMap(({ name }) =>
-      database
-        .prepare(`SELECT * FROM "${name}"`)
-        .all()
-        .flatMap((row) => {
-          return Object.entries(row).flatMap(([column, value]) =>
-            value instanceof Uint8Array ? unpack(`${name}.${column}`, value) : [],
-          );
-        }),
-    );
-  } finally {
-    database.close();
-  }
-}
-
-function unpack(name: string, bytes: Uint8Array): Leftover[] {
-  try {
-    return [{ name, bytes: zstdDecompressSync(bytes) }];
+    return [stored, { name, bytes: zstdDecompressSync(value) }];
   } catch {
-    return []; // not compressed
+    return [stored]; // not compressed
   }
 }

@@ -1,13 +1,12 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { atEnd } from './at-end.ts';
 import buildOnce from './build-once.ts';
+import { startServerProcess } from './server-process.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/server/main.js', import.meta.url));
-const LISTENING = /Listening on (http:\/\/[^\s"]+)/;
 
 /** The built server in a separate process. */
 export interface E2eServer {
@@ -33,47 +32,10 @@ export async function startServer(
 ): Promise<E2eServer> {
   await buildOnce();
   const dataDir = mkdtempSync(join(tmpdir(), 'spillway-data-'));
-  const child = spawn(process.execPath, [...execArgv, main], {
-    env: {
-      ...process.env,
-      NODE_ENV: 'production',
-      HOST: '127.0.0.1',
-      PORT: '0',
-      DRAIN_LAG: '0',
-      DRAIN_DEADLINE: '1',
-      // Other load on a shared machine would trigger overload protection.
-      OVERLOAD_DELAY: '0',
-      DATA_DIR: dataDir,
-      ...env,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  atEnd(() => {
-    if (child.exitCode === null && child.kill('SIGKILL')) rmSync(dataDir, { recursive: true, force: true });
-  });
-  let output = '';
-  const url = await new Promise<string>((resolve, reject) => {
-    function read(chunk: Buffer): void {
-      output += chunk.toString();
-      const found = LISTENING.exec(output);
-      if (found?.[1]) resolve(found[1]);
-    }
-    child.stdout.on('data', read);
-    child.stderr.on('data', read);
-    child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`The server ended with ${code} before it listened:\n${output}`)));
-  });
-  return {
-    url,
-    log: () => output,
-    dataDir,
-    async stop() {
-      child.kill('SIGTERM');
-      await ended;
-      rmSync(dataDir, { recursive: true, force: true });
-    },
-  };
+  const remove = () => rmSync(dataDir, { recursive: true, force: true });
+  const server = await startServerProcess([...execArgv, main], { DRAIN_DEADLINE: '1', DATA_DIR: dataDir, ...env });
+  atEnd(remove);
+  return { ...server, dataDir, stop: () => server.stop().then(remove) };
 }
 
 let shared: Promise<E2eServer> | undefined;

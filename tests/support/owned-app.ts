@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import {
   cpSync,
   mkdirSync,
@@ -17,6 +16,7 @@ import { onTestFinished } from 'vitest';
 import { buildApp } from './build-app.ts';
 import { isOfApp } from './check-types.ts';
 import { applyBlocks, type RecipeBlock } from './recipe-blocks.ts';
+import { type ServerProcess, startServerProcess } from './server-process.ts';
 
 export const project = fileURLToPath(new URL('../..', import.meta.url));
 const fixture = join(project, 'tests/fixtures/app');
@@ -34,8 +34,6 @@ const UPSTREAM = [
   'tsconfig.server.json',
 ];
 
-const LISTENING = /Listening on (http:\/\/[^\s"]+)/;
-
 /** A clone in its own folder, with the smallest product and what a test adds. */
 export interface OwnedApp {
   readonly folder: string;
@@ -49,16 +47,7 @@ export interface OwnedApp {
   remove(): void;
 }
 
-export interface RunningApp {
-  /** Origin, without a trailing slash. */
-  readonly url: string;
-  /** The log so far. */
-  readonly log: () => string;
-  /** Stops it with SIGTERM, and resolves with its exit code. */
-  stop(): Promise<number | null>;
-  /** Resolves with its exit code, or null if a signal ended it. */
-  readonly ended: Promise<number | null>;
-}
+export type RunningApp = ServerProcess;
 
 export interface OwnedAppOptions {
   /** Another fixture (`gallery`) whose files replace or extend those of the smallest product. */
@@ -123,38 +112,8 @@ function isProduct(path: string): boolean {
 }
 
 /** Starts the built app of a folder. The caller stops it. */
-export async function startApp(folder: string, env: Readonly<Record<string, string>> = {}): Promise<RunningApp> {
-  const child = spawn(process.execPath, [join(folder, 'dist/server/main.js')], {
-    cwd: folder,
-    env: {
-      ...process.env,
-      NODE_ENV: 'production',
-      HOST: '127.0.0.1',
-      PORT: '0',
-      DRAIN_LAG: '0',
-      OVERLOAD_DELAY: '0',
-      ...env,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  let output = '';
-  function stop(): Promise<number | null> {
-    child.kill('SIGTERM');
-    return ended;
-  }
-  const url = await new Promise<string>((resolve, reject) => {
-    function read(chunk: Buffer): void {
-      output += chunk.toString();
-      const found = LISTENING.exec(output);
-      if (found?.[1]) resolve(found[1]);
-    }
-    child.stdout.on('data', read);
-    child.stderr.on('data', read);
-    child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`The app ended with ${code} before it listened:\n${output}`)));
-  });
-  return { url, log: () => output, stop, ended };
+export function startApp(folder: string, env: Readonly<Record<string, string>> = {}): Promise<RunningApp> {
+  return startServerProcess([join(folder, 'dist/server/main.js')], env, folder);
 }
 
 /** A client like a browser without scripts. Keeps cookies, and does not follow redirects. */

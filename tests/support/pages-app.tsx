@@ -1,11 +1,8 @@
 import { type ClientRequest, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { pino } from 'pino';
 import type { ComponentType } from 'react';
 import { onTestFinished } from 'vitest';
-import { type AppDeps, createApp } from '../../src/server/app.ts';
-import { createHttpServer } from '../../src/server/engine/connection/http-server.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import { createAppLog } from '../../src/server/engine/monitoring/app-log.ts';
 import { createPages, type PageSteps, type PagesOptions } from '../../src/server/engine/pages/page-handlers.ts';
@@ -13,7 +10,6 @@ import { createEarlyScript } from '../../src/server/engine/pages/render/early-sc
 import type { ServerPage } from '../../src/server/engine/pages/server-page.ts';
 import { createContentPolicy } from '../../src/server/engine/protection/content-policy.ts';
 import { createOrigins } from '../../src/server/engine/protection/origins.ts';
-import { createProxyTrust } from '../../src/server/engine/protection/proxy-trust.ts';
 import type { DocumentProps } from '../../src/shared/engine/rendering/document.ts';
 import type { ErrorPageProps, ErrorPages } from '../../src/shared/engine/rendering/engine-context.ts';
 import type { PageModule, RouteDefinition } from '../../src/shared/engine/routing/routes.ts';
@@ -21,8 +17,8 @@ import type { AssetManifest } from '../../src/shared/engine/wire/manifest.ts';
 import type { PagePayload } from '../../src/shared/engine/wire/payload.ts';
 import { DATA_PREFIX } from '../../src/shared/engine/wire/protocol.ts';
 import { createDecoder } from '../../src/shared/engine/wire/wire.ts';
-import { createFakeApi, TEST_SERVER } from './app.ts';
-import { noPathScrubber, noScrubber } from './unguarded.ts';
+import { spyOnLog, startTestServer, type TestAppOptions } from './app.ts';
+import { noScrubber } from './unguarded.ts';
 
 /** A route with its component and its server half in one place. */
 export interface TestPage extends Omit<RouteDefinition, 'page' | 'children'> {
@@ -35,16 +31,9 @@ export interface TestPage extends Omit<RouteDefinition, 'page' | 'children'> {
   readonly children?: readonly TestPage[];
 }
 
-export interface PagesAppOptions extends Partial<Omit<PagesOptions, 'routes' | 'pages' | 'origins' | 'funnel'>> {
-  readonly compression?: boolean;
-  readonly publicOrigins?: readonly string[];
-  readonly steps?: AppDeps['steps'];
-  readonly routes?: AppDeps['routes'];
-  readonly existingApp?: AppDeps['existingApp'];
-  readonly overload?: AppDeps['overload'];
-  readonly operators?: AppDeps['operators'];
-  readonly metrics?: AppDeps['metrics'];
-}
+/** Options of the pages, and of the app around them. */
+export type PagesAppOptions = Partial<Omit<PagesOptions, 'routes' | 'pages' | 'origins' | 'funnel'>> &
+  Pick<TestAppOptions, 'publicOrigins' | 'steps' | 'routes' | 'existingApp' | 'overload' | 'operators' | 'metrics'>;
 
 export const BUILD_ID = 'BUILD7K3Q';
 
@@ -137,48 +126,15 @@ export function createTestPages(
 
 /** Serves a route table with the real app, on a free port. */
 export async function startPages(table: readonly TestPage[], options: PagesAppOptions = {}): Promise<PagesApp> {
-  const lines: Record<string, unknown>[] = [];
-  const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const { log, lines } = spyOnLog();
   const funnel = createFunnel({ scrubber: noScrubber, log, build: BUILD_ID });
-  const origins = createOrigins(options.publicOrigins ?? [], 'http://localhost:3000');
-  const {
-    compression = false,
-    steps = [],
-    routes: ownRoutes,
-    existingApp,
-    overload,
-    operators,
-    metrics,
-    publicOrigins: _,
-    ...pageOptions
-  } = options;
-  const pages = await createTestPages(table, { compression, log: createAppLog(log), ...pageOptions, funnel, origins });
-  const app = createApp({
-    log,
-    funnel,
-    origins,
-    trust: createProxyTrust(undefined),
-    readiness: { draining: false },
-    takeCredentials: (_req, _res, next) => next(),
-    files: new Map(),
-    pages,
-    api: createFakeApi(),
-    compression,
-    scrubPath: noPathScrubber,
-    steps,
-    routes: ownRoutes,
-    existingApp,
-    overload,
-    operators,
-    metrics,
-  });
-  const { server } = createHttpServer(app, { ...TEST_SERVER, log });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
+  const { publicOrigins = [], steps, routes, existingApp, overload, operators, metrics, ...pageOptions } = options;
+  const origins = createOrigins(publicOrigins, 'http://localhost:3000');
+  const compression = options.compression ?? false;
+  const pages = await createTestPages(table, { log: createAppLog(log), ...pageOptions, compression, funnel, origins });
+  const app = { steps: steps ?? [], routes, existingApp, overload, operators, metrics };
+  const { port, close } = await startTestServer({ ...app, log, funnel, origins, pages, compression });
+  onTestFinished(close);
   const open = (path: string, ask: AskOptions = {}): ClientRequest =>
     httpRequest({ host: '127.0.0.1', port, path, method: ask.method, headers: ask.headers, agent: false });
   return {
@@ -198,13 +154,8 @@ export function readReply(request: ClientRequest, { body, onText }: AskOptions =
     request.on('error', reject);
     request.on('response', (response) => {
       const chunks: { at: number; text: string }[] = [];
-      const encoding = response.headers['content-encoding'];
-      const source =
-        encoding === 'gzip'
-          ? response.pipe(createGunzip())
-          : encoding === 'br'
-            ? response.pipe(createBrotliDecompress())
-            : response;
+      const unpack = { gzip: createGunzip, br: createBrotliDecompress }[response.headers['content-encoding'] ?? ''];
+      const source = unpack ? response.pipe(unpack()) : response;
       const decoder = new TextDecoder();
       let text = '';
       source.on('data', (bytes: Buffer) => {

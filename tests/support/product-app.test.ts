@@ -1,56 +1,37 @@
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { defineProduct, defineSettings } from '../../src/server/engine/product.ts';
 import { parsed } from '../../src/server/engine/settings.ts';
-import { Document } from '../fixtures/app/src/shared/product/document.tsx';
-import { errorPages } from '../fixtures/app/src/shared/product/error-pages.tsx';
 import { routes } from '../fixtures/app/src/shared/product/routes.tsx';
+import { TEST_ERROR_PAGES, TestDocument } from './pages-app.tsx';
 import { createProductApp } from './product-app.ts';
 
 const DATABASE_URL = { about: 'A database.', example: 'x', schema: parsed('', (text) => text).prefault('') };
 
-/** A product that keeps where its services were opened, and whether the folder was still there when they closed. */
-function createKeeper() {
-  const opened: { dataDir: string; url: string }[] = [];
-  const closed: boolean[] = [];
-  const product = defineProduct({
-    settings: defineSettings({ DATABASE_URL }, (values, { dataDir }) => ({ dataDir, url: values.DATABASE_URL })),
-    services: {
-      open(settings) {
-        opened.push(settings);
-        return settings;
-      },
-      close: ({ dataDir }) => void closed.push(existsSync(dataDir)),
-    },
-    pages: { root: null, home: null },
-  });
-  return { opened, closed, openApp: createProductApp({ product, routes, document: Document, errorPages }) };
-}
-
-it('opens services with a folder of their own, and without the settings of the environment', async () => {
+it('opens services with a temporary folder and the settings that a test gives, not those of the environment', async () => {
   vi.stubEnv('DATABASE_URL', 'postgres://localhost/development');
   vi.stubEnv('DATA_DIR', './data');
-  onTestFinished(() => void vi.unstubAllEnvs());
-  const { opened, closed, openApp } = createKeeper();
+  const opened: { dataDir: string; url: string }[] = [];
+  const closed: boolean[] = [];
   // Runs after the hooks of the app, because they run in reverse order.
   onTestFinished(() => {
+    vi.unstubAllEnvs();
     expect(closed).toEqual([true, true]);
     expect(opened.map(({ dataDir }) => existsSync(dataDir))).toEqual([false, false]);
   });
+  const product = defineProduct({
+    settings: defineSettings({ DATABASE_URL }, (values, { dataDir }) => ({ dataDir, url: values.DATABASE_URL })),
+    services: {
+      open: (settings) => opened[opened.push(settings) - 1],
+      close: (settings) => void closed.push(existsSync(settings?.dataDir ?? '')),
+    },
+    pages: { root: null, home: null },
+  });
+  const openApp = createProductApp({ product, routes, document: TestDocument, errorPages: TEST_ERROR_PAGES });
   await openApp();
-  await openApp();
-  expect(opened.map(({ dataDir, url }) => [dirname(dataDir), url])).toEqual([
-    [tmpdir(), ''],
-    [tmpdir(), ''],
-  ]);
-  expect(opened[0]?.dataDir).not.toBe(opened[1]?.dataDir);
-});
-
-it('opens services with the settings that a test gives', async () => {
-  const { opened, openApp } = createKeeper();
-  const given = { DATA_DIR: resolve('given'), DATABASE_URL: 'postgres://localhost/test' };
-  await openApp({ env: given });
-  expect(opened).toEqual([{ dataDir: given.DATA_DIR, url: given.DATABASE_URL }]);
+  await openApp({ env: { DATABASE_URL: 'postgres://localhost/test' } });
+  expect(opened.map(({ url }) => url)).toEqual(['', 'postgres://localhost/test']);
+  expect(dirname(opened[0]?.dataDir ?? '')).toBe(tmpdir());
 });

@@ -1,17 +1,12 @@
 import { createServer as createHttpServer, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-
-/** A request to a webhook. */
-export interface Posted {
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-  readonly method: string;
-}
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 
 export interface WebhookReceiver {
   readonly url: string;
   /** In the order of arrival, including refused ones. */
-  readonly posted: Posted[];
+  readonly posted: { readonly headers: IncomingHttpHeaders; readonly body: string; readonly method: string }[];
   /** The response to every request from now on. */
   answer: { status: number; headers?: Record<string, string> };
   close(): Promise<void>;
@@ -19,16 +14,10 @@ export interface WebhookReceiver {
 
 /** Starts a local webhook. */
 export async function startWebhook(port = 0): Promise<WebhookReceiver> {
-  const posted: Posted[] = [];
-  const server = createHttpServer((req, res) => {
-    let body = '';
-    req.setEncoding('utf8').on('data', (chunk) => {
-      body += chunk;
-    });
-    req.on('end', () => {
-      posted.push({ headers: req.headers, body, method: req.method ?? '' });
-      res.writeHead(receiver.answer.status, receiver.answer.headers).end('anything');
-    });
+  const posted: WebhookReceiver['posted'] = [];
+  const server = createHttpServer(async (req, res) => {
+    posted.push({ headers: req.headers, method: req.method ?? '', body: await text(req) });
+    res.writeHead(receiver.answer.status, receiver.answer.headers).end('anything');
   });
   const receiver: WebhookReceiver = {
     url: `http://127.0.0.1:${await listen(server, port)}/hook`,
@@ -39,15 +28,8 @@ export async function startWebhook(port = 0): Promise<WebhookReceiver> {
   return receiver;
 }
 
-/** A mail as the mail server received it. */
-export interface Mailed {
-  readonly from: string;
-  readonly to: readonly string[];
-  /** Headers and body, with dot-stuffing undone. */
-  readonly data: string;
-  /** `AUTH PLAIN …` if the client signed in. */
-  readonly auth: string;
-}
+/** A mail as the mail server received it: `data` has headers and body, `auth` is `AUTH PLAIN …` if the client signed in. */
+export type Mailed = Readonly<ReturnType<typeof createMail>>;
 
 export interface MailReceiver {
   readonly port: number;
@@ -58,14 +40,12 @@ export interface MailReceiver {
 }
 
 /** Starts a local mail server that supports as much SMTP as a client needs, without TLS. */
-export async function startMailServer(options: { readonly offers?: readonly string[] } = {}): Promise<MailReceiver> {
+export async function startMailServer({ offers = [] as readonly string[] } = {}): Promise<MailReceiver> {
   const mails: Mailed[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-    socket.on('error', () => undefined);
-    serveMail(socket, options.offers ?? [], mails, () => receiver.answer);
+    sockets.add(socket.on('error', () => undefined).on('close', () => sockets.delete(socket)));
+    serveMail(socket, offers, mails, () => receiver.answer);
   });
   const receiver: MailReceiver = {
     port: await listen(server, 0),
@@ -76,52 +56,35 @@ export async function startMailServer(options: { readonly offers?: readonly stri
   return receiver;
 }
 
+const createMail = () => ({ from: '', to: [] as string[], data: '', auth: '' });
+
 function serveMail(socket: Socket, offers: readonly string[], mails: Mailed[], answer: () => string): void {
-  let buffer = '';
-  let mail = { from: '', to: [] as string[], auth: '' };
-  let isData = false;
-  const say = (text: string) => void socket.write(`${text}\r\n`);
-
-  function take(line: string): void {
-    const verb = line.slice(0, 4).toUpperCase();
-    if (verb === 'EHLO') say(['250-test', ...offers.map((offer) => `250-${offer}`), '250 8BITMIME'].join('\r\n'));
-    else if (verb === 'AUTH') {
-      mail.auth = line;
-      say('235 in');
-    } else if (verb === 'MAIL') {
-      mail.from = /<(.*?)>/.exec(line)?.[1] ?? '';
-      say(answer());
-    } else if (verb === 'RCPT') {
-      mail.to.push(/<(.*?)>/.exec(line)?.[1] ?? '');
-      say('250 OK');
-    } else if (verb === 'DATA') {
-      isData = true;
-      say('354 go on');
-    } else if (verb === 'STAR') say('502 not here');
-    else if (verb === 'QUIT') socket.end('221 bye\r\n');
-    else say('250 OK');
-  }
-
-  function takeData(): void {
-    const at = buffer.indexOf('\r\n.\r\n');
-    if (at < 0) return;
-    mails.push({ ...mail, data: buffer.slice(0, at).replaceAll('\r\n..', '\r\n.') });
-    buffer = buffer.slice(at + 5);
-    mail = { from: '', to: [], auth: '' };
-    isData = false;
-    say('250 taken');
-  }
-
-  socket.setEncoding('utf8');
-  socket.on('data', (chunk) => {
-    buffer += chunk;
-    if (isData) takeData();
-    for (let at = buffer.indexOf('\r\n'); at >= 0 && !isData; at = buffer.indexOf('\r\n')) {
-      const line = buffer.slice(0, at);
-      buffer = buffer.slice(at + 2);
-      take(line);
-      if (isData) takeData();
+  const say = (reply: string) => void socket.write(`${reply}\r\n`);
+  const replies: Readonly<Record<string, () => string>> = {
+    EHLO: () => ['250-test', ...offers.map((offer) => `250-${offer}`), '250 8BITMIME'].join('\r\n'),
+    AUTH: () => '235 in',
+    MAIL: answer,
+    DATA: () => '354 go on',
+    STAR: () => '502 not here',
+    QUIT: () => '221 bye',
+  };
+  let mail = createMail();
+  let data: string[] | undefined;
+  createInterface({ input: socket }).on('line', (line) => {
+    if (data && line !== '.') return void data.push(line.replace(/^\.\./, '.'));
+    if (data) {
+      mails.push({ ...mail, data: data.join('\r\n') });
+      [mail, data] = [createMail(), undefined];
+      return say('250 taken');
     }
+    const verb = line.slice(0, 4).toUpperCase();
+    const address = /<(.*?)>/.exec(line)?.[1] ?? '';
+    if (verb === 'AUTH') mail.auth = line;
+    if (verb === 'MAIL') mail.from = address;
+    if (verb === 'RCPT') mail.to.push(address);
+    if (verb === 'DATA') data = [];
+    say(replies[verb]?.() ?? '250 OK');
+    if (verb === 'QUIT') socket.end();
   });
   say('220 test');
 }

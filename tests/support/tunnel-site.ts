@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import { createHttpServer } from '../../src/server/engine/connection/http-server.ts';
 import type { Failure } from '../../src/server/engine/errors/failure.ts';
 import { hostCheck } from '../../src/server/engine/protection/host-check.ts';
 import { normalizeUrl } from '../../src/server/engine/protection/normalize-url.ts';
@@ -18,7 +16,7 @@ import type { MakeReportDigest, ReportScrubber, Upstream } from '../../src/serve
 import { type TunnelOptions, tunnel } from '../../src/server/reports/tunnel/tunnel.ts';
 import { toSentryEvent } from '../../src/server/sentry/sentry-event.ts';
 import { toCrockford } from '../../src/shared/engine/reporting/address.ts';
-import { TEST_SERVER } from './app.ts';
+import { serve } from './app.ts';
 
 /** Everything that the tunnel did. */
 export interface TunnelSpies {
@@ -148,17 +146,8 @@ export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<
   };
   const passed: RequestListener = (req, res) => sendText(res, 404, `passed ${req.method} ${requestInfo(req).path}`);
   const listener = chain(front, pages ?? passed, rethrow);
-  const { server } = createHttpServer(listener, { ...TEST_SERVER, log });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return Object.assign(spies, {
-    port,
-    origin: `http://127.0.0.1:${port}`,
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  });
+  const server = await serve(listener, { log });
+  return Object.assign(spies, { ...server, origin: `http://127.0.0.1:${server.port}` });
 }
 
 /** Serializes an envelope like an SDK. A payload that is not text or bytes is written as JSON. */

@@ -1,21 +1,18 @@
-import type { RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { DESK_LINKS } from '../../src/server/boot/desk/open-destination.ts';
 import { readBearer } from '../../src/server/engine/api/auth.ts';
 import { formBody } from '../../src/server/engine/api/body-limits.ts';
 import { resource } from '../../src/server/engine/api/resource.ts';
 import { createAsset, type PublicFile } from '../../src/server/engine/assets/public-files.ts';
-import { createHttpServer } from '../../src/server/engine/connection/http-server.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import { metricsPage } from '../../src/server/engine/monitoring/fixed-paths.ts';
 import { createMetrics } from '../../src/server/engine/monitoring/metrics.ts';
 import { invalid } from '../../src/server/engine/pages/server-page.ts';
 import { createOrigins } from '../../src/server/engine/protection/origins.ts';
-import { type HeaderList, toSecurityHeaders } from '../../src/server/engine/protection/security-headers.ts';
+import { toSecurityHeaders } from '../../src/server/engine/protection/security-headers.ts';
 import { Await } from '../../src/shared/engine/rendering/await.tsx';
 import { useData } from '../../src/shared/engine/rendering/hooks.ts';
 import { redirect, unauthorized } from '../../src/shared/engine/routing/control-flow.ts';
-import { createFakeApi, spyOnLog, TEST_SERVER } from './app.ts';
+import { createFakeApi, serve, spyOnLog } from './app.ts';
 import { startDeskSite, toCookie } from './desk-site.ts';
 import { CanaryError, createTestPages, type TestPage } from './pages-app.tsx';
 import { ADA } from './people.ts';
@@ -139,7 +136,8 @@ export async function startWholeSite(): Promise<WholeSite> {
       tunnel: (fail) => createFakeTunnel(spies, { origins, log, fail }),
     },
   });
-  const [shop, desk] = [await serve(site.app, toSecurityHeaders(origins)), await serve(site.alone)];
+  const shop = await serve(site.app, { log, headers: toSecurityHeaders(origins) });
+  const desk = await serve(site.alone, { log });
   return {
     port: shop.port,
     deskPort: desk.port,
@@ -155,16 +153,4 @@ export async function startWholeSite(): Promise<WholeSite> {
       desk.close();
     },
   };
-
-  async function serve(listener: RequestListener, headers?: HeaderList) {
-    const { server } = createHttpServer(listener, { ...TEST_SERVER, log, headers });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return {
-      port: (server.address() as AddressInfo).port,
-      close() {
-        server.close();
-        server.closeAllConnections();
-      },
-    };
-  }
 }

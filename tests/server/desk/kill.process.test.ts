@@ -13,7 +13,7 @@ const postgres = usePostgres();
 /** Other tests use the machine at the same time. */
 const PATIENCE = { timeout: 20_000 };
 
-const childFile = fileURLToPath(new URL('../../support/desk-child.ts', import.meta.url));
+const childFile = fileURLToPath(new URL('./desk-child.ts', import.meta.url));
 
 /** The number of addresses. Enough for several batches. */
 const SHOWN = 800;

@@ -11,8 +11,8 @@ import { isBelow } from '../../../src/server/engine/index.ts';
 import { describeNodeFloor } from '../../../src/server/engine/monitoring/node-floor.ts';
 import apps from '../../fixtures/existing/apps.cjs';
 import { spyOnLog, startTestServer, type TestAppOptions, type TestServer } from '../../support/app.ts';
-import { EXISTING_APPS, UNANSWERED } from '../../support/existing-apps.ts';
 import { askRaw, sendRaw } from '../../support/raw-http.ts';
+import { EXISTING_APPS, UNANSWERED } from './existing-apps.ts';
 
 /** Headers that depend on the connection or the time, and one that Spillway adds by contract. */
 const OTHERS = /^(?:date|keep-alive|connection|x-request-id):/i;

@@ -72,7 +72,7 @@ describe('the watchdog', () => {
   });
 });
 
-const childFile = fileURLToPath(new URL('../../../support/blocked-child.ts', import.meta.url));
+const childFile = fileURLToPath(new URL('./blocked-child.ts', import.meta.url));
 
 /** Starts a server whose event loop is blocked. */
 function start(env: Record<string, string>) {

@@ -8,7 +8,7 @@ import { type Drain, joinDrains } from '../../../../src/server/engine/connection
 import { parseReply } from '../../../support/raw-http.ts';
 import { until } from '../../../support/until.ts';
 
-const SCRIPT = fileURLToPath(new URL('../../../support/drain-server.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('./drain-server.ts', import.meta.url));
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
 type Whole = Promise<ReturnType<typeof parseReply> & { readonly text: string }>;

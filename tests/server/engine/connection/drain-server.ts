@@ -1,14 +1,14 @@
 import { Router } from 'express';
-import { createDrain } from '../../src/server/engine/connection/drain.ts';
-import { createHttpServer } from '../../src/server/engine/connection/http-server.ts';
-import { listen } from '../../src/server/engine/connection/listen.ts';
-import { createStop } from '../../src/server/engine/connection/stop.ts';
-import { onStopSignal } from '../../src/server/engine/connection/stop-signals.ts';
-import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
-import { watchProcess } from '../../src/server/engine/errors/process-faults.ts';
-import { createLogger } from '../../src/server/engine/monitoring/logger.ts';
-import { createTestApp, TEST_SERVER } from './app.ts';
-import { noScrubber } from './unguarded.ts';
+import { createDrain } from '../../../../src/server/engine/connection/drain.ts';
+import { createHttpServer } from '../../../../src/server/engine/connection/http-server.ts';
+import { listen } from '../../../../src/server/engine/connection/listen.ts';
+import { createStop } from '../../../../src/server/engine/connection/stop.ts';
+import { onStopSignal } from '../../../../src/server/engine/connection/stop-signals.ts';
+import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
+import { watchProcess } from '../../../../src/server/engine/errors/process-faults.ts';
+import { createLogger } from '../../../../src/server/engine/monitoring/logger.ts';
+import { createTestApp, TEST_SERVER } from '../../../support/app.ts';
+import { noScrubber } from '../../../support/unguarded.ts';
 
 // A separate process with the real app: `node drain-server.ts <lag> <deadline> [hangs]`, both in ms.
 const [lag = 0, deadline = 0] = process.argv.slice(2).map(Number);

@@ -1,5 +1,5 @@
 import type { Express } from 'express';
-import apps from '../fixtures/existing/apps.cjs';
+import apps from '../../fixtures/existing/apps.cjs';
 
 /** A request to an app: request line, headers and body exactly as sent. */
 export interface Ask {

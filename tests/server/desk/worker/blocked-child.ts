@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BlockedLoop } from '../../src/server/desk/worker/watchdog.ts';
-import { openTestDesk } from './desk.ts';
+import type { BlockedLoop } from '../../../../src/server/desk/worker/watchdog.ts';
+import { openTestDesk } from '../../../support/desk.ts';
 
 /** A server whose event loop is blocked, for seconds or for ever (HOW). Prints what its desk reports about it. */
 const { DATA_DIR = '', HOW = 'loop' } = process.env;

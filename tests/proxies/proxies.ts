@@ -1,9 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findFreePort } from './free-port.ts';
-import { runNginx } from './nginx.ts';
-import { createProxyFolder, type ProxyProcess, startProxyProcess } from './proxy-process.ts';
+import { findFreePort } from '../support/free-port.ts';
+import { runNginx } from '../support/nginx.ts';
+import { createProxyFolder, type ProxyProcess, startProxyProcess } from '../support/proxy-process.ts';
 
 export type ProxyName = 'nginx' | 'haproxy' | 'caddy';
 
