@@ -214,7 +214,7 @@ const RELIANCES: readonly Reliance[] = [
   {
     on: 'react-dom',
     what: 'words a failed hydration as we read it',
-    by: 'src/server/engine/errors/digest/special.ts',
+    by: 'src/server/engine/errors/digest/create-digest.ts',
     harm: 'A mismatch would be reported as an exception of the page, with a different digest.',
     missing: () =>
       [

@@ -6,8 +6,7 @@ import { type Envelope, parseEnvelope } from './envelope.ts';
 import { findBuild, toEventId, toFailure } from './event-to-failure.ts';
 import type { NewIncidents } from './new-incidents.ts';
 import type { RecentIds } from './recent-ids.ts';
-import { ReportError } from './report-error.ts';
-import { isRecord, type JsonRecord, parseReportRecord } from './report-json.ts';
+import { isRecord, type JsonRecord, parseReportRecord, ReportError } from './report-json.ts';
 import type { FailureParts, Sender, Upstream } from './report-parts.ts';
 import { rewriteTraceHeader, rewriteTransaction } from './rewrite-transaction.ts';
 

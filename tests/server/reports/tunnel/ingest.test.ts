@@ -3,8 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { parseEnvelope } from '../../../../src/server/reports/tunnel/envelope.ts';
 import { toFailure } from '../../../../src/server/reports/tunnel/event-to-failure.ts';
-import { ReportError } from '../../../../src/server/reports/tunnel/report-error.ts';
-import type { JsonRecord } from '../../../../src/server/reports/tunnel/report-json.ts';
+import { type JsonRecord, ReportError } from '../../../../src/server/reports/tunnel/report-json.ts';
 import { rewriteTransaction } from '../../../../src/server/reports/tunnel/rewrite-transaction.ts';
 import {
   createEvent,
