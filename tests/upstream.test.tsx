@@ -221,7 +221,6 @@ const RELIANCES: readonly Reliance[] = [
         'Hydration failed because',
         'There was an error while hydrating',
         'The server could not finish this Suspense boundary',
-        '\\n\\nhttps://react.dev/link/hydration-mismatch" +', // then the tree, in `judge-thrown.ts`
       ].filter((words) => !readPackageFile('react-dom', 'cjs/react-dom-client.development.js').includes(words)),
   },
   {

@@ -1,12 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import { MAX_BREADCRUMBS, MAX_VALUE_LENGTH } from '../../../shared/engine/limits.ts';
 import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
-import { REPORT_TAGS } from '../../../shared/engine/reporting/report-tags.ts';
+import { REPORT_TAGS } from '../../../shared/engine/reporting/browser-report.ts';
 import { Day, Hour, Minute, Second } from '../../../shared/units.ts';
 import type { Breadcrumb, Failure, FailureKind, RequestRecord } from '../../engine/errors/failure.ts';
 import { readEventErrors } from './event-errors.ts';
 import { isRecord, type JsonRecord, toLine, toList, toRecord } from './report-json.ts';
 import { type FailureParts, type KnownBuild, type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
+import { randomBytes } from 'node:crypto';
 
 /** Kinds that the browser's code can set. Other kinds have separate reports, or are found from the error. */
 const TOLD_KINDS: ReadonlySet<string> = new Set<FailureKind>([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { causesOf, toDifference } from '../../../../src/client/engine/reporting/judge-thrown.ts';
+import { causesOf } from '../../../../src/client/engine/reporting/deliver-reports.ts';
 import { isLoadFailure } from '../../../../src/client/engine/reporting/thrown.ts';
 
 const hostile = new Proxy(new Error('never read'), {
@@ -40,43 +40,5 @@ describe('isLoadFailure', () => {
 
   it('is false for a programming error', () => {
     expect(isLoadFailure(new TypeError("Cannot read properties of undefined (reading 'import')"))).toBe(false);
-  });
-});
-
-describe('toDifference', () => {
-  const intro = `Hydration failed because the server rendered text didn't match the client. Causes:
-
-- A server/client branch.
-- Variable input.
-
-https://react.dev/link/hydration-mismatch
-
-`;
-  const around = Array.from({ length: 9 }, (_, depth) => `${'  '.repeat(depth + 1)}<Layout${depth}>`).join('\n');
-  const inner = `                    <Clock>
-                      <b>
-                      <time>
-+                       10:30
--                       8:30
-                      ...`;
-
-  it('keeps the lines that differ, and what is around them', () => {
-    const shown = toDifference(`${intro}${around}\n${inner}`);
-    expect(shown).toMatch(/^ *<Layout\d>\n.*\n +<Clock>\n +<time>\n\+ +10:30\n- +8:30$/s);
-    expect(shown.length).toBeLessThanOrEqual(250);
-  });
-
-  it('keeps both sides of long texts', () => {
-    const long = 'a long text '.repeat(50);
-    const shown = toDifference(`${intro}  <p>\n+   ${long}\n-   ${long}`);
-    expect(shown.length).toBeLessThanOrEqual(250);
-    expect(shown).toMatch(/^\+ .*\n- /m);
-  });
-
-  it.each([
-    ['of production', 'Minified React error #418; visit https://react.dev/errors/418?args[]=text&args[]= for more'],
-    ['without a tree', intro],
-  ])('leaves a message %s as it is', (_, said) => {
-    expect(toDifference(said)).toBe(said);
   });
 });
