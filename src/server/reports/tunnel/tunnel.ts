@@ -13,7 +13,7 @@ import { refuse } from '../../engine/request/refuse.ts';
 import { requestInfo } from '../../engine/request/request-info.ts';
 import type { Step } from '../../engine/request/step.ts';
 import { toSender } from '../../engine/request/to-sender.ts';
-import type { MayOpen } from '../report-store.ts';
+import type { MayOpen, ReportStore } from '../report-store.ts';
 import { takeBrowserReports } from './browser-reports.ts';
 import { createEchoes } from './echoes.ts';
 import { ingestEnvelope, type Taken } from './ingest-envelope.ts';
@@ -30,24 +30,14 @@ export interface TunnelOptions {
   readonly path: string;
   readonly origins: Origins;
   readonly upstream?: Upstream | undefined;
-  /** Journals a failure. Returns false if that failed. */
-  readonly journal: (failure: Failure) => boolean;
-  /** Whether the failure at this address still needs an echo. A rejection counts as no. */
-  readonly isEchoAwaited: (address: string) => Promise<boolean>;
+  readonly store: Omit<ReportStore, 'listBuilds'>;
   readonly makeDigest: MakeReportDigest;
-  /** Whether there is an incident or an alias with this digest. A rejection counts as no. */
-  readonly isKnownDigest: (digest: string) => boolean | Promise<boolean>;
   /** Returns the build with this id, or the newest one of this release. */
   readonly findBuild: (named: string) => Promise<KnownBuild | undefined>;
   /** Whether a route has this pattern. */
-  readonly isRoute?: (pattern: string) => boolean;
+  readonly isRoute: (pattern: string) => boolean;
   /** Also removes the request's credentials, because its page may repeat them. */
   readonly scrubberOf: (req: IncomingMessage) => ReportScrubber;
-  readonly trim: (failure: Failure) => Failure;
-  /** Returns the reason for ignoring a failure, for example `extension`. */
-  readonly ignore?: (failure: Failure) => string | undefined;
-  /** Returns the reason for ignoring the payload of a `transaction`. */
-  readonly ignoreTransaction?: (payload: unknown) => string | undefined;
   /** Replaces the sender's environment in transactions for the upstream. */
   readonly environment?: string | undefined;
   readonly visitors: Visitors;
@@ -60,8 +50,6 @@ export interface TunnelOptions {
   /** Responds if the tunnel itself fails. */
   readonly fail: (error: unknown, req: IncomingMessage, res: ServerResponse) => void;
   readonly limits?: Partial<TunnelLimits>;
-  /** Milliseconds since 1970. */
-  readonly now?: () => number;
 }
 
 /** The DSN that browsers get without an upstream: `https://spillway@example.com/1`. */
@@ -101,21 +89,17 @@ const RETRY_AFTER = 30;
  * without an origin is not from a page, or is a browser's own report.
  */
 export function tunnel(options: TunnelOptions): Step {
-  const { path, origins, upstream, visitors, count, scrubberOf, fail, now = Date.now } = options;
+  const { path, origins, store, upstream, visitors, count, scrubberOf, fail } = options;
   const { perAddress, together } = { ...LIMITS, ...options.limits };
   const senders = createTokenBuckets(perAddress);
   const all = createTokenBuckets(together);
-  const newIncidents = createNewIncidents({ isKnown: options.isKnownDigest });
+  const newIncidents = createNewIncidents({ isKnown: (digest) => store.isKnownDigest(digest) });
   const parts = {
     ...options,
-    now,
     newIncidents,
-    echoes: createEchoes({ isAwaited: options.isEchoAwaited }),
+    echoes: createEchoes({ isAwaited: (address) => store.isEchoAwaited(address) }),
     keep,
     isOurDsn,
-    isRoute: options.isRoute ?? (() => false),
-    ignore: options.ignore ?? (() => undefined),
-    ignoreTransaction: options.ignoreTransaction ?? (() => undefined),
     recentIds: createRecentIds(),
     toOverflow: createOverflow(options.makeDigest),
     perDigest: createTokenBuckets(REPORTS_PER_DIGEST),
@@ -155,7 +139,6 @@ export function tunnel(options: TunnelOptions): Step {
       userAgent: req.headers['user-agent'],
       credentials: listCredentials(req.headers),
       visitor: visitors.toVisitor(address, id),
-      address,
     };
   }
 
@@ -171,7 +154,7 @@ export function tunnel(options: TunnelOptions): Step {
   }
 
   function keep(failure: Failure): boolean {
-    const stored = options.journal(failure);
+    const stored = store.journal(failure);
     const { digest, occurrence, kind, title, build, release, route, requestId, echoOf } = failure;
     const line = { digest, occurrence, side: 'browser', kind, title, build, release, route, requestId, echoOf };
     if (stored) options.log.warn(line, 'A browser reported a failure.');
