@@ -213,14 +213,13 @@ const RELIANCES: readonly Reliance[] = [
   {
     on: 'react-dom',
     what: 'words a failed hydration as we read it',
-    by: 'src/server/engine/errors/digest/special.ts',
+    by: 'src/server/engine/errors/digest/create-digest.ts',
     harm: 'A mismatch would be reported as an exception of the page, with a different digest.',
     missing: () =>
       [
         'Hydration failed because',
         'There was an error while hydrating',
         'The server could not finish this Suspense boundary',
-        '\\n\\nhttps://react.dev/link/hydration-mismatch" +', // then the tree, in `judge-thrown.ts`
       ].filter((words) => !readPackageFile('react-dom', 'cjs/react-dom-client.development.js').includes(words)),
   },
   {

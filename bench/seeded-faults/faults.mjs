@@ -130,7 +130,7 @@ const TABLE = [
   [
     'pages',
     'visitors share the personal values of a shell',
-    `${PAGES}/shell/fill-holes.ts`,
+    `${PAGES}/shell/load-from-shell.ts`,
     '  const begun = new Map<PromiseLike<unknown>, Promise<unknown>>();\n',
     '  const begun = ((globalThis as { begun?: Map<PromiseLike<unknown>, Promise<unknown>> }).begun ??= new Map());\n',
   ],
@@ -158,7 +158,7 @@ const TABLE = [
   [
     'pages',
     'a personal value can set cookies',
-    `${PAGES}/shell/fill-holes.ts`,
+    `${PAGES}/shell/load-from-shell.ts`,
     '  pageRequest.isHeadFixed = true;\n',
     '',
   ],

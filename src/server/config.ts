@@ -10,7 +10,7 @@ import {
   SCRUB_PATTERNS_SENTENCE,
 } from './engine/errors/scrub/scrub-settings.ts';
 import { parseMailAddress, parseSmtpUrl } from './engine/outgoing/parse-settings.ts';
-import { parseOrigins } from './engine/protection/origin-settings.ts';
+import { parseOrigins } from './engine/protection/origins.ts';
 import { isTakenPath } from './engine/request/api-path.ts';
 import {
   type Environment,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { loadLocationTable } from '../../src/server/engine/errors/digest/load-location-table.ts';
+import { loadLocationTable } from '../../src/server/engine/errors/digest/location-table.ts';
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
 const table = loadLocationTable(dist);

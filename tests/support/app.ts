@@ -5,7 +5,7 @@ import { type Logger, pino } from 'pino';
 import { type AppDeps, createApp } from '../../src/server/app.ts';
 import { jsonBody } from '../../src/server/engine/api/body-limits.ts';
 import { resource } from '../../src/server/engine/api/resource.ts';
-import { toConnectionLimits } from '../../src/server/engine/connection/connection-limits.ts';
+import { toConnectionLimits } from '../../src/server/engine/connection/connections.ts';
 import { createHttpServer, type HttpServerOptions } from '../../src/server/engine/connection/http-server.ts';
 import type { FailureLinks } from '../../src/server/engine/errors/failure-links.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';

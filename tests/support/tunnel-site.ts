@@ -54,7 +54,11 @@ export const fakeScrubber: ReportScrubber = {
   },
 };
 
-export interface TunnelSiteOptions extends Partial<TunnelOptions> {
+interface FakeOptions extends Partial<Omit<TunnelOptions, 'store'>> {
+  readonly store?: Partial<TunnelOptions['store']>;
+}
+
+export interface TunnelSiteOptions extends FakeOptions {
   readonly publicOrigins?: readonly string[];
   readonly trustProxy?: number | readonly string[];
   /** The DSN of the upstream; undefined for a tunnel without one. */
@@ -88,16 +92,19 @@ export function createTunnelSpies(): TunnelSpies {
 /** Creates the real step with fake dependencies and no rate limits. */
 export function createFakeTunnel(
   spies: TunnelSpies,
-  options: Partial<TunnelOptions> & Pick<TunnelOptions, 'origins' | 'log' | 'fail'>,
+  { store, ...options }: FakeOptions & Pick<TunnelOptions, 'origins' | 'log' | 'fail'>,
 ): Step {
   return tunnel({
     path: '/_report',
-    journal: (failure) => spies.failures.push(failure) > 0,
+    store: {
+      journal: (failure) => spies.failures.push(failure) > 0,
+      isEchoAwaited: async () => true,
+      isKnownDigest: () => false,
+      ...store,
+    },
     toUrl: (address) => `/failures/${address}`,
     mayOpen: () => false,
-    isEchoAwaited: async () => true,
     makeDigest: makeFakeDigest,
-    isKnownDigest: () => false,
     findBuild: async (named) => {
       if (named === 'build-2' || named === 'v2') return { build: 'build-2', release: 'v2' };
       return named === 'build-1' ? { build: 'build-1', release: 'v1' } : undefined;
@@ -105,7 +112,6 @@ export function createFakeTunnel(
     isRoute: (pattern) => pattern === '/orders/:id',
     visitors: { toVisitor: (address, id) => `hash of ${id ?? address}` },
     scrubberOf: () => fakeScrubber,
-    trim: (failure) => failure,
     count: (name, labels = {}, by = 1) => {
       const pairs = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
       const key = `${name}{${pairs.join(',')}}`;

@@ -1,16 +1,18 @@
-import type { RouteLine } from '../../shared/engine/routing/routes.ts';
+import { listPatterns, type RouteLine } from '../../shared/engine/routing/routes.ts';
+import type { Config } from '../config.ts';
+import { listDestinationSecrets } from '../destination-settings.ts';
 import { InFlight } from '../engine/connection/in-flight.ts';
-import { createTableLoader } from '../engine/errors/digest/load-location-table.ts';
-import type { LocationTable } from '../engine/errors/digest/location-table.ts';
+import { createTableLoader, type LocationTable } from '../engine/errors/digest/location-table.ts';
 import type { Reporter } from '../engine/errors/failure.ts';
 import type { FailureLinks } from '../engine/errors/failure-links.ts';
 import { createFunnel, type Funnel, type FunnelOptions } from '../engine/errors/funnel.ts';
 import { reportTo } from '../engine/errors/report.ts';
-import { createPathScrubber, type ScrubPath } from '../engine/errors/scrub/secret-path.ts';
-import type { Scrubber } from '../engine/errors/scrub.ts';
+import { createPathScrubber, listPathPatterns, type ScrubPath } from '../engine/errors/scrub/secret-path.ts';
+import { listEnvironmentSecrets } from '../engine/errors/scrub/secret-values.ts';
+import { createScrubber, type Scrubber } from '../engine/errors/scrub.ts';
+import type { Environment } from '../engine/settings.ts';
 import type { Visitors } from '../reports/tunnel/visitors.ts';
 import type { Bootstrap } from './bootstrap.ts';
-import { createEnvironmentScrubber } from './environment-scrubber.ts';
 
 interface FailuresOptions extends Pick<FunnelOptions, 'splitBy' | 'keep' | 'onFailure'> {
   /** The routes, whose URLs can contain secrets. */
@@ -74,4 +76,16 @@ export function openFailures(boot: Bootstrap, options: FailuresOptions): Failure
       kept = destination;
     },
   };
+}
+
+/**
+ * Creates a scrubber that knows the secrets in settings and in URL patterns, because an error's message can contain
+ * one.
+ */
+function createEnvironmentScrubber(env: Environment, config: Config, routes: readonly RouteLine[]): Scrubber {
+  const { scrubKeys: keys, scrubPatterns } = config;
+  const named = createScrubber({ keys });
+  const patterns = [...scrubPatterns, ...listPathPatterns(listPatterns(routes), named)];
+  const scrubber = createScrubber({ keys, patterns });
+  return scrubber.with([...listEnvironmentSecrets(env, scrubber), ...listDestinationSecrets(config)]);
 }

@@ -7,7 +7,7 @@ import { createApp } from '../app.ts';
 import type { Config } from '../config.ts';
 import { openDestination, toFailureLinks } from '../destination.ts';
 import { indexPublicFiles } from '../engine/assets/public-files.ts';
-import { readOpenFileLimit, toConnectionLimits, toMaxConnections } from '../engine/connection/connection-limits.ts';
+import { readOpenFileLimit, toConnectionLimits, toMaxConnections } from '../engine/connection/connections.ts';
 import { createDrain, joinDrains } from '../engine/connection/drain.ts';
 import { createHttpServer } from '../engine/connection/http-server.ts';
 import { listen, toHttpUrl } from '../engine/connection/listen.ts';
@@ -19,18 +19,19 @@ import { metricsPage, type Readiness } from '../engine/monitoring/fixed-paths.ts
 import type { ServerLog } from '../engine/monitoring/logger.ts';
 import { describeNodeFloor } from '../engine/monitoring/node-floor.ts';
 import { createPages } from '../engine/pages/page-handlers.ts';
+import { createEarlyScript } from '../engine/pages/render/early-script.ts';
 import { type Product, requireProduct, toContextMaker } from '../engine/product.ts';
 import { createContentPolicy } from '../engine/protection/content-policy.ts';
 import { createOrigins } from '../engine/protection/origins.ts';
 import { openOverload } from '../engine/protection/overload.ts';
 import { createProxyTrust } from '../engine/protection/proxy-trust.ts';
 import { toSecurityHeaders } from '../engine/protection/security-headers.ts';
+import type { TracedProject } from '../engine/request/trace-headers.ts';
 import { requireMembers } from '../engine/wiring.ts';
 import { openTunnel } from '../reports/tunnel/open-tunnel.ts';
 import { openSentry } from '../sentry/open-sentry.ts';
-import { bootstrap } from './bootstrap.ts';
+import { type Bootstrap, bootstrap } from './bootstrap.ts';
 import type { TunnelParts } from './destination.ts';
-import { toDocumentParts } from './document-parts.ts';
 import { openFailures } from './open-failures.ts';
 import { announce, keepRequestsYoung, serveUntilStopped } from './serve-until-stopped.ts';
 import { openServices } from './services.ts';
@@ -259,4 +260,15 @@ function logAdvice({ publicOrigins, isLoopback }: Config, log: ServerLog['log'])
     );
   }
   if (isLoopback) log.info('Listening on localhost only. Set HOST=0.0.0.0 to accept outside connections.');
+}
+
+/** Returns the parts of documents that let browsers report. */
+function toDocumentParts({ config, manifest, release }: Bootstrap) {
+  const { tunnelPath: tunnel, sentryDsn: dsn, sentryEnvironment: environment } = config;
+  return {
+    earlyScript: createEarlyScript({ tunnel, dsn: dsn?.text, build: manifest.buildId, release, environment }),
+    /** The path for reports that browsers send automatically. */
+    reportPath: `${tunnel}/browser`,
+    traced: { release, environment, publicKey: dsn?.publicKey } satisfies TracedProject,
+  };
 }

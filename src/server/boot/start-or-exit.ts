@@ -1,7 +1,7 @@
 import { START_ERRORS } from '../destination.ts';
 import { ListenError } from '../engine/connection/listen.ts';
 import { onStopSignal } from '../engine/connection/stop-signals.ts';
-import { loadLocationTable } from '../engine/errors/digest/load-location-table.ts';
+import { loadLocationTable } from '../engine/errors/digest/location-table.ts';
 import { parseStack } from '../engine/errors/digest/parse-stack.ts';
 import { ConfigError } from '../engine/settings.ts';
 import { WiringError } from '../engine/wiring.ts';

@@ -1,6 +1,6 @@
 import { Day, MiB } from '../../shared/units.ts';
 import { ONLY_OPERATOR, ONLY_VIEWER, parseTokens, TOKEN_SENTENCE } from '../access/operator-tokens.ts';
-import { parseOrigins } from '../engine/protection/origin-settings.ts';
+import { parseOrigins } from '../engine/protection/origins.ts';
 import { parsed, port, type SettingsTable, type SettingsValues, whole } from '../engine/settings.ts';
 import { ISSUE_FIELDS, parseIssueLink, parseSourceLink, parseTraceLink } from './links.ts';
 import { parseHttpUrls, parseMailAddresses } from './notifications/settings.ts';

@@ -11,11 +11,10 @@ export type { ApiParts } from './api/mount-api.ts';
 export type { DocumentFacts } from './api/openapi.ts';
 export { resource } from './api/resource.ts';
 export type { Upgrades } from './connection/upgrades.ts';
-export { addBreadcrumb } from './errors/breadcrumb.ts';
 export type { ServerReportOptions } from './errors/create-failure.ts';
 export { HttpError, notFoundHere } from './errors/http-error.ts';
 export { PROBLEM_TYPE } from './errors/problem.ts';
-export { report, setTags } from './errors/report.ts';
+export { addBreadcrumb, report, setTags } from './errors/report.ts';
 export type { ExistingApp } from './existing-app.ts';
 export { createMailer } from './outgoing/mailer.ts';
 export type { Mail, SendMail } from './outgoing/send-mail.ts';
@@ -42,7 +41,7 @@ export {
   type SettingsOf,
 } from './product.ts';
 export type { ContentSources } from './protection/content-policy.ts';
-export { isBelow } from './protection/is-below.ts';
+export { isBelow } from './protection/path-spelling.ts';
 export { requestInfo } from './request/request-info.ts';
 export { toSender } from './request/to-sender.ts';
 export { parsed, toggle } from './settings.ts';

@@ -10,7 +10,7 @@ export { FailureHelp } from './rendering/failure-help.tsx';
 export { useData, useHost, useNonce, usePageError, useRefresh } from './rendering/hooks.ts';
 export type { ReportOptions } from './reporting/browser-report.ts';
 export { report } from './reporting/report.ts';
-export { type ActionData, type ActionName, createActionUses } from './routing/actions.ts';
+export { type ActionData, type ActionName, createActionUses } from './routing/actions.tsx';
 export { forbidden, notFound, publicError, redirect, unauthorized } from './routing/control-flow.ts';
 export { createHref } from './routing/href.ts';
 export { Link, NavLink } from './routing/link.tsx';

@@ -14,7 +14,6 @@ import { type LinkHandlers, readForm, type Submission } from './link-events.ts';
 import { restorePlace } from './place.ts';
 import { prefetchLinks } from './prefetch-events.ts';
 import { hasSaveData } from './save-data.ts';
-import { keepScrollPositions } from './scroll-positions.ts';
 
 interface NavigatorOptions {
   readonly tree: RouteTree;
@@ -161,4 +160,38 @@ export function createNavigator({ tree, base, payload, etag, shown, loader, onFa
 
 function toPath({ pathname, search }: Pick<Location, 'pathname' | 'search'>): string {
   return pathname + search;
+}
+
+const KEY = 'spillway:scroll';
+
+/** Keeps the scroll position of each history entry, also over reloads. */
+function keepScrollPositions(router: DataRouter): void {
+  const positions = readPositions();
+  router.enableScrollRestoration(positions, () => window.scrollY, toEntry);
+  history.scrollRestoration = 'manual';
+  addEventListener('pageshow', (event) => {
+    if (event.persisted) history.scrollRestoration = 'manual';
+  });
+  addEventListener('pagehide', () => {
+    positions[toEntry(router.state.location)] = window.scrollY;
+    try {
+      sessionStorage.setItem(KEY, JSON.stringify(positions));
+    } catch {
+      // Without storage, the positions last as long as the page.
+    }
+    history.scrollRestoration = 'auto'; // the browser restores a reload itself
+  });
+}
+
+/** Entries that the browser made itself, such as for a hash link, have no key. */
+function toEntry({ key, pathname, search, hash }: Pick<Location, 'key' | 'pathname' | 'search' | 'hash'>): string {
+  return key === 'default' ? pathname + search + hash : key;
+}
+
+function readPositions(): Record<string, number> {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEY) ?? '{}') as Record<string, number>; // written above
+  } catch {
+    return {};
+  }
 }

@@ -9,7 +9,6 @@ import type {
 } from '../../../shared/engine/reporting/browser-report.ts';
 import type { ReportedAddress } from '../../../shared/engine/wire/payload.ts';
 import { Second } from '../../../shared/units.ts';
-import { causesOf, toDifference } from './judge-thrown.ts';
 import { toMinimalEnvelope } from './minimal-envelope.ts';
 import type { Deliver } from './reporting.ts';
 import { isLoadFailure, isMeant, isNetworkFailure, read } from './thrown.ts';
@@ -102,7 +101,7 @@ export function deliverReports(early: EarlyErrors, loadReporter: LoadReporter): 
     if (isServersPlace(said) && !isAddress(read(thrown, 'digest'))) return;
     const cause = read(thrown, 'cause') ?? thrown;
     const kind = cause === thrown && isMismatch(said) ? 'hydration' : toKind(cause);
-    report(cause, 'react.recoverable', { ...details, kind, said: toDifference(said) });
+    report(cause, 'react.recoverable', { ...details, kind, said });
   }
 
   function tellShown({ error, thrown, onAddress }: NonNullable<Happening['shown']>, details: Details): void {
@@ -199,4 +198,17 @@ function isObject(value: unknown): value is WeakKey {
 
 function toHex(part: number): string {
   return part.toString(16).padStart(8, '0');
+}
+
+/** Maximum length of a chain of causes, which can be endless (count). */
+const MAX_CAUSES = 10;
+
+/** Returns a thrown value and its causes, outermost first. Never throws. */
+export function causesOf(thrown: unknown): unknown[] {
+  const chain = [thrown];
+  for (let link = thrown; chain.length < MAX_CAUSES; chain.push(link)) {
+    link = read(link, 'cause');
+    if (link === undefined || link === null || chain.includes(link)) break;
+  }
+  return chain;
 }

@@ -1,5 +1,8 @@
-import type { BrowserReport, BrowserReporting } from '../../../shared/engine/reporting/browser-report.ts';
-import { REPORT_TAGS } from '../../../shared/engine/reporting/report-tags.ts';
+import {
+  type BrowserReport,
+  type BrowserReporting,
+  REPORT_TAGS,
+} from '../../../shared/engine/reporting/browser-report.ts';
 import { read } from './thrown.ts';
 
 interface EnvelopeSource {

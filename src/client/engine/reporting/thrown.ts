@@ -1,4 +1,4 @@
-// In the first load. Code that is only needed for judging is in `judge-thrown.ts`.
+// In the first load. Code that is only needed for judging is in `deliver-reports.ts`.
 
 import { isControlFlow } from '../../../shared/engine/routing/control-flow.ts';
 

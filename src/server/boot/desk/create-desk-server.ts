@@ -1,5 +1,5 @@
 import { createDeskApp, type DeskAppDeps } from '../../desk/desk-app.ts';
-import { toConnectionLimits } from '../../engine/connection/connection-limits.ts';
+import { toConnectionLimits } from '../../engine/connection/connections.ts';
 import { createHttpServer, type HttpServer } from '../../engine/connection/http-server.ts';
 import { toSecurityHeaders } from '../../engine/protection/security-headers.ts';
 import type { Bootstrap } from '../bootstrap.ts';

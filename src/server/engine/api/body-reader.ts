@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { KiB } from '../../../shared/units.ts';
 import * as limits from '../../limits.ts';
-import { HttpError } from '../errors/http-error.ts';
-import { VisitorGone } from '../errors/visitor-gone.ts';
+import { HttpError, VisitorGone } from '../errors/http-error.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { toSender } from '../request/to-sender.ts';
 

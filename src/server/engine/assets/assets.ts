@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import { ASSET_PREFIX } from '../../../shared/engine/wire/protocol.ts';
 import { acceptsEncoding } from '../request/accept-encoding.ts';
-import { parseRange } from '../request/byte-range.ts';
 import { matchesEtag } from '../request/etag.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendText } from '../request/send-body.ts';
@@ -95,4 +94,26 @@ function chooseRepresentation(file: PublicFile, acceptEncoding: string): Represe
   return file.representations.find(
     ({ encoding }) => encoding === undefined || acceptsEncoding(acceptEncoding, encoding),
   );
+}
+
+/** First and last byte, inclusive. */
+interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Parses one range of a representation (RFC 9110, section 14). Several ranges, other units and malformed headers are
+ * ignored, as the RFC allows, so that the whole representation is sent.
+ */
+function parseRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '');
+  if (!match || (match[1] === '' && match[2] === '')) return undefined;
+  const [, first = '', last = ''] = match;
+  if (first === '')
+    return Number(last) > 0 && size > 0 ? { start: Math.max(0, size - Number(last)), end: size - 1 } : 'unsatisfiable';
+  const start = Number(first);
+  const end = last === '' ? size - 1 : Math.min(Number(last), size - 1);
+  if (last !== '' && Number(last) < start) return undefined;
+  return start < size ? { start, end } : 'unsatisfiable';
 }

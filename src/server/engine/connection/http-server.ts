@@ -9,8 +9,7 @@ import { type HeaderList, SECURITY_HEADERS } from '../protection/security-header
 import { endWith } from '../request/raw-reply.ts';
 import { sendText } from '../request/send-body.ts';
 import type { Step } from '../request/step.ts';
-import type { ConnectionLimits } from './connection-limits.ts';
-import { type Connections, trackConnections } from './connections.ts';
+import { type ConnectionLimits, type Connections, trackConnections } from './connections.ts';
 import { drainUnreadBodies } from './unread-bodies.ts';
 
 export interface HttpServer {

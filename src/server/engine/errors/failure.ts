@@ -14,7 +14,7 @@ export type FailureOrigin =
   | 'service'
   | 'browser';
 
-/** The kind of an incident. All but `exception` have separate keys (`digest/special.ts`). */
+/** The kind of an incident. All but `exception` have separate keys (`digest/create-digest.ts`). */
 export type FailureKind =
   | 'exception'
   | 'hydration'

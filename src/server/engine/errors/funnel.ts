@@ -9,9 +9,8 @@ import { createFailureRecorder, type FailureContext, type Recorded, type Recorde
 import { causesOf, read, readError } from './digest/read-error.ts';
 import { type Failure, type FailureKind, type FailureOrigin, type Reporter, toAddress } from './failure.ts';
 import { type FailureLinks, NO_LINKS } from './failure-links.ts';
-import { statusOf, toPublicError } from './http-error.ts';
+import { isVisitorGone, statusOf, toPublicError } from './http-error.ts';
 import type { Scrubber } from './scrub.ts';
-import { isVisitorGone } from './visitor-gone.ts';
 
 export type { FailureContext } from './create-failure.ts';
 

@@ -1,7 +1,7 @@
 import { server } from '../../../shared/engine/reporting/report.ts';
 import { currentRequest } from '../request/request-info.ts';
 import type { ServerReportOptions } from './create-failure.ts';
-import type { Failure } from './failure.ts';
+import type { Breadcrumb, Failure } from './failure.ts';
 import type { Funnel } from './funnel.ts';
 
 /** One for the process, because timers and jobs report too, and nothing passes anything to them. */
@@ -33,4 +33,24 @@ export function report(error: unknown, options: ServerReportOptions = {}): strin
 export function setTags(tags: NonNullable<Failure['tags']>): void {
   const info = currentRequest();
   if (info) info.tags = { ...info.tags, ...tags };
+}
+
+/**
+ * Adds a breadcrumb to the request that the running code works for, so that an incident shows what led to it. Outside
+ * a request it does nothing.
+ *
+ * @param data few and short values: each is cut at 250 characters, and scrubbed of anything that looks like a secret
+ */
+export function addBreadcrumb(
+  category: string,
+  message: string,
+  { level, data }: Pick<Breadcrumb, 'level' | 'data'> = {},
+): void {
+  currentRequest()?.addBreadcrumb({
+    at: Date.now(),
+    category,
+    message,
+    ...(level ? { level } : {}),
+    ...(data ? { data } : {}),
+  });
 }

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
+import { styleText } from 'node:util';
 import pino, { type Logger } from 'pino';
 import { KiB, MiB, Second } from '../../../shared/units.ts';
-import { toRequestLine } from './request-line.ts';
 
 interface LoggerOptions {
   readonly level: string;
@@ -108,4 +108,31 @@ function toIsoTime(): string {
     secondText = `,"time":"${new Date(second).toISOString().slice(0, -4)}`; // without `000Z`
   }
   return `${secondText}${String(milliseconds).padStart(3, '0')}Z"`;
+}
+
+/** The fields of an access log entry that a terminal shows. */
+interface RequestEntry {
+  readonly time: number;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly ms: number;
+  readonly digest?: string;
+  readonly gone?: boolean;
+}
+
+/**
+ * Formats one short line for a request, for development. Assets that were served get no line.
+ *
+ * @param line an entry of the log, as JSON
+ * @returns undefined if the entry is not about a request
+ */
+export function toRequestLine(line: string): string | undefined {
+  if (!line.includes('"msg":"request"')) return undefined;
+  const { time, method, path, status, ms, digest, gone } = JSON.parse(line) as RequestEntry;
+  if (path.startsWith('/assets/') && status < 400) return '';
+  const colour = status >= 500 ? 'red' : status >= 400 ? 'yellow' : 'green';
+  const clock = styleText('gray', new Date(time).toTimeString().slice(0, 8));
+  const after = [digest, gone && 'the visitor left'].filter(Boolean).map((words) => `  ${words}`);
+  return `${clock} ${method} ${path} ${styleText(colour, String(status))} ${ms} ms${after.join('')}\n`;
 }

@@ -1,6 +1,5 @@
-import type { PagePayload } from '../../../shared/engine/wire/payload.ts';
+import type { PageError, PagePayload } from '../../../shared/engine/wire/payload.ts';
 import type { Path } from '../../../shared/engine/wire/wire.ts';
-import type { Loaded } from './loaded.ts';
 import type { CachedPage } from './page-cache.ts';
 import type { LoadPersonal } from './personal.ts';
 
@@ -66,4 +65,30 @@ export interface ShellPage {
   readonly marks: ShellMarks;
   /** React's state (JSON). Undefined if no hole is rendered. */
   readonly postponed: string | undefined;
+}
+
+/** A `redirect()` of a guard, loader, action or render. */
+export interface Redirect {
+  readonly kind: 'redirect';
+  readonly status: number;
+  readonly location: string;
+}
+
+/** The result of guards and loaders. */
+export type Loaded = Redirect | { readonly kind: 'gone' } | LoadedPage;
+
+export interface LoadedPage {
+  readonly kind: 'page';
+  readonly status: number;
+  /** By route id. Every matched route has a key. */
+  readonly data: Record<string, unknown>;
+  readonly errors?: Record<string, PageError>;
+  /** The combined version of the loaders, from before they ran. */
+  readonly version?: string;
+}
+
+/** An error in place of a route. The loaders of that route and its children do not run. */
+export interface Blocked {
+  readonly routeId: string;
+  readonly error: PageError;
 }

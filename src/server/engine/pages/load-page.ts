@@ -1,8 +1,8 @@
 import { NOT_FOUND_ROUTE } from '../../../shared/engine/wire/protocol.ts';
 import { holdRejections } from '../../../shared/engine/wire/wire.ts';
-import { VisitorGone } from '../errors/visitor-gone.ts';
+import { VisitorGone } from '../errors/http-error.ts';
 import { inSpan } from '../request/timings.ts';
-import type { Blocked, Loaded, LoadedPage } from './loaded.ts';
+import type { Blocked, Loaded, LoadedPage } from './kept.ts';
 import type { PageRequest } from './page-request.ts';
 import type { PageServices } from './page-response.ts';
 import type { LoaderArgs, PageTable, ServerPage } from './server-page.ts';

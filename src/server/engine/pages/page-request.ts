@@ -2,7 +2,7 @@ import type { Request as ExpressRequest, Response as ExpressResponse } from 'exp
 import type { Params } from 'react-router';
 import { WHOLE_KEY } from '../../../shared/engine/wire/protocol.ts';
 import type { FailureContext } from '../errors/funnel.ts';
-import { VisitorGone } from '../errors/visitor-gone.ts';
+import { VisitorGone } from '../errors/http-error.ts';
 import type { RenderLimiter } from '../protection/overload.ts';
 import { onClose } from '../request/on-close.ts';
 import { type RequestInfo, requestInfo } from '../request/request-info.ts';

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Funnel } from '../errors/funnel.ts';
-import { VisitorGone } from '../errors/visitor-gone.ts';
+import { VisitorGone } from '../errors/http-error.ts';
 import { runForRequest } from '../request/request-info.ts';
 import type { PageMatch } from './match-page.ts';
 import { type PageRequest, PageTimeout } from './page-request.ts';

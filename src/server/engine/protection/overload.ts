@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import { MiB } from '../../../shared/units.ts';
-import { VisitorGone } from '../errors/visitor-gone.ts';
+import { VisitorGone } from '../errors/http-error.ts';
 import type { Count } from '../monitoring/count.ts';
 import { toPageUrl } from '../pages/page-url.ts';
 import { isApiPath } from '../request/api-path.ts';

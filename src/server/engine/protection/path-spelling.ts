@@ -1,3 +1,4 @@
+import type { Request } from 'express';
 import { decodePercent } from '../request/decode-percent.ts';
 
 /** The result for a request's path: its only spelling, or a sentence for the caller. */
@@ -68,4 +69,19 @@ function decodeLoosely(text: string): string {
 /** RFC 3986 section 3.3: `pchar` is kept, everything else is encoded, in upper case. */
 function encodePath(decoded: string): string {
   return encodeURIComponent(decoded).replace(/%(?:2F|24|26|2B|2C|3B|3D|3A|40)/g, decodeURIComponent);
+}
+
+/**
+ * Whether a request is for this path or one below it, as an Express app matches it: case does not matter, nor does a
+ * slash at the end. For steps that guard routes or an existing app: `isBelow(request, '/admin')` is true for
+ * `/Admin/users` and false for `/administrator`.
+ *
+ * @param path as it is read, such as `/größe`
+ */
+export function isBelow({ baseUrl, path: own }: Request, path: `/${string}`): boolean {
+  return toComparable(baseUrl + own).startsWith(toComparable(toSpelling(path)));
+}
+
+function toComparable(path: string): string {
+  return (path.endsWith('/') ? path : `${path}/`).toLowerCase();
 }

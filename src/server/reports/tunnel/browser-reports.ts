@@ -2,6 +2,7 @@ import { MAX_VALUE_LENGTH } from '../../../shared/engine/limits.ts';
 import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
 import { Second } from '../../../shared/units.ts';
 import type { Failure, FailureKind, StackFrame } from '../../engine/errors/failure.ts';
+import { trimFailure } from '../../engine/errors/trim.ts';
 import type { Count } from '../../engine/monitoring/count.ts';
 import { toFrameFile } from './event-errors.ts';
 import { toEventId } from './event-to-failure.ts';
@@ -11,7 +12,7 @@ import { type FailureParts, type ReportScrubber, type Sender, toScrubbed } from 
 import type { TokenBuckets } from './token-buckets.ts';
 
 interface BrowserReportParts extends FailureParts {
-  readonly keep: (failure: Failure, sender: Sender) => boolean;
+  readonly keep: (failure: Failure) => boolean;
   readonly newIncidents: NewIncidents;
   readonly toOverflow: (failure: Failure) => Failure;
   /** By digest. One report per minute says as much as all of them. */
@@ -83,7 +84,7 @@ async function takeReport(report: unknown, sender: Sender, parts: BrowserReportP
   if (parts.perDigest.take(failure.digest) > 0) return countIgnored('thinned', parts);
   if (parts.together.take('') > 0) return countIgnored('thinned', parts);
   const admitted = await parts.newIncidents.admit(failure.digest);
-  parts.keep(admitted ? failure : parts.toOverflow(failure), sender);
+  parts.keep(admitted ? failure : parts.toOverflow(failure));
 }
 
 /** Converts a `report-uri` body, which has one report with other names. */
@@ -212,13 +213,13 @@ function toFailure(
   page: string,
   age: number,
   sender: Sender,
-  { makeDigest, scrubber, now, trim }: BrowserReportParts,
+  { makeDigest, scrubber }: BrowserReportParts,
 ): Failure {
   const errors = source ? [{ class: '', message: '', frames: [source] }] : [];
   const made = makeDigest({ kind, side: 'browser', errors, details });
   const id = toEventId();
   const agent = sender.userAgent && toScrubbed(sender.userAgent, scrubber, MAX_VALUE_LENGTH);
-  return trim({
+  return trimFailure({
     id,
     digest: made.digest,
     occurrence: toOccurrence(id),
@@ -227,7 +228,7 @@ function toFailure(
     kind,
     side: 'browser',
     origin: 'browser',
-    at: now() - age,
+    at: Date.now() - age,
     build: '',
     release: '',
     errors: [],

@@ -1,6 +1,5 @@
 import { KiB } from '../../../shared/units.ts';
-import { ReportError } from './report-error.ts';
-import { type JsonRecord, parseReportRecord } from './report-json.ts';
+import { type JsonRecord, parseReportRecord, ReportError } from './report-json.ts';
 
 /**
  * Sentry's envelope: a line of JSON, then items. Each item is a line of JSON and a payload. The item's header

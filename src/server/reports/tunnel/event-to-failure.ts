@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { MAX_BREADCRUMBS, MAX_VALUE_LENGTH } from '../../../shared/engine/limits.ts';
 import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
-import { REPORT_TAGS } from '../../../shared/engine/reporting/report-tags.ts';
+import { REPORT_TAGS } from '../../../shared/engine/reporting/browser-report.ts';
 import { Day, Hour, Minute, Second } from '../../../shared/units.ts';
 import type { Breadcrumb, Failure, FailureKind, RequestRecord } from '../../engine/errors/failure.ts';
+import { trimFailure } from '../../engine/errors/trim.ts';
 import { readEventErrors } from './event-errors.ts';
 import { isRecord, type JsonRecord, toLine, toList, toRecord } from './report-json.ts';
 import { type FailureParts, type KnownBuild, type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
@@ -50,7 +51,7 @@ export function toFailure(event: JsonRecord, { id, build, sender }: Reported, pa
   const route = readRoute(event, parts);
   const made = parts.makeDigest({ kind: readKind(given), side: 'browser', errors, route });
   const echoOf = readAddress(given[REPORT_TAGS.echo]);
-  return parts.trim({
+  return trimFailure({
     id,
     digest: echoOf?.slice(0, 8) ?? made.digest,
     occurrence: toOccurrence(id),
@@ -61,7 +62,7 @@ export function toFailure(event: JsonRecord, { id, build, sender }: Reported, pa
     side: 'browser',
     origin: 'browser',
     ...(event.level === 'warning' && { level: event.level }),
-    at: readTime(event.timestamp, parts.now()),
+    at: readTime(event.timestamp),
     ...build,
     errors,
     title: made.title,
@@ -70,7 +71,7 @@ export function toFailure(event: JsonRecord, { id, build, sender }: Reported, pa
     ...readTrace(event),
     request: readRequest(event, sender, scrubber),
     componentStack: componentStack && scrubber.text(componentStack),
-    breadcrumbs: readBreadcrumbs(event, parts),
+    breadcrumbs: readBreadcrumbs(event, scrubber),
     tags: readTags(event.tags, scrubber),
     extra: readExtra(event, scrubber),
     visitor: sender.visitor,
@@ -151,7 +152,8 @@ export function toHex(value: unknown, length: number): string | undefined {
   return sound ? value : undefined;
 }
 
-function readTime(timestamp: unknown, now: number, maxAge = MAX_AGE): number {
+function readTime(timestamp: unknown, maxAge = MAX_AGE): number {
+  const now = Date.now();
   const at = typeof timestamp === 'string' ? Date.parse(timestamp) : toNumber(timestamp) * Second;
   return at > now - maxAge && at < now + MAX_AHEAD ? Math.round(at) : now;
 }
@@ -174,19 +176,19 @@ function readRequest(event: JsonRecord, sender: Sender, scrubber: ReportScrubber
   };
 }
 
-function readBreadcrumbs(event: JsonRecord, parts: FailureParts): Breadcrumb[] | undefined {
+function readBreadcrumbs(event: JsonRecord, scrubber: ReportScrubber): Breadcrumb[] | undefined {
   const { breadcrumbs } = event;
   const values = toList(isRecord(breadcrumbs) ? breadcrumbs.values : breadcrumbs).filter(isRecord);
-  const kept = values.slice(-MAX_BREADCRUMBS).map((value) => toBreadcrumb(value, parts));
+  const kept = values.slice(-MAX_BREADCRUMBS).map((value) => toBreadcrumb(value, scrubber));
   return kept.length > 0 ? kept : undefined;
 }
 
-function toBreadcrumb(value: JsonRecord, { scrubber, now }: FailureParts): Breadcrumb {
+function toBreadcrumb(value: JsonRecord, scrubber: ReportScrubber): Breadcrumb {
   const message = toLine(value.message, MAX_VALUE_LENGTH * 2) ?? '';
   const data = toScalars(scrubber.value(toRecord(value.data)), scrubber);
   const level = toLevel(value.level);
   return {
-    at: readTime(value.timestamp, now(), MAX_BREADCRUMB_AGE),
+    at: readTime(value.timestamp, MAX_BREADCRUMB_AGE),
     category: toScrubbed(
       toLine(value.category ?? value.type, MAX_VALUE_LENGTH) ?? 'default',
       scrubber,

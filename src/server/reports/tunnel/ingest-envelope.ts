@@ -1,3 +1,4 @@
+import { isNotFoundTransaction, noiseOf } from '../../../shared/engine/reporting/ignored-errors.ts';
 import { MiB } from '../../../shared/units.ts';
 import type { Failure } from '../../engine/errors/failure.ts';
 import type { Count } from '../../engine/monitoring/count.ts';
@@ -6,8 +7,7 @@ import { type Envelope, parseEnvelope } from './envelope.ts';
 import { findBuild, toEventId, toFailure } from './event-to-failure.ts';
 import type { NewIncidents } from './new-incidents.ts';
 import type { RecentIds } from './recent-ids.ts';
-import { ReportError } from './report-error.ts';
-import { isRecord, type JsonRecord, parseReportRecord } from './report-json.ts';
+import { isRecord, type JsonRecord, parseReportRecord, ReportError } from './report-json.ts';
 import type { FailureParts, Sender, Upstream } from './report-parts.ts';
 import { rewriteTraceHeader, rewriteTransaction } from './rewrite-transaction.ts';
 
@@ -17,10 +17,6 @@ interface EnvelopeParts extends FailureParts {
   /** Journals a failure. Returns false if that failed. */
   readonly keep: (failure: Failure) => boolean;
   readonly echoes: Echoes;
-  /** Returns the reason for ignoring a failure, such as an extension's error. */
-  readonly ignore: (failure: Failure) => string | undefined;
-  /** Returns the reason for ignoring the payload of a `transaction`, such as one of a page that does not exist. */
-  readonly ignoreTransaction: (payload: unknown) => string | undefined;
   readonly newIncidents: NewIncidents;
   readonly recentIds: RecentIds;
   /** Moves a failure past the limit on new incidents to the incident that reports the limit. */
@@ -130,7 +126,7 @@ async function takeFailure(failure: Failure, parts: EnvelopeParts): Promise<Omit
     if (isIgnored(reason, parts)) countItem('event', upstream ? 'dropped' : 'kept', parts);
     return reason !== undefined;
   };
-  if (isDropped(parts.ignore(failure))) return { stored: true };
+  if (isDropped(noiseOf({ errors: failure.errors, pageUrl: failure.request?.url }))) return { stored: true };
   const { echoOf } = failure;
   if (echoOf !== undefined && isDropped((await echoes.admit(echoOf)) ? undefined : 'echo')) {
     // The same digest as for an echo that is kept, so that strangers learn nothing from the response.
@@ -152,7 +148,8 @@ async function forwardTransaction(
   parts: EnvelopeParts,
 ): Promise<void> {
   const { upstream, environment, scrubber } = parts;
-  if (isIgnored(parts.ignoreTransaction(transaction), parts)) return countItem('transaction', 'dropped', parts);
+  if (isIgnored(isNotFoundTransaction(transaction) ? 'not-found' : undefined, parts))
+    return countItem('transaction', 'dropped', parts);
   const id = toEventId(transaction.event_id);
   const build = await findBuild(transaction, parts);
   const header = { event_id: id, ...(isRecord(trace) && { trace: rewriteTraceHeader(trace, scrubber) }) };

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gunzip, inflate } from 'node:zlib';
 import { MiB } from '../../../shared/units.ts';
 import { bodies } from '../../engine/api/body-reader.ts';
-import { ReportError } from './report-error.ts';
+import { ReportError } from './report-json.ts';
 
 /** The largest body before decoding (bytes). A browser's event has at most a tenth of it. */
 const MAX_WIRE_BYTES = MiB;

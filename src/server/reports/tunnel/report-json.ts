@@ -1,6 +1,6 @@
-import { measureJson } from '../../engine/api/json-shape.ts';
+import { measureJson } from '../../engine/api/parse-json.ts';
+import { HttpError } from '../../engine/errors/http-error.ts';
 import { MAX_JSON_DEPTH, MAX_JSON_NODES } from '../../limits.ts';
-import { ReportError } from './report-error.ts';
 
 /** Keys that can reach a prototype when objects are merged. */
 const REACHING_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
@@ -73,4 +73,12 @@ function decodeStrictly(bytes: Uint8Array, what: string): string {
 
 function dropReachingKeys(key: string, value: unknown): unknown {
   return REACHING_KEYS.has(key) ? undefined : value;
+}
+
+/** A report was rejected. The message is sent back, so it must not repeat any content of the report. */
+export class ReportError extends HttpError {
+  constructor(status: 400 | 403 | 413 | 415, message: string, headers?: Readonly<Record<string, string>>) {
+    super(status, message, headers);
+    this.name = 'ReportError';
+  }
 }

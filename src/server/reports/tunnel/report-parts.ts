@@ -23,9 +23,6 @@ export interface FailureParts {
   readonly findBuild: (named: string) => Promise<KnownBuild | undefined>;
   /** Whether a route has this pattern. */
   readonly isRoute: (pattern: string) => boolean;
-  readonly trim: (failure: Failure) => Failure;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
 }
 
 /** The Sentry project of SENTRY_DSN. */
@@ -47,8 +44,6 @@ export interface Sender {
   /** Names of the cookies. */
   readonly credentials: readonly string[];
   readonly visitor: string;
-  /** The IP address of the connection, or the one that a trusted proxy reports. */
-  readonly address: string;
 }
 
 /** Extra length for scrubbing (UTF-16 code units), because no pattern matches a secret that is cut in half. */

@@ -5,8 +5,7 @@ import { Minute, Second } from '../../../shared/units.ts';
 import { listCredentials } from '../../engine/errors/create-failure.ts';
 import type { Failure } from '../../engine/errors/failure.ts';
 import type { FailureLinks } from '../../engine/errors/failure-links.ts';
-import { HttpError } from '../../engine/errors/http-error.ts';
-import { isVisitorGone } from '../../engine/errors/visitor-gone.ts';
+import { HttpError, isVisitorGone } from '../../engine/errors/http-error.ts';
 import type { Count } from '../../engine/monitoring/count.ts';
 import { isOfThisSite } from '../../engine/protection/cross-site.ts';
 import type { Origins } from '../../engine/protection/origins.ts';
@@ -14,15 +13,14 @@ import { refuse } from '../../engine/request/refuse.ts';
 import { requestInfo } from '../../engine/request/request-info.ts';
 import type { Step } from '../../engine/request/step.ts';
 import { toSender } from '../../engine/request/to-sender.ts';
-import type { MayOpen } from '../report-store.ts';
+import type { MayOpen, ReportStore } from '../report-store.ts';
 import { takeBrowserReports } from './browser-reports.ts';
 import { createEchoes } from './echoes.ts';
 import { ingestEnvelope, type Taken } from './ingest-envelope.ts';
-import { createNewIncidents } from './new-incidents.ts';
-import { createOverflow } from './overflow.ts';
+import { createNewIncidents, createOverflow } from './new-incidents.ts';
 import { readReport } from './read-report-body.ts';
 import { createRecentIds } from './recent-ids.ts';
-import { ReportError } from './report-error.ts';
+import { ReportError } from './report-json.ts';
 import type { KnownBuild, MakeReportDigest, ReportScrubber, Sender, Upstream } from './report-parts.ts';
 import { type BucketSize, createTokenBuckets } from './token-buckets.ts';
 import type { Visitors } from './visitors.ts';
@@ -32,24 +30,14 @@ export interface TunnelOptions {
   readonly path: string;
   readonly origins: Origins;
   readonly upstream?: Upstream | undefined;
-  /** Journals a failure. Returns false if that failed. */
-  readonly journal: (failure: Failure) => boolean;
-  /** Whether the failure at this address still needs an echo. A rejection counts as no. */
-  readonly isEchoAwaited: (address: string) => Promise<boolean>;
+  readonly store: Omit<ReportStore, 'listBuilds'>;
   readonly makeDigest: MakeReportDigest;
-  /** Whether there is an incident or an alias with this digest. A rejection counts as no. */
-  readonly isKnownDigest: (digest: string) => boolean | Promise<boolean>;
   /** Returns the build with this id, or the newest one of this release. */
   readonly findBuild: (named: string) => Promise<KnownBuild | undefined>;
   /** Whether a route has this pattern. */
-  readonly isRoute?: (pattern: string) => boolean;
+  readonly isRoute: (pattern: string) => boolean;
   /** Also removes the request's credentials, because its page may repeat them. */
   readonly scrubberOf: (req: IncomingMessage) => ReportScrubber;
-  readonly trim: (failure: Failure) => Failure;
-  /** Returns the reason for ignoring a failure, for example `extension`. */
-  readonly ignore?: (failure: Failure) => string | undefined;
-  /** Returns the reason for ignoring the payload of a `transaction`. */
-  readonly ignoreTransaction?: (payload: unknown) => string | undefined;
   /** Replaces the sender's environment in transactions for the upstream. */
   readonly environment?: string | undefined;
   readonly visitors: Visitors;
@@ -62,8 +50,6 @@ export interface TunnelOptions {
   /** Responds if the tunnel itself fails. */
   readonly fail: (error: unknown, req: IncomingMessage, res: ServerResponse) => void;
   readonly limits?: Partial<TunnelLimits>;
-  /** Milliseconds since 1970. */
-  readonly now?: () => number;
 }
 
 /** The DSN that browsers get without an upstream: `https://spillway@example.com/1`. */
@@ -103,21 +89,17 @@ const RETRY_AFTER = 30;
  * without an origin is not from a page, or is a browser's own report.
  */
 export function tunnel(options: TunnelOptions): Step {
-  const { path, origins, upstream, visitors, count, scrubberOf, fail, now = Date.now } = options;
+  const { path, origins, store, upstream, visitors, count, scrubberOf, fail } = options;
   const { perAddress, together } = { ...LIMITS, ...options.limits };
   const senders = createTokenBuckets(perAddress);
   const all = createTokenBuckets(together);
-  const newIncidents = createNewIncidents({ isKnown: options.isKnownDigest });
+  const newIncidents = createNewIncidents({ isKnown: (digest) => store.isKnownDigest(digest) });
   const parts = {
     ...options,
-    now,
     newIncidents,
-    echoes: createEchoes({ isAwaited: options.isEchoAwaited }),
+    echoes: createEchoes({ isAwaited: (address) => store.isEchoAwaited(address) }),
     keep,
     isOurDsn,
-    isRoute: options.isRoute ?? (() => false),
-    ignore: options.ignore ?? (() => undefined),
-    ignoreTransaction: options.ignoreTransaction ?? (() => undefined),
     recentIds: createRecentIds(),
     toOverflow: createOverflow(options.makeDigest),
     perDigest: createTokenBuckets(REPORTS_PER_DIGEST),
@@ -157,7 +139,6 @@ export function tunnel(options: TunnelOptions): Step {
       userAgent: req.headers['user-agent'],
       credentials: listCredentials(req.headers),
       visitor: visitors.toVisitor(address, id),
-      address,
     };
   }
 
@@ -173,7 +154,7 @@ export function tunnel(options: TunnelOptions): Step {
   }
 
   function keep(failure: Failure): boolean {
-    const stored = options.journal(failure);
+    const stored = store.journal(failure);
     const { digest, occurrence, kind, title, build, release, route, requestId, echoOf } = failure;
     const line = { digest, occurrence, side: 'browser', kind, title, build, release, route, requestId, echoOf };
     if (stored) options.log.warn(line, 'A browser reported a failure.');

@@ -1,6 +1,6 @@
 import { createMemoryRouter } from 'react-router';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { decodeOnce } from '../../../../src/client/engine/navigation/decode-once.ts';
+import { decodeOnce } from '../../../../src/client/engine/navigation/browser-router.ts';
 
 const routes = [
   { path: '/people/:id', children: [{ path: '/people/:id/:tab?' }] },

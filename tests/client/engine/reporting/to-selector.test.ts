@@ -1,6 +1,6 @@
 import { JSDOM } from 'jsdom';
 import { afterEach, expect, it, vi } from 'vitest';
-import { toSelector } from '../../../../src/client/engine/reporting/to-selector.ts';
+import { toSelector } from '../../../../src/client/engine/reporting/sentry.ts';
 
 afterEach(() => void vi.unstubAllGlobals());
 

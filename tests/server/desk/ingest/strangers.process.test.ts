@@ -9,7 +9,7 @@ import { createOrigins } from '../../../../src/server/engine/protection/origins.
 import { ECHO_AGE } from '../../../../src/server/reports/tunnel/echoes.ts';
 import { openTunnel } from '../../../../src/server/reports/tunnel/open-tunnel.ts';
 import { toOccurrence } from '../../../../src/shared/engine/reporting/address.ts';
-import { REPORT_TAGS } from '../../../../src/shared/engine/reporting/report-tags.ts';
+import { REPORT_TAGS } from '../../../../src/shared/engine/reporting/browser-report.ts';
 import { createTestApp, spyOnLog, TEST_SERVER } from '../../../support/app.ts';
 import { createFailure, openTestDesk } from '../../../support/desk.ts';
 import { createFolder } from '../../../support/folder.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { measureJson } from '../../../../src/server/engine/api/json-shape.ts';
-import { parseJson } from '../../../../src/server/engine/api/parse-json.ts';
+import { measureJson, parseJson } from '../../../../src/server/engine/api/parse-json.ts';
 import { HttpError } from '../../../../src/server/engine/errors/http-error.ts';
 
 function read(text: string | Buffer, nodes?: number): unknown {

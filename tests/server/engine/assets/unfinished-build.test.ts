@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { indexPublicFiles } from '../../../../src/server/engine/assets/public-files.ts';
 import { isUnfinished, untilBuilt } from '../../../../src/server/engine/assets/unfinished-build.ts';
-import { createTableLoader } from '../../../../src/server/engine/errors/digest/load-location-table.ts';
+import { createTableLoader } from '../../../../src/server/engine/errors/digest/location-table.ts';
 import { createFolder } from '../../../support/folder.ts';
 
 const log = { warn: () => undefined };

@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import type { RequestHandler } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { toConnectionLimits, toMaxConnections } from '../../../../src/server/engine/connection/connection-limits.ts';
+import { toConnectionLimits, toMaxConnections } from '../../../../src/server/engine/connection/connections.ts';
 import type { HttpServerOptions } from '../../../../src/server/engine/connection/http-server.ts';
 import { createProxyTrust } from '../../../../src/server/engine/protection/proxy-trust.ts';
 import { spyOnLog, startTestServer } from '../../../support/app.ts';

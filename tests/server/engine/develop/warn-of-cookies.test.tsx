@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { warnOfCookies } from '../../../../src/server/engine/develop/warn-of-cookies.ts';
+import { warnOfCookies } from '../../../../src/server/engine/develop/development.ts';
 import { startPages, toDataPath } from '../../../support/pages-app.tsx';
 
 const PREFETCH = { Purpose: 'prefetch' };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readBodyFields } from '../../../../src/server/engine/errors/body-fields.ts';
+import { readBodyFields } from '../../../../src/server/engine/errors/create-failure.ts';
 import { createScrubber } from '../../../../src/server/engine/errors/scrub.ts';
 
 const read = (body: unknown, keep: readonly string[] = []) => readBodyFields(body, keep, createScrubber());

@@ -2,8 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import type { FailureLinks } from '../../../../src/server/engine/errors/failure-links.ts';
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
-import { HttpError } from '../../../../src/server/engine/errors/http-error.ts';
-import { VisitorGone } from '../../../../src/server/engine/errors/visitor-gone.ts';
+import { HttpError, VisitorGone } from '../../../../src/server/engine/errors/http-error.ts';
 import { RequestInfo } from '../../../../src/server/engine/request/request-info.ts';
 import {
   ControlFlowResponse,

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { toRequestLine } from '../../../../src/server/engine/monitoring/request-line.ts';
+import { toRequestLine } from '../../../../src/server/engine/monitoring/logger.ts';
 
 const time = new Date(2026, 10, 22, 9, 5, 7).getTime();
 

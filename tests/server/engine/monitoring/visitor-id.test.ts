@@ -29,25 +29,16 @@ it('is what the product returns, read at most once a request and only if needed'
   expect(asked).toHaveBeenCalledTimes(1);
   expect((await ask(() => 'ann', { times: 0 })).asked).not.toHaveBeenCalled();
   expect((await ask(() => 'x'.repeat(10_000))).ids[0]).toHaveLength(200);
+  expect((await ask(() => '')).ids).toEqual([undefined]);
 });
 
-it.each<[string, find: () => unknown, words: RegExp, first?: string]>([
-  ['throws', () => expect.unreachable(), /failed/],
-  ['returns a promise', () => Promise.reject(new Error('late')), /non-empty string/],
-  ['returns a number', () => 7, /non-empty string/],
-  ['returns an empty text', () => '', /non-empty string/],
-  [
-    'is slow',
-    () => {
-      for (const end = performance.now() + 30; performance.now() < end; );
-      return 'ann';
-    },
-    /blocked/,
-    'ann',
-  ],
-])('is not asked for a minute if it %s, which is logged', async (_how, find, words, first) => {
+it.each<[string, find: () => unknown]>([
+  ['throws', () => expect.unreachable()],
+  ['returns a promise', () => Promise.reject(new Error('late'))],
+  ['returns a number', () => 7],
+])('is unknown if it %s, which is logged once', async (_how, find) => {
   const { ids, warn, asked } = await ask(find as Find, { requests: 3 });
-  expect(ids).toEqual([first, undefined, undefined]);
-  expect(asked).toHaveBeenCalledTimes(1);
-  expect(warn.mock.calls.map(([, text]) => text)).toEqual([expect.stringMatching(words)]);
+  expect(ids).toEqual([undefined, undefined, undefined]);
+  expect(asked).toHaveBeenCalledTimes(3);
+  expect(warn).toHaveBeenCalledTimes(1);
 });

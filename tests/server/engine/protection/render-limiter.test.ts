@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { VisitorGone } from '../../../../src/server/engine/errors/visitor-gone.ts';
+import { VisitorGone } from '../../../../src/server/engine/errors/http-error.ts';
 import {
   createRenderLimiter,
   type RenderLimiterOptions,

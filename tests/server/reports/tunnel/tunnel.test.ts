@@ -150,7 +150,7 @@ describe('an envelope with an event', () => {
 
   it('gets 503 if it could not be stored, and is stored when it is sent again', async () => {
     const answers = [false, true];
-    const broken = await start({ journal: () => answers.shift() ?? false });
+    const broken = await start({ store: { journal: () => answers.shift() ?? false } });
     const body = toSound(broken);
     const reply = await post(body, {}, broken);
     expect([reply.status, reply.headers.get('retry-after'), await reply.json()]).toEqual([503, '30', {}]);

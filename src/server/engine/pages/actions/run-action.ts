@@ -1,8 +1,8 @@
 import type { ActionResult, PageError } from '../../../../shared/engine/wire/payload.ts';
 import { readAction } from '../../../../shared/engine/wire/protocol.ts';
 import { inSpan } from '../../request/timings.ts';
+import type { Loaded, LoadedPage } from '../kept.ts';
 import { type LoadOptions, runGuards, untilEnd } from '../load-page.ts';
-import type { Loaded, LoadedPage } from '../loaded.ts';
 import type { PageRequest } from '../page-request.ts';
 import type { PageServices } from '../page-response.ts';
 import { type LoaderArgs, type PageTable, Refusal, type ServerPage } from '../server-page.ts';

@@ -1,7 +1,7 @@
 import type { Response as ExpressResponse } from 'express';
 import { WIRE_TYPE } from '../../../../shared/engine/wire/protocol.ts';
 import type { Encoded } from '../../../../shared/engine/wire/wire.ts';
-import { VisitorGone } from '../../errors/visitor-gone.ts';
+import { VisitorGone } from '../../errors/http-error.ts';
 import { matchesEtag } from '../../request/etag.ts';
 import type { PageExchange } from '../page-response.ts';
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { AssetManifest } from '../../../../shared/engine/wire/manifest.ts';
 import type { ActionResult, PageError, PagePayload } from '../../../../shared/engine/wire/payload.ts';
 import { type Encoded, type EncodeOptions, encode, WireError } from '../../../../shared/engine/wire/wire.ts';
-import type { LoadedPage } from '../loaded.ts';
+import type { LoadedPage } from '../kept.ts';
 import { type PageRequest, SharedPageRequest } from '../page-request.ts';
 import type { PageExchange, PageServices } from '../page-response.ts';
 

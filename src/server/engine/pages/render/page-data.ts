@@ -1,7 +1,7 @@
 import type { ActionResult, RedirectPayload } from '../../../../shared/engine/wire/payload.ts';
 import { WIRE_TYPE } from '../../../../shared/engine/wire/protocol.ts';
+import type { Loaded, LoadedPage } from '../kept.ts';
 import { loadGuarded, readVersion, runGuards } from '../load-page.ts';
-import type { Loaded, LoadedPage } from '../loaded.ts';
 import { digestOf, isAbsolute, type PageExchange, setPageHeaders, setStatus } from '../page-response.ts';
 import { sendShellData } from '../shell/send-shell.ts';
 import { isKnown, KEEP_AND_ASK, sendLines } from './data-lines.ts';

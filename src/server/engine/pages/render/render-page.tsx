@@ -8,8 +8,8 @@ import type { PageError, PagePayload } from '../../../../shared/engine/wire/payl
 import { FRAME_ROUTE } from '../../../../shared/engine/wire/protocol.ts';
 import { escapeHtml } from '../../errors/escape-html.ts';
 import type { Disposition } from '../../errors/funnel.ts';
-import { VisitorGone } from '../../errors/visitor-gone.ts';
-import type { Redirect } from '../loaded.ts';
+import { VisitorGone } from '../../errors/http-error.ts';
+import type { Redirect } from '../kept.ts';
 import { type PageRequest, SharedPageRequest } from '../page-request.ts';
 import type { PageServices } from '../page-response.ts';
 import { toHostRefusal } from '../static/shared-args.ts';

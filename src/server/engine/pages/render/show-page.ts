@@ -1,10 +1,10 @@
 import type { ActionResult } from '../../../../shared/engine/wire/payload.ts';
 import { sendLastResort } from '../../errors/error-handler.ts';
-import { VisitorGone } from '../../errors/visitor-gone.ts';
+import { VisitorGone } from '../../errors/http-error.ts';
 import { sendBusy } from '../../protection/busy-page.ts';
 import { inSpan } from '../../request/timings.ts';
+import type { LoadedPage } from '../kept.ts';
 import { loadGuarded, runGuards } from '../load-page.ts';
-import type { LoadedPage } from '../loaded.ts';
 import { type PageExchange, sendRedirect } from '../page-response.ts';
 import { sendShell } from '../shell/send-shell.ts';
 import { drawNonce, setDocumentHeaders } from './document-head.ts';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { HOLES_HEADER, WIRE_TYPE } from '../../../../shared/engine/wire/protocol.ts';
 import { encodeHoles } from '../../../../shared/engine/wire/wire.ts';
-import { VisitorGone } from '../../errors/visitor-gone.ts';
+import { VisitorGone } from '../../errors/http-error.ts';
 import { requestInfo } from '../../request/request-info.ts';
 import { isCrawler } from '../crawler.ts';
 import type { KeptShell, ShellPage } from '../kept.ts';
@@ -12,8 +12,8 @@ import { askForWhole, drawNonce, setDocumentHeaders, toTraceMeta } from '../rend
 import { toEncodeOptions } from '../render/encode-page.ts';
 import { PageSink } from '../render/page-sink.ts';
 import { Render } from '../render/render-page.tsx';
-import { fillHoles } from './fill-holes.ts';
 import { toShellKey } from './kept-shell.ts';
+import { fillHoles } from './load-from-shell.ts';
 
 /** A shell whose holes are still to be sent. */
 interface Begun {

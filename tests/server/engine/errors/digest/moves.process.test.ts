@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createLocations } from '../../../../../build/sites.mjs';
 import { createDigest, type DigestResult } from '../../../../../src/server/engine/errors/digest/create-digest.ts';
-import { loadLocationTable } from '../../../../../src/server/engine/errors/digest/load-location-table.ts';
+import { loadLocationTable } from '../../../../../src/server/engine/errors/digest/location-table.ts';
 import { bundleProject } from '../../../../support/bundled-project.ts';
 import { createFolder } from '../../../../support/folder.ts';
 

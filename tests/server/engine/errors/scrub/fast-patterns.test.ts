@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { parseSync, Visitor } from 'oxc-parser';
 import { expect, it } from 'vitest';
-import { isFastPattern } from '../../../../../src/server/engine/errors/scrub/is-fast-pattern.ts';
+import { isFastPattern } from '../../../../../src/server/engine/errors/scrub/scrub-settings.ts';
 import { listPathPatterns } from '../../../../../src/server/engine/errors/scrub/secret-path.ts';
 import { listRequestSecrets } from '../../../../../src/server/engine/errors/scrub/secret-values.ts';
 import { createScrubber } from '../../../../../src/server/engine/errors/scrub.ts';

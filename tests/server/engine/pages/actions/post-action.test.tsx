@@ -8,7 +8,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { conflict, invalid } from '../../../../../src/server/engine/pages/server-page.ts';
 import { Await } from '../../../../../src/shared/engine/rendering/await.tsx';
 import { useActionResult, useData } from '../../../../../src/shared/engine/rendering/hooks.ts';
-import { createActionUses } from '../../../../../src/shared/engine/routing/actions.ts';
+import { createActionUses } from '../../../../../src/shared/engine/routing/actions.tsx';
 import {
   forbidden,
   notFound,

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { causesOf } from '../../../../src/client/engine/reporting/deliver-reports.ts';
+import { isLoadFailure } from '../../../../src/client/engine/reporting/thrown.ts';
+
+const hostile = new Proxy(new Error('never read'), {
+  get() {
+    throw new Error('a trap');
+  },
+});
+
+describe('causesOf', () => {
+  it('follows causes, and stops at a cycle', () => {
+    const inner: Error & { cause?: unknown } = new Error('inner');
+    const outer = new Error('outer', { cause: inner });
+    expect(causesOf(outer)).toEqual([outer, inner]);
+    inner.cause = outer;
+    expect(causesOf(outer)).toEqual([outer, inner]);
+  });
+
+  it.each([[undefined], [null], ['words'], [7], [Symbol('s')], [hostile]])('never throws: %#', (thrown) => {
+    expect(causesOf(thrown)).toHaveLength(1);
+    expect(isLoadFailure(thrown)).toBe(false);
+  });
+});
+
+describe('isLoadFailure', () => {
+  it.each([
+    'Failed to fetch dynamically imported module: https://a.example/assets/a-X.js',
+    'error loading dynamically imported module: https://a.example/assets/a-X.js',
+    'Importing a module script failed.',
+  ])('recognizes browser messages for a module that failed to load: %s', (message) => {
+    expect(isLoadFailure(new TypeError(message))).toBe(true);
+  });
+});
