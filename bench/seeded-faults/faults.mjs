@@ -362,21 +362,21 @@ const TABLE = [
   [
     'tunnel',
     'an echo counts repeatedly',
-    `${TUNNEL}/echoes.ts`,
+    `${TUNNEL}/memory.ts`,
     'if (at !== undefined && now() - at < ECHO_AGE) return false;',
     'if (at !== undefined && at > now()) return false;',
   ],
   [
     'tunnel',
     'new incidents have no limit',
-    `${TUNNEL}/new-incidents.ts`,
+    `${TUNNEL}/memory.ts`,
     'if (openedAt.length >= MAX_AN_HOUR) return false;',
     'if (openedAt.length >= MAX_ADMITTED) return false;',
   ],
   [
     'tunnel',
     'buckets overflow',
-    `${TUNNEL}/token-buckets.ts`,
+    `${TUNNEL}/memory.ts`,
     'bucket.tokens = Math.min(burst, bucket.tokens',
     'bucket.tokens = Math.max(burst, bucket.tokens',
   ],
@@ -391,7 +391,7 @@ const TABLE = [
     'tunnel',
     'a report that was not stored counts as seen',
     `${TUNNEL}/ingest-envelope.ts`,
-    '  if (id !== undefined && !stored) parts.recentIds.forget(id);\n',
+    '  else parts.recentIds.forget(id);\n',
     '',
   ],
   // API

@@ -1,18 +1,18 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createHttpServer } from '../../../../src/server/engine/connection/http-server.ts';
 import { emptyLocationTable } from '../../../../src/server/engine/errors/digest/location-table.ts';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { createScrubber } from '../../../../src/server/engine/errors/scrub.ts';
 import { createOrigins } from '../../../../src/server/engine/protection/origins.ts';
-import { ECHO_AGE } from '../../../../src/server/reports/tunnel/echoes.ts';
-import { openTunnel } from '../../../../src/server/reports/tunnel/open-tunnel.ts';
+import { ECHO_AGE } from '../../../../src/server/reports/tunnel/memory.ts';
+import { openTunnel } from '../../../../src/server/reports/tunnel/tunnel.ts';
 import { toOccurrence } from '../../../../src/shared/engine/reporting/address.ts';
 import { REPORT_TAGS } from '../../../../src/shared/engine/reporting/browser-report.ts';
 import { createTestApp, spyOnLog, TEST_SERVER } from '../../../support/app.ts';
 import { createFailure, openTestDesk } from '../../../support/desk.ts';
 import { createFolder } from '../../../support/folder.ts';
-import { createHash, randomBytes } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
 
 const newId = () => randomBytes(16).toString('hex');
 

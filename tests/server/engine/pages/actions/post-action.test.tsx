@@ -1,19 +1,34 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import express from 'express';
+import { renderToStaticMarkup } from 'react-dom/server';
+import { Outlet } from 'react-router';
+import { describe, expect, it, vi } from 'vitest';
 import { type ActionArgs, conflict, invalid } from '../../../../../src/server/engine/pages/server-page.ts';
 import { Await } from '../../../../../src/shared/engine/rendering/await.tsx';
 import { useActionResult, useData } from '../../../../../src/shared/engine/rendering/hooks.ts';
 import { createActionUses, Form } from '../../../../../src/shared/engine/routing/actions.tsx';
-import { forbidden, notFound, publicError, redirect, unauthorized } from '../../../../../src/shared/engine/routing/control-flow.ts';
+import {
+  forbidden,
+  notFound,
+  publicError,
+  redirect,
+  unauthorized,
+} from '../../../../../src/shared/engine/routing/control-flow.ts';
 import { ACTION_ACCEPT } from '../../../../../src/shared/engine/wire/protocol.ts';
-import { BUILD_ID, CanaryError, createGate, leakIn, parseData, parseDocument, startPages, type TestPage } from '../../../../support/pages-app.tsx';
+import {
+  BUILD_ID,
+  CanaryError,
+  createGate,
+  leakIn,
+  parseData,
+  parseDocument,
+  startPages,
+  type TestPage,
+} from '../../../../support/pages-app.tsx';
 import { askRaw, sendRaw } from '../../../../support/raw-http.ts';
 import { until } from '../../../../support/until.ts';
-import express from 'express';
-import { once } from 'node:events';
-import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { renderToStaticMarkup } from 'react-dom/server';
-import { Outlet } from 'react-router';
-import { describe, expect, it, vi } from 'vitest';
 
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 const DATA = { ...FORM, Accept: ACTION_ACCEPT };
