@@ -7,7 +7,7 @@ import { jsonBody } from '../../src/server/engine/api/body-limits.ts';
 import { resource } from '../../src/server/engine/api/resource.ts';
 import { toConnectionLimits } from '../../src/server/engine/connection/connections.ts';
 import { createHttpServer, type HttpServerOptions } from '../../src/server/engine/connection/http-server.ts';
-import type { FailureLinks } from '../../src/server/engine/errors/failure-links.ts';
+import type { FailureLinks } from '../../src/server/engine/errors/failure.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import type { PageSteps } from '../../src/server/engine/pages/page-handlers.ts';
 import { createOrigins } from '../../src/server/engine/protection/origins.ts';

@@ -10,8 +10,7 @@ import { createEarlyScript } from '../../src/server/engine/pages/render/early-sc
 import type { ServerPage } from '../../src/server/engine/pages/server-page.ts';
 import { createContentPolicy } from '../../src/server/engine/protection/content-policy.ts';
 import { createOrigins } from '../../src/server/engine/protection/origins.ts';
-import type { DocumentProps } from '../../src/shared/engine/rendering/document.ts';
-import type { ErrorPageProps, ErrorPages } from '../../src/shared/engine/rendering/engine-context.ts';
+import type { DocumentProps, ErrorPageProps, ErrorPages } from '../../src/shared/engine/rendering/engine-context.ts';
 import type { PageModule, RouteDefinition } from '../../src/shared/engine/routing/routes.ts';
 import type { AssetManifest } from '../../src/shared/engine/wire/manifest.ts';
 import type { PagePayload } from '../../src/shared/engine/wire/payload.ts';

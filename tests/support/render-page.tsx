@@ -10,8 +10,7 @@ import { Ending, type PageRequest, PageTimeout } from '../../src/server/engine/p
 import { renderPage } from '../../src/server/engine/pages/render/render-page.tsx';
 import type { LoaderArgs, PageTable, ServerPage } from '../../src/server/engine/pages/server-page.ts';
 import { RequestInfo } from '../../src/server/engine/request/request-info.ts';
-import type { DocumentProps } from '../../src/shared/engine/rendering/document.ts';
-import type { ErrorPages } from '../../src/shared/engine/rendering/engine-context.ts';
+import type { DocumentProps, ErrorPages } from '../../src/shared/engine/rendering/engine-context.ts';
 import { toShownError } from '../../src/shared/engine/rendering/page-error.ts';
 import { createRouteTree } from '../../src/shared/engine/routing/route-objects.ts';
 import type { PageModule, RouteDefinition } from '../../src/shared/engine/routing/routes.ts';

@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AssetManifest } from '../../shared/engine/wire/manifest.ts';
 import { listRemovedSettings, readConfig } from '../config.ts';
 import { DESTINATION_FILES, listTokens } from '../destination-settings.ts';
 import { createLogger } from '../engine/monitoring/logger.ts';
 import { createMetrics } from '../engine/monitoring/metrics.ts';
+import { ConfigError } from '../engine/settings.ts';
 import { requireDataFolder } from './data-folder.ts';
-import { readManifest } from './read-manifest.ts';
 
 /** The first things that a start reads, and that everything else uses. */
 export type Bootstrap = Awaited<ReturnType<typeof bootstrap>>;
@@ -24,4 +27,16 @@ export async function bootstrap(dist: string) {
   /** Who can read the metrics, and more. */
   const listed = listTokens(config, log);
   return { dist, config, manifest, release, log, flush, metrics, listed };
+}
+
+/** @throws ConfigError if there is no build */
+export function readManifest(dist: string): AssetManifest {
+  try {
+    // Written by the same build.
+    return JSON.parse(readFileSync(join(dist, 'manifest.json'), 'utf8')) as AssetManifest;
+  } catch {
+    throw new ConfigError([
+      'There is no usable build (dist/manifest.json is missing or broken). Run "npm run build" first.',
+    ]);
+  }
 }

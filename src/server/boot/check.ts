@@ -7,8 +7,8 @@ import { DESTINATION_FILES, DESTINATION_PATHS, readKeptToken } from '../destinat
 import { CHECK_PATH, CHECK_PAUSE, FORGED_ADDRESS, type SeenRequest } from '../engine/monitoring/check-page.ts';
 import type { ProductSettings } from '../engine/product.ts';
 import { ConfigError, type Environment } from '../engine/settings.ts';
+import { readManifest } from './bootstrap.ts';
 import { findExisting, requireWritable, UnwritableFolderError } from './data-folder.ts';
-import { readManifest } from './read-manifest.ts';
 
 /** A line of the report. An error makes the command exit with 1. */
 export interface Finding {

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { ComponentType } from 'react';
-import type { DocumentProps } from '../../shared/engine/rendering/document.ts';
-import type { ErrorPages } from '../../shared/engine/rendering/engine-context.ts';
+import type { DocumentProps, ErrorPages } from '../../shared/engine/rendering/engine-context.ts';
 import type { RouteDefinition } from '../../shared/engine/routing/routes.ts';
 import { createApp } from '../app.ts';
 import type { Config } from '../config.ts';
@@ -28,7 +27,7 @@ import { createProxyTrust } from '../engine/protection/proxy-trust.ts';
 import { toSecurityHeaders } from '../engine/protection/security-headers.ts';
 import type { TracedProject } from '../engine/request/trace-headers.ts';
 import { requireMembers } from '../engine/wiring.ts';
-import { openTunnel } from '../reports/tunnel/open-tunnel.ts';
+import { openTunnel } from '../reports/tunnel/tunnel.ts';
 import { openSentry } from '../sentry/open-sentry.ts';
 import { type Bootstrap, bootstrap } from './bootstrap.ts';
 import type { TunnelParts } from './destination.ts';

@@ -1,6 +1,6 @@
 import { START_ERRORS } from '../destination.ts';
 import { ListenError } from '../engine/connection/listen.ts';
-import { onStopSignal } from '../engine/connection/stop-signals.ts';
+import { onStopSignal } from '../engine/connection/stop.ts';
 import { loadLocationTable } from '../engine/errors/digest/location-table.ts';
 import { parseStack } from '../engine/errors/digest/parse-stack.ts';
 import { ConfigError } from '../engine/settings.ts';

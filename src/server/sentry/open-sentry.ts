@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
-import type { FailureLinks } from '../engine/errors/failure-links.ts';
-import type { Count } from '../engine/monitoring/count.ts';
+import type { FailureLinks } from '../engine/errors/failure.ts';
+import type { Count } from '../engine/monitoring/metrics.ts';
 import type { Sentry } from './sentry.ts';
 
 interface OpenSentryOptions {

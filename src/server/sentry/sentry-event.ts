@@ -1,7 +1,13 @@
 import { MAX_EVENT_BYTES } from '../../shared/engine/limits.ts';
-import type { Breadcrumb, ErrorRecord, Failure, RequestRecord, StackFrame } from '../engine/errors/failure.ts';
-import { toAddress } from '../engine/errors/failure.ts';
-import type { FailureLinks } from '../engine/errors/failure-links.ts';
+import {
+  type Breadcrumb,
+  type ErrorRecord,
+  type Failure,
+  type FailureLinks,
+  type RequestRecord,
+  type StackFrame,
+  toAddress,
+} from '../engine/errors/failure.ts';
 import { cutText, trimFailure } from '../engine/errors/trim.ts';
 
 export interface SentryEventOptions {

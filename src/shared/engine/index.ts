@@ -4,8 +4,7 @@
 export { ApiError, type Client, createClient } from './api/client.ts';
 export { operation } from './api/operation.ts';
 export { Await } from './rendering/await.tsx';
-export type { DocumentProps } from './rendering/document.ts';
-export type { ErrorPageProps, ErrorPages } from './rendering/engine-context.ts';
+export type { DocumentProps, ErrorPageProps, ErrorPages } from './rendering/engine-context.ts';
 export { FailureHelp } from './rendering/failure-help.tsx';
 export { useData, useHost, useNonce, usePageError, useRefresh } from './rendering/hooks.ts';
 export type { ReportOptions } from './reporting/browser-report.ts';

@@ -1,8 +1,13 @@
 import { type ComponentType, type ReactNode, startTransition, useState } from 'react';
 import { hydrateRoot } from 'react-dom/client';
 import type { DataRouter, Location } from 'react-router';
-import type { DocumentProps } from '../../../shared/engine/rendering/document.ts';
-import { type Engine, EngineContext, type ErrorPages } from '../../../shared/engine/rendering/engine-context.ts';
+import {
+  type DocumentProps,
+  type Engine,
+  EngineContext,
+  type ErrorPages,
+} from '../../../shared/engine/rendering/engine-context.ts';
+
 // Nearly all pages use hooks and links. In the entry they take less than as chunks.
 import '../../../shared/engine/rendering/hooks.ts';
 import { toShownError } from '../../../shared/engine/rendering/page-error.ts';

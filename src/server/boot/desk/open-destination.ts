@@ -1,5 +1,4 @@
-import type { RequestHandler } from 'express';
-import { Router } from 'express';
+import { type RequestHandler, Router } from 'express';
 import { routes } from '../../../shared/desk/routes.tsx';
 import type { OperatorApp } from '../../app.ts';
 import type { Config } from '../../config.ts';
@@ -10,7 +9,7 @@ import { createDeskOrigins } from '../../desk/desk-app.ts';
 import { isTakenByDesk } from '../../desk/desk-path.ts';
 import { createDeskPages, type DeskPages } from '../../desk/pages/desk-pages.ts';
 import { listen, toHttpUrl } from '../../engine/connection/listen.ts';
-import type { FailureLinks } from '../../engine/errors/failure-links.ts';
+import type { FailureLinks } from '../../engine/errors/failure.ts';
 import { requestInfo } from '../../engine/request/request-info.ts';
 import type { Bootstrap } from '../bootstrap.ts';
 import type { Destination, OperatorParts, Operators } from '../destination.ts';

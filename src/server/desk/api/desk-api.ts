@@ -5,7 +5,7 @@ import { mountApi } from '../../engine/api/mount-api.ts';
 import type { DocumentFacts } from '../../engine/api/openapi.ts';
 import { apiNotFound } from '../../engine/api/resource.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
-import { privateReplies } from '../../engine/protection/private-replies.ts';
+import { privateReplies } from '../../engine/protection/security-headers.ts';
 import { RETRY_LONGEST } from '../limits.ts';
 import type { DeskFacts } from '../pages/context.ts';
 import { toStoreWords } from '../pages/unless-away.ts';

@@ -1,5 +1,5 @@
 import { type Address, parseAddress } from '../../engine/errors/parse-address.ts';
-import { ECHO_AGE } from '../../reports/tunnel/echoes.ts';
+import { ECHO_AGE } from '../../reports/tunnel/memory.ts';
 import { type IncidentKey, toKey } from './incident-key.ts';
 import { insertRows, placeholders, type Sql, toColumn } from './sql.ts';
 import type { StoreContext } from './store-context.ts';

@@ -1,5 +1,5 @@
 import { Minute, Second } from '../../../shared/units.ts';
-import type { Count } from '../../engine/monitoring/count.ts';
+import type { Count } from '../../engine/monitoring/metrics.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { RETRY_FIRST, RETRY_LONGEST } from '../limits.ts';
 import { QueryFailedError, type QueryFailure, StoreAwayError } from '../store/sql.ts';

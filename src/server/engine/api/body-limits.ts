@@ -3,8 +3,7 @@ import { parse as parseQuery } from 'node:querystring';
 import type { RequestHandler } from 'express';
 import { MAX_API_BODY_BYTES, MAX_FORM_FIELDS, MAX_JSON_NODES } from '../../limits.ts';
 import { badRequest, HttpError, unsupportedMediaType } from '../errors/http-error.ts';
-import { isInUtf8, readContentType } from '../request/content-type.ts';
-import { decodeFormText } from '../request/decode-utf8.ts';
+import { decodeFormText, isInUtf8, readContentType } from '../request/content-type.ts';
 import { bodies } from './body-reader.ts';
 import { parseJson } from './parse-json.ts';
 

@@ -1,6 +1,6 @@
 import { MAX_JSON_DEPTH, MAX_JSON_NODES } from '../../limits.ts';
 import { badRequest, HttpError } from '../errors/http-error.ts';
-import { decodeUtf8 } from '../request/decode-utf8.ts';
+import { decodeUtf8 } from '../request/content-type.ts';
 
 /**
  * Parses untrusted JSON, so that the result says exactly what was sent. Numbers that JavaScript cannot represent,

@@ -3,14 +3,14 @@ import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import * as limits from '../../limits.ts';
 import { describeStatus } from '../errors/http-error.ts';
-import type { Count } from '../monitoring/count.ts';
+import type { Count } from '../monitoring/metrics.ts';
 import type { ProxyTrust } from '../protection/proxy-trust.ts';
 import { type HeaderList, SECURITY_HEADERS } from '../protection/security-headers.ts';
-import { endWith } from '../request/raw-reply.ts';
 import { sendText } from '../request/send-body.ts';
 import type { Step } from '../request/step.ts';
 import { type ConnectionLimits, type Connections, trackConnections } from './connections.ts';
 import { drainUnreadBodies } from './unread-bodies.ts';
+import { endWith } from './upgrades.ts';
 
 export interface HttpServer {
   readonly server: Server;

@@ -45,7 +45,7 @@ export function drainUnreadBodies(
   const broken = new WeakSet<Socket>();
 
   function drain(socket: Socket, request: IncomingMessage | undefined): void {
-    const sender = toSender(request ? toClientAddress(request, trust) : (socket.remoteAddress ?? ''));
+    const sender = toSender(request?.socket ? toClientAddress(request, trust) : (socket.remoteAddress ?? ''));
     const others = senders.get(sender) ?? 0;
     if (others >= senderBodies) {
       close(socket);

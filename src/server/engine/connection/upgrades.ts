@@ -1,4 +1,4 @@
-import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { type IncomingMessage, type Server, ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import express, { type Request, type RequestHandler } from 'express';
@@ -12,8 +12,12 @@ import { hostCheck } from '../protection/host-check.ts';
 import { normalizeUrl } from '../protection/normalize-url.ts';
 import type { Origins } from '../protection/origins.ts';
 import type { ProxyTrust } from '../protection/proxy-trust.ts';
-import { securityHeaders, toSecurityHeaders } from '../protection/security-headers.ts';
-import { endWith } from '../request/raw-reply.ts';
+import {
+  type HeaderList,
+  SECURITY_HEADERS,
+  securityHeaders,
+  toSecurityHeaders,
+} from '../protection/security-headers.ts';
 import { requestId } from '../request/request-id.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { chain, type Step } from '../request/step.ts';
@@ -185,4 +189,22 @@ function sameSite(origins: Origins, log: Logger, covers: (path: string) => boole
     notice(req);
     refuseOtherSite(req, res);
   };
+}
+
+/**
+ * Writes a whole reply to a bare socket and closes it, even if the peer does not close its side. The body is empty:
+ * the request can be a HEAD, even if it broke before its method could be read.
+ */
+export function endWith(
+  socket: Socket,
+  status: number,
+  headers: HeaderList = SECURITY_HEADERS,
+  more: HeaderList = [],
+): void {
+  const lines = [...more, ...headers].map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  socket.write(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n` +
+      `Content-Length: 0\r\nCache-Control: no-store\r\n${lines}\r\n`,
+  );
+  socket.destroySoon();
 }

@@ -4,8 +4,7 @@ import { parseStack } from '../errors/digest/parse-stack.ts';
 import { readErrors } from '../errors/digest/read-error.ts';
 import type { ErrorRecord, StackFrame } from '../errors/failure.ts';
 import { LINE_END } from '../errors/line-end.ts';
-import { createClientMaps } from './client-maps.ts';
-import { readSourceText } from './read-source-text.ts';
+import { createClientMaps, readSourceText } from './source-table.ts';
 
 /** Lines shown before and after the line of the error (count). */
 const AROUND = 3;

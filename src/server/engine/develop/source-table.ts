@@ -1,5 +1,6 @@
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
+import { createRequire, SourceMap } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
 import { toFrameFile } from '../errors/digest/frame-file.ts';
 import {
   emptyLocationTable,
@@ -8,8 +9,6 @@ import {
   parseLocationTable,
 } from '../errors/digest/location-table.ts';
 import type { StackFrame } from '../errors/failure.ts';
-import { createClientMaps } from './client-maps.ts';
-import { readSourceText } from './read-source-text.ts';
 
 type CreateLocations = (root: string, dist: string, path: string, text: string) => string;
 
@@ -56,4 +55,72 @@ export function createSourceTable(dist: string): LocationTable {
     has: () => true,
     isWritten: (path, property) => tableOf(path).isWritten(path, property),
   };
+}
+
+interface Place {
+  /** Absolute. */
+  readonly file: string;
+  /** 1-based, like `column`. */
+  readonly line: number;
+  readonly column: number;
+}
+
+/**
+ * Returns a function that finds the source of a position in a served script. It keeps maps until their files change.
+ *
+ * @param dist the folder of the build
+ */
+export function createClientMaps(dist: string) {
+  const client = join(dist, 'client');
+  const maps = new Map<string, { readonly changed: number; readonly map: SourceMap | undefined }>();
+
+  function mapOf(file: string): SourceMap | undefined {
+    const changed = statSync(`${file}.map`, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    const known = maps.get(file);
+    if (known?.changed === changed) return known.map;
+    const map = readMap(file);
+    maps.set(file, { changed, map });
+    return map;
+  }
+
+  /** @param path of the script's URL, such as `/assets/main-X7K2.js`; line and column are 1-based */
+  return function toSource(path: string, line: number, column: number): Place | undefined {
+    const file = join(client, path);
+    if (!file.startsWith(client)) return undefined;
+    const entry = mapOf(file)?.findEntry(line - 1, column - 1);
+    if (!entry || !('originalSource' in entry)) return undefined;
+    return {
+      file: resolve(dirname(file), String(entry.originalSource)),
+      line: entry.originalLine + 1,
+      column: entry.originalColumn + 1,
+    };
+  };
+}
+
+function readMap(file: string): SourceMap | undefined {
+  try {
+    const { sourceRoot: _, ...map } = JSON.parse(readFileSync(`${file}.map`, 'utf8'));
+    return new SourceMap(map);
+  } catch {
+    return undefined; // scripts of other sites have no map here
+  }
+}
+
+/**
+ * Returns the text that positions in a source refer to: the file, unless a plugin has changed it (`source-texts.mjs`).
+ *
+ * @param dist the folder of the build
+ * @param file relative to the root
+ * @throws if there is no such file
+ */
+export function readSourceText(dist: string, file: string): string {
+  return readTexts(dist)[file] ?? readFileSync(join(dirname(dist), file), 'utf8');
+}
+
+function readTexts(dist: string): Readonly<Record<string, string>> {
+  try {
+    return JSON.parse(readFileSync(join(dist, 'texts.json'), 'utf8')) as Readonly<Record<string, string>>;
+  } catch {
+    return {}; // no build has succeeded yet
+  }
 }

@@ -3,12 +3,19 @@ import { type ControlFlowResponse, isControlFlow } from '../../../shared/engine/
 import type { PageError } from '../../../shared/engine/wire/payload.ts';
 import { RETRY_HEADER } from '../../../shared/engine/wire/protocol.ts';
 import { Second } from '../../../shared/units.ts';
-import type { Count } from '../monitoring/count.ts';
+import type { Count } from '../monitoring/metrics.ts';
 import { currentRequest } from '../request/request-info.ts';
 import { createFailureRecorder, type FailureContext, type Recorded, type RecorderOptions } from './create-failure.ts';
 import { causesOf, read, readError } from './digest/read-error.ts';
-import { type Failure, type FailureKind, type FailureOrigin, type Reporter, toAddress } from './failure.ts';
-import { type FailureLinks, NO_LINKS } from './failure-links.ts';
+import {
+  type Failure,
+  type FailureKind,
+  type FailureLinks,
+  type FailureOrigin,
+  NO_LINKS,
+  type Reporter,
+  toAddress,
+} from './failure.ts';
 import { isVisitorGone, statusOf, toPublicError } from './http-error.ts';
 import type { Scrubber } from './scrub.ts';
 

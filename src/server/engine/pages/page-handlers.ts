@@ -1,8 +1,7 @@
 import type { Request as ExpressRequest, Response as ExpressResponse, RequestHandler } from 'express';
 import type { ComponentType } from 'react';
 import { MAX_ACTION_BYTES } from '../../../shared/engine/limits.ts';
-import type { DocumentProps } from '../../../shared/engine/rendering/document.ts';
-import type { ErrorPages } from '../../../shared/engine/rendering/engine-context.ts';
+import type { DocumentProps, ErrorPages } from '../../../shared/engine/rendering/engine-context.ts';
 import { createRouteTree } from '../../../shared/engine/routing/route-objects.ts';
 import type { PageModule, RouteDefinition } from '../../../shared/engine/routing/routes.ts';
 import type { AssetManifest } from '../../../shared/engine/wire/manifest.ts';

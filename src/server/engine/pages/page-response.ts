@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Response as ExpressResponse } from 'express';
 import type { ComponentType } from 'react';
-import type { DocumentProps } from '../../../shared/engine/rendering/document.ts';
-import type { ErrorPages } from '../../../shared/engine/rendering/engine-context.ts';
+import type { DocumentProps, ErrorPages } from '../../../shared/engine/rendering/engine-context.ts';
 import { toLocalLocation } from '../../../shared/engine/routing/control-flow.ts';
 import type { RouteTree } from '../../../shared/engine/routing/route-objects.ts';
 import type { PageModule } from '../../../shared/engine/routing/routes.ts';

@@ -3,13 +3,12 @@ import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
 import { Second } from '../../../shared/units.ts';
 import type { Failure, FailureKind, StackFrame } from '../../engine/errors/failure.ts';
 import { trimFailure } from '../../engine/errors/trim.ts';
-import type { Count } from '../../engine/monitoring/count.ts';
+import type { Count } from '../../engine/monitoring/metrics.ts';
 import { toFrameFile } from './event-errors.ts';
 import { toEventId } from './event-to-failure.ts';
-import type { NewIncidents } from './new-incidents.ts';
+import type { NewIncidents, TokenBuckets } from './memory.ts';
 import { isRecord, type JsonRecord, parseReportJson, toLine, toPosition, toRecord, toText } from './report-json.ts';
 import { type FailureParts, type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
-import type { TokenBuckets } from './token-buckets.ts';
 
 interface BrowserReportParts extends FailureParts {
   readonly keep: (failure: Failure) => boolean;

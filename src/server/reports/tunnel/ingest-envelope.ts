@@ -1,12 +1,10 @@
 import { isNotFoundTransaction, noiseOf } from '../../../shared/engine/reporting/ignored-errors.ts';
 import { MiB } from '../../../shared/units.ts';
 import type { Failure } from '../../engine/errors/failure.ts';
-import type { Count } from '../../engine/monitoring/count.ts';
-import type { Echoes } from './echoes.ts';
+import type { Count } from '../../engine/monitoring/metrics.ts';
 import { type Envelope, parseEnvelope } from './envelope.ts';
 import { findBuild, toEventId, toFailure } from './event-to-failure.ts';
-import type { NewIncidents } from './new-incidents.ts';
-import type { RecentIds } from './recent-ids.ts';
+import type { Echoes, NewIncidents, RecentIds } from './memory.ts';
 import { isRecord, type JsonRecord, parseReportRecord, ReportError } from './report-json.ts';
 import type { FailureParts, Sender, Upstream } from './report-parts.ts';
 import { rewriteTraceHeader, rewriteTransaction } from './rewrite-transaction.ts';

@@ -1,28 +1,37 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
+import { listPatterns, type RouteLine } from '../../../shared/engine/routing/routes.ts';
 import { Minute, Second } from '../../../shared/units.ts';
 import { listCredentials } from '../../engine/errors/create-failure.ts';
-import type { Failure } from '../../engine/errors/failure.ts';
-import type { FailureLinks } from '../../engine/errors/failure-links.ts';
+import { createDigest } from '../../engine/errors/digest/create-digest.ts';
+import type { LocationTable } from '../../engine/errors/digest/location-table.ts';
+import type { Failure, FailureLinks } from '../../engine/errors/failure.ts';
 import { HttpError, isVisitorGone } from '../../engine/errors/http-error.ts';
-import type { Count } from '../../engine/monitoring/count.ts';
+import { listRequestSecrets } from '../../engine/errors/scrub/secret-values.ts';
+import type { Scrubber } from '../../engine/errors/scrub.ts';
+import type { Count } from '../../engine/monitoring/metrics.ts';
 import { isOfThisSite } from '../../engine/protection/cross-site.ts';
 import type { Origins } from '../../engine/protection/origins.ts';
 import { refuse } from '../../engine/request/refuse.ts';
 import { requestInfo } from '../../engine/request/request-info.ts';
-import type { Step } from '../../engine/request/step.ts';
+import type { ErrorHandler, Step } from '../../engine/request/step.ts';
 import { toSender } from '../../engine/request/to-sender.ts';
 import type { MayOpen, ReportStore } from '../report-store.ts';
 import { takeBrowserReports } from './browser-reports.ts';
-import { createEchoes } from './echoes.ts';
 import { ingestEnvelope, type Taken } from './ingest-envelope.ts';
-import { createNewIncidents, createOverflow } from './new-incidents.ts';
+import {
+  type BucketSize,
+  createEchoes,
+  createKnownBuilds,
+  createNewIncidents,
+  createOverflow,
+  createRecentIds,
+  createTokenBuckets,
+} from './memory.ts';
 import { readReport } from './read-report-body.ts';
-import { createRecentIds } from './recent-ids.ts';
 import { ReportError } from './report-json.ts';
 import type { KnownBuild, MakeReportDigest, ReportScrubber, Sender, Upstream } from './report-parts.ts';
-import { type BucketSize, createTokenBuckets } from './token-buckets.ts';
 import type { Visitors } from './visitors.ts';
 
 export interface TunnelOptions {
@@ -220,4 +229,51 @@ function sendTaken(res: ServerResponse, { id, digest, stored }: Taken, url: stri
   res.setHeader('Content-Length', body.length);
   res.setHeader('Cache-Control', 'no-store');
   res.end(body);
+}
+
+interface OpenTunnelOptions
+  extends Pick<
+    TunnelOptions,
+    'path' | 'origins' | 'upstream' | 'environment' | 'visitors' | 'toUrl' | 'mayOpen' | 'count' | 'log'
+  > {
+  readonly store: ReportStore;
+  readonly build: string;
+  readonly release: string;
+  readonly namespace: string;
+  readonly table: () => LocationTable;
+  readonly scrubber: Scrubber;
+  /** The routes whose patterns are accepted. Senders could invent others. */
+  readonly routes: readonly RouteLine[];
+}
+
+/**
+ * The shortest credential that is scrubbed (UTF-16 code units). A shorter one can be a word of a message,
+ * and a value that a visitor has chosen must not change the digest.
+ */
+const MIN_CREDENTIAL_LENGTH = 16;
+
+/** Creates the tunnel. @returns a function that returns the step for an error handler */
+export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => Step {
+  const { build, release, namespace, table, scrubber, routes, ...shared } = options;
+  const patterns = new Set(listPatterns(routes));
+  const findBuild = createKnownBuilds({ own: { build, release }, list: () => shared.store.listBuilds() });
+
+  return (fail) =>
+    tunnel({
+      ...shared,
+      makeDigest: (input) => createDigest(input, { namespace, table: table() }),
+      findBuild,
+      isRoute: (pattern) => patterns.has(pattern),
+      scrubberOf: toRequestScrubber(scrubber),
+      fail,
+    });
+}
+
+/** Returns a scrubber that also removes the request's credentials, because its page may repeat them. */
+function toRequestScrubber(scrubber: Scrubber): (req: IncomingMessage) => Scrubber {
+  return ({ headers }) => scrubber.forReport(listRequestSecrets({ headers }, scrubber).filter(isLong));
+}
+
+function isLong(secret: string): boolean {
+  return secret.length >= MIN_CREDENTIAL_LENGTH;
 }

@@ -1,4 +1,4 @@
-import { type ComponentType, createContext, useContext } from 'react';
+import { type ComponentType, createContext, type ReactNode, useContext } from 'react';
 import type { Location } from 'react-router';
 import type { PageModule } from '../routing/routes.ts';
 import type { PageError, ReportedAddress } from '../wire/payload.ts';
@@ -81,4 +81,12 @@ export function useEngine(): Engine {
     );
   }
   return engine;
+}
+
+/** Props of the product's document (`<html>`, `<head>`, `<body>`). Outside the router, it cannot fail with a page. */
+export interface DocumentProps {
+  readonly lang: string;
+  /** The engine's elements for `<head>`. Render them last. */
+  readonly head: ReactNode;
+  readonly children: ReactNode;
 }

@@ -6,8 +6,8 @@ import { emptyLocationTable } from '../../../../src/server/engine/errors/digest/
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { createScrubber } from '../../../../src/server/engine/errors/scrub.ts';
 import { createOrigins } from '../../../../src/server/engine/protection/origins.ts';
-import { ECHO_AGE } from '../../../../src/server/reports/tunnel/echoes.ts';
-import { openTunnel } from '../../../../src/server/reports/tunnel/open-tunnel.ts';
+import { ECHO_AGE } from '../../../../src/server/reports/tunnel/memory.ts';
+import { openTunnel } from '../../../../src/server/reports/tunnel/tunnel.ts';
 import { toOccurrence } from '../../../../src/shared/engine/reporting/address.ts';
 import { REPORT_TAGS } from '../../../../src/shared/engine/reporting/browser-report.ts';
 import { createTestApp, spyOnLog, TEST_SERVER } from '../../../support/app.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
-import type { FailureLinks } from '../../../../src/server/engine/errors/failure-links.ts';
+import type { Failure, FailureLinks } from '../../../../src/server/engine/errors/failure.ts';
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { HttpError, VisitorGone } from '../../../../src/server/engine/errors/http-error.ts';
 import { RequestInfo } from '../../../../src/server/engine/request/request-info.ts';

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { toSender } from '../../../../src/server/engine/request/to-sender.ts';
-import { createEchoes } from '../../../../src/server/reports/tunnel/echoes.ts';
-import { createKnownBuilds } from '../../../../src/server/reports/tunnel/known-builds.ts';
-import { createNewIncidents } from '../../../../src/server/reports/tunnel/new-incidents.ts';
-import { createRecentIds } from '../../../../src/server/reports/tunnel/recent-ids.ts';
-import { createTokenBuckets } from '../../../../src/server/reports/tunnel/token-buckets.ts';
+import {
+  createEchoes,
+  createKnownBuilds,
+  createNewIncidents,
+  createRecentIds,
+  createTokenBuckets,
+} from '../../../../src/server/reports/tunnel/memory.ts';
 import { createVisitors, NO_DAY, type Salt } from '../../../../src/server/reports/tunnel/visitors.ts';
 import { Day, Hour, Minute } from '../../../../src/shared/units.ts';
 

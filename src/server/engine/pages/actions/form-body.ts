@@ -3,8 +3,7 @@ import type { Request as ExpressRequest, Response as ExpressResponse } from 'exp
 import { publicError } from '../../../../shared/engine/routing/control-flow.ts';
 import { ACTION_FIELD } from '../../../../shared/engine/wire/protocol.ts';
 import { bodies } from '../../api/body-reader.ts';
-import { isInUtf8, readContentType } from '../../request/content-type.ts';
-import { decodeFormText } from '../../request/decode-utf8.ts';
+import { decodeFormText, isInUtf8, readContentType } from '../../request/content-type.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 const MULTIPART = 'multipart/form-data';
