@@ -1,15 +1,12 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { type AddressInfo, connect, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type BodyLimits, type BodyRequest, createBodyReader } from '../../../../src/server/engine/api/body-reader.ts';
 import { createHttpServer } from '../../../../src/server/engine/connection/http-server.ts';
 import { HttpError } from '../../../../src/server/engine/errors/http-error.ts';
-import { VisitorGone } from '../../../../src/server/engine/errors/visitor-gone.ts';
 import { createOrigins } from '../../../../src/server/engine/protection/origins.ts';
 import { createProxyTrust } from '../../../../src/server/engine/protection/proxy-trust.ts';
 import { requestId } from '../../../../src/server/engine/request/request-id.ts';
-import { RequestInfo, setRequestInfo } from '../../../../src/server/engine/request/request-info.ts';
 import { sendText } from '../../../../src/server/engine/request/send-body.ts';
 import { chain } from '../../../../src/server/engine/request/step.ts';
 import { KiB, Minute, Second } from '../../../../src/shared/units.ts';
@@ -17,6 +14,7 @@ import { TEST_SERVER } from '../../../support/app.ts';
 import { createGate } from '../../../support/pages-app.tsx';
 import { parseReply } from '../../../support/raw-http.ts';
 import { until } from '../../../support/until.ts';
+import { openSocket } from '../connection/open-socket.ts';
 
 const LIMIT = 100 * KiB;
 
@@ -45,26 +43,13 @@ async function start({ use, decode, ...limits }: SiteOptions = {}) {
   );
   const { server } = createHttpServer(listener, { ...TEST_SERVER, log: pino({ enabled: false }) });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
+  onTestFinished(() => server.close().closeAllConnections());
   const { port } = server.address() as AddressInfo;
 
   /** Starts a body, and sends `bytes` of its `length`. */
   function begin(sender: string, bytes: number, length = LIMIT) {
-    const socket = connect(port, '127.0.0.1');
-    const body = { socket, text: '', isClosed: false };
     const head = `POST / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${sender}\r\nContent-Length: ${length}\r\n\r\n`;
-    socket.write(head + 'x'.repeat(bytes));
-    socket.on('data', (chunk) => {
-      body.text += chunk.toString('latin1');
-    });
-    socket.on('error', () => {});
-    socket.on('close', () => {
-      body.isClosed = true;
-    });
-    return body;
+    return openSocket(port, head + 'x'.repeat(bytes));
   }
 
   /** @returns the status of the response to a complete body */
@@ -169,37 +154,4 @@ it('is limited by decoding one body at a time, because each can take megabytes',
   });
   expect(await Promise.all(Array.from({ length: 20 }, () => post('203.0.113.1', 100)))).toEqual(Array(20).fill(200));
   expect(most).toBe(1);
-});
-
-describe('a body', () => {
-  function create(headers: Record<string, string> = {}) {
-    const req = new IncomingMessage(new Socket());
-    Object.assign(req.headers, headers);
-    setRequestInfo(req, new RequestInfo({ requestId: '1', method: 'POST', address: '::1', origin: 'http://a' }));
-    return { req, res: new ServerResponse(req), limit: LIMIT };
-  }
-  const keep = (body: Buffer) => body;
-
-  it('whose sender disconnected before it is read is rejected immediately', async () => {
-    const request = create();
-    request.req.destroy();
-    await until(() => request.req.closed, 'the end of the request');
-    await expect(createBodyReader().read(request, keep)).rejects.toBeInstanceOf(VisitorGone);
-  });
-
-  it('is rejected unread if its announced length is too large', async () => {
-    const request = create({ 'content-length': String(LIMIT + 1) });
-    await expect(createBodyReader().read(request, keep)).rejects.toMatchObject({ status: 413 });
-    expect(request.req.readableFlowing).toBeNull();
-  });
-
-  it('is rejected as soon as it is too large, and the rest is drained', async () => {
-    const request = create();
-    const read = createBodyReader().read(request, keep);
-    for (let turn = 0; turn < 5; turn += 1) request.req.push(Buffer.alloc(30 * KiB));
-    await expect(read).rejects.toMatchObject({ status: 413 });
-    expect(request.req.readableFlowing).toBe(true);
-    request.req.push(null);
-    await until(() => request.req.readableEnded, 'the end');
-  });
 });
