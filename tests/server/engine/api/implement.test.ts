@@ -468,7 +468,9 @@ describe('an idempotent operation', () => {
     const short = { body: { detail: expect.stringContaining('Use 16 to 255') } };
     await walk(
       start().app,
-      ...['1', 'order-2026-1', 'x'.repeat(15), 'x'.repeat(256)].map((key) => order('book', key, 400, short)),
+      ...['1', 'order-2026-1', 'x'.repeat(15), 'é'.repeat(20), 'x'.repeat(256)].map((key) =>
+        order('book', key, 400, short),
+      ),
     );
   });
 
