@@ -67,6 +67,6 @@ it.each([
   const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}\r\nContent-Length: ${100 * KiB}\r\n\r\n`;
   const bodies = Array.from({ length: 187 }, () => openSocket(port, head + ' '.repeat(99 * KiB)));
   const refused = () => bodies.flatMap(({ text }) => (text === '' ? [] : [parseReply(text).status]));
-  await until(() => refused().length >= 20, 'the bodies beyond the share');
+  await until(() => refused().length >= 20, 'the bodies beyond the share', 60_000);
   expect(new Set(refused())).toEqual(new Set([429]));
 });
