@@ -88,7 +88,9 @@ export function listBadInputs(doors: Doors): BadInput[] {
   const [part = ''] = list('parts');
   const forms: (readonly [type: string, body: string | Buffer, ...headers: string[]])[] = [
     ...list('fields').map((body) => [FORM, body] as const),
-    ...[1000, 1001, 20_000].map((count) => [FORM, 'f=1&'.repeat(count)] as const),
+    ...[1000, 1001, 20_000].map(
+      (count) => [FORM, Array.from({ length: count }, (_, at) => `f${at}=1`).join('&')] as const,
+    ),
     [FORM, Buffer.from('a=\xff\xfe', 'latin1')],
     [FORM, Buffer.from('a=1', 'utf16le')],
     ...list('types').map((type) => [type, 'a=1'] as const),
@@ -135,13 +137,20 @@ export function listBadInputs(doors: Doors): BadInput[] {
       send('desk api', 'PATCH /api/desk/incidents/7K3QM2XA', ['Content-Type: application/json', asOperator], body),
       post('browser report', '/_report/browser', 'application/reports+json', body),
     ]),
+    ...list('jsonTypes').map((type) => post('api', api, type, '{"text":"a"}')),
     ...codings(Buffer.from('{}')).map(([body, coding]) =>
       post('api', api, 'application/json', body, `Content-Encoding: ${coding}`),
     ),
     ...forms.flatMap(([type, body, ...headers]) => [
       post('form', form, type, body, ...headers),
       post('form in the background', form, type, body, background, ...headers),
-      post('sign-in', '/desk', type, body, ...headers),
+      post(
+        'sign-in',
+        '/desk',
+        type,
+        typeof body === 'string' ? body.replaceAll(action, 'root.signIn') : body,
+        ...headers,
+      ),
       post('nothing', '/nothing', type, body, ...headers),
     ]),
   ];

@@ -1,5 +1,5 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
-import { type AddressInfo, connect, Socket } from 'node:net';
+import { type AddressInfo, Socket } from 'node:net';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type BodyLimits, type BodyRequest, createBodyReader } from '../../../../src/server/engine/api/body-reader.ts';
@@ -16,6 +16,7 @@ import { TEST_SERVER } from '../../../support/app.ts';
 import { createGate } from '../../../support/pages-app.tsx';
 import { parseReply } from '../../../support/raw-http.ts';
 import { until } from '../../../support/until.ts';
+import { openSocket } from '../connection/open-socket.ts';
 
 const LIMIT = 100 * KiB;
 
@@ -44,26 +45,13 @@ async function start({ use, decode, ...limits }: SiteOptions = {}) {
   );
   const { server } = createHttpServer(listener, { ...TEST_SERVER, log: pino({ enabled: false }) });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
+  onTestFinished(() => server.close().closeAllConnections());
   const { port } = server.address() as AddressInfo;
 
   /** Starts a body, and sends `bytes` of its `length`. */
   function begin(sender: string, bytes: number, length = LIMIT) {
-    const socket = connect(port, '127.0.0.1');
-    const body = { socket, text: '', isClosed: false };
     const head = `POST / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${sender}\r\nContent-Length: ${length}\r\n\r\n`;
-    socket.write(head + 'x'.repeat(bytes));
-    socket.on('data', (chunk) => {
-      body.text += chunk.toString('latin1');
-    });
-    socket.on('error', () => {});
-    socket.on('close', () => {
-      body.isClosed = true;
-    });
-    return body;
+    return openSocket(port, head + 'x'.repeat(bytes));
   }
 
   /** @returns the status of the response to a complete body */
@@ -170,35 +158,16 @@ it('is limited by decoding one body at a time, because each can take megabytes',
   expect(most).toBe(1);
 });
 
-describe('a body', () => {
-  function create(headers: Record<string, string> = {}) {
-    const req = new IncomingMessage(new Socket());
-    Object.assign(req.headers, headers);
-    setRequestInfo(req, new RequestInfo({ requestId: '1', method: 'POST', address: '::1', origin: 'http://a' }));
-    return { req, res: new ServerResponse(req), limit: LIMIT };
-  }
-  const keep = (body: Buffer) => body;
-
-  it('whose sender disconnected before it is read is rejected immediately', async () => {
-    const request = create();
-    request.req.destroy();
-    await until(() => request.req.closed, 'the end of the request');
-    await expect(createBodyReader().read(request, keep)).rejects.toBeInstanceOf(VisitorGone);
-  });
-
-  it('is rejected unread if its announced length is too large', async () => {
-    const request = create({ 'content-length': String(LIMIT + 1) });
-    await expect(createBodyReader().read(request, keep)).rejects.toMatchObject({ status: 413 });
-    expect(request.req.readableFlowing).toBeNull();
-  });
-
-  it('is rejected as soon as it is too large, and the rest is drained', async () => {
-    const request = create();
-    const read = createBodyReader().read(request, keep);
-    for (let turn = 0; turn < 5; turn += 1) request.req.push(Buffer.alloc(30 * KiB));
-    await expect(read).rejects.toMatchObject({ status: 413 });
-    expect(request.req.readableFlowing).toBe(true);
-    request.req.push(null);
-    await until(() => request.req.readableEnded, 'the end');
-  });
+it.each<[string, announced: number, leaves: boolean, error: object]>([
+  ['its announced length is too large', LIMIT + 1, false, { status: 413 }],
+  ['its sender left before it is read', 1, true, new VisitorGone()],
+])('is refused without a wait if %s', async (_name, announced, leaves, error) => {
+  const req = new IncomingMessage(new Socket());
+  req.headers['content-length'] = String(announced);
+  setRequestInfo(req, new RequestInfo({ requestId: '1', method: 'POST', address: '::1', origin: 'http://a' }));
+  if (leaves) req.destroy();
+  await until(() => req.closed === leaves, 'the end of the request');
+  const read = createBodyReader().read({ req, res: new ServerResponse(req), limit: LIMIT }, (body) => body);
+  await expect(read).rejects.toMatchObject(error);
+  if (!leaves) expect(req.readableFlowing).toBeNull();
 });

@@ -88,7 +88,8 @@ describe('an operation', () => {
     const query = { notify: true, tags: [1, 2], n: 1e-7, u: [7, 'all'] };
     const body = { params: { id: 7 }, query, headers: { 'x-reason': 'so' }, body: { name: 'Ada' } };
     const line = 'PATCH /people/7?notify=true&tags=1&tags=2&n=1e-7&u=7&u=all';
-    await walk(app, [line, { ...ADA, 'X-Reason': 'so' }, 200, { body, headers: { 'x-notified': 'true' } }]);
+    const reply = await ask(app, line, { ...ADA, 'X-Reason': 'so' });
+    expect([reply.status, reply.body, reply.headers['x-notified']]).toEqual([200, body, 'true']);
     for (const n of ['0.30000000000000004', '1e21', '5']) {
       await walk(app, [`PATCH /people/7?n=${n}`, ADA, 200, { body: { query: { n: Number(n) } } }]);
     }
@@ -468,7 +469,9 @@ describe('an idempotent operation', () => {
     const short = { body: { detail: expect.stringContaining('Use 16 to 255') } };
     await walk(
       start().app,
-      ...['1', 'order-2026-1', 'x'.repeat(15), 'x'.repeat(256)].map((key) => order('book', key, 400, short)),
+      ...['1', 'order-2026-1', 'x'.repeat(15), 'é'.repeat(20), 'x'.repeat(256)].map((key) =>
+        order('book', key, 400, short),
+      ),
     );
   });
 

@@ -153,6 +153,12 @@ describe('a failure', () => {
     },
   );
 
+  it('shows nothing but its address', () => {
+    const error = Object.assign(new Error('canary'), { status: 404, code: 'canary' });
+    const shown = { kind: 'failure', status: 500, digest: expect.stringMatching(ADDRESS) };
+    expect(createTestFunnel().fail(error)).toEqual({ kind: 'error', error: shown });
+  });
+
   it('reaches every reporter once, complete with breadcrumbs, before its address is known', () => {
     const told: { failure: Failure; error: unknown }[] = [];
     const reporter = { report: (failure: Failure, error: unknown) => told.push({ failure, error }) > 0 };

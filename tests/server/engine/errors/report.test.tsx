@@ -1,16 +1,11 @@
 import { Router } from 'express';
-import request from 'supertest';
 import { expect, it, vi } from 'vitest';
-import * as z from 'zod';
-import { implement } from '../../../../src/server/engine/api/implement.ts';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { report, reportTo, setTags } from '../../../../src/server/engine/errors/report.ts';
 import { createScrubber } from '../../../../src/server/engine/errors/scrub.ts';
-import { operation } from '../../../../src/shared/engine/api/operation.ts';
 import { report as reportAnywhere } from '../../../../src/shared/engine/reporting/report.ts';
-import { notFound } from '../../../../src/shared/engine/routing/control-flow.ts';
-import { createTestApp, spyOnLog } from '../../../support/app.ts';
+import { spyOnLog } from '../../../support/app.ts';
 import { startPages, type TestPage } from '../../../support/pages-app.tsx';
 
 /** Sends the reports of the process to a new funnel, and collects its failures. */
@@ -74,27 +69,6 @@ it('reports from every place of a request, with the tags of that request, and ch
   expect(new Set(failures.map(({ requestId }) => requestId)).size).toBe(3);
 });
 
-it('reports from the handlers of an API', async () => {
-  const { failures } = collect();
-  const replies = { 200: { about: 'Fine.', body: z.string() } };
-  const described = { ping: operation({ method: 'GET', path: '/ping', summary: 'Ping', replies }) };
-  function ping() {
-    report(handled('an operation'));
-    return { status: 200, body: 'fine' } as const;
-  }
-  const express = Router().get('/own', (_req, res) => {
-    report(handled('a handler'));
-    res.json('fine');
-  });
-  const app = createTestApp({ api: [implement(described, { ping }), express] });
-  await request(app).get('/api/ping').expect(200);
-  await request(app).get('/api/own').expect(200);
-  expect(failures.map(({ title, request }) => [title, request?.url])).toEqual([
-    ['Error: handled in an operation', '/api/ping'],
-    ['Error: handled in a handler', '/api/own'],
-  ]);
-});
-
 it('gives what fails in a request its tags', async () => {
   const app = await startPages([
     {
@@ -149,16 +123,6 @@ it('groups by the fingerprint, if there is one', () => {
   expect(another).toBe(one);
   expect(other).not.toBe(one);
   expect(failures.some(({ weak, unresolved }) => weak || unresolved)).toBe(false);
-});
-
-it('does not report control-flow responses', () => {
-  const { failures } = collect();
-  try {
-    notFound();
-  } catch (error) {
-    expect(report(error)).toBeUndefined();
-  }
-  expect(failures).toEqual([]);
 });
 
 it('prints errors if there is no server, as in a unit test', async () => {

@@ -87,11 +87,11 @@ it.each<[string, Partial<Failure>, Partial<Failure>]>([
     { id, digest, occurrence, at, errors: [{ class: cutText(nul), message: cutText(nul), frames: [] }] },
   ],
 ])('keeps %s', (_name, given, kept) => {
-  const trimmed = trimFailure({ ...failure, ...given });
-  expect(trimmed).toMatchObject({ ...kept, ...(kept.cut && { cut: expect.arrayContaining([...kept.cut]) }) });
-  expect(Object.keys(trimmed).filter((key) => key in given && !(key in kept) && !(key in failure))).toEqual(
-    'id' in kept ? ['route', 'request'] : [],
-  );
+  const { cut = [], ...trimmed } = trimFailure({ ...failure, ...given });
+  const { cut: parts = [], ...expected } = kept;
+  expect(trimmed).toEqual('id' in kept ? expect.objectContaining(expected) : { ...failure, ...expected });
+  expect(cut).toEqual(expect.arrayContaining([...parts]));
+  expect('request' in trimmed).toBe('id' in kept);
   expect(bytesOf(trimmed)).toBeLessThanOrEqual(MAX_EVENT_BYTES);
 });
 
@@ -154,14 +154,6 @@ it('always fits and parses, and keeps its address', () => {
     }),
     { numRuns: 60 },
   );
-});
-
-it('limits circular values, and omits values that JSON does not support', () => {
-  const circle: Record<string, unknown> = { f: () => 1, n: 1n };
-  circle.self = circle;
-  const trimmed = trimFailure({ ...failure, extra: circle });
-  expect(bytesOf(trimmed)).toBeLessThanOrEqual(MAX_EVENT_BYTES);
-  expect(trimmed.errors).toEqual(failure.errors);
 });
 
 it('splits no surrogate pair', () => {

@@ -269,7 +269,11 @@ describe('a body', () => {
       const head = `POST /_report HTTP/1.1\r\nHost: localhost\r\n${from}\r\nContent-Length: ${MiB}\r\n\r\n`;
       return openSocket(other.port, head + 'a'.repeat(MiB - 1));
     });
-    await until(() => stalled.filter(({ text }) => text !== '').length >= 11, 'the first senders to be rejected');
+    await until(
+      () => stalled.filter(({ text }) => text !== '').length >= 11,
+      'the first senders to be rejected',
+      60_000,
+    );
     expect((await post(toSound(other), {}, other)).status).toBe(200);
   });
 });
