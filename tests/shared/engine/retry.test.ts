@@ -98,17 +98,6 @@ describe('fetchWithRetry', () => {
     expect(states).toEqual([true, true, false]);
   });
 
-  it('waits as long as Retry-After says', async () => {
-    const date = new Date(Date.now() + 6_000).toUTCString();
-    const { calledAt } = createServer(
-      { status: 503, headers: { 'Retry-After': '2' } },
-      { status: 503, headers: { 'Retry-After': date } },
-      { status: 200 },
-    );
-    await settle(fetchWithRetry('/x', undefined, three));
-    expect(calledAt).toEqual([0, 2_000, 6_000]);
-  });
-
   it('aborts an attempt at the deadline', async () => {
     const fetch = (_: RequestInfo | URL, init?: RequestInit) =>
       new Promise<Response>((_resolve, reject) => {

@@ -431,18 +431,6 @@ describe('simultaneous requests', () => {
     expect(more()).toEqual([]);
   });
 
-  it('turn a joined request back into a prefetch when its navigation is cancelled, if a slot is free', async () => {
-    const { store, calls } = createBusyStore();
-    const [first, second] = [new AbortController(), new AbortController()];
-    store.load('/p0', first.signal).catch(() => {});
-    first.abort();
-    expect(calls[0]?.signal.aborted).toBe(false);
-    store.load('/p0', second.signal).catch(() => {});
-    store.prefetch('/other', 'viewport');
-    second.abort();
-    expect(calls.map(({ signal }) => signal.aborted)).toEqual([true, false, false, false, false, false]);
-  });
-
   it('are cancelled for only one of two navigations', async () => {
     const { store, calls } = createTestStore();
     const aborter = new AbortController();

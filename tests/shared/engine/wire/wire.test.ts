@@ -312,13 +312,6 @@ describe('values that cannot be sent', () => {
 });
 
 describe('promises', () => {
-  it('arrive in the order in which they settle', async () => {
-    const slow = tick(20).then(() => 'slow');
-    const fast = tick(5).then(() => 'fast');
-    const lines = await toLines(encode({ slow, fast }, options).late);
-    expect(lines).toEqual(['[1,0,{"d":"fast"}]', '[0,0,{"d":"slow"}]']);
-  });
-
   it('share an id if they are identical', async () => {
     const one = Promise.resolve(1);
     const outer = Promise.resolve({ one });
