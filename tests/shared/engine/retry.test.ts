@@ -98,6 +98,13 @@ describe('fetchWithRetry', () => {
     expect(states).toEqual([true, true, false]);
   });
 
+  it('does not wait if the next attempt would be after the deadline', async () => {
+    const { calledAt } = createServer({ status: 503, headers: { 'Retry-After': '60' } });
+    const response = await fetchWithRetry('/x', undefined, three);
+    expect([response.status, await response.text()]).toEqual([503, 'body 1']);
+    expect(calledAt).toEqual([0]);
+  });
+
   it('aborts an attempt at the deadline', async () => {
     const fetch = (_: RequestInfo | URL, init?: RequestInit) =>
       new Promise<Response>((_resolve, reject) => {

@@ -308,6 +308,12 @@ describe('revalidate', () => {
     expect(await revalidateWith({ headers: { ...WIRE, ETag: 'W/"2"' } })).toMatchObject({ outcome: 'changed' });
   });
 
+  it('treats a missing ETag as a change, and sends no request if there is none to compare', async () => {
+    expect(await revalidateWith({ headers: WIRE })).toMatchObject({ outcome: 'changed' });
+    expect(await revalidateWith({}, { ...visited, etag: undefined })).toMatchObject({ outcome: 'changed', calls: [] });
+    expect(await createTestStore().store.revalidate('/unknown')).toBe('changed');
+  });
+
   it('keeps the page if the server does not answer', async () => {
     expect(await revalidateWith({ status: 503 })).toMatchObject({ outcome: 'failed' });
     const { store } = createTestStore();

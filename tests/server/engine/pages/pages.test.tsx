@@ -63,7 +63,7 @@ describe('in front of an existing app, a POST from another site', () => {
     expect(acted).toEqual([]);
   });
 
-  it.each(['/api', '/api/echo'])('with cookies to the API at %s is rejected', async (path) => {
+  it.each(['/api', '/API/echo'])('with cookies to the API at %s is rejected', async (path) => {
     const { post, acted } = await startBefore();
     expect((await post(path, { ...FOREIGN, Cookie: 'session=1' })).status).toBe(403);
     expect(acted).toEqual([]);

@@ -322,6 +322,13 @@ describe('promises', () => {
     expect(((await received.outer) as { one: unknown }).one).toBe(received.a);
   });
 
+  it('can be any thenable', async () => {
+    // biome-ignore lint/suspicious/noThenProperty: query builders are thenables
+    const query = { then: (done: (rows: number[]) => void) => done([1, 2]) };
+    const { rows } = (await sendAcross({ rows: query })) as { rows: LatePromise };
+    expect(await rows).toEqual([1, 2]);
+  });
+
   it('have the fields that use() reads before their handlers run', async () => {
     const { head, late } = encode({ ok: Promise.resolve(7), bad: Promise.reject(new Error('x')) }, options);
     const decoder = createDecoder();

@@ -177,6 +177,12 @@ describe('a static page', () => {
     expect((await app.ask('/page')).text).toContain('[3,');
   });
 
+  it('does not depend on the request: its URL has the configured origin', async () => {
+    const app = await startPages(staticPage({ loader: ({ request }) => request.url }));
+    const { text } = await app.ask('/page', { headers: { Host: 'other.example' } });
+    expect(text).not.toContain('other.example');
+  });
+
   it.each([
     ['a header', ({ request }) => request.headers.get('cookie')],
     ['a cookie from the context', ({ context }) => context.user],
