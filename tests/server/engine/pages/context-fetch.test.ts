@@ -100,13 +100,4 @@ describe('context.fetch', () => {
     const [untold] = other.asked;
     for (const name of ['traceparent', 'sentry-trace', 'baggage']) expect(untold?.headers[name]).toBeUndefined();
   });
-
-  it('marks a trace that is not sampled, and sends none for a shared page', async () => {
-    const { origin, asked } = await startUpstream([200]);
-    await create({ traceTargets: [origin], trace: () => ({ ...TRACE, sampled: false }) })(`${origin}/a`);
-    await create({ traceTargets: [origin], trace: () => undefined })(`${origin}/b`);
-    expect(asked[0]?.headers.traceparent).toMatch(/-00$/);
-    expect(asked[0]?.headers['sentry-trace']).toMatch(/-0$/);
-    expect(asked[1]?.headers.traceparent).toBeUndefined();
-  });
 });

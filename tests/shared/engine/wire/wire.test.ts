@@ -344,20 +344,6 @@ describe('promises', () => {
     await expect(bad).rejects.toBe(bad.reason);
   });
 
-  it('are rejected if their value cannot be sent', async () => {
-    const toError = vi.fn(() => FAILURE);
-    const { head, late } = encode({ data: { later: Promise.resolve({ rows: [() => 1] }) } }, { toError });
-    const lines = await toLines(late);
-    expect(lines).toEqual([`[0,1,{"d":${JSON.stringify(FAILURE)}}]`]);
-    expect(toError).toHaveBeenCalledWith(
-      expect.objectContaining({ message: expect.stringContaining('data.later.rows[0] is a function') }),
-    );
-    const decoder = createDecoder();
-    const { data } = decoder.head(head) as { data: { later: LatePromise } };
-    decoder.late(lines[0] ?? '');
-    await expect(data.later).rejects.toBeInstanceOf(WireFailure);
-  });
-
   it('are rejected without a message if toError fails', async () => {
     const broken: EncodeOptions = {
       toError() {
