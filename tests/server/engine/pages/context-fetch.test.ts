@@ -63,15 +63,6 @@ describe('context.fetch', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it.each([
-    ['a status below 500', 404, {}],
-    ['a POST', 500, { method: 'POST', body: 'x' }],
-  ])('tries once for %s', async (_name, status, init) => {
-    const { origin, asked } = await startUpstream([status]);
-    expect((await create()(`${origin}/a`, init)).status).toBe(status);
-    expect(asked).toHaveLength(1);
-  });
-
   it('stops when the visitor leaves', async () => {
     const controller = new AbortController();
     const { origin, asked } = await startUpstream([], () => {});

@@ -567,3 +567,24 @@ describe('the body of a form', () => {
     expect(app.failures()).toEqual([]);
   });
 });
+
+it('a form of another site is rejected, unless the page accepts posts from that origin', async () => {
+  let calls = 0;
+  const actions = { default: () => void calls++ };
+  const app = await startPages(
+    [
+      { id: 'open', path: '/open', view: Page, server: { actions, acceptPostsFrom: ['https://pay.example'] } },
+      { id: 'closed', path: '/closed', view: Page, server: { actions } },
+    ],
+    { publicOrigins: ['https://weir.example'] },
+  );
+  const ask = async (path: string, headers: Record<string, string>) =>
+    (await app.ask(path, post('a=1', { ...FORM, Host: 'weir.example', ...headers }))).status;
+  const crossSite = (Origin: string) => ({ Origin, 'Sec-Fetch-Site': 'cross-site' });
+  expect(await ask('/open', crossSite('https://pay.example'))).toBe(303);
+  expect(await ask('/open', crossSite('https://evil.example'))).toBe(403);
+  expect(await ask('/open', crossSite('null'))).toBe(403);
+  expect(await ask('/closed', crossSite('https://pay.example'))).toBe(403);
+  expect(await ask('/closed', { Origin: 'https://weir.example' })).toBe(303);
+  expect(calls).toBe(2);
+});
