@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { type RequestHandler, Router } from 'express';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createFakePages, createTestApp, spyOnLog, startTestServer, type TestServer } from '../support/app.ts';
+import { createTestApp, spyOnLog, startTestServer, type TestServer } from '../support/app.ts';
 import { askRaw, sendRaw } from '../support/raw-http.ts';
 
 let server: TestServer;
@@ -136,18 +136,6 @@ describe('product steps', () => {
       calls.push(`${name} ${req.url}`);
       next();
     };
-
-  it.each([
-    ['/admin?a=1', '/admin?a=1'],
-    ['/_data/admin?a=1', '/admin?a=1'],
-    ['/_data', '/'],
-  ])('run in order and see %s as %s, and the original URL is restored afterwards', async (path, seen) => {
-    const calls: string[] = [];
-    const pages = createFakePages({ data: (req, _res, next) => next(void calls.push(`pages ${req.url}`)) });
-    const steps = [note(calls, 'first'), note(calls, 'second')];
-    await request(createTestApp({ steps, pages })).get(path);
-    expect(calls).toEqual([`first ${seen}`, `second ${seen}`, `pages ${path}`]);
-  });
 
   it.each([
     ['calls next(error)', (_req, _res, next) => next(new Error('canary'))],

@@ -2,9 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   type FetchPageDataOptions,
   fetchPageData,
-  fetchPageVersion,
   type PageResult,
-  readPageData,
 } from '../../../../src/client/engine/page-data/fetch-page-data.ts';
 import type { PagePayload } from '../../../../src/shared/engine/wire/payload.ts';
 import { encode, type LatePromise } from '../../../../src/shared/engine/wire/wire.ts';
@@ -54,11 +52,6 @@ function ask(url: string, { fetch, ...options }: Asked) {
   return fetchPageData(url, { base: '', attempts: 1, ...options });
 }
 
-function askVersion(url: string, { fetch, ...options }: Asked) {
-  vi.stubGlobal('fetch', fetch);
-  return fetchPageVersion(url, { base: '', attempts: 1, ...options });
-}
-
 afterEach(() => void vi.unstubAllGlobals());
 
 async function fetchPage(fetch: typeof globalThis.fetch, signal?: AbortSignal): Promise<PageResult> {
@@ -66,19 +59,6 @@ async function fetchPage(fetch: typeof globalThis.fetch, signal?: AbortSignal): 
   if (result.kind !== 'page') throw new Error(`got ${JSON.stringify(result)}`);
   return result;
 }
-
-describe('the request', () => {
-  it('has headers for the accepted format and the purpose', async () => {
-    const fetch = answerWith(toLine(makePage({})));
-    await ask('/orders?page=2', { fetch });
-    await ask('/', { fetch, prefetch: true });
-    const [first, second] = fetch.mock.calls;
-    expect(first?.[0]).toBe('/_data/orders?page=2');
-    expect(first?.[1]).toMatchObject({ method: 'GET', headers: { Accept: 'application/x-ndjson' } });
-    expect(first?.[1]?.headers).not.toHaveProperty('Purpose');
-    expect(second?.[1]).toMatchObject({ headers: { Purpose: 'prefetch' } });
-  });
-});
 
 describe('the response', () => {
   it('is a page, with its headers', async () => {
@@ -134,17 +114,6 @@ describe('the response', () => {
       expect(cancel).toHaveBeenCalledOnce();
     }
   });
-
-  it('to a background post is read the same way', async () => {
-    const payload = { ...makePage({}), action: { action: 'home.save', status: 422, errors: { name: 'is empty' } } };
-    expect(await readPageData(new Response(toLine(payload), { status: 422, headers: WIRE }))).toMatchObject({
-      status: 422,
-      payload,
-    });
-    await expect(readPageData(new Response('too large', { status: 413 }))).rejects.toThrow(
-      'more than the site accepts',
-    );
-  });
 });
 
 describe('the stream', () => {
@@ -186,28 +155,5 @@ describe('the stream', () => {
     await expect(done).rejects.toThrow(message);
     const { a } = payload.data.home as { a: LatePromise };
     await expect(a).rejects.toThrow(message);
-  });
-
-  it('rejects pending values with the reason of an abort', async () => {
-    const body = createBody();
-    body.write(`${head}\n`);
-    const aborter = new AbortController();
-    const { payload, done } = await fetchPage(body.fetch, aborter.signal);
-    aborter.abort(new Error('the visitor left'));
-    await expect(done).rejects.toThrow('the visitor left');
-    expect((payload.data.home as { a: LatePromise }).a.reason).toMatchObject({ message: 'the visitor left' });
-  });
-});
-
-describe('fetchPageVersion', () => {
-  it('requests only the headers, by HEAD', async () => {
-    const fetch = answerWith(null, { headers: { ...WIRE, ETag: 'W/"1"' } });
-    expect(await askVersion('/a?b=1', { fetch })).toEqual({ etag: 'W/"1"', build: 'b1' });
-    expect(fetch).toHaveBeenCalledWith('/_data/a?b=1', expect.objectContaining({ method: 'HEAD' }));
-  });
-
-  it('returns nothing if there is no response, or the server failed', async () => {
-    expect(await askVersion('/', { fetch: answerWith(null, { status: 503, headers: WIRE }) })).toBeUndefined();
-    expect(await askVersion('/', { fetch: () => Promise.reject(new Error('offline')) })).toBeUndefined();
   });
 });

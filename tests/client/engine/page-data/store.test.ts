@@ -308,6 +308,12 @@ describe('revalidate', () => {
     expect(await revalidateWith({ headers: { ...WIRE, ETag: 'W/"2"' } })).toMatchObject({ outcome: 'changed' });
   });
 
+  it('treats a missing ETag as a change, and sends no request if there is none to compare', async () => {
+    expect(await revalidateWith({ headers: WIRE })).toMatchObject({ outcome: 'changed' });
+    expect(await revalidateWith({}, { ...visited, etag: undefined })).toMatchObject({ outcome: 'changed', calls: [] });
+    expect(await createTestStore().store.revalidate('/unknown')).toBe('changed');
+  });
+
   it('keeps the page if the server does not answer', async () => {
     expect(await revalidateWith({ status: 503 })).toMatchObject({ outcome: 'failed' });
     const { store } = createTestStore();
@@ -429,18 +435,6 @@ describe('simultaneous requests', () => {
     store.dropPrefetches();
     expect(calls.every(({ signal }) => signal.aborted)).toBe(true);
     expect(more()).toEqual([]);
-  });
-
-  it('turn a joined request back into a prefetch when its navigation is cancelled, if a slot is free', async () => {
-    const { store, calls } = createBusyStore();
-    const [first, second] = [new AbortController(), new AbortController()];
-    store.load('/p0', first.signal).catch(() => {});
-    first.abort();
-    expect(calls[0]?.signal.aborted).toBe(false);
-    store.load('/p0', second.signal).catch(() => {});
-    store.prefetch('/other', 'viewport');
-    second.abort();
-    expect(calls.map(({ signal }) => signal.aborted)).toEqual([true, false, false, false, false, false]);
   });
 
   it('are cancelled for only one of two navigations', async () => {

@@ -50,10 +50,6 @@ describe('an envelope without the SDK', () => {
     expect(exception.mechanism).toEqual({ type: 'report', handled: true });
   });
 
-  it('contains the upstream DSN if there is one', () => {
-    expect(envelope({}, 'https://key@o1.example/2').header.dsn).toBe('https://key@o1.example/2');
-  });
-
   it('contains the echoed address, the kind and the component stack', () => {
     const { event } = envelope({ echo: '7K3QM2XA-9F4W0R6B', kind: 'hydration', componentStack: '\n    at B' });
     expect(event.tags).toMatchObject({ 'spillway.echo': '7K3QM2XA-9F4W0R6B', 'spillway.kind': 'hydration' });

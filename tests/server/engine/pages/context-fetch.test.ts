@@ -63,15 +63,6 @@ describe('context.fetch', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it.each([
-    ['a status below 500', 404, {}],
-    ['a POST', 500, { method: 'POST', body: 'x' }],
-  ])('tries once for %s', async (_name, status, init) => {
-    const { origin, asked } = await startUpstream([status]);
-    expect((await create()(`${origin}/a`, init)).status).toBe(status);
-    expect(asked).toHaveLength(1);
-  });
-
   it('stops when the visitor leaves', async () => {
     const controller = new AbortController();
     const { origin, asked } = await startUpstream([], () => {});
@@ -99,14 +90,5 @@ describe('context.fetch', () => {
     expect(second?.traceparent).toMatch(/^00-0af7651916cd43dd/);
     const [untold] = other.asked;
     for (const name of ['traceparent', 'sentry-trace', 'baggage']) expect(untold?.headers[name]).toBeUndefined();
-  });
-
-  it('marks a trace that is not sampled, and sends none for a shared page', async () => {
-    const { origin, asked } = await startUpstream([200]);
-    await create({ traceTargets: [origin], trace: () => ({ ...TRACE, sampled: false }) })(`${origin}/a`);
-    await create({ traceTargets: [origin], trace: () => undefined })(`${origin}/b`);
-    expect(asked[0]?.headers.traceparent).toMatch(/-00$/);
-    expect(asked[0]?.headers['sentry-trace']).toMatch(/-0$/);
-    expect(asked[1]?.headers.traceparent).toBeUndefined();
   });
 });

@@ -164,13 +164,6 @@ describe('a control-flow response of a component after the shell', () => {
     expect([...targets].map(([, to]) => to)).toEqual([expect.stringMatching(/^0;url=\/elsewhere\?a=[^<>]*&amp;b=2$/)]);
     expect(text).not.toContain('<script>&');
   });
-
-  it('has its status for a crawler', async () => {
-    const app = await start(afterShell(notFound));
-    const reply = await app.ask('/page', CRAWLER);
-    expect(reply.status).toBe(404);
-    expect(reply.text).toContain('<section data-error="not-found">');
-  });
 });
 
 describe('a deferred value that ends with a control-flow response', () => {

@@ -63,19 +63,4 @@ describe('a step that sees page URLs', () => {
     }
     await request(app).get('/_data/orders').expect(200, '/_data/orders');
   });
-
-  it.each([
-    [
-      'throws',
-      () => {
-        throw new Error('shut');
-      },
-    ],
-    ['rejects later', () => Promise.resolve().then(() => Promise.reject(new Error('shut')))],
-    ['calls next(error)', (_req, _res, next) => next(new Error('shut'))],
-  ] satisfies [string, RequestHandler][])('that fails, and %s, ends the request', async (_name, step) => {
-    for (const path of ['/orders', '/_data/orders']) {
-      await request(appOf(step)).get(path).expect(500, 'shut');
-    }
-  });
 });

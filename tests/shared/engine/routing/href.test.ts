@@ -59,7 +59,7 @@ describe('href', () => {
         expect(spellPath(path)).toEqual({ path });
         expect(matchPage(path)).toMatchObject({ pattern: '/orders/:id', params: { id } });
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 

@@ -173,7 +173,6 @@ describe('RouterView', () => {
 
   it.each([
     ['an error with a message', new Error(SECRET)],
-    ['a string', SECRET],
     ['an object', { message: SECRET, stack: SECRET, kind: 'other' }],
   ])('reveals nothing about %s except that it happened, even to the error boundary', (_name, thrown) => {
     const boundary = (): ReactNode => (

@@ -1,8 +1,8 @@
 import { renderToStaticMarkup } from 'react-dom/server';
 import { type Location, matchRoutes, Outlet, useLocation, useMatches, useNavigation, useParams } from 'react-router';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Engine, EngineContext, type ErrorPages } from '../../../../src/shared/engine/rendering/engine-context.ts';
-import { useActionResult, useData } from '../../../../src/shared/engine/rendering/hooks.ts';
+import { useData } from '../../../../src/shared/engine/rendering/hooks.ts';
 import { createRouteTree } from '../../../../src/shared/engine/routing/route-objects.ts';
 import { RouterView } from '../../../../src/shared/engine/routing/router-view.tsx';
 import { createStandIn, toMatches } from '../../../../src/shared/engine/routing/stand-in.ts';
@@ -28,15 +28,6 @@ const PAYLOAD: PagePayload = {
   styles: {},
 };
 
-function createHandlers() {
-  return {
-    navigate: vi.fn(async () => {}),
-    fetch: vi.fn(async () => {}),
-    revalidate: vi.fn(async () => {}),
-    deleteBlocker: vi.fn(),
-  };
-}
-
 function sayError({ error }: { error: { kind: string } }) {
   return <em>{error.kind}</em>;
 }
@@ -56,9 +47,11 @@ function render(payload: PagePayload, views: Record<string, React.ComponentType>
     styles: new Map(),
     toPageError: (error) => error as never,
   };
+  const ignore = async () => {};
+  const calls = { navigate: ignore, fetch: ignore, revalidate: ignore, deleteBlocker: ignore };
   return renderToStaticMarkup(
     <EngineContext value={engine}>
-      <RouterView router={createStandIn({ tree, payload, location: LOCATION, ...createHandlers() })} />
+      <RouterView router={createStandIn({ tree, payload, location: LOCATION, ...calls })} />
     </EngineContext>,
   );
 }
@@ -85,28 +78,6 @@ describe('createStandIn', () => {
       },
     });
     expect(html).toBe('<main title="Weir"><p>7|7|?a=1|idle|@frame /,root /,order /orders/7</p></main>');
-  });
-
-  it('provides the result of an action to every component, by the name of the action', () => {
-    const Say = () => (
-      <i>
-        {useActionResult('root.subscribe')?.status ?? 'none'} {useActionResult('order.save')?.status ?? 'none'}
-        <Outlet />
-      </i>
-    );
-    const html = render({ ...PAYLOAD, action: { action: 'root.subscribe', status: 422 } }, { root: Say, order: Say });
-    expect(html).toBe('<i>422 none<i>422 none</i></i>');
-  });
-
-  it('forwards calls that it cannot handle', () => {
-    const handlers = createHandlers();
-    const router = createStandIn({ tree, payload: PAYLOAD, location: LOCATION, ...handlers });
-    void router.navigate('/fixed');
-    void router.revalidate();
-    expect(handlers.navigate).toHaveBeenCalledWith('/fixed');
-    expect(handlers.revalidate).toHaveBeenCalledOnce();
-    router.deleteBlocker('1');
-    expect(handlers.deleteBlocker).toHaveBeenCalledWith('1');
   });
 });
 

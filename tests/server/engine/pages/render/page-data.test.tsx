@@ -274,47 +274,32 @@ describe('a version', () => {
 
   it('is not called if a guard rejects, with any If-None-Match', async () => {
     const calls: string[] = [];
-    const app = await startPages([
-      {
-        id: 'root',
-        view: Outlet,
-        server: { loader: () => calls.push('root loader'), version: () => `${calls.push('root version')}` },
-        children: [
-          {
-            id: 'page',
-            path: '/page',
-            view: Outlet,
-            server: {
-              guard: () => forbidden(),
-              loader: () => calls.push('loader'),
-              version: () => `${calls.push('version')}`,
-            },
-          },
-        ],
-      },
-    ]);
-    const get = await app.ask('/_data/page');
-    const conditional = await app.ask('/_data/page', { headers: { 'If-None-Match': '*' } });
-    const head = await app.ask('/_data/page', { method: 'HEAD' });
-    for (const reply of [get, conditional, head]) {
-      expect(reply.status).toBe(403);
-      expect(reply.headers).toMatchObject({ 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
-      expect(reply.headers.etag).toBeUndefined();
+    const note = (what: string) => () => `${calls.push(what)}`;
+    const guarded = { guard: () => forbidden(), loader: note('loader'), version: note('version') };
+    const children: TestPage[] = [{ id: 'page', path: '/page', view: Outlet, server: guarded }];
+    const server = { loader: note('root loader'), version: note('root version') };
+    const app = await startPages([{ id: 'root', view: Outlet, server, children }]);
+    for (const ask of [{}, { headers: { 'If-None-Match': '*' } }, { method: 'HEAD' }]) {
+      const { status, headers, text } = await app.ask('/_data/page', ask);
+      expect([status, headers['cache-control'], headers.etag]).toEqual([403, 'no-store', undefined]);
+      expect(headers['content-type']).toBe('application/x-ndjson');
+      if (text === '') continue;
+      const { errors, data } = parseData(text).payload;
+      expect(errors).toEqual({ page: { kind: 'forbidden', status: 403 } });
+      expect(Object.keys(data)).toEqual(['@frame', 'root']);
     }
-    for (const { text } of [get, conditional]) {
-      const { payload } = parseData(text);
-      expect(payload.errors).toEqual({ page: { kind: 'forbidden', status: 403 } });
-      expect(Object.keys(payload.data)).toEqual(['@frame', 'root']);
-    }
-    expect(head.text).toBe('');
     expect(calls).toEqual(['root loader', 'root loader', 'root loader']);
     expect(app.failures()).toEqual([]);
   });
 
-  it('that does not return by the deadline is ignored, and the loader runs', async () => {
-    const app = await startPages(page({ loader: () => 'data', version: () => new Promise<never>(() => {}) }), {
-      deadlineMs: 50,
-    });
+  const throws = () => {
+    throw new Error('canary');
+  };
+  it.each([
+    ['does not return by the deadline', () => new Promise<never>(() => {})],
+    ['throws', throws],
+  ])('that %s is ignored, and the loader runs', async (_name, version) => {
+    const app = await startPages(page({ loader: () => 'data', version }), { deadlineMs: 50 });
     expect((await app.ask('/_data/page', { method: 'HEAD' })).status).toBe(200);
     expect(parseData((await app.ask('/_data/page')).text).payload.data.page).toBe('data');
   });
@@ -331,20 +316,6 @@ describe('a version', () => {
     ]);
     await app.ask('/_data/page', { method: 'HEAD' });
     expect(loads).toBe(1);
-  });
-
-  it('that throws is ignored', async () => {
-    const app = await startPages(
-      page({
-        loader: () => 'data',
-        version: () => {
-          throw new Error('canary');
-        },
-      }),
-    );
-    const { status, text } = await app.ask('/_data/page');
-    expect(status).toBe(200);
-    expect(parseData(text).payload.data.page).toBe('data');
   });
 });
 

@@ -125,6 +125,16 @@ describe('the document', () => {
     expect(head.indexOf('charSet="utf-8"')).toBeLessThan(head.indexOf('<title>'));
   });
 
+  it('passes the query string to the page, and the verified origin to its loader', async () => {
+    const urls: string[] = [];
+    const app = await startPages(
+      [{ id: 'a', path: '/a', view: Outlet, server: { loader: ({ request }) => void urls.push(request.url) } }],
+      { publicOrigins: ['https://weir.example'] },
+    );
+    await app.ask('/a?b=1&_whole=1', { headers: { Host: 'weir.example' } });
+    expect(urls).toEqual(['https://weir.example/a?b=1']);
+  });
+
   it.each([
     ['/read', 'GET, HEAD, OPTIONS'],
     ['/post', 'GET, HEAD, POST, OPTIONS'],

@@ -379,6 +379,24 @@ describe('a hole', () => {
     expect(String(app.failures()[0]?.stack)).toContain('The page was not complete after 300 ms.');
   });
 
+  it('is aborted when its visitor leaves, which is no failure', async () => {
+    const seen = createGate<AbortSignal>();
+    const app = await startShell(
+      holeOf(({ signal }) => {
+        seen.resolve(signal);
+        return new Promise(() => {});
+      }),
+    );
+    const request = app.open('/page');
+    request.on('error', () => {});
+    request.end();
+    const signal = await seen.promise;
+    request.destroy();
+    await vi.waitFor(() => expect(signal.aborted).toBe(true));
+    expect((await app.ask('/_data/page')).status).toBe(200);
+    expect(app.failures()).toEqual([]);
+  });
+
   it.each([
     ['a cookie', ({ context }: Args) => context.response.cookie('a', '1'), 'setHeader'],
     ['the status', ({ context }: Args) => context.response.status(404), 'statusCode'],
