@@ -73,14 +73,6 @@ export const MAX_MAP_BYTES = 8 * MiB;
 export const CONTEXT_LINES = 5;
 export const MAX_CONTEXT_WIDTH = 250;
 
-// Assets of earlier builds
-
-/**
- * Old assets in the main thread's memory (bytes), and how long a missing one is remembered (ms), because another
- * replica can still publish it.
- */
-export const MAX_OLD_ASSET_BYTES = 16 * MiB;
-export const UNKNOWN_ASSET_TIME = 10 * Second;
 /** The largest file of a build that is published (bytes). */
 export const MAX_BUILD_FILE_BYTES = 32 * MiB;
 
@@ -88,9 +80,6 @@ export const MAX_BUILD_FILE_BYTES = 32 * MiB;
 
 /** How long a session lasts (ms). */
 export const SESSION_TIME = 12 * Hour;
-/** How long reads reuse the store's answer about a session (ms), and for how many sessions (a count). */
-export const SESSION_CACHE_TIME = 2 * Second;
-export const MAX_CACHED_SESSIONS = 1000;
 /** The size of a form of the desk (bytes). Notes are the largest. */
 export const MAX_DESK_FORM_BYTES = 64 * KiB;
 
@@ -112,9 +101,6 @@ export const NOTIFICATION_LEASE = 1 * Minute;
 export const NOTIFICATION_AGE = 30 * Day;
 /** How often due notifications are looked for (ms). */
 export const NOTIFICATION_INTERVAL = 5 * Second;
-/** How much of a target's response is read before the connection is closed (bytes). Its text is not used. */
-export const MAX_TARGET_REPLY_BYTES = 16 * KiB;
-
 // Live pages
 
 /** How often the store is checked for changes while a page is open (ms). It is one short statement. */

@@ -85,7 +85,7 @@ function createPost(url: string, secret: string | undefined, sendRequest: SendRe
       ...(secret !== undefined && sign(secret, body, Date.now())),
     };
     try {
-      return toOutcome(await sendRequest(new URL(url), { method: 'POST', headers, body }));
+      return toOutcome(await sendRequest(new URL(url), { headers, body }));
     } catch (error) {
       return toConnectFailure(error);
     }
@@ -103,29 +103,17 @@ function sign(secret: string, body: string, at: number): Readonly<Record<string,
   return { [TIMESTAMP_HEADER]: timestamp, [SIGNATURE_HEADER]: `sha256=${signature}` };
 }
 
-/** What to do about a response, by its status. The final ones are not tried again. */
-const HINTS: Readonly<Record<number, { readonly hint: string; readonly isFinal?: true }>> = {
-  400: { hint: 'The receiver does not accept this JSON. Check what it expects.', isFinal: true },
-  401: { hint: 'Check the URL in WEBHOOK_URL and the secret in it.', isFinal: true },
-  403: { hint: 'Check the URL in WEBHOOK_URL and the secret in it.', isFinal: true },
-  404: { hint: 'Check the URL in WEBHOOK_URL.' },
-  405: { hint: 'Check the URL in WEBHOOK_URL.', isFinal: true },
-  408: { hint: 'The receiver timed out.' },
-  410: { hint: 'The receiver is gone permanently. Remove it from WEBHOOK_URL.', isFinal: true },
-  413: { hint: 'The message is too large for the receiver.', isFinal: true },
-  415: { hint: 'The receiver does not accept this JSON. Check what it expects.', isFinal: true },
-  422: { hint: 'The receiver does not accept this JSON. Check what it expects.', isFinal: true },
-  429: { hint: 'The receiver limits the rate of messages.' },
-};
+/** Statuses that can change without a change of the settings: a receiver that is not deployed yet, slow, or busy. */
+const TEMPORARY = new Set([404, 408, 425, 429]);
 
 function toOutcome({ status, retryAfter }: Reply): SendResult {
-  if (status >= 200 && status < 300) return { ok: true, words: `It answered ${status}.` };
-  if (status >= 300 && status < 400) {
-    return toFinal(`It answered ${status}, a redirect, which is not followed. Set WEBHOOK_URL to the final URL.`);
-  }
-  const { hint, isFinal } = HINTS[status] ?? { hint: 'The receiver failed. Check its log.' };
-  const words = `It answered ${status}. ${hint}`;
-  return isFinal ? toFinal(words) : { ok: false, words, retryAfter: toRetryAfterMs(retryAfter ?? null) };
+  const words = `It answered ${status}.`;
+  if (status >= 200 && status < 300) return { ok: true, words };
+  if (status >= 300 && status < 400)
+    return toFinal(`${words} Redirects are not followed. Set WEBHOOK_URL to the final URL.`);
+  if (status < 500 && !TEMPORARY.has(status))
+    return toFinal(`${words} Check WEBHOOK_URL, and what the receiver expects.`);
+  return { ok: false, words, retryAfter: toRetryAfterMs(retryAfter ?? null) };
 }
 
 /** A failure that is not tried again. */
@@ -137,24 +125,15 @@ function toConnectFailure(error: unknown): SendResult {
   if (error instanceof ForbiddenTargetError) return toFinal(error.message);
   if (error instanceof LateTargetError) return { ok: false, words: error.message };
   const code = readCode(error);
-  if (isUntrusted(error)) {
-    return {
-      ok: false,
-      words: 'Its certificate does not match its name, or its authority is unknown (see NODE_EXTRA_CA_CERTS).',
-    };
-  }
-  return { ok: false, words: CODES[code] ?? `It could not be reached (${code}).` };
+  if (code === 'ETLS') return { ok: false, words: NO_TLS };
+  // For mail, nodemailer replaces Node's error code.
+  const isUntrusted = error instanceof Error && /certificate|altnames/i.test(error.message);
+  const hint = isUntrusted ? ' Its certificate does not match its name, or its authority is unknown.' : '';
+  return { ok: false, words: `It could not be reached (${code}).${hint}` };
 }
 
-const CODES: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'DNS does not know its name. Check the setting.',
-  EAI_AGAIN: 'Its name could not be looked up, because DNS did not answer.',
-  ECONNREFUSED: 'It refused the connection. Check that it is running, and check the port.',
-  ECONNRESET: 'It closed the connection.',
-  ECONNECTION: 'It closed the connection.',
-  ETIMEDOUT: 'It did not answer in time.',
-  ETLS: 'It does not offer TLS, and passwords are not sent unencrypted. Use smtps, or list the host in NOTIFY_PRIVATE_TARGETS if it is in your private network.',
-};
+const NO_TLS =
+  'It does not offer TLS, and passwords are not sent unencrypted. Use smtps, or list the host in NOTIFY_PRIVATE_TARGETS if it is in your private network.';
 
 function toMailFailure(error: unknown): SendResult {
   const code = readCode(error);
@@ -174,11 +153,6 @@ function toMailFailure(error: unknown): SendResult {
     return { ok: false, words };
   }
   return toConnectFailure(error);
-}
-
-/** Covers HTTPS and mail. For mail, nodemailer replaces Node's error code. */
-function isUntrusted(error: unknown): boolean {
-  return error instanceof Error && /certificate|altnames/i.test(error.message);
 }
 
 function readCode(error: unknown): string {

@@ -3,12 +3,9 @@ import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import { MAX_COUNTED_SENDERS } from '../../../../src/server/access/limits.ts';
 import { createWrongTokens } from '../../../../src/server/access/wrong-tokens.ts';
-import { createSessionCache } from '../../../../src/server/desk/access/session-cache.ts';
 import { createSignedIds } from '../../../../src/server/desk/access/signed-ids.ts';
-import { MAX_CACHED_SESSIONS } from '../../../../src/server/desk/limits.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { requestInfo } from '../../../../src/server/engine/request/request-info.ts';
-import { Second } from '../../../../src/shared/units.ts';
 import { createFakePages } from '../../../support/app.ts';
 import { startDeskSite } from '../../../support/desk-site.ts';
 import { ADA, VERA } from '../../../support/people.ts';
@@ -60,18 +57,6 @@ it('the store is not asked about cookies and links that the desk did not issue',
   expect(others).not.toHaveBeenCalled();
 });
 
-it('the store is asked at most once in two seconds for reads, and for each change', async () => {
-  const { get, post, readSession, cookie, pass } = await start();
-  await Promise.all(['/', '/', '/desk', '/desk/_data'].map((path) => get(path, cookie)));
-  await get('/desk', cookie);
-  expect(readSession).toHaveBeenCalledTimes(1);
-  await post('/desk', { _action: 'incidents.resolve', digest: '7K3QM2XA' }, cookie);
-  expect(readSession).toHaveBeenCalledTimes(3);
-  await pass(2 * Second);
-  await get('/', cookie);
-  expect(readSession).toHaveBeenCalledTimes(4);
-});
-
 it('an id can be read by each replica with the token, and cannot be forged', () => {
   const sessions = createSignedIds([ADA, VERA], 'session');
   const id = sessions.make(ADA);
@@ -92,13 +77,7 @@ it('an id can be read by each replica with the token, and cannot be forged', () 
   );
 });
 
-it('limits remembered sessions and senders of wrong tokens', async () => {
-  const readSession = vi.fn(async () => undefined);
-  const cache = createSessionCache({ readSession, now: () => 0 });
-  for (let index = 0; index <= MAX_CACHED_SESSIONS; index += 1) await cache.read(String(index));
-  await cache.read('0');
-  expect(readSession).toHaveBeenCalledTimes(MAX_CACHED_SESSIONS + 2);
-
+it('limits remembered senders of wrong tokens', () => {
   const replicas = { countAttempts: () => new Promise<never>(() => {}) };
   const wrong = createWrongTokens({ replicas, secret: 'secret', now: () => 0 });
   for (let time = 0; time < 5; time += 1) wrong.add(['192.0.2.1']);

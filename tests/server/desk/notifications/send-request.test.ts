@@ -19,7 +19,7 @@ async function serve(listener: RequestListener, host = '127.0.0.1') {
 }
 
 const send = (listed: readonly string[], resolve?: Lookup) =>
-  createSendRequest({ addresses: createAddressFinder(listed, resolve), connectTime: 300, totalTime: 400 });
+  createSendRequest({ addresses: createAddressFinder(listed, resolve), totalTime: 400 });
 
 it('posts to a listed address, under the configured name', async () => {
   const seen: unknown[] = [];
@@ -30,7 +30,7 @@ it('posts to a listed address, under the configured name', async () => {
   // Only our own lookup knows this name. No other resolver does.
   const reply = await send(['hooks.test'], async () => [{ address: '127.0.0.1' }])(
     new URL(`http://hooks.test:${port}/x?y=1`),
-    { method: 'POST', headers: { 'Content-Type': 'text/plain' }, body: 'hällo' },
+    { headers: { 'Content-Type': 'text/plain' }, body: 'hällo' },
   );
   expect(reply).toEqual({ status: 202, retryAfter: '7' });
   expect(seen).toEqual(['POST', `hooks.test:${port}`, '/x?y=1', 'hällo']);
@@ -40,7 +40,7 @@ it.each(['127.0.0.1', 'localhost', '[::1]', '2130706433', '0x7f000001', '127.1',
   'does not connect to %s if it is not listed',
   async (host) => {
     const { port, connections } = await serve((_req, res) => res.end());
-    await expect(send([])(new URL(`http://${host}:${port}/`), { method: 'GET' })).rejects.toThrow('not public');
+    await expect(send([])(new URL(`http://${host}:${port}/`), { body: '' })).rejects.toThrow('not public');
     expect(connections()).toBe(0);
   },
 );
@@ -54,7 +54,7 @@ it('connects to the address that it checked, even if the name then resolves to a
     return [{ address: lookups === 1 ? '192.0.2.1' : '127.0.0.1' }];
   };
   await expect(
-    send(['192.0.2.0/24'], rebinding)(new URL(`http://rebind.test:${port}/`), { method: 'GET' }),
+    send(['192.0.2.0/24'], rebinding)(new URL(`http://rebind.test:${port}/`), { body: '' }),
   ).rejects.toThrow();
   expect([lookups, connections()]).toEqual([1, 0]);
 });
@@ -64,16 +64,16 @@ it('does not follow redirects', async () => {
   const { port } = await serve((_req, res) => {
     res.writeHead(307, { Location: `http://127.0.0.1:${inside.port}/` }).end();
   });
-  const reply = await send(['127.0.0.1'])(new URL(`http://127.0.0.1:${port}/`), { method: 'POST', body: 'x' });
+  const reply = await send(['127.0.0.1'])(new URL(`http://127.0.0.1:${port}/`), { body: 'x' });
   expect(reply.status).toBe(307);
   expect(inside.connections()).toBe(0);
 });
 
 it('times out if a lookup or a response does not come', async () => {
   const never = send([], () => new Promise(() => undefined));
-  await expect(never(new URL('http://slow.test/'), { method: 'GET' })).rejects.toThrow('in time');
+  await expect(never(new URL('http://slow.test/'), { body: '' })).rejects.toThrow('in time');
   const { port } = await serve(() => undefined);
-  await expect(send(['127.0.0.1'])(new URL(`http://127.0.0.1:${port}/`), { method: 'GET' })).rejects.toThrow('in time');
+  await expect(send(['127.0.0.1'])(new URL(`http://127.0.0.1:${port}/`), { body: '' })).rejects.toThrow('in time');
 });
 
 it.each([
@@ -94,7 +94,7 @@ it.each([
       closed.resolve();
     });
   });
-  const { status } = await send(['127.0.0.1'])(new URL(`http://127.0.0.1:${port}/`), { method: 'GET' });
+  const { status } = await send(['127.0.0.1'])(new URL(`http://127.0.0.1:${port}/`), { body: '' });
   expect(status).toBe(200);
   await closed.promise;
   expect(bytes).toBeLessThan(1024 * 1024);
