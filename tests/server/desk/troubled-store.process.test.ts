@@ -111,7 +111,7 @@ describe('a missing privilege', () => {
     expect(failed).toMatchObject({ reason: 'refused' });
     expect(await site.desk.calls.listIncidents({ limit: 5 })).toMatchObject({ incidents: [] });
     expect(site.counts.get('spillway_desk_query_failures_total refused')).toBeGreaterThan(0);
-    expect(site.said('refused a query')).toBe(1);
+    expect(site.said('A query of the desk failed')).toBe(1);
     expect(site.flaps()).toBe(0);
   });
 });

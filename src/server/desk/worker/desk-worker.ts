@@ -117,7 +117,7 @@ export function createDeskWorker({ start, count, log, onBlocked, onRetained }: D
   const lookups = createLookups({ holder, writer, isShared: databaseUrl !== undefined });
   const timers = [
     setInterval(() => watchdog.look(), PULSE_INTERVAL),
-    setInterval(() => processes.goOn(), BEAT_INTERVAL),
+    setInterval(() => processes.write(), BEAT_INTERVAL),
     setInterval(() => void upkeep.lookAfter(), RETRY_LONGEST),
     setInterval(() => void upkeep.retain(), RETENTION_INTERVAL),
     setInterval(() => {
