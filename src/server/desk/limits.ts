@@ -19,8 +19,11 @@ export const MAX_JOURNAL_BYTES = 256 * MiB;
 
 /** How long lines gather before they are stored (ms). It is below the 250 ms within which other replicas see them. */
 export const GATHER_TIME = 100 * Millisecond;
-/** Journal data that one transaction stores (bytes): some hundred to some thousand sampled-out records. */
-export const BATCH_BYTES = 256 * KiB;
+/**
+ * Journal data that one transaction stores (bytes): some ten full entries, or some hundred sampled-out ones. With SQLite, the
+ * desk worker answers nothing else in this time.
+ */
+export const BATCH_BYTES = 64 * KiB;
 /** Tries of a batch that the store refuses, before its entries are stored one by one (a count): some 15 s. */
 export const MAX_BATCH_TRIES = 6;
 /** How long a call waits for the journal to be stored (ms). Calls should be answered within 300 ms. */

@@ -44,6 +44,15 @@ export function createProcessTable({ driver }: StoreContext) {
       );
     },
 
+    /** Records a process that left a journal but never reached the store. */
+    async storeUnknown({ id, build, release, environment, startedAt }: ProcessStart): Promise<void> {
+      await driver.run(
+        `INSERT INTO desk_processes (id, build, release, environment, started_at, memory, in_flight, blocked_ms, beat_at)
+          VALUES (?, ?, ?, ?, ?, 0, '[]', 0, ?) ON CONFLICT (id) DO NOTHING`,
+        [id, build, release, environment, startedAt, startedAt],
+      );
+    },
+
     async storeEnd(id: string): Promise<void> {
       await driver.run(
         `UPDATE desk_processes SET ended = 'clean', ended_at = ${driver.dialect.now}, in_flight = '[]' WHERE id = ?`,

@@ -74,6 +74,9 @@ export function createProcessRecords({ start, folder, holder, blockedMs, namespa
     /** Records the end of a process that left a journal. @returns its environment */
     async endOf({ process: id, folder: of }: DeadJournal): Promise<string> {
       const environment = (await holder.use((store) => store.readEnvironment(id))) ?? start.environment;
+      // The id contains the time of the start.
+      const unknown = { id, build: '', release: '', environment, startedAt: Number.parseInt(id, 36) || 0 };
+      await holder.use((store) => store.storeUnknown(unknown));
       if (existsSync(join(of, ENDED))) await holder.use((store) => store.storeEnd(id));
       else await recordDeath(id);
       return environment;
