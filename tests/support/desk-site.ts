@@ -109,7 +109,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
     const credentials = { takeCredentials: takeCredentials(proxy) };
     const desk = await createDeskPages({
       calls,
-      signIn: createSignIn({ tokens: known, sessions: calls, checkToken, now: () => now }),
+      signIn: createSignIn({ tokens: known, sessions: calls, checkToken }),
       facts,
       manifest: MANIFEST,
       funnel,

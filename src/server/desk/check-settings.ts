@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { ConfigError } from '../engine/settings.ts';
 import { listTokens } from './access/list-tokens.ts';
-import { requireProxySettings } from './access/proxy-settings.ts';
+import { requireProxySettings } from './access/proxy-operator.ts';
 import { toNotifySettings } from './notifications/to-notify-settings.ts';
 
 const NO_LOG = { info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -19,8 +19,11 @@ export const MAX_JOURNAL_BYTES = 256 * MiB;
 
 /** How long lines gather before they are stored (ms). It is below the 250 ms within which other replicas see them. */
 export const GATHER_TIME = 100 * Millisecond;
-/** Journal data that one transaction stores (bytes): some hundred to some thousand sampled-out records. */
-export const BATCH_BYTES = 256 * KiB;
+/**
+ * Journal data that one transaction stores (bytes): some ten full entries, or some hundred sampled-out ones. With SQLite, the
+ * desk worker answers nothing else in this time.
+ */
+export const BATCH_BYTES = 64 * KiB;
 /** Tries of a batch that the store refuses, before its entries are stored one by one (a count): some 15 s. */
 export const MAX_BATCH_TRIES = 6;
 /** How long a call waits for the journal to be stored (ms). Calls should be answered within 300 ms. */
@@ -73,14 +76,6 @@ export const MAX_MAP_BYTES = 8 * MiB;
 export const CONTEXT_LINES = 5;
 export const MAX_CONTEXT_WIDTH = 250;
 
-// Assets of earlier builds
-
-/**
- * Old assets in the main thread's memory (bytes), and how long a missing one is remembered (ms), because another
- * replica can still publish it.
- */
-export const MAX_OLD_ASSET_BYTES = 16 * MiB;
-export const UNKNOWN_ASSET_TIME = 10 * Second;
 /** The largest file of a build that is published (bytes). */
 export const MAX_BUILD_FILE_BYTES = 32 * MiB;
 
@@ -88,9 +83,6 @@ export const MAX_BUILD_FILE_BYTES = 32 * MiB;
 
 /** How long a session lasts (ms). */
 export const SESSION_TIME = 12 * Hour;
-/** How long reads reuse the store's answer about a session (ms), and for how many sessions (a count). */
-export const SESSION_CACHE_TIME = 2 * Second;
-export const MAX_CACHED_SESSIONS = 1000;
 /** The size of a form of the desk (bytes). Notes are the largest. */
 export const MAX_DESK_FORM_BYTES = 64 * KiB;
 

@@ -143,7 +143,7 @@ describe.each([
     expect(await lonely()).toMatchObject({ location: { path: 'src/cart.ts', function: 'load', detail: '' } });
     expect((await desk.calls.listIncidents({ limit: 9, search: 'src/cart.ts' })).incidents).toHaveLength(3);
     desk.journal(grace.failureOf({ digest: LONELY, side: 'browser' }));
-    expect(await lonely()).toMatchObject({ title: `Error: ${grace.words['grace-title']}` });
+    await expect.poll(lonely, { timeout: 20_000 }).toMatchObject({ title: `Error: ${grace.words['grace-title']}` });
   });
 });
 

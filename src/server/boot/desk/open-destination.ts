@@ -2,7 +2,6 @@ import { type RequestHandler, Router } from 'express';
 import { routes } from '../../../shared/desk/routes.tsx';
 import type { OperatorApp } from '../../app.ts';
 import type { Config } from '../../config.ts';
-import { printSignInLink } from '../../desk/access/print-sign-in-link.ts';
 import { DESK_API_PATH } from '../../desk/api/desk-api.ts';
 import { orClose } from '../../desk/desk.ts';
 import { createDeskOrigins } from '../../desk/desk-app.ts';
@@ -107,7 +106,7 @@ async function serveDesk(
     async welcome(url) {
       const name = findLinkHolder(boot);
       if (name === undefined) return;
-      await printSignInLink(signIn.makeLink(deskUrl ?? config.publicOrigins[0] ?? url, name), boot.log);
+      await signIn.printLink(deskUrl ?? config.publicOrigins[0] ?? url, name, boot.log);
     },
   };
 }

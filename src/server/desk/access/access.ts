@@ -3,8 +3,7 @@ import { Second } from '../../../shared/units.ts';
 import type { Operator } from '../../access/operator-tokens.ts';
 import { requestInfo } from '../../engine/request/request-info.ts';
 import { StoreError } from '../store/sql.ts';
-import { proxyOperatorOf, sessionCookieOf } from './credentials.ts';
-import { clearSessionCookie, setSessionCookie } from './session-cookie.ts';
+import { clearSessionCookie, proxyOperatorOf, sessionCookieOf, setSessionCookie } from './credentials.ts';
 import type { SignedIn, SignIn } from './sign-in.ts';
 
 /** The sign-in state of one request, and the ways to change it. */
@@ -24,17 +23,14 @@ export type Proof = { readonly token: string } | { readonly ticket: string };
 
 export type ReadAccess = (req: IncomingMessage, res: ServerResponse) => Promise<Access>;
 
-const READS = new Set(['GET', 'HEAD']);
-
-/** A change checks the session in the store. A read uses the store's answer from the last 2 s. */
+/** Asks the store about the session of each request. */
 export function createReadAccess(signIn: SignIn): ReadAccess {
   return async function readAccess(req, res) {
     const proxied = proxyOperatorOf(req);
     if (proxied) return new RequestAccess(signIn, req, res, { operator: proxied, isProxied: true });
     const session = sessionCookieOf(req) ?? '';
     try {
-      const operator = await (READS.has(req.method ?? '') ? signIn.identify(session) : signIn.confirm(session));
-      return new RequestAccess(signIn, req, res, { operator });
+      return new RequestAccess(signIn, req, res, { operator: await signIn.identify(session) });
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       return new RequestAccess(signIn, req, res, { isAway: true });

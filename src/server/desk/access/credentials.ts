@@ -1,10 +1,17 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Second } from '../../../shared/units.ts';
 import type { Operator } from '../../access/operator-tokens.ts';
 import { removeHeader, takeCookies } from '../../engine/request/request-headers.ts';
 import { requestInfo } from '../../engine/request/request-info.ts';
 import type { Step } from '../../engine/request/step.ts';
+import { SESSION_TIME } from '../limits.ts';
 import { AUTH_PROXY_SECRET_HEADER, type ProxySignIn, readProxyOperator } from './proxy-operator.ts';
-import { SESSION_COOKIES, toCookieName } from './session-cookie.ts';
+
+const PLAIN_NAME = 'desk';
+/** A name that, over TLS, neither another host of the domain nor a page without TLS can set. */
+const SECURE_NAME = '__Host-desk';
+
+const SESSION_COOKIES = [PLAIN_NAME, SECURE_NAME];
 
 /** The desk's credentials in one request. */
 interface Credentials {
@@ -41,4 +48,25 @@ export function sessionCookieOf(req: IncomingMessage): string | undefined {
 /** Returns the person that an authenticating proxy signed in. */
 export function proxyOperatorOf(req: IncomingMessage): Operator | undefined {
   return taken.get(req)?.proxied;
+}
+
+/** Returns the name of the session cookie on the request's origin. */
+function toCookieName(req: IncomingMessage): string {
+  return requestInfo(req).secure ? SECURE_NAME : PLAIN_NAME;
+}
+
+export function setSessionCookie(req: IncomingMessage, res: ServerResponse, session: string): void {
+  addCookie(req, res, session, SESSION_TIME / Second);
+}
+
+export function clearSessionCookie(req: IncomingMessage, res: ServerResponse): void {
+  addCookie(req, res, '', 0);
+}
+
+function addCookie(req: IncomingMessage, res: ServerResponse, value: string, seconds: number): void {
+  const secure = requestInfo(req).secure ? '; Secure' : '';
+  res.appendHeader(
+    'Set-Cookie',
+    `${toCookieName(req)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`,
+  );
 }

@@ -1,11 +1,10 @@
 import { TICKET_KEY } from '../../../shared/desk/ticket.ts';
-import { type CheckToken, createCheckToken } from '../../access/check-token.ts';
+import { createCheckToken } from '../../access/check-token.ts';
 import { createOperatorTokens, type OperatorToken } from '../../access/operator-tokens.ts';
-import type { Step } from '../../engine/request/step.ts';
+import type { DeskLog } from '../desk-log.ts';
 import { takeCredentials } from './credentials.ts';
 import type { ProxySignIn } from './proxy-operator.ts';
-import type { SessionStore } from './session-store.ts';
-import { createSignIn, makeTicket, type SignIn } from './sign-in.ts';
+import { createSignIn, makeTicket, type SessionStore } from './sign-in.ts';
 
 interface SignInSettings {
   readonly tokens: readonly OperatorToken[];
@@ -13,23 +12,27 @@ interface SignInSettings {
   readonly calls: SessionStore;
 }
 
-interface OpenSignIn {
-  readonly signIn: SignIn;
-  /** Removes the desk's credentials from each request, before all product code. */
-  readonly takeCredentials: Step;
-  /** Checks the tokens of the API. */
-  readonly checkToken: CheckToken;
-  /** Makes a sign-in link for the holder of a token. It works once. @param origin `http://127.0.0.1:3000` */
-  makeLink(origin: string, name: string): Promise<string>;
-}
-
-export function openSignIn({ tokens: listed, proxy, calls }: SignInSettings): OpenSignIn {
+export function openSignIn({ tokens: listed, proxy, calls }: SignInSettings) {
   const tokens = createOperatorTokens(listed);
   const checkToken = createCheckToken(tokens);
   return {
     signIn: createSignIn({ tokens, sessions: calls, checkToken }),
+    /** Removes the desk's credentials from each request, before all product code. */
     takeCredentials: takeCredentials(proxy),
+    /** Checks the tokens of the API. */
     checkToken,
-    makeLink: async (origin, name) => `${origin}/desk?${TICKET_KEY}=${await makeTicket(tokens, calls, name)}`,
+    /**
+     * Prints a sign-in link for the holder of a token on standard error, because logs are often forwarded and kept.
+     *
+     * @param origin `http://127.0.0.1:3000`
+     */
+    async printLink(origin: string, name: string, log: DeskLog): Promise<void> {
+      try {
+        const link = `${origin}/desk?${TICKET_KEY}=${await makeTicket(tokens, calls, name)}`;
+        process.stderr.write(`Sign in to the desk (works once, expires in 15 minutes): ${link}\n`);
+      } catch (error) {
+        log.warn({ err: error }, 'No sign-in link could be created. Sign in with the token in DATA_DIR/desk-token.');
+      }
+    },
   };
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Operator } from '../../access/operator-tokens.ts';
 import { isSameText } from '../../access/operator-tokens.ts';
 import { createProxyTrust, isFromProxy, type ProxyTrust } from '../../engine/protection/proxy-trust.ts';
-import { type ProxySettings, requireProxySettings } from './proxy-settings.ts';
+import { ConfigError } from '../../engine/settings.ts';
 
 /** The header in which the proxy proves that it set the name itself, in lower case. */
 export const AUTH_PROXY_SECRET_HEADER = 'x-auth-proxy-secret';
@@ -49,4 +49,37 @@ export function toProxySignIn(settings: ProxySettings): ProxySignIn | undefined 
   if (header === undefined) return undefined;
   const { addresses, secret } = requireProxySettings(settings);
   return { header, secret, operators, trust: createProxyTrust(addresses) };
+}
+
+interface ProxySettings {
+  readonly authProxyHeader: string | undefined;
+  readonly authProxySecret: string | undefined;
+  readonly authProxyOperators: readonly string[];
+  readonly trustProxy: number | readonly string[];
+}
+
+/**
+ * Checks the settings that AUTH_PROXY_HEADER needs.
+ *
+ * @returns the addresses of the proxy, and its secret
+ * @throws ConfigError if the header would be accepted from any client
+ */
+export function requireProxySettings({ trustProxy, authProxySecret }: ProxySettings): {
+  readonly addresses: readonly string[];
+  readonly secret: string;
+} {
+  const sentences: string[] = [];
+  // A number of hops trusts any client that connects.
+  if (typeof trustProxy === 'number') {
+    sentences.push(
+      'The setting AUTH_PROXY_HEADER needs the addresses of the proxy in TRUST_PROXY, such as 10.0.0.5 or 10.0.0.0/8. With a number of hops, any client that reaches this server could claim any name.',
+    );
+  }
+  if (authProxySecret === undefined) {
+    sentences.push(
+      'The setting AUTH_PROXY_HEADER needs AUTH_PROXY_SECRET, which the proxy sends in the header X-Auth-Proxy-Secret. Without it, a visitor whose headers the proxy passes on could claim any name. Set it to the same secret on both sides, for example the output of "openssl rand -hex 32".',
+    );
+  }
+  if (typeof trustProxy === 'number' || authProxySecret === undefined) throw new ConfigError(sentences);
+  return { addresses: trustProxy, secret: authProxySecret };
 }

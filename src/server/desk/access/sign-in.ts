@@ -4,8 +4,7 @@ import type { Operator, OperatorToken, OperatorTokens } from '../../access/opera
 import { isSameText } from '../../access/operator-tokens.ts';
 import { SESSION_TIME } from '../limits.ts';
 import type { Grant } from '../store/session-table.ts';
-import { createSessionCache } from './session-cache.ts';
-import type { SessionStore } from './session-store.ts';
+import type { DeskCalls } from '../worker/desk-calls.ts';
 import { createSignedIds } from './signed-ids.ts';
 
 /** The result of a sign-in. */
@@ -14,32 +13,15 @@ export type SignedIn =
   | { readonly kind: 'wrong' }
   | { readonly kind: 'too-many'; readonly waitMs: number };
 
-export interface SignIn {
-  /**
-   * Checks only the signature of a session id: this desk issued it, but the session may have ended. Do not use it for
-   * authorization.
-   */
-  isIssued(session: string): boolean;
-  /**
-   * Returns the holder of a session, as the store said in the last 2 s, and without a promise if that is known. An id
-   * that this desk did not issue is rejected without the store.
-   */
-  identify(session: string): Operator | undefined | Promise<Operator | undefined>;
-  /** Returns the holder of a session. Always asks the store about an id that this desk issued. */
-  confirm(session: string): Promise<Operator | undefined>;
-  /** @param address of the sender, whose wrong tokens are counted */
-  byToken(candidate: string, address: string): Promise<SignedIn>;
-  /** Uses up a sign-in link. Its id is signed, so attempts need not be counted. */
-  byTicket(ticket: string): Promise<SignedIn>;
-  end(session: string): Promise<void>;
-}
+/** The part of the store that sign-in needs. All replicas share it. */
+export type SessionStore = Pick<DeskCalls, 'createSession' | 'readSession' | 'endSession' | 'createLink' | 'takeLink'>;
+
+export type SignIn = ReturnType<typeof createSignIn>;
 
 interface SignInOptions {
   readonly tokens: OperatorTokens;
   readonly sessions: SessionStore;
   readonly checkToken: CheckToken;
-  /** Milliseconds, monotonic. */
-  readonly now?: () => number;
 }
 
 /**
@@ -47,10 +29,9 @@ interface SignInOptions {
  * plant one in advance. The store has a hash of the id, and a fingerprint of the token that is keyed with the id. A new
  * token therefore ends the sessions of the old one, and a reader of the store can neither sign in nor try out tokens.
  */
-export function createSignIn({ tokens, sessions, checkToken, now }: SignInOptions): SignIn {
+export function createSignIn({ tokens, sessions, checkToken }: SignInOptions) {
   const sessionIds = createSignedIds(tokens.all, 'session');
   const linkIds = createSignedIds(tokens.all, 'link');
-  const cache = createSessionCache({ readSession, ...(now && { now }) });
 
   async function begin(token: OperatorToken): Promise<SignedIn> {
     const session = sessionIds.make(token);
@@ -58,36 +39,35 @@ export function createSignIn({ tokens, sessions, checkToken, now }: SignInOption
     return { kind: 'signed-in', session };
   }
 
-  async function readSession(session: string): Promise<Operator | undefined> {
-    const token = sessionIds.read(session);
-    if (!token || !isGrantOf(token, session, await sessions.readSession(toHash(session)))) return undefined;
-    return { name: token.name, role: token.role };
-  }
-
   return {
-    isIssued: (session) => sessionIds.read(session) !== undefined,
-    identify: (session) => (sessionIds.read(session) ? cache.read(session) : undefined),
-    confirm: async (session) => (sessionIds.read(session) ? cache.ask(session) : undefined),
+    /**
+     * Checks only the signature of a session id: this desk issued it, but the session may have ended. Do not use it for
+     * authorization.
+     */
+    isIssued: (session: string): boolean => sessionIds.read(session) !== undefined,
 
-    async byToken(candidate, address) {
+    /** Returns the holder of a session. An id that this desk did not issue is rejected without the store. */
+    async identify(session: string): Promise<Operator | undefined> {
+      const token = sessionIds.read(session);
+      if (!token || !isGrantOf(token, session, await sessions.readSession(toHash(session)))) return undefined;
+      return { name: token.name, role: token.role };
+    },
+
+    /** @param address of the sender, whose wrong tokens are counted */
+    async byToken(candidate: string, address: string): Promise<SignedIn> {
       const checked = checkToken(candidate, address);
       return checked.kind === 'known' ? begin(checked.token) : checked;
     },
 
-    async byTicket(ticket) {
+    /** Uses up a sign-in link. Its id is signed, so attempts need not be counted. */
+    async byTicket(ticket: string): Promise<SignedIn> {
       const token = linkIds.read(ticket);
       if (!token || !isGrantOf(token, ticket, await sessions.takeLink(toHash(ticket)))) return { kind: 'wrong' };
       return begin(token);
     },
 
-    async end(session) {
-      if (!sessionIds.read(session)) return;
-      try {
-        await sessions.endSession(toHash(session));
-      } finally {
-        // Also drops an answer in flight, because the store can have given it before the session ended.
-        cache.forget(session);
-      }
+    async end(session: string): Promise<void> {
+      if (sessionIds.read(session)) await sessions.endSession(toHash(session));
     },
   };
 }

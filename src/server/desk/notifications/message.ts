@@ -1,6 +1,5 @@
 import { toIncidentHref } from '../../../shared/desk/href.ts';
 import { toCount, toIsoTime, toPlural } from '../../../shared/words.ts';
-import { escapeHtml } from '../../engine/errors/escape-html.ts';
 import type { ClaimedMessage, NotificationEvent } from '../store/notification-table.ts';
 import type { Incident } from '../store/records.ts';
 import { presentTitle } from '../views/present-title.ts';
@@ -121,32 +120,8 @@ export function toText(message: Message): string {
 /** Longest subject (characters). */
 const MAX_SUBJECT = 140;
 
-interface MailText {
-  readonly subject: string;
-  readonly text: string;
-  readonly html: string;
-}
-
-export function toMail(message: Message): MailText {
-  const rows = message.items.map((item) => {
-    const facts = listFacts(item).map(
-      ([name, value]) => `<tr><th align="left" valign="top">${name}</th><td>${escapeHtml(defuse(value))}</td></tr>`,
-    );
-    const head = `<strong>${item.label}: ${escapeHtml(defuse(presentTitle(item.incident)))}</strong>`;
-    return `<p>${head}<br>${escapeHtml(defuse(item.why))}</p><table cellpadding="2">${facts.join('')}</table><p>${toHtmlLink(item.link)}</p>`;
-  });
-  const body = rows.length > 0 ? rows.join('<hr>') : `<p>${TEST}</p><p>${toHtmlLink(message.link)}</p>`;
-  return {
-    subject: defuse(toSubject(message), MAX_SUBJECT),
-    text: `${toText(message)}\n`,
-    html: `<!doctype html><html lang="en"><body>${body}</body></html>`,
-  };
-}
-
-/** Makes a link. A path without an origin stays text. */
-function toHtmlLink(link: string): string {
-  const href = escapeHtml(link);
-  return link.startsWith('/') ? href : `<a href="${href}">Open in the desk</a>`;
+export function toMail(message: Message): { readonly subject: string; readonly text: string } {
+  return { subject: defuse(toSubject(message), MAX_SUBJECT), text: `${toText(message)}\n` };
 }
 
 /** Discord accepts this many characters in `content`. */

@@ -69,37 +69,26 @@ export function createNotifier({ targets, facts, holder, log }: NotifierOptions)
 /** Repeats work until nothing is left, one at a time. @param work returns false if nothing is left */
 function createLine(work: () => Promise<boolean>, log: DeskLog) {
   let working: Promise<void> | undefined;
-  let isWanted = false;
   let isStopped = false;
 
   async function workAll(): Promise<void> {
-    while (isWanted && !isStopped) {
-      isWanted = false;
-      while (!isStopped && (await work())) {
-        // The next one.
-      }
+    try {
+      while (!isStopped && (await work()));
+    } catch (error) {
+      // It is tried again soon. Errors of the store were already logged.
+      if (!(error instanceof StoreError)) log.error({ err: error }, 'Notifications could not be sent.');
+    } finally {
+      working = undefined;
     }
   }
 
-  function wake(): void {
-    isWanted = true;
-    working ??= workAll()
-      .catch((error: unknown) => {
-        // It is tried again soon. Errors of the store were already logged.
-        if (!(error instanceof StoreError)) log.error({ err: error }, 'Notifications could not be sent.');
-      })
-      .finally(() => {
-        working = undefined;
-        // wake() was called while the work was ending.
-        if (isWanted && !isStopped) wake();
-      });
-  }
-
   return {
-    wake,
-    stop(): Promise<void> {
+    wake() {
+      if (!isStopped) working ??= workAll();
+    },
+    async stop(): Promise<void> {
       isStopped = true;
-      return working ?? Promise.resolve();
+      await working;
     },
   };
 }

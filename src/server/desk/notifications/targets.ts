@@ -89,29 +89,17 @@ function sign(secret: string, body: string, at: number): Readonly<Record<string,
   return { [TIMESTAMP_HEADER]: timestamp, [SIGNATURE_HEADER]: `sha256=${signature}` };
 }
 
-/** What to do about a response, by its status. The final ones are not tried again. */
-const HINTS: Readonly<Record<number, { readonly hint: string; readonly isFinal?: true }>> = {
-  400: { hint: 'The receiver does not accept this JSON. Check what it expects.', isFinal: true },
-  401: { hint: 'Check the URL in WEBHOOK_URL and the secret in it.', isFinal: true },
-  403: { hint: 'Check the URL in WEBHOOK_URL and the secret in it.', isFinal: true },
-  404: { hint: 'Check the URL in WEBHOOK_URL.' },
-  405: { hint: 'Check the URL in WEBHOOK_URL.', isFinal: true },
-  408: { hint: 'The receiver timed out.' },
-  410: { hint: 'The receiver is gone permanently. Remove it from WEBHOOK_URL.', isFinal: true },
-  413: { hint: 'The message is too large for the receiver.', isFinal: true },
-  415: { hint: 'The receiver does not accept this JSON. Check what it expects.', isFinal: true },
-  422: { hint: 'The receiver does not accept this JSON. Check what it expects.', isFinal: true },
-  429: { hint: 'The receiver limits the rate of messages.' },
-};
+/** Statuses that can change without a change of the settings: a receiver that is not deployed yet, slow, or busy. */
+const TEMPORARY = new Set([404, 408, 425, 429]);
 
 function toOutcome({ status, headers }: Response): SendResult {
-  if (status >= 200 && status < 300) return { ok: true, words: `It answered ${status}.` };
-  if (status >= 300 && status < 400) {
-    return toFinal(`It answered ${status}, a redirect, which is not followed. Set WEBHOOK_URL to the final URL.`);
-  }
-  const { hint, isFinal } = HINTS[status] ?? { hint: 'The receiver failed. Check its log.' };
-  const words = `It answered ${status}. ${hint}`;
-  return isFinal ? toFinal(words) : { ok: false, words, retryAfter: toRetryAfterMs(headers.get('Retry-After')) };
+  const words = `It answered ${status}.`;
+  if (status >= 200 && status < 300) return { ok: true, words };
+  if (status >= 300 && status < 400)
+    return toFinal(`${words} Redirects are not followed. Set WEBHOOK_URL to the final URL.`);
+  if (status < 500 && !TEMPORARY.has(status))
+    return toFinal(`${words} Check WEBHOOK_URL, and what the receiver expects.`);
+  return { ok: false, words, retryAfter: toRetryAfterMs(headers.get('Retry-After')) };
 }
 
 /** A failure that is not tried again. */
@@ -122,28 +110,18 @@ function toFinal(words: string): SendResult {
 function toConnectFailure(thrown: unknown): SendResult {
   // `fetch` wraps the error of the connection.
   const error = thrown instanceof TypeError && thrown.cause ? thrown.cause : thrown;
-  const isLate = error instanceof Error && error.name === 'TimeoutError';
-  const code = isLate ? 'ETIMEDOUT' : readCode(error);
-  if (isUntrusted(error)) {
-    return {
-      ok: false,
-      words: 'Its certificate does not match its name, or its authority is unknown (see NODE_EXTRA_CA_CERTS).',
-    };
-  }
-  return { ok: false, words: CODES[code] ?? `It could not be reached (${code}).` };
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return { ok: false, words: 'It did not answer in time.' };
+  const code = readCode(error);
+  if (code === 'ETLS') return { ok: false, words: NO_TLS };
+  // For mail, nodemailer replaces Node's error code.
+  const isUntrusted = error instanceof Error && /certificate|altnames/i.test(error.message);
+  const hint = isUntrusted ? ' Its certificate does not match its name, or its authority is unknown.' : '';
+  return { ok: false, words: `It could not be reached (${code}).${hint}` };
 }
 
-const CODES: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'DNS does not know its name. Check the setting.',
-  EAI_AGAIN: 'Its name could not be looked up, because DNS did not answer.',
-  ECONNREFUSED: 'It refused the connection. Check that it is running, and check the port.',
-  ECONNRESET: 'It closed the connection.',
-  ECONNECTION: 'It closed the connection.',
-  UND_ERR_SOCKET: 'It closed the connection.',
-  ETIMEDOUT: 'It did not answer in time.',
-  UND_ERR_CONNECT_TIMEOUT: 'It did not answer in time.',
-  ETLS: 'It does not offer TLS, and passwords are not sent unencrypted. Use smtps, or a mail server with STARTTLS.',
-};
+const NO_TLS =
+  'It does not offer TLS, and passwords are not sent unencrypted. Use smtps, or a mail server with STARTTLS.';
 
 function toMailFailure(error: unknown): SendResult {
   const code = readCode(error);
@@ -163,11 +141,6 @@ function toMailFailure(error: unknown): SendResult {
     return { ok: false, words };
   }
   return toConnectFailure(error);
-}
-
-/** Covers HTTPS and mail. For mail, nodemailer replaces Node's error code. */
-function isUntrusted(error: unknown): boolean {
-  return error instanceof Error && /certificate|altnames/i.test(error.message);
 }
 
 function readCode(error: unknown): string {

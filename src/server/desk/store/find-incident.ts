@@ -14,10 +14,6 @@ export type Resolved = Pick<Incident, 'digest' | 'environment'> & {
   readonly occurrence?: string;
 };
 
-/** The lengths that `request-id.ts` accepts from a proxy (characters). */
-const MIN_REQUEST_ID = 8;
-const MAX_REQUEST_ID = 128;
-
 /** Finds incidents by addresses and ids. */
 export function createIncidentFinder({ reader: sql, environment: own }: StoreContext) {
   /** Lists all environments that can know a digest, first that of this process. */
@@ -97,7 +93,6 @@ export function createIncidentFinder({ reader: sql, environment: own }: StoreCon
       const address = parseAddress(wanted);
       const found = address && (await find(address));
       if (found) return toResolved(found.incident, found.occurrence?.occurrence ?? address.occurrence);
-      if (wanted.length < MIN_REQUEST_ID || wanted.length > MAX_REQUEST_ID) return undefined;
       const seen = await findByRequest(sql, wanted);
       const incident = seen && (await readIncident(sql, seen.key));
       return incident && toResolved(incident, seen.occurrence);

@@ -14,17 +14,7 @@ import {
 import type { IncidentKey } from './incident-key.ts';
 import { readIncidents } from './incident-table.ts';
 import type { Incident } from './records.ts';
-import {
-  changeShown,
-  exists,
-  insertRows,
-  placeholders,
-  readClock,
-  readNumber,
-  readShapes,
-  type Sql,
-  toColumn,
-} from './sql.ts';
+import { changeShown, insertRows, placeholders, readClock, readNumber, readShapes, type Sql, toColumn } from './sql.ts';
 import type { NotificationRules, NotificationTarget, StoreContext } from './store-context.ts';
 
 /**
@@ -174,14 +164,8 @@ export function createNotificationTable({ driver, reader }: StoreContext) {
      * case this process dies. One message has everything that waited, so that a target gets at most
      * `MAX_MESSAGES_PER_HOUR`.
      */
-    async claimMessage(target: string): Promise<ClaimedMessage | undefined> {
-      const isWaiting = await exists(
-        driver,
-        "SELECT 1 FROM desk_notifications WHERE state = 'waiting' AND target = ?",
-        [target],
-      );
-      return isWaiting ? driver.transaction((sql) => claim(sql, target)) : undefined;
-    },
+    claimMessage: (target: string): Promise<ClaimedMessage | undefined> =>
+      driver.transaction((sql) => claim(sql, target)),
 
     /** Records the result of an attempt. If another process has claimed the message since, its result counts. */
     settleMessage: ({ id, attempts }: ClaimedMessage, result: SendResult): Promise<void> =>
@@ -191,7 +175,7 @@ export function createNotificationTable({ driver, reader }: StoreContext) {
         const dueAt = (await readClock(sql)) + Math.max(toWait(attempts), Math.min(result.retryAfter ?? 0, Day));
         await sql.run(
           "UPDATE desk_notifications SET state = ?, due_at = ?, result = ? WHERE message = ? AND attempts = ? AND state = 'waiting'",
-          [state, Math.round(dueAt), toColumn(result.words), id, attempts],
+          [state, dueAt, toColumn(result.words), id, attempts],
         );
       }),
 
@@ -263,10 +247,10 @@ async function withOpenIncidents(sql: Sql, rows: readonly WaitingRow[], now: num
   return { open, items };
 }
 
-/** Returns the wait after some attempts (ms). It is up to a fifth shorter at random, so that sites do not retry together. */
+/** Returns the wait after some attempts (ms). */
 function toWait(attempts: number): number {
   const doubled = NOTIFICATION_RETRY_FIRST * 2 ** Math.min(attempts - 1, 20);
-  return Math.min(doubled, NOTIFICATION_RETRY_LONGEST) * (1 - Math.random() / 5);
+  return Math.min(doubled, NOTIFICATION_RETRY_LONGEST);
 }
 
 /** Deletes old notifications, and those of targets that are no longer configured. */

@@ -34,9 +34,6 @@ interface OccurrenceRow extends Omit<Occurrence, 'isFull' | 'full'> {
 const COLUMNS = `key, occurrence, at, side, request_id AS "requestId", trace_id AS "traceId", build, release, route, visitor,
   CASE WHEN payload IS NULL THEN 0 ELSE 1 END AS "isFull"`;
 
-/** The largest unpacked payload (bytes), so that a corrupt row cannot fill the memory. */
-const MAX_UNPACKED = 64 * 1024 * 1024;
-
 export function packPayload(failure: StoredFailure): Uint8Array {
   return zstdCompressSync(Buffer.from(JSON.stringify(failure)));
 }
@@ -44,7 +41,7 @@ export function packPayload(failure: StoredFailure): Uint8Array {
 /** @returns undefined if the bytes are corrupt */
 function unpackPayload(bytes: Uint8Array): StoredFailure | undefined {
   try {
-    const text = zstdDecompressSync(bytes, { maxOutputLength: MAX_UNPACKED }).toString('utf8');
+    const text = zstdDecompressSync(bytes).toString('utf8');
     return JSON.parse(text) as StoredFailure; // from `packPayload`
   } catch {
     return undefined;
@@ -146,9 +143,8 @@ export async function findByRequest(
 ): Promise<{ readonly key: IncidentKey; readonly occurrence: string } | undefined> {
   for (const column of ['request_id', 'trace_id']) {
     const [row] = await sql.all<{ key: IncidentKey; occurrence: string }>(
-      `SELECT key, occurrence FROM desk_occurrences
-        WHERE ${column} IS NOT NULL AND substr(${column}, 1, 12) = ? AND ${column} = ? ORDER BY at DESC LIMIT 1`,
-      [id.slice(0, 12), id],
+      `SELECT key, occurrence FROM desk_occurrences WHERE ${column} = ? ORDER BY at DESC LIMIT 1`,
+      [id],
     );
     if (row) return row;
   }

@@ -104,9 +104,8 @@ const migrations: readonly Migration[] = [
       'CREATE INDEX desk_occurrences_full ON desk_occurrences (key, at) WHERE payload IS NOT NULL',
       'CREATE INDEX desk_occurrences_name ON desk_occurrences (occurrence)',
       'CREATE INDEX desk_occurrences_visitor ON desk_occurrences (visitor, key) WHERE visitor IS NOT NULL',
-      // The first characters distinguish nearly all ids, and the index is a third of the size.
-      'CREATE INDEX desk_occurrences_request ON desk_occurrences (substr(request_id, 1, 12)) WHERE request_id IS NOT NULL',
-      'CREATE INDEX desk_occurrences_trace ON desk_occurrences (substr(trace_id, 1, 12)) WHERE trace_id IS NOT NULL',
+      'CREATE INDEX desk_occurrences_request ON desk_occurrences (request_id) WHERE request_id IS NOT NULL',
+      'CREATE INDEX desk_occurrences_trace ON desk_occurrences (trace_id) WHERE trace_id IS NOT NULL',
       // Addresses that lead to another incident, see `alias-table.ts`.
       `CREATE TABLE desk_aliases (
         key TEXT NOT NULL,

@@ -1,16 +1,21 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { STATE_WORDS } from '../../../shared/desk/words.ts';
 import { toPlural } from '../../../shared/words.ts';
 import { SETTINGS } from '../../config.ts';
 import { parseAddress } from '../../engine/errors/parse-address.ts';
+import { toSender } from '../../engine/request/to-sender.ts';
 import { ConfigError, type Environment, readSettings } from '../../engine/settings.ts';
+import { NO_DAY, toVisitorHash } from '../../reports/tunnel/visitors.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { chooseShown } from '../pages/find-shown.ts';
 import { readView, toFilter } from '../pages/read-view.ts';
+import { openPostgres } from '../store/postgres.ts';
 import { StoreError } from '../store/sql.ts';
-import type { Store } from '../store/store.ts';
+import { openMadeSqlite } from '../store/sqlite.ts';
+import { openMadeStore, type Store } from '../store/store.ts';
 import { toClean, toCleanJson } from '../views/clean-text.ts';
 import { toIncidentMarkdown, toListMarkdown } from '../views/incident-markdown.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';
@@ -18,8 +23,6 @@ import { NO_TEST, presentTest } from '../views/present-test.ts';
 import { readIncident, type StoryCalls } from '../views/read-incident.ts';
 import { toDeletedWords } from '../views/standing-words.ts';
 import { writeBackup } from './backup.ts';
-import { forgetVisitor } from './forget-visitor.ts';
-import { openTerminalStore } from './open-terminal-store.ts';
 import { makeSignInLink } from './sign-in-link.ts';
 import { TerminalError, UsageError } from './terminal-error.ts';
 
@@ -132,6 +135,29 @@ function readTerminalSettings(env: Environment) {
   };
 }
 
+/**
+ * Opens the store that a server has created, even while that server runs.
+ *
+ * @throws TerminalError if there is no store
+ * @throws StoreAwayError if the store cannot be used
+ */
+async function openTerminalStore(settings: ReturnType<typeof readTerminalSettings>): Promise<Store> {
+  const { dataDir, databaseUrl, environment } = settings;
+  const path = join(dataDir, 'desk.sqlite');
+  if (databaseUrl === undefined && !existsSync(path)) {
+    throw new TerminalError(
+      `There is no desk in ${dataDir} (DATA_DIR) yet. The server creates it when it first starts. Start the server once, or set DATA_DIR to the server's value. With PostgreSQL, set DESK_DATABASE_URL.`,
+    );
+  }
+  const driver = databaseUrl === undefined ? openMadeSqlite(path) : openPostgres(databaseUrl);
+  const store = await openMadeStore(driver, { environment });
+  if (store) return store;
+  await driver.close();
+  throw new TerminalError(
+    'The database has no desk yet. The server creates it when it first starts. Start the server once, or check that this is the right database.',
+  );
+}
+
 /** Logs warnings and errors. Routine messages are dropped. */
 function toLog(tell: (text: string) => void): DeskLog {
   const warn = (_fields: object, message: string) => tell(message);
@@ -228,4 +254,32 @@ async function forget({ store, tell }: Desk, [whom]: readonly string[]): Promise
   tell(
     'Not changed: backups, logs, sent notifications and data sent to SENTRY_DSN. Also read the notes on the incidents: a colleague may have mentioned the visitor.',
   );
+}
+
+/**
+ * Deletes the failures of a visitor.
+ *
+ * @param text the address of one of the failures, an IP address, the visitor id that the desk shows, or the id that the
+ *   product's `visitorId` returns. An IP address finds failures of today and yesterday: the salts of other days are gone
+ * @returns the number of deleted failures
+ */
+async function forgetVisitor(text: string, store: Store): Promise<number> {
+  const whom = text.trim();
+  const address = parseAddress(whom);
+  // A visitor id can look like an address.
+  const found = address?.occurrence === undefined ? undefined : await store.find(address);
+  if (found?.occurrence) {
+    const { key, occurrence, visitor } = found.occurrence;
+    if (visitor !== undefined) return store.forgetVisitor(visitor);
+    return (await store.deleteOccurrence(key, occurrence, 'desk')) ? 1 : 0;
+  }
+  const visitors = [whom, ...(isIP(whom) > 0 ? await hashAddress(whom, store) : [])];
+  let count = 0;
+  for (const visitor of visitors) count += await store.forgetVisitor(visitor);
+  return count;
+}
+
+async function hashAddress(ip: string, store: Store): Promise<string[]> {
+  const salts = await store.readSalts([]);
+  return salts.filter(({ day }) => day !== NO_DAY).map(({ salt }) => toVisitorHash(salt, toSender(ip)));
 }

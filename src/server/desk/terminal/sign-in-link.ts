@@ -3,9 +3,8 @@ import { createOperatorTokens, type OperatorToken } from '../../access/operator-
 import { SETTINGS } from '../../config.ts';
 import { toHttpUrl } from '../../engine/connection/listen.ts';
 import { type Environment, readSettings } from '../../engine/settings.ts';
-import { listTokens } from '../access/list-tokens.ts';
+import { listTokens, readKeptToken } from '../access/list-tokens.ts';
 import { makeTicket } from '../access/sign-in.ts';
-import { readKeptToken } from '../access/token-file.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { Store } from '../store/store.ts';
 import { TerminalError } from './terminal-error.ts';

@@ -15,8 +15,8 @@ import type { NotifySettings } from '../notifications/settings.ts';
 import { createTargets } from '../notifications/targets.ts';
 import type { DeskRetention } from '../settings.ts';
 import type { RetentionReport } from '../store/retention.ts';
-import { StoreAwayError } from '../store/sql.ts';
 import { openDriver, openStore, type Store } from '../store/store.ts';
+import { withinTime } from '../within-time.ts';
 import { CHANGES, type DeskCalls, DIRECT, READS } from './desk-calls.ts';
 import { createLookups } from './lookups.ts';
 import { createBuildFiles } from './maps/build-files.ts';
@@ -117,7 +117,7 @@ export function createDeskWorker({ start, count, log, onBlocked, onRetained }: D
   const lookups = createLookups({ holder, writer, isShared: databaseUrl !== undefined });
   const timers = [
     setInterval(() => watchdog.look(), PULSE_INTERVAL),
-    setInterval(() => processes.goOn(), BEAT_INTERVAL),
+    setInterval(() => processes.write(), BEAT_INTERVAL),
     setInterval(() => void upkeep.lookAfter(), RETRY_LONGEST),
     setInterval(() => void upkeep.retain(), RETENTION_INTERVAL),
     setInterval(() => {
@@ -132,16 +132,16 @@ export function createDeskWorker({ start, count, log, onBlocked, onRetained }: D
     writer.stop();
     await Promise.all([
       upkeep.quietly('The journal could not be stored before the end.', () =>
-        within(CLOSE_PATIENCE, async () => {
-          await processes.end();
-          await writer.adopt({ process, folder, environment });
-        }),
+        withinTime(
+          CLOSE_PATIENCE,
+          processes.end().then(() => writer.adopt({ process, folder, environment })),
+        ),
       ),
       // A notification whose result is not recorded is sent again.
-      upkeep.quietly('A notification was interrupted.', () => within(CLOSE_PATIENCE, () => notifier.stop())),
+      upkeep.quietly('A notification was interrupted.', () => withinTime(CLOSE_PATIENCE, notifier.stop())),
     ]);
     upkeep.stop();
-    await within(CLOSE_PATIENCE, () => holder.close()).catch(() => undefined);
+    await withinTime(CLOSE_PATIENCE, holder.close()).catch(() => undefined);
   }
 
   const calls: DeskCalls = {
@@ -178,16 +178,4 @@ function passOn<const Name extends keyof Store>(
     (...args: never[]) => use((store) => (store[name] as (...args: never[]) => Promise<unknown>)(...args)),
   ]);
   return Object.fromEntries(calls) as Pick<Store, Name>; // each calls the method of its name
-}
-
-async function within<T>(ms: number, work: () => Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new StoreAwayError('The store did not answer in time.')), ms);
-  });
-  try {
-    return await Promise.race([work(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

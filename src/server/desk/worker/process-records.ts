@@ -6,7 +6,7 @@ import { createDigest } from '../../engine/errors/digest/create-digest.ts';
 import { emptyLocationTable } from '../../engine/errors/digest/location-table.ts';
 import type { Failure } from '../../engine/errors/failure.ts';
 import type { DeskLog } from '../desk-log.ts';
-import { BEAT_INTERVAL, DEAD_AFTER } from '../limits.ts';
+import { DEAD_AFTER } from '../limits.ts';
 import type { DeadProcess, Heartbeat, ProcessStart } from '../store/process-table.ts';
 import { StoreError } from '../store/sql.ts';
 import type { DeadJournal } from './adopt.ts';
@@ -34,7 +34,6 @@ export type ProcessRecords = ReturnType<typeof createProcessRecords>;
 export function createProcessRecords({ start, folder, holder, blockedMs, namespace, log }: ProcessRecordsOptions) {
   let last: Heartbeat = { inFlight: [], memory: 0 };
   let writing: Promise<void> | undefined;
-  let notedAt = Number.NEGATIVE_INFINITY;
   let isEnded = false;
   /** When the store last refused the heartbeat (ms, monotonic). */
   let refusedAt = Number.NEGATIVE_INFINITY;
@@ -66,16 +65,11 @@ export function createProcessRecords({ start, folder, holder, blockedMs, namespa
   }
 
   return {
+    /** Writes the heartbeat. Call it every `BEAT_INTERVAL`. */
     write,
-    /** Writes a heartbeat of the main thread. */
+    /** Notes a heartbeat of the main thread. The last one is repeated while it is blocked, because the process lives. */
     note(beat: Heartbeat) {
       last = beat;
-      notedAt = performance.now();
-      write();
-    },
-    /** Repeats the last heartbeat if the main thread sends none: it is blocked, but the process lives. */
-    goOn() {
-      if (performance.now() - notedAt > BEAT_INTERVAL) write();
     },
     /** Records the end of a process that left a journal. @returns its environment */
     async endOf({ process: id, folder: of }: DeadJournal): Promise<string> {

@@ -1,8 +1,8 @@
-import { Minute, Second } from '../../../shared/units.ts';
+import { Minute } from '../../../shared/units.ts';
 import type { Count } from '../../engine/monitoring/metrics.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { RETRY_FIRST, RETRY_LONGEST } from '../limits.ts';
-import { QueryFailedError, type QueryFailure, StoreAwayError } from '../store/sql.ts';
+import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
 
 /** Holds the store, which can open late, become unavailable, and be back later. */
@@ -20,8 +20,6 @@ interface StoreHolderOptions {
   readonly onAway?: () => void;
 }
 
-/** Logs a message if opening takes longer than this (ms). */
-const LONG_OPENING = 10 * Second;
 /** The shortest interval between log lines about queries that failed for the same reason (ms). */
 const FAILURE_LOG_INTERVAL = 1 * Minute;
 
@@ -40,22 +38,13 @@ export function createStoreHolder(options: StoreHolderOptions) {
     timer = undefined;
     try {
       if (store) await checkAnswers(store);
-      else store = await openPatiently();
+      else store = await open();
     } catch (error) {
       noteAway(error);
       return;
     }
     if (isClosed) await store.close();
     else noteBack();
-  }
-
-  async function openPatiently(): Promise<Store> {
-    const late = setTimeout(() => log.warn({}, LONG), LONG_OPENING);
-    try {
-      return await open();
-    } finally {
-      clearTimeout(late);
-    }
   }
 
   /** Checks the database. A refused statement also shows that it is available. @throws StoreAwayError */
@@ -74,7 +63,7 @@ export function createStoreHolder(options: StoreHolderOptions) {
     const now = performance.now();
     if (now - (loggedAt.get(reason) ?? Number.NEGATIVE_INFINITY) < FAILURE_LOG_INTERVAL) return;
     loggedAt.set(reason, now);
-    log.warn({ reason: message }, FAILED[reason]);
+    log.warn({ reason, error: message }, 'A query of the desk failed. Everything else continues.');
   }
 
   function noteBack(): void {
@@ -139,14 +128,3 @@ export function createStoreHolder(options: StoreHolderOptions) {
     },
   };
 }
-
-const LONG =
-  "The desk's store is still opening. This can take minutes if this or another process changes the schema of a large store. Failures wait in the journal until then.";
-
-const FAILED = {
-  value: "The desk's database refused a value.",
-  slow: 'A query of the desk took too long or waited too long for a lock. Everything else continues.',
-  busy: 'A query of the desk failed because no connection was free or another program had locked the database. Everything else continues.',
-  refused: "The desk's database refused a query. Everything else continues.",
-  arriving: 'A failure was requested that is not in the store yet.',
-} as const satisfies Record<QueryFailure, string>;

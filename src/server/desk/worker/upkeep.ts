@@ -35,29 +35,20 @@ export function createUpkeep(options: UpkeepOptions) {
   const { process, build, release, dist, journals, limits, retryFirst, holder, writer, processes, signals, log } =
     options;
   let dead: readonly DeadJournal[] | undefined;
-  let isCatchingUp = false;
-  /** Set again if the store becomes available again in the middle. */
-  let isDue = false;
+  let catching = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   /** Tasks whose failure was logged, and states that were. */
   const logged = new Set<string>();
 
   /** Does everything that is due when the store is available again, and repeats it if a part failed. */
-  async function catchUp(wait = retryFirst): Promise<void> {
+  function catchUp(wait = retryFirst): void {
     clearTimeout(timer);
-    isDue = true;
-    if (isCatchingUp) return;
-    isCatchingUp = true;
-    let isDone = true;
-    while (isDue) {
-      isDue = false;
-      isDone = await doAll();
-    }
-    isCatchingUp = false;
-    // If the store is unavailable, this is called again once it is back.
-    if (isDone || isStopped || holder.reachableSince === undefined) return;
-    timer = setTimeout(() => void catchUp(Math.min(2 * wait, RETRY_LONGEST)), wait);
+    catching = catching.then(async () => {
+      // If the store is unavailable, this is called again once it is back.
+      if ((await doAll()) || isStopped || holder.reachableSince === undefined) return;
+      timer = setTimeout(() => catchUp(Math.min(2 * wait, RETRY_LONGEST)), wait);
+    });
   }
 
   /** @returns whether everything succeeded, except for the journal, which the writer itself tries again */
@@ -128,7 +119,7 @@ export function createUpkeep(options: UpkeepOptions) {
   }
 
   return {
-    catchUp: () => void catchUp(),
+    catchUp: () => catchUp(),
     retain,
     quietly,
     /** Checks the store regularly. */

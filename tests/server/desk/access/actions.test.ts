@@ -72,12 +72,11 @@ describe('every change', () => {
     await expectRefused(CHANGES, 401, (site) => (path, fields) => site.post(path, fields, cookie));
   });
 
-  it('is refused if another replica has ended the session that this one has just read', async () => {
+  it('is refused if another replica has ended the session', async () => {
     await expectRefused(CHANGES, 401, async (site, cookie) => {
       const replica = await site.restart([ADA, VERA]);
       expect((await site.get('/desk', cookie)).status).toBe(200);
       await replica.post('/desk', { _action: 'root.signOut' }, cookie);
-      expect((await site.get('/desk', cookie)).status).toBe(200);
       return (path, fields) => site.post(path, fields, cookie);
     });
   });

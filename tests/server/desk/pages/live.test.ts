@@ -110,7 +110,7 @@ it('continues while the store is unavailable', async () => {
 });
 
 it('is limited in number, and frees its place when it ends', async () => {
-  const { open } = await start();
+  const { open } = await start({ pingInterval: 60 * Second });
   const streams = await Promise.all(Array.from({ length: MAX_LIVE_STREAMS }, () => open()));
   expect(streams.filter(({ status }) => status !== 200)).toEqual([]);
   expect((await open()).status).toBe(503);
