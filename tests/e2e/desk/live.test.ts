@@ -56,20 +56,6 @@ test('an incident shows changes of another tab, and keeps a note that is being t
   expect(await page.evaluate(() => document.activeElement?.id)).toBe('note');
 });
 
-test('a page whose session has ended elsewhere asks to sign in, and continues in place', async () => {
-  const { page, documents } = await site.open('/desk');
-  await exchanged(page);
-  await signIn(page, site.server);
-  await isState(page, 'live');
-  const other = await page.context().newPage();
-  await other.goto('/desk');
-  await other.getByRole('button', { name: 'Sign out' }).click();
-  await heading(page, 'Sign in to the desk');
-  await signIn(page, site.server);
-  await heading(page, 'Incidents');
-  expect(documents).toEqual(['/desk']);
-});
-
 test('a page without a stream says so, loads its data, and tries again', async () => {
   const digest = await fail('/tour/fail/loader');
   let isRefused = true;
@@ -92,20 +78,37 @@ test('a page without a stream says so, loads its data, and tries again', async (
   await isState(page, 'live');
 });
 
-test('a hidden tab has no stream, and updates when it is visible again', async () => {
+test('a hidden tab has no stream. When it is visible again, it updates, or asks to sign in and continues in place', async () => {
   const digest = await fail('/tour/fail/loader');
-  const { page } = await open('/desk');
+  const { page, documents } = await site.open('/desk');
+  await exchanged(page);
+  await signIn(page, site.server);
   await isState(page, 'live');
   const turn = (state: string) =>
     page.evaluate((visibility) => {
       Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => visibility });
       document.dispatchEvent(new Event('visibilitychange'));
     }, state);
-  const ended = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/desk/live'));
-  await turn('hidden');
-  await ended;
+  async function hide(): Promise<void> {
+    const ended = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/desk/live'));
+    await turn('hidden');
+    await ended;
+  }
+  await hide();
   const count = await readCount(page, digest);
   await fail('/tour/fail/loader');
   await turn('visible');
   await expect.poll(() => readCount(page, digest)).toBe(count + 1);
+
+  await isState(page, 'live');
+  await hide();
+  const other = await page.context().newPage();
+  await other.goto('/desk');
+  await other.getByRole('button', { name: 'Sign out' }).click();
+  await heading(other, 'Sign in to the desk');
+  await turn('visible');
+  await heading(page, 'Sign in to the desk');
+  await signIn(page, site.server);
+  await heading(page, 'Incidents');
+  expect(documents).toEqual(['/desk']);
 });

@@ -81,9 +81,9 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     if (javaScriptEnabled) await exchanged(page);
     await page.getByRole('button', { name: 'Resolve' }).click();
     await page.getByText('Resolved.', { exact: true }).waitFor();
-    await page.getByRole('textbox', { name: 'Note' }).fill('The cache was cold.');
+    await page.getByRole('textbox', { name: 'Note' }).fill(`Written ${javaScriptEnabled}.`);
     await page.getByRole('button', { name: 'Add note' }).click();
-    await page.getByText('The cache was cold.').waitFor();
+    await page.getByText(`Written ${javaScriptEnabled}.`).waitFor();
     await page.getByRole('button', { name: 'Reopen' }).click();
     await page.getByText('Reopened.', { exact: true }).waitFor();
     expect(complaints).toEqual([]);

@@ -154,13 +154,14 @@ describeStores('a store', (open) => {
   it('stores all of a batch or nothing', async () => {
     const { store } = await open();
     const broken = { ...fullOf(), failure: { ...createFailure(), kind: null } } as unknown as PreparedEntry;
-    const entries = [fullOf(), broken];
+    const entries = [fullOf({ digest: '00000001' }), broken];
+    const find = () => store.find({ digest: '00000001' });
     const from = { process: 'run-1', next: { segment: 1, offset: 1 } };
     await expect(store.ingest({ entries, from })).rejects.toThrow();
-    expect(await store.find({ digest: DIGEST })).toBeUndefined();
+    expect(await find()).toBeUndefined();
     expect(await store.readPosition('run-1')).toEqual(START);
     expect(await store.ingestEach({ entries })).toMatchObject([{ entry: broken }]);
-    expect(await store.find({ digest: DIGEST })).toBeDefined();
+    expect(await find()).toBeDefined();
   });
 
   it('stores text with characters that databases reject', async () => {
@@ -246,16 +247,21 @@ describeStores('a store', (open) => {
     expect(await store.listSilent(0)).toEqual([]);
   });
 
-  it('keeps its metadata when another process opens it, and refuses other versions with what to do', async () => {
+  it('keeps its metadata when another process opens it', async () => {
     const { driver } = await open();
     const again = () => openStore(driver, { environment: 'production' });
     const meta = await readMeta(driver);
     expect(meta).toMatchObject({ schema: String(SCHEMA_VERSION) });
     await again();
     expect(await readMeta(driver)).toEqual(meta);
-    await driver.run("UPDATE desk_meta SET value = '13' WHERE name = 'schema'");
-    await expect(again()).rejects.toThrow(/before 0\.3\.0.*copy/s);
-    await driver.run("UPDATE desk_meta SET value = '99' WHERE name IN ('schema', 'oldest_writer')");
-    await expect(again()).rejects.toThrow(/newer release/);
+  });
+
+  it.each([
+    ['an unpublished version, with what to do', "value = '13' WHERE name = 'schema'", /before 0\.3\.0.*copy/s],
+    ['a newer release', "value = '99' WHERE name IN ('schema', 'oldest_writer')", /newer release/],
+  ])('refuses the database of %s', async (_what, change, message) => {
+    const { driver } = await open();
+    await driver.run(`UPDATE desk_meta SET ${change}`);
+    await expect(openStore(driver, { environment: 'production' })).rejects.toThrow(message);
   });
 });
