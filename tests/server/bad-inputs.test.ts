@@ -4,7 +4,7 @@ import type { Doors } from '../support/bad-inputs/input.ts';
 import { listBadInputs } from '../support/bad-inputs/list-bad-inputs.ts';
 import { tryBadInputs } from '../support/bad-inputs/try-bad-inputs.ts';
 import { askRaw } from '../support/raw-http.ts';
-import { OPERATOR, SITE_HOST, startWholeSite, type WholeSite } from '../support/whole-site.tsx';
+import { OPERATOR, SITE_HOST, startWholeSite, type WholeSite } from './whole-site.tsx';
 
 const DOORS: Doors = {
   host: SITE_HOST,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shareBrowser, watch } from '../../support/browser.ts';
-import { type DevApp, startDevApp } from '../../support/dev-app.ts';
-import { startRecorder } from '../../support/report-recorder.ts';
+import { startRecorder } from '../report-recorder.ts';
 import { exchanged, hydrated } from '../site.ts';
+import { type DevApp, startDevApp } from './dev-app.ts';
 
 const HOME = 'src/shared/product/pages/home.tsx';
 const WORDS = 'src/server/product/words.ts';
