@@ -4,7 +4,7 @@ import { HIDDEN_PATH, listBadInputs } from '../support/bad-inputs/list-bad-input
 import { tryBadInputs } from '../support/bad-inputs/try-bad-inputs.ts';
 import { askRaw } from '../support/raw-http.ts';
 import { REQUIRED_HEADERS } from '../support/required-headers.ts';
-import { OPERATOR, SITE_HOST, startWholeSite } from '../support/whole-site.tsx';
+import { OPERATOR, SITE_HOST, startWholeSite } from './whole-site.tsx';
 
 const INPUTS = listBadInputs({
   host: SITE_HOST,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseReply, sendRaw } from '../support/raw-http.ts';
-import { SITE_HOST, startWholeSite, type WholeSite } from '../support/whole-site.tsx';
+import { SITE_HOST, startWholeSite, type WholeSite } from './whole-site.tsx';
 
 let site: WholeSite;
 beforeAll(async () => {

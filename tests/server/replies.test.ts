@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ACTION_ACCEPT } from '../../src/shared/engine/wire/protocol.ts';
 import { parseReply, type RawReply, sendRaw } from '../support/raw-http.ts';
 import { REQUIRED_HEADERS, requiredHeaders } from '../support/required-headers.ts';
-import { OPERATOR, SITE_HOST, SITE_ORIGIN, startWholeSite, type WholeSite } from '../support/whole-site.tsx';
+import { OPERATOR, SITE_HOST, SITE_ORIGIN, startWholeSite, type WholeSite } from './whole-site.tsx';
 
 let site: WholeSite;
 let session: string;

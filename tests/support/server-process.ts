@@ -40,7 +40,7 @@ export async function startServerProcess(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  atEnd(() => child.kill('SIGKILL'));
+  atEnd(() => child.kill('SIGTERM'));
   let output = '';
   const url = await new Promise<string>((resolve, reject) => {
     for (const stream of [child.stdout, child.stderr]) {

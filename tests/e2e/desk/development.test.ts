@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shareBrowser } from '../../support/browser.ts';
-import { type DevApp, startDevApp } from '../../support/dev-app.ts';
+import { type DevApp, startDevApp } from '../development/dev-app.ts';
 import { exchanged, isSameDocument, markDocument } from '../site.ts';
 
 const HOME = 'src/shared/product/pages/home.tsx';

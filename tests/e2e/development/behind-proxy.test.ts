@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { shareBrowser, type Watched, watch } from '../../support/browser.ts';
-import { type DevApp, startDevApp } from '../../support/dev-app.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { exchanged } from '../site.ts';
+import { type DevApp, startDevApp } from './dev-app.ts';
 
 /** Allows for a build under load, which takes seconds (ms). */
 const PATIENCE = 40_000;

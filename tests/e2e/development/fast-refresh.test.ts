@@ -2,9 +2,9 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DevState } from '../../../src/shared/engine/develop-protocol.ts';
 import { shareBrowser, watch } from '../../support/browser.ts';
-import { type DevApp, startDevApp } from '../../support/dev-app.ts';
-import { startRecorder } from '../../support/report-recorder.ts';
+import { startRecorder } from '../report-recorder.ts';
 import { exchanged } from '../site.ts';
+import { type DevApp, startDevApp } from './dev-app.ts';
 
 const HOME = 'src/shared/product/pages/home.tsx';
 const BUTTON = 'src/shared/product/ui/button.tsx';

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchBrowser } from '../../support/browser.ts';
-import { type DevApp, startDevApp } from '../../support/dev-app.ts';
 import { exchanged } from '../site.ts';
+import { type DevApp, startDevApp } from './dev-app.ts';
 
 const MODULES = 300;
 const EDITS = 12;

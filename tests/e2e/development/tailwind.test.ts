@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shareBrowser, watch } from '../../support/browser.ts';
-import { type DevApp, startDevApp } from '../../support/dev-app.ts';
 import { listBlocks } from '../../support/recipe-blocks.ts';
 import { exchanged } from '../site.ts';
+import { type DevApp, startDevApp } from './dev-app.ts';
 
 /** Allows for a build under load, which takes seconds. */
 const PATIENCE = { timeout: 40_000 };

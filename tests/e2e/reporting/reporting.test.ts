@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page, Response } f
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { shareBrowser, type Watched, watch } from '../../support/browser.ts';
 import { type OwnedApp, type RunningApp, startApp } from '../../support/owned-app.ts';
-import { DIGEST, type RecordedEvent, type Recorder, startRecorder } from '../../support/report-recorder.ts';
+import { DIGEST, type RecordedEvent, type Recorder, startRecorder } from '../report-recorder.ts';
 import { exchanged, heading, hydrated } from '../site.ts';
 import { createFailingApp } from './failing-app.ts';
 

@@ -12,12 +12,12 @@ import { toSecurityHeaders } from '../../src/server/engine/protection/security-h
 import { Await } from '../../src/shared/engine/rendering/await.tsx';
 import { useData } from '../../src/shared/engine/rendering/hooks.ts';
 import { redirect, unauthorized } from '../../src/shared/engine/routing/control-flow.ts';
-import { createFakeApi, serve, spyOnLog } from './app.ts';
-import { startDeskSite, toCookie } from './desk-site.ts';
-import { CanaryError, createTestPages, type TestPage } from './pages-app.tsx';
-import { ADA } from './people.ts';
-import { createFakeTunnel, createTunnelSpies, type TunnelSpies } from './tunnel-site.ts';
-import { noScrubber } from './unguarded.ts';
+import { createFakeApi, serve, spyOnLog } from '../support/app.ts';
+import { startDeskSite, toCookie } from '../support/desk-site.ts';
+import { CanaryError, createTestPages, type TestPage } from '../support/pages-app.tsx';
+import { ADA } from '../support/people.ts';
+import { createFakeTunnel, createTunnelSpies, type TunnelSpies } from '../support/tunnel-site.ts';
+import { noScrubber } from '../support/unguarded.ts';
 
 /** Every handler of the engine and the desk in this process, for tests that check every kind of response. */
 export interface WholeSite {

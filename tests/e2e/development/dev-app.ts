@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -15,11 +15,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { DevState } from '../../src/shared/engine/develop-protocol.ts';
-import { atEnd } from './at-end.ts';
-import { findFreePort } from './free-port.ts';
+import type { DevState } from '../../../src/shared/engine/develop-protocol.ts';
+import { findFreePort } from '../../support/free-port.ts';
+import { startServerProcess } from '../../support/server-process.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Allows for builds that share two cores with other tests (ms). */
 const RESET_PATIENCE = 40_000;
@@ -67,36 +67,13 @@ export async function startDevApp(
   const { HOST: host = '127.0.0.1' } = settings;
   // Chosen here, because a restarted server must listen on the same port.
   const { PORT: port = await findFreePort(host) } = settings;
-  const child = spawn(process.execPath, ['bin/dev.mjs'], {
-    cwd: folder,
-    env: {
-      ...process.env,
-      NODE_ENV: 'development',
-      OVERLOAD_DELAY: '0',
-      HOST: host,
-      PORT: String(port),
-      ...settings,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const env = { NODE_ENV: 'development', HOST: host, PORT: String(port), ...settings };
+  const server = await startServerProcess(['bin/dev.mjs'], env, folder);
+  const { url, log } = server;
+  let state: 'running' | 'ended' | 'stopped' = 'running';
+  void server.ended.then(() => {
+    if (state === 'running') state = 'ended';
   });
-  let output = '';
-  let isStopped = false;
-  const url = `http://${host}:${port}`;
-  atEnd(() => child.kill('SIGTERM'));
-  await new Promise<void>((resolve, reject) => {
-    function read(chunk: Buffer): void {
-      output += String(chunk);
-      if (output.includes(`Listening on ${url}`)) resolve();
-      if (output.includes('Nothing is served yet')) {
-        child.kill('SIGTERM');
-        reject(new Error(`npm run dev could not serve the app:\n${output}`));
-      }
-    }
-    child.stdout.on('data', read);
-    child.stderr.on('data', read);
-    child.once('exit', (code) => reject(new Error(`npm run dev ended with ${code}:\n${output}`)));
-  });
-
   before.clear();
 
   function remember(path: string): void {
@@ -122,7 +99,7 @@ export async function startDevApp(
       // A server that is being restarted can close the connection.
       const state = await readState().catch(() => undefined);
       if (state && state.build > build && state.served === state.build && !state.error) return;
-      if (performance.now() > end) throw new Error(`The restored app is not served:\n${output}`);
+      if (performance.now() > end) throw new Error(`The restored app is not served:\n${log()}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
@@ -132,7 +109,7 @@ export async function startDevApp(
   }
   return {
     url,
-    output: () => output,
+    output: log,
     write,
     read,
     edit(path, from, to) {
@@ -153,10 +130,10 @@ export async function startDevApp(
     },
     reset,
     async stop() {
-      if (isStopped) return;
-      isStopped = true;
-      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`npm run dev has ended:\n${output}`);
-      await end(child);
+      if (state === 'stopped') return;
+      if (state === 'ended') throw new Error(`npm run dev has ended:\n${log()}`);
+      state = 'stopped';
+      await server.stop();
       const left = findServersIn(folder);
       if (left.length > 0) throw new Error(`npm run dev ended, and left these servers: ${left.join(', ')}.`);
       rmSync(folder, { recursive: true, force: true });
@@ -177,14 +154,6 @@ function findServersIn(folder: string): string[] {
     } catch {
       return false; // The process has ended, or belongs to another user.
     }
-  });
-}
-
-function end(child: ChildProcess): Promise<void> {
-  return new Promise((resolve) => {
-    child.removeAllListeners('exit');
-    child.once('exit', () => resolve());
-    child.kill('SIGTERM');
   });
 }
 
