@@ -51,7 +51,6 @@ function parseFile(path, source) {
       declared.set(name, {
         declaration,
         doc: readDoc(source, comments, statement.start),
-        isExported: declaration !== statement,
       });
   }
   return { path, source, exported, declared };
@@ -81,12 +80,13 @@ function writeEntry(name, file, known) {
   ].join('\n\n');
 }
 
-/** Returns a declaration and the exported types that it uses, without those that have their own entry. */
+/** Returns a declaration and the types of its file that it uses, without conditional ones and those with an own entry. */
 function listTypes(name, file, seen) {
   seen.add(name);
   const text = toSignature(find(name, file).declaration, file.source);
-  const named = [...file.declared].filter(([other, { declaration, isExported }]) => {
-    return isExported && !seen.has(other) && /^TS/.test(declaration.type) && new RegExp(`\\b${other}\\b`).test(text);
+  const named = [...file.declared].filter(([other, { declaration }]) => {
+    const isShown = /^TS/.test(declaration.type) && declaration.typeAnnotation?.type !== 'TSConditionalType';
+    return isShown && !seen.has(other) && new RegExp(`\\b${other}\\b`).test(text);
   });
   return [text, ...named.flatMap(([other]) => (seen.has(other) ? [] : listTypes(other, file, seen)))];
 }
