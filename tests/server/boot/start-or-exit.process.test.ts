@@ -54,7 +54,7 @@ describe('a failed start', () => {
     const { DatabaseSync } = await import('node:sqlite');
     const store = new DatabaseSync(join(DATA_DIR, 'desk.sqlite'), { readOnly: true });
     onTestFinished(() => store.close());
-    expect(store.prepare("SELECT id FROM desk_runs WHERE ended IS NOT 'clean'").all()).toEqual([]);
+    expect(store.prepare("SELECT id FROM desk_processes WHERE ended IS NOT 'clean'").all()).toEqual([]);
     // #endregion desk
   });
 
