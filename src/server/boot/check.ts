@@ -126,7 +126,7 @@ async function checkSite(url: URL, config: Config | undefined): Promise<Finding[
 
 /** Is a path of operators closed to strangers, and to a header that only the authenticating proxy can set? */
 async function checkClosed(url: URL, path: string, config: Config): Promise<Finding[]> {
-  // A setting of the desk, which an app can have removed.
+  // A setting of a part that an app can have removed.
   const header: unknown = 'authProxyHeader' in config ? config.authProxyHeader : undefined;
   const callers = [
     { who: 'strangers', headers: {} },

@@ -40,7 +40,7 @@ const NOTHING: NonNullable<NodeOptions['dataCollection']> = {
   frameContextLines: 0,
 };
 
-/** Envelopes that wait while the service cannot be reached (a count). The desk keeps all failures; this is a copy. */
+/** Envelopes that wait while the service cannot be reached (a count). They are copies. */
 const MAX_WAITING = 200;
 const CLOSE_TIME = 2 * Second;
 

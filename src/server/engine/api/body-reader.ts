@@ -176,7 +176,7 @@ export function createBodyReader(overrides: Partial<BodyLimits> = {}): BodyReade
   };
 }
 
-/** One for the process, because all bodies share its memory: forms, the API, feedback, reports and the desk. */
+/** One for the process, because all bodies share its memory: forms, the API and reports. */
 export const bodies = createBodyReader();
 
 function tooLarge(limit: number): HttpError {
