@@ -30,7 +30,7 @@ const site = useOwnedSite({
     import { useFetcher, useNavigation, useSearchParams } from 'react-router';
     import { Link } from '#engine';
     import { useActionResult } from '../../engine/rendering/hooks.ts';
-    import { Form } from '../../engine/routing/form.tsx';
+    import { Form } from '../../engine/routing/actions.tsx';
     export default function Forms() {
       const result = useActionResult('forms.save');
       const old = useActionResult('forms.old');

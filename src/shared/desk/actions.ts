@@ -1,4 +1,4 @@
-import { createActionUses } from '../engine/routing/actions.ts';
+import { createActionUses } from '../engine/routing/actions.tsx';
 
 /** The result of a change. */
 export interface Changed {

@@ -1,14 +1,13 @@
 import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Hour, Millisecond } from '../shared/units.ts';
-import { toMayRead } from './access/bearer.ts';
-import { createCheckToken } from './access/check-token.ts';
+import { createCheckToken, toMayRead } from './access/check-token.ts';
 import { createOperatorTokens } from './access/operator-tokens.ts';
 import type { Bootstrap } from './boot/bootstrap.ts';
 import type { Destination, OperatorParts, Operators } from './boot/destination.ts';
 import type { Failures } from './boot/open-failures.ts';
 import type { Config } from './config.ts';
-import type { FailureLinks } from './engine/errors/failure-links.ts';
+import type { FailureLinks } from './engine/errors/failure.ts';
 import { createVisitors } from './reports/tunnel/visitors.ts';
 
 // Where failures go: the log, and Sentry if SENTRY_DSN is set.
@@ -38,7 +37,7 @@ export async function openDestination(
   const known = new Set<string>();
   const awaited = new Map<string, number>();
   const tokens = createOperatorTokens(listed.tokens);
-  const mayRead = toMayRead(createCheckToken({ tokens, replicas: undefined }));
+  const mayRead = toMayRead(createCheckToken(tokens));
   failures.keepIn({
     visitors,
     reporter: {
