@@ -26,6 +26,8 @@ export function createServerLayers({ root, outdir, owner, styles }) {
   };
   const toRelative = (path) => relative(root, path).replaceAll('\\', '/');
   const baseFiles = new Set();
+  /** What a specifier is, for each that has been found: undefined if it stays in the product. */
+  const found = new Map();
   let context;
   let product;
 
@@ -45,13 +47,19 @@ export function createServerLayers({ root, outdir, owner, styles }) {
     setup(build) {
       build.onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
         if (kind === 'entry-point' || pluginData === resolving) return undefined;
-        const found = await build.resolve(path, { kind, importer, resolveDir, pluginData: resolving });
-        const file = toRelative(found.path);
-        const isBase =
-          found.namespace === 'file' && !found.external && /\.[cm]?[jt]sx?$/.test(file) && !isProduct(file);
-        if (found.errors.length > 0 || !isBase) return undefined;
-        baseFiles.add(file);
-        return { path: file, namespace: baseNamespace };
+        if (found.has(path)) return found.get(path);
+        const { errors, external, namespace, ...file } = await build.resolve(path, {
+          kind,
+          importer,
+          resolveDir,
+          pluginData: resolving,
+        });
+        if (errors.length > 0) return undefined;
+        const name = toRelative(file.path);
+        const isBase = namespace === 'file' && !external && /\.[cm]?[jt]sx?$/.test(name) && !isProduct(name);
+        if (isBase) baseFiles.add(name);
+        found.set(path, isBase ? { path: name, namespace: baseNamespace } : undefined);
+        return found.get(path);
       });
       loadFromBase(build);
     },
@@ -60,7 +68,7 @@ export function createServerLayers({ root, outdir, owner, styles }) {
   const base = createBase(
     'server-base',
     root,
-    { ...common, entryPoints: { develop: entry }, plugins: [toProduct, ...common.plugins] },
+    { ...common, sourcesContent: false, entryPoints: { develop: entry }, plugins: [toProduct, ...common.plugins] },
     { owner, at: entry, toSource: () => readFile(join(root, entry), 'utf8') },
   );
 
