@@ -48,17 +48,13 @@ export function createServerLayers({ root, outdir, owner, styles }) {
       build.onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
         if (kind === 'entry-point' || pluginData === resolving) return undefined;
         if (found.has(path)) return found.get(path);
-        const { errors, external, namespace, ...file } = await build.resolve(path, {
-          kind,
-          importer,
-          resolveDir,
-          pluginData: resolving,
-        });
-        if (errors.length > 0) return undefined;
-        const name = toRelative(file.path);
-        const isBase = namespace === 'file' && !external && /\.[cm]?[jt]sx?$/.test(name) && !isProduct(name);
-        if (isBase) baseFiles.add(name);
-        found.set(path, isBase ? { path: name, namespace: baseNamespace } : undefined);
+        const resolved = await build.resolve(path, { kind, importer, resolveDir, pluginData: resolving });
+        if (resolved.errors.length > 0) return undefined;
+        const file = toRelative(resolved.path);
+        const isFile = resolved.namespace === 'file' && !resolved.external;
+        const isBase = isFile && /\.[cm]?[jt]sx?$/.test(file) && !isProduct(file);
+        if (isBase) baseFiles.add(file);
+        found.set(path, isBase ? { path: file, namespace: baseNamespace } : undefined);
         return found.get(path);
       });
       loadFromBase(build);
@@ -74,7 +70,7 @@ export function createServerLayers({ root, outdir, owner, styles }) {
 
   async function openProduct() {
     const text = await readFile(join(root, main), 'utf8');
-    const imported = [...text.matchAll(/import\('(\.[^']*\/product\/[^']*)'\)/g)];
+    const imported = [...text.matchAll(/'(\.[^']*\/product\/[^']*)'/g)];
     const files = imported.map(([, path]) => toRelative(join(root, dirname(main), path)));
     return esbuild.context({
       ...common,
