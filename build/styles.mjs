@@ -75,11 +75,6 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
       if (plugins.length > 0) compiled.clear();
       else compiled.delete(file);
     },
-    /** Sets the plugins, if they are known only later. */
-    use(others) {
-      plugins = others;
-      compiled.clear();
-    },
     /** Bundles import only the class names. The text of the sheets is collected by `bundleStyles`. */
     plugin: {
       name: 'styles',

@@ -96,7 +96,7 @@ describe('import boundaries', () => {
     [
       'the place that failures go to does not import the product',
       ({ from, to }) => isIn(from, ...destinations) && isIn(to, ...products),
-      'The product is replaced by your own: the desk must work without it.',
+      'The product is replaced by your own: the tracker must work without it.',
     ],
   ])('%s', (_rule, isWrong, reason) => {
     expect(imports.filter(isWrong).map(({ from, to }) => `${from} imports ${to}. ${reason}`)).toEqual([]);

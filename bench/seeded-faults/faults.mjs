@@ -325,22 +325,8 @@ const TABLE = [
   ],
   [
     'signIn',
-    'a session is trusted forever',
-    `${DESK}/access/session-cache.ts`,
-    'if (!entry || now() - entry.askedAt >= SESSION_CACHE_TIME) return ask(id);',
-    'if (!entry) return ask(id);',
-  ],
-  [
-    'signIn',
-    'sign-out stays in the cache',
-    `${DESK}/access/session-cache.ts`,
-    'forget: (id) => void entries.delete(id),',
-    'forget: (id) => void entries.get(id),',
-  ],
-  [
-    'signIn',
     'the cookie goes to http',
-    `${DESK}/access/session-cookie.ts`,
+    `${DESK}/access/credentials.ts`,
     "requestInfo(req).secure ? '; Secure' : ''",
     "requestInfo(req).secure ? '' : ''",
   ],

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import * as esbuild from 'esbuild';
@@ -39,10 +39,10 @@ export function isProductFile(path) {
  *
  * @param {string} root
  * @param {import('esbuild').BuildOptions} options the client's
- * @param {{ wiring: string, table: string, outdir: string, owners: readonly import('esbuild').Plugin[] }} parts `wiring`
- *   imports the product, `table` is the route table, and `owners` are the product's plugins
+ * @param {{ wiring: string, table: string, outdir: string }} parts `wiring` imports the product, `table` is the route
+ *   table
  */
-export function createClientModules(root, options, { wiring, table, outdir, owners }) {
+export function createClientModules(root, options, { wiring, table, outdir }) {
   /** @type {Map<string, Module>} */
   let modules = new Map();
   /** Includes modules that are gone: one that returns needs a URL that no page has loaded. */
@@ -65,11 +65,7 @@ export function createClientModules(root, options, { wiring, table, outdir, owne
   const isAsset = (file) => assetEnds.some((end) => file.endsWith(end));
   const isModule = (file) => file === wiring || (isProductFile(file) && !/\.c[jt]s$/.test(file) && !isAsset(file));
 
-  /** Plugins of the product could find something else than a relative path says. */
-  async function resolve(build, { path, importer, resolveDir }, attributes) {
-    const file = join(resolveDir, path);
-    const isFile = owners.length === 0 && path.startsWith('.') && statSync(file, { throwIfNoEntry: false })?.isFile();
-    if (isFile) return { path: file, namespace: 'file', external: false, errors: [] };
+  function resolve(build, { path, importer, resolveDir }, attributes) {
     const request = { importer, resolveDir, kind: /** @type {const} */ ('import-statement'), with: attributes };
     return build.resolve(path, { ...request, pluginData: resolving });
   }

@@ -47,6 +47,7 @@ const buildId = 'development';
 export function createDevBuild(root) {
   const dist = join(root, devFolder);
   /** Set by `open`. */
+  let styles;
   let base;
   let modules;
   let server;
@@ -58,7 +59,6 @@ export function createDevBuild(root) {
   /** The last build of the client; undefined if it failed or has not run. */
   let builtClient;
   let routes;
-  let publicFiles;
   /** Outputs of the base, and a number that changes when open pages cannot use them with what they have loaded. */
   let baseOutputs = new Set();
   let baseNumber = 0;
@@ -68,7 +68,6 @@ export function createDevBuild(root) {
   let manifestText = '';
   /** Texts and hashes of the files on disk, so that a rebuild writes only changed files. */
   const written = new Map();
-  const styles = createStyles(root, { minify: false, target: browserTarget, outdir: join(root, clientFolder) });
   /** Texts of modules that the product's plugins load. */
   const texts = new Map();
   let opening;
@@ -76,38 +75,22 @@ export function createDevBuild(root) {
   async function openOnce() {
     const owner = await readOwnersBuild(root);
     owner.plugins = noteSourceTexts(owner.plugins, texts);
-    styles.use(owner.plugins);
+    const outdir = join(root, clientFolder);
+    styles = createStyles(root, { minify: false, target: browserTarget, outdir, plugins: owner.plugins });
     await write([
       { path: 'owner.json', contents: JSON.stringify({ helpers: owner.helpers, moves: owner.moves }) },
       toTextsFile(),
     ]);
     options = { root, dev: true, owner, styles };
-    const entryPoints = { main: devEntry };
-    const client = {
-      ...clientOptions({ ...options, entry: devEntry, outdir: clientFolder }),
-      entryPoints,
-      sourceRoot: undefined,
-    };
-    modules = createClientModules(root, client, {
-      wiring,
-      table: product.table,
-      outdir: clientFolder,
-      owners: owner.plugins,
-    });
+    const client = { ...clientOptions({ ...options, entry: devEntry, outdir: clientFolder }), sourceRoot: undefined };
+    modules = createClientModules(root, client, { wiring, table: product.table, outdir: clientFolder });
     const atUrl = {
       name: 'modules',
       setup: (build) => build.onResolve({ filter: /^\/_dev\// }, ({ path }) => ({ path, external: true })),
     };
-    base = createBase(
-      'client-base',
-      root,
-      { ...client, sourcemap: 'linked', plugins: [atUrl, ...client.plugins] },
-      {
-        owner,
-        at: wiring,
-        toSource: () => `await import(${JSON.stringify(modules.wiringUrl)});`,
-      },
-    );
+    const linked = { ...client, sourcemap: 'linked', plugins: [atUrl, ...client.plugins] };
+    const toSource = () => `await import(${JSON.stringify(modules.wiringUrl)});`;
+    base = createBase('client-base', root, linked, { owner, at: wiring, toSource });
     server = createServerLayers({ ...options, outdir: `${devFolder}/server` });
   }
 
@@ -129,12 +112,6 @@ export function createDevBuild(root) {
     routes = undefined;
     routes = await readRouteModules(root, [product.table], { plugins: [styles.plugin] });
     return routes;
-  }
-
-  async function readPublicFiles(changed) {
-    if (!publicFiles || changed.some((file) => file.startsWith(publicFolder)))
-      publicFiles = await readFiles(join(root, publicFolder));
-    return publicFiles;
   }
 
   /** The server's separate parts have no product code. They are built again only if one of their files changed. */
@@ -203,7 +180,7 @@ export function createDevBuild(root) {
       const [builtBase, builtOthers, publicFiles] = await Promise.all([
         base.build(modules.baseFiles, isChanged),
         buildOthers(changed),
-        readPublicFiles(changed),
+        readFiles(join(root, publicFolder)),
       ]);
       const moduleFiles = modules.emit();
       const { inputs, outputs } = modules.toMetafile();

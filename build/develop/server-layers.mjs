@@ -26,6 +26,8 @@ export function createServerLayers({ root, outdir, owner, styles }) {
   };
   const toRelative = (path) => relative(root, path).replaceAll('\\', '/');
   const baseFiles = new Set();
+  /** What a specifier is, for each that has been found: undefined if it stays in the product. */
+  const found = new Map();
   let context;
   let product;
 
@@ -45,13 +47,15 @@ export function createServerLayers({ root, outdir, owner, styles }) {
     setup(build) {
       build.onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
         if (kind === 'entry-point' || pluginData === resolving) return undefined;
-        const found = await build.resolve(path, { kind, importer, resolveDir, pluginData: resolving });
-        const file = toRelative(found.path);
-        const isBase =
-          found.namespace === 'file' && !found.external && /\.[cm]?[jt]sx?$/.test(file) && !isProduct(file);
-        if (found.errors.length > 0 || !isBase) return undefined;
-        baseFiles.add(file);
-        return { path: file, namespace: baseNamespace };
+        if (found.has(path)) return found.get(path);
+        const resolved = await build.resolve(path, { kind, importer, resolveDir, pluginData: resolving });
+        if (resolved.errors.length > 0) return undefined;
+        const file = toRelative(resolved.path);
+        const isFile = resolved.namespace === 'file' && !resolved.external;
+        const isBase = isFile && /\.[cm]?[jt]sx?$/.test(file) && !isProduct(file);
+        if (isBase) baseFiles.add(file);
+        found.set(path, isBase ? { path: file, namespace: baseNamespace } : undefined);
+        return found.get(path);
       });
       loadFromBase(build);
     },
@@ -60,13 +64,13 @@ export function createServerLayers({ root, outdir, owner, styles }) {
   const base = createBase(
     'server-base',
     root,
-    { ...common, entryPoints: { develop: entry }, plugins: [toProduct, ...common.plugins] },
+    { ...common, sourcesContent: false, entryPoints: { develop: entry }, plugins: [toProduct, ...common.plugins] },
     { owner, at: entry, toSource: () => readFile(join(root, entry), 'utf8') },
   );
 
   async function openProduct() {
     const text = await readFile(join(root, main), 'utf8');
-    const imported = [...text.matchAll(/import\('(\.[^']*\/product\/[^']*)'\)/g)];
+    const imported = [...text.matchAll(/'(\.[^']*\/product\/[^']*)'/g)];
     const files = imported.map(([, path]) => toRelative(join(root, dirname(main), path)));
     return esbuild.context({
       ...common,

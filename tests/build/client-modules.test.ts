@@ -71,7 +71,6 @@ async function open(owners: Plugin[] = []): Promise<void> {
     wiring: 'src/client/main.tsx',
     table: `${PRODUCT}routes.tsx`,
     outdir: 'dist/client',
-    owners,
   });
   const atUrl: Plugin = {
     name: 'modules',

@@ -32,11 +32,8 @@ it('registers the id for the SDK, by the stack of the script', () => {
 });
 
 it('lists the ids of scripts by path', () => {
-  const files = addDebugIds([
-    { path: 'server/main.js', contents: Buffer.from('main()') },
-    { path: 'server/main.js.map', contents: Buffer.from('{"version":3}') },
-  ]);
-  const { 'server/main.js': id, ...others } = listDebugIds([...files, { path: 'x.js', contents: Buffer.from('x') }]);
-  expect(files[0]?.contents.toString()).toContain(`//# debugId=${id}`);
-  expect(others).toEqual({});
+  const [script = '', map = ''] = filesOf('export{};\n');
+  const files = { 'main.js': script, 'main.js.map': map, 'x.js': 'x' };
+  const list = Object.entries(files).map(([path, text]) => ({ path, contents: Buffer.from(text) }));
+  expect(listDebugIds(list)).toEqual({ 'main.js': UUID.exec(script)?.[0] });
 });

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { expect, it, onTestFinished } from 'vitest';
 import { engineByName } from '../../build/front-doors.mjs';
+import { createFolder } from '../support/folder.ts';
 
 const app = {
   'package.json': JSON.stringify({ imports: { '#engine': './src/shared/engine/index.ts' } }),
@@ -22,8 +22,7 @@ export const pages: (() => Promise<Data>)[] = [() => import('./page.ts'), () => 
 };
 
 async function bundle(files: Readonly<Record<string, string>>): Promise<Map<string, string>> {
-  const root = mkdtempSync(join(tmpdir(), 'spillway-doors-'));
-  onTestFinished(() => rmSync(root, { recursive: true }));
+  const root = createFolder(onTestFinished);
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);

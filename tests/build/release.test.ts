@@ -1,22 +1,18 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { readRelease } from '../../build/release.mjs';
+import { createFolder } from '../support/folder.ts';
 
 const COMMIT = '0123456789abcdef0123456789abcdef01234567';
-let root: string;
 
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'release-'));
-});
-afterEach(() => rmSync(root, { recursive: true }));
-
-function write(files: Record<string, string>): void {
+function createRepository(files: Record<string, string>): string {
+  const root = createFolder(onTestFinished);
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), `${text}\n`);
   }
+  return root;
 }
 
 it.each<[string, Record<string, string>]>([
@@ -33,7 +29,7 @@ it.each<[string, Record<string, string>]>([
     },
   ],
 ])('uses the commit that is checked out, on %s', (_name, files) => {
-  write(files);
+  const root = createRepository(files);
   expect(readRelease(root, {})).toBe('0123456789ab');
   expect(readRelease(root, { RELEASE: ' v1.4.0 ' })).toBe('v1.4.0');
 });
@@ -43,6 +39,5 @@ it.each<[string, Record<string, string>]>([
   ['no commit', { '.git/HEAD': 'ref: refs/heads/main' }],
   ['something else', { '.git/HEAD': 'canary' }],
 ])('has no name with %s', (_name, files) => {
-  write(files);
-  expect(readRelease(root, {})).toBeUndefined();
+  expect(readRelease(createRepository(files), {})).toBeUndefined();
 });

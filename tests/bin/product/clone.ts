@@ -72,7 +72,8 @@ export function createClone(): Clone {
         child.once('exit', () => reject(new Error(`The server exited before it listened:\n${output}`)));
       });
     },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    // A build can still be writing.
+    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }),
   };
 }
 
