@@ -24,7 +24,7 @@ export function createLookups({ holder, writer, isShared }: LookupsOptions) {
   }
 
   async function change<T>(work: (store: Store) => Promise<T>): Promise<T> {
-    await writer.settle(CHANGE_PATIENCE);
+    await writer.settle(CHANGE_PATIENCE, { evenIfBehind: true });
     return holder.use(work);
   }
 

@@ -160,9 +160,12 @@ export function createWriter(options: WriterOptions) {
      * @throws StoreAwayError, or QueryFailedError if the store refuses it. The entries then stay in the journal
      */
     flush: attempt,
-    /** Waits until everything is stored, at most for this long (ms), and never rejects. */
-    async settle(patience: number): Promise<void> {
-      if (performance.now() < waitsUntil) return;
+    /**
+     * Waits until everything is stored, at most for this long (ms), and never rejects. Does not wait while more is in the
+     * journal than could be stored during the last wait.
+     */
+    async settle(patience: number, { evenIfBehind = false } = {}): Promise<void> {
+      if ((isBehind && !evenIfBehind) || performance.now() < waitsUntil) return;
       const done = attempt().then(
         () => true,
         () => true,
