@@ -12,6 +12,7 @@ import { Second } from '../../../shared/units.ts';
 import { toMinimalEnvelope } from './minimal-envelope.ts';
 import type { Deliver } from './reporting.ts';
 import { isLoadFailure, isMeant, isNetworkFailure, read } from './thrown.ts';
+import { toDifference } from './to-difference.ts';
 
 /** Sends reports with the SDK, which is in a separate chunk. */
 export interface BrowserReporter {
@@ -101,7 +102,7 @@ export function deliverReports(early: EarlyErrors, loadReporter: LoadReporter): 
     if (isServersPlace(said) && !isAddress(read(thrown, 'digest'))) return;
     const cause = read(thrown, 'cause') ?? thrown;
     const kind = cause === thrown && isMismatch(said) ? 'hydration' : toKind(cause);
-    report(cause, 'react.recoverable', { ...details, kind, said });
+    report(cause, 'react.recoverable', { ...details, kind, said: toDifference(said) });
   }
 
   function tellShown({ error, thrown, onAddress }: NonNullable<Happening['shown']>, details: Details): void {

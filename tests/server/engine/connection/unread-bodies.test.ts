@@ -34,14 +34,14 @@ it.each([
 ])(
   'a body that is refused before it has arrived, for %s, gets the response and no reset',
   async (_name, status, line, header) => {
-    const overload = { level: 0 as 0 | 3, reason: 'pages' as const };
+    const overload = { level: 0, reason: 'pages' as const };
     const server = await startTestServer({
       publicOrigins: ['http://a.example'],
       files: new Map([['/robots.txt', { type: 'text/plain', body: Buffer.from('x'), encodings: [] } as never]]),
       overload,
     });
     onTestFinished(server.close);
-    if (status === 503) overload.level = 3;
+    if (status === 503) overload.level = 4;
     const length = 4 * MiB;
     const host = header.startsWith('Host:') ? [] : ['Host: a.example'];
     const head = [line, ...host, header, `Content-Length: ${length}`, 'Connection: close'];
