@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -246,14 +246,23 @@ async function backup({ settings, tell }: Desk, [file]: readonly string[]): Prom
   tell(`The backup is ${file}. It contains visitor data, so only you can read it.`);
 }
 
-async function forget({ store, tell }: Desk, [whom]: readonly string[]): Promise<void> {
+async function forget({ store, settings, tell }: Desk, [whom]: readonly string[]): Promise<void> {
   if (!whom?.trim()) throw new UsageError('Name the visitor: forget <address, IP address or visitor id>.');
   const count = await forgetVisitor(whom, store);
+  if (hasWaiting(join(settings.dataDir, 'journal'))) {
+    tell('Failures that wait in a journal are not deleted. Repeat this when the server has stored them.');
+  }
   if (count === 0) throw new TerminalError(`No stored failure is from "${whom}".`);
   tell(`Deleted ${toPlural(count, 'failure')} and the texts that incidents had from them. Counts remain.`);
   tell(
     'Not changed: backups, logs, sent notifications and data sent to SENTRY_DSN. Also read the notes on the incidents: a colleague may have mentioned the visitor.',
   );
+}
+
+/** Reports whether a journal below this folder has entries. The server deletes what is stored. */
+function hasWaiting(folder: string): boolean {
+  if (!existsSync(folder)) return false;
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).some((name) => name.endsWith('.ndjson'));
 }
 
 /**
