@@ -49,9 +49,9 @@ for (const { name, area, file, from, to, tests } of chosen) {
     source.replace(from, () => to),
   );
   // A fault that breaks the build, or stops the tests, counts as caught.
-  const { status, stdout } = runTests(tests, '--bail', '1');
+  const { status, stdout, stderr } = runTests(tests, '--bail', '1');
   writeFileSync(path, source);
-  const by = /FAIL\s+(?:\S+\s+)?(tests\/\S+)/.exec(stdout)?.[1];
+  const by = /FAIL\s+(?:\S+\s+)?(tests\/\S+)/.exec(stdout + stderr)?.[1]; // Vitest writes failures to stderr
   results[name] = { area, caught: status !== 0, by };
   if (before[name]?.caught && status === 0) process.exitCode = 1;
   console.log(`${status === 0 ? 'MISSED' : 'caught'}  ${area.padEnd(11)} ${name} ${by ?? ''}`);

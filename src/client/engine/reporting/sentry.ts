@@ -132,13 +132,14 @@ const CLICKED = '[type=checkbox],[type=radio],[type=file],[type=submit],[type=bu
 function watchVisitor(): void {
   const take = ({ type, target }: Event) => {
     if (!(target instanceof Element)) return;
-    const isField = target.matches('input,textarea,select');
-    const isTyped = isField && !target.matches(CLICKED);
+    const isField = own(target, 'matches').call(target, 'input,textarea,select');
+    const isTyped = isField && !own(target, 'matches').call(target, CLICKED);
     // A click on a label is followed by one on its field.
-    if (isTyped !== (type === 'change') || (!isField && target.closest('label'))) return;
+    const closest = (selector: string) => own(target, 'closest').call(target, selector);
+    if (isTyped !== (type === 'change') || (!isField && closest('label'))) return;
     addBreadcrumb({
       category: isTyped ? 'ui.input' : 'ui.click',
-      message: toSelector(target.closest('a,button,summary,[role=button]') ?? target),
+      message: toSelector(closest('a,button,summary,[role=button]') ?? target),
       data: isTyped ? { type: (target as HTMLInputElement).type } : undefined,
     });
   };
@@ -215,6 +216,11 @@ function parseAnswer(text: string): { readonly id?: unknown; readonly digest?: u
   }
 }
 
+/** Reads a property of an element. The fields of a form replace the form's own properties and methods of their names. */
+function own<Name extends keyof Element>(node: Element, name: Name): Element[Name] {
+  return Reflect.get(Element.prototype, name, node);
+}
+
 /** Attributes that the page's author wrote, the most telling first. The text of an element can be a visitor's. */
 const ATTRIBUTES = ['data-testid', 'name', 'aria-label', 'href', 'type'];
 
@@ -224,7 +230,7 @@ const LASTING_ID = /^[A-Za-z][\w-]*$/;
 /** Returns a short CSS selector that only this element of the document matches, without classes of the build. */
 export function toSelector(element: Element): string {
   let inner = '';
-  for (let node: Element | null = element; node; node = node.parentElement) {
+  for (let node: Element | null = element; node; node = own(node, 'parentElement')) {
     const name = describe(node);
     const [short, exact] = [name, `${name}:nth-of-type(${toPosition(node)})`].map((own) => own + inner);
     for (const selector of [short, exact]) {
@@ -236,10 +242,11 @@ export function toSelector(element: Element): string {
 }
 
 function describe(node: Element): string {
-  const { localName: tag, id } = node;
+  const tag = own(node, 'localName');
+  const id = own(node, 'id');
   if (LASTING_ID.test(id)) return `#${id}`;
   for (const name of ATTRIBUTES) {
-    const value = node.getAttribute(name);
+    const value = own(node, 'getAttribute').call(node, name);
     if (value && value.length < 100) return `${tag}[${name}=${JSON.stringify(value)}]`;
   }
   return tag;
@@ -248,8 +255,8 @@ function describe(node: Element): string {
 /** @returns the number among the siblings with the same tag, from 1 */
 function toPosition(node: Element): number {
   let position = 1;
-  for (let other = node.previousElementSibling; other; other = other.previousElementSibling) {
-    if (other.localName === node.localName) position += 1;
+  for (let other = own(node, 'previousElementSibling'); other; other = own(other, 'previousElementSibling')) {
+    if (own(other, 'localName') === own(node, 'localName')) position += 1;
   }
   return position;
 }
