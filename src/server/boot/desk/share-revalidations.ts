@@ -26,6 +26,7 @@ export function startRevalidations(options: SharedRevalidations): () => void {
 
   async function look(): Promise<void> {
     const { now, found } = await calls.listRevalidations(since);
+    if (isOver) return;
     since = now;
     for (const { path, at } of found) {
       if (known.get(path) !== at) dropKept(path);
