@@ -27,7 +27,7 @@ function toAgentWords(agent: string): string {
   // Bowser throws for an empty text.
   const { browser, os, platform } = Bowser.parse(text || '-');
   const name = browser.name && withVersion(browser.name, browser.version);
-  if (isbot(text)) return `${name || /^[\w.-]+\/[\w.]+/.exec(text)?.[0] || 'an unknown program'}, a robot`;
+  if (isbot(text)) return `${name || /^[\w.-]+(?:\/[\w.]+)?/.exec(text)?.[0] || 'an unknown program'}, a robot`;
   const system = os.name && (platform.type === 'desktop' ? os.name : withVersion(os.name, os.version));
   const device = platform.model ? `${platform.model} (${system})` : system;
   return `${name || 'an unknown browser'}${device ? ` on ${device}` : ''}`;

@@ -59,7 +59,8 @@ function Steps({
     <section className={styles.steps} aria-label="Occurrence">
       {missed && <Missed of={missed} now={now} />}
       <p className={styles.which}>
-        <code>{shown.occurrence}</code> <Ago at={shown.at} now={now} />, {toExactTime(shown.at)}, in the {shown.side}
+        <code>{shown.occurrence}</code> <Ago at={shown.at} now={now} />, {toExactTime(shown.at)},{' '}
+        {shown.side === 'server' ? 'on the server' : 'in the browser'}
         {shown.release && `, ${shown.release}`}
       </p>
       <nav className={styles.neighbours} aria-label="Occurrences">
