@@ -42,6 +42,19 @@ test('the list shows new incidents and counts, and keeps what was selected and t
   expect([await isSameDocument(page), complaints]).toEqual([true, []]);
 });
 
+test('the list asks at most once in two seconds during a storm of failures', async () => {
+  const { page, data } = await open('/desk');
+  await isState(page, 'live');
+  data.length = 0;
+  const began = performance.now();
+  while (performance.now() < began + 3000) {
+    await Promise.all(Array.from({ length: 4 }, () => fail('/tour/fail/loader')));
+  }
+  const asked = data.filter(({ path, method }) => method === 'GET' && path.startsWith('/desk/_data'));
+  expect(asked.length).toBeGreaterThanOrEqual(1);
+  expect(asked.length).toBeLessThanOrEqual(2 + (performance.now() - began) / 2000);
+});
+
 test('an incident shows changes of another tab, and keeps a note that is being typed', async () => {
   const digest = await fail('/tour/fail/render');
   const { page } = await open(`/desk/${digest}`);
