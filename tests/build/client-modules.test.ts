@@ -196,16 +196,6 @@ export const seen = [data, name, image];`,
     expect(seen).toMatch(/^home_\w+_title$/);
     expect(outputFiles?.[0]?.text).toContain(`"${seen}"`);
   });
-
-  test('of an excerpt changes with the file that it shows', async () => {
-    await save({
-      [HOME]: `import excerpt from 'excerpt:src/server/words.ts';\nexport const seen = excerpt.spans;`,
-      'src/server/words.ts': 'first();',
-    });
-    expect(JSON.stringify(see())).toContain('first');
-    expect(await save({ 'src/server/words.ts': 'second();' })).toEqual(['home.tsx']);
-    expect(JSON.stringify(see())).toContain('second');
-  });
 });
 
 describe('an edit', () => {
@@ -247,14 +237,6 @@ describe('an edit', () => {
     expect(see()).toBe('first');
   });
 
-  test('of what the wiring imports makes pages load again', async () => {
-    const before = modules.getWiringVersion();
-    await save({ [PART]: `export function Part() { return 'second'; }` });
-    expect(modules.getWiringVersion()).toBe(before);
-    await save({ 'src/client/product/index.ts': 'export const shown = 2;' });
-    expect(modules.getWiringVersion()).not.toBe(before);
-  });
-
   test('with a mistake names its place, and leaves everything as it was until it is fixed', async () => {
     const urls = modules.listUrls();
     const part = `export function Part() { return 'mended'; }`;
@@ -270,13 +252,6 @@ describe('an edit', () => {
     expect(modules.listUrls()).toEqual(urls);
     await save({ [PART]: part });
     expect(see()).toBe('mended');
-  });
-
-  test('that removes a module is reported by its importers', async () => {
-    rmSync(join(root, LABEL));
-    await expect(modules.update([HOME], [LABEL])).rejects.toMatchObject({
-      errors: [{ text: 'Could not resolve "./label.ts"', location: { file: PART, line: 1 } }],
-    });
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addDebugIds, listDebugIds } from '../../build/debug-ids.mjs';
+import { addDebugIds } from '../../build/debug-ids.mjs';
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/;
 
@@ -29,11 +29,4 @@ it('registers the id for the SDK, by the stack of the script', () => {
   new Function(filesOf(';')[0] ?? '')();
   expect(Object.values(registered._sentryDebugIds ?? {})).toEqual([expect.stringMatching(UUID)]);
   delete registered._sentryDebugIds;
-});
-
-it('lists the ids of scripts by path', () => {
-  const [script = '', map = ''] = filesOf('export{};\n');
-  const files = { 'main.js': script, 'main.js.map': map, 'x.js': 'x' };
-  const list = Object.entries(files).map(([path, text]) => ({ path, contents: Buffer.from(text) }));
-  expect(listDebugIds(list)).toEqual({ 'main.js': UUID.exec(script)?.[0] });
 });

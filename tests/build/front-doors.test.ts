@@ -49,10 +49,3 @@ it('keeps code that only a late page uses out of the first load, although the in
   // There are no chunks that only re-export.
   expect(files.size).toBe(4);
 });
-
-it('leaves unknown names to the bundler, which reports their location', async () => {
-  const wrong = { ...app, 'src/page.ts': "import { Awiat } from '#engine';\nexport default Awiat;" };
-  await expect(bundle(wrong)).rejects.toThrow(
-    'src/page.ts:1:9: ERROR: No matching export in "src/shared/engine/index.ts" for import "Awiat"',
-  );
-});

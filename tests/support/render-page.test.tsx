@@ -140,7 +140,3 @@ it('renderPage() renders the result of an action, and errors with the boundary o
   ] as const;
   for (const [page, status, text] of shown) expect(page).toMatchObject({ status, html: expect.stringContaining(text) });
 });
-
-it('rejects data that cannot be sent to the browser', async () => {
-  await expect(renderPage('/orders/7', { data: { total: () => 3 } })).rejects.toThrow(/total|function/i);
-});

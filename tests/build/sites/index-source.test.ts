@@ -146,8 +146,3 @@ it('marks helpers by name, by file and as listed by the product', () => {
   const imported = "import { check } from './check.ts'; function f() { |check(a); }";
   expect(siteAt(imported, { helpers: ['src/check.ts'] })).toMatchObject({ detail: 'check(a)', kind: 'thrown' });
 });
-
-it('collects literal properties', () => {
-  const { properties } = indexSource('src/a.ts', 'const { rate } = cart.discount; f(sections[key].value);');
-  expect([...properties].sort()).toEqual(['discount', 'rate', 'value']);
-});

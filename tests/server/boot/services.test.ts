@@ -33,12 +33,6 @@ it('services are opened with the settings, and closed', async () => {
   expect(close).toHaveBeenCalledExactlyOnceWith(settings);
 });
 
-it('services are optional', async () => {
-  const { services, close } = await open(undefined).opened;
-  expect(services).toBeUndefined();
-  await close();
-});
-
 it('services can log, and report the failures of background work', async () => {
   const broken = new Error('the queue is broken');
   const { opened, failed, lines } = open({

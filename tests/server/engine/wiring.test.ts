@@ -1,13 +1,8 @@
 import { expect, it } from 'vitest';
-import { defineProduct, defineSettings, requireProduct } from '../../../src/server/engine/product.ts';
+import { defineSettings, requireProduct } from '../../../src/server/engine/product.ts';
 import { requireMembers } from '../../../src/server/engine/wiring.ts';
 
 const settings = defineSettings({});
-const open = { open: () => 1 };
-
-it('accepts a product with its parts', () => {
-  expect(() => requireProduct(defineProduct({ settings, pages: {}, services: open, api: () => [] }))).not.toThrow();
-});
 
 it.each<[string, object | undefined, string]>([
   ['no product', undefined, 'src/server/product/index.ts does not export `product`.'],
@@ -22,11 +17,6 @@ it.each<[string, object | undefined, string]>([
     'services that cannot be opened',
     { settings, pages: {}, services: {} },
     '`services` in src/server/product/index.ts',
-  ],
-  [
-    'one origin',
-    { settings, pages: {}, apiOrigins: 'https://a.example' },
-    '`apiOrigins` in src/server/product/index.ts',
   ],
 ])('names what is wrong with a product: %s', (_, product, sentence) => {
   expect(() => requireProduct(product)).toThrow(sentence);

@@ -73,14 +73,6 @@ describe('page data in the response to an action', () => {
     expect(loads).toEqual([]);
   });
 
-  it('is not kept if a fetcher posted to another page', async () => {
-    const { loads, load, act } = createStrategy({ ...PAGE, data: { page: 'fresh' } });
-    await act('/other', 'fetcher');
-    await load('/a');
-    expect(await load('/other')).toEqual({ page: { type: 'data', result: 'loaded' } });
-    expect(loads).toEqual(['/a', '/other']);
-  });
-
   it("is the action's result, even if the page around it failed", async () => {
     const action = { action: 'root.subscribe', status: 422, errors: { email: 'This is no address.' } };
     const error = { kind: 'not-found', status: 404 } as const;
@@ -104,11 +96,5 @@ describe('whether an action succeeded', () => {
     const { answers, act } = createStrategy(answer);
     await act('/a');
     expect(answers).toEqual([isTaken]);
-  });
-
-  it('is not reported for a fetcher, whose result the page does not show by itself', async () => {
-    const { answers, act } = createStrategy(PAGE);
-    await act('/a', 'fetcher');
-    expect(answers).toEqual([]);
   });
 });

@@ -72,12 +72,6 @@ describe('the response', () => {
     await result.done;
   });
 
-  it('is a redirect', async () => {
-    const at = (payload: object) => ask('/', { fetch: answerWith(toLine({ build: 'b1', ...payload })) });
-    const payload = { build: 'b1', redirect: '/login', reload: true };
-    expect(await at(payload)).toEqual({ kind: 'redirect', payload });
-  });
-
   it('is not a page if the server says so', async () => {
     const init = { status: 404, headers: { 'Content-Type': 'application/json' } };
     expect(await ask('/', { fetch: answerWith('{"notPage":true}', init) })).toEqual({ kind: 'not-page' });
@@ -104,15 +98,6 @@ describe('the response', () => {
     const headers = { 'Content-Type': 'text/html', ...(retryAfter && { 'Retry-After': retryAfter }) };
     const result = await ask('/', { fetch: answerWith('<h1>nginx</h1>', { status, headers }) });
     expect(result).toMatchObject({ kind: 'failed', error: { kind: 'public', status, message } });
-  });
-
-  it('frees the connection if it is not read to the end', async () => {
-    for (const line of [toLine({ build: 'b1', redirect: '/x' }), '{"d":\n', '{"d":1}\n']) {
-      const { fetch, write, cancel } = createBody();
-      write(line);
-      await ask('/', { fetch });
-      expect(cancel).toHaveBeenCalledOnce();
-    }
   });
 });
 

@@ -186,12 +186,6 @@ describe('a prefetch', () => {
     expect(await loaded).toMatchObject({ kind: 'page' });
   });
 
-  it('reports its page as soon as it arrives', async () => {
-    const onPage = vi.fn();
-    await prefetched('/a', { onPage });
-    expect(onPage).toHaveBeenCalledExactlyOnceWith(makePage('/_data/a'));
-  });
-
   it('continues to stream for the navigation that uses it', async () => {
     const { store, calls } = createTestStore();
     const aborter = new AbortController();
@@ -209,39 +203,6 @@ describe('a prefetch', () => {
     expect(await result.payload.data.home).toBe('late');
     expect(calls).toHaveLength(1);
     void store.load('/a');
-    expect(calls).toHaveLength(2);
-  });
-
-  it('is not used if a deferred value fails, and the page that shows it is loaded again', async () => {
-    const onRefused = vi.fn();
-    const { store, calls } = createTestStore({ onRefused });
-    store.prefetch('/a', 'intent');
-    const { body, write, close } = createStream();
-    write(DEFERRED);
-    calls[0]?.answer(body);
-    const result = await store.load('/a');
-    write('[0,1,{"d":{"kind":"failure","status":500}}]');
-    close();
-    await flush();
-    if (result.kind !== 'page') throw new Error(result.kind);
-    expect(result.payload.data.home).toMatchObject({ status: 'pending' });
-    expect(onRefused).toHaveBeenCalledExactlyOnceWith('/a');
-
-    store.prefetch('/b', 'intent');
-    calls[1]?.answer(`${DEFERRED}\n[0,1,{"d":{"kind":"failure","status":500}}]\n`);
-    await flush();
-    void store.load('/b');
-    expect(calls).toHaveLength(3);
-    expect(onRefused).toHaveBeenCalledTimes(1);
-  });
-
-  it('is not kept if its stream breaks', async () => {
-    const { store, calls } = createTestStore();
-    store.prefetch('/static', 'intent');
-    calls[0]?.answer(`${DEFERRED}\n`);
-    await flush();
-    await flush();
-    void store.load('/static');
     expect(calls).toHaveLength(2);
   });
 });
@@ -314,14 +275,6 @@ describe('revalidate', () => {
     expect(await createTestStore().store.revalidate('/unknown')).toBe('changed');
   });
 
-  it('keeps the page if the server does not answer', async () => {
-    expect(await revalidateWith({ status: 503 })).toMatchObject({ outcome: 'failed' });
-    const { store } = createTestStore();
-    vi.stubGlobal('fetch', () => Promise.reject(new TypeError('offline')));
-    store.remember('/a', visited);
-    expect(await store.revalidate('/a')).toBe('failed');
-  });
-
   it('sends no request for a static page within 300 s of the last response', async () => {
     const { store, calls, clock } = createTestStore();
     store.remember('/static', { ...visited, payload: makePage('/static') });
@@ -334,16 +287,6 @@ describe('revalidate', () => {
     expect(await store.revalidate('/static')).toBe('unchanged');
     expect(calls).toHaveLength(1);
   });
-
-  it('drops the prefetched response of a changed page', async () => {
-    const { store, calls } = await prefetched('/a');
-    store.remember('/a', visited);
-    const outcome = store.revalidate('/a');
-    calls[1]?.answer(null, { headers: { ...WIRE, ETag: 'W/"2"' } });
-    await outcome;
-    void store.load('/a');
-    expect(calls).toHaveLength(3);
-  });
 });
 
 describe('another build', () => {
@@ -355,15 +298,6 @@ describe('another build', () => {
     expect(store.isSkewed()).toBe(true);
     void store.load('/static');
     expect(calls).toHaveLength(2);
-  });
-
-  it('is detected when a page is revalidated', async () => {
-    const { store, calls } = createTestStore();
-    store.remember('/a', { payload: makePage('/a'), etag: '"1"' });
-    const outcome = store.revalidate('/a');
-    calls[0]?.answer(null, { headers: { ETag: '"1"', 'X-Build-Id': 'b3' } });
-    await outcome;
-    expect(store.isSkewed()).toBe(true);
   });
 });
 
@@ -435,29 +369,6 @@ describe('simultaneous requests', () => {
     store.dropPrefetches();
     expect(calls.every(({ signal }) => signal.aborted)).toBe(true);
     expect(more()).toEqual([]);
-  });
-
-  it('are cancelled for only one of two navigations', async () => {
-    const { store, calls } = createTestStore();
-    const aborter = new AbortController();
-    const left = store.load('/a', aborter.signal);
-    const stays = store.load('/a');
-    aborter.abort(new Error('superseded'));
-    calls[0]?.answer();
-    await expect(left).rejects.toThrow('superseded');
-    expect(await stays).toMatchObject({ kind: 'page' });
-    expect(calls).toHaveLength(1);
-  });
-
-  it('cause no unhandled rejection', async () => {
-    const onUnhandled = vi.fn();
-    process.on('unhandledRejection', onUnhandled);
-    const { store } = createTestStore();
-    store.prefetch('/a', 'intent');
-    store.dropPrefetches();
-    await flush();
-    process.off('unhandledRejection', onUnhandled);
-    expect(onUnhandled).not.toHaveBeenCalled();
   });
 });
 
@@ -562,11 +473,5 @@ describe('the holes of a shell page', () => {
     controller.abort();
     await expect(left).rejects.toThrow();
     expect(calls[2]?.signal.aborted).toBe(true);
-  });
-
-  it('make Back ask again, even if the shell has not changed', async () => {
-    const { store } = createTestStore();
-    store.remember('/shop', { payload: { ...makePage('/shop'), shell: true }, etag: 'W/"b1-1"' });
-    expect(await store.revalidate('/shop')).toBe('changed');
   });
 });

@@ -69,12 +69,6 @@ describe('npm start -- --check', () => {
     expect(out).toMatch(found);
     expect(code).toBe(1);
   });
-
-  it('warns of a setting that no longer exists, and says what replaces it', async () => {
-    const { code, out } = await check({ DESK_ONLY: '1' });
-    expect(out).toMatch(/^warning: The setting DESK_ONLY no longer exists.*npm run desk/m);
-    expect(code).toBe(0);
-  });
 });
 
 describe('npm start -- --check <url>', () => {

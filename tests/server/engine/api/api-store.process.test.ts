@@ -98,26 +98,6 @@ describe('the store in memory', () => {
     expect(await store.claim(`key ${most - 1}`, 'print', toClaim('2', 'eve'))).toMatchObject({ reply: large });
     expect(await store.claim('key 0', 'print', toClaim('2', 'eve'))).toBeUndefined();
   });
-
-  it('forgets expired replies before others, and keeps the newest one however large it is', async () => {
-    let now = 0;
-    const store = createMemoryStore(() => now);
-    async function add(at: number, sender: string, mebi: number): Promise<void> {
-      now = at;
-      await store.claim(sender, 'print', toClaim('1', sender));
-      await store.keep(sender, { status: 200, body: 'x'.repeat(mebi * 1024 * 1024) }, toClaim('1', sender));
-    }
-    const listKept = async (...senders: string[]) => {
-      const found = await Promise.all(senders.map((sender) => store.claim(sender, 'other', toClaim('2', sender))));
-      return senders.filter((_, index) => found[index]?.fingerprint === 'print');
-    };
-    await add(0, 'bob', 10);
-    await add(1, 'ada', 15);
-    await add(Day, 'cora', 10);
-    expect(await listKept('ada', 'cora')).toEqual(['ada', 'cora']);
-    await add(Day, 'dora', 40);
-    expect(await listKept('dora')).toEqual(['dora']);
-  });
 });
 
 it('adds the id of a claim to tables of an earlier version', async () => {

@@ -1,4 +1,3 @@
-import { get } from 'node:http';
 import type { RequestHandler } from 'express';
 import request from 'supertest';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -14,7 +13,6 @@ import { type Client, createClient } from '../../../../src/shared/engine/api/cli
 import { operation } from '../../../../src/shared/engine/api/operation.ts';
 import { createTestApp, spyOnLog, startTestServer } from '../../../support/app.ts';
 import { noScrubber } from '../../../support/unguarded.ts';
-import { until } from '../../../support/until.ts';
 
 const Person = z.strictObject({ id: z.int(), name: z.string() });
 const GET = { method: 'GET', summary: 'It', replies: { 204: { about: 'Done.' } } } as const;
@@ -178,17 +176,6 @@ describe('an operation', () => {
       'it has no handler',
       () => implement(people, {} as never),
       'The operation "changePerson" (PATCH /people/:id) has no handler. Add `changePerson` to the handlers in implement().',
-    ],
-    [
-      'it has a version only',
-      () => implement(people, { changePerson: { version: () => '1' } } as never),
-      'The operation "changePerson"',
-    ],
-    ['`api` is a promise', () => createTestApp({ api: Promise.resolve([]) as never }), 'returns a promise.'],
-    [
-      'a part is missing',
-      () => createTestApp({ api: [undefined] as never }),
-      '`api` in src/server/product/index.ts returns a list whose member 1 is undefined.',
     ],
     [
       'its limit is none',
@@ -549,36 +536,6 @@ describe('lines', () => {
     expect(ended).toBe(3);
     expect(await read('3', 'HEAD')).toEqual([200, type, '']);
     expect(ended).toBe(3);
-  });
-
-  it('end without a report if the client leaves during the first line', async () => {
-    const first = Promise.withResolvers<void>();
-    let begun = 0;
-    let ended = 0;
-    async function* toLines() {
-      begun += 1;
-      try {
-        await first.promise;
-        yield { id: 1, name: 'Ada' };
-      } finally {
-        ended += 1;
-      }
-    }
-    const { log, lines: logged } = spyOnLog();
-    const server = await startTestServer({
-      api: [implement({ lines }, { lines: () => ({ status: 200, lines: toLines() }) })],
-      log,
-      funnel: createFunnel({ scrubber: noScrubber, log, build: 'test' }),
-    });
-    onTestFinished(() => server.close());
-    const asked = get({ port: server.port, path: '/api/lines/1', agent: false }).on('error', () => {});
-    await until(() => begun === 1, 'the request');
-    asked.destroy();
-    await until(() => logged.some(({ msg }) => msg === 'request'), 'the line of the request');
-    first.resolve();
-    await until(() => ended === 1, 'the end of the lines');
-    await fetch(`http://127.0.0.1:${server.port}/livez`);
-    expect(logged.filter(({ level }) => Number(level) >= 50)).toEqual([]);
   });
 });
 

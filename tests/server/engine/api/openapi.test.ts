@@ -66,28 +66,6 @@ describe('a document', () => {
     expect(checked).toMatchObject({ valid: true });
   });
 
-  it('describes parameters with the schemas that validate them', () => {
-    const { paths } = toDocument(all);
-    expect(paths['/api/people']?.get?.parameters).toEqual([
-      {
-        ...{ name: 'limit', in: 'query', required: false, description: 'The most.' },
-        schema: { type: 'integer', maximum: 10, default: 5 },
-      },
-      {
-        ...{ name: 'If-None-Match', in: 'header', required: false, description: expect.any(String) },
-        schema: { type: 'string' },
-      },
-    ]);
-    expect(paths['/api/people']?.post?.parameters).toMatchObject([{ name: 'Idempotency-Key', in: 'header' }]);
-    expect(paths['/api/people/{id}/{part}']?.get).toMatchObject({
-      deprecated: true,
-      parameters: [
-        { name: 'id', in: 'path', required: true, schema: { type: 'integer', minimum: 1 } },
-        { name: 'part', in: 'path', required: true, schema: { type: 'string' } },
-      ],
-    });
-  });
-
   it('describes bodies, responses and their errors', () => {
     const { paths, components } = toDocument(all);
     const { get, post } = paths['/api/people'] ?? {};
@@ -241,10 +219,5 @@ describe('the reference', () => {
     const app = createTestApp({ api: [api], apiDocument });
     await request(app).get('/api/openapi.json').expect(document);
     await request(app).get('/api/docs').expect(reference);
-  });
-
-  it('leaves its path to an operation or a handler of the API', async () => {
-    const app = createTestApp({ api: [api, (_req, res) => void res.json('mine')] });
-    expect((await request(app).get('/api/docs')).body).toBe('mine');
   });
 });

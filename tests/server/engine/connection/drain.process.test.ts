@@ -4,7 +4,6 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, type TestContext } from 'vitest';
-import { type Drain, joinDrains } from '../../../../src/server/engine/connection/drain.ts';
 import { parseReply } from '../../../support/raw-http.ts';
 import { until } from '../../../support/until.ts';
 
@@ -200,18 +199,4 @@ describe.concurrent('a process-level error', () => {
     expect((await slow.whole).body).toBe('slow and whole');
     expect(output()).toContain('"origin":"process"');
   });
-});
-
-it('several listeners stop together, and drain as long as one of them does', async () => {
-  const drains = [2, 3].map((cut) => {
-    const drain: Drain & { draining: boolean } = {
-      draining: false,
-      start: async () => Object.assign(drain, { draining: true }) && { cut, owed: 1 },
-    };
-    return drain;
-  });
-  const joined = joinDrains(drains);
-  expect(joined.draining).toBe(false);
-  expect(await joined.start()).toEqual({ cut: 5, owed: 2 });
-  expect([joined, ...drains].map(({ draining }) => draining)).toEqual([true, true, true]);
 });

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
-import { HttpError, toPublicError } from '../../../../src/server/engine/errors/http-error.ts';
+import { HttpError } from '../../../../src/server/engine/errors/http-error.ts';
 import type { PageSteps } from '../../../../src/server/engine/pages/page-handlers.ts';
 import { forbidden, redirect } from '../../../../src/shared/engine/routing/control-flow.ts';
 import { createFakePages, createTestApp, spyOnLog } from '../../../support/app.ts';
@@ -13,11 +13,8 @@ function ask(pages: PageSteps['pages'], overrides: Partial<PageSteps> = {}) {
   return request(createTestApp({ pages: createFakePages({ pages, ...overrides }) })).get('/');
 }
 
-it('follows a redirect that a step throws', async () => {
+it("follows a redirect, shows the product's page for another control-flow response, and the built-in page if that fails", async () => {
   expect((await ask(() => redirect('/admin')).expect(303)).headers.location).toBe('/admin');
-});
-
-it("shows the product's page for a control-flow response, and the built-in page if that fails", async () => {
   await ask(() => forbidden()).expect(403, '<h1>forbidden</h1>');
   const renderError = () => Promise.reject(new Error('canary'));
   const reply = await ask(() => forbidden(), { renderError }).expect(500);
@@ -110,15 +107,6 @@ describe.each(['/', '/api/x'])('an error in a handler at %s', (path) => {
   it.each([200, 302, 999, '404', 404.5])('ignores the status %j', async (status) => {
     expect((await answerTo(Object.assign(new Error('x'), { status }))).status).toBe(500);
   });
-});
-
-it("leaves the text to the product's page if an HttpError has no message", () => {
-  expect([401, 403, 404, 405].map((status) => toPublicError(new HttpError(status)))).toMatchObject([
-    { kind: 'unauthorized', status: 401 },
-    { kind: 'forbidden', status: 403 },
-    { kind: 'not-found', status: 404 },
-    { kind: 'public', message: expect.stringContaining('Allow') },
-  ]);
 });
 
 it('aborts a response that has started, so that it cannot be mistaken for a complete one', async () => {

@@ -29,9 +29,3 @@ it('allows only its own style sheet', () => {
   expect(PLAIN_PAGE_POLICY).not.toContain('unsafe');
   expect(html).not.toMatch(/style="|<script|<img|<link/);
 });
-
-it('links to the failure for those who can open it', () => {
-  const failure = { kind: 'failure', status: 500, digest: '7K3QM2XA-9F4W0R6B' } as const;
-  expect(renderLastResort(failure, 'x')).not.toContain('/failures/');
-  expect(renderLastResort({ ...failure, url: '/failures/7K3QM2XA' }, 'x')).toContain('<a href="/failures/7K3QM2XA">');
-});

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { cutText, MAX_TITLE_LENGTH, trimFailure } from '../../../../src/server/engine/errors/trim.ts';
-import { MAX_COMPONENT_STACK_LENGTH, MAX_EVENT_BYTES, MAX_VALUE_LENGTH } from '../../../../src/shared/engine/limits.ts';
+import { MAX_EVENT_BYTES, MAX_VALUE_LENGTH } from '../../../../src/shared/engine/limits.ts';
 
 const failure: Failure = {
   ...{ id: '0123456789abcdef0123456789abcdef', digest: '7K3QM2XA', occurrence: '9F4W0R6B', rule: 2, release: 'v1' },
@@ -22,12 +22,6 @@ const times = <Value>(count: number, make: (index: number) => Value) =>
 const wide = (count: number, value: string) => Object.fromEntries(times(count, (key) => [`k${key}`, value]));
 const breadcrumb = (number: number) => ({ at: number, category: 'log', message: 'm' });
 const frame = (line: number) => ({ file: `client/assets/${'x'.repeat(100)}.js`, line, column: 1, function: 'f' });
-
-it('does not change what fits, and lists no cuts', () => {
-  const extra = { a: { b: [1, null, true] } };
-  const rich = { breadcrumbs: [breadcrumb(1)], extra, componentStack: '\n at A', tags: { plan: 'pro' } };
-  for (const given of [failure, { ...failure, ...rich }]) expect(trimFailure(given)).toEqual(given);
-});
 
 const crumbs = times(150, breadcrumb);
 const fullCrumbs = times(100, (index) => ({ ...breadcrumb(index), data: wide(12, 'x'.repeat(240)) }));
@@ -113,16 +107,6 @@ it('cuts each reported text at 250 characters, and the title at 200, with an ell
     cut: ['values'],
   });
   expect(JSON.stringify(trimmed)).not.toContain('x'.repeat(MAX_VALUE_LENGTH));
-});
-
-it('keeps the innermost lines of a component stack', () => {
-  const stack = times(1000, (index) => `\n    at Component${index} (src/x.tsx)`).join('');
-  const { componentStack = '', cut } = trimFailure({ ...failure, componentStack: stack });
-  expect(componentStack.length).toBeLessThanOrEqual(MAX_COMPONENT_STACK_LENGTH);
-  expect(componentStack.length).toBeGreaterThan(MAX_COMPONENT_STACK_LENGTH - 100);
-  expect(stack.startsWith(componentStack.slice(0, -2))).toBe(true);
-  expect(componentStack.endsWith('(src/x.tsx)\n…')).toBe(true);
-  expect(cut).toEqual(['componentStack']);
 });
 
 it('always fits and parses, and keeps its address', () => {

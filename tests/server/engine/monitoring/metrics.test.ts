@@ -66,16 +66,3 @@ it('labels have a limited number of values, even if routers name thousands of ro
   expect(counts).toHaveLength(1001);
   expect(counts.at(-1)).toMatch(/http_route="other".* 2000$/);
 });
-
-it('gauges have the value at the time of the request, and are left out if they cannot be read', async () => {
-  const { gauge, read } = create();
-  let queued: number | undefined = 3;
-  gauge('spillway_renders_queued', 'Pages that wait.', () => queued ?? expect.unreachable());
-  gauge('spillway_store_reachable', 'The store.', async () => 1);
-  expect(await read('spillway_renders_queued')).toEqual(['spillway_renders_queued 3']);
-  queued = 5;
-  expect(await read('spillway_renders_queued')).toEqual(['spillway_renders_queued 5']);
-  queued = undefined;
-  expect(await read('spillway_renders_queued')).toEqual([]);
-  expect(await read('spillway_store_reachable')).toEqual(['spillway_store_reachable 1']);
-});

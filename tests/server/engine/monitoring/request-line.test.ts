@@ -23,8 +23,4 @@ describe('a request in a terminal', () => {
     expect(show({ path: '/assets/main-1.js', status: 200, msg: 'request' })).toBe('');
     expect(show({ path: '/assets/main-1.js', status: 404, msg: 'request' })).toContain('404');
   });
-
-  it('is distinguished from other entries', () => {
-    expect(show({ msg: 'Listening on http://127.0.0.1:3000' })).toBeUndefined();
-  });
 });

@@ -4,7 +4,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createContextFetch } from '../../../../src/server/engine/pages/context-fetch.ts';
 import { RequestInfo } from '../../../../src/server/engine/request/request-info.ts';
 import { createTraceHeaders } from '../../../../src/server/engine/request/trace-headers.ts';
-import { until } from '../../../support/until.ts';
 
 const TRACE = { traceId: '0af7651916cd43dd8448eb211c80319c', parentId: '00f067aa0ba902b7', sampled: true };
 
@@ -56,22 +55,6 @@ it('includes the caller in the stack if there is no response', async () => {
 });
 
 describe('context.fetch', () => {
-  it('tries up to three times if the status is 500 or more', async () => {
-    const { origin, asked } = await startUpstream([500, 503, 200]);
-    const reply = await create()(`${origin}/a`);
-    expect([reply.status, await reply.text()]).toEqual([200, 'answer 3']);
-    expect(asked).toHaveLength(3);
-  });
-
-  it('stops when the visitor leaves', async () => {
-    const controller = new AbortController();
-    const { origin, asked } = await startUpstream([], () => {});
-    const refused = expect(create({ signal: () => controller.signal })(`${origin}/a`)).rejects.toThrow('gone');
-    await until(() => asked.length === 1, 'the first attempt');
-    controller.abort(new Error('gone'));
-    await refused;
-  });
-
   it('sends trace headers only to the listed origins', async () => {
     const listed = await startUpstream([200]);
     const other = await startUpstream([200]);

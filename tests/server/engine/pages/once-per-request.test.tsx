@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import { oncePerRequest } from '../../../../src/server/engine/pages/once-per-request.ts';
 import type { EngineContext, LoaderArgs } from '../../../../src/server/engine/pages/server-page.ts';
 import { useData } from '../../../../src/shared/engine/rendering/hooks.ts';
-import { unauthorized } from '../../../../src/shared/engine/routing/control-flow.ts';
 import { parseData, startPages, type TestPage } from '../../../support/pages-app.tsx';
 
 const POST = { method: 'POST', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } };
@@ -49,13 +48,6 @@ it("passes the guards' result to an action, and looks up again for the page afte
   const { text } = await app.ask('/page/ada', { ...POST, body: '_action=page.save' });
   expect(text).toContain('"saved":1');
   expect(text).toContain('<p>2</p>');
-});
-
-it('ends with the error that it throws, in any part that calls it', async () => {
-  const app = await guarded(async () => unauthorized());
-  expect((await app.ask('/page/ada')).status).toBe(401);
-  expect((await app.ask('/page/ada', { ...POST, body: '_action=page.save' })).status).toBe(401);
-  expect(app.failures()).toEqual([]);
 });
 
 it('tries again after it threw', () => {

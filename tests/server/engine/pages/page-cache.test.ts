@@ -28,12 +28,6 @@ function createCache({ maxBytes = 1000 } = {}) {
 }
 
 describe('createPageCache', () => {
-  it('renders once for all simultaneous requests', async () => {
-    const { ask, render } = createCache();
-    expect(await Promise.all(Array.from({ length: 20 }, () => ask()))).toEqual(Array(20).fill('render 1'));
-    expect(render).toHaveBeenCalledTimes(1);
-  });
-
   it('serves an older page once more, and renders it again in the background', async () => {
     const { ask, render, pass, cache } = createCache();
     await ask();
@@ -104,16 +98,5 @@ describe('createPageCache', () => {
     cache.drop(path);
     for (const key of dropped) expect(cache.getFresh(key)).toBeUndefined();
     for (const key of kept) expect(cache.getFresh(key)?.text).toBe(key);
-  });
-
-  it('does not keep what was rendered before the page was dropped, and does not wait for it', async () => {
-    const { cache, ask } = createCache();
-    const before = Promise.withResolvers<TextPage>();
-    const first = ask('/a', () => before.promise);
-    cache.drop('/a');
-    expect(await ask('/a', async () => toPage('after'))).toBe('after');
-    before.resolve(toPage('before'));
-    expect(await first).toBe('before');
-    expect(await ask('/a')).toBe('after');
   });
 });

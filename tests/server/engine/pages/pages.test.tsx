@@ -74,12 +74,6 @@ describe('in front of an existing app, a POST from another site', () => {
     expect((await post('/paid', { ...FOREIGN, Origin: 'https://pay.example' })).status).toBe(303);
     expect(acted).toEqual(['ours']);
   });
-
-  it('is accepted if it comes from the same origin', async () => {
-    const { post, acted } = await startBefore();
-    expect((await post('/orders/7', { 'Sec-Fetch-Site': 'same-origin' })).status).toBe(303);
-    expect(acted).toEqual(['ours']);
-  });
 });
 
 it("pages send a trace only to the listed targets, and never the visitor's trace from a static page", async () => {

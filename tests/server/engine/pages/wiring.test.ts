@@ -3,10 +3,6 @@ import { requireBothHalves } from '../../../../src/server/engine/pages/wiring.ts
 import { WiringError } from '../../../../src/server/engine/wiring.ts';
 import { startPages } from '../../../support/pages-app.tsx';
 
-it('accepts a server half, or null, for each route', () => {
-  expect(() => requireBothHalves(['root', 'home'], { root: null, home: {} })).not.toThrow();
-});
-
 it.each([
   ['no half', {}],
   ['an undefined half', { order: undefined }],
@@ -20,10 +16,6 @@ it('names a server half without a route, and ignores inherited properties', () =
   expect(() => requireBothHalves(['toString'], { ordr: null })).toThrow(
     /^The route "toString" is missing in .*\nsrc\/server\/product\/pages\/index\.ts has a server half "ordr", but there is no such route\./,
   );
-});
-
-it('names the file of another table', () => {
-  expect(() => requireBothHalves(['list'], {}, 'admin')).toThrow(/in src\/server\/admin\/pages\/index\.ts/);
 });
 
 it('names the parts of a server half that are not functions', () => {

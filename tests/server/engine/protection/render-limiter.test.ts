@@ -81,16 +81,6 @@ describe('the render limiter', () => {
     expect(limiter.queued).toBe(7);
   });
 
-  it('starts renders immediately again once it has been idle', async () => {
-    const { limiter, render, begun, turn } = createTestGate({ renderMs: 20 });
-    for (const name of countTo(6)) render(name);
-    expect(limiter.queued).toBe(3);
-    while (limiter.queued > 0) await turn();
-    await turn(0, 50);
-    render(6);
-    expect([begun, limiter.queued]).toEqual([countTo(7), 0]);
-  });
-
   it('refuses renders that have waited or would wait too long, except those that must be answered', async () => {
     const onRefuse = vi.fn();
     const { limiter, clock, render, turn } = createTestGate({ renderMs: 60, maxWaitMs: 100, onRefuse });
@@ -116,22 +106,5 @@ describe('the render limiter', () => {
     await turn(0, 10);
     expect([await gone, await there]).toEqual([false, true]);
     expect(onRefuse).not.toHaveBeenCalled();
-  });
-
-  it('counts each page in progress once', () => {
-    const { limiter } = createTestGate();
-    const leave = limiter.enter();
-    limiter.enter();
-    expect(limiter.pages).toBe(2);
-    leave();
-    leave();
-    expect(limiter.pages).toBe(1);
-  });
-
-  it('keeps thousands of renders in order', async () => {
-    const { render, begun, turn } = createTestGate();
-    for (const name of countTo(5000)) render(name);
-    while (begun.length < 5000) await turn();
-    expect(begun).toEqual(countTo(5000));
   });
 });

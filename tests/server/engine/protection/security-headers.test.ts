@@ -21,17 +21,6 @@ it("are the same as helmet's, except for those that Spillway sets differently", 
   });
 });
 
-it('are fewer under /api, where the policy forbids everything', async () => {
-  const { headers } = await request(createTestApp()).get('/api/echo');
-  const names = /^(?:content-security|cross-origin|permissions|referrer|origin|x-)/;
-  expect(
-    Object.keys(headers)
-      .filter((name) => names.test(name))
-      .sort(),
-  ).toEqual([...['content-security-policy', 'cross-origin-resource-policy', 'x-content-type-options', 'x-request-id']]);
-  expect(headers['content-security-policy']).toBe("default-src 'none'; frame-ancestors 'none'");
-});
-
 it.each<[path: string, publicOrigins: string[], hasHsts: boolean, hasEndpoints: boolean]>([
   ['/', ['https://example.com'], true, true],
   ['/', ['http://example.com'], false, false],

@@ -106,17 +106,6 @@ describe('an overloaded server', () => {
     expect(reply.headers['content-type']).toMatch('application/problem+json');
     expect(reply.body).toMatchObject({ status: 503, title: 'Service Unavailable' });
   });
-
-  it('counts refused requests by reason', async () => {
-    const { app, overload, count } = createApp();
-    overload.level = 1;
-    await request(app).get('/orders');
-    await request(app).get('/_data/orders').set('Purpose', 'prefetch');
-    expect(count.mock.calls).toEqual([
-      ['spillway_requests_shed_total', { what: 'page', reason: 'renders' }],
-      ['spillway_requests_shed_total', { what: 'prefetch', reason: 'renders' }],
-    ]);
-  });
 });
 
 describe('overload', () => {

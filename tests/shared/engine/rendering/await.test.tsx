@@ -102,15 +102,4 @@ describe('Await', () => {
     expect(shell).toContain('<code>7K3QM2XA-9F4W0R6B</code>');
     expect(shell).not.toContain('waiting');
   });
-
-  it('passes the failure to `failed`, if given', async () => {
-    const { whole } = await render(
-      <Await value={Promise.reject(new Error('secret'))} failed={(error) => <s>{JSON.stringify(error)}</s>}>
-        {() => null}
-      </Await>,
-    );
-    expect(whole).toContain(
-      '<s>{&quot;kind&quot;:&quot;failure&quot;,&quot;status&quot;:500,&quot;inBrowser&quot;:true}</s>',
-    );
-  });
 });

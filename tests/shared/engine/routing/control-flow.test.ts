@@ -9,7 +9,6 @@ import {
   notFound,
   publicError,
   redirect,
-  toLocalLocation,
   unauthorized,
 } from '../../../../src/shared/engine/routing/control-flow.ts';
 
@@ -99,10 +98,6 @@ describe('redirect()', () => {
     }
   });
 
-  it('explains how to redirect to another site', () => {
-    expect(() => redirect('https://evil.example/a')).toThrow(/pass \{ external: true \} for another site/);
-  });
-
   it('redirects to another site with `external`, over HTTP and HTTPS only', () => {
     const leave = (to: string) => thrownBy(() => redirect(to, { external: true }));
     expect(leave('https://pay.example/a b')).toMatchObject({ location: 'https://pay.example/a%20b' });
@@ -146,10 +141,5 @@ describe('redirect()', () => {
       }),
       { numRuns: 3000 },
     );
-  });
-
-  it('removes line breaks from a header', () => {
-    expect(toLocalLocation('/a\r\nSet-Cookie: b=1')).toBe('/aSet-Cookie:%20b=1');
-    expect(toLocalLocation('/ä b')).toBe('/%C3%A4%20b');
   });
 });

@@ -33,26 +33,9 @@ describe('createRouteTree', () => {
     expect(createRouteTree([]).branchOf('@not-found')).toEqual(['@frame', '@not-found']);
   });
 
-  it('gives every route an error boundary and a case-sensitive path', () => {
-    const { byId } = createRouteTree(TABLE);
-    for (const route of Object.values(byId)) {
-      expect(route.errorElement, route.id).toBeDefined();
-      expect(route.caseSensitive).toBe(true);
-    }
-  });
-
   it.each(['root', '@frame', '@not-found'])('rejects a second route with the id %s, and says what to do', (id) => {
     expect(() => createRouteTree([...TABLE, { id, path: '/again', page }])).toThrow(
       `Two routes have the id "${id}". Give each route of the table an id of its own.`,
     );
-  });
-
-  it('accepts ids that are names of built-in properties', () => {
-    const { byId, branchOf } = createRouteTree([
-      { id: '__proto__', path: '/a', page },
-      { id: 'constructor', path: '/b', page },
-    ]);
-    expect(Object.keys(byId)).toContain('__proto__');
-    expect(branchOf('constructor')).toEqual(['@frame', 'constructor']);
   });
 });

@@ -19,14 +19,6 @@ it.each([
   expect(readErrors(new Error('x', { cause: thrown }), PATHS)[1]?.message).toBe(thrown == null ? undefined : message);
 });
 
-it('an error is cut if its message or stack is a megabyte long', () => {
-  const error = new Error('m'.repeat(1_000_000));
-  error.stack = `Error: ${error.message}\n${'    at f (/app/dist/server/main.js:1:1)\n'.repeat(30_000)}`;
-  const [record] = readErrors(error, PATHS);
-  expect(JSON.stringify(record).length).toBeLessThan(20_000);
-  expect(record?.frames[0]).toEqual({ file: 'server/main.js', line: 1, column: 1, function: 'f' });
-});
-
 it('causes follow in order, up to a cycle, and at most ten', () => {
   const inner = new Error('inner');
   const outer = new Error('outer', { cause: new Error('middle', { cause: inner }) });

@@ -179,18 +179,6 @@ describe('PageSink', () => {
     return { target, sink, ends: () => ends };
   }
 
-  it('puts the tail after the shell, and the closing tags at the very end', () => {
-    const { sink, target, ends } = open();
-    sink.write('<html><body><p>a</p>');
-    sink.flush();
-    sink.write('<b>late</b></body></html>');
-    sink.flush();
-    sink.end();
-    expect(target.text).toBe('<html><body><p>a</p>[tail]<b>late</b></body></html>');
-    expect(target.ended).toBe(true);
-    expect(ends()).toBe(1);
-  });
-
   it.each([
     ['<html><head><link rel="stylesheet" href="/a.css"/>', '<html><head>[lead]<link rel="stylesheet" href="/a.css"/>'],
     ['<html lang="en"><head><meta charSet="utf-8"/><b/>', '<html lang="en"><head><meta charSet="utf-8"/>[lead]<b/>'],
@@ -230,34 +218,5 @@ describe('PageSink', () => {
     sink.inject('[now]');
     await immediate();
     expect(target.text).toMatch(/\[late\]\[now\]$/);
-  });
-
-  it('returns false from write() while the target is full, however little is written', () => {
-    const { sink, target } = open();
-    let drained = 0;
-    sink.on('drain', () => drained++);
-    target.hasRoom = false;
-    expect(sink.write('<html><body><p>a</p>')).toBe(true);
-    sink.flush();
-    expect(sink.write('<b>late</b>')).toBe(false);
-    expect(sink.write('x'.repeat(100_000))).toBe(false);
-    target.hasRoom = true;
-    target.drain();
-    expect([drained, sink.write('<b>late</b>')]).toEqual([1, true]);
-  });
-
-  it('joins characters that are split in two, at any chunk boundary', () => {
-    const { sink, target } = open();
-    const whole = `<html><body>${'😀'.repeat(70_000)}x${'😀'.repeat(70_000)}</body></html>`;
-    for (let at = 0; at < whole.length; at += 33_333) sink.write(whole.slice(at, at + 33_333));
-    sink.flush();
-    sink.end();
-    expect(target.text.replace('[tail]', '')).toBe(whole);
-    const bytes = open();
-    const encoded = Buffer.from(whole);
-    for (let at = 0; at < encoded.length; at += 33_333) bytes.sink.write(encoded.subarray(at, at + 33_333));
-    bytes.sink.flush();
-    bytes.sink.end();
-    expect(bytes.target.text.replace('[tail]', '')).toBe(whole);
   });
 });

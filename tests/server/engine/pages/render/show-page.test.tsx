@@ -57,21 +57,6 @@ const TABLE: readonly TestPage[] = [
 const nonceOf = (policy = ''): string | undefined => /'nonce-([^']+)'/.exec(policy)?.[1];
 
 describe('the document', () => {
-  it('has headers for caching, and names its build', async () => {
-    const app = await startPages(TABLE);
-    const { status, headers, text } = await app.ask('/orders');
-    expect(status).toBe(200);
-    expect(headers['content-type']).toBe('text/html; charset=utf-8');
-    expect(headers['x-build-id']).toBe(BUILD_ID);
-    expect(headers['cache-control']).toBe('private, no-cache');
-    expect(headers['x-accel-buffering']).toBe('no');
-    expect(headers.etag).toBeUndefined();
-    expect(headers['x-error-digest']).toBeUndefined();
-    expect(text.startsWith('<!DOCTYPE html><html lang="en">')).toBe(true);
-    expect(text.endsWith('</body></html>')).toBe(true);
-    expect(text.match(/<\/body>/g)).toHaveLength(1);
-  });
-
   it('has a new nonce on every script, the same as in its policy', async () => {
     const app = await startPages(TABLE);
     const replies = await Promise.all([app.ask('/orders'), app.ask('/orders'), app.ask('/orders')]);
@@ -123,16 +108,6 @@ describe('the document', () => {
       '/assets/orders-part-D4.js',
     ]);
     expect(head.indexOf('charSet="utf-8"')).toBeLessThan(head.indexOf('<title>'));
-  });
-
-  it('passes the query string to the page, and the verified origin to its loader', async () => {
-    const urls: string[] = [];
-    const app = await startPages(
-      [{ id: 'a', path: '/a', view: Outlet, server: { loader: ({ request }) => void urls.push(request.url) } }],
-      { publicOrigins: ['https://weir.example'] },
-    );
-    await app.ask('/a?b=1&_whole=1', { headers: { Host: 'weir.example' } });
-    expect(urls).toEqual(['https://weir.example/a?b=1']);
   });
 
   it.each([
