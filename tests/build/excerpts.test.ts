@@ -70,13 +70,7 @@ const textOf = async (request: string) =>
 describe('an excerpt', () => {
   it.each([
     ['gauges.ts#page.actions.send', 11, 'send: () => ({ id }),'],
-    ['gauges.ts#first', 23, "{ id: 'first', path: '/' },"],
     ['gauges.ts#second', 24, "{\n  id: 'second',\n  children: [{ id: 'third' }],\n},"],
-    [
-      'gauges.ts#open',
-      16,
-      "export default async function open(gate: { id: string }): Promise<void> {\n  if (gate.id < '3') return;\n}",
-    ],
     [
       'gauges.ts#loader',
       6,

@@ -20,7 +20,7 @@ const react = evaluate(
   readFileSync(require.resolve('react/package.json').replace('package.json', 'cjs/react.production.js'), 'utf8'),
 );
 const reactDom = evaluate(readFileSync(file.replace('react-dom-server.node', 'react-dom'), 'utf8'));
-const { createElement: h, Fragment, Suspense, use } = react as typeof import('react');
+const { createElement: h, Suspense, use } = react as typeof import('react');
 const plain = evaluate(source) as Server;
 const joined = evaluate(joinReactWrites(source).code) as Server;
 
@@ -105,7 +105,6 @@ const trees: Record<string, () => ReactNode> = {
     late.catch(() => undefined);
     return page('a', h(Suspense, { fallback: h('i', null, 'fallback') }, 'b', h(Late, { value: late })), 'z');
   },
-  'text beside text': () => page('a', 'b', 1, null, h(Fragment, null, 'c', ['d', 'e']), false, 'f'),
   'head and body from within': () => {
     const Body = () => h('body', { className: 'x' }, h('title', null, 'T'), h('main', null, 'm'));
     return h('html', { lang: 'en' }, h('head', null, h('meta', { name: 'a', content: 'b' })), h(Body));
@@ -153,26 +152,6 @@ describe('joined writes', () => {
     const [many, few] = [await stream(plain, page(list(3000, 'card'))), await stream(joined, page(list(3000, 'card')))];
     expect(joinReactWrites(source).joined).toBe(true);
     expect(few.chunks.length).toBeLessThan(many.chunks.length / 2);
-  });
-
-  it('sends the shell before late content settles', async () => {
-    let settle: (text: string) => void = () => undefined;
-    const value = new Promise<string>((resolve) => {
-      settle = resolve;
-    });
-    const sink = new Sink();
-    const ended = stream(
-      joined,
-      page(h('p', null, 'shell'), h(Suspense, { fallback: 'waiting' }, h(Late, { value }))),
-      sink,
-    );
-    await delay(30);
-    expect(sink.bytes.toString()).toContain('<p>shell</p>');
-    expect(sink.bytes.toString()).toContain('waiting');
-    expect(sink.bytes.toString()).not.toContain('<b>');
-    settle('came late');
-    await ended;
-    expect(sink.bytes.toString()).toContain('<b>came late</b>');
   });
 
   for (const size of [10, 100_000]) {

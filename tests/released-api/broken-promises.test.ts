@@ -56,11 +56,8 @@ const kinds = (fields: z.core.$ZodLooseShape) =>
 
 it.each<[string, Change, Change]>([
   ['the operation is gone', {}, { path: '/others' }],
-  ['the operation is gone', {}, { method: 'PUT' }],
   ['it needs authentication now (`bearer`)', {}, { auth: bearer(lookup) }],
   ['it authenticates in another way now (`session`)', { auth: bearer(lookup) }, { auth: session(lookup) }],
-  ['it authenticates in another way now (`session`)', { auth: session(lookup, 'a') }, { auth: session(lookup, 'b') }],
-  ['the query parameter `q` is required now', {}, query(object({ q: text }))],
   ['the query parameter `q` is required now', query(object({ q: text.optional() })), query(object({ q: text }))],
   ['the query parameter `q` is not read any more', query(object({ q: text.optional() })), {}],
   [
@@ -92,7 +89,6 @@ it.each<[string, Change, Change]>([
   ['it only answers with errors now', {}, statuses()],
   ['the reply 200 has no body any more', reply(text), {}],
   ['the reply 200 is `application/x-ndjson` now, and was `application/json`', reply(text), lines(text)],
-  ['`id` in the reply 200 can be a string now', lines(object({ id: z.int() })), lines(object({ id: text }))],
   [
     'the reply 200 has no header `Location` any more',
     { replies: { 200: { about: 'It.', headers: { Location: 'The URL.' } } } },
@@ -108,18 +104,9 @@ it.each<[string, Change, Change]>([
   ['the body no longer accepts "b"', body(z.enum(['a', 'b'])), body(z.literal('a'))],
   ['the body accepts only "a" now', body(text), body(z.enum(['a']))],
   ['the body is limited now by `minLength` 5', body(text.min(4)), body(text.min(5))],
-  ['the body is limited now by `pattern` "^b$"', body(text.regex(/^a$/)), body(text.regex(/^b$/))],
-  ['the body is limited now by `exclusiveMinimum` 1', body(z.number().min(1)), body(z.number().gt(1))],
   ['the body is limited now by `multipleOf` 4', body(z.number().multipleOf(2)), body(z.number().multipleOf(4))],
-  ['the body is limited now by `maxItems` 2', body(text.array().max(3)), body(text.array().max(2))],
-  [
-    '`[].a` in the body no longer accepts a string',
-    body(object({ a: text }).array()),
-    body(object({ a: z.int() }).array()),
-  ],
   ['`[1]` in the body no longer accepts a string', body(z.tuple([text, text])), body(z.tuple([text, z.int()]))],
   ['`*` in the body no longer accepts a string', body(z.record(text, text)), body(z.record(text, z.int()))],
-  ['`a` in the body is refused now', body(strict({ a: text.optional() })), body(strict({ a: z.never().optional() }))],
   ['`size` in the body is required now', body(kinds({})), body(kinds({ size: z.int() }))],
   ['`due` in the body is required now', body(toTree({ due: text.optional() })), body(toTree({ due: text }))],
   ['the reply 200 has no `title` any more', reply(object({ title: text })), reply(object({}))],
@@ -128,16 +115,10 @@ it.each<[string, Change, Change]>([
     reply(object({ title: text })),
     reply(object({ title: text.optional() })),
   ],
-  [
-    '`title` in the reply 200 can be null now',
-    reply(object({ title: text })),
-    reply(object({ title: text.nullable() })),
-  ],
   ['the reply 200 can be "c" now', reply(z.enum(['a', 'b'])), reply(z.enum(['a', 'b', 'c']))],
   ['the reply 200 can be other values than "a" now', reply(z.literal('a')), reply(text)],
   ['the reply 200 can be anything now', reply(text), reply(z.unknown())],
   ['the reply 200 is no longer limited by `maximum` 10', reply(z.number().max(10)), reply(z.number())],
-  ['`due` in the reply 200 can be missing now', reply(toTree({ due: text })), reply(toTree({ due: text.optional() }))],
 ])('breaks a promise: %s', (sentence, before, after) => {
   expect(list(before, after)).toEqual([sentence]);
 });
@@ -151,19 +132,14 @@ it.each<[string, Change, Change]>([
   ['no authentication', { auth: bearer(lookup) }, {}],
   ['fewer statuses', statuses(200, 204), statuses(204)],
   ['a body, a 304 and an `ETag` in a reply', {}, reply(text)],
-  ['another error', {}, { problems: { 409: 'It exists.' } }],
   ['other words', { about: 'Old.', deprecated: { since: '2026-01-01' } }, { about: 'New.', summary: 'Another' }],
   ['an optional field in the body', body(strict({})), body(strict({ due: text.optional() }))],
   ['a field with a type in an open object', body(object({})), body(object({ due: z.int().optional() }))],
-  ['a field of the body that can be missing', body(strict({ due: text })), body(strict({ due: text.default('') }))],
   ['a body with unknown fields', body(strict({ a: text })), body(object({ a: text }))],
   ['a body that can be null', body(text.min(3)), body(text.min(3).nullable())],
   ['fractions in the body', body(z.int()), body(z.number())],
-  ['more values in the body', body(z.enum(['a', 'b'])), body(z.enum(['a', 'b', 'c']))],
-  ['any text in the body', body(z.enum(['a', 'b'])), body(text.min(1).max(1))],
   ['longer texts in the body', body(text.min(3).max(5)), body(text.max(6))],
   ['another kind in the body', body(strict({ kind: z.literal('a') })), body(kinds({}))],
-  ['any body', body(strict({ a: text })), body(z.unknown())],
   [
     'an intersection with the same fields',
     body(object({ a: text, b: text })),
@@ -172,8 +148,6 @@ it.each<[string, Change, Change]>([
   ['a tree with fewer required fields', body(toTree({ due: text })), body(toTree({ due: text.optional() }))],
   ['a new field in the reply', reply(strict({ a: text }).array()), reply(strict({ a: text, b: text }).array())],
   ['a reply without one of its values', reply(z.enum(['a', 'b']).nullable()), reply(z.enum(['a']))],
-  ['another default in the reply', reply(object({ a: text.default('x') })), reply(object({ a: text.default('y') }))],
-  ['a smaller list in the reply', reply(text.array().max(9)), reply(text.array().max(5))],
   [
     'another id of a schema',
     reply(strict({ a: text }).meta({ id: 'One' })),
@@ -190,12 +164,4 @@ it('can add an operation, and remove one after its sunset', () => {
   const current = toDocument({ path: '/others' });
   expect(listBrokenPromises(released, current, Date.parse('2026-05-31'))).toHaveLength(1);
   expect(listBrokenPromises(released, current, Date.parse('2026-06-01'))).toEqual([]);
-});
-
-it('lists each field that breaks a promise', () => {
-  const [before, after] = [text, z.int()].map((type) => body(strict({ a: type, b: type }).nullable()));
-  expect(before && after && list(before, after)).toEqual([
-    '`a` in the body no longer accepts a string',
-    '`b` in the body no longer accepts a string',
-  ]);
 });

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import buildOnce from '../../support/build-once.ts';
-import { createOwnedApp } from '../../support/owned-app.ts';
 
 const project = fileURLToPath(new URL('../../..', import.meta.url));
 const MAIN = join(project, 'dist/server/main.js');
@@ -77,30 +76,6 @@ describe('a failed start', () => {
       stderr: expect.stringMatching(
         /^The folder .+ \(DATA_DIR\) cannot be written to \(ENOTDIR\)\. Let this user .+\n$/,
       ),
-    });
-  });
-
-  it('names an operation without a handler, and its file', async () => {
-    const app = createOwnedApp();
-    onTestFinished(() => app.remove());
-    app.write({
-      'src/server/product/api/orders/handlers.ts': `
-        import { operation } from '#engine';
-        import { implement } from '#engine/server';
-        const replies = { 204: { about: 'Done.' } };
-        const addOrder = operation({ method: 'POST', path: '/orders', summary: 'Order', replies });
-        export const ordersApi = () => implement({ addOrder }, {});`,
-      'src/server/product/api/index.ts': `
-        import { ordersApi } from './orders/handlers.ts';
-        export const createApi = () => [ordersApi()];`,
-    });
-    await app.build();
-    expect(start({}, join(app.folder, 'dist/server/main.js'))).toEqual({
-      status: 1,
-      stdout: '',
-      stderr:
-        'The operation "addOrder" (POST /orders) has no handler. Add `addOrder` to the handlers in implement().\n' +
-        '    at src/server/product/api/orders/handlers.ts\n',
     });
   });
 

@@ -66,13 +66,6 @@ function createStrategy(answer: object) {
 }
 
 describe('page data in the response to an action', () => {
-  it('is used by the next load, without a request', async () => {
-    const { loads, load, act } = createStrategy({ ...PAGE, data: { page: 'fresh' } });
-    await act('/a');
-    expect(await load('/a')).toEqual({ page: { type: 'data', result: 'fresh' } });
-    expect(loads).toEqual([]);
-  });
-
   it("is the action's result, even if the page around it failed", async () => {
     const action = { action: 'root.subscribe', status: 422, errors: { email: 'This is no address.' } };
     const error = { kind: 'not-found', status: 404 } as const;

@@ -6,7 +6,6 @@ import {
   type VisitedPage,
 } from '../../../../src/client/engine/page-data/store.ts';
 import type { PagePayload } from '../../../../src/shared/engine/wire/payload.ts';
-import { Second } from '../../../../src/shared/units.ts';
 
 const WIRE = { 'Content-Type': 'application/x-ndjson', 'X-Build-Id': 'b1' };
 
@@ -96,17 +95,6 @@ async function prefetched(url: string, options?: Partial<PageDataStoreOptions>) 
 }
 
 describe('a prefetch', () => {
-  it('is used by a navigation while it is pending, and sent once', async () => {
-    const { store, calls } = createTestStore();
-    store.prefetch('/a', 'viewport');
-    store.prefetch('/a', 'intent');
-    const loaded = store.load('/a#part');
-    calls[0]?.answer();
-    expect(await loaded).toMatchObject({ kind: 'page', payload: { data: { home: '/_data/a' } } });
-    expect(calls).toHaveLength(1);
-    expect(calls[0]?.isPrefetch).toBe(true);
-  });
-
   it('of a dynamic page serves one navigation', async () => {
     const { store, calls } = await prefetched('/a');
     expect(await store.load('/a')).toMatchObject({ kind: 'page' });
@@ -170,20 +158,6 @@ describe('a prefetch', () => {
     await flush();
     for (const url of ['/a', '/b']) void store.load(url);
     expect(calls).toHaveLength(4);
-  });
-
-  it('is cancelled by its signal, and when the visitor navigates elsewhere', async () => {
-    const { store, calls } = createTestStore();
-    const aborter = new AbortController();
-    store.prefetch('/a', 'intent', aborter.signal);
-    store.prefetch('/b', 'viewport');
-    store.prefetch('/c', 'intent');
-    const loaded = store.load('/c');
-    aborter.abort();
-    store.dropPrefetches();
-    expect(calls.map((call) => call.signal.aborted)).toEqual([true, true, false]);
-    calls[2]?.answer();
-    expect(await loaded).toMatchObject({ kind: 'page' });
   });
 
   it('continues to stream for the navigation that uses it', async () => {
@@ -262,12 +236,6 @@ describe('revalidate', () => {
     test.calls[0]?.answer(null, init);
     return { ...test, outcome: await outcome };
   }
-
-  it('compares the ETag by HEAD', async () => {
-    const { outcome, calls } = await revalidateWith({ headers: { ...WIRE, ETag: 'W/"1"' } });
-    expect([outcome, calls.map((call) => call.method)]).toEqual(['unchanged', ['HEAD']]);
-    expect(await revalidateWith({ headers: { ...WIRE, ETag: 'W/"2"' } })).toMatchObject({ outcome: 'changed' });
-  });
 
   it('treats a missing ETag as a change, and sends no request if there is none to compare', async () => {
     expect(await revalidateWith({ headers: WIRE })).toMatchObject({ outcome: 'changed' });
@@ -389,40 +357,6 @@ describe('the holes of a shell page', () => {
     if (found.kind !== 'page') throw new Error(`The result is ${found.kind}.`);
     return found.payload.data.home as { title: string; user: Promise<string> };
   };
-
-  it('are requested together with the shell, then alone, and each navigation has its own promises', async () => {
-    const { store, calls, clock } = createTestStore();
-    const first = store.loadShell('/shop?a=1');
-    expect(calls.map(({ url }) => url)).toEqual(['/_data/shop?a=1&_holes=', '/_data/shop?a=1']);
-    calls[1]?.answer(shellLine);
-    const shown = await page(first);
-    expect(shown.title).toBe('shop');
-    calls[0]?.answer(toHoles('ada'), { headers: HOLES });
-    expect(await shown.user).toBe('ada');
-    clock.ms = 299 * Second;
-    const again = page(store.loadShell('/shop?a=1'));
-    expect(calls.slice(2).map(({ url }) => url)).toEqual(['/_data/shop?a=1&_holes=']);
-    const { user } = await again;
-    calls[2]?.answer(toHoles('grace'), { headers: HOLES });
-    expect([await user, await shown.user]).toEqual(['grace', 'ada']);
-    clock.ms = 301 * Second;
-    void store.loadShell('/shop?a=1');
-    expect(calls.slice(3)).toHaveLength(2);
-  });
-
-  it('are not requested by a prefetch', async () => {
-    const { store, calls } = createTestStore();
-    store.prefetch('/shop', 'intent');
-    calls[0]?.answer(shellLine);
-    await vi.waitFor(() => expect(calls).toHaveLength(1));
-    const { user } = await page(store.loadShell('/shop'));
-    expect(calls.map(({ url, isPrefetch }) => [url, isPrefetch])).toEqual([
-      ['/_data/shop', true],
-      ['/_data/shop?_holes=', false],
-    ]);
-    calls[1]?.answer(toHoles('ada'), { headers: HOLES });
-    expect(await user).toBe('ada');
-  });
 
   it.each([
     ['a redirect', `{"d":{"build":"b1","redirect":"/sign-in"}}\n`, WIRE],

@@ -1,14 +1,12 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { type AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type BodyLimits, type BodyRequest, createBodyReader } from '../../../../src/server/engine/api/body-reader.ts';
 import { createHttpServer } from '../../../../src/server/engine/connection/http-server.ts';
-import { HttpError, VisitorGone } from '../../../../src/server/engine/errors/http-error.ts';
+import { HttpError } from '../../../../src/server/engine/errors/http-error.ts';
 import { createOrigins } from '../../../../src/server/engine/protection/origins.ts';
 import { createProxyTrust } from '../../../../src/server/engine/protection/proxy-trust.ts';
 import { requestId } from '../../../../src/server/engine/request/request-id.ts';
-import { RequestInfo, setRequestInfo } from '../../../../src/server/engine/request/request-info.ts';
 import { sendText } from '../../../../src/server/engine/request/send-body.ts';
 import { chain } from '../../../../src/server/engine/request/step.ts';
 import { KiB, Minute, Second } from '../../../../src/shared/units.ts';
@@ -156,18 +154,4 @@ it('is limited by decoding one body at a time, because each can take megabytes',
   });
   expect(await Promise.all(Array.from({ length: 20 }, () => post('203.0.113.1', 100)))).toEqual(Array(20).fill(200));
   expect(most).toBe(1);
-});
-
-it.each<[string, announced: number, leaves: boolean, error: object]>([
-  ['its announced length is too large', LIMIT + 1, false, { status: 413 }],
-  ['its sender left before it is read', 1, true, new VisitorGone()],
-])('is refused without a wait if %s', async (_name, announced, leaves, error) => {
-  const req = new IncomingMessage(new Socket());
-  req.headers['content-length'] = String(announced);
-  setRequestInfo(req, new RequestInfo({ requestId: '1', method: 'POST', address: '::1', origin: 'http://a' }));
-  if (leaves) req.destroy();
-  await until(() => req.closed === leaves, 'the end of the request');
-  const read = createBodyReader().read({ req, res: new ServerResponse(req), limit: LIMIT }, (body) => body);
-  await expect(read).rejects.toMatchObject(error);
-  if (!leaves) expect(req.readableFlowing).toBeNull();
 });

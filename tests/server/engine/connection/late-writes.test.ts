@@ -37,16 +37,12 @@ it.each([true, false])(
 /** What Node or JavaScript refuses before the head is sent. */
 const REFUSED: Readonly<Record<string, (res: Response) => unknown>> = {
   'end(42)': (res) => res.end(42),
-  'end(Symbol())': (res) => res.end(Symbol()),
-  'end(42), with a length': (res) => res.set('Content-Length', '2').end(42),
   'write(42)': (res) => res.write(42),
   'the status 1000': (res) => Object.assign(res, { statusCode: 1000 }).end('x'),
   'the status 1000 and a long text': (res) =>
     Object.assign(res.type('text'), { statusCode: 1000 }).end('x'.repeat(5000)),
   'the status "abc"': (res) => Object.assign(res, { statusCode: 'abc' }).end(),
   'writeHead() with a bad name': (res) => res.writeHead(200, { 'a b': 'c' }),
-  'writeHead() with a bad value': (res) => res.writeHead(200, { a: 'b\nc' }),
-  'setHeader() without a value': (res) => res.setHeader('a', undefined as never),
   'a bad reason phrase': (res) => Object.assign(res, { statusMessage: 'b\nc' }).end('x'),
   'json() of a circle': (res) => {
     const circle: { self?: object } = {};

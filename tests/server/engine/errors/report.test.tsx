@@ -1,5 +1,5 @@
 import { Router } from 'express';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { report, reportTo, setTags } from '../../../../src/server/engine/errors/report.ts';
@@ -123,16 +123,4 @@ it('groups by the fingerprint, if there is one', () => {
   expect(another).toBe(one);
   expect(other).not.toBe(one);
   expect(failures.some(({ weak, unresolved }) => weak || unresolved)).toBe(false);
-});
-
-it('prints errors if there is no server, as in a unit test', async () => {
-  vi.resetModules();
-  const print = vi.spyOn(console, 'error').mockReturnValue();
-  const own = await import('../../../../src/server/engine/errors/report.ts');
-  const shared = await import('../../../../src/shared/engine/reporting/report.ts');
-  const error = handled('a test');
-  expect(own.report(error)).toBeUndefined();
-  shared.report(error);
-  expect(print.mock.calls).toEqual([[error], [error]]);
-  print.mockRestore();
 });

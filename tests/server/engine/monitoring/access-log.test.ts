@@ -12,8 +12,6 @@ it.each<[string, body: string, before: (req: IncomingMessage) => void, line: obj
   ['all of which arrived', `${CHUNK.repeat(3)}0\r\n\r\n`, nothing, { status: 202 }],
   ['of which more arrived than is buffered', `${CHUNK.repeat(500)}0\r\n\r\n`, nothing, { status: 202 }],
   ['of which only the beginning arrived', CHUNK, nothing, { status: 202 }],
-  ['of which nothing arrived', '', nothing, { status: 202 }],
-  ['and without a socket', `${CHUNK}0\r\n\r\n`, (req) => void Object.assign(req, { socket: null }), { status: 202 }],
   ['of a visitor who left', CHUNK, (req) => void req.socket.destroy(), { gone: true }],
 ])(
   'a request with an unread body, %s, is logged, and the process stays alive',

@@ -3,7 +3,6 @@ import { createFailureRecorder } from '../../../../src/server/engine/errors/crea
 import { createScrubber } from '../../../../src/server/engine/errors/scrub.ts';
 import { createAppLog } from '../../../../src/server/engine/monitoring/app-log.ts';
 import { RequestInfo, runForRequest } from '../../../../src/server/engine/request/request-info.ts';
-import { MAX_EVENT_BYTES } from '../../../../src/shared/engine/limits.ts';
 import { spyOnLog } from '../../../support/app.ts';
 
 const toFailure = createFailureRecorder({ build: 'b', scrubber: createScrubber() });
@@ -49,16 +48,4 @@ it('keeps lines that LOG_LEVEL leaves out, and formats any field', () => {
     { level: 'error', data: { err: { message: 'no row' } } },
   ]);
   expect(JSON.stringify(breadcrumbs)).not.toMatch(/canary|ada@example/);
-});
-
-it('keeps only the newest lines of a request that writes a lot', () => {
-  const { app, info, fail } = start();
-  const wide = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`field${index}`, 'x'.repeat(5000)]));
-  runForRequest(info, () => {
-    for (let index = 0; index < 50; index += 1) app.info(wide, `line ${index} ${'y'.repeat(5000)}`);
-  });
-  const failure = fail();
-  expect(failure.breadcrumbs).toHaveLength(10);
-  expect(failure.breadcrumbs?.at(-1)?.message).toMatch(/^line 49 /);
-  expect(JSON.stringify(failure).length).toBeLessThan(MAX_EVENT_BYTES);
 });

@@ -1,6 +1,5 @@
 import { Outlet, useParams } from 'react-router';
 import { describe, expect, it } from 'vitest';
-import type { LoaderArgs } from '../../../../src/server/engine/pages/server-page.ts';
 import { startPages, type TestPage } from '../../../support/pages-app.tsx';
 
 function Say() {
@@ -44,21 +43,6 @@ describe('createMatcher', () => {
     expect(reply.status).toBe(200);
     expect(routeOf(reply.text)).toBe(id);
     expect(reply.text).toContain(`<p>${params.replaceAll('"', '&quot;')}</p>`);
-  });
-
-  it('gives loaders, actions and page data the parameters of the page', async () => {
-    const seen: unknown[] = [];
-    const note = (name: string) => (args: LoaderArgs) => void seen.push([name, args.params]);
-    const server = { loader: note('loader'), actions: { save: note('action') } };
-    const app = await startPages([{ id: 'note', path: '/notes/:id', view: Say, server }]);
-    const { text } = await app.ask('/_data/notes/%252F');
-    expect(text).toContain('"params":{"id":"%2F"}');
-    const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: app.origin };
-    await app.ask('/notes/%252F', { method: 'POST', headers, body: '_action=note.save' });
-    expect(seen).toEqual([
-      ['loader', { id: '%2F' }],
-      ['action', { id: '%2F' }],
-    ]);
   });
 
   it.each(['/ORDERS', '/Orders/7', '/orders/7/lines', '/orders/a/b', '/nothing', '/nothing/', '//'])(

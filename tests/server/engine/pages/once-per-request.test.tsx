@@ -1,7 +1,7 @@
 import { Outlet } from 'react-router';
 import { expect, it } from 'vitest';
 import { oncePerRequest } from '../../../../src/server/engine/pages/once-per-request.ts';
-import type { EngineContext, LoaderArgs } from '../../../../src/server/engine/pages/server-page.ts';
+import type { LoaderArgs } from '../../../../src/server/engine/pages/server-page.ts';
 import { useData } from '../../../../src/shared/engine/rendering/hooks.ts';
 import { parseData, startPages, type TestPage } from '../../../support/pages-app.tsx';
 
@@ -48,25 +48,6 @@ it("passes the guards' result to an action, and looks up again for the page afte
   const { text } = await app.ask('/page/ada', { ...POST, body: '_action=page.save' });
   expect(text).toContain('"saved":1');
   expect(text).toContain('<p>2</p>');
-});
-
-it('tries again after it threw', () => {
-  let looked = 0;
-  const find = oncePerRequest(() => {
-    looked += 1;
-    if (looked === 1) throw new Error('not yet');
-    return looked;
-  });
-  const args: LoaderArgs = {
-    request: new Request('http://weir.example/'),
-    url: new URL('http://weir.example/'),
-    params: {},
-    context: { fetch, log: console } satisfies EngineContext,
-    signal: AbortSignal.abort(),
-    isPrefetch: false,
-  };
-  expect(() => find(args)).toThrow('not yet');
-  expect([find(args), find(args)]).toEqual([2, 2]);
 });
 
 it('does not let a static page read more of a visitor than it could without it', async () => {

@@ -202,20 +202,6 @@ describe('a deferred value that ends with a control-flow response', () => {
     expect(text).toContain('<meta http-equiv="refresh" content="0;url=/elsewhere?a=1&amp;b=2"/>');
     expect(app.failures()).toEqual([]);
   });
-
-  it('in a layout replaces that layout', async () => {
-    const [root] = within({});
-    const { view = Outlet, server } = deferred(forbidden);
-    const page: TestPage = { id: 'page', path: '/page', view: Outlet };
-    const children = [{ id: 'inner', view, server, children: [page] }];
-    const { status, text } = await (await startPages([{ id: 'root', view: Layout, ...root, children }])).ask(
-      '/page',
-      CRAWLER,
-    );
-    expect(status).toBe(403);
-    expect(text).toContain('<h2>Weir</h2>');
-    expect(parseDocument(text).payload.errors).toEqual({ inner: { kind: 'forbidden', status: 403 } });
-  });
 });
 
 it('runs guards outermost first, before every loader, and nothing after one that stops', async () => {
@@ -304,26 +290,6 @@ describe('a failure', () => {
       expect(text).not.toContain('content="noindex"');
     },
   );
-
-  it('of a deferred value that is used three times is one incident, and rejects the value in the browser', async () => {
-    const all = () => [10, 20, 30].map((ms) => sleep(ms).then(() => Promise.reject(shared)));
-    const shared = new CanaryError();
-    const view = () =>
-      useData<{ all: Promise<string>[] }>().all.map((value, index) => (
-        <Await key={index} value={value}>
-          {(text) => text}
-        </Await>
-      ));
-    const app = await start({ view, server: { loader: () => ({ all: all() }) } });
-    const { text } = await app.ask('/page');
-    const digest = addressOf(app);
-    expect(app.failures()[0]).toMatchObject({ origin: 'late' });
-    expect([...text.matchAll(/Digest: <code>(.{17})<\/code>/g)].map(([, shown]) => shown)).toEqual(
-      Array(3).fill(digest),
-    );
-    const [first] = (parseDocument(text).payload.data.page as { all: Promise<string>[] }).all;
-    await expect(first).rejects.toMatchObject({ pageError: { kind: 'failure', status: 500, digest } });
-  });
 
   const hostile = () =>
     new Proxy(new CanaryError(), {

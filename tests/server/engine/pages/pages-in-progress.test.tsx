@@ -167,15 +167,6 @@ describe('work that never settles', () => {
     },
   );
 
-  it('in an action does not count after the deadline, although a response can still follow', async () => {
-    const { limiter, app } = await startEndless({ actions: { default: never } });
-    const socket = connect(app.port, '127.0.0.1');
-    socket.on('error', () => {}).write(write('POST', '/page'));
-    await until(() => limiter.enter.mock.calls.length === 1 && limiter.pages === 0, 'the deadline');
-    expect(countLines(app)).toBe(0);
-    socket.destroy();
-  });
-
   async function startEndless(server: TestPage['server'], options?: Partial<PagesAppOptions>) {
     const limiter = createRenderLimiter();
     const enter = vi.spyOn(limiter, 'enter');

@@ -69,9 +69,13 @@ describe('in front of an existing app, a POST from another site', () => {
     },
   );
 
-  it('reaches a page that accepts posts from that origin', async () => {
+  it('reaches only a page that accepts posts from that origin', async () => {
     const { post, acted } = await startBefore();
-    expect((await post('/paid', { ...FOREIGN, Origin: 'https://pay.example' })).status).toBe(303);
+    const paying = { ...FOREIGN, Origin: 'https://pay.example' };
+    expect((await post('/orders', paying)).status).toBe(403);
+    expect((await post('/paid', { ...FOREIGN, Origin: 'null' })).status).toBe(403);
+    expect(acted).toEqual([]);
+    expect((await post('/paid', paying)).status).toBe(303);
     expect(acted).toEqual(['ours']);
   });
 });

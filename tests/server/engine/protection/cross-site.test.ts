@@ -65,20 +65,3 @@ it('logs once what to set if visitors use an origin that the server does not kno
   for (let time = 0; time < 2; time++) await post({ Origin: SAME });
   expect(said()).toMatchObject([{ origin: SAME, address: 'http://example.com' }]);
 });
-
-const theirs = createTestApp({ existingApp: { app: (_req, res) => void res.send('theirs') } });
-
-it.each([
-  ['the origin that a page accepts', '/orders', 'https://pay.example', 200],
-  ['that origin on another page', '/admin', 'https://pay.example', 403],
-  ['an opaque origin on that page', '/orders', 'null', 403],
-  ['another origin at a page of an existing app', '/their-webhook', 'https://evil.example', 200, theirs],
-  ...['/', '/admin', '/_data/admin', '/api', '/api/echo', '/API/echo'].map(
-    (path) => [`another origin at ${path}`, path, 'https://evil.example', 403, theirs] as const,
-  ),
-] as const)('a post from %s gets its status: %s', async (_name, path, origin, status, app = createTestApp()) => {
-  const headers = { 'Sec-Fetch-Site': 'cross-site', Origin: origin, Cookie: 'session=1' };
-  const reply = await request(app).post(path).set(headers).expect(status);
-  if (path.startsWith('/api/')) expect(reply.type).toBe('application/problem+json');
-  if (path === '/their-webhook') expect(reply.headers['content-security-policy']).toBeUndefined();
-});

@@ -65,22 +65,6 @@ describe('the render limiter', () => {
     expect(begun).toEqual(countTo(18));
   });
 
-  it('gives others seven iterations for each render, and no more time than the renders took', async () => {
-    const { limiter, clock, render, turn } = createTestGate({ renderMs: 4 });
-    render(0);
-    clock.ms += SLICE;
-    for (const name of [1, 2]) render(name);
-    await turn(0, 8);
-    expect(limiter.queued).toBe(2);
-    await turn(0, 2);
-    expect(limiter.queued).toBe(0);
-    for (const name of countTo(20)) render(name);
-    await turn(0, 1);
-    expect(limiter.queued).toBe(20);
-    await turn(8, 2);
-    expect(limiter.queued).toBe(7);
-  });
-
   it('refuses renders that have waited or would wait too long, except those that must be answered', async () => {
     const onRefuse = vi.fn();
     const { limiter, clock, render, turn } = createTestGate({ renderMs: 60, maxWaitMs: 100, onRefuse });

@@ -52,22 +52,6 @@ function render(
 }
 
 describe('Await', () => {
-  it.each([
-    ['a promise', <Kept,>(promise: Promise<Kept>) => promise],
-    ['a frozen promise', <Kept,>(promise: Promise<Kept>) => Object.freeze(promise)],
-  ])('shows the fallback, then the value of %s', async (_, prepare) => {
-    const value = Promise.withResolvers<string>();
-    const { shell, whole } = await render(
-      <Await value={prepare(value.promise)} fallback={<i>waiting</i>}>
-        {(late) => <b>{late}</b>}
-      </Await>,
-      { onShell: () => value.resolve('here') },
-    );
-    expect(shell).toContain('<i>waiting</i>');
-    expect(shell).not.toContain('here');
-    expect(whole).toContain('<b>here</b>');
-  });
-
   it('shows a value that is not a promise immediately', async () => {
     for (const value of ['here', 0, null, undefined, { a: 1 }]) {
       const { whole } = await render(

@@ -30,7 +30,6 @@ import { describe, expect, it } from 'vitest';
 import { type Engine, EngineContext, type ErrorPages } from '../../../../src/shared/engine/rendering/engine-context.ts';
 import { usePageError } from '../../../../src/shared/engine/rendering/hooks.ts';
 import { toShownError } from '../../../../src/shared/engine/rendering/page-error.ts';
-import { NavLink as OwnNavLink } from '../../../../src/shared/engine/routing/link.tsx';
 import { createRouteTree } from '../../../../src/shared/engine/routing/route-objects.ts';
 import { RouterView } from '../../../../src/shared/engine/routing/router-view.tsx';
 import type { PageModule } from '../../../../src/shared/engine/routing/routes.ts';
@@ -153,23 +152,6 @@ describe('RouterView', () => {
       expect(html).toContain('notes?a=1');
     },
   );
-
-  it('marks a link to a parent page as active, unless it has `end`', () => {
-    const Book = () => (
-      <p>
-        <OwnNavLink to="/shelves">above</OwnNavLink>{' '}
-        <OwnNavLink to="/shelves" end>
-          only itself
-        </OwnNavLink>{' '}
-        <OwnNavLink to="/" end>
-          home
-        </OwnNavLink>
-      </p>
-    );
-    const links = [...render(createRouter(), { book: { default: Book } }).matchAll(/<a [^>]*>/g)].map(([tag]) => tag);
-    expect(links.map((tag) => /aria-current="(\w+)"/.exec(tag)?.[1])).toEqual(['true', undefined, undefined]);
-    expect(links.join()).not.toMatch(/ end/);
-  });
 
   it.each([
     ['an error with a message', new Error(SECRET)],

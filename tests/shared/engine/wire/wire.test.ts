@@ -350,18 +350,6 @@ describe('promises', () => {
     const after = decoder.head('{"d":9,"p":[["promise",0]]}') as LatePromise;
     await expect(after).rejects.toBe(lost);
   });
-
-  it('cause no unhandled rejection on either side', async () => {
-    const onUnhandled = vi.fn();
-    process.on('unhandledRejection', onUnhandled);
-    await sendAcross({ bad: Promise.reject(new Error('x')) });
-    const decoder = createDecoder();
-    decoder.head('{"d":0,"p":[["promise",0]]}');
-    decoder.abort(new Error('lost'));
-    await tick(5);
-    process.off('unhandledRejection', onUnhandled);
-    expect(onUnhandled).not.toHaveBeenCalled();
-  });
 });
 
 describe('malformed lines', () => {

@@ -12,7 +12,6 @@ describe('the name of a script', () => {
     ['/app/dist//app/dist/main.js', 'app/dist/main.js'],
     ['/app//src/server/app.ts', 'src/server/app.ts'],
     ['/home/ann/linked/index.js', '../index.js'],
-    ['node:fs', 'node:fs'],
     ['https://cdn.example/lib.js?key=secret', 'https://cdn.example/lib.js'],
     ['https://cdn.example/assets/lib.js', 'https://cdn.example/assets/lib.js'],
     ['https://shop.example/orders/7', ''],
