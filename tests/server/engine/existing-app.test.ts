@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -291,19 +291,5 @@ describe('an app that is named by its file', () => {
     expect(loaded).toMatchObject({ app: expect.any(Function), server: expect.any(Server), rawPaths: true });
     expect(await loadExistingApp('./app.cjs', root, log)).not.toHaveProperty('rawPaths');
     expect(lines).toEqual([]);
-  });
-
-  it('is reported if its own packages are not installed', async () => {
-    const root = writeApp('');
-    mkdirSync(join(root, 'legacy'));
-    writeFileSync(join(root, 'package.json'), '{}');
-    writeFileSync(join(root, 'legacy/package.json'), '{ "dependencies": { "express": "4" } }');
-    writeFileSync(join(root, 'legacy/app.cjs'), "module.exports = require('express4')();");
-    const { log, lines } = spyOnLog();
-    await loadExistingApp('./legacy/app.cjs', root, log);
-    expect(lines).toMatchObject([{ msg: expect.stringContaining('Run `npm ci --prefix legacy`.') }]);
-    mkdirSync(join(root, 'legacy/node_modules'));
-    await loadExistingApp('./legacy/app.cjs', root, log);
-    expect(lines).toHaveLength(1);
   });
 });

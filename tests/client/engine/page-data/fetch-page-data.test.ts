@@ -61,17 +61,6 @@ async function fetchPage(fetch: typeof globalThis.fetch, signal?: AbortSignal): 
 }
 
 describe('the response', () => {
-  it('is a page, with its headers', async () => {
-    const payload = makePage({ home: { when: new Date(0) } });
-    const fetch = answerWith(toLine(payload), {
-      status: 403,
-      headers: { ...WIRE, ETag: 'W/"b1-x"' },
-    });
-    const result = await fetchPage(fetch);
-    expect(result).toMatchObject({ kind: 'page', payload, status: 403, etag: 'W/"b1-x"' });
-    await result.done;
-  });
-
   it('is not a page if the server says so', async () => {
     const init = { status: 404, headers: { 'Content-Type': 'application/json' } };
     expect(await ask('/', { fetch: answerWith('{"notPage":true}', init) })).toEqual({ kind: 'not-page' });

@@ -242,19 +242,6 @@ describe('revalidate', () => {
     expect(await revalidateWith({}, { ...visited, etag: undefined })).toMatchObject({ outcome: 'changed', calls: [] });
     expect(await createTestStore().store.revalidate('/unknown')).toBe('changed');
   });
-
-  it('sends no request for a static page within 300 s of the last response', async () => {
-    const { store, calls, clock } = createTestStore();
-    store.remember('/static', { ...visited, payload: makePage('/static') });
-    clock.ms = 299_999;
-    expect(await store.revalidate('/static')).toBe('unchanged');
-    clock.ms = 300_000;
-    const asked = store.revalidate('/static');
-    calls[0]?.answer(null, { headers: { ...WIRE, ETag: 'W/"1"' } });
-    expect(await asked).toBe('unchanged');
-    expect(await store.revalidate('/static')).toBe('unchanged');
-    expect(calls).toHaveLength(1);
-  });
 });
 
 describe('another build', () => {
@@ -316,15 +303,6 @@ describe('simultaneous requests', () => {
     store.prefetch('/i2', 'intent');
     for (let i = 0; i < 4; i++) await answer(i);
     expect(more()).toEqual(['i1', 'i2', 'r', 'v']);
-  });
-
-  it('raise the priority of a queued prefetch, and start immediately if a navigation needs it', async () => {
-    const { store, answer, more } = createBusyStore();
-    for (const url of ['/a', '/b', '/c']) store.prefetch(url, 'viewport');
-    store.prefetch('/b', 'intent');
-    void store.load('/c');
-    await answer(0);
-    expect(more()).toEqual(['c', 'b']);
   });
 
   it('keep a prefetch that has another reason, and do not start dropped ones', () => {

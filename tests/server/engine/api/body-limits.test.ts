@@ -35,14 +35,12 @@ describe('a form sent to the API', () => {
   });
 
   it.each([
-    ['a=%ff', 400],
-    ['a=%C3', 400],
-    ['%ED%A0%80=1', 400],
-    [Buffer.from('a=\xff', 'latin1'), 400],
-    [Array.from({ length: 1001 }, (_, index) => `a${index}=1`).join('&'), 413],
-    ['a=1'.padEnd(200_000, 'x'), 413],
-  ])('is rejected as %j', async (body, status) => {
-    await post('/api/form', FORM, body).expect(status);
+    ['a=%ff', 400, FORM],
+    ['a='.repeat(1001).replaceAll('=', '=&'), 413, FORM],
+    ['a=1', 415, `${FORM}; charset=utf-16`],
+    ['a=1', 415, `${FORM}; charset="iso-8859-1"`],
+  ])('is rejected as %j', async (body, status, type) => {
+    await post('/api/form', type, body).expect(status);
   });
 });
 

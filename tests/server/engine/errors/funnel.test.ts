@@ -185,13 +185,6 @@ describe('a failure', () => {
     ]);
   });
 
-  it('without a thrown error also has an address', () => {
-    const { funnel, lines } = createTestFunnel();
-    const address = funnel.record({ kind: 'blocked-loop', errors: [], extra: { ms: 1500 } }, { origin: 'process' });
-    expect(address).toMatch(ADDRESS);
-    expect(lines).toMatchObject([{ kind: 'blocked-loop', extra: { ms: 1500 }, digest: address.slice(0, 8) }]);
-  });
-
   it('is written to standard error if the log throws', () => {
     const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     const { addressOf } = createTestFunnel({ log: { error: trap } as never });

@@ -58,16 +58,6 @@ describe('createPageCache', () => {
     expect(await ask()).toBe('render 2');
   });
 
-  it('does not cache pages that must not be cached, nor failed ones', async () => {
-    const { ask, render } = createCache();
-    expect(await ask('/a', async () => undefined)).toBeUndefined();
-    const failed = { status: 500, digest: undefined };
-    expect(await ask('/a', async () => ({ ...toPage('failed'), failed }))).toBe('failed');
-    await expect(ask('/a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    expect(await ask()).toBe('render 1');
-    expect(render).toHaveBeenCalledTimes(1);
-  });
-
   it('evicts the page that was not requested for the longest time when it is full', async () => {
     const { ask, pass } = createCache({ maxBytes: 20 });
     const eight = (text: string) => async () => toPage(text.padEnd(8));

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { RequestHandler } from 'express';
 import { Outlet } from 'react-router';
@@ -51,39 +50,26 @@ function write(method: string, path: string): string {
   return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nCookie: who=x\r\n${method === 'POST' ? form : '\r\n'}`;
 }
 
-/** A wait in each request, like for a session store. It ends when the client has left. */
-function createWait() {
-  const waiting = { begun: 0, ended: 0 };
-  async function wait(res: ServerResponse): Promise<void> {
-    waiting.begun += 1;
-    await once(res, 'close');
-    waiting.ended += 1;
-  }
-  return { waiting, wait };
-}
+const pass: RequestHandler = (_req, _res, next) => next();
+type Waiting = (step: RequestHandler) => PagesAppOptions;
 
-type Wait = ReturnType<typeof createWait>['wait'];
-
-const WAITS: readonly (readonly [string, (wait: Wait) => PagesAppOptions])[] = [
-  ['a product step', (wait) => ({ steps: [(_req, res, next) => void wait(res).then(() => next())] })],
-  [
-    'the lookup of an operator',
-    (wait) => ({
-      operators: {
-        knowOperator: (_req, res, next) => void wait(res).then(() => next()),
-        step: (_req, _res, next) => next(),
-        covers: () => false,
-      },
-    }),
-  ],
+const WAITS: readonly (readonly [string, Waiting])[] = [
+  ['a product step', (step) => ({ steps: [step] })],
+  ['the lookup of an operator', (step) => ({ operators: { knowOperator: step, step: pass, covers: () => false } })],
 ];
 
 describe.each(WAITS)('a client that left during %s', (_name, toOptions) => {
   it.each(REQUESTS)('causes no work for %s, and does not count', async (_what, method, path) => {
     const begun: string[] = [];
     const limiter = createRenderLimiter();
-    const { waiting, wait } = createWait();
-    const options = toOptions(wait);
+    const waiting = { begun: 0, ended: 0 };
+    // Like for a session store. It ends when the client has left.
+    const options = toOptions(async (_req, res, next) => {
+      waiting.begun += 1;
+      await once(res, 'close');
+      waiting.ended += 1;
+      next();
+    });
     const note: RequestHandler = (req, _res, next) => {
       if (req.path !== '/page') begun.push('step');
       if (req.path === '/error') publicError(409, 'This does not fit.');

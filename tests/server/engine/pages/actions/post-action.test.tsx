@@ -204,14 +204,6 @@ describe('the arguments of an action', () => {
       ],
     ]);
   });
-
-  it('have method POST for guards before the action and for itself, and GET for guards and loaders after it', async () => {
-    const methods: string[] = [];
-    const note = ({ request }: { request: Request }) => methods.push(request.method);
-    const app = await startPages(table({ save: note }, { guard: (args) => void note(args), loader: note }));
-    await app.ask('/page', post('_action=page.save'));
-    expect(methods).toEqual(['POST', 'POST', 'GET', 'GET']);
-  });
 });
 
 describe('the name of an action', () => {

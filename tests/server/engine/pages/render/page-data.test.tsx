@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { forbidden, redirect } from '../../../../../src/shared/engine/routing/control-flow.ts';
-import { ACTION_ACCEPT } from '../../../../../src/shared/engine/wire/protocol.ts';
 import {
   BUILD_ID,
   createGate,
@@ -91,24 +90,6 @@ describe('compressed page data', () => {
     expect(headers).toMatchObject({ 'content-encoding': encoding, vary: 'Accept-Encoding', 'x-accel-buffering': 'no' });
     expect(new Set(lineCounts)).toEqual(new Set([1, 2, 3]));
     expect(parseData(text).decoder.pending).toBe(0);
-  });
-
-  it('is also sent in the response to a form', async () => {
-    const app = await startPages(page({ loader: () => 'words '.repeat(400), actions: { default: () => 1 } }), {
-      compression: true,
-    });
-    const { headers, text } = await app.ask('/page', {
-      method: 'POST',
-      headers: {
-        'Accept-Encoding': 'br',
-        Accept: ACTION_ACCEPT,
-        'Content-Type': 'application/x-www-form-urlencoded',
-      },
-      body: 'a=1',
-    });
-    expect(headers['content-encoding']).toBe('br');
-    expect(headers.vary).toBe('Accept, Accept-Encoding');
-    expect(parseData(text).payload.action).toMatchObject({ data: 1 });
   });
 });
 

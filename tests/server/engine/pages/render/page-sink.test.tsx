@@ -1,6 +1,5 @@
-import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { PageSink, type PageTarget } from '../../../../../src/server/engine/pages/render/page-sink.ts';
 import { Await } from '../../../../../src/shared/engine/rendering/await.tsx';
 import { useData } from '../../../../../src/shared/engine/rendering/hooks.ts';
 import { createGate, parseDocument, startPages, type TestPage } from '../../../../support/pages-app.tsx';
@@ -139,84 +138,4 @@ describe('a large page with many deferred parts', () => {
       }
     },
   );
-});
-
-describe('PageSink', () => {
-  class Target implements PageTarget {
-    readonly parts: string[] = [];
-    readonly destroyed = false;
-    ended = false;
-    close: () => void = () => {};
-    drain: () => void = () => {};
-    hasRoom = true;
-    write(bytes: Buffer): boolean {
-      this.parts.push(bytes.toString());
-      return this.hasRoom;
-    }
-    end(bytes: Buffer): void {
-      this.write(bytes);
-      this.ended = true;
-    }
-    on(event: string, listener: () => void): void {
-      if (event === 'close') this.close = listener;
-      if (event === 'drain') this.drain = listener;
-    }
-    destroy(): void {
-      this.close();
-    }
-    get text(): string {
-      return this.parts.join('');
-    }
-  }
-
-  function open(late?: AsyncIterable<string>, lead = '', whenStreaming = '') {
-    const target = new Target();
-    let ends = 0;
-    const onEnd = (): void => {
-      ends += 1;
-    };
-    const sink = new PageSink({ target, lead, tail: ['[tail]'], late, whenStreaming, onEnd });
-    return { target, sink, ends: () => ends };
-  }
-
-  it.each([
-    ['<html><head><link rel="stylesheet" href="/a.css"/>', '<html><head>[lead]<link rel="stylesheet" href="/a.css"/>'],
-    ['<html lang="en"><head><meta charSet="utf-8"/><b/>', '<html lang="en"><head><meta charSet="utf-8"/>[lead]<b/>'],
-    ['<html><head class="a"></head><body><header>', '<html><head class="a">[lead]</head><body><header>'],
-  ])('puts the lead at the start of the head: %s', (written, sent) => {
-    const { sink, target } = open(undefined, '[lead]');
-    sink.write(written);
-    sink.flush();
-    expect(target.text).toBe(`${sent}[tail]`);
-  });
-
-  it('announces in the head that more follows, unless that was not known when the head was sent', () => {
-    const late = (async function* () {})();
-    for (const [name, values, text, sent] of [
-      ['small', undefined, 'a', '<html><head>[lead][more]<title>a</title>[tail]'],
-      ['large, with deferred values', late, 'a'.repeat(70_000), /^<html><head>\[lead\]\[more\].*<\/title>\[tail\]$/],
-      ['large', undefined, 'a'.repeat(70_000), /^<html><head>\[lead\]<title>.*<\/title>\[tail\]\[more\]$/],
-    ] as const) {
-      const { sink, target } = open(values, '[lead]', '[more]');
-      sink.write(`<html><head><title>${text}`);
-      sink.write('</title>');
-      sink.flush();
-      expect(target.text, name).toEqual(typeof sent === 'string' ? sent : expect.stringMatching(sent));
-    }
-  });
-
-  it("holds injected HTML back until React's output is between two tags", async () => {
-    const { sink, target } = open();
-    sink.write('<html><body>');
-    sink.flush();
-    sink.write('<p title="');
-    sink.inject('[late]');
-    expect(target.text).toBe('<html><body>[tail]');
-    sink.write('x">y</p>');
-    sink.flush();
-    expect(target.text).toBe('<html><body>[tail]<p title="x">y</p>[late]');
-    sink.inject('[now]');
-    await immediate();
-    expect(target.text).toMatch(/\[late\]\[now\]$/);
-  });
 });
