@@ -126,14 +126,6 @@ describe('a document', () => {
   ])('is not created if a required id is missing or used twice', (operations, words) => {
     expect(() => toDocument(operations)).toThrow(words);
   });
-
-  it('is served, and includes its own path', async () => {
-    const app = createTestApp({ api: [{ implemented: part }], apiDocument: OPTIONS });
-    const { body } = await request(app).get('/api/openapi.json').expect(200);
-    expect(body.info).toEqual(FACTS);
-    expect(Object.keys(body.paths)).toEqual(['/api/people/{id}/{part}', '/api/openapi.json']);
-    expect(body.paths['/api/openapi.json'].get.security).toEqual([]);
-  });
 });
 
 const madeUp = {
@@ -191,13 +183,9 @@ describe('the reference', () => {
     expect(headers['content-security-policy']).toContain(`style-src ${source};`);
     expect(headers['content-security-policy']).toMatch(/^default-src 'none';/);
     for (const name of REQUIRED_HEADERS) expect(headers, name).toHaveProperty(name);
-    const words = text.replace(/<style>[\s\S]*?<\/style>|<script>[\s\S]*?<\/script>/g, '').replace(/<[^>]+>/g, '');
-    for (const shown of [
-      ...['API 1', 'GET /api/people/{id}/{part}', 'They are here already.', 'id path: integerminimum: 1'],
-      ...['tags optional list of stringdefault: []', 'born optional integer A year.'],
-    ])
+    const words = text.replace(/<[^>]+>/g, '');
+    for (const shown of ['GET /api/people/{id}/{part}', 'id path: integerminimum: 1', 'born optional integer A year.'])
       expect(words).toContain(shown);
-    expect(text).toContain('<a href="#schema-Person">Person</a>');
   });
 
   it('escapes what schemas say', async () => {

@@ -97,15 +97,6 @@ describe('an overloaded server', () => {
     const background = await request(app).post('/orders').set('Accept', ACTION_ACCEPT).send('a=b');
     expect([background.status, background.body]).toEqual([503, { busy: true }]);
   });
-
-  it('answers page data and API requests with JSON', async () => {
-    const { app, overload } = createApp();
-    overload.level = 4;
-    expect((await request(app).get('/_data/orders')).body).toEqual({ busy: true });
-    const reply = await request(app).get('/api/echo');
-    expect(reply.headers['content-type']).toMatch('application/problem+json');
-    expect(reply.body).toMatchObject({ status: 503, title: 'Service Unavailable' });
-  });
 });
 
 describe('overload', () => {

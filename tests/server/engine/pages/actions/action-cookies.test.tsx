@@ -149,13 +149,6 @@ describe('cookies of an action', () => {
     const { cookies } = await post(app, { ...DATA, Host: 'shop.example.com', ...(Cookie && { Cookie }) });
     expect(cookies).toEqual([expected]);
   });
-
-  it('of an address are for this address only', async () => {
-    const { app } = await start(({ context: { response } }) => {
-      response.setHeader('Set-Cookie', ['a=1; Domain=0.0.1', 'b=2; Domain=127.0.0.1']);
-    });
-    expect((await post(app, DATA)).cookies).toEqual(['b=2']);
-  });
 });
 
 describe('a session of express-session, whose cookie is written with the headers', () => {

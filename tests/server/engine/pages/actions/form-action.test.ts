@@ -1,7 +1,7 @@
-import { describe, expect, expectTypeOf, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { formAction } from '../../../../../src/server/engine/pages/actions/form-action.ts';
-import type { ActionArgs, Refusal, ServerPage } from '../../../../../src/server/engine/pages/server-page.ts';
+import type { ActionArgs } from '../../../../../src/server/engine/pages/server-page.ts';
 
 interface TestContext {
   readonly fetch: typeof fetch;
@@ -70,18 +70,5 @@ describe('formAction', () => {
       status: 422,
       errors: { 'name.0': 'Taken.', '': 'All.' },
     });
-  });
-
-  it('types the data, the context and the result', () => {
-    const page = {
-      actions: {
-        save: formAction(Person, async ({ data, context }) => {
-          expectTypeOf(data).toEqualTypeOf<{ name: string; age: number }>();
-          expectTypeOf(context).toEqualTypeOf<TestContext>();
-          return { saved: data.age };
-        }),
-      },
-    } satisfies ServerPage<unknown, TestContext, { save(): { saved: number } }>;
-    expectTypeOf(page.actions.save).returns.resolves.toEqualTypeOf<{ saved: number } | Refusal>();
   });
 });
