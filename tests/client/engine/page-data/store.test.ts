@@ -1,10 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { PageDataResult } from '../../../../src/client/engine/page-data/fetch-page-data.ts';
-import {
-  createPageDataStore,
-  type PageDataStoreOptions,
-  type VisitedPage,
-} from '../../../../src/client/engine/page-data/store.ts';
+import { createPageDataStore, type PageDataStoreOptions } from '../../../../src/client/engine/page-data/store.ts';
 import type { PagePayload } from '../../../../src/shared/engine/wire/payload.ts';
 
 const WIRE = { 'Content-Type': 'application/x-ndjson', 'X-Build-Id': 'b1' };
@@ -181,104 +177,84 @@ describe('a prefetch', () => {
   });
 });
 
-describe('load', () => {
-  it('throws the reason of an abort, and ends the request', async () => {
-    const { store, calls } = createTestStore();
-    const aborter = new AbortController();
-    const loaded = store.load('/a', aborter.signal);
-    aborter.abort(new Error('superseded'));
-    await expect(loaded).rejects.toThrow('superseded');
-    expect(calls[0]?.signal.aborted).toBe(true);
-    await expect(store.load('/a', aborter.signal)).rejects.toThrow('superseded');
-  });
-
-  it('sends up to three requests while the page is the one that the server rendered', async () => {
-    let isServerRendered = true;
-    const { store, calls } = createTestStore({ isServerRendered: () => isServerRendered });
-    const loaded = store.load('/a');
-    for (let i = 0; i < 3; i++) {
-      await vi.waitFor(() => expect(calls).toHaveLength(i + 1), { timeout: 2_000 });
-      calls[i]?.answer('down', { status: 500 });
-    }
-    expect(await loaded).toMatchObject({ kind: 'failed' });
-    isServerRendered = false;
-    const second = store.load('/a');
-    calls[3]?.answer('down', { status: 500 });
-    expect(await second).toMatchObject({ kind: 'failed' });
-    expect(calls).toHaveLength(4);
-  });
+it('a navigation throws the reason of an abort, and ends the request', async () => {
+  const { store, calls } = createTestStore();
+  const aborter = new AbortController();
+  const loaded = store.load('/a', aborter.signal);
+  aborter.abort(new Error('superseded'));
+  await expect(loaded).rejects.toThrow('superseded');
+  expect(calls[0]?.signal.aborted).toBe(true);
+  await expect(store.load('/a', aborter.signal)).rejects.toThrow('superseded');
 });
 
-describe('dropAll', () => {
-  it('drops data that was fetched before an action, and pending requests', async () => {
-    const { store, calls } = await prefetched('/static');
-    store.remember('/a', { payload: makePage('/a'), etag: undefined });
-    store.prefetch('/b', 'intent');
-    const before = store.load('/static/other');
-    store.dropAll();
-    expect(calls[1]?.signal.aborted).toBe(true);
-    calls[2]?.answer();
-    expect(await before).toMatchObject({ kind: 'page' });
-    expect(store.recall('/a')).toBeUndefined();
-    void store.load('/static/other');
-    void store.load('/static');
-    expect(calls).toHaveLength(5);
-  });
-});
-
-describe('revalidate', () => {
-  const visited = { payload: makePage('/a'), etag: 'W/"1"' };
-
-  async function revalidateWith(init: ResponseInit, page: VisitedPage = visited) {
-    const test = createTestStore();
-    test.store.remember('/a', page);
-    const outcome = test.store.revalidate('/a');
-    test.calls[0]?.answer(null, init);
-    return { ...test, outcome: await outcome };
+it('a navigation sends up to three requests while the page is the one that the server rendered', async () => {
+  let isServerRendered = true;
+  const { store, calls } = createTestStore({ isServerRendered: () => isServerRendered });
+  const loaded = store.load('/a');
+  for (let i = 0; i < 3; i++) {
+    await vi.waitFor(() => expect(calls).toHaveLength(i + 1), { timeout: 2_000 });
+    calls[i]?.answer('down', { status: 500 });
   }
-
-  it('treats a missing ETag as a change, and sends no request if there is none to compare', async () => {
-    expect(await revalidateWith({ headers: WIRE })).toMatchObject({ outcome: 'changed' });
-    expect(await revalidateWith({}, { ...visited, etag: undefined })).toMatchObject({ outcome: 'changed', calls: [] });
-    expect(await createTestStore().store.revalidate('/unknown')).toBe('changed');
-  });
+  expect(await loaded).toMatchObject({ kind: 'failed' });
+  isServerRendered = false;
+  const second = store.load('/a');
+  calls[3]?.answer('down', { status: 500 });
+  expect(await second).toMatchObject({ kind: 'failed' });
+  expect(calls).toHaveLength(4);
 });
 
-describe('another build', () => {
-  it('is detected, and its responses are not kept', async () => {
-    const { store, calls } = createTestStore();
-    store.prefetch('/static', 'intent');
-    calls[0]?.answer(`${JSON.stringify({ d: { ...makePage('/static'), build: 'b2' } })}\n`);
+it('an action drops data that was fetched before it, and pending requests', async () => {
+  const { store, calls } = await prefetched('/static');
+  store.remember('/a', { payload: makePage('/a'), etag: undefined });
+  store.prefetch('/b', 'intent');
+  const before = store.load('/static/other');
+  store.dropAll();
+  expect(calls[1]?.signal.aborted).toBe(true);
+  calls[2]?.answer();
+  expect(await before).toMatchObject({ kind: 'page' });
+  expect(store.recall('/a')).toBeUndefined();
+  void store.load('/static/other');
+  void store.load('/static');
+  expect(calls).toHaveLength(5);
+});
+
+it('a page without an ETag counts as changed, and needs no request', async () => {
+  const { store, calls } = createTestStore();
+  store.remember('/a', { payload: makePage('/a'), etag: undefined });
+  expect([await store.revalidate('/a'), await store.revalidate('/unknown'), calls]).toEqual(['changed', 'changed', []]);
+});
+
+it('another build is detected, and its responses are not kept', async () => {
+  const { store, calls } = createTestStore();
+  store.prefetch('/static', 'intent');
+  calls[0]?.answer(`${JSON.stringify({ d: { ...makePage('/static'), build: 'b2' } })}\n`);
+  await flush();
+  expect(store.isSkewed()).toBe(true);
+  void store.load('/static');
+  expect(calls).toHaveLength(2);
+});
+
+it('the cache keeps the 50 most recently used entries', async () => {
+  const { store, calls } = createTestStore();
+  const page = { payload: makePage('/a'), etag: undefined };
+  const use = async (url: string) => {
+    store.remember(url, page);
+    const loaded = store.load(`/static${url}`);
+    calls.find((call) => call.url === `/_data/static${url}`)?.answer();
+    await loaded;
     await flush();
-    expect(store.isSkewed()).toBe(true);
-    void store.load('/static');
-    expect(calls).toHaveLength(2);
-  });
-});
-
-describe('the cache', () => {
-  it('keeps the 50 most recently used entries', async () => {
-    const { store, calls } = createTestStore();
-    const page = { payload: makePage('/a'), etag: undefined };
-    const use = async (url: string) => {
-      store.remember(url, page);
-      const loaded = store.load(`/static${url}`);
-      calls.find((call) => call.url === `/_data/static${url}`)?.answer();
-      await loaded;
-      await flush();
-    };
-    for (let i = 0; i < 50; i++) await use(`/${i}`);
-    store.recall('/0');
-    await store.load('/static/0');
-    await use('/50');
-    expect(['/0', '/1', '/2'].map((url) => store.recall(url) !== undefined)).toEqual([true, false, true]);
-    expect(calls).toHaveLength(51);
-    await store.load('/static/0');
-    await store.load('/static/2');
-    expect(calls).toHaveLength(51);
-    void store.load('/static/1');
-    expect(calls).toHaveLength(52);
-  });
+  };
+  for (let i = 0; i < 50; i++) await use(`/${i}`);
+  store.recall('/0');
+  await store.load('/static/0');
+  await use('/50');
+  expect(['/0', '/1', '/2'].map((url) => store.recall(url) !== undefined)).toEqual([true, false, true]);
+  expect(calls).toHaveLength(51);
+  await store.load('/static/0');
+  await store.load('/static/2');
+  expect(calls).toHaveLength(51);
+  void store.load('/static/1');
+  expect(calls).toHaveLength(52);
 });
 
 describe('simultaneous requests', () => {
