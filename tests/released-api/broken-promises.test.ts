@@ -71,23 +71,12 @@ it.each<[string, Change, Change]>([
     reply(text.array()),
     { ...reply(text.array()), ...paged(100) },
   ],
-  [
-    'the query parameter `q` no longer accepts an array',
-    query(object({ q: text.array() })),
-    query(object({ q: text })),
-  ],
   ['the header `X-Tenant` is required now', {}, { headers: object({ 'x-tenant': text }) }],
   ['the header `Idempotency-Key` is not read any more', { method: 'POST', idempotent: true }, { method: 'POST' }],
-  [
-    'the path parameter `id` no longer accepts a string',
-    params(object({ id: text })),
-    params(object({ key: z.int() }), '/todos/:key'),
-  ],
   ['it needs a body now', { method: 'POST' }, body(object({}))],
   ['the body is not read any more', body(object({})), { method: 'POST' }],
   ['it can answer 202 now', {}, statuses(200, 202)],
   ['it only answers with errors now', {}, statuses()],
-  ['the reply 200 has no body any more', reply(text), {}],
   ['the reply 200 is `application/x-ndjson` now, and was `application/json`', reply(text), lines(text)],
   [
     'the reply 200 has no header `Location` any more',
@@ -99,14 +88,12 @@ it.each<[string, Change, Change]>([
   ['`due` in the body is ignored now', body(object({ due: text.optional() })), body(object({}))],
   ['the body refuses unknown fields now', body(object({})), body(strict({}))],
   ['the body no longer accepts null', body(text.nullable()), body(text)],
-  ['the body no longer accepts a number', body(z.number()), body(z.int())],
   ['the body no longer accepts false', body(z.boolean()), body(z.literal(true))],
   ['the body no longer accepts "b"', body(z.enum(['a', 'b'])), body(z.literal('a'))],
   ['the body accepts only "a" now', body(text), body(z.enum(['a']))],
   ['the body is limited now by `minLength` 5', body(text.min(4)), body(text.min(5))],
   ['the body is limited now by `multipleOf` 4', body(z.number().multipleOf(2)), body(z.number().multipleOf(4))],
   ['`[1]` in the body no longer accepts a string', body(z.tuple([text, text])), body(z.tuple([text, z.int()]))],
-  ['`*` in the body no longer accepts a string', body(z.record(text, text)), body(z.record(text, z.int()))],
   ['`size` in the body is required now', body(kinds({})), body(kinds({ size: z.int() }))],
   ['`due` in the body is required now', body(toTree({ due: text.optional() })), body(toTree({ due: text }))],
   ['the reply 200 has no `title` any more', reply(object({ title: text })), reply(object({}))],
@@ -118,18 +105,15 @@ it.each<[string, Change, Change]>([
   ['the reply 200 can be "c" now', reply(z.enum(['a', 'b'])), reply(z.enum(['a', 'b', 'c']))],
   ['the reply 200 can be other values than "a" now', reply(z.literal('a')), reply(text)],
   ['the reply 200 can be anything now', reply(text), reply(z.unknown())],
-  ['the reply 200 is no longer limited by `maximum` 10', reply(z.number().max(10)), reply(z.number())],
 ])('breaks a promise: %s', (sentence, before, after) => {
   expect(list(before, after)).toEqual([sentence]);
 });
 
 it.each<[string, Change, Change]>([
   ['another name of a parameter', params(object({ id: text })), params(object({ key: text }), '/todos/:key')],
-  ['a text instead of a number in a path', params(object({ id: z.int() })), params(object({ id: text }))],
   ['an optional parameter', {}, query(object({ q: text.optional(), sort: z.enum(['a', 'b']).default('a') }))],
   ['a list instead of one value', query(object({ tag: text })), query(object({ tag: text.array() }))],
   ['a larger page', paged(50), paged(100)],
-  ['no authentication', { auth: bearer(lookup) }, {}],
   ['fewer statuses', statuses(200, 204), statuses(204)],
   ['a body, a 304 and an `ETag` in a reply', {}, reply(text)],
   ['other words', { about: 'Old.', deprecated: { since: '2026-01-01' } }, { about: 'New.', summary: 'Another' }],
@@ -137,8 +121,6 @@ it.each<[string, Change, Change]>([
   ['a field with a type in an open object', body(object({})), body(object({ due: z.int().optional() }))],
   ['a body with unknown fields', body(strict({ a: text })), body(object({ a: text }))],
   ['a body that can be null', body(text.min(3)), body(text.min(3).nullable())],
-  ['fractions in the body', body(z.int()), body(z.number())],
-  ['longer texts in the body', body(text.min(3).max(5)), body(text.max(6))],
   ['another kind in the body', body(strict({ kind: z.literal('a') })), body(kinds({}))],
   [
     'an intersection with the same fields',

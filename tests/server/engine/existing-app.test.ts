@@ -139,17 +139,6 @@ it('keeps headers that a step has set', async () => {
   expect(headers['permissions-policy']).toBeUndefined();
 });
 
-it.each([
-  ['like TRUST_PROXY, if the app sets nothing', undefined, '203.0.113.9'],
-  ['like the app itself', false, '127.0.0.1'],
-])('trusts a proxy %s', async (_, own, address) => {
-  const app = express().get('/whose', (req, res) => void res.send(req.ip));
-  if (own !== undefined) app.set('trust proxy', own);
-  const port = await mount(app, { trustProxy: ['loopback'] });
-  const headers = ['Host: localhost', 'X-Forwarded-For: 203.0.113.9'];
-  expect((await askRaw(port, 'GET /whose HTTP/1.1', headers)).body).toBe(address);
-});
-
 it.skipIf(describeNodeFloor(process.versions.node) === undefined)(
   'gets no Brotli body that it would decode (skipped if Node is fixed)',
   async () => {

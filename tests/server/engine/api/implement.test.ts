@@ -652,19 +652,4 @@ describe('a client', () => {
     };
     expect(never).toBeTypeOf('function');
   });
-
-  it('does not compile with a handler that does not fit', () => {
-    const { getTodo, fail } = todos;
-    const get = () => ({ status: 200 as const, body: { id: 1, tags: [] } });
-    const never = () => {
-      // @ts-expect-error A handler is missing.
-      implement({ getTodo, fail }, { getTodo: get });
-
-      // @ts-expect-error The body has another type.
-      implement({ getTodo }, { getTodo: () => ({ status: 200, body: { id: '1', tags: [] } }) });
-      // @ts-expect-error Without `auth` there is no caller.
-      implement({ fail }, { fail: ({ caller }) => ({ status: caller.id }) });
-    };
-    expect(never).toBeTypeOf('function');
-  });
 });

@@ -106,13 +106,6 @@ it('works outside of requests, for a user, and returns the address', () => {
   setTags({ outside: 'yes' });
 });
 
-it('logs a warning as one', () => {
-  const { failures, lines } = collect();
-  report(handled('a job'), { level: 'warning' });
-  expect(failures).toMatchObject([{ level: 'warning' }]);
-  expect(lines).toMatchObject([{ level: 40 }]);
-});
-
 it('groups by the fingerprint, if there is one', () => {
   const { failures } = collect();
   const fingerprint = ['payments', 'card_declined'];

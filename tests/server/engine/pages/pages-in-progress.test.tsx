@@ -4,6 +4,7 @@ import type { RequestHandler } from 'express';
 import { Outlet } from 'react-router';
 import { describe, expect, it, vi } from 'vitest';
 import { createRenderLimiter } from '../../../../src/server/engine/protection/overload.ts';
+import type { Step } from '../../../../src/server/engine/request/step.ts';
 import { publicError } from '../../../../src/shared/engine/routing/control-flow.ts';
 import {
   createGate,
@@ -50,8 +51,8 @@ function write(method: string, path: string): string {
   return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nCookie: who=x\r\n${method === 'POST' ? form : '\r\n'}`;
 }
 
-const pass: RequestHandler = (_req, _res, next) => next();
-type Waiting = (step: RequestHandler) => PagesAppOptions;
+const pass: Step = (_req, _res, next) => next();
+type Waiting = (step: Step) => PagesAppOptions;
 
 const WAITS: readonly (readonly [string, Waiting])[] = [
   ['a product step', (step) => ({ steps: [step] })],

@@ -68,22 +68,4 @@ describe('href', () => {
       /^href\('\/orders\/:id', …\) was given .*, which cannot be a part of a path\. Put it into the search/,
     );
   });
-
-  it('type-checks only for paths of the route table', () => {
-    const mistakes = () => [
-      // @ts-expect-error the path does not exist
-      href('/order'),
-      // @ts-expect-error id is missing
-      href('/orders/:id'),
-      // @ts-expect-error the parameter has another name
-      href('/orders/:id', { ident: 7 }),
-      // @ts-expect-error one of two parameters is missing
-      href('/orders/:order/items/:item', { order: 7 }),
-      // @ts-expect-error an object cannot be part of a path
-      href('/orders/:id', { id: {} }),
-      // @ts-expect-error the path has no parameters
-      href('/orders', { id: 7 }),
-    ];
-    expect(mistakes).toBeTypeOf('function');
-  });
 });

@@ -181,13 +181,6 @@ describe('the host in a static page', () => {
     expect(text).not.toContain('www.weir.example');
     expect(String(app.failures()[0]?.stack)).toMatch(/A static page read useHost\(\)\..* Set PUBLIC_ORIGINS/);
   });
-
-  it('is never that of the first visitor, not even on an error page', async () => {
-    const app = await startPages(staticPage({ loader: () => Promise.reject(new CanaryError()) }));
-    const { text } = await app.ask('/page', { headers: { Host: 'evil.example' } });
-    expect(text).toContain('while loading the host localhost:3000');
-    expect(text).not.toContain('evil.example');
-  });
 });
 
 describe('a static page that fails', () => {
