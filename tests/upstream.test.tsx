@@ -12,7 +12,7 @@ import * as routerHistory from 'spillway:history';
 import * as routerModule from 'spillway:router';
 import * as routerContexts from 'spillway:router-contexts';
 import express from 'express';
-import { forwardRef, lazy, memo, Suspense, use } from 'react';
+import { Suspense, use } from 'react';
 import { renderToPipeableStream } from 'react-dom/server';
 import { createMemoryRouter, IDLE_NAVIGATION } from 'react-router';
 import { expect, it } from 'vitest';
@@ -113,35 +113,6 @@ const RELIANCES: readonly Reliance[] = [
         'There was an error while hydrating',
         'The server could not finish this Suspense boundary',
       ].filter((words) => !readPackageFile('react-dom', 'cjs/react-dom-client.development.js').includes(words)),
-  },
-  {
-    on: 'react',
-    what: 'names its kinds of components by symbols such as `react.memo`',
-    by: 'src/client/engine/develop/development.ts',
-    harm: 'In development, changing a component in memo(), forwardRef() or lazy() would reload the page.',
-    missing() {
-      const View = () => null;
-      const kinds = [memo(View), forwardRef(View), lazy(async () => ({ default: View }))].map((kind) =>
-        String((kind as unknown as { $$typeof: symbol }).$$typeof),
-      );
-      return without(kinds, ['Symbol(react.memo)', 'Symbol(react.forward_ref)', 'Symbol(react.lazy)']);
-    },
-  },
-  {
-    on: 'react-refresh',
-    what: 'has the functions of its runtime that bundlers use',
-    by: 'build/develop/module-code.mjs',
-    harm: 'In development, no component would be refreshed.',
-    missing() {
-      const source = readPackageFile('react-refresh', 'cjs/react-refresh-runtime.development.js');
-      const exported = [...source.matchAll(/^\s*exports\.(\w+) =/gm)].map(([, name = '']) => name);
-      return without(exported, [
-        'injectIntoGlobalHook',
-        'performReactRefresh',
-        'register',
-        'createSignatureFunctionForTransform',
-      ]);
-    },
   },
   {
     on: 'react-router',

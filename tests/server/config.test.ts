@@ -57,24 +57,6 @@ it('reads lists of origins and proxies', () => {
   expect(readConfig({ TRUST_PROXY: '10.0.0.0/8, loopback,::1' }).trustProxy).toEqual(['10.0.0.0/8', 'loopback', '::1']);
 });
 
-it('reads who can use the desk', () => {
-  const config = readConfig({
-    OPERATOR_TOKEN: 'ada:6f1d0c5e9b7a4823, grace:b80e57d2a6c94f31',
-    VIEWER_TOKEN: '3ac97e4410d8b26f',
-    AUTH_PROXY_HEADER: 'X-Forwarded-User',
-    AUTH_PROXY_SECRET: 'a-secret-of-the-proxy',
-    AUTH_PROXY_OPERATORS: 'ada@example.com, *,',
-  });
-  expect(config.operatorTokens).toEqual([
-    { name: 'ada', token: '6f1d0c5e9b7a4823' },
-    { name: 'grace', token: 'b80e57d2a6c94f31' },
-  ]);
-  expect(config.viewerTokens).toEqual([{ name: 'viewer', token: '3ac97e4410d8b26f' }]);
-  expect(config.authProxyHeader).toBe('x-forwarded-user');
-  expect(config.authProxySecret).toBe('a-secret-of-the-proxy');
-  expect(config.authProxyOperators).toEqual(['ada@example.com', '*']);
-});
-
 describe('an invalid value', () => {
   it.each([
     ['PORT', ['canary', '65536', '-1', '3000.5']],

@@ -61,11 +61,6 @@ async function fetchPage(fetch: typeof globalThis.fetch, signal?: AbortSignal): 
 }
 
 describe('the response', () => {
-  it('is not a page if the server says so', async () => {
-    const init = { status: 404, headers: { 'Content-Type': 'application/json' } };
-    expect(await ask('/', { fetch: answerWith('{"notPage":true}', init) })).toEqual({ kind: 'not-page' });
-  });
-
   it.each([
     ['a sign-in page', '<html>', { status: 200, headers: { 'Content-Type': 'text/html' } }, 'not with page data'],
     ['an empty body', '', { headers: WIRE }, 'wire format'],
@@ -76,17 +71,6 @@ describe('the response', () => {
       kind: 'failed',
       error: { message: expect.stringContaining(message) },
     });
-  });
-
-  it.each([
-    [413, undefined, 'This is more than the site accepts. Choose smaller files, or shorten the text.'],
-    [429, '30', 'There were too many requests. Try again in 30 s.'],
-    [503, '600', 'The site is not available at the moment. Try again in 10 min.'],
-    [404, undefined, 'The request was refused with status 404.'],
-  ])('of a proxy is explained to the visitor: %d, Retry-After: %s', async (status, retryAfter, message) => {
-    const headers = { 'Content-Type': 'text/html', ...(retryAfter && { 'Retry-After': retryAfter }) };
-    const result = await ask('/', { fetch: answerWith('<h1>nginx</h1>', { status, headers }) });
-    expect(result).toMatchObject({ kind: 'failed', error: { kind: 'public', status, message } });
   });
 });
 

@@ -23,25 +23,6 @@ function withStack(stack: string): Error {
 }
 
 describe('an envelope without the SDK', () => {
-  it('contains one event, with the time at which it happened', () => {
-    const { header, item, event, exception } = envelope({ thrown: new TypeError('not a function'), route: '/b' });
-    expect(header).toEqual({ event_id: EVENT_ID, dsn: 'https://spillway@a.example/1' });
-    expect(item).toEqual({ type: 'event' });
-    expect(event).toMatchObject({
-      event_id: EVENT_ID,
-      timestamp: 1_700_000_000.5,
-      release: 'r1',
-      transaction: '/b',
-      request: { url: 'https://a.example/b' },
-      tags: { 'spillway.build': 'b1' },
-    });
-    expect(exception).toMatchObject({
-      type: 'TypeError',
-      value: 'not a function',
-      mechanism: { type: 'onerror', handled: false },
-    });
-  });
-
   it('contains the level and the tags of a report, but not its data, which can be anything', () => {
     const extra: Record<string, unknown> = {};
     extra.self = extra;

@@ -63,11 +63,6 @@ it.each<[string, text: string, moves: Move[], path?: string, before?: string]>([
     'client/product/basket.ts',
   ],
   [
-    'a function around it is renamed',
-    CART.replace('function run', 'function start').concat('\nexport { start as run };'),
-    [[`${BASE}#run`, `${BASE}#start`]],
-  ],
-  [
     'its function is renamed and moved to another file',
     BASKET,
     [[`${BASE}#run.cart.check`, `${SHARED}#run.basket.check`]],

@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import express from 'express';
-import { renderToStaticMarkup } from 'react-dom/server';
 import { Outlet } from 'react-router';
 import { describe, expect, it, vi } from 'vitest';
 import { type ActionArgs, conflict, invalid } from '../../../../../src/server/engine/pages/server-page.ts';
 import { Await } from '../../../../../src/shared/engine/rendering/await.tsx';
 import { useActionResult, useData } from '../../../../../src/shared/engine/rendering/hooks.ts';
-import { createActionUses } from '../../../../../src/shared/engine/routing/actions.tsx';
 import { forbidden, notFound, redirect, unauthorized } from '../../../../../src/shared/engine/routing/control-flow.ts';
 import { ACTION_ACCEPT } from '../../../../../src/shared/engine/wire/protocol.ts';
 import {
@@ -207,23 +205,6 @@ describe('the arguments of an action', () => {
 });
 
 describe('the name of an action', () => {
-  it('is that of the pressed button, if both the button and its form have one', async () => {
-    const { Form, submitAs } = createActionUses<{ page: { save(): void; drop(): void } }>();
-    const html = renderToStaticMarkup(
-      <Form action="page.save">
-        <button {...submitAs('page.drop')}>Drop</button>
-      </Form>,
-    );
-    // The fields of a form are sent in document order.
-    const names = [...html.matchAll(/value="([^"]*)"/g)].map(([, value]) => value);
-    const body = names.map((name) => `_action=${name}`).join('&');
-    expect(body).toBe('_action=page.save&_action=page.drop');
-    const called: string[] = [];
-    const app = await startPages(table({ save: () => void called.push('save'), drop: () => void called.push('drop') }));
-    for (const [, headers] of SENDERS) await app.ask('/page', post(body, headers));
-    expect(called).toEqual(['drop', 'drop']);
-  });
-
   it('selects the layout that defines it, from any page, and keeps it if the action fails', async () => {
     let fails = false;
     const subscribe = () => (fails ? Promise.reject(new CanaryError()) : 'done');
