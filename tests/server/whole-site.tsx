@@ -1,5 +1,4 @@
 import { DESK_LINKS } from '../../src/server/boot/desk/open-destination.ts';
-import { readBearer } from '../../src/server/engine/api/auth.ts';
 import { formBody } from '../../src/server/engine/api/body-limits.ts';
 import { resource } from '../../src/server/engine/api/resource.ts';
 import { createAsset, type PublicFile } from '../../src/server/engine/assets/public-files.ts';
@@ -9,6 +8,7 @@ import { createMetrics } from '../../src/server/engine/monitoring/metrics.ts';
 import { invalid } from '../../src/server/engine/pages/server-page.ts';
 import { createOrigins } from '../../src/server/engine/protection/origins.ts';
 import { toSecurityHeaders } from '../../src/server/engine/protection/security-headers.ts';
+import { readBearer } from '../../src/server/engine/request/request-headers.ts';
 import { Await } from '../../src/shared/engine/rendering/await.tsx';
 import { useData } from '../../src/shared/engine/rendering/hooks.ts';
 import { redirect, unauthorized } from '../../src/shared/engine/routing/control-flow.ts';

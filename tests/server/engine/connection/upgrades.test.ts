@@ -187,7 +187,14 @@ describe('a WebSocket', () => {
   });
 });
 
-describe('a drain', () => {});
+it('a drain closes sockets with 1001, and ends when they are closed', async () => {
+  const { url, drain } = await startSockets();
+  const closed = once(await dialOpen(`${url}/live`), 'close');
+  const before = performance.now();
+  expect(await drain.start()).toEqual({ cut: 0, owed: 0 });
+  expect(performance.now() - before).toBeLessThan(900);
+  expect((await closed)[0]).toBe(1001);
+});
 
 describe("an existing app's server", () => {
   function createExisting() {

@@ -11,8 +11,6 @@ function thrownBy(run: () => never): unknown {
   }
 }
 
-describe('isPageError', () => {});
-
 describe('toShownError', () => {
   it('converts control-flow responses', () => {
     expect(toShownError(thrownBy(forbidden))).toEqual({ kind: 'forbidden', status: 403 });
