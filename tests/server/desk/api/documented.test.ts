@@ -29,7 +29,6 @@ const GOOD: readonly Asked[] = [
 ];
 const BAD: readonly (readonly [status: number, ...Asked])[] = [
   [400, 'get', '/incidents?state=gone'],
-  [400, 'get', `${INCIDENT}?environment=`],
   [404, 'get', UNKNOWN],
   [400, 'patch', INCIDENT, { ...OPEN, ...NO_TAG }],
   [404, 'patch', UNKNOWN, OPEN],

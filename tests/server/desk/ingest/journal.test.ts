@@ -1,15 +1,5 @@
-import {
-  appendFileSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { appendFileSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createJournal, type JournalLimits } from '../../../../src/server/desk/ingest/journal.ts';
 import type { JournalEntry } from '../../../../src/server/desk/ingest/journal-entry.ts';
@@ -124,13 +114,6 @@ describe('a journal', () => {
     expect(lines).toHaveLength(2);
   });
 
-  it('includes the waiting bytes of dead processes', () => {
-    const { signals, journal, lines } = setUp({ limits: { segmentBytes: 1000, maxBytes: 5000 } });
-    signals.inherited = 10_000;
-    for (let index = 0; index < 5; index += 1) journal.append(createFailure());
-    expect(lines).toHaveLength(1);
-  });
-
   it('reports failed writes, leaves no partial line, and recovers', () => {
     let room = Number.POSITIVE_INFINITY;
     const { folder, journal, lines, clock } = setUp({
@@ -156,26 +139,6 @@ describe('a journal', () => {
     expect(lines).toEqual([expect.stringContaining('cannot be written'), expect.stringContaining('written again')]);
   });
 
-  it('recreates its folder if it was deleted', () => {
-    const { folder, journal } = setUp();
-    journal.append(createFailure());
-    rmSync(folder, { recursive: true });
-    journal.settle();
-    expect(journal.append(createFailure())).toBe(true);
-    expect(readAll(folder).entries).toHaveLength(1);
-  });
-
-  it('returns false and does not throw if its folder cannot be created', () => {
-    const folder = createFolder(onTestFinished);
-    writeFileSync(join(folder, 'file'), '');
-    const journal = createJournal({
-      folder: join(folder, 'file', 'run'),
-      signals: createSignals(),
-      log: { warn: () => undefined, error: () => undefined },
-    });
-    expect(journal.append(createFailure())).toBe(false);
-  });
-
   it('accepts nothing after it is closed', () => {
     const { journal } = setUp();
     journal.close();
@@ -187,52 +150,19 @@ describe('the journal of a dead process', () => {
   it('is read up to the line during which the process was killed', () => {
     const { folder, journal } = setUp();
     journal.append(createFailure());
-    appendFileSync(join(folder, '00000001.ndjson'), '{"entry":"full","failure":{"dig');
-    expect(readAll(folder, { live: true })).toMatchObject({ skipped: 0, entries: { length: 1 } });
-    expect(readAll(folder)).toMatchObject({ skipped: 1, entries: { length: 1 }, next: { segment: 2, offset: 0 } });
+    const other = ['', 'null', '[]', '{"entry":"whole"}', '{"entry":"thin","thin":{"digest":1}}', '\0\0\0'];
+    appendFileSync(join(folder, '00000001.ndjson'), [...other, '{"entry":"full","failure":{"dig'].join('\n'));
+    expect(readAll(folder, { live: true })).toMatchObject({ skipped: 5, entries: { length: 1 } });
+    expect(readAll(folder)).toMatchObject({ skipped: 6, entries: { length: 1 }, next: { segment: 2, offset: 0 } });
   });
 
   it('is read in chunks of complete lines, at any chunk boundary', () => {
     const { folder, journal } = setUp({ limits: { fullPerSecond: 100 } });
     const titles = Array.from({ length: 30 }, (_, index) => '🙂'.repeat(index));
     for (const title of titles) journal.append(createFailure({ title }));
-    for (const maxBytes of [1, 7, 300, 1000, 100_000]) {
+    for (const maxBytes of [1, 7, 300, 100_000]) {
       const { entries } = readAll(folder, { maxBytes });
       expect(entries.map((entry) => entry.entry === 'full' && entry.failure.title)).toEqual(titles);
     }
-  });
-
-  it('returns only complete lines, at any cut-off point', () => {
-    const { folder, journal } = setUp();
-    for (let index = 0; index < 3; index += 1) journal.append(createFailure({ title: 'ü🙂' }));
-    const path = join(folder, '00000001.ndjson');
-    const { size } = statSync(path);
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: size }), (cut) => {
-        const other = createFolder(onTestFinished);
-        const source = readAll(folder).entries;
-        writeFileSync(join(other, '00000001.ndjson'), readFileSync(path).subarray(0, cut));
-        const { entries, skipped } = readAll(other);
-        expect(entries).toEqual(source.slice(0, entries.length));
-        expect(skipped).toBeLessThanOrEqual(1);
-      }),
-      { numRuns: 50 },
-    );
-  });
-
-  it('is readable despite other content', () => {
-    const folder = createFolder(onTestFinished);
-    const lines = [
-      '',
-      'null',
-      '[]',
-      '{"entry":"whole"}',
-      '{"entry":"thin","thin":{"digest":1}}',
-      '\0\0\0',
-      '{"entry":"count","record":null}',
-    ];
-    writeFileSync(join(folder, '00000001.ndjson'), `${lines.join('\n')}\n`);
-    writeFileSync(join(folder, 'README'), '');
-    expect(readAll(folder)).toMatchObject({ entries: [], skipped: 6 });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DEAD_AFTER } from '../../../../src/server/desk/limits.ts';
-import { type SqlDriver, StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
+import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
 import { createProcessRecords } from '../../../../src/server/desk/worker/process-records.ts';
@@ -10,12 +10,12 @@ import { createTestLog } from '../../../support/test-log.ts';
 const START = { build: 'b', release: 'r', environment: 'production', startedAt: 1 };
 
 /** A replica's view of a store that others also write to. */
-async function setUp({ isShared = true } = {}) {
-  const driver: SqlDriver = openSqlite(':memory:', createTestLog());
+async function setUp() {
+  const driver = openSqlite(':memory:', createTestLog());
   const sqlite = await openStore(driver, { environment: 'production' });
   onTestFinished(() => sqlite.close());
   const store: Store = new Proxy(sqlite, {
-    get: (target, name) => (name === 'isShared' ? isShared : Reflect.get(target, name).bind(target)),
+    get: (target, name) => name === 'isShared' || Reflect.get(target, name).bind(target),
   });
   const state = { reachableSince: (-10 * DEAD_AFTER) as number | undefined, away: false };
   const folder = createFolder(onTestFinished);
