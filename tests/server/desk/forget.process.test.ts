@@ -16,13 +16,8 @@ const postgres = usePostgres();
 
 type Env = Record<string, string>;
 
-async function sqliteEnv(): Promise<Env> {
-  return { DATA_DIR: createFolder(onTestFinished) };
-}
-
-async function postgresEnv(): Promise<Env> {
-  return { DATA_DIR: createFolder(onTestFinished), DESK_DATABASE_URL: await postgres.createDatabase() };
-}
+const sqliteEnv = async (): Promise<Env> => ({ DATA_DIR: createFolder(onTestFinished) });
+const postgresEnv = async () => ({ ...(await sqliteEnv()), DESK_DATABASE_URL: await postgres.createDatabase() });
 
 const SHARED = '7K3QM2XA';
 const LONELY = '0000000A';
@@ -141,8 +136,6 @@ describe.each([
     expect((await desk.calls.find(toAddress(first)))?.incident.counts).toEqual({ server: 32, browser: 0 });
     const lonely = async () => (await desk.calls.find(LONELY))?.incident;
     expect(await lonely()).toMatchObject({ counts: { browser: 1 }, visitors: 0, title: 'Error', message: '' });
-    expect(await lonely()).toMatchObject({ location: { path: 'src/cart.ts', function: 'load', detail: '' } });
-    expect((await desk.calls.listIncidents({ limit: 9, search: 'src/cart.ts' })).incidents).toHaveLength(3);
     desk.journal(grace.failureOf({ digest: LONELY, side: 'browser' }));
     await expect.poll(lonely, { timeout: 20_000 }).toMatchObject({ title: `Error: ${grace.words['grace-title']}` });
   });

@@ -193,16 +193,8 @@ export function listBadInputs(doors: Doors): BadInput[] {
     all.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
   const own = (...all: readonly unknown[]) => lines({ dsn, event_id: event.event_id }, ...all);
   const envelope = Buffer.from(own({ type: 'event' }, event));
-  const values = ['', null, 1, [], {}, 'x'.repeat(20_000), '\0', { a: { a: {} } }, [[[]]], 1e308, '__proto__'];
   const envelopes = [
-    ...[...list('dsns'), ...values].map((other) => lines({ dsn: other }, { type: 'event' }, event)),
-    ...list('keys').flatMap((key) => values.map((value) => own({ type: 'event' }, { ...event, [key]: value }))),
     ...json.map((body) => Buffer.concat([Buffer.from(own({ type: 'event' }, '')), Buffer.from(body as string)])),
-    ...[0, -1, 1e9, 1.5, '5', null, 2 ** 53].map((length) => own({ type: 'event', length }, event)),
-    ...[...list('itemTypes'), ...values].map((type) => own({ type }, event)),
-    ...['', '\n', '{}', '[]', 'null', '{}\n{}', own(), own({}), own({ type: 'event' }), own({ type: 'event' }, '{}')],
-    own(...Array.from({ length: 101 }, () => [{ type: 'session' }, {}]).flat()),
-    own({ type: 'event' }, event, { type: 'event' }, event),
     Array.from({ length: 300 }, () => envelope).join('\n'),
     Buffer.alloc(2_000_000, 'a'),
     ...Array.from({ length: 200 }, () => mutate(random, envelope, splinters)),
