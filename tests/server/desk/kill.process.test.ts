@@ -89,16 +89,7 @@ describe('a process killed during a burst of failures', () => {
     await expect.poll(listJournals, PATIENCE).toEqual([]);
   }, 60_000);
 
-  it('loses none on PostgreSQL, and another replica reports it', async () => {
-    const databaseUrl = await postgres.createDatabase();
-    const dataDir = createFolder(onTestFinished);
-    const shown = await killAfter(SHOWN, { DATA_DIR: dataDir, DESK_DATABASE_URL: databaseUrl });
-    const desk = await openTestDesk({ dataDir, databaseUrl });
-    onTestFinished(() => desk.close());
-    await expectAll(desk, shown, 1);
-  }, 60_000);
-
-  it('loses none if PostgreSQL was unavailable', async () => {
+  it('loses none if PostgreSQL was unavailable, and another replica reports it', async () => {
     const databaseUrl = await postgres.createDatabase();
     const dataDir = createFolder(onTestFinished);
     const opened = await openTestDesk({ dataDir, databaseUrl });

@@ -12,7 +12,6 @@ it.each([
   ],
   ['<Page title="x" />', ['<Page', 'tag'], ['"x"', 'string']],
   [' * of the cart\n */\nlet a', [' * of the cart', 'comment'], [' */', 'comment'], ['let', 'keyword']],
-  ['/* b\nc', ['/* b', 'comment'], ['c', 'comment']],
   ['form.delete; ({ new: 1 })', ['1', 'literal']],
 ])('colours what it can recognize without context: %j', (text, ...expected) => {
   const spans = colourSource(text.split('\n')).flat();

@@ -84,15 +84,6 @@ describe('the list', () => {
     expect((await show(next)).text).toContain('First page');
   });
 
-  it('keeps the view in its links and forms, and offers a filter that no longer exists', async () => {
-    const { show } = await start();
-    const { text } = await show('/desk?sort=count&search=no&release=v0.1');
-    expect(text).toContain('href="/desk?state=resolved&amp;sort=count&amp;search=no&amp;release=v0.1"');
-    expect(text).toContain('<input type="hidden" name="search" value="no"/>');
-    expect(text).toContain('<option value="v0.1" selected="">v0.1</option>');
-    expect(text).toMatch(/<details[^>]* open=""><summary>Filters/);
-  });
-
   it('says why it is empty, and on a new desk how to see a first failure', async () => {
     const { words } = await start();
     expect(await words('/desk?kind=csp')).toContain('No matching incidents');

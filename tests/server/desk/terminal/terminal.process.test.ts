@@ -170,21 +170,14 @@ describe('a wrong call', () => {
     expect(readdirSync(env.DATA_DIR ?? '')).toEqual([]);
   });
 
-  it('names a setting that it needs, ignores others, and shows no password', async () => {
-    const env = await sqliteEnv({ PORT: 'wrong' });
-    const { run, desk } = await start(env);
-    expect((await run()).code).toBe(0);
-    await desk.close();
-    for (const [url, words] of [
-      ['mysql://hushhush@x/y', 'The setting DESK_DATABASE_URL is not the URL'],
-      ['postgres://desk:hushhush@127.0.0.1:9/desk', 'PostgreSQL cannot be used'],
-    ] as const) {
-      const { code, err } = await runDesk([], { ...env, DESK_DATABASE_URL: url });
-      expect([code, err]).toEqual([1, expect.stringContaining(words)]);
-      expect(err).not.toContain('hushhush');
-    }
-    writeFileSync(join(env.DATA_DIR ?? '', 'desk.sqlite'), 'broken');
-    expect(await run()).toMatchObject({ code: 1, err: expect.stringContaining('cannot be used') });
-    expect(readFileSync(join(env.DATA_DIR ?? '', 'desk.sqlite'), 'utf8')).toBe('broken');
+  it('shows no password, and changes no broken file', async () => {
+    const env = await sqliteEnv();
+    const { code, err } = await runDesk([], { ...env, DESK_DATABASE_URL: 'postgres://desk:hushhush@127.0.0.1:9/desk' });
+    expect([code, err]).toEqual([1, expect.stringContaining('PostgreSQL cannot be used')]);
+    expect(err).not.toContain('hushhush');
+    const file = join(env.DATA_DIR ?? '', 'desk.sqlite');
+    writeFileSync(file, 'broken');
+    expect(await runDesk([], env)).toMatchObject({ code: 1, err: expect.stringContaining('cannot be used') });
+    expect(readFileSync(file, 'utf8')).toBe('broken');
   });
 });

@@ -1,6 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { StoredFailure } from '../../../../src/server/desk/store/records.ts';
 import { presentTest } from '../../../../src/server/desk/views/present-test.ts';
@@ -134,22 +131,4 @@ describe('the test of a failure in a browser', () => {
       }
     }
   });
-});
-
-it('a written test passes the lint as it is', () => {
-  const cwd = fileURLToPath(new URL('../../../..', import.meta.url));
-  const biome = join(cwd, 'node_modules/@biomejs/biome/bin/biome');
-  const long = { method: 'POST', url: `/${'people'.repeat(20)}`, headers: { 'content-type': 'application/json' } };
-  const body = { fields: { name: 'string', tags: { items: ['string'] } } } as const;
-  const page = { method: 'GET', url: 'https://a.example/cart' };
-  for (const failure of [
-    { request: { ...long, body } },
-    { side: 'browser', origin: 'browser', request: page },
-    { side: 'browser', kind: 'hydration', request: page },
-  ] as const) {
-    const { file, text } = write(failure) ?? { file: '', text: '' };
-    const args = [biome, 'check', '--write', `--stdin-file-path=${file}`];
-    expect(execFileSync(process.execPath, args, { cwd, input: text, encoding: 'utf8' })).toBe(text);
-    expect(text).not.toBe('');
-  }
 });
