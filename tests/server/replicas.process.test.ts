@@ -24,8 +24,7 @@ describe('two replicas on one PostgreSQL', () => {
     await Promise.all([one, two].map((site) => expect.poll(() => storeOf(site), PATIENCE).toBe('reachable')));
 
     const cookie = await signIn(one);
-    expect(await open(two, '/desk', cookie)).toMatchObject({ status: 200 });
-    expect((await open(two, '/desk', '')).status).toBe(401);
+    expect((await open(two, '/desk', cookie)).status).toBe(200);
 
     const digest = await report(one);
     expect(await report(two)).toBe(digest);
@@ -126,18 +125,13 @@ async function open({ url }: E2eServer, path: string, Cookie: string): Promise<{
 
 /** Sends a report as a browser does. @returns its digest, once it is stored */
 async function report({ url }: E2eServer, value = 'boom'): Promise<string> {
-  const event = createEvent({
-    event_id: randomBytes(16).toString('hex'),
-    exception: { values: [{ type: 'TypeError', value }] },
-  });
-  const body = new Uint8Array(
-    writeEnvelope({ dsn: `https://spillway@${new URL(url).host}/1` }, [{ type: 'event' }, event]),
-  );
+  const exception = { values: [{ type: 'TypeError', value }] };
+  const event = createEvent({ event_id: randomBytes(16).toString('hex'), exception });
+  const dsn = `https://spillway@${new URL(url).host}/1`;
+  const body = new Uint8Array(writeEnvelope({ dsn }, [{ type: 'event' }, event]));
   const reply = await fetch(`${url}/_report`, { method: 'POST', body });
-  const text = await reply.text();
-  expect(reply.status, text).toBe(200);
-  const { digest } = JSON.parse(text) as { digest: string };
-  return digest;
+  expect(reply.status).toBe(200);
+  return ((await reply.json()) as { digest: string }).digest;
 }
 
 async function openRelease(options: { databaseUrl: string; release: string; dataDir?: string; workerFile?: string }) {

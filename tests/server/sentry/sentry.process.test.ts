@@ -218,19 +218,6 @@ describe('a service that cannot be reached', () => {
     state.answer = undefined;
     await until(() => received.length > 2, 'what waited', 30_000);
   });
-
-  it('is left alone as long as it asks', async () => {
-    const { state, counts, report } = await start();
-    state.answer = (_req, res) => res.writeHead(429, { 'Retry-After': '60' }).end();
-    report();
-    await until(() => state.requests === 1, 'the first');
-    await expect
-      .poll(() => {
-        report({ id: toId(9) });
-        return counts.get('spillway_sentry_dropped_total ratelimit_backoff') ?? 0;
-      })
-      .toBeGreaterThan(0);
-  });
 });
 
 describe('the event', () => {

@@ -4,7 +4,6 @@ import { expect, it } from 'vitest';
 import { QueryFailedError, StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { CHANGES, READS } from '../../../../src/server/desk/worker/desk-calls.ts';
 import { type AskOptions, fullWithSource, startDeskApi, type TestDeskApi } from '../../../support/desk-api.ts';
-import type { DeskSiteOptions } from '../../../support/desk-site.ts';
 import { VERA } from '../../../support/people.ts';
 import { ingest, summaryOf } from '../../../support/stores.ts';
 
@@ -40,8 +39,8 @@ const BAD: readonly (readonly [status: number, ...Asked])[] = [
   [412, 'delete', OTHER, STALE],
 ];
 
-async function start(calls: DeskSiteOptions['calls'] = {}): Promise<TestDeskApi> {
-  const api = await startDeskApi({ calls });
+async function start(): Promise<TestDeskApi> {
+  const api = await startDeskApi({}, true);
   const other = summaryOf({ digest: '2M3KQ7XA', occurrence: '3M3KQ7XA' });
   await ingest(api.site.store, fullWithSource(), other);
   return api;

@@ -6,6 +6,7 @@ import type { JournalEntry } from '../../../../src/server/desk/ingest/journal-en
 import { dropSegments, type LogPosition, type SegmentFiles } from '../../../../src/server/desk/ingest/segments.ts';
 import { readJournal } from '../../../../src/server/desk/worker/read-journal.ts';
 import { createSignals } from '../../../../src/server/desk/worker/signals.ts';
+import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { createFailure } from '../../../support/desk.ts';
 import { createFolder } from '../../../support/folder.ts';
 
@@ -39,8 +40,6 @@ function readAll(folder: string, { live = false, from = START, maxBytes = 1024 *
   }
 }
 
-const kinds = (entries: readonly JournalEntry[]) => entries.map(({ entry }) => entry);
-
 describe('a journal', () => {
   it('returns exactly what was written', () => {
     const { folder, journal } = setUp();
@@ -58,30 +57,23 @@ describe('a journal', () => {
     expect(statSync(join(folder, '00000001.ndjson')).mode & 0o777).toBe(0o600);
   });
 
-  it('writes summaries after 20 full records per second and digest', () => {
+  it('writes 20 full records per second, digest and side, then summaries, and then drops echoes', () => {
     const { folder, journal, clock } = setUp();
-    for (let index = 0; index < 25; index += 1) journal.append(createFailure());
-    journal.append(createFailure({ digest: '00000001' }));
+    const append = (wanted: Partial<Failure> = {}, times = 1) => {
+      for (let index = 0; index < times; index += 1) expect(journal.append(createFailure(wanted))).toBe(true);
+      return readAll(folder)
+        .entries.slice(-times)
+        .map(({ entry }) => entry);
+    };
+    const shortened = (entries: readonly string[]) => entries.filter((entry) => entry === 'summary').length;
+    expect(shortened(append({ side: 'browser' }, 25))).toBe(5);
+    expect(shortened(append({}, 25))).toBe(5);
+    expect(append({ digest: '00000001' })).toEqual(['full']);
     clock.now += 1000;
-    journal.append(createFailure());
-    const { entries } = readAll(folder);
-    expect(kinds(entries).filter((kind) => kind === 'summary')).toHaveLength(5);
-    expect(entries.at(-2)).toMatchObject({ entry: 'full', failure: { digest: '00000001' } });
-    expect(entries.at(-1)).toMatchObject({ entry: 'full' });
-  });
-
-  it('still writes a full record of a server failure after many browser failures', () => {
-    const { folder, journal } = setUp();
-    for (let index = 0; index < 25; index += 1) journal.append(createFailure({ side: 'browser' }));
-    journal.append(createFailure({ side: 'server' }));
-    expect(readAll(folder).entries.at(-1)).toMatchObject({ entry: 'full', failure: { side: 'server' } });
-  });
-
-  it('drops echoes after 20 a second, because each would count as a failure', () => {
-    const { folder, journal } = setUp();
-    const echo = createFailure({ side: 'browser', echoOf: '7K3QM2XA-9F4W0R6B' });
-    for (let index = 0; index < 25; index += 1) expect(journal.append(echo)).toBe(true);
-    expect(readAll(folder).entries).toHaveLength(20);
+    expect(append()).toEqual(['full']);
+    const { length } = readAll(folder).entries;
+    append({ digest: '00000002', side: 'browser', echoOf: '00000002-9F4W0R6B' }, 25);
+    expect(readAll(folder).entries).toHaveLength(length + 20);
   });
 
   it('starts a new segment, so that the first can be deleted', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredFailure } from '../../../../src/server/desk/store/records.ts';
-import { Hour, MiB, Minute, Second } from '../../../../src/shared/units.ts';
+import { Hour, MiB, Minute } from '../../../../src/shared/units.ts';
 import { createFailure } from '../../../support/desk.ts';
 import { fullOfStranger, fullWithSource } from '../../../support/desk-api.ts';
 import { type DeskSiteOptions, startDeskSite, toWords } from '../../../support/desk-site.ts';
@@ -89,11 +89,7 @@ describe('an incident', () => {
     expect(text).toMatch(/keyword[^>]*>throw<\/span> y;/); // coloured, and without the common indent
   });
 
-  const inFlight = [
-    { requestId: 'a', method: 'GET', route: '/a', ms: 5 },
-    { requestId: 'b', method: 'GET', route: '/b', ms: 14_200 },
-    'no request',
-  ];
+  const inFlight = [{ requestId: 'b', method: 'GET', route: '/b', ms: 14_200 }, 'no request'];
 
   it.each<[Partial<StoredFailure>, readonly string[]]>([
     [
@@ -102,7 +98,7 @@ describe('an incident', () => {
         errors: [],
         extra: { startedAt: NOW - 3 * Hour, lastHeardAt: NOW, memory: 1946 * MiB, blockedFor: 4300, inFlight },
       },
-      ['Process died', 'Uptime 3 h', 'Memory 1,946 MiB', 'Blocked for 4.3 s', '14.2 s GET /b b 5 ms GET /a a'],
+      ['Uptime 3 h', 'Memory 1,946 MiB', 'Blocked for 4.3 s', '14.2 s GET /b b'],
     ],
     [{ kind: 'blocked-loop', extra: { ms: 3200, since: '2026-11-21T20:31:07Z' } }, ['3.2 s from 2026-11-21 20:31:07']],
     [
@@ -115,22 +111,12 @@ describe('an incident', () => {
     ],
     [
       {
-        components: [
-          { file: 'src/shared/product/clock.tsx', line: 12, column: 1, function: 'Clock', own: true },
-          { file: 'src/shared/engine/view.tsx', line: 14, column: 1, function: 'RouteView', own: true },
-        ],
-      },
-      ['<Clock> src/shared/product/clock.tsx:12 1 component further out <RouteView>'],
-    ],
-    [
-      {
         breadcrumbs: [
           ...Array.from({ length: 30 }, (_, index) => ({ at: NOW - Hour, category: 'log', message: `mark ${index}` })),
-          { at: NOW - 14 * Second, category: 'navigation', message: '', data: { from: '/a', to: '/b' } },
           { at: NOW, category: 'xhr', message: '', data: { method: 'POST', url: '/c', status_code: 422 } },
         ],
       },
-      ['12 marks before', '−14.0 s navigation from /a to /b', '0 xhr POST /c 422'],
+      ['11 marks before', '0 xhr POST /c 422'],
     ],
     [
       { extra: { long: 'x'.repeat(5000) }, cut: ['errors'] },
@@ -148,10 +134,10 @@ describe('an incident', () => {
       fullOf({ digest: '2M3KQ7XA', title: 'TypeError: boom' }),
     ]);
     const page = await words();
-    for (const part of ['2 × server browser', 'Visitors 2', 'Last seen 3 min ago', 'Releases v1 to v2', 'peak: 2']) {
+    const similar = 'Similar incidents TypeError: boom same words, open, 1 time, ';
+    for (const part of ['2 × server browser', 'Visitors 2', 'Last seen 3 min ago', 'Releases v1 to v2', similar]) {
       expect(page).toContain(part);
     }
-    expect(page).toMatch(/Similar incidents TypeError: boom same words, open, 1 time, /);
   });
 
   it('shows everything that a stranger wrote as text', async () => {
@@ -220,7 +206,6 @@ describe('an operator', () => {
     ['ignore', { how: '10' }, { state: 'ignored', ignoredGrowth: 10 }, 'Ignored until 10 more within an hour.'],
     ['ignore', { how: 'nonsense' }, { state: 'ignored' }, 'Ignored forever.'],
     ['ignore', { how: '1h' }, { state: 'ignored', ignoredUntil: expect.any(Number) }, 'Ignored for an hour.'],
-    ['reopen', {}, { state: 'open' }, 'Reopened.'],
   ])('can %s with %o, and sees a confirmation', async (name, fields, expected, said) => {
     const { act, read } = await start();
     expect(toWords((await act(name, fields)).text)).toContain(said);

@@ -72,18 +72,6 @@ describe('the list', () => {
     expect((await show(`/desk?search=${CART}-9F4W0R6B`)).headers.location).toBe(`/desk/${CART}/9F4W0R6B`);
   });
 
-  it('continues on the next page', async () => {
-    const { store, list, show } = await start();
-    const many = Array.from({ length: 50 }, (_, index) =>
-      fullOf({ digest: `A${String(index).padStart(7, '0')}`, at: NOW - 4 * Hour - index }),
-    );
-    await ingest(store, ...many);
-    const next = /href="(\/desk\?after=[^"]+)"/.exec((await show('/desk')).text)?.[1] ?? '';
-    expect(await list('/desk')).toHaveLength(50);
-    expect(await list(next)).toEqual(['A0000047', 'A0000048', 'A0000049']);
-    expect((await show(next)).text).toContain('First page');
-  });
-
   it('says why it is empty, and on a new desk how to see a first failure', async () => {
     const { words } = await start();
     expect(await words('/desk?kind=csp')).toContain('No matching incidents');
@@ -95,13 +83,12 @@ describe('the list', () => {
 
 describe('changing several incidents', () => {
   it('changes the selected ones, and says how many', async () => {
-    const { act, readStates, words } = await start();
+    const { act, readStates } = await start();
     expect((await act('resolve', [CART, STOCK])).text).toContain('2 incidents resolved.');
     expect(await readStates()).toEqual(['resolved', 'resolved', 'open']);
     await act('ignore', PRICE);
     await act('reopen', CART);
     expect(await readStates()).toEqual(['open', 'resolved', 'ignored']);
-    expect(await words('/desk?state=all')).toContain('Error: no stock Resolved');
     expect((await act('resolve', [CART, '00000000'])).text).toContain('1 incident resolved. 1 was already deleted.');
     expect((await act('resolve', [])).text).toContain('Select an incident first.');
   });

@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { MAX_LIVE_STREAMS } from '../../../../src/server/desk/limits.ts';
-import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { Second } from '../../../../src/shared/units.ts';
 import { type DeskSiteOptions, startDeskSite } from '../../../support/desk-site.ts';
 import { fullOf, ingest } from '../../../support/stores.ts';
@@ -77,25 +76,6 @@ it.each([
 ])('answers %d to %o', async (status, headers, method?: string) => {
   const { open } = await start();
   expect((await open(headers, method)).status).toBe(status);
-});
-
-it('continues while the store is unavailable', async () => {
-  const { store } = await startDeskSite();
-  let isAway = false;
-  const { open, pass } = await start({
-    calls: {
-      createSession: store.createSession,
-      readSession: (hash) => (isAway ? Promise.reject(new StoreAwayError('away')) : store.readSession(hash)),
-      readChanges: () => (isAway ? Promise.reject(new StoreAwayError('away')) : Promise.resolve(1)),
-    },
-  });
-  const stream = await open();
-  isAway = true;
-  await pass(2 * Second);
-  const before = count(stream, ': ping');
-  await until(() => count(stream, ': ping') > before + 2, 'more pings');
-  expect([stream.isOver, count(stream)]).toEqual([false, 1]);
-  expect((await open()).status).toBe(503);
 });
 
 it('is limited in number, and frees its place when it ends', async () => {

@@ -43,17 +43,6 @@ it('loses no count if several replicas ingest simultaneously', async () => {
   expect(incidents.map(({ counts }) => counts.server)).toEqual(Array(7).fill(300));
 });
 
-it('becomes unavailable while it is stopped, says so without the password, and reconnects', async () => {
-  const url = await postgres.createDatabase();
-  const { store } = await open(url);
-  await postgres.stop();
-  const away = store.listBuilds();
-  await expect(away).rejects.toThrow(StoreAwayError);
-  await expect(away).rejects.not.toThrow(/spillway:spillway/);
-  await postgres.start();
-  expect(await store.listBuilds()).toEqual([]);
-}, 30_000);
-
 /** Starts a proxy between the desk and PostgreSQL. */
 async function startBetween(url: string) {
   const { port } = new URL(url);

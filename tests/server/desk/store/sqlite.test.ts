@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -58,13 +58,6 @@ describe('the database file', () => {
     const before = checkpoint();
     await retain(store, { maxBytes: before / 4 });
     expect(checkpoint()).toBeLessThan(before / 2);
-  });
-
-  it('fails the check if it is deleted', async () => {
-    const { store, path } = await open();
-    await store.check();
-    rmSync(path);
-    await expect(store.check()).rejects.toThrow(StoreAwayError);
   });
 
   it('makes the store unavailable if its folder cannot be created', async () => {

@@ -66,7 +66,6 @@ describeStores('a store', (open) => {
       [at(3, { total: 52 }), 52],
       [at(2, { 'Cart.total': 41 }), 52],
       [at(5, { check: 3, 'Cart.total': 60 }), 60],
-      [summaryOf({ at: hour + 6 }), 60],
     ] as const) {
       await desk.ingest(entry);
       expect((await read())?.locationLine).toBe(line);

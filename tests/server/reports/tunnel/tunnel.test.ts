@@ -141,15 +141,6 @@ describe('the DSN without an upstream', () => {
     const dsn = written.replace('HOST', `127.0.0.1:${site.port}`);
     expect((await askWith(headers, writeEnvelope({ dsn }).toString('latin1'))).status).toBe(expected);
   });
-
-  it.each([
-    ['www.shop.example', 200],
-    ['evil.example', 403],
-  ])('with %s is answered with %d if there are configured origins', async (host, status) => {
-    const shop = await start({ publicOrigins: ['https://shop.example', 'https://www.shop.example'] });
-    const body = writeEnvelope({ dsn: `https://spillway@${host}/1` }).toString('latin1');
-    expect((await askWith({ Host: 'shop.example' }, body, '/_report', shop)).status).toBe(status);
-  });
 });
 
 describe('a body', () => {
