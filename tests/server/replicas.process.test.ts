@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { toAddress } from '../../src/server/engine/errors/failure.ts';
-import { createFailure, openTestDesk } from '../support/desk.ts';
+import { createFailure } from '../support/desk.ts';
 import { type E2eServer, startServer } from '../support/e2e-server.ts';
 import { createFolder } from '../support/folder.ts';
-import { createTestLog } from '../support/test-log.ts';
 import { createEvent, writeEnvelope } from '../support/tunnel-site.ts';
+import { useDesk } from '../support/use-desk.ts';
 import { usePostgres } from '../support/use-postgres.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
@@ -134,12 +134,8 @@ async function report({ url }: E2eServer, value = 'boom'): Promise<string> {
   return ((await reply.json()) as { digest: string }).digest;
 }
 
-async function openRelease(options: { databaseUrl: string; release: string; dataDir?: string; workerFile?: string }) {
-  const { log, lines } = createTestLog();
-  const desk = await openTestDesk({ dataDir: createFolder(onTestFinished), build: options.release, log, ...options });
-  onTestFinished(() => desk.close());
-  return { desk, lines };
-}
+const openRelease = (options: { databaseUrl: string; release: string; dataDir?: string; workerFile?: string }) =>
+  useDesk({ build: options.release, ...options });
 
 /** Returns the desk worker of a release with one more migration. @param migration its source */
 function laterRelease(migration: string): string {

@@ -8,19 +8,11 @@ import { StoreAwayError } from '../../../src/server/desk/store/sql.ts';
 import { toAddress } from '../../../src/server/engine/errors/failure.ts';
 import { createFailure, openTestDesk } from '../../support/desk.ts';
 import { createFolder } from '../../support/folder.ts';
-import { createTestLog } from '../../support/test-log.ts';
-
-async function open(options: Parameters<typeof openTestDesk>[0] | object = {}) {
-  const dataDir = createFolder(onTestFinished);
-  const { log, lines } = createTestLog();
-  const desk = await openTestDesk({ dataDir, log, ...options });
-  onTestFinished(() => desk.close());
-  return { desk, dataDir, lines };
-}
+import { useDesk } from '../../support/use-desk.ts';
 
 describe('the desk', () => {
   it('changes an incident journaled a moment ago, and stores the build before its first failure', async () => {
-    const { desk } = await open();
+    const { desk } = await useDesk();
     const failure = createFailure({ at: Date.now() - 1000 });
     desk.journal(failure);
     const change = () =>
@@ -32,14 +24,14 @@ describe('the desk', () => {
   });
 
   it('refuses a second server on the same folder, with a clear message', async () => {
-    const { dataDir } = await open();
+    const { dataDir } = await useDesk();
     const second = openTestDesk({ dataDir });
     await expect(second).rejects.toThrow(DeskInUseError);
     await expect(second).rejects.toThrow(/set a different DATA_DIR/);
   });
 
   it('deletes from the disk what is stored, because it contains visitors’ data', async () => {
-    const { desk, dataDir } = await open();
+    const { desk, dataDir } = await useDesk();
     const listFiles = () =>
       readdirSync(join(dataDir, 'journal'), { recursive: true, encoding: 'utf8' }).filter((name) =>
         /ndjson$/.test(name),
@@ -55,7 +47,7 @@ describe('the desk', () => {
   });
 
   it('keeps working if its database is deleted while it is open', async () => {
-    const { desk, dataDir, lines } = await open();
+    const { desk, dataDir, lines } = await useDesk();
     const before = createFailure();
     desk.journal(before);
     await desk.calls.settle();
@@ -71,7 +63,7 @@ describe('the desk', () => {
   }, 60_000);
 
   it('keeps failures while another program locks its database, and stores them afterwards', async () => {
-    const { desk, dataDir } = await open();
+    const { desk, dataDir } = await useDesk();
     await desk.calls.readChanges();
     const other = new DatabaseSync(join(dataDir, 'desk.sqlite'), { timeout: 10_000 });
     other.exec('BEGIN IMMEDIATE');
@@ -90,7 +82,7 @@ describe('the desk', () => {
   }, 60_000);
 
   it('answers before it has stored everything, says that more is arriving, and finds it later', async () => {
-    const { desk } = await open();
+    const { desk } = await useDesk();
     await desk.calls.readChanges();
     const toDigest = (index: number) => String(index % 2000).padStart(8, '0');
     const failures = Array.from({ length: 20_000 }, (_none, index) => createFailure({ digest: toDigest(index) }));
@@ -112,7 +104,7 @@ describe('the desk', () => {
   it('reports that its worker crashed and that the store is unavailable', async () => {
     const workerFile = join(createFolder(onTestFinished), 'crash.mjs');
     writeFileSync(workerFile, "throw new Error('broken');");
-    const { desk } = await open({ workerFile });
+    const { desk } = await useDesk({ workerFile });
     const crashed = { store: 'away', journal: 'written', worker: 'restarting' };
     await expect.poll(() => desk.condition, { timeout: 20_000 }).toEqual(crashed);
     expect(desk.journal(createFailure())).toBe(true);
@@ -120,7 +112,7 @@ describe('the desk', () => {
   });
 
   it('reports PostgreSQL errors without secrets', async () => {
-    const { desk, lines } = await open({ databaseUrl: 'postgres://desk:hunter2@127.0.0.1:9/none' });
+    const { desk, lines } = await useDesk({ databaseUrl: 'postgres://desk:hunter2@127.0.0.1:9/none' });
     await expect(desk.calls.find('7K3QM2XA')).rejects.toThrow(StoreAwayError);
     expect(lines).toMatchObject([{ level: 'error' }]);
     expect(inspect(lines, { depth: 10, showHidden: true })).not.toContain('hunter2');

@@ -7,9 +7,10 @@ import { openMadeSqlite } from '../../../src/server/desk/store/sqlite.ts';
 import { type Failure, toAddress } from '../../../src/server/engine/errors/failure.ts';
 import { createVisitors } from '../../../src/server/reports/tunnel/visitors.ts';
 import { findCanaries, type Leftover, readFolder, readTables, toCanary } from '../../support/canaries.ts';
-import { createFailure, openTestDesk } from '../../support/desk.ts';
+import { createFailure } from '../../support/desk.ts';
 import { createFolder } from '../../support/folder.ts';
 import { runDesk } from '../../support/terminal.ts';
+import { useDesk } from '../../support/use-desk.ts';
 import { usePostgres } from '../../support/use-postgres.ts';
 
 const postgres = usePostgres();
@@ -66,11 +67,8 @@ function createPerson(person: string, visitor: string) {
 const ada = createPerson('ada', 'adaadaadaadaada0');
 const grace = createPerson('grace', 'gracegracegrace0');
 
-async function openDesk({ DATA_DIR = '', DESK_DATABASE_URL }: Env): Promise<Desk> {
-  const desk = await openTestDesk({ dataDir: DATA_DIR, databaseUrl: DESK_DATABASE_URL });
-  onTestFinished(() => desk.close());
-  return desk;
-}
+const openDesk = async ({ DATA_DIR, DESK_DATABASE_URL }: Env) =>
+  (await useDesk({ dataDir: DATA_DIR, databaseUrl: DESK_DATABASE_URL })).desk;
 
 /** Stores it through the journal and the worker, as a server does. */
 async function leaveBehind(desk: Desk) {

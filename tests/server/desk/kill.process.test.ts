@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../src/server/desk/desk.ts';
 import { openTestDesk } from '../../support/desk.ts';
 import { createFolder } from '../../support/folder.ts';
+import { useDesk } from '../../support/use-desk.ts';
 import { usePostgres } from '../../support/use-postgres.ts';
 
 const postgres = usePostgres();
@@ -70,8 +71,7 @@ describe('a process killed during a burst of failures', () => {
     const dataDir = createFolder(onTestFinished);
     const first = await killAfter(SHOWN, { DATA_DIR: dataDir });
     const second = await killAfter(SHOWN / 2, { DATA_DIR: dataDir, DIGESTS: '3' });
-    const desk = await openTestDesk({ dataDir });
-    onTestFinished(() => desk.close());
+    const { desk } = await useDesk({ dataDir });
     await expectAll(desk, [...first, ...second], 2);
 
     // A journal is deleted once all its records are in the store, and this process has not journaled anything. The kill
@@ -88,8 +88,7 @@ describe('a process killed during a burst of failures', () => {
     await opened.close();
     await postgres.stop();
     const shown = await killAfter(SHOWN, { DATA_DIR: dataDir, DESK_DATABASE_URL: databaseUrl });
-    const desk = await openTestDesk({ dataDir, databaseUrl });
-    onTestFinished(() => desk.close());
+    const { desk } = await useDesk({ dataDir, databaseUrl });
     await expect(desk.calls.find(shown[0] ?? '')).rejects.toThrow(/PostgreSQL|cannot be used/);
     await postgres.start();
     await expect.poll(() => desk.condition.store, PATIENCE).toBe('reachable');

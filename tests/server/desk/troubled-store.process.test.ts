@@ -1,8 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { openPostgres } from '../../../src/server/desk/store/postgres.ts';
-import { createFailure, openTestDesk } from '../../support/desk.ts';
-import { createFolder } from '../../support/folder.ts';
-import { createTestLog } from '../../support/test-log.ts';
+import { createFailure } from '../../support/desk.ts';
+import { useDesk } from '../../support/use-desk.ts';
 import { usePostgres } from '../../support/use-postgres.ts';
 
 const postgres = usePostgres();
@@ -17,12 +16,9 @@ async function openTroubled() {
   await admin.run(`CREATE ROLE ${role} LOGIN PASSWORD 'poor'`);
   await admin.run(`CREATE SCHEMA ${role} AUTHORIZATION ${role}`);
   await admin.run(`ALTER ROLE ${role} SET search_path = ${role}`);
-  const { log, lines } = createTestLog();
   const counts = new Map<string, number>();
-  const desk = await openTestDesk({
-    dataDir: createFolder(onTestFinished),
+  const { desk, lines } = await useDesk({
     databaseUrl: url.replace('spillway:spillway@', `${role}:poor@`),
-    log,
     // Short enough that six attempts take less than a second.
     retryFirst: 20,
     count: (name, labels, by = 1) => {
@@ -30,7 +26,6 @@ async function openTroubled() {
       counts.set(key, (counts.get(key) ?? 0) + by);
     },
   });
-  onTestFinished(() => desk.close());
   await desk.calls.readChanges();
   await desk.calls.settle();
   const logged = (words: string) => lines.filter(({ message }) => message.includes(words));

@@ -76,24 +76,14 @@ describe('a caller', () => {
 describe('an incident', () => {
   it('is returned with its details, down to the source line, and only what the schema lists', async () => {
     const { get } = await start({ links: { source: 'https://code.example/{file}' } });
-    const source = expect.arrayContaining(['  return cart.order.total; // here']);
-    const frame = { file: 'src/server/product/pages/cart.ts', line: 2, source: { start: 1, lines: source } };
+    const lines = expect.arrayContaining(['  return cart.order.total; // here']);
+    const frame = { file: 'src/server/product/pages/cart.ts', line: 2, source: { start: 1, lines } };
     const { body, headers } = await get(PATH);
     expect(body).toMatchObject({
-      digest: DIGEST,
-      place: { file: 'src/server/product/pages/cart.ts', line: 2, function: 'loadCart' },
-      status: { state: 'open' },
-      counts: { server: 1, browser: 0 },
+      ...{ digest: DIGEST, status: { state: 'open' }, counts: { server: 1, browser: 0 } },
       releases: [{ release: 'v1', count: 1 }],
       recent: [{ occurrence: '9F4W0R6B' }],
-      shown: {
-        occurrence: '9F4W0R6B',
-        full: {
-          request: { method: 'GET', url: '/orders/7', agent: { words: 'curl/8.4.0, a robot' } },
-          breadcrumbs: [{ message: 'GET /carts/7', data: [['status', '200']] }],
-          errors: [{ frames: [frame] }],
-        },
-      },
+      shown: { full: { request: { method: 'GET', url: '/orders/7' }, errors: [{ frames: [frame] }] } },
     });
     expect(headers).toMatchObject({
       'content-type': 'application/json; charset=utf-8',

@@ -4,16 +4,15 @@ import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { ECHO_AGE } from '../../../../src/server/reports/tunnel/memory.ts';
 import { toOccurrence } from '../../../../src/shared/engine/reporting/address.ts';
 import { REPORT_TAGS } from '../../../../src/shared/engine/reporting/browser-report.ts';
-import { createFailure, openTestDesk } from '../../../support/desk.ts';
-import { createFolder } from '../../../support/folder.ts';
+import { createFailure } from '../../../support/desk.ts';
 import { createEvent, startTunnelSite, writeEnvelope } from '../../../support/tunnel-site.ts';
+import { useDesk } from '../../../support/use-desk.ts';
 
 const newId = () => randomBytes(16).toString('hex');
 
 /** Starts the tunnel with a real desk. */
 async function start() {
-  const desk = await openTestDesk({ dataDir: createFolder(onTestFinished) });
-  onTestFinished(() => desk.close());
+  const { desk } = await useDesk();
   const site = await startTunnelSite({ store: { ...desk.calls, journal: (failure) => desk.journal(failure) } });
   onTestFinished(() => site.close());
 

@@ -109,16 +109,6 @@ describe('a message', () => {
     });
   });
 
-  it('has the same content for people, in chats and by mail', async () => {
-    const { text } = await (await useWebhook()).post();
-    const mail = await (await useMail()).mail();
-    expect(mail.subject).toBe('[production] New: TypeError: boom');
-    for (const said of [text, mail.text]) {
-      expect(said.replaceAll('\u200B', '')).toContain('1,200 on the server, 3 on the browser; 7 visitors');
-      expect(said).toContain(LINK);
-    }
-  });
-
   it.each([
     ['regressed', { regressed: { at: FIRST, release: 'v2' } }, 'It returned after it was resolved, in release v2.'],
     ['frequent', {}, 'It has happened 1,203 times.'],

@@ -109,19 +109,6 @@ describe('an incident', () => {
       { kind: 'csp', title: 'csp img-src evil.example', extra: { directive: 'img-src', blocked: 'e.example', x: 'y' } },
       ['Policy violation: img-src evil.example', 'add it to contentSources', 'blocked e.example', 'Extra data x y'],
     ],
-    [
-      {
-        breadcrumbs: [
-          ...Array.from({ length: 30 }, (_, index) => ({ at: NOW - Hour, category: 'log', message: `mark ${index}` })),
-          { at: NOW, category: 'xhr', message: '', data: { method: 'POST', url: '/c', status_code: 422 } },
-        ],
-      },
-      ['11 marks before', '0 xhr POST /c 422'],
-    ],
-    [
-      { extra: { long: 'x'.repeat(5000) }, cut: ['errors'] },
-      [`${'x'.repeat(2000)}… `, 'Cut to fit the limits: errors'],
-    ],
   ])('shows what only its kind has: %#', async (failure, parts) => {
     const words = toWords((await showOf({ at: NOW, ...failure })).text);
     for (const part of parts) expect(words).toContain(part);

@@ -55,9 +55,7 @@ describe('the list', () => {
 
   it.each([
     ['/desk', DIGESTS],
-    ['/desk?sort=count', [STOCK, PRICE, CART]],
     ['/desk?side=browser&route=/stock', [STOCK]],
-    ['/desk?kind=timeout&release=v2', [PRICE]],
     ['/desk?within=1h', [CART, STOCK]],
     [`/desk?search=${'x'.repeat(1000)}`, []],
     ['/desk?state=x&side=both&kind=toString&sort=constructor&within=1y&span=1&after=x', DIGESTS],

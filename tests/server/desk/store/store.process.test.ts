@@ -48,30 +48,6 @@ describeStores('a store', (open) => {
     ]);
   });
 
-  it('updates the line of an incident from the latest occurrence that has one', async () => {
-    const site = { path: 'src/cart.ts', function: 'Cart.total', detail: 'cart.total' };
-    const at = (time: number, lines: Record<string, number>): PreparedEntry => {
-      const frames = Object.entries(lines).map(([name, line]) => ({
-        file: site.path,
-        line,
-        column: 1,
-        function: name,
-      }));
-      const resolved = [frames.map((frame) => ({ ...frame, own: true }))];
-      return { entry: 'full', failure: { ...createFailure({ at: hour + time, site }), resolved } };
-    };
-    const { read, ...desk } = await openWith(fullOf({ at: hour, site }));
-    expect((await read())?.locationLine).toBeUndefined();
-    for (const [entry, line] of [
-      [at(3, { total: 52 }), 52],
-      [at(2, { 'Cart.total': 41 }), 52],
-      [at(5, { check: 3, 'Cart.total': 60 }), 60],
-    ] as const) {
-      await desk.ingest(entry);
-      expect((await read())?.locationLine).toBe(line);
-    }
-  });
-
   it('stores a late journal with its original times', async () => {
     const { read, ...desk } = await openWith(fullOf({ at: hour, release: 'v2' }));
     await desk.ingest(fullOf({ at: hour - 5000, release: 'v1' }));

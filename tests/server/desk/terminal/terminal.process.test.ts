@@ -7,7 +7,7 @@ import type { Desk } from '../../../../src/server/desk/desk.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { type Failure, toAddress } from '../../../../src/server/engine/errors/failure.ts';
 import { Hour } from '../../../../src/shared/units.ts';
-import { createFailure, openTestDesk } from '../../../support/desk.ts';
+import { createFailure } from '../../../support/desk.ts';
 import { fullWithSource } from '../../../support/desk-api.ts';
 import { startDeskSite } from '../../../support/desk-site.ts';
 import { createFolder } from '../../../support/folder.ts';
@@ -15,6 +15,7 @@ import { ADA } from '../../../support/people.ts';
 import { ingest } from '../../../support/stores.ts';
 import { runDesk } from '../../../support/terminal.ts';
 import { createTestLog } from '../../../support/test-log.ts';
+import { useDesk } from '../../../support/use-desk.ts';
 import { usePostgres } from '../../../support/use-postgres.ts';
 
 const postgres = usePostgres();
@@ -28,8 +29,7 @@ const postgresEnv = async () => sqliteEnv({ DESK_DATABASE_URL: await postgres.em
 /** Opens a desk, as a running server has it. */
 async function start(env: Env) {
   const { DATA_DIR = '', DESK_DATABASE_URL } = env;
-  const desk = await openTestDesk({ dataDir: DATA_DIR, databaseUrl: DESK_DATABASE_URL });
-  onTestFinished(() => desk.close());
+  const { desk } = await useDesk({ dataDir: DATA_DIR, databaseUrl: DESK_DATABASE_URL });
   await desk.calls.flush();
   return { desk, run: (...args: readonly string[]) => runDesk(args, env), folder: DATA_DIR };
 }

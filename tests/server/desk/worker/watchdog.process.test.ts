@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BLOCKED_AFTER, PULSE_INTERVAL } from '../../../../src/server/desk/limits.ts';
 import { type BlockedLoop, createWatchdog } from '../../../../src/server/desk/worker/watchdog.ts';
-import { openTestDesk } from '../../../support/desk.ts';
 import { createFolder } from '../../../support/folder.ts';
+import { useDesk } from '../../../support/use-desk.ts';
 
 function setUp() {
   const signals = { pulses: 1, waiting: false };
@@ -67,8 +67,7 @@ it('reports how long a server was blocked that was killed because of it', { time
   child.kill('SIGKILL');
   await ended;
 
-  const desk = await openTestDesk({ dataDir });
-  onTestFinished(() => desk.close());
+  const { desk } = await useDesk({ dataDir });
   const findDeath = async () => {
     const { incidents } = await desk.calls.listIncidents({ limit: 10 });
     const [death] = incidents.filter(({ kind }) => kind === 'unclean-death');

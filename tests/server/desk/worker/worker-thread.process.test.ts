@@ -3,11 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { createSignals } from '../../../../src/server/desk/worker/signals.ts';
-import {
-  createWorkerThread,
-  type WorkerThread,
-  type WorkerThreadLimits,
-} from '../../../../src/server/desk/worker/worker-thread.ts';
+import { createWorkerThread, type WorkerThreadLimits } from '../../../../src/server/desk/worker/worker-thread.ts';
 import { TEST_RETENTION } from '../../../support/desk.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { createTestLog } from '../../../support/test-log.ts';
@@ -23,7 +19,7 @@ parentPort.on('message', ({ say, id, name }) => {
 });
 `;
 
-function start(limits: Partial<WorkerThreadLimits> = {}, startWithin?: number) {
+function start(limits: Partial<WorkerThreadLimits> = {}) {
   const folder = createFolder(onTestFinished);
   const file = join(folder, 'worker.mjs');
   writeFileSync(file, script);
@@ -38,26 +34,12 @@ function start(limits: Partial<WorkerThreadLimits> = {}, startWithin?: number) {
     },
     log,
     count: (name, labels) => counts.push([name, ...Object.values(labels)].join(' ')),
-    startWithin,
     onBlocked: () => undefined,
     limits: { restartFirst: 10, restartLongest: 10_000, ...limits },
   });
   onTestFinished(() => worker.end());
   return { worker, lines, counts };
 }
-
-const beat = { inFlight: [], memory: 0 };
-
-it.each([
-  ['a question', (worker: WorkerThread) => worker.calls.readChanges()],
-  ['something in the journal', async (worker: WorkerThread) => worker.wake()],
-])('starts before its time for %s', async (_, use) => {
-  const { worker } = start({}, 3_600_000);
-  worker.beat(beat);
-  expect(worker.state).toBe('starting');
-  await use(worker);
-  await until(() => worker.state === 'running', 'its start');
-});
 
 describe('a crashed desk worker', () => {
   it('is restarted, rejects questions until then, and reports its state', async () => {
