@@ -27,7 +27,6 @@ describe('a stranger', () => {
   });
 
   it.each([
-    ['X-Original-URL', '/desk'],
     ['X-Forwarded-User', 'ada'],
     ['Authorization', `Bearer ${ADA.token}`],
     ['Cookie', 'desk='],

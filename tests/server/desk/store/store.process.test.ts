@@ -137,22 +137,6 @@ describeStores('a store', (open) => {
     expect(await find(shown)).toMatchObject({ incident: shown });
   });
 
-  it('leads from an echo to the failure that it repeats, without counting it, unless its address is one of a server', async () => {
-    const failure = fullOf();
-    const { occurrence } = failure.failure;
-    const echo = { digest: '00000009', occurrence: '9F4W0R6B' };
-    const { find, ...desk } = await openWith(
-      failure,
-      fullOf({ ...echo, side: 'browser', echoOf: `${DIGEST}-${occurrence}` }),
-    );
-    expect(await find(echo)).toMatchObject({
-      incident: { digest: DIGEST, counts: { server: 1, browser: 0 } },
-      occurrence: { occurrence },
-    });
-    await desk.ingest(fullOf(echo));
-    expect(await find(echo)).toMatchObject({ incident: { digest: echo.digest }, occurrence: { side: 'server' } });
-  });
-
   it('keeps the files of builds, and deletes those of old builds', async () => {
     const { store, driver } = await open();
     const bytes = Buffer.from('const a = 1;\n'.repeat(100));

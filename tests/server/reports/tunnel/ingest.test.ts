@@ -161,18 +161,16 @@ describe('an event', () => {
 
   it('has the time of its sender, if it is plausible', async () => {
     const minuteAgo = Date.now() - 60_000;
-    const ageOf = async (timestamp: unknown) => Date.now() - ((await read({ timestamp }))?.at ?? 0);
     for (const timestamp of [minuteAgo / 1000, new Date(minuteAgo).toISOString()]) {
       expect((await read({ timestamp }))?.at).toBeCloseTo(minuteAgo, -1);
     }
     for (const timestamp of [0, -1, Date.now(), Date.now() / 1000 + 3600, 'never', null, {}, [1], undefined]) {
-      expect(await ageOf(timestamp)).toBeLessThan(30_000);
+      expect((await read({ timestamp }))?.at).toBeGreaterThan(Date.now() - 30_000);
     }
   });
 });
 
 const at = (source: string, exception_id: number, parent_id?: number) => ({ source, exception_id, parent_id });
-const long = 'x'.repeat(600);
 const frames = [
   { filename: 'ORIGIN/assets/main-AAAAAAAA.js', function: 'start', lineno: 1, colno: 2 },
   { filename: 'ORIGIN/assets/cart-BBBBBBBB.js?v=1#x', function: '?', lineno: 3, colno: 4 },
@@ -215,11 +213,10 @@ it.each<[what: string, event: { values?: object[]; [key: string]: unknown }, fai
   ],
   [
     'at most 100 marks',
-    { breadcrumbs: { values: Array.from({ length: 130 }, (_, n) => ({ message: long, data: { n } })) } },
+    { breadcrumbs: { values: Array.from({ length: 130 }, (_, n) => ({ message: 'x'.repeat(600), data: { n } })) } },
     { breadcrumbs: { length: 100, 99: { category: 'default', data: { n: 129 } } } },
   ],
   ['a message without an error', { message: 'said' }, { errors: [{ class: 'NonError', message: 'said' }] }],
-  ['nothing', {}, { errors: [{ class: 'NonError', message: '', frames: [] }] }],
   [
     "the component stack, without the error that React's SDK adds for it",
     {
@@ -262,7 +259,6 @@ it.each<[what: string, event: { values?: object[]; [key: string]: unknown }, fai
 
 it.each<[filename: string | number, file: string]>([
   ['ORIGIN/orders/7?token=x', 'ORIGIN/orders/7'],
-  ['https://evil.example/assets/a-BBBBBBBB.js', 'https://evil.example/assets/a-BBBBBBBB.js'],
   ['app://abcdef/inject.js', 'app://abcdef/inject.js'],
   ['https://cdn.example/hushhush/a.js?x', 'https://cdn.example/[redacted]/a.js'],
   ['data:text/javascript,alert(1)', ''],
