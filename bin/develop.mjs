@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { getSystemErrorName } from 'node:util';
-import { isProductFile } from '../build/develop/client-modules.mjs';
 import { createDevBuild, devFolder } from '../build/develop/dev-build.mjs';
 import { toDevError } from '../build/develop/dev-error.mjs';
 import { sendToServer } from '../build/develop/send-to-server.mjs';
 import { listExistingApp } from '../build/existing-app.mjs';
+import { isInProduct } from '../src/shared/whose-code.mjs';
 import { useEnvFile } from './env-file.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -143,7 +143,7 @@ async function serve() {
     if (name !== servedBuild || !isInSource || !isAlive(current)) {
       const next = takeSpare(lasting);
       // Pages already show an edit of a component, so the next edit can come before this server listens.
-      const areServers = files.length === 0 || files.some((file) => !isProductFile(file));
+      const areServers = files.length === 0 || files.some((file) => !isInProduct(file));
       spareTimer = setTimeout(prepareSpare, areServers ? spareAfterMs : 0, lasting);
       await exchange(next, name, build);
     } else {

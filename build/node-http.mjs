@@ -1,5 +1,6 @@
 import http from 'node:http';
-import { join, sep } from 'node:path';
+import { relative } from 'node:path';
+import { isInProduct } from '../src/shared/whose-code.mjs';
 
 /** Accessors that load Node's WebSocket client. The first also loads all of `undici`. */
 export const COSTLY = ['WebSocket', 'CloseEvent', 'MessageEvent'];
@@ -12,13 +13,12 @@ export const COSTLY = ['WebSocket', 'CloseEvent', 'MessageEvent'];
  * @returns {import('esbuild').Plugin}
  */
 export function nodeHttp(root) {
-  const product = join(root, 'src/server/product') + sep;
-  const own = join(root, 'src') + sep;
   return {
     name: 'node-http',
     setup({ onResolve, onLoad }) {
       onResolve({ filter: /^node:http$/ }, ({ kind, importer }) => {
-        const isOwn = importer.startsWith(own) && !importer.startsWith(product);
+        const file = relative(root, importer).replaceAll('\\', '/');
+        const isOwn = file.startsWith('src/') && !isInProduct(file);
         return kind === 'import-statement' && isOwn ? { path: 'http', namespace: 'node-http' } : undefined;
       });
       onLoad({ filter: /^http$/, namespace: 'node-http' }, () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
+import { isInProduct } from '../src/shared/whose-code.mjs';
 import { createCache } from './cache.mjs';
 import { toEngineStamp } from './stamp.mjs';
 
@@ -49,7 +50,7 @@ function toPackageTimes(root, { metafile }) {
 }
 
 function holdsProduct({ metafile }) {
-  return Object.keys(metafile.inputs).some((path) => /^src\/\w+\/product\//.test(path));
+  return Object.keys(metafile.inputs).some(isInProduct);
 }
 
 function withRelativePaths(root, { outputFiles, ...rest }) {

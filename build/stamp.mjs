@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isInProduct } from '../src/shared/whose-code.mjs';
 import * as destination from './destination.mjs';
 import { listExistingApp } from './existing-app.mjs';
 import { listFiles } from './files.mjs';
@@ -34,7 +35,7 @@ function listAllInputs(root) {
 export function toEngineStamp(root) {
   return hashFiles(
     root,
-    listInputs(root).filter((path) => !/^src\/\w+\/product\//.test(path)),
+    listInputs(root).filter((path) => !isInProduct(path)),
   );
 }
 

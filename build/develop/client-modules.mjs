@@ -2,21 +2,15 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import * as esbuild from 'esbuild';
+import { isInProduct } from '../../src/shared/whose-code.mjs';
 import { requireClientInputs } from '../client-inputs.mjs';
 import { baseNamespace, loadFromBase } from './base.mjs';
 import { compileModule } from './module-code.mjs';
 
-/** Folders whose modules can be replaced in open pages. */
-const productFolders = ['src/shared/product/', 'src/client/product/'];
 const urlFolder = '/_dev/modules/';
 /** Plugin data of imports that esbuild resolves. */
 const resolving = 'module';
 const codeLoaders = new Set(['js', 'jsx', 'ts', 'tsx']);
-
-/** @param {string} path relative to the root, of a module, a style sheet or an image */
-export function isProductFile(path) {
-  return productFolders.some((folder) => path.startsWith(folder));
-}
 
 /**
  * @typedef {object} Module
@@ -63,7 +57,7 @@ export function createClientModules(root, options, { wiring, table, outdir }) {
   const toUrl = (key) => `${toPath(key)}?v=${versions.get(key) ?? 0}`;
   const assetEnds = ['.css', '.json', ...Object.keys(options.loader ?? {})];
   const isAsset = (file) => assetEnds.some((end) => file.endsWith(end));
-  const isModule = (file) => file === wiring || (isProductFile(file) && !/\.c[jt]s$/.test(file) && !isAsset(file));
+  const isModule = (file) => file === wiring || (isInProduct(file) && !/\.c[jt]s$/.test(file) && !isAsset(file));
 
   function resolve(build, { path, importer, resolveDir }, attributes) {
     const request = { importer, resolveDir, kind: /** @type {const} */ ('import-statement'), with: attributes };
@@ -356,7 +350,7 @@ export function createClientModules(root, options, { wiring, table, outdir }) {
 
     /** The URLs of the modules that pages can exchange, by file. */
     listUrls() {
-      const live = [...modules].filter(([key, module]) => isProductFile(key) && module.facts);
+      const live = [...modules].filter(([key, module]) => isInProduct(key) && module.facts);
       return Object.fromEntries(live.map(([key]) => [key, toUrl(key)]));
     },
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
+import { isInProduct } from '../../src/shared/whose-code.mjs';
 import { product } from '../apps.mjs';
 import { browserTarget, bundleServer, clientOptions, serverParts } from '../bundles.mjs';
 import { buildClientApp, listClientFiles } from '../client-app.mjs';
@@ -12,7 +13,7 @@ import { reuse } from '../reuse.mjs';
 import { readRouteModules } from '../route-modules.mjs';
 import { createStyles } from '../styles.mjs';
 import { createBase } from './base.mjs';
-import { createClientModules, isProductFile } from './client-modules.mjs';
+import { createClientModules } from './client-modules.mjs';
 import { createServerLayers } from './server-layers.mjs';
 import { noteSourceTexts } from './source-texts.mjs';
 
@@ -129,7 +130,7 @@ export function createDevBuild(root) {
   }
 
   async function buildOthers(changed) {
-    if (builtOthers && changed.length > 0 && changed.every(isProductFile)) return builtOthers;
+    if (builtOthers && changed.length > 0 && changed.every(isInProduct)) return builtOthers;
     builtOthers = undefined;
     builtOthers = await Promise.all(
       destination.apps.map((app) =>

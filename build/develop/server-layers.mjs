@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import * as esbuild from 'esbuild';
+import { isInProduct } from '../../src/shared/whose-code.mjs';
 import { serverOptions } from '../bundles.mjs';
 import { baseNamespace, createBase, loadFromBase } from './base.mjs';
 
@@ -8,7 +9,6 @@ import { baseNamespace, createBase, loadFromBase } from './base.mjs';
 const entry = 'src/server/boot/develop.ts';
 const main = 'src/server/main.ts';
 const resolving = 'layer';
-const isProduct = (file) => /^src\/(?:server|shared)\/product\//.test(file);
 
 /**
  * Bundles the server in two layers, so that an edit of the product links only the product's own modules: the product, and
@@ -36,7 +36,7 @@ export function createServerLayers({ root, outdir, owner, styles }) {
     setup(build) {
       build.onResolve({ filter: /\/product\// }, ({ path, resolveDir }) => {
         const file = toRelative(join(resolveDir, path));
-        return isProduct(file) ? { path: `./${toName(file)}.js`, external: true } : undefined;
+        return isInProduct(file) ? { path: `./${toName(file)}.js`, external: true } : undefined;
       });
     },
   };
@@ -52,7 +52,7 @@ export function createServerLayers({ root, outdir, owner, styles }) {
         if (resolved.errors.length > 0) return undefined;
         const file = toRelative(resolved.path);
         const isFile = resolved.namespace === 'file' && !resolved.external;
-        const isBase = isFile && /\.[cm]?[jt]sx?$/.test(file) && !isProduct(file);
+        const isBase = isFile && /\.[cm]?[jt]sx?$/.test(file) && !isInProduct(file);
         if (isBase) baseFiles.add(file);
         found.set(path, isBase ? { path: file, namespace: baseNamespace } : undefined);
         return found.get(path);

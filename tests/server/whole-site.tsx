@@ -1,5 +1,5 @@
 import { DESK_LINKS } from '../../src/server/boot/desk/open-destination.ts';
-import { readBearer } from '../../src/server/engine/api/auth.ts';
+import { readBearer } from '../../src/server/engine/request/request-headers.ts';
 import { formBody } from '../../src/server/engine/api/body-limits.ts';
 import { resource } from '../../src/server/engine/api/resource.ts';
 import { createAsset, type PublicFile } from '../../src/server/engine/assets/public-files.ts';

@@ -12,6 +12,7 @@ import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import type { PageSteps } from '../../src/server/engine/pages/page-handlers.ts';
 import { createOrigins } from '../../src/server/engine/protection/origins.ts';
 import { createProxyTrust } from '../../src/server/engine/protection/proxy-trust.ts';
+import { SECURITY_HEADERS } from '../../src/server/engine/protection/security-headers.ts';
 import { requestInfo } from '../../src/server/engine/request/request-info.ts';
 import { MAX_CONNECTIONS } from '../../src/server/limits.ts';
 import { noPathScrubber, noScrubber } from './unguarded.ts';
@@ -22,7 +23,8 @@ export interface TestAppOptions extends Partial<AppDeps> {
 }
 
 /** Server options for tests: no proxy is trusted, and connection limits are as in production. */
-export const TEST_SERVER: Pick<HttpServerOptions, 'limits' | 'trust'> = {
+export const TEST_SERVER: Pick<HttpServerOptions, 'limits' | 'trust' | 'headers'> = {
+  headers: SECURITY_HEADERS,
   limits: toConnectionLimits(MAX_CONNECTIONS),
   trust: createProxyTrust(),
 };

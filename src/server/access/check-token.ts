@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { Minute } from '../../shared/units.ts';
-import { readBearer } from '../engine/api/auth.ts';
 import type { MayRead } from '../engine/monitoring/may-read.ts';
+import { readBearer } from '../engine/request/request-headers.ts';
 import { requestInfo } from '../engine/request/request-info.ts';
 import { expandIPv6 } from '../engine/request/to-sender.ts';
 import type { OperatorToken, OperatorTokens } from './operator-tokens.ts';

@@ -1,3 +1,4 @@
+import { isInProduct } from '../../shared/whose-code.mjs';
 import { START_ERRORS } from '../destination.ts';
 import { ListenError } from '../engine/connection/listen.ts';
 import { onStopSignal } from '../engine/connection/stop.ts';
@@ -37,5 +38,5 @@ export async function startOrExit(dist: string, start: () => Promise<void>): Pro
 function findProductFile({ stack = '', message }: Error, dist: string): string | undefined {
   const table = loadLocationTable(dist);
   const paths = parseStack(stack, { dist }, message).map((frame) => table.find(frame)?.path);
-  return paths.find((path) => path?.startsWith('src/server/product/'));
+  return paths.find((path) => path !== undefined && isInProduct(path));
 }

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { InFlightRequest } from '../engine/connection/in-flight.ts';
 import type { Failure } from '../engine/errors/failure.ts';
-import type { Count } from '../engine/monitoring/metrics.ts';
+import type { Count } from '../engine/monitoring/counters.ts';
 import type { DeskLog } from './desk-log.ts';
 import { type FileLock, takeLock } from './file-lock.ts';
 import { createJournal } from './ingest/journal.ts';

@@ -1,10 +1,14 @@
-import type { Config } from '../config.ts';
 import type { FailureLinks } from '../engine/errors/failure.ts';
-import type { Count } from '../engine/monitoring/metrics.ts';
+import type { Count } from '../engine/monitoring/counters.ts';
+import type { Dsn } from './dsn.ts';
 import type { Sentry } from './sentry.ts';
 
 interface OpenSentryOptions {
-  readonly config: Config;
+  readonly config: {
+    readonly sentryDsn: Dsn | undefined;
+    readonly sentryEnvironment: string;
+    readonly publicOrigins: readonly string[];
+  };
   readonly debugIds?: Readonly<Record<string, string>> | undefined;
   readonly count: Count;
   readonly toUrl: FailureLinks['toUrl'];

@@ -1,6 +1,5 @@
 import { MAX_EVENT_BYTES } from '../../shared/engine/limits.ts';
 import {
-  type Breadcrumb,
   type ErrorRecord,
   type Failure,
   type FailureLinks,
@@ -9,6 +8,7 @@ import {
   toAddress,
 } from '../engine/errors/failure.ts';
 import { cutText, trimFailure } from '../engine/errors/trim.ts';
+import type { Breadcrumb } from '../engine/request/request-info.ts';
 
 export interface SentryEventOptions {
   /** `production`, `staging`. */

@@ -2,7 +2,7 @@ import { makeOfflineTransport } from '@sentry/core';
 import { type ErrorEvent, makeNodeTransport, NodeClient, type NodeOptions, Scope } from '@sentry/node';
 import { Second } from '../../shared/units.ts';
 import type { Failure, Reporter } from '../engine/errors/failure.ts';
-import type { Count } from '../engine/monitoring/metrics.ts';
+import type { Count } from '../engine/monitoring/counters.ts';
 import type { Upstream } from '../reports/tunnel/report-parts.ts';
 import type { Dsn } from './dsn.ts';
 import { type SentryEvent, type SentryEventOptions, toSentryEvent } from './sentry-event.ts';

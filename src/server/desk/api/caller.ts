@@ -2,9 +2,10 @@ import type { Request, RequestHandler } from 'express';
 import { Second } from '../../../shared/units.ts';
 import type { CheckToken } from '../../access/check-token.ts';
 import type { Operator } from '../../access/operator-tokens.ts';
-import { type Auth, readBearer } from '../../engine/api/auth.ts';
+import type { Auth } from '../../engine/api/auth.ts';
 import { DOCUMENT_PATH, REFERENCE_PATH } from '../../engine/api/mount-api.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
+import { readBearer } from '../../engine/request/request-headers.ts';
 import { requestInfo } from '../../engine/request/request-info.ts';
 
 /** The holder of a token. The name is recorded with changes. */

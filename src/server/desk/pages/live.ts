@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { LIVE_EVENT, LIVE_PATH } from '../../../shared/desk/live.ts';
-import { API_POLICY } from '../../engine/protection/content-policy.ts';
+import { API_POLICY } from '../../engine/errors/problem.ts';
 import { isOfThisSite } from '../../engine/protection/cross-site.ts';
 import type { Origins } from '../../engine/protection/origins.ts';
 import { onClose } from '../../engine/request/on-close.ts';

@@ -1,5 +1,5 @@
 import type { BreadcrumbShape } from '../../../shared/desk/shapes.ts';
-import type { Breadcrumb } from '../../engine/errors/failure.ts';
+import type { Breadcrumb } from '../../engine/request/request-info.ts';
 import { toLine, toPairs } from './to-pairs.ts';
 
 /** Presents a breadcrumb. A breadcrumb without a message, as SDKs record them, gets one from its data. */

@@ -1,4 +1,5 @@
 import type { ErrorShape, FrameShape } from '../../../shared/desk/shapes.ts';
+import { isProductCode } from '../../../shared/whose-code.mjs';
 import type { ErrorRecord } from '../../engine/errors/failure.ts';
 import { fillLink } from '../links.ts';
 import type { SourceLine } from '../store/find-commit.ts';
@@ -40,7 +41,7 @@ export function listPlaces({ resolved = [] }: StoredFailure): SourceLine[] {
   return resolved
     .toReversed()
     .flat()
-    .filter(({ file, line, own }) => own && line > 0 && !isEngineFile(file))
+    .filter(({ file, line, own }) => own && line > 0 && isProductCode(file))
     .map(({ file, line }) => ({ file, line }));
 }
 
@@ -53,11 +54,6 @@ function toFrameText({ file, line, column, function: name, async: isAsync }: Res
   return `    at ${isAsync ? 'async ' : ''}${name ? `${name} (${place})` : place}`;
 }
 
-/** Whether a file belongs to Spillway and not to the application. */
-export function isEngineFile(file: string): boolean {
-  return /^src\/(?!\w+\/product\/)/.test(file);
-}
-
 function presentFrame(frame: ResolvedFrame, failure: StoredFailure, sourceLink: string | undefined): FrameShape {
   const { file, line, column, own, context } = frame;
   const { release, build } = failure;
@@ -67,7 +63,7 @@ function presentFrame(frame: ResolvedFrame, failure: StoredFailure, sourceLink: 
     column,
     function: frame.function,
     isOwn: own,
-    isEngine: isEngineFile(file),
+    isEngine: !isProductCode(file),
     isAsync: frame.async === true,
     ...(own && sourceLink && { link: fillLink(sourceLink, { file, line, column, release, build }, { isPath: true }) }),
     ...(context && { source: { start: context.start, lines: dedent(context.lines) } }),

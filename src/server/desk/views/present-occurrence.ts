@@ -1,9 +1,10 @@
 import type { ComponentShape, FullShape, OccurrenceShape } from '../../../shared/desk/shapes.ts';
+import { isProductCode } from '../../../shared/whose-code.mjs';
 import type { FailureOrigin } from '../../engine/errors/failure.ts';
 import { type DeskLinks, fillLink } from '../links.ts';
 import type { Occurrence, ResolvedFrame, StoredFailure } from '../store/records.ts';
 import { presentBreadcrumb } from './present-breadcrumb.ts';
-import { isEngineFile, presentErrors, toStackText } from './present-errors.ts';
+import { presentErrors, toStackText } from './present-errors.ts';
 import { presentRequest } from './present-request.ts';
 import { presentStory, toUntold } from './present-story.ts';
 import { presentTest } from './present-test.ts';
@@ -65,5 +66,5 @@ function presentWhole(failure: StoredFailure, links: DeskLinks): FullShape {
 
 /** Presents a component. An element has only a name. Without source maps, the name is the minified one. */
 function presentComponent({ file, line, function: name, own }: ResolvedFrame): ComponentShape {
-  return { name, place: line > 0 ? `${file}:${line}` : file, isOwn: own && !isEngineFile(file) };
+  return { name, place: line > 0 ? `${file}:${line}` : file, isOwn: own && isProductCode(file) };
 }

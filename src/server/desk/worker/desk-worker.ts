@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Count } from '../../engine/monitoring/metrics.ts';
+import type { Count } from '../../engine/monitoring/counters.ts';
 import type { DeskLog } from '../desk-log.ts';
 import {
   BEAT_INTERVAL,

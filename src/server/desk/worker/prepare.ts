@@ -1,3 +1,4 @@
+import { isProductCode } from '../../../shared/whose-code.mjs';
 import { createDigest } from '../../engine/errors/digest/create-digest.ts';
 import type { Failure } from '../../engine/errors/failure.ts';
 import { cutText, MAX_TITLE_LENGTH } from '../../engine/errors/trim.ts';
@@ -6,7 +7,6 @@ import type { JournalEntry } from '../ingest/journal-entry.ts';
 import type { PreparedEntry } from '../store/ingest/batch.ts';
 import type { StoredFailure } from '../store/records.ts';
 import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
-import { isEngineFile } from '../views/present-errors.ts';
 import type { BuildFiles } from './maps/build-files.ts';
 import type { MapReader } from './maps/map-reader.ts';
 
@@ -63,6 +63,6 @@ function withComponent(failure: StoredFailure): StoredFailure {
   if (kind !== 'hydration') return failure;
   const end = components.findIndex(({ file }) => file.endsWith('engine/routing/route-view.tsx'));
   const inPage = components.slice(0, end < 0 ? undefined : end);
-  const found = inPage.find(({ file, line, own }) => own && line > 0 && !isEngineFile(file));
+  const found = inPage.find(({ file, line, own }) => own && line > 0 && isProductCode(file));
   return found ? { ...failure, site: { path: found.file, function: found.function, detail: '' } } : failure;
 }

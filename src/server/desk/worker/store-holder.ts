@@ -1,5 +1,5 @@
 import { Minute } from '../../../shared/units.ts';
-import type { Count } from '../../engine/monitoring/metrics.ts';
+import type { Count } from '../../engine/monitoring/counters.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { RETRY_FIRST, RETRY_LONGEST } from '../limits.ts';
 import { QueryFailedError, StoreAwayError } from '../store/sql.ts';

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { Second } from '../../../shared/units.ts';
-import type { Count } from '../../engine/monitoring/metrics.ts';
+import type { Count } from '../../engine/monitoring/counters.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { Heartbeat } from '../store/process-table.ts';
 import type { RetentionReport } from '../store/retention.ts';

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import type { Count } from '../../engine/monitoring/metrics.ts';
+import type { Count } from '../../engine/monitoring/counters.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { dropSegments } from '../ingest/segments.ts';
 import { BATCH_BYTES, GATHER_TIME, MAX_BATCH_TRIES, RETRY_FIRST, RETRY_LONGEST } from '../limits.ts';

@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 import { HttpError } from '../errors/http-error.ts';
+import { readBearer } from '../request/request-headers.ts';
 
 /** Who calls the API. Limits count by the id. */
 export interface Caller {
@@ -17,13 +17,6 @@ export interface Auth<Who extends Caller = Caller> {
 }
 
 type Found<Who> = Who | undefined | Promise<Who | undefined>;
-
-const BEARER = /^Bearer +([\x21-\x7e]{1,500}) *$/i;
-
-/** Returns the token of `Authorization: Bearer`. */
-export function readBearer({ headers }: IncomingMessage): string | undefined {
-  return BEARER.exec(headers.authorization ?? '')?.[1];
-}
 
 /**
  * Callers send a token: `Authorization: Bearer …`. Without one, or with an unknown one, the response is 401 (RFC 6750).

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { Millisecond, Second } from '../../../shared/units.ts';
 import { ADDRESS_SHARE, MAX_CONNECTIONS, RESERVED_FILES } from '../../limits.ts';
-import type { Count } from '../monitoring/metrics.ts';
+import type { Count } from '../monitoring/counters.ts';
 import type { ProxyTrust } from '../protection/proxy-trust.ts';
 import { sayOnce } from '../request/say-once.ts';
 import { toSender } from '../request/to-sender.ts';

@@ -1,9 +1,15 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { Server as NetServer } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Millisecond } from '../../../shared/units.ts';
 import type { Connections } from './connections.ts';
-import type { UpgradedSockets } from './upgrades.ts';
+
+/** The sockets that no longer speak HTTP. */
+export interface UpgradedSockets {
+  has(socket: Socket): boolean;
+  /** Sends 1001 to each of them, and closes those that do not answer. */
+  closeAll(): void;
+}
 
 interface DrainOptions {
   readonly server: Server;

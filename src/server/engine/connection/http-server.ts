@@ -1,16 +1,16 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import * as limits from '../../limits.ts';
 import { describeStatus } from '../errors/http-error.ts';
-import type { Count } from '../monitoring/metrics.ts';
+import type { Count } from '../monitoring/counters.ts';
 import type { ProxyTrust } from '../protection/proxy-trust.ts';
-import { type HeaderList, SECURITY_HEADERS } from '../protection/security-headers.ts';
 import { sendText } from '../request/send-body.ts';
 import type { Step } from '../request/step.ts';
 import { type ConnectionLimits, type Connections, trackConnections } from './connections.ts';
 import { drainUnreadBodies } from './unread-bodies.ts';
-import { endWith } from './upgrades.ts';
+
+export type HeaderList = readonly (readonly [name: string, value: string])[];
 
 export interface HttpServer {
   readonly server: Server;
@@ -40,12 +40,12 @@ export interface HttpServerOptions {
   readonly count?: Count | undefined;
   readonly times?: ConnectionTimes;
   /** Headers of the responses that no step sends. */
-  readonly headers?: HeaderList | undefined;
+  readonly headers: HeaderList;
 }
 
 /** Creates a server with a limit on every wait, whose parser errors carry the security headers too. */
 export function createHttpServer(listener: RequestListener, options: HttpServerOptions): HttpServer {
-  const { log, count, times = TIMES, headers = SECURITY_HEADERS } = options;
+  const { log, count, times = TIMES, headers } = options;
   const server = createServer({
     headersTimeout: Math.min(limits.HEADERS_TIMEOUT, times.request),
     requestTimeout: times.request,
@@ -116,4 +116,17 @@ function toStatus(code: string | undefined): number {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 408;
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 413;
   return 400;
+}
+
+/**
+ * Writes a whole reply to a bare socket and closes it, even if the peer does not close its side. The body is empty:
+ * the request can be a HEAD, even if it broke before its method could be read.
+ */
+export function endWith(socket: Socket, status: number, headers: HeaderList, more: HeaderList = []): void {
+  const lines = [...more, ...headers].map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  socket.write(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n` +
+      `Content-Length: 0\r\nCache-Control: no-store\r\n${lines}\r\n`,
+  );
+  socket.destroySoon();
 }

@@ -1,4 +1,4 @@
-import { type IncomingMessage, type Server, ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import express, { type Request, type RequestHandler } from 'express';
@@ -12,16 +12,13 @@ import { hostCheck } from '../protection/host-check.ts';
 import { normalizeUrl } from '../protection/normalize-url.ts';
 import type { Origins } from '../protection/origins.ts';
 import type { ProxyTrust } from '../protection/proxy-trust.ts';
-import {
-  type HeaderList,
-  SECURITY_HEADERS,
-  securityHeaders,
-  toSecurityHeaders,
-} from '../protection/security-headers.ts';
+import { securityHeaders, toSecurityHeaders } from '../protection/security-headers.ts';
 import { requestId } from '../request/request-id.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { chain, type Step } from '../request/step.ts';
 import type { Connections } from './connections.ts';
+import type { UpgradedSockets } from './drain.ts';
+import { endWith } from './http-server.ts';
 
 /**
  * Takes over a socket: answers the handshake and speaks WebSocket from then on, for example with the package `ws`.
@@ -46,13 +43,6 @@ interface UpgradeOptions {
   readonly log: Logger;
   readonly scrubPath: ScrubPath;
   readonly funnel: Funnel;
-}
-
-/** The sockets that no longer speak HTTP. */
-export interface UpgradedSockets {
-  has(socket: Socket): boolean;
-  /** Sends 1001 to each of them, and closes those that do not answer. */
-  closeAll(): void;
 }
 
 /** A close frame with the code 1001, "going away", unmasked as from a server (RFC 6455, section 5.5.1). */
@@ -189,22 +179,4 @@ function sameSite(origins: Origins, log: Logger, covers: (path: string) => boole
     notice(req);
     refuseOtherSite(req, res);
   };
-}
-
-/**
- * Writes a whole reply to a bare socket and closes it, even if the peer does not close its side. The body is empty:
- * the request can be a HEAD, even if it broke before its method could be read.
- */
-export function endWith(
-  socket: Socket,
-  status: number,
-  headers: HeaderList = SECURITY_HEADERS,
-  more: HeaderList = [],
-): void {
-  const lines = [...more, ...headers].map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  socket.write(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n` +
-      `Content-Length: 0\r\nCache-Control: no-store\r\n${lines}\r\n`,
-  );
-  socket.destroySoon();
 }

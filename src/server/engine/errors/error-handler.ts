@@ -2,16 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import type { PageError } from '../../../shared/engine/wire/payload.ts';
 import { isLinkPrefetch } from '../pages/page-url.ts';
-import { API_POLICY } from '../protection/content-policy.ts';
 import { isApiPath } from '../request/api-path.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendBody } from '../request/send-body.ts';
 import type { ErrorHandler } from '../request/step.ts';
-import { read } from './digest/read-error.ts';
+import { read } from '../request/thrown.ts';
 import type { Funnel } from './funnel.ts';
 import { statusOf } from './http-error.ts';
 import { PLAIN_PAGE_POLICY, renderLastResort } from './last-resort.ts';
-import { sendProblem } from './problem.ts';
+import { API_POLICY, sendProblem } from './problem.ts';
 
 interface ErrorHandlerOptions {
   readonly funnel: Funnel;

@@ -1,3 +1,5 @@
+import type { Breadcrumb } from '../request/request-info.ts';
+
 /** Where a failure happened. It is not part of the digest: a bug that is reached in two ways is one incident. */
 export type FailureOrigin =
   | 'loader'
@@ -68,17 +70,6 @@ export interface FrameLocation {
   readonly function: string;
   /** The `throw` statement, or the property that was missing. */
   readonly detail: string;
-}
-
-export interface Breadcrumb {
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  /** `fetch`, `navigation`, `ui.click`, `console`, `log`: Sentry's words. */
-  readonly category: string;
-  readonly message: string;
-  readonly level?: 'debug' | 'info' | 'warning' | 'error';
-  /** Few and short values. For a line of the log, its fields. */
-  readonly data?: Readonly<Record<string, unknown>>;
 }
 
 /** The type of a posted field, with its value if `reporting.keep` lists its name. */

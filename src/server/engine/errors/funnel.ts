@@ -3,10 +3,11 @@ import { type ControlFlowResponse, isControlFlow } from '../../../shared/engine/
 import type { PageError } from '../../../shared/engine/wire/payload.ts';
 import { RETRY_HEADER } from '../../../shared/engine/wire/protocol.ts';
 import { Second } from '../../../shared/units.ts';
-import type { Count } from '../monitoring/metrics.ts';
+import type { Count } from '../monitoring/counters.ts';
 import { currentRequest } from '../request/request-info.ts';
+import { read } from '../request/thrown.ts';
 import { createFailureRecorder, type FailureContext, type Recorded, type RecorderOptions } from './create-failure.ts';
-import { causesOf, read, readError } from './digest/read-error.ts';
+import { causesOf, readError } from './digest/read-error.ts';
 import {
   type Failure,
   type FailureKind,

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { PageError, PageErrorKind } from '../../../shared/engine/wire/payload.ts';
-import { isError, read } from './digest/read-error.ts';
+import { isError, read } from '../request/thrown.ts';
 
 /**
  * An error that the request caused; it is never reported. Its message is written for the visitor, and is shown for any

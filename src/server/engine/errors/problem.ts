@@ -7,6 +7,9 @@ import { describeStatus } from './http-error.ts';
 /** The media type of errors under `/api` (RFC 9457). */
 export const PROBLEM_TYPE = 'application/problem+json';
 
+/** For responses that are not pages: they load nothing and cannot be framed. */
+export const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
+
 /** @param instance the URL that shows the failure */
 export function presentProblem(error: PageError, instance?: string): Problem {
   return {

@@ -1,7 +1,8 @@
 import { server } from '../../../shared/engine/reporting/report.ts';
+import type { Breadcrumb } from '../request/request-info.ts';
 import { currentRequest } from '../request/request-info.ts';
 import type { ServerReportOptions } from './create-failure.ts';
-import type { Breadcrumb, Failure } from './failure.ts';
+import type { Failure } from './failure.ts';
 import type { Funnel } from './funnel.ts';
 
 /** One for the process, because timers and jobs report too, and nothing passes anything to them. */

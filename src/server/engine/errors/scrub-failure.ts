@@ -1,4 +1,5 @@
-import type { Breadcrumb, ErrorRecord, Failure, RequestRecord, StackFrame } from './failure.ts';
+import type { Breadcrumb } from '../request/request-info.ts';
+import type { ErrorRecord, Failure, RequestRecord, StackFrame } from './failure.ts';
 import type { Scrubber } from './scrub.ts';
 
 /**

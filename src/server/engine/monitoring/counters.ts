@@ -72,3 +72,10 @@ export type CounterLabels<Name extends CounterName> = (typeof COUNTERS)[Name] ex
 }
   ? Readonly<Record<Label, string>>
   : Readonly<Record<never, string>>;
+
+/**
+ * Adds to a counter in the metrics.
+ *
+ * @param labels few and bounded: never values that a visitor sent
+ */
+export type Count = <Name extends CounterName>(name: Name, labels: CounterLabels<Name>, by?: number) => void;

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { METHODS } from '../request/request-spans.ts';
-import { COUNTERS, type CounterLabels, type CounterName, type CounterWords } from './counters.ts';
+import { COUNTERS, type Count, type CounterName, type CounterWords } from './counters.ts';
 
 /** A reply that has ended. */
 interface EndedRequest {
@@ -124,10 +124,3 @@ function toKey(name: string, labels: Readonly<Record<string, unknown>>): string 
   const pairs = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
   return pairs.length === 0 ? name : `${name}{${pairs.join(',')}}`;
 }
-
-/**
- * Adds to a counter in the metrics.
- *
- * @param labels few and bounded: never values that a visitor sent
- */
-export type Count = <Name extends CounterName>(name: Name, labels: CounterLabels<Name>, by?: number) => void;

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
-import type { ProductReporting } from '../product.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sayOnce } from '../request/say-once.ts';
 import type { Step } from '../request/step.ts';
@@ -9,7 +8,7 @@ import type { Step } from '../request/step.ts';
 const MAX_ID_LENGTH = 200;
 
 interface VisitorIdOptions {
-  readonly visitorId: NonNullable<ProductReporting['visitorId']>;
+  readonly visitorId: (request: IncomingMessage) => string | undefined;
   readonly log: Pick<Logger, 'warn'>;
 }
 

@@ -1,4 +1,3 @@
-import type { Config } from '../../config.ts';
 import type { MailServer, SendMail } from './send-mail.ts';
 
 /** Sends mail through a server. The code for it is loaded with the first mail. */
@@ -10,7 +9,12 @@ export function loadSendMail(server: MailServer): SendMail {
   };
 }
 
+interface MailSettings {
+  readonly smtpUrl?: string | undefined;
+  readonly mailFrom?: string | undefined;
+}
+
 /** Returns a function that sends mail through `SMTP_URL` from `MAIL_FROM`; undefined if they are not set. */
-export function createMailer({ smtpUrl, mailFrom }: Config): SendMail | undefined {
+export function createMailer({ smtpUrl, mailFrom }: MailSettings): SendMail | undefined {
   return smtpUrl === undefined || mailFrom === undefined ? undefined : loadSendMail({ smtpUrl, from: mailFrom });
 }

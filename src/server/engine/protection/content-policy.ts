@@ -32,9 +32,6 @@ export interface ContentPolicy {
 /** The block with the URLs of the modules that `bootScript` inserts: `["/assets/main-X7K2.js"]`. */
 export const BOOT_ID = 'spillway-boot';
 
-/** For responses that are not pages: they load nothing and cannot be framed. */
-export const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
-
 /**
  * With `strict-dynamic`, neither an integrity attribute nor a hash lets a module load its imports, but a trusted script
  * can insert modules that do. So a cached page, which cannot have a nonce, starts with this classic inline script,

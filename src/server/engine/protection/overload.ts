@@ -4,7 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import { MiB } from '../../../shared/units.ts';
 import { VisitorGone } from '../errors/http-error.ts';
-import type { Count } from '../monitoring/metrics.ts';
+import type { Count } from '../monitoring/counters.ts';
 import { toPageUrl } from '../pages/page-url.ts';
 import { isApiPath } from '../request/api-path.ts';
 import { requestInfo } from '../request/request-info.ts';

@@ -1,9 +1,10 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import helmet from 'helmet';
+import type { HeaderList } from '../connection/http-server.ts';
+import { API_POLICY } from '../errors/problem.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { Step } from '../request/step.ts';
-import { API_POLICY } from './content-policy.ts';
 import type { Origins } from './origins.ts';
 
 /** Turns off everything that Spillway's pages do not need. A product can set this header in its steps. */
@@ -28,8 +29,6 @@ const PERMISSIONS = [
   .join(', ');
 
 const STRICT_TRANSPORT = ['Strict-Transport-Security', 'max-age=31536000; includeSubDomains'] as const;
-
-export type HeaderList = readonly (readonly [name: string, value: string])[];
 
 /** Name and value of each header that every reply carries, including parser errors. */
 export const SECURITY_HEADERS: HeaderList = [

@@ -74,3 +74,10 @@ function rewriteHeader(req: IncomingMessage, name: string, rewrite: (value: stri
   }
   req.rawHeaders = kept;
 }
+
+const BEARER = /^Bearer +([\x21-\x7e]{1,500}) *$/i;
+
+/** Returns the token of `Authorization: Bearer`. */
+export function readBearer({ headers }: IncomingMessage): string | undefined {
+  return BEARER.exec(headers.authorization ?? '')?.[1];
+}

@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { MAX_BREADCRUMBS } from '../../../shared/engine/limits.ts';
-import type { Breadcrumb, Failure } from '../errors/failure.ts';
 import { drawRandom } from './random.ts';
 import type { RequestSpans } from './request-spans.ts';
 import type { Timings } from './timings.ts';
@@ -15,6 +14,17 @@ export interface Trace {
   readonly sampled: boolean;
   /** 16 hexadecimal digits: the span that outgoing requests belong to, if spans are recorded. */
   readonly spanId?: string;
+}
+
+export interface Breadcrumb {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** `fetch`, `navigation`, `ui.click`, `console`, `log`: Sentry's words. */
+  readonly category: string;
+  readonly message: string;
+  readonly level?: 'debug' | 'info' | 'warning' | 'error';
+  /** Few and short values. For a line of the log, its fields. */
+  readonly data?: Readonly<Record<string, unknown>>;
 }
 
 /** Lines that are kept of a request (count). */
@@ -52,7 +62,7 @@ export class RequestInfo {
   /** Set if the response shows a failure. */
   digest: string | undefined;
   /** The product's tags for failures of this request. */
-  tags: Failure['tags'];
+  tags: Readonly<Record<string, string>> | undefined;
   /** The visitor is an operator, as the store confirmed at most 2 s ago. */
   isOperator = false;
   /**

@@ -3,7 +3,7 @@ import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
 import { Second } from '../../../shared/units.ts';
 import type { Failure, FailureKind, StackFrame } from '../../engine/errors/failure.ts';
 import { trimFailure } from '../../engine/errors/trim.ts';
-import type { Count } from '../../engine/monitoring/metrics.ts';
+import type { Count } from '../../engine/monitoring/counters.ts';
 import { toFrameFile } from './event-errors.ts';
 import { toEventId } from './event-to-failure.ts';
 import type { NewIncidents, TokenBuckets } from './memory.ts';

@@ -3,8 +3,9 @@ import { MAX_BREADCRUMBS, MAX_VALUE_LENGTH } from '../../../shared/engine/limits
 import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
 import { REPORT_TAGS } from '../../../shared/engine/reporting/browser-report.ts';
 import { Day, Hour, Minute, Second } from '../../../shared/units.ts';
-import type { Breadcrumb, Failure, FailureKind, RequestRecord } from '../../engine/errors/failure.ts';
+import type { Failure, FailureKind, RequestRecord } from '../../engine/errors/failure.ts';
 import { trimFailure } from '../../engine/errors/trim.ts';
+import type { Breadcrumb } from '../../engine/request/request-info.ts';
 import { readEventErrors } from './event-errors.ts';
 import { isRecord, type JsonRecord, toLine, toList, toRecord } from './report-json.ts';
 import { type FailureParts, type KnownBuild, type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';

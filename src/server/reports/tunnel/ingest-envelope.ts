@@ -1,7 +1,7 @@
 import { isNotFoundTransaction, noiseOf } from '../../../shared/engine/reporting/ignored-errors.ts';
 import { MiB } from '../../../shared/units.ts';
 import type { Failure } from '../../engine/errors/failure.ts';
-import type { Count } from '../../engine/monitoring/metrics.ts';
+import type { Count } from '../../engine/monitoring/counters.ts';
 import { type Envelope, parseEnvelope } from './envelope.ts';
 import { findBuild, toEventId, toFailure } from './event-to-failure.ts';
 import type { Echoes, NewIncidents, RecentIds } from './memory.ts';

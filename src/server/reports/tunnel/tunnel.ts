@@ -10,7 +10,7 @@ import type { Failure, FailureLinks } from '../../engine/errors/failure.ts';
 import { HttpError, isVisitorGone } from '../../engine/errors/http-error.ts';
 import { listRequestSecrets } from '../../engine/errors/scrub/secret-values.ts';
 import type { Scrubber } from '../../engine/errors/scrub.ts';
-import type { Count } from '../../engine/monitoring/metrics.ts';
+import type { Count } from '../../engine/monitoring/counters.ts';
 import { isOfThisSite } from '../../engine/protection/cross-site.ts';
 import type { Origins } from '../../engine/protection/origins.ts';
 import { refuse } from '../../engine/request/refuse.ts';

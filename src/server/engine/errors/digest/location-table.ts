@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { isProductCode } from '../../../../shared/whose-code.mjs';
 import { waitUntilBuilt } from '../../assets/unfinished-build.ts';
 import type { FrameLocation, StackFrame } from '../failure.ts';
 
@@ -217,11 +218,7 @@ function toFunctionName(name: string): string {
 
 function homeOf(path: string): Home {
   if (path.startsWith('node_modules/')) return 'dependency';
-  if (!/^(?:src|tests)\//.test(path)) return 'own';
-  const [, side = '', family = '', ...rest] = path.split('/');
-  if (!/^(?:server|client|shared)$/.test(side)) return 'own';
-  // Files in the side's top folder join engine and product: `main.ts`, `app.ts`.
-  return /^(?:engine|boot|sentry)$/.test(family) || rest.length === 0 ? 'engine' : 'own';
+  return isProductCode(path) ? 'own' : 'engine';
 }
 
 /**

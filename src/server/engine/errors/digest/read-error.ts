@@ -1,5 +1,5 @@
-import { types } from 'node:util';
 import { KiB } from '../../../../shared/units.ts';
+import { isError, read } from '../../request/thrown.ts';
 import { cutAtWord } from '../cut-at-word.ts';
 import type { ErrorRecord } from '../failure.ts';
 import type { FramePaths } from './frame-file.ts';
@@ -85,23 +85,6 @@ export function causesOf(error: unknown): unknown[] {
     chain.push(cause);
   }
   return chain;
-}
-
-export function isError(value: unknown): value is Error {
-  try {
-    return types.isNativeError(value) || value instanceof Error;
-  } catch {
-    return false; // a revoked Proxy
-  }
-}
-
-/** Reads a property of an untrusted value; undefined if reading it throws. */
-export function read(value: unknown, key: string): unknown {
-  try {
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function readString(value: unknown, key: string): string {

@@ -27,11 +27,13 @@ describe('a source file that runs without a build', () => {
 
   it.each([
     ['src/server/product/cart.ts', 'own'],
-    ['src/shared/lib/cart.ts', 'own'],
     ['src/lib/cart.ts', 'own'],
+    ['legacy/app.js', 'own'],
+    ['tests/server/product/cart.test.ts', 'own'],
     ['src/server/engine/pages/page-handlers.ts', 'engine'],
-    ['src/server/sentry/sentry.ts', 'engine'],
+    ['src/server/desk/desk.ts', 'engine'],
     ['src/server/main.ts', 'engine'],
+    ['tests/server/cart.test.ts', 'engine'],
     ['node_modules/@scope/pkg/lib/index.js', 'dependency'],
   ])('%s is of the kind %s', (file, home) => {
     expect(find(file)?.home).toBe(home);
