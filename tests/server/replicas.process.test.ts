@@ -3,13 +3,12 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openPostgres } from '../../src/server/desk/store/postgres.ts';
 import { toAddress } from '../../src/server/engine/errors/failure.ts';
-import { createFailure, openTestDesk } from '../support/desk.ts';
+import { createFailure } from '../support/desk.ts';
 import { type E2eServer, startServer } from '../support/e2e-server.ts';
 import { createFolder } from '../support/folder.ts';
-import { createTestLog } from '../support/test-log.ts';
 import { createEvent, writeEnvelope } from '../support/tunnel-site.ts';
+import { useDesk } from '../support/use-desk.ts';
 import { usePostgres } from '../support/use-postgres.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
@@ -25,8 +24,7 @@ describe('two replicas on one PostgreSQL', () => {
     await Promise.all([one, two].map((site) => expect.poll(() => storeOf(site), PATIENCE).toBe('reachable')));
 
     const cookie = await signIn(one);
-    expect(await open(two, '/desk', cookie)).toMatchObject({ status: 200 });
-    expect((await open(two, '/desk', '')).status).toBe(401);
+    expect((await open(two, '/desk', cookie)).status).toBe(200);
 
     const digest = await report(one);
     expect(await report(two)).toBe(digest);
@@ -56,36 +54,26 @@ describe('two replicas on one PostgreSQL', () => {
 describe('a release and its predecessor on one PostgreSQL', () => {
   it('work side by side if the new one only adds to the schema, and the old one still works afterwards', async () => {
     const databaseUrl = await postgres.createDatabase();
-    const later = laterRelease(`{ version: 99, statements: () => [
+    const workerFile = laterRelease(`{ version: 99, statements: () => [
       "ALTER TABLE desk_incidents ADD COLUMN owner TEXT NOT NULL DEFAULT 'nobody'",
       'CREATE TABLE desk_owners (name TEXT PRIMARY KEY)' ] }`);
     const before = await openRelease({ databaseUrl, release: 'v1' });
     await before.desk.calls.readChanges();
-    const after = await openRelease({ databaseUrl, release: 'v2', workerFile: later });
+    const after = await openRelease({ databaseUrl, release: 'v2', workerFile });
     await after.desk.calls.readChanges();
-    expect(await readSchema(databaseUrl)).toBe('99');
-
-    const failures = [before, after].map(({ desk }) => {
+    const back = await openRelease({ databaseUrl, release: 'v1' });
+    const opened = [before, after, back];
+    const failures = opened.map(({ desk }) => {
       const failure = createFailure();
       expect(desk.journal(failure)).toBe(true);
       return failure;
     });
-    for (const { desk } of [before, after]) {
+    for (const { desk } of opened) {
       for (const failure of failures) {
         expect(await desk.calls.find(toAddress(failure))).toMatchObject({ state: 'stored', occurrence: { full: {} } });
       }
     }
-    await after.desk.close();
-    await before.desk.close();
-
-    const back = await openRelease({ databaseUrl, release: 'v1' });
-    const failure = createFailure();
-    expect(back.desk.journal(failure)).toBe(true);
-    expect(await back.desk.calls.find(toAddress(failure))).toMatchObject({
-      state: 'stored',
-      incident: { counts: { server: 3 } },
-    });
-    for (const { lines } of [before, after, back]) expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
+    for (const { lines } of opened) expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
   }, 60_000);
 
   it('keep what the old one journals while it cannot write', async () => {
@@ -137,26 +125,17 @@ async function open({ url }: E2eServer, path: string, Cookie: string): Promise<{
 
 /** Sends a report as a browser does. @returns its digest, once it is stored */
 async function report({ url }: E2eServer, value = 'boom'): Promise<string> {
-  const event = createEvent({
-    event_id: randomBytes(16).toString('hex'),
-    exception: { values: [{ type: 'TypeError', value }] },
-  });
-  const body = new Uint8Array(
-    writeEnvelope({ dsn: `https://spillway@${new URL(url).host}/1` }, [{ type: 'event' }, event]),
-  );
+  const exception = { values: [{ type: 'TypeError', value }] };
+  const event = createEvent({ event_id: randomBytes(16).toString('hex'), exception });
+  const dsn = `https://spillway@${new URL(url).host}/1`;
+  const body = new Uint8Array(writeEnvelope({ dsn }, [{ type: 'event' }, event]));
   const reply = await fetch(`${url}/_report`, { method: 'POST', body });
-  const text = await reply.text();
-  expect(reply.status, text).toBe(200);
-  const { digest } = JSON.parse(text) as { digest: string };
-  return digest;
+  expect(reply.status).toBe(200);
+  return ((await reply.json()) as { digest: string }).digest;
 }
 
-async function openRelease(options: { databaseUrl: string; release: string; dataDir?: string; workerFile?: string }) {
-  const { log, lines } = createTestLog();
-  const desk = await openTestDesk({ dataDir: createFolder(onTestFinished), build: options.release, log, ...options });
-  onTestFinished(() => desk.close());
-  return { desk, lines };
-}
+const openRelease = (options: { databaseUrl: string; release: string; dataDir?: string; workerFile?: string }) =>
+  useDesk({ build: options.release, ...options });
 
 /** Returns the desk worker of a release with one more migration. @param migration its source */
 function laterRelease(migration: string): string {
@@ -170,11 +149,4 @@ function laterRelease(migration: string): string {
   expect(end).toBeGreaterThan(0);
   writeFileSync(file, `${text.slice(0, end)}\n${migration},${text.slice(end)}`);
   return join(folder, 'src/server/desk/worker/main.ts');
-}
-
-async function readSchema(databaseUrl: string): Promise<string | undefined> {
-  const driver = openPostgres(databaseUrl);
-  onTestFinished(() => driver.close());
-  const [row] = await driver.all<{ value: string }>("SELECT value FROM desk_meta WHERE name = 'schema'");
-  return row?.value;
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ACTION_ACCEPT } from '../../src/shared/engine/wire/protocol.ts';
 import { parseReply, type RawReply, sendRaw } from '../support/raw-http.ts';
 import { REQUIRED_HEADERS, requiredHeaders } from '../support/required-headers.ts';
-import { OPERATOR, SITE_HOST, SITE_ORIGIN, startWholeSite, type WholeSite } from './whole-site.tsx';
+import { OPERATOR, SITE_HOST, startWholeSite, type WholeSite } from './whole-site.tsx';
 
 let site: WholeSite;
 let session: string;
@@ -47,29 +47,19 @@ async function current(path: string, headers: readonly string[] = []): Promise<s
 const KINDS: readonly Kind[] = [
   one('a page', 'GET /', 200, 'by its reader'),
   one('a streamed page', 'GET /stream', 200, 'by its reader'),
-  one('HEAD of a page', 'HEAD /', 200, 'by its reader'),
   one('a static page', 'GET /static', 200, 'by all, who ask'),
   one('a static page with its ETag', 'GET /static', 304, 'by all, who ask', { headers: () => current('/static') }),
   one('a page that does not exist', 'GET /nothing', 404),
-  one('a page that requires signing in', 'GET /private', 401),
   one('a page that fails', 'GET /fail', 500),
-  one('a page that redirects', 'GET /away', 303),
   one('a redirect to the normal form of a URL', 'GET /%73tatic', 308),
-  one('a redirect without the trailing slash', 'GET /static/', 308),
   one('OPTIONS of a page', 'OPTIONS /form', 204),
-  one('OPTIONS of an unknown path', 'OPTIONS /nothing', 204),
   one('OPTIONS of the server', 'OPTIONS *', 204),
   one('a method that a page rejects', 'DELETE /form', 405),
   one('a method that the server rejects', 'TRACE /', 405),
 
   one('page data', 'GET /_data/form', 200, 'by its reader'),
   one('page data with its ETag', 'GET /_data/form', 304, 'by its reader', { headers: () => current('/_data/form') }),
-  one('streamed page data', 'GET /_data/stream', 200),
-  one('page data of a static page', 'GET /_data/static', 200, 'by all, who ask'),
-  one('page data of a redirect', 'GET /_data/away', 200),
   one('page data of a failure', 'GET /_data/fail', 500),
-  one('page data of an unknown path', 'GET /_data/nothing', 404),
-  one('a method that page data rejects', 'POST /_data/form', 405),
 
   form('a form that is accepted', 'a=1', 303),
   form('a form with errors', '_action=form.refuse', 422),
@@ -83,46 +73,33 @@ const KINDS: readonly Kind[] = [
   one('the API', 'GET /api/echo', 200, 'by its reader'),
   one('the API with its ETag', 'GET /api/echo', 304, 'by its reader', { headers: () => current('/api/echo') }),
   json('a change by the API', '{}', 200),
-  one('a deletion by the API', 'DELETE /api/gone', 204),
   json('invalid JSON', '{', 400),
   json('JSON that is too large', `{"a":"${'x'.repeat(2000)}"}`, 413),
   { ...json('another type', 'a', 415), headers: ['Content-Type: text/plain'] },
-  one('OPTIONS of the API', 'OPTIONS /api/echo', 204),
-  one('a method that the API rejects', 'PUT /api/echo', 405),
-  one('an unknown path of the API', 'GET /api/nothing', 404),
   one('an API that fails', 'GET /api/fail', 500),
 
   one('an asset', 'GET /assets/main-1.js', 200, 'by all'),
   one('part of an asset', 'GET /assets/main-1.js', 206, 'by all', { headers: ['Range: bytes=1-3'] }),
-  one('an invalid range of an asset', 'GET /assets/main-1.js', 416, 'nowhere', { headers: ['Range: bytes=99-'] }),
   one('an asset with its ETag', 'GET /assets/main-1.js', 304, 'by all', {
     headers: () => current('/assets/main-1.js'),
   }),
-  one('an asset that does not exist', 'GET /assets/main-2.js', 404),
-  one('a method that assets reject', 'POST /assets/main-1.js', 405),
 
-  one('liveness', 'GET /livez', 200),
   one('readiness', 'GET /readyz', 200),
-  one('a method that health checks reject', 'POST /livez', 405),
   one('metrics', 'GET /metrics', 200, 'nowhere', { headers: [BEARER] }),
-  one('metrics without a token', 'GET /metrics', 401),
 
   one('an unknown host', 'GET /', 421, 'nowhere', { headers: ['Host: other.example'] }),
   one('an invalid host', 'GET /', 400, 'nowhere', { headers: ['Host: a/b?c#d@e'] }),
-  one('no host', 'GET /', 400, 'nowhere', { headers: ['X-A: b'] }),
   one('two hosts', 'GET /', 400, 'nowhere', { headers: [`Host: ${SITE_HOST}`, 'Host: b'] }),
   one('a path with two slashes', 'GET //evil.example', 400),
   one('a URL that is too long', `GET /${'a'.repeat(9000)}`, 414),
 
   one('a page during overload', 'GET /', 503, 'nowhere', { level: 1 }),
-  one('page data during overload', 'GET /_data/form', 503, 'nowhere', { level: 1 }),
   one('a prefetch during overload', 'GET /_data/form', 503, 'nowhere', { headers: ['Purpose: prefetch'], level: 0.5 }),
   { ...form('a form during overload', 'a=1', 503), level: 4 },
   { ...json('an API call during overload', '{}', 503), level: 4 },
 
   one('the tunnel', 'POST /_report', 200, 'nowhere', { body: envelope() }),
   one('an invalid report', 'POST /_report', 400, 'nowhere', { body: 'x' }),
-  one('a method that the tunnel rejects', 'GET /_report', 405),
   one('a report sent by the browser', 'POST /_report/browser', 204, 'nowhere', {
     headers: ['Content-Type: application/reports+json'],
     body: '[]',
@@ -130,23 +107,17 @@ const KINDS: readonly Kind[] = [
 
   one('the desk without a session', 'GET /desk', 401),
   one('the desk', 'GET /desk', 200, 'nowhere', { headers: asOperator }),
-  one('data of the desk', 'GET /desk/_data', 200, 'nowhere', { headers: asOperator }),
-  one('a desk page that does not exist', 'GET /desk/a/b/c', 404, 'nowhere', { headers: asOperator }),
   form('a sign-in', `_action=root.signIn&token=${OPERATOR}`, 303, [], '/desk'),
   form('a failed sign-in', '_action=root.signIn&token=wrong', 401, [], '/desk'),
-  one('a method that the desk rejects', 'PUT /desk', 405, 'nowhere', { headers: asOperator }),
-  one('live updates without a session', 'GET /desk/live', 401),
   one('the desk’s API', 'GET /api/desk/incidents', 200, 'by its reader', { headers: [BEARER] }),
   one('the desk’s API with its ETag', 'GET /api/desk/incidents', 304, 'by its reader', {
     headers: () => current('/api/desk/incidents', [BEARER]),
   }),
   one('the desk’s API without a token', 'GET /api/desk/incidents', 401),
   one('the desk’s OpenAPI document', 'GET /api/desk/openapi.json', 200, 'by its reader'),
-  one('an unknown path of the desk’s API', 'GET /api/desk/none', 404, 'nowhere', { headers: [BEARER] }),
 
   one('the root of the desk’s listener', 'GET /', 302, 'nowhere', { onDesk: true }),
   one('the desk on its listener', 'GET /desk', 401, 'nowhere', { onDesk: true }),
-  one('an unknown path on the desk’s listener', 'GET /nothing', 404, 'nowhere', { onDesk: true }),
   one('the API on the desk’s listener', 'GET /api/desk/incidents', 200, 'by its reader', {
     headers: [BEARER],
     onDesk: true,
@@ -179,7 +150,7 @@ function envelope(): string {
     .join('\n');
 }
 
-async function ask(kind: Kind): Promise<RawReply & { readonly cookies: string[] }> {
+async function ask(kind: Kind): Promise<RawReply> {
   const given = typeof kind.headers === 'function' ? await kind.headers() : (kind.headers ?? []);
   const hasHost = given.some((line) => /^(?:host|x-a):/i.test(line));
   const length = kind.body === undefined ? [] : [`Content-Length: ${kind.body.length}`];
@@ -189,10 +160,7 @@ async function ask(kind: Kind): Promise<RawReply & { readonly cookies: string[] 
   try {
     const port = kind.onDesk ? site.deskPort : site.port;
     const text = await sendRaw(port, `${head}\r\n\r\n${kind.body ?? ''}`, { patience: 10_000 });
-    return {
-      ...parseReply(text),
-      cookies: [...text.matchAll(/^set-cookie: (.*)\r$/gim)].map(([, cookie]) => cookie ?? ''),
-    };
+    return parseReply(text);
   } finally {
     site.overload.level = 0;
   }
@@ -204,15 +172,12 @@ describe.each(KINDS)('$name', (kind) => {
     reply = await ask(kind);
   });
 
-  it('has its status and all required headers', () => {
+  it('has its status, all required headers and the right content type', () => {
     expect(reply.status).toBe(kind.status);
     for (const name of requiredHeaders(kind.ask)) expect(reply.headers, name).toHaveProperty(name);
     expect(reply.headers).not.toHaveProperty('x-powered-by');
     expect(reply.headers).not.toHaveProperty('server');
     expect(reply.headers['cache-control']).toMatch(KEPT[kind.kept]);
-  });
-
-  it('has the right content type, and is a page only if it should be', () => {
     const hasBody = reply.body !== '' && reply.body !== '0\r\n\r\n';
     if (hasBody) expect(reply.headers).toHaveProperty('content-type');
     const isPage = reply.headers['content-type']?.startsWith('text/html') ?? false;
@@ -255,9 +220,6 @@ const BROKEN: readonly (readonly [name: string, bytes: string, status: number])[
   ['an invalid request line', 'GET / HTP/1.1\r\n\r\n', 400],
   ['an unknown method', 'FOO / HTTP/1.1\r\n\r\n', 400],
   ['bytes that are not text', '\x16\x03\x01\x02\x00\x01\x00', 400],
-  ['a header without a name', 'GET / HTTP/1.1\r\n: x\r\n\r\n', 400],
-  ['a length that is not a number', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n', 400],
-  ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
   ['a length and chunks', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
   ['headers that are too large', `GET / HTTP/1.1\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
   ['an unknown expectation', 'GET / HTTP/1.1\r\nHost: a\r\nExpect: a miracle\r\nConnection: close\r\n\r\n', 417],
@@ -276,27 +238,16 @@ describe.each(BROKEN)('%s', (_name, bytes, status) => {
   });
 });
 
-describe('cookies of the desk', () => {
-  it('have every protective attribute', async () => {
-    const signIn = KINDS.find(({ name }) => name === 'a sign-in');
-    const reply = signIn && (await ask(signIn));
-    expect(reply?.cookies).toEqual([
-      expect.stringMatching(/^__Host-desk=[\w-]{43}\.[\w-]{22}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Lax; Secure$/),
-    ]);
-  });
-});
-
 describe('a nonce', () => {
   it('is different in each response, and has at least 128 bits', async () => {
     const nonces = new Set<string>();
-    for (let count = 0; count < 200; count += 1) {
-      const { headers } = await ask({ name: '', ask: 'HEAD /', status: 200, kept: 'nowhere' });
+    for (let count = 0; count < 50; count += 1) {
+      const { headers } = await ask(one('', 'HEAD /', 200));
       const nonce = /'nonce-([\w+/=-]+)'/.exec(headers['content-security-policy'] ?? '')?.[1] ?? '';
       expect(Buffer.from(nonce, 'base64').length).toBeGreaterThanOrEqual(16);
       nonces.add(nonce);
     }
-    expect(nonces.size).toBe(200);
+    expect(nonces.size).toBe(50);
     expect(JSON.stringify(site.lines)).not.toContain([...nonces][0]);
-    expect(SITE_ORIGIN).toMatch(/^https:/);
   });
 });

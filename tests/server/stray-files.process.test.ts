@@ -14,52 +14,14 @@ afterAll(() => server.stop());
 const ask = async (path: string) => askRaw(Number(new URL(server.url).port), `GET ${path} HTTP/1.1`);
 
 it.each([
-  ...[
-    '/.env',
-    '/.env.local',
-    '/.env.production',
-    '/.git/config',
-    '/.git/HEAD',
-    '/.gitignore',
-    '/.npmrc',
-    '/.htaccess',
-    '/.DS_Store',
-  ],
-  ...['/.ssh/id_rsa', '/.aws/credentials', '/.vscode/settings.json', '/.dockerenv', '/Dockerfile'],
-  ...[
-    '/package.json',
-    '/package-lock.json',
-    '/node_modules/express/package.json',
-    '/tsconfig.json',
-    '/build.mjs',
-    '/compose.yaml',
-  ],
-  ...['/dist/server/main.js', '/server/main.js', '/server/main.js.map', '/main.js', '/main.js.map', '/sites.json'],
-  ...['/packages.json', '/maps/', '/client/', '/dist/', '/assets', '/assets/', '/assets/.', '/data/'],
+  ...['/.env', '/.env.production', '/.git/config', '/.gitignore', '/.npmrc', '/.ssh/id_rsa', '/.dockerenv', '/data/'],
+  ...['/package.json', '/package-lock.json', '/node_modules/express/package.json', '/tsconfig.json', '/build.mjs'],
+  ...['/dist/server/main.js', '/server/main.js', '/server/main.js.map', '/main.js', '/sites.json', '/packages.json'],
+  ...['/maps/', '/client/', '/dist/', '/assets', '/assets/', '/assets/.', '/src/server/main.ts', '/README.md'],
   // #region desk
   ...['/data/desk.sqlite', '/desk-token'],
   // #endregion desk
-  ...[
-    '/src/server/main.ts',
-    '/src/shared/product/routes.tsx',
-    '/README.md',
-    '/CHANGELOG.md',
-    '/LICENSE',
-    '/SECURITY.md',
-  ],
-  ...['/server-status', '/server-info', '/phpinfo.php', '/wp-login.php', '/wp-admin/', '/actuator'],
-  ...['/actuator/env', '/debug/pprof/', '/heapdump'],
-  ...[
-    '/_next/static/',
-    '/_nuxt/',
-    '/__data.json',
-    '/__manifest',
-    '/_dev/events',
-    '/@vite/client',
-    '/@fs/etc/passwd',
-    '/index.php',
-  ],
-  ...['/backup.zip', '/backup.sql', '/dump.sql', '/db.sqlite', '/id_rsa', '/config.json', '/web.config', '/error.log'],
+  ...['/server-status', '/debug/pprof/', '/__manifest', '/_dev/events', '/@vite/client', '/@fs/etc/passwd', '/id_rsa'],
 ])('%s does not exist', async (path) => {
   const { status, headers } = await ask(path);
   expect([400, 404]).toContain(status);

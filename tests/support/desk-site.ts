@@ -175,14 +175,10 @@ export function toWords(html: string): string {
   return html
     .replace(/<script[\s\S]*?<\/script>|<!-- -->|<wbr\/?>/g, '')
     .replace(/<[^>]+>/g, ' ')
-    .replace(/&(?:#x27|quot|lt|gt|amp);/g, (name) => ENTITIES[name] ?? name)
+    .replaceAll('&#x27;', "'")
+    .replaceAll('&quot;', '"')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
     .replace(/\s+/g, ' ');
 }
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&#x27;': "'",
-  '&quot;': '"',
-  '&lt;': '<',
-  '&gt;': '>',
-  '&amp;': '&',
-};

@@ -88,11 +88,8 @@ export function listBadInputs(doors: Doors): BadInput[] {
   const [part = ''] = list('parts');
   const forms: (readonly [type: string, body: string | Buffer, ...headers: string[]])[] = [
     ...list('fields').map((body) => [FORM, body] as const),
-    ...[1000, 1001, 20_000].map(
-      (count) => [FORM, Array.from({ length: count }, (_, at) => `f${at}=1`).join('&')] as const,
-    ),
+    [FORM, Array.from({ length: 20_000 }, (_, at) => `f${at}=1`).join('&')],
     [FORM, Buffer.from('a=\xff\xfe', 'latin1')],
-    [FORM, Buffer.from('a=1', 'utf16le')],
     ...list('types').map((type) => [type, 'a=1'] as const),
     ...codings(sound).map(([body, coding]) => [FORM, body, `Content-Encoding: ${coding}`] as const),
     ...list('parts').map((body) => [PARTS, body] as const),
@@ -138,9 +135,6 @@ export function listBadInputs(doors: Doors): BadInput[] {
       post('browser report', '/_report/browser', 'application/reports+json', body),
     ]),
     ...list('jsonTypes').map((type) => post('api', api, type, '{"text":"a"}')),
-    ...codings(Buffer.from('{}')).map(([body, coding]) =>
-      post('api', api, 'application/json', body, `Content-Encoding: ${coding}`),
-    ),
     ...forms.flatMap(([type, body, ...headers]) => [
       post('form', form, type, body, ...headers),
       post('form in the background', form, type, body, background, ...headers),
@@ -164,46 +158,29 @@ export function listBadInputs(doors: Doors): BadInput[] {
     return [
       send('path', `GET ${item}${encoded}`),
       send('page data', `GET /_data${item}${encoded}`),
-      send('target', `GET /${visible.replaceAll(' ', '')}`),
       send('search', `GET ${page}?q=${encoded}&${encoded}=1`),
-      send('kept page’s search', `GET ${kept}?${encoded}`),
       send('header', `GET ${page}`, everywhere),
       send('cookie', `GET ${page}`, [`Cookie: a=${visible}; __Host-desk=${visible}`]),
       send('ETag', `GET ${kept}`, [`If-None-Match: ${visible}`, `Range: ${visible}`]),
       send('token', 'GET /metrics', [`Authorization: Bearer ${visible}`]),
       send('address of the desk', `GET /desk/${encoded}`),
       send('desk’s API', `GET /api/desk/incidents?search=${encoded}&after=${encoded}`, [asOperator]),
-      send('build', `GET /assets/${encoded}.js`),
       post('form', form, FORM, `_action=${action}&${encoded}=${encoded}`),
-      post('action', form, FORM, `_action=${encoded}&a=1`),
       post('sign-in', '/desk', FORM, `_action=root.signIn&token=${encoded}`),
       post('JSON', api, 'application/json', JSON.stringify({ text, [text]: text })),
       post('file', form, PARTS, file),
-      post('type', form, visible, 'a=1'),
     ];
   });
 
   const random = createRandom(1);
   const splinters = list('splinters').map((text) => Buffer.from(text, 'latin1'));
-  const report = (body: string | Buffer, ...headers: string[]) => send('tunnel', 'POST /_report', headers, body);
-  const frames = [{ filename: 'https://a.example/x.js', lineno: 1, colno: 2 }];
-  const exception = { values: [{ type: 'Error', value: 'boom', stacktrace: { frames } }] };
-  const event = { event_id: 'f'.repeat(32), platform: 'javascript', exception };
-  const lines = (...all: readonly unknown[]) =>
-    all.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
-  const own = (...all: readonly unknown[]) => lines({ dsn, event_id: event.event_id }, ...all);
-  const envelope = Buffer.from(own({ type: 'event' }, event));
-  const values = ['', null, 1, [], {}, 'x'.repeat(20_000), '\0', { a: { a: {} } }, [[[]]], 1e308, '__proto__'];
+  const begin = Buffer.from(`${JSON.stringify({ dsn })}\n{"type":"event"}\n`);
+  const exception = {
+    values: [{ type: 'Error', value: 'boom', stacktrace: { frames: [{ filename: 'https://a.example' }] } }],
+  };
+  const envelope = Buffer.concat([begin, Buffer.from(JSON.stringify({ event_id: 'f'.repeat(32), exception }))]);
   const envelopes = [
-    ...[...list('dsns'), ...values].map((other) => lines({ dsn: other }, { type: 'event' }, event)),
-    ...list('keys').flatMap((key) => values.map((value) => own({ type: 'event' }, { ...event, [key]: value }))),
-    ...json.map((body) => Buffer.concat([Buffer.from(own({ type: 'event' }, '')), Buffer.from(body as string)])),
-    ...[0, -1, 1e9, 1.5, '5', null, 2 ** 53].map((length) => own({ type: 'event', length }, event)),
-    ...[...list('itemTypes'), ...values].map((type) => own({ type }, event)),
-    ...['', '\n', '{}', '[]', 'null', '{}\n{}', own(), own({}), own({ type: 'event' }), own({ type: 'event' }, '{}')],
-    own(...Array.from({ length: 101 }, () => [{ type: 'session' }, {}]).flat()),
-    own({ type: 'event' }, event, { type: 'event' }, event),
-    Array.from({ length: 300 }, () => envelope).join('\n'),
+    ...json.map((body) => Buffer.concat([begin, Buffer.from(body as string)])),
     Buffer.alloc(2_000_000, 'a'),
     ...Array.from({ length: 200 }, () => mutate(random, envelope, splinters)),
   ];
@@ -214,7 +191,6 @@ export function listBadInputs(doors: Doors): BadInput[] {
     post('mutant', form, FORM, sound),
     post('mutant', api, 'application/json', '{"text":"a"}'),
     post('mutant', api, 'application/json', '5\r\n{"a":\r\n2\r\n1}\r\n0\r\n\r\n', 'Transfer-Encoding: chunked'),
-    send('mutant', `GET ${asset}`, ['Range: bytes=0-4', 'If-None-Match: "a"']),
   ];
   const mutants = Array.from({ length: 100 }, () =>
     // An inserted line break can turn one request into two.
@@ -225,8 +201,7 @@ export function listBadInputs(doors: Doors): BadInput[] {
     ...framing,
     ...bodies,
     ...texts,
-    ...envelopes.map((body) => report(body)),
-    ...codings(envelope).map(([body, coding]) => report(body, `Content-Encoding: ${coding}`)),
+    ...envelopes.map((body) => send('tunnel', 'POST /_report', [], body)),
     ...mutants,
   ];
 }

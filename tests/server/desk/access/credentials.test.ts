@@ -115,36 +115,18 @@ describe('product code', () => {
     const peer = new WebSocket(`ws://127.0.0.1:${port}/live`, { headers: { Cookie: joined } });
     await new Promise((resolve) => peer.on('close', resolve));
 
-    expect(seen.map(({ where }) => where)).toEqual(
-      expect.arrayContaining([
-        ...['step', 'API', 'page', 'route', 'existing app', 'visitorId'],
-        ...['step of a socket', 'socket'],
-      ]),
-    );
+    const everywhere = ['API', 'existing app', 'page', 'route', 'socket', 'step', 'step of a socket', 'visitorId'];
+    expect([...new Set(seen.map(({ where }) => where))].sort()).toEqual(everywhere);
     for (const { where, headers, distinct, raw, inspected } of seen) {
       expect(inspected, where).not.toContain(id);
       expect(headers.cookie, where).toBe(others.join('; '));
       if (where.includes('socket')) continue; // its test sends them as one line
       expect(distinct.cookie, where).toEqual(others);
-      const sent = [`127.0.0.1:${port}`, others[0], others[1], others[2], 'close'];
-      expect(raw, where).toEqual(
-        ['Host', 'Cookie', 'COOKIE', 'Cookie', 'Connection'].flatMap((name, index) => [name, sent[index]]),
-      );
+      const [one, two, three] = others;
+      expect(raw.slice(2), where).toEqual(['Cookie', one, 'COOKIE', two, 'Cookie', three, 'Connection', 'close']);
     }
     expect(failures).toHaveLength(1);
     expect(JSON.stringify([failures, lines])).not.toContain(id);
-  });
-
-  it('sees no Cookie header if the session was the only cookie', async () => {
-    const { enter, ask, seen } = await start();
-    const cookie = await enter();
-    seen.length = 0;
-    await ask('/orders', [`Cookie: ${cookie}`]);
-    expect(seen.length).toBeGreaterThan(2);
-    for (const { where, headers, distinct, raw } of seen) {
-      expect([Object.keys(headers), Object.keys(distinct)], where).toEqual(Array(2).fill(['host', 'connection']));
-      expect(raw.length, where).toBe(4);
-    }
   });
 
   it.each([

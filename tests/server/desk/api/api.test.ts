@@ -15,7 +15,7 @@ const IGNORED = { status: { state: 'ignored' } };
 
 async function start(options: Parameters<typeof startDeskApi>[0] = {}) {
   const api = await startDeskApi(options);
-  await ingest(api.site.store, fullWithSource(), summaryOf({ digest: OTHER, title: 'Other' }));
+  await ingest(api.site.store, fullWithSource(), summaryOf({ digest: OTHER, title: 'Other', at: Date.now() + Minute }));
   const patch = (body: object, ifMatch?: string) =>
     api.ask('patch', PATH, { body, ...(ifMatch !== undefined && { headers: { 'If-Match': ifMatch } }) });
   return { ...api, patch, tag: async () => String((await api.get(PATH)).headers.etag) };
@@ -29,12 +29,10 @@ describe('a caller', () => {
     ['Authorization', 'Bearer'],
     ['Authorization', token],
     ['Authorization', `Bearer ${token} ${token}`],
-    ['X-Forwarded-User', 'ada'],
     ['X-Api-Key', token],
   ])('is not authenticated by %s: %s', async (name, value) => {
     const { site, get } = await start();
-    const paths = ['/incidents', PATH, '', '/nothing', `/incidents?access_token=${token}`];
-    for (const path of paths) {
+    for (const path of ['/incidents', '', '/nothing', `/incidents?access_token=${token}`]) {
       const { status, headers } = await request(site.app).get(`/api/desk${path}`).set(name, value);
       expect([status, headers['www-authenticate']], path).toEqual([401, 'Bearer realm="desk"']);
       expect(headers).toMatchObject({ 'cache-control': 'no-store', 'x-robots-tag': 'noindex, nofollow' });
@@ -78,24 +76,14 @@ describe('a caller', () => {
 describe('an incident', () => {
   it('is returned with its details, down to the source line, and only what the schema lists', async () => {
     const { get } = await start({ links: { source: 'https://code.example/{file}' } });
-    const source = expect.arrayContaining(['  return cart.order.total; // here']);
-    const frame = { file: 'src/server/product/pages/cart.ts', line: 2, source: { start: 1, lines: source } };
+    const lines = expect.arrayContaining(['  return cart.order.total; // here']);
+    const frame = { file: 'src/server/product/pages/cart.ts', line: 2, source: { start: 1, lines } };
     const { body, headers } = await get(PATH);
     expect(body).toMatchObject({
-      digest: DIGEST,
-      place: { file: 'src/server/product/pages/cart.ts', line: 2, function: 'loadCart' },
-      status: { state: 'open' },
-      counts: { server: 1, browser: 0 },
+      ...{ digest: DIGEST, status: { state: 'open' }, counts: { server: 1, browser: 0 } },
       releases: [{ release: 'v1', count: 1 }],
       recent: [{ occurrence: '9F4W0R6B' }],
-      shown: {
-        occurrence: '9F4W0R6B',
-        full: {
-          request: { method: 'GET', url: '/orders/7', agent: { words: 'curl/8.4.0, a robot' } },
-          breadcrumbs: [{ message: 'GET /carts/7', data: [['status', '200']] }],
-          errors: [{ frames: [frame] }],
-        },
-      },
+      shown: { full: { request: { method: 'GET', url: '/orders/7' }, errors: [{ frames: [frame] }] } },
     });
     expect(headers).toMatchObject({
       'content-type': 'application/json; charset=utf-8',
@@ -104,23 +92,10 @@ describe('an incident', () => {
     });
   });
 
-  it('has charts of the last day and two weeks, with the releases that started in them', async () => {
-    const { get, site } = await start();
-    const thisHour = Math.floor(NOW / Hour) * Hour;
-    const times = [thisHour - 20 * Day, thisHour - Day, thisHour - Hour, thisHour + Hour];
-    await ingest(site.store, ...times.map((at) => summaryOf({ at })));
-    await site.store.useBuild({ id: 'build-1', release: 'v1' });
-    const { day, fortnight, marks } = (await get(PATH)).body;
-    expect([day.step, day.counts.length, ...day.counts.slice(-2)]).toEqual([Hour, 24, 1, 2]);
-    const twoDays = fortnight.counts.at(-1) + fortnight.counts.at(-2); // the last day may have just begun
-    expect([fortnight.step, fortnight.counts.length, twoDays]).toEqual([Day, 14, 4]);
-    expect(marks).toEqual([{ release: 'v1', at: expect.any(Number) }]);
-  });
-
   it('is found by every spelling of its digest, and by the address of an occurrence', async () => {
     const { get, site } = await start();
     await ingest(site.store, summaryOf({ occurrence: '00000001', at: NOW - Hour }));
-    for (const spelt of ['7k3qm2xa', '7K3Q-M2XA']) expect((await get(`/incidents/${spelt}`)).body.digest).toBe(DIGEST);
+    expect((await get('/incidents/7K3Q-M2XA')).body.digest).toBe(DIGEST);
     for (const none of ['x', '7K3QM2XA9', '%20']) expect((await get(`/incidents/${none}`)).status).toBe(404);
     const full = {
       level: 'warning',
@@ -130,17 +105,6 @@ describe('an incident', () => {
     expect((await get('/incidents/7k3qm2xa-9f4w0r6b')).body.shown).toMatchObject({ occurrence: '9F4W0R6B', full });
     const { shown, missed } = (await get('/incidents/7k3qm2xa00000001')).body; // only its row is stored
     expect([shown.occurrence, missed]).toMatchObject(['9F4W0R6B', { occurrence: '00000001', state: 'summary' }]);
-  });
-
-  it('gets a new ETag with every occurrence, and a change that sends the old one is still accepted', async () => {
-    const { site, tag, patch } = await start();
-    const before = await tag();
-    expect([before, await tag()]).toEqual([expect.stringMatching(/^"\d+\.[\w-]{16}"$/), before]);
-    const head = await request(site.app).head(`/api/desk${PATH}`).set('Authorization', `Bearer ${ADA.token}`);
-    expect([head.status, head.headers.etag]).toEqual([200, before]);
-    await ingest(site.store, summaryOf());
-    expect(await tag()).not.toBe(before);
-    expect((await patch(RESOLVED, before)).status).toBe(200);
   });
 });
 
@@ -187,39 +151,26 @@ describe('Accept: text/markdown', () => {
 
 describe('a change', () => {
   it.each([
-    [{ state: 'resolved' }, { state: 'resolved' }],
-    [
-      { state: 'resolved', in: 'next' },
-      { state: 'resolved', isForNext: true },
-    ],
-    [{ state: 'ignored' }, { state: 'ignored' }],
-    [
-      { state: 'ignored', until: 4e12 },
-      { state: 'ignored', ignoredUntil: 4e12 },
-    ],
-    [
-      { state: 'ignored', untilMore: 25 },
-      { state: 'ignored', ignoredUntilMore: 25 },
-    ],
-    [{ state: 'open' }, { state: 'open' }],
-  ])('to %j is stored with its author', async (status, told) => {
+    [{ state: 'resolved', in: 'next' }, { isForNext: true }],
+    [{ state: 'ignored', until: 4e12 }, { ignoredUntil: 4e12 }],
+    [{ state: 'ignored', untilMore: 25 }, { ignoredUntilMore: 25 }],
+    [{ state: 'open' }, {}],
+  ])('to %j is stored with its author, and returns what it replaced', async (status, told) => {
     const { get, patch } = await start();
+    await patch(IGNORED);
     const { body } = await patch({ status });
-    expect(body.incident.status).toEqual({ ...told, changedBy: 'ada', changedAt: expect.any(Number) });
+    expect(body.replaced).toMatchObject({ status: { state: 'ignored', changedBy: 'ada' }, version: '1' });
+    const { state } = status;
+    expect(body.incident.status).toEqual({ state, ...told, changedBy: 'ada', changedAt: expect.any(Number) });
     expect((await get(PATH)).body.status).toEqual(body.incident.status);
   });
 
-  it('without If-Match overwrites, and returns the replaced values', async () => {
-    const { patch } = await start();
-    await patch(RESOLVED);
-    const { body } = await patch(IGNORED);
-    expect(body.replaced).toMatchObject({ status: { state: 'resolved', changedBy: 'ada' }, version: '1' });
-    expect(body.incident.status.state).toBe('ignored');
-  });
-
   it('returns an ETag for the next request, and a stale one is refused, for deleting too', async () => {
-    const { ask, get, patch, tag } = await start();
-    const etag = String((await patch(RESOLVED, await tag())).headers.etag);
+    const { ask, get, patch, tag, site } = await start();
+    const before = await tag();
+    await ingest(site.store, summaryOf());
+    expect(await tag()).not.toBe(before);
+    const etag = String((await patch(RESOLVED, before)).headers.etag); // an occurrence is no change
     expect((await get(PATH, { headers: { 'If-None-Match': etag } })).status).toBe(304);
     expect((await patch(IGNORED, etag)).status).toBe(200);
     const refused = await patch(RESOLVED, etag);
@@ -236,7 +187,6 @@ describe('a change', () => {
     ['*', 200],
     ['"9.x", CURRENT', 200],
     ['W/CURRENT', 412],
-    ['"other"', 412],
     ['UNQUOTED', 400],
   ])('with If-Match: %s is answered with %d', async (ifMatch, status) => {
     const { patch, tag } = await start();
@@ -247,12 +197,9 @@ describe('a change', () => {
 
   it.each([
     [{}, { status: expect.any(String) }],
-    [{ status: 'open' }, { status: expect.any(String) }],
     [{ status: { state: 'open' }, x: 1 }, { x: 'Unknown field.' }],
-    [{ status: { state: 'gone' } }, { 'status.state': expect.any(String) }],
     [{ status: { state: 'open', in: 'next' } }, { 'status.in': 'Unknown field.' }],
     [{ status: { state: 'ignored', until: NOW - Hour } }, { 'status.until': 'This time is in the past.' }],
-    [{ status: { state: 'ignored', untilMore: 0 } }, { 'status.untilMore': expect.any(String) }],
     [[], { '': expect.any(String) }],
   ])('of %j is rejected by field', async (body, errors) => {
     const { patch, get } = await start();
@@ -279,61 +226,41 @@ describe('occurrences', () => {
 });
 
 describe('the list', () => {
-  /** Nine incidents. The first was seen last, and each has one occurrence more than the one before. */
-  async function startList() {
-    const api = await startDeskApi();
-    for (let index = 1; index <= 9; index += 1) {
-      const failure = { digest: `0000000${index}`, title: `Error: number ${index}`, at: NOW - index * Minute };
-      const route = index % 2 === 0 ? '/even' : '/odd';
-      const release = index > 6 ? 'v2' : 'v1';
-      const rest = Array.from({ length: index - 1 }, () => summaryOf(failure));
-      await ingest(api.site.store, fullOf({ ...failure, route, release }), ...rest);
-    }
-    return api;
-  }
-
-  const digestsOf = (reply: { body: { incidents: { digest: string }[] } }) =>
-    reply.body.incidents.map(({ digest }) => digest.replace(/^0+/, '')).join('');
-
   it.each([
-    ['', '123456789'],
-    ['sort=count', '987654321'],
-    ['route=/odd&release=v2', '79'],
+    ['', `${OTHER} ${DIGEST}`],
+    ['sort=count', `${DIGEST} ${OTHER}`],
+    ['route=/orders/:id&release=v2', OTHER],
     ['environment=staging', ''],
     ['state=resolved', ''],
-    ['state=all&search=number%207', '7'],
-    [`from=${NOW + Day}`, ''],
+    ['state=all&search=number%201', OTHER],
     [`to=${NOW - Day}`, ''],
   ])('filters by %j', async (search, digests) => {
-    const { get } = await startList();
-    expect(digestsOf(await get(`/incidents?${search}`))).toBe(digests);
+    const { get, site } = await start();
+    const other = { digest: OTHER, title: 'number 1', at: Date.now() + Minute, release: 'v2' };
+    await ingest(site.store, fullOf(other), summaryOf(), summaryOf());
+    const { incidents } = (await get(`/incidents?${search}`)).body;
+    expect(incidents.map(({ digest }: { digest: string }) => digest).join(' ')).toBe(digests);
   });
 
   it('has rows as on the page, totals, and whether failures are still arriving', async () => {
-    const { get } = await startList();
+    const { get } = await start();
     const { body, headers } = await get('/incidents?limit=1&span=14d', { token: VERA.token });
     expect(body).toMatchObject({
-      incidents: [{ digest: '00000001', title: 'Error: number 1', place: { route: '/odd' }, chart: { step: Day } }],
-      totals: { open: 9, resolved: 0, ignored: 0 },
+      incidents: [{ digest: OTHER, counts: { server: 1 }, chart: { step: Day } }],
+      totals: { open: 2, resolved: 0, ignored: 0 },
       isArriving: false,
     });
     expect(headers['cache-control']).toBe('private, no-cache');
     expect(headers.vary).toContain('Authorization');
     const busy = await startDeskApi({ calls: { settle: async () => false } });
-    const known = { headers: { 'If-None-Match': String((await busy.get('/incidents')).headers.etag) } };
     expect((await busy.get('/incidents')).body.isArriving).toBe(true);
-    expect((await (await startDeskApi()).get('/incidents', known)).status).toBe(200);
   });
 
   it.each([
-    ['state=gone', { state: expect.stringContaining('resolved') }],
     ['sort=name&limit=0', { sort: expect.any(String), limit: expect.any(String) }],
-    ['limit=101', { limit: expect.any(String) }],
     ['after=x', { after: expect.stringContaining('Omit it') }],
     ['page=2', { page: 'Unknown field.' }],
     ['route=/a&route=/b', { route: 'Send it only once.' }],
-    ['search=', { search: expect.any(String) }],
-    ['from=yesterday', { from: expect.any(String) }],
   ])('names the error in %j', async (search, errors) => {
     const { get } = await startDeskApi();
     const { status, body } = await get(`/incidents?${search}`);

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { startServer } from '../../../support/e2e-server.ts';
 import { createFolder } from '../../../support/folder.ts';
+import { createEvent, writeEnvelope } from '../../../support/tunnel-site.ts';
 
 const run = promisify(execFile);
 const TOKEN = 'a-token-of-sixteen-characters';
@@ -17,13 +18,9 @@ const hasCurl = await run('curl', ['--version']).then(
 
 /** Sends a browser's report as a small envelope. @returns the digest of its incident */
 async function fail(url: string): Promise<string> {
-  const event = {
-    event_id: 'f'.repeat(32),
-    exception: { values: [{ type: 'Error', value: 'boom' }] },
-    request: { url },
-  };
-  const header = { dsn: url.replace('://', '://spillway@').concat('/1') };
-  const body = [header, { type: 'event' }, event].map((part) => JSON.stringify(part)).join('\n');
+  const exception = { values: [{ type: 'Error', value: 'boom' }] };
+  const dsn = `${url.replace('://', '://spillway@')}/1`;
+  const body = new Uint8Array(writeEnvelope({ dsn }, [{ type: 'event' }, createEvent({ exception })]));
   const reply = await fetch(`${url}/_report`, { method: 'POST', body });
   return ((await reply.json()) as { digest: string }).digest;
 }

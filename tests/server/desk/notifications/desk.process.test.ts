@@ -1,10 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../../src/server/desk/desk.ts';
 import type { NotifySettings } from '../../../../src/server/desk/notifications/settings.ts';
-import { createFailure, openTestDesk } from '../../../support/desk.ts';
+import { createFailure } from '../../../support/desk.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { startMailServer, startWebhook, type WebhookReceiver } from '../../../support/receivers.ts';
 import { until } from '../../../support/until.ts';
+import { useDesk } from '../../../support/use-desk.ts';
 import { usePostgres } from '../../../support/use-postgres.ts';
 
 /** How long a loaded machine can take for a message that is due in five seconds (ms). */
@@ -19,20 +20,10 @@ async function useWebhook(): Promise<WebhookReceiver> {
   return webhook;
 }
 
-async function open(
-  notify: Partial<NotifySettings>,
-  { dataDir = createFolder(onTestFinished), databaseUrl = undefined as string | undefined } = {},
-): Promise<Desk> {
-  const desk = await openTestDesk({
-    dataDir,
-    databaseUrl,
-    notify: {
-      ...{ webhooks: [], webhookSecret: undefined, mail: undefined, after: 1 },
-      ...{ deskOrigin: 'https://desk.example.com', ...notify },
-    },
-  });
-  onTestFinished(() => desk.close());
-  return desk;
+async function open(wanted: Partial<NotifySettings>, options: Parameters<typeof useDesk>[0]): Promise<Desk> {
+  const deskOrigin = 'https://desk.example.com';
+  const notify = { webhooks: [], webhookSecret: undefined, mail: undefined, after: 1, deskOrigin, ...wanted };
+  return (await useDesk({ notify, ...options })).desk;
 }
 
 interface Sent {

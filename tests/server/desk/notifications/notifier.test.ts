@@ -2,9 +2,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Message } from '../../../../src/server/desk/notifications/message.ts';
 import { createNotifier } from '../../../../src/server/desk/notifications/notifier.ts';
 import type { SendResult } from '../../../../src/server/desk/store/notification-table.ts';
-import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
-import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
+import { openStore } from '../../../../src/server/desk/store/store.ts';
 import { fullOf, ingest } from '../../../support/stores.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 import { until } from '../../../support/until.ts';
@@ -31,15 +30,11 @@ async function start(names: readonly string[] = ['hook']) {
     environment: 'production',
     rules: { after: 1, targets },
   });
-  const state = { isAway: false };
   const notifier = createNotifier({
     targets,
     facts: { environment: 'production', deskOrigin: 'https://desk.example.com' },
     holder: {
-      async use<T>(work: (opened: Store) => Promise<T>): Promise<T> {
-        if (state.isAway) throw new StoreAwayError('away');
-        return work(store);
-      },
+      use: (work) => work(store),
     },
     log,
   });
@@ -48,7 +43,7 @@ async function start(names: readonly string[] = ['hook']) {
     await store.close();
   });
   const listDone = async () => (await store.listNotifications(50)).done;
-  return { store, notifier, lines, targets, first, state, listDone };
+  return { store, notifier, lines, targets, first, listDone };
 }
 
 it('does not let a slow target delay the others, and waits for it when it is stopped', async () => {
@@ -82,16 +77,4 @@ it('logs a failing target once, without the message, until it accepts something 
   await notifier.stop();
   expect(lines).toMatchObject([{ level: 'warn', fields: { target: 'Webhook hook', result: NO.words } }]);
   expect(JSON.stringify(lines)).not.toContain('boom');
-});
-
-it('logs nothing while the store is unavailable, and continues when it is back', async () => {
-  const { store, notifier, first, lines, state } = await start();
-  await ingest(store, fullOf());
-  state.isAway = true;
-  notifier.wake();
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  expect([first.sent.length, lines.length]).toEqual([0, 0]);
-  state.isAway = false;
-  notifier.wake();
-  await until(() => first.sent.length === 1, 'the message');
 });

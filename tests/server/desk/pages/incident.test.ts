@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredFailure } from '../../../../src/server/desk/store/records.ts';
-import { Hour, MiB, Minute, Second } from '../../../../src/shared/units.ts';
+import { Hour, MiB, Minute } from '../../../../src/shared/units.ts';
 import { createFailure } from '../../../support/desk.ts';
 import { fullOfStranger, fullWithSource } from '../../../support/desk-api.ts';
 import { type DeskSiteOptions, startDeskSite, toWords } from '../../../support/desk-site.ts';
@@ -31,12 +31,15 @@ const showOf = async (failure: Partial<StoredFailure>, options?: DeskSiteOptions
 
 describe('an incident', () => {
   it('shows what failed and where, its request, and what led to it', async () => {
-    const links = { source: 'https://code.example/{release}/{file}#L{line}', issue: 'https://bugs.example/?t={title}' };
-    const { show } = await start([fullWithSource()], { links });
-    const { status, text } = await show();
-    expect(status).toBe(200);
+    const links = {
+      source: 'https://code.example/{release}/{file}#L{line}',
+      issue: 'https://bugs.example/?t={title}',
+      trace: 'https://traces.example/{traceId}',
+    };
+    const { show } = await start([fullWithSource({ traceId: 'abc' })], { links });
+    const { text } = await show();
     const parts = [
-      `Incidents / ${DIGEST} Warning Open TypeError: boom in loadCart , src/server/product/pages/cart.ts:2 , on /orders/:id`,
+      `${DIGEST} Warning Open TypeError: boom in loadCart , src/server/product/pages/cart.ts:2 , on /orders/:id`,
       'Happened 1 × server',
       'Stack Copy as text TypeError: boom',
       'loadCart src/server/product/pages/cart.ts:2:21',
@@ -47,46 +50,46 @@ describe('an incident', () => {
       'Failed while a loader ran',
       'plan business',
       'No activity yet.',
+      `Copy as test tests/product/failures/${DIGEST}.test.ts`,
     ];
-    const words = toWords(text.replace(/<title>.*?<\/title>/, ''));
-    const places = parts.map((part) => words.indexOf(part));
-    expect(parts.filter((_part, index) => places[index] === -1)).toEqual([]);
-    expect(places).toEqual(places.toSorted((left, right) => left - right));
-    expect(text).toContain('href="https://code.example/v1/src/server/product/pages/cart.ts#L2"');
-    expect(text).toContain('href="https://bugs.example/?t=TypeError%3A%20boom"');
+    const words = toWords(text);
+    for (const part of parts) expect(words).toContain(part);
+    for (const link of [
+      'https://code.example/v1/src/server/product/pages/cart.ts#L2',
+      'https://bugs.example/?t=TypeError%3A%20boom',
+      'https://traces.example/abc',
+    ]) {
+      expect(text).toContain(`href="${link}"`);
+    }
   });
 
   it('expands frames of the app, folds the others, and follows causes', async () => {
     const frame = { line: 9, column: 9, function: 'run', own: false };
-    const source = { start: 1, lines: ['    if (x) {', '      throw y;', '    }'] };
+    const context = { start: 1, lines: ['    if (x) {', '      throw y;', '    }'] };
     const frames = [
       { ...frame, file: 'node_modules/pg-pool/index.js' },
-      { ...frame, file: 'src/server/product/a.ts', line: 2, function: 'pay', own: true, context: source },
+      { ...frame, file: 'src/server/product/a.ts', line: 2, function: 'pay', own: true, context },
       { ...frame, file: 'node:fs' },
-      { ...frame, file: 'src/server/engine/pages/load-page.ts', own: true, context: source, async: true },
+      { ...frame, file: 'src/server/engine/pages/load-page.ts', own: true, context, async: true },
     ] as const;
-    const bare = frames.map(({ file, line, column }) => ({ file, line, column, function: '' }));
-    const error = { class: 'Error', message: 'No cart', frames: bare };
+    const error = { class: 'Error', message: 'No cart', frames };
     const cause = { class: 'AggregateError', message: '', code: '42P01', members: ['RangeError'], frames: [] };
     const { text } = await showOf({ errors: [error, cause], resolved: [frames] });
-    const details = [...text.matchAll(/<details( open="")?><summary>(.*?)<\/summary>/g)];
-    expect(details.map(([, open, summary = '']) => [open !== undefined, toWords(summary).trim()])).toEqual(
-      expect.arrayContaining([
-        [false, '1 frame of pg-pool'],
-        [true, 'pay src/server/product/a.ts:2:9'],
-        [false, '2 frames of Node, Spillway'],
-      ]),
-    );
+    const details = [...text.matchAll(/<details(?: (open)="")?><summary>(.*?)<\/summary>/g)];
+    const folds = details.map(([, open = 'closed', summary = '']) => `${open} ${toWords(summary).trim()}`);
+    for (const fold of [
+      'closed 1 frame of pg-pool',
+      'open pay src/server/product/a.ts:2:9',
+      'closed 2 frames of Node, Spillway',
+    ]) {
+      expect(folds).toContain(fold);
+    }
     expect(toWords(text)).toContain('caused by AggregateError 42P01 Of these: RangeError.');
     expect(text).toContain('at async run (src/server/engine/pages/load-page.ts:9:9)');
     expect(text).toMatch(/keyword[^>]*>throw<\/span> y;/); // coloured, and without the common indent
   });
 
-  const inFlight = [
-    { requestId: 'a', method: 'GET', route: '/a', ms: 5 },
-    { requestId: 'b', method: 'GET', route: '/b', ms: 14_200 },
-    'no request',
-  ];
+  const inFlight = [{ requestId: 'b', method: 'GET', route: '/b', ms: 14_200 }, 'no request'];
 
   it.each<[Partial<StoredFailure>, readonly string[]]>([
     [
@@ -95,7 +98,7 @@ describe('an incident', () => {
         errors: [],
         extra: { startedAt: NOW - 3 * Hour, lastHeardAt: NOW, memory: 1946 * MiB, blockedFor: 4300, inFlight },
       },
-      ['Process died', 'Uptime 3 h', 'Memory 1,946 MiB', 'Blocked for 4.3 s', '14.2 s GET /b b 5 ms GET /a a'],
+      ['Uptime 3 h', 'Memory 1,946 MiB', 'Blocked for 4.3 s', '14.2 s GET /b b'],
     ],
     [{ kind: 'blocked-loop', extra: { ms: 3200, since: '2026-11-21T20:31:07Z' } }, ['3.2 s from 2026-11-21 20:31:07']],
     [
@@ -106,43 +109,9 @@ describe('an incident', () => {
       { kind: 'csp', title: 'csp img-src evil.example', extra: { directive: 'img-src', blocked: 'e.example', x: 'y' } },
       ['Policy violation: img-src evil.example', 'add it to contentSources', 'blocked e.example', 'Extra data x y'],
     ],
-    [
-      {
-        components: [
-          { file: '', line: 0, column: 0, function: 'time', own: false },
-          { file: 'src/shared/product/clock.tsx', line: 12, column: 1, function: 'Clock', own: true },
-          { file: 'src/shared/engine/view.tsx', line: 14, column: 1, function: 'RouteView', own: true },
-        ],
-      },
-      ['<time> <Clock> src/shared/product/clock.tsx:12 1 component further out <RouteView>'],
-    ],
-    [
-      {
-        breadcrumbs: [
-          ...Array.from({ length: 30 }, (_, index) => ({ at: NOW - Hour, category: 'log', message: `mark ${index}` })),
-          { at: NOW - 14 * Second, category: 'navigation', message: '', data: { from: '/a', to: '/b' } },
-          { at: NOW, category: 'xhr', message: '', data: { method: 'POST', url: '/c', status_code: 422 } },
-        ],
-      },
-      ['12 marks before', '−14.0 s navigation from /a to /b', '0 xhr POST /c 422'],
-    ],
-    [
-      { extra: { long: 'x'.repeat(5000) }, cut: ['errors'] },
-      [`${'x'.repeat(2000)}… `, 'Cut to fit the limits: errors'],
-    ],
   ])('shows what only its kind has: %#', async (failure, parts) => {
     const words = toWords((await showOf({ at: NOW, ...failure })).text);
     for (const part of parts) expect(words).toContain(part);
-  });
-
-  it('shows how to repeat it in a test, and a link to its trace', async () => {
-    const { text } = await showOf(
-      { request: { method: 'GET', url: '/a<b>' }, traceId: 'a'.repeat(32) },
-      { links: { trace: 'https://traces.example/{traceId}' } },
-    );
-    expect(toWords(text)).toContain(`Copy as test tests/product/failures/${DIGEST}.test.ts`);
-    expect(text).toContain('await request(app).get(&#x27;/a&lt;b&gt;&#x27;)');
-    expect(text).toContain(`href="https://traces.example/${'a'.repeat(32)}"`);
   });
 
   it('shows how often it happened, its releases and similar incidents', async () => {
@@ -152,10 +121,10 @@ describe('an incident', () => {
       fullOf({ digest: '2M3KQ7XA', title: 'TypeError: boom' }),
     ]);
     const page = await words();
-    for (const part of ['2 × server browser', 'Visitors 2', 'Last seen 3 min ago', 'Releases v1 to v2', 'peak: 2']) {
+    const similar = 'Similar incidents TypeError: boom same words, open, 1 time, ';
+    for (const part of ['2 × server browser', 'Visitors 2', 'Last seen 3 min ago', 'Releases v1 to v2', similar]) {
       expect(page).toContain(part);
     }
-    expect(page).toMatch(/Similar incidents TypeError: boom same words, open, 1 time, /);
   });
 
   it('shows everything that a stranger wrote as text', async () => {
@@ -163,9 +132,7 @@ describe('an incident', () => {
     const { show, store } = await start([fullOfStranger(evil)]);
     await store.addNote(KEY, evil, evil);
     for (const path of [`/desk/${DIGEST}`, '/desk?state=all', `/desk?release=${encodeURIComponent(evil)}`]) {
-      const { text, status } = await show(path);
-      expect(status).toBe(200);
-      expect(text).not.toMatch(/<img|<script>alert/);
+      expect((await show(path)).text).not.toMatch(/<img|<script>alert/);
     }
     const page = (await show()).text;
     expect(page.match(/&lt;img src=x onerror=alert\(1\)&gt;/g)?.length).toBeGreaterThan(30);
@@ -186,26 +153,22 @@ describe('an address', () => {
   });
 
   it('links to the older and the newer occurrence', async () => {
-    const { show, words } = await start(
-      ['AAAAAAAA', 'BBBBBBBB', 'CCCCCCCC'].map((occurrence, index) => fullOf({ occurrence, at: Date.now() + index })),
+    const { show } = await start(
+      ['AAAAAAAA', 'BBBBBBBB', 'CCCCCCCC'].map((occurrence, index) => fullOf({ occurrence, at: NOW + index })),
     );
     const { text } = await show(`/desk/${DIGEST}/BBBBBBBB`);
-    expect(text).toMatch(new RegExp(`href="/desk/${DIGEST}/AAAAAAAA"[^>]*rel="prev"`));
-    expect(text).toMatch(new RegExp(`href="/desk/${DIGEST}/CCCCCCCC"[^>]*rel="next"`));
-    expect(await words()).toContain('CCCCCCCC just now');
+    expect(text).toMatch(/7K3QM2XA\/AAAAAAAA"[^>]*rel="prev"/);
+    expect(text).toMatch(/7K3QM2XA\/CCCCCCCC"[^>]*rel="next"/);
   });
 
   it('of an occurrence that is not kept in full shows the nearest one', async () => {
-    const { words, act } = await start([
+    const { words } = await start([
       fullWithSource({ at: NOW - 2 * Hour }),
       summaryOf({ occurrence: 'BBBBBBBB', at: NOW - Hour, requestId: 'request-9' }),
     ]);
     const page = await words(`/desk/${DIGEST}/BBBBBBBB`);
     expect(page).toContain('BBBBBBBB , 1 h ago , request request-9 was sampled out');
-    expect(page).toContain('2 This line: return cart.order.total;');
     expect(await words(`/desk/${DIGEST}/ZZZZZZZZ`)).toContain('ZZZZZZZZ is unknown or was deleted');
-    for (const occurrence of ['9F4W0R6B', 'BBBBBBBB']) await act('removeOccurrence', { occurrence });
-    expect(await words()).toContain('No stored occurrences');
   });
 
   it('may belong to a failure that is not stored yet', async () => {
@@ -230,24 +193,10 @@ describe('an operator', () => {
     ['ignore', { how: '10' }, { state: 'ignored', ignoredGrowth: 10 }, 'Ignored until 10 more within an hour.'],
     ['ignore', { how: 'nonsense' }, { state: 'ignored' }, 'Ignored forever.'],
     ['ignore', { how: '1h' }, { state: 'ignored', ignoredUntil: expect.any(Number) }, 'Ignored for an hour.'],
-    ['reopen', {}, { state: 'open' }, 'Reopened.'],
   ])('can %s with %o, and sees a confirmation', async (name, fields, expected, said) => {
     const { act, read } = await start();
-    const { status, text } = await act(name, fields);
-    expect([status, toWords(text).includes(said)]).toEqual([200, true]);
+    expect(toWords((await act(name, fields)).text)).toContain(said);
     expect(await read()).toMatchObject({ ...expected, stateBy: 'ada' });
-  });
-
-  it('sees the state, when it ends, and who changed it', async () => {
-    const { act, words, show } = await start();
-    await act('resolve', { when: 'next' });
-    expect(await words()).toContain('Resolved in the next release, by ada just now');
-    expect(await words()).toContain('ada resolved it in the next release just now');
-    expect((await show()).text).not.toContain('incident.resolve');
-    await act('ignore', { how: '100' });
-    expect(await words()).toContain('Ignored until it happens 100 more times within an hour, by ada');
-    await act('ignore', { how: '1h' });
-    expect(await words()).toMatch(/ada ignored it until \d{4}-\d\d-\d\d/);
   });
 
   it('overwrites a simultaneous change, and sees a message about it', async () => {
@@ -269,18 +218,16 @@ describe('an operator', () => {
     const said = toWords((await act('addNote', { note: ' The migration did not run. ' })).text);
     expect(said).toContain('ada wrote just now The migration did not run.');
     const [note] = await store.listNotes(KEY, 10);
-    expect(toWords((await act('removeNote', { id: String(note?.id) })).text)).toContain('Note deleted.');
+    await act('removeNote', { id: String(note?.id) });
     expect(await store.listNotes(KEY, 10)).toEqual([]);
   });
 
   it('can delete an occurrence and the incident, whose address then says so', async () => {
     const { act, show, store } = await start();
     const one = await act('removeOccurrence', { occurrence: '9F4W0R6B' });
-    expect([one.status, one.headers.location]).toEqual([303, `/desk/${DIGEST}`]);
+    expect(one.headers.location).toBe(`/desk/${DIGEST}`);
     expect((await store.listOccurrences(KEY, { limit: 10 })).occurrences).toEqual([]);
-    const all = await act('remove');
-    expect([all.status, all.headers.location]).toEqual([303, '/desk']);
-    expect(await store.find({ digest: DIGEST })).toBeUndefined();
+    expect((await act('remove')).headers.location).toBe('/desk');
     const gone = await show();
     expect(gone.status).toBe(410);
     expect(toWords(gone.text)).toMatch(/This incident was deleted by ada at \d{4}-\d\d-\d\d/);

@@ -32,28 +32,23 @@ describeStores('the list of incidents', (open) => {
   const listDigests = async (store: Store, filter: object) =>
     (await store.listIncidents({ limit: 20, ...filter })).incidents.map(({ digest }) => digest).sort();
 
-  it('returns each incident once, page by page, in every sort order', async () => {
+  it('returns each incident once, page by page, in every sort order, while new ones arrive', async () => {
     const { store } = await open();
     const digests = await fill(store, 7);
-    const down = digests.toReversed();
     for (const order of ['lastSeen', 'firstSeen', 'count'] as const) {
-      for (const limit of [2, 3, 7, 50]) expect(await listAll(store, order, limit)).toEqual(down);
+      for (const limit of [2, 7, 50]) expect(await listAll(store, order, limit)).toEqual(digests.toReversed());
     }
     // Most of them have the same number of visitors, so the digest decides.
     const byVisitors = ['00000003', '00000004', '00000005', '00000006', '00000007', '00000002', '00000001'];
     expect(await listAll(store, 'visitors', 2)).toEqual(byVisitors);
-  });
 
-  it('continues after the last page while new incidents arrive', async () => {
-    const { store } = await open();
-    await fill(store, 5);
-    const first = await store.listIncidents({ limit: 2 });
-    await ingest(store, fullOf({ digest: '0000000A' }), fullOf({ digest: '0000000B' }));
-    const second = await store.listIncidents({ limit: 2, cursor: first.next ?? '' });
-    expect(second.incidents.map(({ digest }) => digest)).toEqual(['00000003', '00000002']);
-    await expect(store.listIncidents({ limit: 2, order: 'count', cursor: first.next ?? '' })).rejects.toThrow(
-      RangeError,
-    );
+    const { next = '' } = await store.listIncidents({ limit: 2 });
+    await ingest(store, fullOf({ digest: '0000000A' }));
+    const page = await store.listIncidents({ limit: 2, cursor: next });
+    expect(page.incidents.map(({ digest }) => digest)).toEqual(['00000005', '00000004']);
+    for (const cursor of [next, 'count.-1.A', 'count..A', `count.1.${'A'.repeat(500)}`]) {
+      await expect(store.listIncidents({ limit: 2, order: 'count', cursor })).rejects.toThrow(RangeError);
+    }
   });
 
   it('counts occurrences by hour and by day', async () => {
@@ -62,7 +57,7 @@ describeStores('the list of incidents', (open) => {
     await ingest(store, at(0), at(0), at(5), at(23), at(24), at(20 * 24), at(5));
     const [incident] = (await store.listIncidents({ limit: 5, now: thisHour + 1 })).incidents;
     const { hours, days } = incident?.chart ?? { hours: undefined, days: undefined };
-    expect(hours).toMatchObject({ start: thisHour - 23 * Hour, counts: { length: 24 } });
+    expect(hours?.start).toBe(thisHour - 23 * Hour);
     expect(hours?.counts).toEqual([1, ...Array(17).fill(0), 2, 0, 0, 0, 0, 2]);
     expect(days).toMatchObject({ start: Math.floor(thisHour / Day) * Day - 13 * Day, counts: { length: 14 } });
     expect(days?.counts.reduce((sum, count) => sum + count, 0)).toBe(6);
@@ -101,14 +96,6 @@ describeStores('the list of incidents', (open) => {
     expect(await store.countStates({ route: '/nowhere' })).toEqual({ open: 0, resolved: 0, ignored: 0 });
   });
 
-  it('counts each visitor once', async () => {
-    const { store } = await open();
-    const by = (visitor: string) => summaryOf({ digest: '00000001', visitor });
-    await ingest(store, by('a'), by('b'), by('b'));
-    await ingest(store, by('b'), by('c'));
-    expect((await store.find({ digest: '00000001' }))?.incident.visitors).toBe(3);
-  });
-
   it('is searched by parts of message, digest, file, function, route, URL and user agent', async () => {
     const { store } = await open();
     await ingest(
@@ -116,7 +103,6 @@ describeStores('the list of incidents', (open) => {
       fullOf({
         digest: '7K3QM2XA',
         title: 'TypeError: Cannot read cartItem of undefined',
-        errors: [{ class: 'TypeError', message: 'Cannot read cartItem of undefined', frames: [] }],
         site: { path: 'src/server/product/pages/cartItem.ts', function: 'Cart.total', detail: '' },
         route: '/cart/:id',
         level: 'warning',

@@ -7,7 +7,7 @@ import type { Desk } from '../../../../src/server/desk/desk.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { type Failure, toAddress } from '../../../../src/server/engine/errors/failure.ts';
 import { Hour } from '../../../../src/shared/units.ts';
-import { createFailure, openTestDesk } from '../../../support/desk.ts';
+import { createFailure } from '../../../support/desk.ts';
 import { fullWithSource } from '../../../support/desk-api.ts';
 import { startDeskSite } from '../../../support/desk-site.ts';
 import { createFolder } from '../../../support/folder.ts';
@@ -15,6 +15,7 @@ import { ADA } from '../../../support/people.ts';
 import { ingest } from '../../../support/stores.ts';
 import { runDesk } from '../../../support/terminal.ts';
 import { createTestLog } from '../../../support/test-log.ts';
+import { useDesk } from '../../../support/use-desk.ts';
 import { usePostgres } from '../../../support/use-postgres.ts';
 
 const postgres = usePostgres();
@@ -28,8 +29,7 @@ const postgresEnv = async () => sqliteEnv({ DESK_DATABASE_URL: await postgres.em
 /** Opens a desk, as a running server has it. */
 async function start(env: Env) {
   const { DATA_DIR = '', DESK_DATABASE_URL } = env;
-  const desk = await openTestDesk({ dataDir: DATA_DIR, databaseUrl: DESK_DATABASE_URL });
-  onTestFinished(() => desk.close());
+  const { desk } = await useDesk({ dataDir: DATA_DIR, databaseUrl: DESK_DATABASE_URL });
   await desk.calls.flush();
   return { desk, run: (...args: readonly string[]) => runDesk(args, env), folder: DATA_DIR };
 }
@@ -48,17 +48,10 @@ describe.each([
     const failure = createFailure({ traceId: '4bf92f3577b34da6a3ce929d0e0e4736' });
     await record(desk, failure, createFailure({ digest: '0000000A', title: 'load /x.js', kind: 'load' }));
     const listed = await run();
-    expect(listed).toMatchObject({ code: 0, err: '' });
     expect(listed.out).toMatch(/^# 2 incidents \(open, production\)\n\n- \*\*\w{8}\*\* `/);
     expect(listed.out).toContain(`- **${DIGEST}** \`TypeError: boom\`\n  Open, 1 time, last just now in \`v1\``);
     expect((await run('list', '--limit', '1')).out).toContain('1 more: `--limit 2`');
-    for (const args of [
-      ['--search', 'nowhere'],
-      ['--environment', 'staging'],
-      ['--state', 'resolved'],
-    ]) {
-      expect((await run('list', ...args)).out).toMatch(/^# 0 incidents/);
-    }
+    expect((await run('list', '--environment', 'staging', '--search', 'boom')).out).toMatch(/^# 0 incidents/);
     const json = JSON.parse((await run('list', '--json', '--state', 'all')).out);
     expect(json).toMatchObject({ totals: { open: 2 }, incidents: [{ counts: {} }, {}] });
 
@@ -69,8 +62,7 @@ describe.each([
     }
     const shown = JSON.parse((await run(address, '--json')).out);
     expect(shown).toMatchObject({ digest: DIGEST, shown: { full: { traceId: failure.traceId } } });
-    const unknown = { code: 1, out: '', err: expect.stringContaining('Nothing found for "ZZZZZZZZ"') };
-    expect(await run('ZZZZZZZZ')).toMatchObject(unknown);
+    expect((await run('ZZZZZZZZ')).err).toContain('Nothing found for "ZZZZZZZZ"');
     await desk.calls.deleteIncident(`${DIGEST}@production`, { author: 'ada' });
     expect((await run(address)).err).toMatch(/^This incident was deleted by ada at /);
   });
@@ -84,7 +76,6 @@ describe.each([
     const made = await run('backup', file);
     if (env.DESK_DATABASE_URL) return expect(made).toMatchObject({ code: 1, err: expect.stringContaining('pg_dump') });
     expect([made.code, statSync(file).mode & 0o777]).toEqual([0, 0o600]);
-    expect(readdirSync(folder)).not.toContain('backup.sqlite.part');
     const copy = new DatabaseSync(file, { readOnly: true });
     const count = (table: string) => copy.prepare(`SELECT COUNT(*) AS n FROM ${table}`).get()?.n;
     expect([count('desk_occurrences'), count('desk_links'), count('desk_salts')]).toEqual([1, 0, 0]);
@@ -148,7 +139,6 @@ describe('a sign-in link', () => {
       /^$/,
       'ada, grace.',
     ],
-    ['is not made for an unknown name', { OPERATOR_TOKEN: TOKEN }, ['nobody'], /^$/, 'Available names: operator.'],
     ['is not made without a token', {}, [], /^$/, "Set OPERATOR_TOKEN to the server's value"],
   ])('%s', async (_what, more, args, out, err) => {
     const env = await sqliteEnv(more);
@@ -166,43 +156,28 @@ describe('a wrong call', () => {
     [['--bad'], 'Unknown option'],
     [['list', '--state', 'gone'], '--state must be open, resolved, ignored or all'],
     [['list', '--limit', '0'], '--limit must be a number'],
-    [['backup'], 'Name the file'],
-    [['forget', ' '], 'Name the visitor'],
   ])('%j ends with 2 and says what is expected', async (args, words) => {
     const { run } = await start(await sqliteEnv());
     expect(await run(...args)).toMatchObject({ code: 2, out: '', err: expect.stringContaining(words) });
   });
 
-  it.each([
-    ['SQLite', sqliteEnv, 'There is no desk in '],
-    [
-      'PostgreSQL',
-      async () => ({ ...(await sqliteEnv()), DESK_DATABASE_URL: await postgres.createDatabase() }),
-      'no desk yet',
-    ],
-  ])('creates nothing if there is no desk yet, on %s', async (_name, makeEnv, words) => {
-    const env: Env = await makeEnv();
-    for (const args of [[], [DIGEST], ['link'], ['forget', DIGEST]]) {
-      expect(await runDesk(args, env)).toMatchObject({ code: 1, out: '', err: expect.stringContaining(words) });
+  it.each(['SQLite', 'PostgreSQL'])('creates nothing if there is no desk yet, on %s', async (name) => {
+    const env = await sqliteEnv(name === 'SQLite' ? {} : { DESK_DATABASE_URL: await postgres.createDatabase() });
+    for (const args of [[], ['link'], ['forget', DIGEST]]) {
+      const err = expect.stringMatching(/There is no desk in|no desk yet/);
+      expect(await runDesk(args, env)).toMatchObject({ code: 1, out: '', err });
     }
     expect(readdirSync(env.DATA_DIR ?? '')).toEqual([]);
   });
 
-  it('names a setting that it needs, ignores others, and shows no password', async () => {
-    const env = await sqliteEnv({ PORT: 'wrong' });
-    const { run, desk } = await start(env);
-    expect((await run()).code).toBe(0);
-    await desk.close();
-    for (const [url, words] of [
-      ['mysql://hushhush@x/y', 'The setting DESK_DATABASE_URL is not the URL'],
-      ['postgres://desk:hushhush@127.0.0.1:9/desk', 'PostgreSQL cannot be used'],
-    ] as const) {
-      const { code, err } = await runDesk([], { ...env, DESK_DATABASE_URL: url });
-      expect([code, err]).toEqual([1, expect.stringContaining(words)]);
-      expect(err).not.toContain('hushhush');
-    }
-    writeFileSync(join(env.DATA_DIR ?? '', 'desk.sqlite'), 'broken');
-    expect(await run()).toMatchObject({ code: 1, err: expect.stringContaining('cannot be used') });
-    expect(readFileSync(join(env.DATA_DIR ?? '', 'desk.sqlite'), 'utf8')).toBe('broken');
+  it('shows no password, and changes no broken file', async () => {
+    const env = await sqliteEnv();
+    const { code, err } = await runDesk([], { ...env, DESK_DATABASE_URL: 'postgres://desk:hushhush@127.0.0.1:9/desk' });
+    expect([code, err]).toEqual([1, expect.stringContaining('PostgreSQL cannot be used')]);
+    expect(err).not.toContain('hushhush');
+    const file = join(env.DATA_DIR ?? '', 'desk.sqlite');
+    writeFileSync(file, 'broken');
+    expect(await runDesk([], env)).toMatchObject({ code: 1, err: expect.stringContaining('cannot be used') });
+    expect(readFileSync(file, 'utf8')).toBe('broken');
   });
 });

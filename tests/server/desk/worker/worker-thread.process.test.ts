@@ -1,14 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { createSignals } from '../../../../src/server/desk/worker/signals.ts';
-import {
-  createWorkerThread,
-  type WorkerThread,
-  type WorkerThreadLimits,
-} from '../../../../src/server/desk/worker/worker-thread.ts';
+import { createWorkerThread, type WorkerThreadLimits } from '../../../../src/server/desk/worker/worker-thread.ts';
 import { TEST_RETENTION } from '../../../support/desk.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { createTestLog } from '../../../support/test-log.ts';
@@ -20,12 +15,11 @@ import { parentPort } from 'node:worker_threads';
 parentPort.postMessage({ say: 'alive' });
 parentPort.on('message', ({ say, id, name }) => {
   if (name === 'find') throw new Error('broken');
-  if (name === 'isKnownDigest') parentPort.postMessage({ say: 'refusal', id, message: 'too slow', why: 'slow' });
-  else if (id && name !== 'readSession') parentPort.postMessage({ say: 'answer', id, value: true });
+  if (id && name !== 'readSession') parentPort.postMessage({ say: 'answer', id, value: true });
 });
 `;
 
-function start(limits: Partial<WorkerThreadLimits> = {}, startWithin?: number) {
+function start(limits: Partial<WorkerThreadLimits> = {}) {
   const folder = createFolder(onTestFinished);
   const file = join(folder, 'worker.mjs');
   writeFileSync(file, script);
@@ -35,49 +29,17 @@ function start(limits: Partial<WorkerThreadLimits> = {}, startWithin?: number) {
     file,
     start: {
       signals: createSignals().buffer,
-      process: 'process',
-      startedAt: 0,
-      dataDir: folder,
-      databaseUrl: undefined,
-      build: '',
-      release: '',
-      environment: 'test',
-      namespace: '',
-      retention: TEST_RETENTION,
-      dist: folder,
+      ...{ process: 'process', startedAt: 0, dataDir: folder, databaseUrl: undefined, dist: folder },
+      ...{ build: '', release: '', environment: 'test', namespace: '', retention: TEST_RETENTION },
     },
     log,
     count: (name, labels) => counts.push([name, ...Object.values(labels)].join(' ')),
-    startWithin,
     onBlocked: () => undefined,
     limits: { restartFirst: 10, restartLongest: 10_000, ...limits },
   });
   onTestFinished(() => worker.end());
-  /** @returns how long it was unavailable (ms) */
-  async function crash(): Promise<number> {
-    await expect(worker.calls.find('7K3QM2XA')).rejects.toThrow(StoreAwayError);
-    await until(() => worker.state === 'restarting', 'the crash');
-    const began = performance.now();
-    await until(() => counts.filter((name) => name.includes('restarts')).length > restarts, 'the restart');
-    restarts += 1;
-    return performance.now() - began;
-  }
-  let restarts = 0;
-  return { worker, lines, counts, crash };
+  return { worker, lines, counts };
 }
-
-const beat = { inFlight: [], memory: 0 };
-
-it.each([
-  ['a question', (worker: WorkerThread) => worker.calls.readChanges()],
-  ['something in the journal', async (worker: WorkerThread) => worker.wake()],
-])('starts before its time for %s', async (_, use) => {
-  const { worker } = start({}, 3_600_000);
-  worker.beat(beat);
-  expect(worker.state).toBe('starting');
-  await use(worker);
-  await until(() => worker.state === 'running', 'its start');
-});
 
 describe('a crashed desk worker', () => {
   it('is restarted, rejects questions until then, and reports its state', async () => {
@@ -92,15 +54,6 @@ describe('a crashed desk worker', () => {
     await expect.poll(() => worker.calls.readChanges().catch(() => ''), { timeout: 10_000 }).not.toBe('');
     expect(worker.state).toBe('running');
     expect(lines.map(({ level }) => level)).toEqual(['error']);
-  });
-
-  it('waits longer before each restart, until it has run steadily', async () => {
-    const { crash } = start({ restartFirst: 200, steadyAfter: 3000 });
-    const waits = [await crash(), await crash(), await crash()];
-    expect(waits[1]).toBeGreaterThan(350);
-    expect(waits[2]).toBeGreaterThan(700);
-    await sleep(3100);
-    expect(await crash()).toBeLessThan(700);
   });
 });
 

@@ -9,15 +9,6 @@ const withFrames = (frames: readonly StackFrame[], build = 'build-1') =>
   createFailure({ build, errors: [{ class: 'RangeError', message: '', frames }] });
 
 describe('the map reader', () => {
-  it.each(['\r\n', '\r', '\u2028'])('counts lines that end with %j', async (end) => {
-    const { resolve } = createMapReader({
-      readMap: async () => undefined,
-      readSource: async () => ['one', 'two', 'three'].join(end),
-    });
-    const stored = await resolve(withFrames([{ file: 'src/cart.ts', line: 2, column: 1, function: '' }]));
-    expect(stored.resolved?.[0]?.[0]?.context).toEqual({ start: 1, lines: ['one', 'two', 'three'] });
-  });
-
   it('returns the line of the accessed property, even if a minifier joined two lines', async () => {
     const source = 'export function show(page) {\n  const target = page.find("share");\n  target.scroll();\n}\n';
     const options = { minify: true, sourcemap: 'external', format: 'cjs', sourcefile: 'src/share.ts' } as const;
@@ -47,25 +38,5 @@ describe('the map reader', () => {
     ];
     const stored = await maps.resolve(withFrames(frames));
     expect(stored.resolved?.[0]).toEqual(frames.map((frame) => ({ ...frame, own: false })));
-  });
-
-  it('keeps maps within its limit, and frees them', async () => {
-    const read: string[] = [];
-    const maps = createMapReader({
-      readMap: async (build) => {
-        read.push(build);
-        return {
-          path: 'maps/server/main.js.map',
-          text: JSON.stringify({ version: 3, sources: [], names: [], mappings: '' }),
-        };
-      },
-      maxBytes: 120,
-    });
-    const frame = { file: 'server/main.js', line: 1, column: 1, function: '' };
-    for (const build of ['a', 'b', 'a', 'c', 'a', 'b']) await maps.resolve(withFrames([frame], build));
-    expect(read).toEqual(['a', 'b', 'c', 'a', 'b']);
-    maps.sweep();
-    await maps.resolve(withFrames([frame], 'a'));
-    expect(read.at(-1)).toBe('a');
   });
 });
