@@ -79,7 +79,7 @@ beforeAll(async () => {
   [browser] = await Promise.all([shareBrowser(), app.build()]);
   vi.unstubAllEnvs();
   server = await startApp(app.folder, environment);
-  journalReader = setInterval(copyJournal, 10);
+  journalReader = setInterval(copyJournal, 20);
 }, 120_000);
 
 afterAll(async () => {
@@ -109,8 +109,16 @@ function unpackBody(bytes: Buffer, encoding: string | undefined): Buffer {
 
 /** Copies the journal, because a segment is deleted as soon as it is full and ingested. */
 function copyJournal(): void {
-  for (const { name, bytes } of readFolder(dataDir)) {
-    if (name.startsWith('journal') && bytes.length > (journal.get(name)?.length ?? 0)) journal.set(name, bytes);
+  const folder = join(dataDir, 'journal');
+  for (const name of existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : []) {
+    const file = join(folder, name);
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (!found?.isFile() || found.size <= (journal.get(name)?.length ?? 0)) continue;
+    try {
+      journal.set(name, readFileSync(file));
+    } catch {
+      // It was deleted since.
+    }
   }
 }
 

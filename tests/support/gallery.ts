@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page, Response as PageResponse } from 'playwright-core';
 import type { FoundIncident, ResolvedFrame, StoredFailure } from '../../src/server/desk/store/records.ts';
-import type { SqlDriver } from '../../src/server/desk/store/sql.ts';
-import { openDriver, openStore, type Store } from '../../src/server/desk/store/store.ts';
+import { openDriver, openStore } from '../../src/server/desk/store/store.ts';
 import { parseAddress } from '../../src/server/engine/errors/parse-address.ts';
 import { toOccurrence } from '../../src/shared/engine/reporting/address.ts';
 import { hydrated } from '../e2e/site.ts';
@@ -46,15 +45,18 @@ function nameOf(line: string): string | undefined {
   return /\/\/ fails: (\S+)$/.exec(line)?.[1];
 }
 
-/** Opens the store of a running server from outside, like the desk command does. */
-export async function withStore<T>(dataDir: string, work: (store: Store, driver: SqlDriver) => Promise<T>): Promise<T> {
+const stores = new Map<string, Awaited<ReturnType<typeof openFrom>>>();
+
+async function openFrom(dataDir: string) {
   const driver = openDriver({ dataDir, databaseUrl: undefined, log: createTestLog().log });
-  const store = await openStore(driver, { environment: 'production' });
-  try {
-    return await work(store, driver);
-  } finally {
-    await store.close();
-  }
+  return { driver, store: await openStore(driver, { environment: 'production' }) };
+}
+
+/** Opens the store of a running server from outside, like the desk command does. It stays open, because tests poll it. */
+export async function useStore(dataDir: string) {
+  const opened = stores.get(dataDir) ?? (await openFrom(dataDir));
+  stores.set(dataDir, opened);
+  return opened;
 }
 
 /**
@@ -65,7 +67,7 @@ export async function withStore<T>(dataDir: string, work: (store: Store, driver:
 export async function lookUp(dataDir: string, text: string): Promise<FoundIncident | undefined> {
   const address = parseAddress(text);
   if (!address) throw new Error(`"${text}" is no address.`);
-  return withStore(dataDir, (store) => store.find(address));
+  return (await useStore(dataDir)).store.find(address);
 }
 
 /** The first product line in the stack of the outermost error that has one. */
