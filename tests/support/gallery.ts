@@ -6,7 +6,7 @@ import { openDriver, openStore } from '../../src/server/desk/store/store.ts';
 import { parseAddress } from '../../src/server/engine/errors/parse-address.ts';
 import { toOccurrence } from '../../src/shared/engine/reporting/address.ts';
 import { hydrated } from '../e2e/site.ts';
-import type { OwnedApp, RunningApp } from './owned-app.ts';
+import { createOwnedApp, type OwnedApp, type RunningApp } from './owned-app.ts';
 import { createTestLog } from './test-log.ts';
 import { until } from './until.ts';
 
@@ -215,14 +215,22 @@ export async function reportOf(page: Page, act: () => Promise<unknown>): Promise
   return (await answer.json()) as ReportAnswer;
 }
 
+export const createGallery = () => createOwnedApp([], { over: 'gallery' });
+
 /**
- * Inserts ten lines above each failure of an app, as a next release might: seven before its function (or top-level
- * statement), and three before the statement that fails.
+ * The gallery's next release. Its pages have other texts, `step` throws another message, and there are ten more lines
+ * above each failure: seven before its function (or top-level statement), and three before the statement that fails.
  */
-export function insertLines(app: OwnedApp): void {
+export function createNextGallery(): OwnedApp {
+  const app = createGallery();
   for (const { path, lines } of readProduct(app.folder)) {
     if (lines.some(nameOf)) app.write({ [path]: withLinesAbove(lines).join('\n') });
   }
+  app.replace('src/server/product/steps.ts', 'The step stumbled', 'The step tripped');
+  app.replace('src/shared/product/pages/home/home.tsx', '>Home<', '>Home, anew<');
+  app.replace('src/shared/product/pages/home/more.tsx', '>More<', '>More, anew<');
+  app.replace('src/shared/product/pages/browser/lazy.tsx', '>Lazy<', '>Lazy, anew<');
+  return app;
 }
 
 function withLinesAbove(lines: readonly string[]): string[] {
