@@ -5,7 +5,7 @@ import { exchanged } from './site.ts';
 
 // Tests the section on `Await` and React's Suspense in the guide's chapter on deferred data.
 
-const site = useOwnedSite({
+const visit = useOwnedSite({
   'src/shared/product/routes.tsx': `
     import { defineRoutes } from '#engine';
     export const routes = defineRoutes([
@@ -111,7 +111,7 @@ test.each([
   ['keeps it until the next one arrives, and delays the whole update', 'Turin'],
   ['shows its fallback immediately if its key changes', 'Turin, by key'],
 ])('an Await that already shows a value %s', async (_what, name) => {
-  const { page, complaints } = await site.open('/city');
+  const { page, complaints } = await visit('/city');
   await exchanged(page);
   await page.getByRole('link', { name, exact: true }).click();
   const readPage = async () => [await read(page, 'h1'), await read(page, '#state'), await read(page, '#place')].flat();
@@ -130,7 +130,7 @@ test.each([
 });
 
 test('a value arrives after the page has become interactive and the router has taken over', async () => {
-  const { page, complaints } = await site.open('/');
+  const { page, complaints } = await visit('/');
   await page.goto('/city?name=Turin', { waitUntil: 'commit' });
   await exchanged(page);
   expect(await read(page, '#place')).toEqual(['Asking…']);
@@ -140,7 +140,7 @@ test('a value arrives after the page has become interactive and the router has t
 });
 
 test('a component that suspends inside an Await keeps the fallback visible, unless it has its own Suspense', async () => {
-  const { page, complaints } = await site.open('/');
+  const { page, complaints } = await visit('/');
   await page.goto('/inner', { waitUntil: 'commit' });
   await page.locator('#apart').getByText('Waiting for the second…').waitFor();
   expect(await readAll(page)).toEqual([
@@ -159,7 +159,7 @@ test('a component that suspends inside an Await keeps the fallback visible, unle
 });
 
 test('use() inside a Suspense shows the value, and a rejection replaces the page with its ErrorBoundary', async () => {
-  const { page, complaints } = await site.open('/plain');
+  const { page, complaints } = await visit('/plain');
   await page.locator('main').getByText('There').waitFor();
   expect(complaints).toEqual([]);
   await page.goto('/plain?fail');

@@ -1,8 +1,9 @@
-import { exec, execFileSync } from 'node:child_process';
-import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { exec } from 'node:child_process';
+import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { FoundIncident } from '../../src/server/desk/store/records.ts';
 import { shareBrowser } from '../support/browser.ts';
 import { createFolder } from '../support/folder.ts';
@@ -10,36 +11,45 @@ import {
   ADDRESS,
   type Addresses,
   AGENT,
+  createGallery,
+  createNextGallery,
   failInBrowser,
   failOnServer,
   findLogged,
   lookUp,
   placeOf,
   readPlaces,
-  withStore,
+  useStore,
 } from '../support/gallery.ts';
-import { createOwnedApp, type OwnedApp, type RunningApp, startApp } from '../support/owned-app.ts';
+import { type OwnedApp, type RunningApp, startApp } from '../support/owned-app.ts';
 
 const TOKEN = 'a-token-of-sixteen-characters';
 
 let app: OwnedApp;
+let next: OwnedApp;
+let browser: Browser;
 let server: RunningApp;
 let dataDir: string;
 let places: ReadonlyMap<string, string>;
 let addresses: Addresses;
 
 beforeAll(async () => {
-  app = createOwnedApp([], { over: 'gallery' });
-  const [browser] = await Promise.all([shareBrowser(), app.build()]);
+  [app, next] = [createGallery(), createNextGallery()];
+  [browser] = await Promise.all([shareBrowser(), app.build(), next.build()]);
   dataDir = join(app.folder, 'data');
   places = readPlaces(app.folder);
   server = await startApp(app.folder, { OPERATOR_TOKEN: TOKEN });
-  addresses = new Map([...(await failInBrowser(browser, server)), ...(await failOnServer(server))]);
+  addresses = await failEverywhere(server);
 }, 180_000);
 afterAll(async () => {
   await server?.stop();
   app?.remove();
+  next?.remove();
 });
+
+async function failEverywhere(running: RunningApp): Promise<Addresses> {
+  return new Map([...(await failInBrowser(browser, running)), ...(await failOnServer(running))]);
+}
 
 /** Waits until the desk worker has ingested the incident with its full occurrence. */
 async function find(address: string): Promise<FoundIncident> {
@@ -160,7 +170,8 @@ test('npm run desk does not load React, Express or the product, and needs no oth
 
 test('a death without a word is reported at the next start, with the requests that it ended', async () => {
   const hanging = fetch(`${server.url}/hang`).catch(() => undefined);
-  const readBeats = () => withStore(dataDir, (_, driver) => driver.all('SELECT in_flight FROM desk_processes'));
+  const { driver } = await useStore(dataDir);
+  const readBeats = () => driver.all('SELECT in_flight FROM desk_processes');
   await expect.poll(async () => JSON.stringify(await readBeats())).toContain('/hang');
   await fetch(`${server.url}/loader/death`).catch(() => undefined);
   await hanging;
@@ -173,8 +184,29 @@ test('a death without a word is reported at the next start, with the requests th
   });
 });
 
-test('npm run desk builds what is missing', async () => {
-  rmSync(join(app.folder, 'dist'), { recursive: true });
-  execFileSync(process.execPath, [join(app.folder, 'bin/desk.mjs'), 'help'], { cwd: app.folder });
-  expect(await desk('help')).toContain('Reads the desk');
+describe('a digest', () => {
+  const toDigests = (found: Addresses) => new Map([...found].map(([name, address]) => [name, address.slice(0, 8)]));
+
+  test('is different for each failure', () => {
+    const digests = [...toDigests(addresses).values()];
+    expect(digests.length).toBeGreaterThan(30);
+    expect(new Set(digests).size).toBe(digests.length);
+  });
+
+  test('is the same in a release with an empty store in which the code has moved, and different if the code has changed', async () => {
+    const moved = readPlaces(next.folder);
+    for (const [name, place] of places) {
+      expect([name, lineOf(moved.get(name)) - lineOf(place) >= 10]).toEqual([name, true]);
+    }
+    const digests = toDigests(addresses);
+    const others = toDigests(await failEverywhere(await next.start()));
+    const changed = 'step'; // which throws another message
+    expect(others.get(changed)).toMatch(/^\w{8}$/);
+    expect([...digests.values()]).not.toContain(others.get(changed));
+    expect(new Map(others).set(changed, digests.get(changed) ?? '')).toEqual(digests);
+  });
 });
+
+function lineOf(place = ''): number {
+  return Number(place.slice(place.lastIndexOf(':') + 1));
+}

@@ -11,7 +11,7 @@ const CLOBBERING =
     ' ',
   );
 
-const site = useOwnedSite({
+const visit = useOwnedSite({
   'src/shared/product/routes.tsx': `
     import { defineRoutes } from '#engine';
     export const routes = defineRoutes([
@@ -24,7 +24,7 @@ const site = useOwnedSite({
         ],
       },
     ]);`,
-  'src/shared/product/pages/home/home.tsx': undefined as unknown as string,
+  'src/shared/product/pages/home/home.tsx': undefined,
   'src/shared/product/pages/forms.tsx': `
     import { useState } from 'react';
     import { useFetcher, useNavigation, useSearchParams } from 'react-router';
@@ -169,8 +169,9 @@ const site = useOwnedSite({
 /** Opens the page. `elsewhere` has the requests that the other site got: \`POST /x text=typed\`. */
 async function open({ javaScriptEnabled = true, path = '/forms', status = 200 } = {}) {
   const elsewhere: string[] = [];
-  const visit = await site.open(path, {
+  const opened = await visit(path, {
     javaScriptEnabled,
+    isAlone: status === 204, // for tests that stop the clock of their profile
     before: (page) =>
       page.route(`${OTHER}/**`, (route) => {
         const request = route.request();
@@ -178,73 +179,76 @@ async function open({ javaScriptEnabled = true, path = '/forms', status = 200 } 
         return route.fulfill({ status, contentType: 'text/html', body: status === 200 ? '<h1>Elsewhere</h1>' : '' });
       }),
   });
-  if (javaScriptEnabled) await exchanged(visit.page);
-  const press = (name: string) => visit.page.getByRole('button', { name, exact: true }).click();
-  return { ...visit, elsewhere, press };
+  if (javaScriptEnabled) await exchanged(opened.page);
+  const press = (name: string) => opened.page.getByRole('button', { name, exact: true }).click();
+  return { ...opened, elsewhere, press };
 }
 
 const toPath = (request: Request) => request.url().slice(new URL(request.url()).origin.length);
 const state = (page: Page) => page.locator('#state').textContent();
 const result = async (page: Page) => JSON.parse((await page.locator('#result').textContent()) ?? '');
 
-describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
-  test('a form of another site goes there', async () => {
-    const { page, press, elsewhere, data } = await open({ javaScriptEnabled });
-    for (const [name, expected] of Object.entries({
-      'Post elsewhere': 'POST /post _action=forms.save&text=typed',
-      'Search elsewhere': 'GET /get?text=typed',
-      'Post elsewhere by its button': 'POST /button _action=forms.save&text=typed',
-      'Post elsewhere in place of a fetcher': 'POST /fetcher text=typed',
-    })) {
-      await press(name);
-      await page.getByRole('heading', { name: 'Elsewhere' }).waitFor();
-      expect([elsewhere.splice(0), data]).toEqual([[expected], []]);
-      await page.goto('/forms');
-      if (javaScriptEnabled) await exchanged(page);
-    }
-  });
+test('a form of another site goes there', async () => {
+  const { page, press, elsewhere, data } = await open();
+  for (const [name, expected] of Object.entries({
+    'Post elsewhere': 'POST /post _action=forms.save&text=typed',
+    'Search elsewhere': 'GET /get?text=typed',
+    'Post elsewhere by its button': 'POST /button _action=forms.save&text=typed',
+    'Post elsewhere in place of a fetcher': 'POST /fetcher text=typed',
+  })) {
+    await press(name);
+    await page.getByRole('heading', { name: 'Elsewhere' }).waitFor();
+    expect([elsewhere.splice(0), data]).toEqual([[expected], []]);
+    await page.goto('/forms');
+    await exchanged(page);
+  }
+});
 
-  test('a button of a dialog closes it, and nothing is sent', async () => {
-    const { page, press, documents, data } = await open({ javaScriptEnabled });
-    for (const [id, name] of Object.entries({ button: 'Cancel', fetcher: 'Cancel the fetcher', form: 'Close' })) {
-      await press(name);
-      await page.locator(`#${id}`).waitFor({ state: 'hidden' });
-    }
-    expect(page.url()).not.toContain('secret');
-    expect([documents, data]).toEqual([['/forms'], []]);
-  });
+test('a button of a dialog closes it, and nothing is sent', async () => {
+  const { page, press, documents, data } = await open();
+  for (const [id, name] of Object.entries({ button: 'Cancel', fetcher: 'Cancel the fetcher', form: 'Close' })) {
+    await press(name);
+    await page.locator(`#${id}`).waitFor({ state: 'hidden' });
+  }
+  expect(page.url()).not.toContain('secret');
+  expect([documents, data]).toEqual([['/forms'], []]);
+});
 
-  test.each([
+test('forms, links and redirects keep the fragment of the URL', async () => {
+  const { page } = await open();
+  for (const [role, name, url] of [
     ['button', 'Save at a hash', '/forms?a=1#state'],
     ['button', 'Search at a hash', '/forms?text=typed#state'],
     ['link', 'A slash too many', '/forms?x=1#state'],
+    ['button', 'Search at a hash', '/forms?text=typed#state'],
     ['link', 'Moved', '/forms?x=1#state'],
-  ] as const)('a form and a redirect keep the fragment of the URL: %s "%s"', async (role, name, url) => {
-    const { page } = await open({ javaScriptEnabled });
+  ] as const) {
     await page.getByRole(role, { name, exact: true }).click();
     await page.waitForURL(`**${url}`);
-  });
+  }
+});
 
-  test('the lines of a text end with CRLF, whatever the method and the encoding', async () => {
+test.each([true, false])(
+  'the lines of a text end with CRLF, whatever the method and the encoding, with JavaScript: %s',
+  async (javaScriptEnabled) => {
     const { page, press } = await open({ javaScriptEnabled });
     const text = page.getByRole('form', { name: 'lines' }).locator('textarea');
     for (const name of ['Save lines', 'Save lines in parts']) {
-      await text.fill('1\n2');
+      await text.fill(`${name}\nin two`);
       await press(name);
-      await expect.poll(() => result(page)).toEqual([['text', '1\r\n2']]);
-      await page.goto('/forms');
+      await expect.poll(() => result(page)).toEqual([['text', `${name}\r\nin two`]]);
     }
     await text.fill('1\n2');
     await press('Search lines');
     await page.waitForURL('**/forms?*text=1%0D%0A2');
-  });
+  },
+);
 
-  test('a form that is posted to another app of this site goes there', async () => {
-    const { page, press, documents } = await open({ javaScriptEnabled });
-    await press('Save in another app');
-    await page.getByText('POST /legacy').waitFor();
-    expect(documents).toEqual(['/forms', '/legacy']);
-  });
+test('a form that is posted to another app of this site goes there', async () => {
+  const { page, press, documents } = await open();
+  await press('Save in another app');
+  await page.getByText('POST /legacy').waitFor();
+  expect(documents).toEqual(['/forms', '/legacy']);
 });
 
 /** Fills the form of an action that the server does not have. */
@@ -389,24 +393,25 @@ describe('a navigation that leaves the page', () => {
   });
 });
 
-test.each([
-  ['Be refused by a step', /^Closed until Monday\. What you typed is still here\.$/],
-  ['Be failed by a step', /^Something went wrong on our side \(digest \w{8}-\w{8}\)\. What you typed is still here\.$/],
-])('an answer of a step says what the step says: %s', async (name, expected) => {
+test('an answer of a step says what the step says, and one of a proxy is explained and is no failure of the site', async () => {
   const { page, press } = await open();
-  await press(name);
-  await expect.poll(() => result(page)).toMatch(expected);
-});
-
-test.each([
-  [413, 'This is more than the site accepts. Choose smaller files, or shorten the text.'],
-  [502, 'The site is not available at the moment. Try again in a few minutes.'],
-])('an answer of a proxy is explained, and is no failure of the site: %d', async (status, expected) => {
-  const { page, press } = await open();
-  await page.route('**/forms', (route) => route.fulfill({ status, contentType: 'text/html', body: '<h1>nginx</h1>' }));
-  await press('Upload');
-  await expect.poll(() => result(page)).toBe(`${expected} What you typed is still here.`);
-  // Reports are sent in order, so nothing was reported before this one.
+  await press('Be refused by a step');
+  await expect.poll(() => result(page)).toBe('Closed until Monday. What you typed is still here.');
+  await press('Be failed by a step');
+  await expect
+    .poll(() => result(page))
+    .toMatch(/^Something went wrong on our side \(digest \w{8}-\w{8}\)\. What you typed is still here\.$/);
+  for (const [status, expected] of [
+    [413, 'This is more than the site accepts. Choose smaller files, or shorten the text.'],
+    [502, 'The site is not available at the moment. Try again in a few minutes.'],
+  ] as const) {
+    await page.route('**/forms*', (route) =>
+      route.fulfill({ status, contentType: 'text/html', body: '<h1>nginx</h1>' }),
+    );
+    await press('Upload');
+    await expect.poll(() => result(page)).toBe(`${expected} What you typed is still here.`);
+  }
+  // Reports are sent in order, so nothing else was reported before this one.
   const report = page.waitForRequest((request) => toPath(request).startsWith('/_report'));
   await page.evaluate(() => reportError(new Error('The first report.')));
   expect((await report).postData()).toContain('The first report.');

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { useOwnedSite } from './owned-site.ts';
 import { exchanged, heading, hydrated } from './site.ts';
 
-const site = useOwnedSite({
+const visit = useOwnedSite({
   'src/shared/product/routes.tsx': `
     import { defineRoutes } from '#engine';
     export const routes = defineRoutes([
@@ -124,9 +124,9 @@ const site = useOwnedSite({
 });
 
 async function open(path: string) {
-  const visit = await site.open(path);
-  await exchanged(visit.page);
-  return visit;
+  const opened = await visit(path);
+  await exchanged(opened.page);
+  return opened;
 }
 
 /** The label of the focused element, or its tag name. */
@@ -187,7 +187,7 @@ test.each(['Stays', 'Moved', 'Without JavaScript'])(
   'a form with reset is emptied on success, also after a rejection: %s',
   async (name) => {
     const javaScriptEnabled = name !== 'Without JavaScript';
-    const { page, documents, complaints } = await site.open('/notes', { javaScriptEnabled });
+    const { page, documents, complaints } = await visit('/notes', { javaScriptEnabled });
     if (javaScriptEnabled) await exchanged(page);
     const { title, text, add } = fieldsOf(page, 'Emptied');
     await title.fill(name);
@@ -224,7 +224,7 @@ async function leaveDraft(page: Page): Promise<void> {
 
 test('useBlocker asks once, and ends with its page, also if the router was loaded after the page', async () => {
   const router = Promise.withResolvers<void>();
-  const { page, complaints, documents } = await site.open('/draft', {
+  const { page, complaints, documents } = await visit('/draft', {
     before: (page) =>
       page.route(/\/assets\/navigator-[^/]+\.js$/, async (route) => {
         await router.promise;
@@ -253,7 +253,7 @@ test('an inline script with useNonce() runs only if the page is rendered per req
 test.each([true, false])(
   'a failing action of a layout keeps the layout, with JavaScript: %s',
   async (javaScriptEnabled) => {
-    const { page } = await site.open('/notes', { javaScriptEnabled });
+    const { page } = await visit('/notes', { javaScriptEnabled });
     if (javaScriptEnabled) await exchanged(page);
     await page.getByRole('button', { name: 'Ring' }).click();
     await page.locator('main').getByRole('heading', { name: 'failure' }).waitFor();

@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { shareBrowser, type Watched, watch } from '../support/browser.ts';
 import { watchFailures } from '../support/browser-failures.ts';
@@ -12,39 +12,87 @@ export interface Visit extends Watched {
 
 export interface VisitOptions extends BrowserContextOptions {
   /** Runs before the first navigation, for example `page.route()`. */
-  readonly before?: (page: Page) => Promise<unknown>;
+  readonly before?: ((page: Page) => Promise<unknown>) | undefined;
   readonly waitUntil?: 'load' | 'domcontentloaded' | 'commit';
-  /** Opens the page with the cookie that this returns. */
-  readonly session?: (server: E2eServer) => Promise<SessionCookie>;
-  /** Keeps the page for all tests of the file, because each browser profile costs a process. */
-  readonly isKept?: boolean;
+  /** Opens the page with this cookie. */
+  readonly cookie?: SessionCookie;
+  /** Opens the page in its own browser profile. The default if there is a `before`. */
+  readonly isAlone?: boolean;
+}
+
+/**
+ * Opens pages, and closes them after each test.
+ *
+ * @param toUrl returns the origin of the site, without a trailing slash
+ */
+export function usePages(toUrl: () => string) {
+  const profiles = new Map<string, Promise<BrowserContext>>();
+  const closing: (() => Promise<unknown>)[] = [];
+
+  async function createProfile(options: BrowserContextOptions, cookie?: SessionCookie): Promise<BrowserContext> {
+    const browser = await shareBrowser();
+    const context = await browser.newContext({
+      baseURL: toUrl(),
+      viewport: { width: 1000, height: 700 },
+      userAgent: toVisitorsAgent(browser.version()),
+      ...options,
+    });
+    context.setDefaultTimeout(20_000);
+    if (cookie) await context.addCookies([cookie]);
+    return context;
+  }
+
+  /** A profile costs a process and has an empty cache, so pages with the same options share one in each file. */
+  function shareProfile(options: BrowserContextOptions, cookie?: SessionCookie): Promise<BrowserContext> {
+    const key = JSON.stringify([options, cookie]);
+    const profile = profiles.get(key) ?? createProfile(options, cookie);
+    profiles.set(key, profile);
+    return profile;
+  }
+
+  afterEach(async () => {
+    await Promise.all(closing.splice(0).map((close) => close()));
+  });
+  afterAll(async () => {
+    for (const profile of profiles.values()) await (await profile).close();
+  });
+
+  return async function open(
+    path: string,
+    { before, waitUntil = 'load', cookie, isAlone = before !== undefined, ...options }: VisitOptions = {},
+  ): Promise<Visit> {
+    const context = await (isAlone ? createProfile : shareProfile)(options, cookie);
+    const page = await context.newPage();
+    closing.push(async () => {
+      // Handlers of delayed requests would fail on a closed page.
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await (isAlone ? context : page).close();
+    });
+    const watched = await watch(page);
+    const failures = watchFailures(page);
+    await before?.(page);
+    await page.goto(path, { waitUntil });
+    return { page, failures, ...watched };
+  };
 }
 
 export interface Site {
   readonly url: string;
   readonly server: E2eServer;
-  /** Opens a page in a new browser profile. */
-  open(path: string, options?: VisitOptions): Promise<Visit>;
+  readonly open: ReturnType<typeof usePages>;
 }
 
 /**
- * The built server and a browser, both shared with other files. Pages are closed after each test.
+ * The built server and a browser, both shared with other files.
  *
  * @param prepare returns settings; these tests then get their own server
  */
 export function useSite(prepare?: () => Promise<Record<string, string>>): Site {
-  const contexts: BrowserContext[] = [];
-  const kept: BrowserContext[] = [];
   let server: E2eServer;
-  let browser: Browser;
   beforeAll(async () => {
-    [server, browser] = await Promise.all([prepare ? prepare().then(startServer) : shareServer(), shareBrowser()]);
-  });
-  afterEach(async () => {
-    await Promise.all(contexts.splice(0).map(close));
+    [server] = await Promise.all([prepare ? prepare().then(startServer) : shareServer(), shareBrowser()]);
   });
   afterAll(async () => {
-    await Promise.all(kept.map(close));
     if (prepare) await server?.stop();
   });
   return {
@@ -54,23 +102,7 @@ export function useSite(prepare?: () => Promise<Record<string, string>>): Site {
     get server() {
       return server;
     },
-    async open(path, { before, waitUntil = 'load', session, isKept = false, ...options } = {}) {
-      const context = await browser.newContext({
-        baseURL: server.url,
-        viewport: { width: 1000, height: 700 },
-        userAgent: toVisitorsAgent(browser.version()),
-        ...options,
-      });
-      (isKept ? kept : contexts).push(context);
-      context.setDefaultTimeout(20_000);
-      if (session) await context.addCookies([await session(server)]);
-      const page = await context.newPage();
-      const watched = await watch(page);
-      const failures = watchFailures(page);
-      await before?.(page);
-      await page.goto(path, { waitUntil });
-      return { page, failures, ...watched };
-    },
+    open: usePages(() => server.url),
   };
 }
 
@@ -78,12 +110,6 @@ export interface SessionCookie {
   readonly name: string;
   readonly value: string;
   readonly url: string;
-}
-
-/** Closes a context. Removes routes first, because handlers of delayed requests would fail on a closed page. */
-async function close(context: BrowserContext): Promise<void> {
-  await Promise.all(context.pages().map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })));
-  await context.close();
 }
 
 /** A regular user agent. The one of a headless Chromium would be treated as a crawler's. */

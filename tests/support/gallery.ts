@@ -2,12 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page, Response as PageResponse } from 'playwright-core';
 import type { FoundIncident, ResolvedFrame, StoredFailure } from '../../src/server/desk/store/records.ts';
-import type { SqlDriver } from '../../src/server/desk/store/sql.ts';
-import { openDriver, openStore, type Store } from '../../src/server/desk/store/store.ts';
+import { openDriver, openStore } from '../../src/server/desk/store/store.ts';
 import { parseAddress } from '../../src/server/engine/errors/parse-address.ts';
 import { toOccurrence } from '../../src/shared/engine/reporting/address.ts';
 import { hydrated } from '../e2e/site.ts';
-import type { OwnedApp, RunningApp } from './owned-app.ts';
+import { createOwnedApp, type OwnedApp, type RunningApp } from './owned-app.ts';
 import { createTestLog } from './test-log.ts';
 import { until } from './until.ts';
 
@@ -46,15 +45,18 @@ function nameOf(line: string): string | undefined {
   return /\/\/ fails: (\S+)$/.exec(line)?.[1];
 }
 
-/** Opens the store of a running server from outside, like the desk command does. */
-export async function withStore<T>(dataDir: string, work: (store: Store, driver: SqlDriver) => Promise<T>): Promise<T> {
+const stores = new Map<string, Awaited<ReturnType<typeof openFrom>>>();
+
+async function openFrom(dataDir: string) {
   const driver = openDriver({ dataDir, databaseUrl: undefined, log: createTestLog().log });
-  const store = await openStore(driver, { environment: 'production' });
-  try {
-    return await work(store, driver);
-  } finally {
-    await store.close();
-  }
+  return { driver, store: await openStore(driver, { environment: 'production' }) };
+}
+
+/** Opens the store of a running server from outside, like the desk command does. It stays open, because tests poll it. */
+export async function useStore(dataDir: string) {
+  const opened = stores.get(dataDir) ?? (await openFrom(dataDir));
+  stores.set(dataDir, opened);
+  return opened;
 }
 
 /**
@@ -65,7 +67,7 @@ export async function withStore<T>(dataDir: string, work: (store: Store, driver:
 export async function lookUp(dataDir: string, text: string): Promise<FoundIncident | undefined> {
   const address = parseAddress(text);
   if (!address) throw new Error(`"${text}" is no address.`);
-  return withStore(dataDir, (store) => store.find(address));
+  return (await useStore(dataDir)).store.find(address);
 }
 
 /** The first product line in the stack of the outermost error that has one. */
@@ -213,14 +215,22 @@ export async function reportOf(page: Page, act: () => Promise<unknown>): Promise
   return (await answer.json()) as ReportAnswer;
 }
 
+export const createGallery = () => createOwnedApp([], { over: 'gallery' });
+
 /**
- * Inserts ten lines above each failure of an app, as a next release might: seven before its function (or top-level
- * statement), and three before the statement that fails.
+ * The gallery's next release. Its pages have other texts, `step` throws another message, and there are ten more lines
+ * above each failure: seven before its function (or top-level statement), and three before the statement that fails.
  */
-export function insertLines(app: OwnedApp): void {
+export function createNextGallery(): OwnedApp {
+  const app = createGallery();
   for (const { path, lines } of readProduct(app.folder)) {
     if (lines.some(nameOf)) app.write({ [path]: withLinesAbove(lines).join('\n') });
   }
+  app.replace('src/server/product/steps.ts', 'The step stumbled', 'The step tripped');
+  app.replace('src/shared/product/pages/home/home.tsx', '>Home<', '>Home, anew<');
+  app.replace('src/shared/product/pages/home/more.tsx', '>More<', '>More, anew<');
+  app.replace('src/shared/product/pages/browser/lazy.tsx', '>Lazy<', '>Lazy, anew<');
+  return app;
 }
 
 function withLinesAbove(lines: readonly string[]): string[] {

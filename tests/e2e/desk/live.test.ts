@@ -14,7 +14,7 @@ async function fail(path: string): Promise<string> {
 const isState = (page: Page, state: string) => page.locator(`[data-live="${state}"]`).waitFor();
 
 async function open(path: string, options: VisitOptions = {}) {
-  const visit = await site.open(path, { session: deskSession, ...options });
+  const visit = await site.open(path, { cookie: await deskSession(site.server), ...options });
   await exchanged(visit.page);
   return visit;
 }
@@ -93,7 +93,7 @@ test('a page without a stream says so, loads its data, and tries again', async (
 
 test('a hidden tab has no stream. When it is visible again, it updates, or asks to sign in and continues in place', async () => {
   const digest = await fail('/tour/fail/loader');
-  const { page, documents } = await site.open('/desk');
+  const { page, documents } = await site.open('/desk', { isAlone: true });
   await exchanged(page);
   await signIn(page, site.server);
   await isState(page, 'live');

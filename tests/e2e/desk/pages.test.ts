@@ -27,8 +27,8 @@ afterAll(async () => {
 
 const SIGN_IN = 'Sign in to the desk';
 const FAILED = 'Error: The tour threw this in a loader.';
-const open = (path: string, options: VisitOptions = {}) =>
-  site.open(path, { viewport: { width: 1280, height: 900 }, session: deskSession, ...options });
+const open = async (path: string, options: VisitOptions = {}) =>
+  site.open(path, { viewport: { width: 1280, height: 900 }, cookie: await deskSession(site.server), ...options });
 
 /** @returns the address of the failure that a request to this path causes */
 async function failAt(path: string): Promise<string> {
@@ -41,12 +41,12 @@ test('the first start creates a token file, and prints a sign-in link that works
   const LINK = /expires in 15 minutes\): (http\S+)\n/;
   await until(() => LINK.test(site.server.log()), 'the link'); // the store is opened after the server listens
   const path = (LINK.exec(site.server.log())?.[1] ?? '').slice(site.url.length);
-  const { page } = await site.open(path);
+  const { page } = await site.open(path, { isAlone: true });
   await heading(page, SIGN_IN);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await heading(page, 'Incidents');
   expect(new URL(page.url()).search).toBe('');
-  const { page: other } = await site.open(path);
+  const { page: other } = await site.open(path, { isAlone: true });
   await other.getByRole('button', { name: 'Sign in' }).click();
   await other.getByText('This link was already used').waitFor();
   expect(site.server.log().match(/ticket=/g)).toHaveLength(1);
@@ -54,7 +54,7 @@ test('the first start creates a token file, and prints a sign-in link that works
 
 describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
   test('signing in leads to the requested page, and signing out leaves no desk data in the tab', async () => {
-    const { page, complaints, documents } = await site.open('/desk?state=all', { javaScriptEnabled });
+    const { page, complaints, documents } = await site.open('/desk?state=all', { javaScriptEnabled, isAlone: true });
     await heading(page, SIGN_IN);
     if (javaScriptEnabled) await exchanged(page);
     await signIn(page, site.server, 'not-the-token-of-this-desk');
@@ -181,7 +181,7 @@ describe('axe finds no violation, and nothing overflows, wide and light or narro
   });
 
   test('on the sign-in page, before and after a wrong token', async () => {
-    const { page } = await site.open('/desk', { reducedMotion: 'reduce' });
+    const { page } = await site.open('/desk', { isAlone: true });
     await hydrated(page);
     await expectAccessible(page);
     await signIn(page, site.server, 'not-the-token-of-this-desk');

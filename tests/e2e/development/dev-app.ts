@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -14,7 +13,6 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import type { DevState } from '../../../src/shared/engine/develop-protocol.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { startServerProcess } from '../../support/server-process.ts';
@@ -34,9 +32,7 @@ export interface DevApp {
   read(path: string): string;
   /** Replaces text in a file. @throws if the file does not contain it exactly once */
   edit(path: string, from: string, to: string): void;
-  remove(path: string): void;
-  /** Runs `npm run build`. @throws if it fails */
-  build(): Promise<void>;
+  has(path: string): boolean;
   /** Restores all files, and waits until the restored app is served. */
   reset(): Promise<void>;
   stop(): Promise<void>;
@@ -121,13 +117,7 @@ export async function startDevApp(
         text.replace(from, () => to),
       );
     },
-    remove(path) {
-      remember(path);
-      rmSync(join(folder, path));
-    },
-    async build() {
-      await promisify(execFile)(process.execPath, ['build.mjs'], { cwd: folder });
-    },
+    has: (path) => existsSync(join(folder, path)),
     reset,
     async stop() {
       if (state === 'stopped') return;

@@ -4,8 +4,8 @@ import { exchanged, heading, useSite } from '../site.ts';
 
 const site = useSite();
 
-async function openForms(javaScriptEnabled = true, path = '/tour/forms') {
-  const visit = await site.open(path, { javaScriptEnabled });
+async function openForms(javaScriptEnabled = true, path = '/tour/forms', isAlone = false) {
+  const visit = await site.open(path, { javaScriptEnabled, isAlone });
   if (javaScriptEnabled) await exchanged(visit.page);
   const { page, data } = visit;
   return {
@@ -104,7 +104,7 @@ test('the response to a form has fresh page data, without another request', asyn
 });
 
 test('a form keeps its values if the server cannot be reached', async () => {
-  const { page, documents } = await openForms();
+  const { page, documents } = await openForms(true, '/tour/forms', true);
   await fill(page, { 'Name of a gate': 'Far gate' });
   await page.context().setOffline(true);
   await page.getByRole('button', { name: 'Add' }).click();

@@ -125,21 +125,6 @@ describe.each([
   ['code', CHUNK],
   ['styles', SHEET],
 ])('a page whose %s cannot be loaded', (_what, url) => {
-  test.each([1, 99])('for the first %i times is loaded as a document, once', async (failures) => {
-    let count = 0;
-    const { page, documents } = await site.open('/', {
-      before: (page) => page.route(url, (route) => (count++ < failures ? route.abort() : route.continue())),
-    });
-    await exchanged(page);
-    await clickCards(page);
-    await page.waitForURL('**/tour/cards');
-    await heading(page, 'Cards');
-    await page.waitForTimeout(failures === 1 ? 200 : 800); // time for another reload
-    expect(documents).toEqual(['/', '/tour/cards']);
-    await link(page, 'API').click();
-    await heading(page, 'API');
-  });
-
   test('within 3.8 s is loaded as a document, once', async () => {
     const held = Promise.withResolvers<void>();
     const { page, documents } = await site.open('/', {

@@ -1,30 +1,29 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page, Response } from 'playwright-core';
+import type { Page, Response } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { shareBrowser, type Watched, watch } from '../../support/browser.ts';
 import { type OwnedApp, type RunningApp, startApp } from '../../support/owned-app.ts';
 import { DIGEST, type RecordedEvent, type Recorder, startRecorder } from '../report-recorder.ts';
-import { exchanged, heading, hydrated } from '../site.ts';
+import { exchanged, heading, hydrated, usePages, type Visit, type VisitOptions } from '../site.ts';
 import { createFailingApp } from './failing-app.ts';
 
 const ADDRESS = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
 
-let browser: Browser;
 let clone: OwnedApp;
 let app: RunningApp;
 let recorder: Recorder;
-const contexts: BrowserContext[] = [];
 
 beforeAll(async () => {
   clone = createFailingApp();
   await clone.build();
-  [app, browser] = await Promise.all([startApp(clone.folder), shareBrowser()]);
+  app = await startApp(clone.folder);
   recorder = await startRecorder(app.url);
 }, 120_000);
 
-afterEach(async () => {
-  await Promise.all(contexts.splice(0).map((context) => context.close()));
+// Before `usePages`, so that it runs after the pages are closed.
+afterEach(() => {
   recorder.events.length = 0;
 });
+
+const open = usePages(() => recorder.url);
 
 afterAll(async () => {
   await recorder?.stop();
@@ -32,36 +31,17 @@ afterAll(async () => {
   clone.remove();
 });
 
-interface Opened extends Watched {
-  readonly page: Page;
-}
-
-async function open(
-  path: string,
-  before?: (page: Page) => Promise<unknown>,
-  options: BrowserContextOptions = {},
-): Promise<Opened> {
-  const context = await browser.newContext({
-    baseURL: recorder.url,
-    userAgent: `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${browser.version()} Safari/537.36`,
-    ...options,
-  });
-  contexts.push(context);
-  const page = await context.newPage();
-  const watched = await watch(page);
-  await before?.(page);
-  await page.goto(path);
-  return { page, ...watched };
-}
-
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
 
 /** Follows a link of the home page, after the router and the chunk that reports failures in detail are loaded. */
-async function goTo(path: string, before?: (page: Page) => Promise<unknown>): Promise<Opened> {
+async function goTo(path: string, before?: VisitOptions['before']): Promise<Visit> {
   let courier: Promise<Response> | undefined;
-  const opened = await open('/', (page) => {
-    courier = page.waitForResponse(/\/courier-/);
-    return before?.(page) ?? Promise.resolve();
+  const opened = await open('/', {
+    isAlone: before !== undefined,
+    async before(page) {
+      courier = page.waitForResponse(/\/courier-/);
+      await before?.(page);
+    },
   });
   await exchanged(opened.page);
   await (await courier)?.finished();
@@ -151,9 +131,10 @@ test.each<[what: string, path: string, button: string | undefined, line: object,
 ])(
   'an error in the browser is reported once, and logged to the console: %s',
   async (_what, path, button, line, complaint) => {
-    const { page, complaints } = await open(path, (page) =>
-      page.addInitScript(() => Object.assign(globalThis, { hydratesBadly: true })),
-    );
+    const { page, complaints } = await open(path, {
+      isAlone: false,
+      before: (page) => page.addInitScript(() => Object.assign(globalThis, { hydratesBadly: true })),
+    });
     await hydrated(page, 'body');
     if (button) await press(page, button);
     const event = await readReport(page);
@@ -203,16 +184,18 @@ describe('an error in the browser', () => {
 
   test('before the page is hydrated is reported with the time at which it happened', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const { page } = await open('/', async (page) => {
-      await page.route('**/assets/main-*.js', (route) => released.then(() => route.continue()));
-      page.once('pageerror', () => setTimeout(release, 500)); // The report must not contain this later time.
-      await page.addInitScript(() => {
-        document.addEventListener('readystatechange', () => {
-          if (document.readyState !== 'interactive') return;
-          (window as { failedAt?: number }).failedAt = Date.now();
-          throw new Error('very early');
+    const { page } = await open('/', {
+      before: async (page) => {
+        await page.route('**/assets/main-*.js', (route) => released.then(() => route.continue()));
+        page.once('pageerror', () => setTimeout(release, 500)); // The report must not contain this later time.
+        await page.addInitScript(() => {
+          document.addEventListener('readystatechange', () => {
+            if (document.readyState !== 'interactive') return;
+            (window as { failedAt?: number }).failedAt = Date.now();
+            throw new Error('very early');
+          });
         });
-      });
+      },
     });
     const event = await readReport(page);
     expect(toLine(event)).toEqual({ said: 'Error: very early', via: 'onerror' });
@@ -222,7 +205,7 @@ describe('an error in the browser', () => {
 });
 
 describe('a failure of the server is reported as an echo, once', () => {
-  test.each<[what: string, visit: () => Promise<Opened>, line?: object]>([
+  test.each<[what: string, visit: () => Promise<Visit>, line?: object]>([
     ['from a loader, in a document', () => open('/loader')],
     ['from a loader, in page data', () => goTo('/loader')],
     ['from an action', () => open('/acting')],
@@ -284,7 +267,7 @@ describe('a file that does not load', () => {
   });
 
   test('is not reported if it is of React.lazy in a document, and one reload has it', async () => {
-    const { page, documents } = await open('/eager', (page) => lose(page, PART, { times: 1 }));
+    const { page, documents } = await open('/eager', { before: (page) => lose(page, PART, { times: 1 }) });
     await expect.poll(() => documents).toEqual(['/eager', '/eager']);
     await hydrated(page, 'b');
     await reported(page, 0);
@@ -292,12 +275,12 @@ describe('a file that does not load', () => {
   });
 
   test('is reported if it is a style sheet of a document', async () => {
-    const { page } = await open('/styled', (page) => lose(page, '**/assets/styled-*.css'));
+    const { page } = await open('/styled', { before: (page) => lose(page, '**/assets/styled-*.css') });
     expect(toLine(await readReport(page))).toMatchObject({ kind: 'load', said: expect.stringContaining('LoadError') });
   });
 
   test("is reported by the document's first script if it is the main script, with all failures after it", async () => {
-    const { page } = await open('/', (page) => lose(page, '**/assets/main-*.js'));
+    const { page } = await open('/', { before: (page) => lose(page, '**/assets/main-*.js') });
     await page.evaluate(() => {
       for (const reason of [Symbol('words'), undefined]) void Promise.reject(reason);
     });
@@ -316,9 +299,10 @@ describe('a file that does not load', () => {
     'does not prevent reports: an error is sent in a minimal envelope if the SDK %s',
     async (what) => {
       const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
-      const { page } = await open('/buttons', (page) =>
-        page.route('**/assets/courier-*.js', (route) => (what === 'cannot be loaded' ? route.abort() : ask())),
-      );
+      const { page } = await open('/buttons', {
+        before: (page) =>
+          page.route('**/assets/courier-*.js', (route) => (what === 'cannot be loaded' ? route.abort() : ask())),
+      });
       await hydrated(page);
       await press(page, 'handler');
       if (what !== 'cannot be loaded') {
@@ -359,7 +343,7 @@ describe('no report is sent', () => {
 });
 
 test('requests to this site have the trace of the document, and requests to other sites do not', async () => {
-  const { page } = await open('/', undefined, { bypassCSP: true });
+  const { page } = await open('/', { bypassCSP: true });
   await exchanged(page);
   const meta = await page.locator('meta[name="sentry-trace"]').getAttribute('content');
   const [traceId] = meta?.split('-') ?? [];

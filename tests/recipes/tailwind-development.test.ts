@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { shareBrowser, watch } from '../../support/browser.ts';
-import { listBlocks } from '../../support/recipe-blocks.ts';
-import { exchanged } from '../site.ts';
-import { type DevApp, startDevApp } from './dev-app.ts';
+import { type DevApp, startDevApp } from '../e2e/development/dev-app.ts';
+import { exchanged } from '../e2e/site.ts';
+import { shareBrowser, watch } from '../support/browser.ts';
+import { listBlocks } from '../support/recipe-blocks.ts';
 
 /** Allows for a build under load, which takes seconds. */
 const PATIENCE = { timeout: 40_000 };
@@ -20,7 +20,7 @@ let documents: string[];
 let complaints: string[];
 
 beforeAll(async () => {
-  const recipe = readFileSync(fileURLToPath(new URL('../../../docs/recipes/tailwind.md', import.meta.url)), 'utf8');
+  const recipe = readFileSync(fileURLToPath(new URL('../../docs/recipes/tailwind.md', import.meta.url)), 'utf8');
   const wanted = listBlocks(recipe).filter(({ file }) => file === SHEET || file.endsWith('build.mjs'));
   const files = Object.fromEntries(wanted.map(({ file, text }) => [file, text]));
   const root = `import { Outlet } from 'react-router';
