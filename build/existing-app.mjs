@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { encodedMappings, TraceMap } from '@jridgewell/trace-mapping';
 import { lineEnd } from './sites/line-end.mjs';
-import { toVlq } from './sites/mappings.mjs';
 import { tokenise } from './tokens.mjs';
 
 const owner = 'src/server/product/index.ts';
@@ -65,21 +65,11 @@ export function mapExistingApp(root) {
  */
 export function mapSource(path, text) {
   const source = '../'.repeat(path.split('/').length) + path;
-  const map = { version: 3, sourceRoot: '../', sources: [source], sourcesContent: [text], mappings: toMappings(text) };
-  return { path: `maps/${path}.map`, contents: Buffer.from(JSON.stringify(map)) };
-}
-
-/** Maps each word and sign to its own position. */
-function toMappings(text) {
-  let [lastLine, lastColumn] = [0, 0];
-  const lines = text.split(lineEnd).map((line, number) => {
-    let last = 0;
-    const segments = [...line.matchAll(/[\w$]+|[^\s\w$]/g)].map(({ index }) => {
-      const segment = toVlq(index - last) + toVlq(0) + toVlq(number - lastLine) + toVlq(index - lastColumn);
-      [last, lastLine, lastColumn] = [index, number, index];
-      return segment;
-    });
-    return segments.join(',');
-  });
-  return lines.join(';');
+  const map = { version: 3, names: [], sourceRoot: '../', sources: [source], sourcesContent: [text] };
+  // Each word and sign has its own position.
+  const lines = text
+    .split(lineEnd)
+    .map((line, number) => [...line.matchAll(/[\w$]+|[^\s\w$]/g)].map(({ index }) => [index, 0, number, index]));
+  const mappings = encodedMappings(new TraceMap({ ...map, mappings: lines }));
+  return { path: `maps/${path}.map`, contents: Buffer.from(JSON.stringify({ ...map, mappings })) };
 }
