@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { encodedMappings, TraceMap } from '@jridgewell/trace-mapping';
 import { lineEnd } from './sites/line-end.mjs';
-import { tokenise } from './tokens.mjs';
 
 const owner = 'src/server/product/index.ts';
 const isModule = /(?<!\.min)\.[cm]?[jt]s$/;
@@ -20,11 +19,10 @@ const maxBytes = 300_000;
  */
 function findExistingApp(root) {
   const file = join(root, owner);
-  const tokens = existsSync(file) ? tokenise(readFileSync(file, 'utf8')) : [];
-  const start = tokens.findIndex(({ text }, index) => text === 'existingApp' && tokens[index + 1]?.text === ':');
-  const entry = (start < 0 ? [] : tokens.slice(start))
-    .filter(({ kind, text }) => kind === 'string' && text.slice(1).startsWith('./'))
-    .map(({ text }) => text.slice(1, -1))
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const [, value = ''] = /^(?!\s*(?:\/\/|\*)).*\bexistingApp\s*:([\s\S]*)/m.exec(text) ?? [];
+  const entry = [...value.matchAll(/(['"`])(\.\/[^'"`\n]+)\1/g)]
+    .map(([, , path]) => path)
     .find((path) => isModule.test(path) && existsSync(join(root, path)));
   return entry && dirname(normalize(entry)).replaceAll('\\', '/');
 }
