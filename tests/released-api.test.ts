@@ -12,7 +12,7 @@ const file = fileURLToPath(new URL(`../${PATH}`, import.meta.url));
 const operations = fileURLToPath(new URL(`../${OPERATIONS}`, import.meta.url));
 
 /** `npm run release:api` runs this test to write the document. */
-const isRelease = import.meta.env.MODE === 'release';
+const isRelease = process.env.MODE === 'release';
 
 /** Without a release, nothing was promised. */
 it.runIf(isRelease || existsSync(file))('keeps what the last release of the API promised', async () => {
