@@ -16,7 +16,7 @@ import { readFiles } from './build/files.mjs';
 import { toBuildId } from './build/manifest.mjs';
 import { beginBuild, finishBuild, sortOutputs } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
-import { listPackages } from './build/packages.mjs';
+import { listLoaded } from './build/packages.mjs';
 import { packMaps, precompress } from './build/precompress.mjs';
 import { readRelease } from './build/release.mjs';
 import { reuse } from './build/reuse.mjs';
@@ -83,7 +83,7 @@ export async function build({
     apps: Object.fromEntries(destination.apps.map(({ name }, index) => [name, otherClients[index].assets])),
   };
 
-  const packages = listPackages(bundles.map(({ metafile }) => metafile));
+  const packages = { loaded: listLoaded(bundles.map(({ metafile }) => metafile)) };
 
   const dist = join(root, 'dist');
   const toClient = (file) => ({ ...file, path: `client/${file.path}` });

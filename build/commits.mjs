@@ -8,9 +8,11 @@ const mostCommits = 50;
 const limits = { timeout: 20_000, maxBuffer: 256 * 1024 * 1024 };
 
 /** Independent of the settings of the user. A merge counts as one commit, because its lines then form one history. */
-const diffOptions = '-p -U0 -M --no-color --no-ext-diff --no-textconv --relative --src-prefix=a/ --dst-prefix=b/'.split(
-  ' ',
-);
+const diffOptions = [
+  ...['-p', '-U0', '-M', '--no-color', '--no-ext-diff', '--no-textconv', '--relative'],
+  // So that no line of a file looks like a header.
+  ...['--src-prefix=a/', '--dst-prefix=b/', '--output-indicator-old=<', '--output-indicator-new=>'],
+];
 const codeFiles = ['js', 'jsx', 'ts', 'tsx', 'mjs', 'cjs', 'mts', 'cts'].map((ending) => `*.${ending}`);
 
 /**
@@ -99,28 +101,16 @@ function moveRange({ commit, start, end }, hunks) {
 
 /** Parses the output of Git with `-U0`. A file that was added has no `from`, one that was deleted no `to`. */
 function parseDiff(diff) {
-  const changes = [];
-  let change;
-  let skipped = 0;
-  for (const line of diff.split('\n')) {
-    // A removed line can look like a header.
-    if (skipped > 0 && /^[+-]/.test(line)) {
-      skipped--;
-      continue;
-    }
-    if (line.startsWith('diff --git ')) {
-      change = { hunks: [] };
-      changes.push(change);
-      continue;
-    }
-    const [, side, path] = /^(--- a\/|\+\+\+ b\/|rename from |rename to )([^\t]+)/.exec(line) ?? [];
-    if (side) change[/^(?:---|rename from)/.test(side) ? 'from' : 'to'] = path;
-    const [, oldStart, oldCount = '1', start, count = '1'] =
-      /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line) ?? [];
-    if (oldStart === undefined) continue;
-    const hunk = [oldStart, oldCount, start, count].map(Number);
-    change.hunks.push({ oldStart: hunk[0], oldCount: hunk[1], start: hunk[2], count: hunk[3] });
-    skipped = hunk[1] + hunk[3];
-  }
-  return changes;
+  return diff.split(/^diff --git /m).map((change) => {
+    const find = (header) => header.exec(change)?.[1];
+    const hunks = change.matchAll(/^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/gm);
+    return {
+      from: find(/^(?:--- a\/|rename from )([^\t\n]+)/m),
+      to: find(/^(?:\+\+\+ b\/|rename to )([^\t\n]+)/m),
+      hunks: [...hunks].map((hunk) => {
+        const [oldStart, oldCount, start, count] = hunk.slice(1).map((number = '1') => Number(number));
+        return { oldStart, oldCount, start, count };
+      }),
+    };
+  });
 }

@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { encodedMappings, TraceMap } from '@jridgewell/trace-mapping';
 import { lineEnd } from './sites/line-end.mjs';
-import { toVlq } from './sites/mappings.mjs';
-import { tokenise } from './tokens.mjs';
 
 const owner = 'src/server/product/index.ts';
 const isModule = /(?<!\.min)\.[cm]?[jt]s$/;
@@ -20,11 +19,10 @@ const maxBytes = 300_000;
  */
 function findExistingApp(root) {
   const file = join(root, owner);
-  const tokens = existsSync(file) ? tokenise(readFileSync(file, 'utf8')) : [];
-  const start = tokens.findIndex(({ text }, index) => text === 'existingApp' && tokens[index + 1]?.text === ':');
-  const entry = (start < 0 ? [] : tokens.slice(start))
-    .filter(({ kind, text }) => kind === 'string' && text.slice(1).startsWith('./'))
-    .map(({ text }) => text.slice(1, -1))
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const [, value = ''] = /^(?!\s*(?:\/\/|\*)).*\bexistingApp\s*:([\s\S]*)/m.exec(text) ?? [];
+  const entry = [...value.matchAll(/(['"`])(\.\/[^'"`\n]+)\1/g)]
+    .map(([, , path]) => path)
     .find((path) => isModule.test(path) && existsSync(join(root, path)));
   return entry && dirname(normalize(entry)).replaceAll('\\', '/');
 }
@@ -65,21 +63,11 @@ export function mapExistingApp(root) {
  */
 export function mapSource(path, text) {
   const source = '../'.repeat(path.split('/').length) + path;
-  const map = { version: 3, sourceRoot: '../', sources: [source], sourcesContent: [text], mappings: toMappings(text) };
-  return { path: `maps/${path}.map`, contents: Buffer.from(JSON.stringify(map)) };
-}
-
-/** Maps each word and sign to its own position. */
-function toMappings(text) {
-  let [lastLine, lastColumn] = [0, 0];
-  const lines = text.split(lineEnd).map((line, number) => {
-    let last = 0;
-    const segments = [...line.matchAll(/[\w$]+|[^\s\w$]/g)].map(({ index }) => {
-      const segment = toVlq(index - last) + toVlq(0) + toVlq(number - lastLine) + toVlq(index - lastColumn);
-      [last, lastLine, lastColumn] = [index, number, index];
-      return segment;
-    });
-    return segments.join(',');
-  });
-  return lines.join(';');
+  const map = { version: 3, names: [], sourceRoot: '../', sources: [source], sourcesContent: [text] };
+  // Each word and sign has its own position.
+  const lines = text
+    .split(lineEnd)
+    .map((line, number) => [...line.matchAll(/[\w$]+|[^\s\w$]/g)].map(({ index }) => [index, 0, number, index]));
+  const mappings = encodedMappings(new TraceMap({ ...map, mappings: lines }));
+  return { path: `maps/${path}.map`, contents: Buffer.from(JSON.stringify({ ...map, mappings })) };
 }

@@ -4,19 +4,15 @@ import { join, relative } from 'node:path';
 import { readJson } from './files.mjs';
 
 /**
- * Lists the packages of a build, for images and the check of licenses: bundled packages by folder, and packages that
- * are loaded at run time by name. The latter can be missing if they are optional, like `pg-native`.
+ * Lists the packages that a build loads at run time. They can be missing if they are optional, like `pg-native`.
  *
  * @param {readonly import('esbuild').Metafile[]} metafiles
- * @returns {{ bundled: string[], loaded: string[] }} sorted
+ * @returns {string[]} names, sorted
  */
-export function listPackages(metafiles) {
-  const inputs = metafiles.flatMap(({ outputs }) =>
-    Object.values(outputs).flatMap((output) => Object.keys(output.inputs)),
-  );
+export function listLoaded(metafiles) {
   const imports = metafiles.flatMap(({ outputs }) => Object.values(outputs).flatMap((output) => output.imports));
   const loaded = imports.filter(({ external, path }) => external && isPackage(path)).map(({ path }) => toPackage(path));
-  return { bundled: toSorted(inputs.flatMap((path) => toFolder(path) ?? [])), loaded: toSorted(loaded) };
+  return [...new Set(loaded)].sort();
 }
 
 /**
@@ -56,13 +52,4 @@ function toPackage(path) {
     .split('/')
     .slice(0, path.startsWith('@') ? 2 : 1)
     .join('/');
-}
-
-/** Returns `node_modules/a/node_modules/b`, as in the lockfile; undefined for files of this project. */
-function toFolder(path) {
-  return /\bnode_modules\/(?:@[^/]+\/)?[^/]+(?:\/node_modules\/(?:@[^/]+\/)?[^/]+)*/.exec(path)?.[0];
-}
-
-function toSorted(names) {
-  return [...new Set(names)].sort();
 }

@@ -1,7 +1,7 @@
 import { relative, resolve } from 'node:path';
+import { decodedMappings, TraceMap } from '@jridgewell/trace-mapping';
 import { indexSource } from './sites/index-source.mjs';
 import { lineEnd } from './sites/line-end.mjs';
-import { readMappings, toVlq } from './sites/mappings.mjs';
 import { createFirstNames, readMoves } from './sites/moves.mjs';
 
 /** Version of the table's format, which `src/server/engine/errors/digest/location-table.ts` reads. */
@@ -76,7 +76,7 @@ export function createLocations(root, maps, { helpers = [], moves, index: toInde
     const finders = map.sources.map((source, index) =>
       toFinder(toSourcePath(root, folder, source), map.sourcesContent?.[index]),
     );
-    bundles[file] = encodeBundle(map.mappings, finders);
+    bundles[file] = encodeBundle(decodedMappings(new TraceMap(map)), finders);
   }
   return JSON.stringify({
     version,
@@ -92,14 +92,30 @@ export function createLocations(root, maps, { helpers = [], moves, index: toInde
 function encodeBundle(mappings, finders) {
   const parts = [];
   let [lastLine, lastColumn, lastLocation] = [0, 0, 0];
-  readMappings(mappings, (line, column, source, originalLine, originalColumn) => {
-    const site = source < 0 ? 0 : finders[source](originalLine, originalColumn);
-    if (site === lastLocation) return;
-    const from = line === lastLine ? lastColumn : 0;
-    parts.push(toVlq(line - lastLine), toVlq(column - from), toVlq(site - lastLocation));
-    [lastLine, lastColumn, lastLocation] = [line, column, site];
-  });
+  for (const [line, segments] of mappings.entries()) {
+    for (const [column, source, originalLine, originalColumn] of segments) {
+      const site = finders[source]?.(originalLine, originalColumn) ?? 0;
+      if (site === lastLocation) continue;
+      const from = line === lastLine ? lastColumn : 0;
+      parts.push(toVlq(line - lastLine), toVlq(column - from), toVlq(site - lastLocation));
+      [lastLine, lastColumn, lastLocation] = [line, column, site];
+    }
+  }
   return parts.join('');
+}
+
+const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+/** Returns a number as in source maps. @param {number} value */
+function toVlq(value) {
+  let rest = value < 0 ? (-value << 1) | 1 : value << 1;
+  let text = '';
+  do {
+    const digit = rest & 31;
+    rest >>>= 5;
+    text += digits[rest > 0 ? digit | 32 : digit];
+  } while (rest > 0);
+  return text;
 }
 
 /** Returns a path relative to the root. esbuild's are relative to the bundle or begin with a plugin's namespace. */

@@ -11,8 +11,8 @@ const OPERATIONS = 'src/shared/product/api/index.ts';
 const file = fileURLToPath(new URL(`../${PATH}`, import.meta.url));
 const operations = fileURLToPath(new URL(`../${OPERATIONS}`, import.meta.url));
 
-/** `npm run release:api` sets this, to write the document instead. */
-const isRelease = process.env.SPILLWAY_RELEASE_API === '1';
+/** `npm run release:api` runs this test to write the document. */
+const isRelease = process.env.MODE === 'release';
 
 /** Without a release, nothing was promised. */
 it.runIf(isRelease || existsSync(file))('keeps what the last release of the API promised', async () => {

@@ -1,5 +1,4 @@
 import { rmSync } from 'node:fs';
-import { posix } from 'node:path';
 import { spillwayFile } from './spillway-file.mjs';
 
 /** Your code. `tests/support/product` is not: it connects your tests to Spillway's. */
@@ -8,6 +7,7 @@ const product = /^(?:(?:src|tests)\/(?!support\/)(?:[^/]+\/)?product|src\/client
 const yours = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md'];
 /** Files that are merged by key, or written anew. */
 const written = ['package.json', 'package-lock.json', spillwayFile];
+const comparing = ['diff-tree', '-r', '-M', '-l0', '--full-index'];
 
 /**
  * Stages what changed between two releases, without your own files and what you deleted.
@@ -20,66 +20,73 @@ const written = ['package.json', 'package-lock.json', spillwayFile];
  * @throws CommandError Nothing was changed.
  */
 export function applyFiles(git, { base, next, prefix }) {
-  const [before, own, after] = [base, `HEAD:${prefix}`, next].map((tree) => listFiles(git, tree));
+  const [before, own] = [base, `HEAD:${prefix}`].map((tree) => listFiles(git, tree));
   const isDeleted = (path) => before.has(path) && !own.has(path);
   const isEdited = (path) => own.has(path) && own.get(path) !== before.get(path);
+  const has = (files, folder) => [...files.keys()].some((path) => path.startsWith(folder));
   const isInDeletedFolder = (path) => {
-    const folder = posix.dirname(path);
-    if (folder === '.') return false;
-    const known = [...before.keys()].filter((other) => other.startsWith(`${folder}/`));
-    return known.length > 0 ? !known.some((other) => own.has(other)) : isInDeletedFolder(folder);
+    const folders = [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index + 1));
+    const folder = folders.findLast((other) => has(before, other));
+    return folder !== undefined && !has(own, folder);
   };
-
-  const oldNames = new Map(listChanges(git, base, next).map(({ path, target }) => [target, path]));
-  const isLeftOut = (path) =>
-    product.test(path) ||
-    written.includes(path) ||
+  const isLeftOut = ({ path, target }) =>
+    [path, target].some((name) => product.test(name) || written.includes(name)) ||
     (yours.includes(path) && isEdited(path)) ||
     isDeleted(path) ||
-    isDeleted(oldNames.get(path)) ||
-    (!before.has(path) && isInDeletedFolder(path));
-  const [from, to] = [before, after].map((files) => new Map([...files].filter(([path]) => !isLeftOut(path))));
-
+    isDeleted(target) ||
+    (!before.has(target) && isInDeletedFolder(target));
   // git refuses a whole patch that removes a file which you changed, or renames one to a name that you use.
-  const kept = [];
-  for (const { status, path, target = path } of listChanges(git, writeTree(git, from), writeTree(git, to))) {
-    if (status === 'R' ? !own.has(target) : status !== 'D' || !isEdited(path)) continue;
-    kept.push(target);
-    for (const files of [from, to]) for (const name of [path, target]) files.delete(name);
-  }
-  return { marked: applyPatch(git, writeTree(git, from), writeTree(git, to), prefix), kept };
+  const isKept = ({ status, path, target }) => (path === target ? status === 'D' && isEdited(path) : own.has(target));
+
+  const changes = listChanges(git, base, next).filter((change) => !isLeftOut(change));
+  const tree = writeTree(
+    git,
+    base,
+    changes.filter((change) => !isKept(change)),
+  );
+  const marked = applyPatch(git, base, tree, prefix);
+  return { marked, kept: changes.filter(isKept).map(({ target }) => target) };
 }
 
-/** Returns mode, type and id of each file in a tree. */
+/** Returns the id of each file in a tree. */
 function listFiles(git, tree) {
   const lines = git(['ls-tree', '-r', '-z', '--full-tree', tree]).split('\0').filter(Boolean);
   return new Map(lines.map((line) => line.split('\t')).map(([facts, path]) => [path, facts]));
 }
 
-function writeTree(git, files) {
+/**
+ * @returns {{ status: string, path: string, target: string, entry: string }[]} `target` is the new name of a renamed file,
+ *   or else `path`, and `entry` is its line for git's index
+ */
+function listChanges(git, one, other) {
+  const words = git([...comparing, '--raw', '-z', one, other])
+    .split('\0')
+    .values();
+  const changes = [];
+  for (const facts of words) {
+    if (facts === '') break;
+    const [, mode, , id, status] = facts.split(' ');
+    const path = words.next().value;
+    const target = status.startsWith('R') ? words.next().value : path;
+    changes.push({ status, path, target, entry: `${mode} ${id}\t${target}\0` });
+  }
+  return changes;
+}
+
+/** Returns a tree like that of the base, with only these changes. */
+function writeTree(git, base, changes) {
   const env = { GIT_INDEX_FILE: `${git(['rev-parse', '--absolute-git-dir']).trim()}/spillway-index` };
-  const lines = [...files].map(([path, facts]) => `${facts}\t${path}\0`);
+  const removed = changes.map(({ path }) => `0 ${'0'.repeat(40)}\t${path}\0`);
   try {
-    git(['update-index', '-z', '--index-info'], { env, input: lines.join('') });
+    git(['read-tree', base], { env });
+    git(['update-index', '-z', '--index-info'], {
+      env,
+      input: [...removed, ...changes.map(({ entry }) => entry)].join(''),
+    });
     return git(['write-tree'], { env }).trim();
   } finally {
     rmSync(env.GIT_INDEX_FILE, { force: true });
   }
-}
-
-const comparing = ['diff-tree', '-r', '-M', '-l0', '--full-index'];
-
-/** @returns {{ status: string, path: string, target?: string }[]} `target` is the new name of a renamed file */
-function listChanges(git, one, other) {
-  const changes = [];
-  const words = git([...comparing, '-z', '--name-status', one, other])
-    .split('\0')
-    .values();
-  for (const [status] of words) {
-    if (status === undefined) break;
-    changes.push({ status, path: words.next().value, target: status === 'R' ? words.next().value : undefined });
-  }
-  return changes;
 }
 
 /** @returns {string[]} the files with conflict marks */

@@ -1,7 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync, writeFileSync } from 'node:fs';
 
 /** Its message is for the person who runs the command. */
 export class CommandError extends Error {}
@@ -37,31 +35,23 @@ export function createGit(folder) {
  * @param {string} ref where the tag is
  * @param {string} name that the tag must have, so that an old release cannot be offered as a new one
  * @param {string} signers the text of an allowed signers file
- * @returns {string} who signed it
- * @throws CommandError
+ * @returns {string | undefined} who signed it
  */
-export function verifyTag(git, ref, name, signers) {
-  const refuse = (reason) => {
-    throw new CommandError(`The signature of ${name} cannot be verified: ${reason}`);
-  };
-  if (git(['cat-file', '-t', ref]).trim() !== 'tag') return refuse('it is not a signed tag.');
-  const tag = git(['cat-file', 'tag', ref]);
-  if (!tag.split('\n\n', 1)[0].split('\n').includes(`tag ${name}`)) return refuse('the tag was made for another name.');
-  const signatures = tag.match(/^-----BEGIN .*-----$/gm) ?? [];
-  if (signatures.join() !== '-----BEGIN SSH SIGNATURE-----') return refuse('it has no SSH signature.');
-  const folder = mkdtempSync(join(tmpdir(), 'spillway-signers-'));
+export function findSigner(git, ref, name, signers) {
+  const file = `${git(['rev-parse', '--absolute-git-dir']).trim()}/spillway-signers`;
   try {
-    const file = join(folder, 'allowed-signers');
+    const tag = git(['cat-file', 'tag', ref]);
+    const [head] = tag.split('\n\n', 1);
+    const signatures = tag.match(/^-----BEGIN .*-----$/gm)?.join();
+    if (!head.split('\n').includes(`tag ${name}`) || signatures !== '-----BEGIN SSH SIGNATURE-----') return undefined;
     writeFileSync(file, signers);
     const settings = ['gpg.ssh.program=ssh-keygen', 'gpg.minTrustLevel=fully', `gpg.ssh.allowedSignersFile=${file}`];
     const args = [...settings.flatMap((setting) => ['-c', setting]), 'verify-tag', '--raw', ref];
-    const [, signer] =
-      /^Good "git" signature for (\S+) /m.exec(git(args, { env: { LC_ALL: 'C' }, withErrors: true })) ?? [];
-    if (signer) return signer;
+    const said = git(args, { env: { LC_ALL: 'C' }, withErrors: true });
+    return /^Good "git" signature for (\S+) /m.exec(said)?.[1];
   } catch {
-    // git fails if no listed key made the signature.
+    return undefined; // git fails without a tag object, and if no listed key made the signature.
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(file, { force: true });
   }
-  return refuse('no key in bin/upgrade/allowed-signers made it.');
 }

@@ -2,11 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { applyFiles } from './apply-files.mjs';
-import { CommandError, createGit, verifyTag } from './git.mjs';
+import { CommandError, createGit, findSigner } from './git.mjs';
 import { mergeManifest } from './merge-manifest.mjs';
 import { readOrigin, spillwayFile, writeJson, writeOrigin } from './spillway-file.mjs';
 
 const usage = 'Usage: npm run upgrade -- <tag> [--from <git URL>] [--base <tag or commit>] [--allow-unsigned]';
+const toRef = (tag) => `refs/spillway/${tag}`;
 
 /**
  * Upgrades an app: stages what changed between its release of Spillway and another one, without your own files.
@@ -15,9 +16,10 @@ const usage = 'Usage: npm run upgrade -- <tag> [--from <git URL>] [--base <tag o
  * @param {string} folder of the app
  * @returns {number} the exit code
  */
-export function upgrade(args, folder, log = console.log) {
+export function upgrade(args, folder) {
   try {
-    return run(readArgs(args), folder, log);
+    run(readArgs(args), folder);
+    return 0;
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     console.error(error.message);
@@ -36,7 +38,7 @@ function readArgs(args) {
   throw new CommandError(usage);
 }
 
-function run({ tag, from, base: named, 'allow-unsigned': isUnsigned }, folder, log) {
+function run({ tag, from, base: named, 'allow-unsigned': isUnsigned }, folder) {
   const [top, prefix] = createGit(folder)(['rev-parse', '--show-toplevel', '--show-prefix']).split('\n');
   const git = createGit(top);
   if (git(['status', '--porcelain', '--untracked-files=no']) !== '') {
@@ -48,20 +50,28 @@ function run({ tag, from, base: named, 'allow-unsigned': isUnsigned }, folder, l
 
   // Nothing of the new release runs before its signature is verified.
   const next = fetchTag(git, upstream, tag);
-  log(isUnsigned ? `The signature of ${tag} was not verified.` : `${tag} is signed by ${verify(git, tag, prefix)}.`);
+  if (isUnsigned) console.log(`The signature of ${tag} was not verified.`);
+  else console.log(`${tag} is signed by ${requireSigner(git, tag, prefix)}.`);
   const base = findBase(git, { named, origin, upstream, next });
   if (base === next) throw new CommandError(`Your app already has ${tag}.`);
 
   const trees = [`${base}:`, `HEAD:${prefix}`, `${next}:`];
-  const readAll = (name) => trees.map((tree) => readJson(git, tree + name));
-  const [before, own, after] = readAll('package.json');
-  const [, lock, newLock] = readAll('package-lock.json');
+  const [before, own, after] = trees.map((tree) => readJson(git, `${tree}package.json`));
+  const [, lock, newLock] = trees.map((tree) => readJson(git, `${tree}package-lock.json`));
   const { merged, conflicts } = mergeManifest(before, own, after);
   const { marked, kept } = applyFiles(git, { base, next, prefix });
   writeJson(join(folder, 'package.json'), merged);
   writeOrigin(folder, { version: after.version, base: next, upstream });
   git(['add', '--', `${prefix}package.json`, prefix + spillwayFile]);
-  log(describe({ versions: [before.version, after.version], tag, marked, kept, conflicts }));
+
+  console.log(
+    `Staged what changed from Spillway ${before.version} to ${after.version}. CHANGELOG.md says what you have to do.`,
+  );
+  const mine = `The release removed or renamed these, and you have your own. See \`git show ${toRef(tag)}:<file>\`:`;
+  const lists = { 'Files with conflicts:': marked, 'package.json keeps your values:': conflicts, [mine]: kept };
+  for (const [title, lines] of Object.entries(lists)) {
+    if (lines.length > 0) console.log(['', title, ...lines.map((line) => `  ${line}`)].join('\n'));
+  }
 
   const install = lock ? 'npm ci' : 'npm install';
   const back = `\nTo go back: git reset --hard && ${install}`;
@@ -69,7 +79,7 @@ function run({ tag, from, base: named, 'allow-unsigned': isUnsigned }, folder, l
     // npm completes the packages of both, and removes those that nothing needs.
     const packages = { ...lock.packages, ...newLock.packages };
     writeJson(join(folder, 'package-lock.json'), { ...newLock, packages });
-    execute('npm install --package-lock-only --ignore-scripts', { folder, log, back });
+    execute('npm install --package-lock-only --ignore-scripts', folder, back);
     git(['add', '--', `${prefix}package-lock.json`]);
   }
   if (marked.length > 0) {
@@ -77,9 +87,8 @@ function run({ tag, from, base: named, 'allow-unsigned': isUnsigned }, folder, l
       `\nResolve the conflicts, \`git add\` the files, and run \`${install} && npm run check\`.${back}`,
     );
   }
-  for (const command of [install, 'npm run check']) execute(command, { folder, log, back });
-  log(`\nYour app passes \`npm run check\`. Run \`npm test\`, and commit what is staged.${back}`);
-  return 0;
+  for (const command of [install, 'npm run check']) execute(command, folder, back);
+  console.log(`\nYour app passes \`npm run check\`. Run \`npm test\`, and commit what is staged.${back}`);
 }
 
 /** Returns the URL of the remote that a clone usually has Spillway as. */
@@ -95,30 +104,24 @@ function fetchTag(git, upstream, tag) {
   return git(['rev-parse', `${toRef(tag)}^{commit}`]).trim();
 }
 
-function toRef(tag) {
-  return `refs/spillway/${tag}`;
-}
-
-/** @returns who signed the tag, if your app trusts them */
-function verify(git, tag, prefix) {
-  try {
-    return verifyTag(git, toRef(tag), tag, git(['show', `HEAD:${prefix}bin/upgrade/allowed-signers`]));
-  } catch (error) {
-    throw new CommandError(
-      `${error.message}\nNothing was changed. If you trust where it comes from, add --allow-unsigned.`,
-    );
-  }
+/** @returns who signed the tag, if your last commit trusts them */
+function requireSigner(git, tag, prefix) {
+  const signer = findSigner(git, toRef(tag), tag, git(['show', `HEAD:${prefix}bin/upgrade/allowed-signers`]));
+  if (signer) return signer;
+  throw new CommandError(
+    `The signature of ${tag} cannot be verified: it needs a tag of this name with an SSH signature, made by a key in bin/upgrade/allowed-signers.\nNothing was changed. If you trust where it comes from, add --allow-unsigned.`,
+  );
 }
 
 /** Returns the commit of the release that the app is based on. */
 function findBase(git, { named, origin, upstream, next }) {
   const toCommit = (revision) => git(['rev-parse', '--verify', '--end-of-options', `${revision}^{commit}`]).trim();
-  const attempts = named
-    ? [() => fetchTag(git, upstream, named), () => toCommit(named)]
-    : [
-        () => (origin.base ? toCommit(origin.base) : git(['merge-base', 'HEAD', next]).trim()),
-        () => fetchTag(git, upstream, `v${origin.version}`),
-      ];
+  const name = named ?? `v${origin.version}`;
+  const attempts = [
+    ...(named ? [] : [() => (origin.base ? toCommit(origin.base) : git(['merge-base', 'HEAD', next]).trim())]),
+    () => fetchTag(git, upstream, name),
+    ...(named ? [() => toCommit(named)] : []),
+  ];
   for (const attempt of attempts) {
     try {
       return attempt();
@@ -126,7 +129,6 @@ function findBase(git, { named, origin, upstream, next }) {
       // The next one can succeed.
     }
   }
-  const name = named ?? `v${origin.version}`;
   throw new CommandError(`${upstream} has no ${name}, which your app is based on. Name its tag or commit with --base.`);
 }
 
@@ -139,21 +141,8 @@ function readJson(git, path) {
   }
 }
 
-function describe({ versions: [from, to], tag, marked, kept, conflicts }) {
-  const list = (title, lines) => (lines.length > 0 ? ['', title, ...lines.map((line) => `  ${line}`)] : []);
-  return [
-    `Staged what changed from Spillway ${from} to ${to}. CHANGELOG.md says what you have to do.`,
-    ...list('Files with conflicts:', marked),
-    ...list('package.json keeps your values:', conflicts),
-    ...list(
-      `The release removed or renamed these, and you have your own. See \`git show ${toRef(tag)}:<file>\`:`,
-      kept,
-    ),
-  ].join('\n');
-}
-
-function execute(command, { folder, log, back }) {
-  log(`\n$ ${command}`);
+function execute(command, folder, back) {
+  console.log(`\n$ ${command}`);
   const [name, ...args] = command.split(' ');
   const { status } = spawnSync(name, args, { cwd: folder, stdio: 'inherit', shell: process.platform === 'win32' });
   if (status !== 0) throw new CommandError(`\n\`${command}\` failed. Fix the reason and run it again.${back}`);

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { SourceMap } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readMappings, toVlq } from '../sites/mappings.mjs';
+import { decodedMappings, encodedMappings, TraceMap, traceSegment } from '@jridgewell/trace-mapping';
 
 /**
  * Reads the source map that a module brings, as the output of a plugin often does: esbuild applies it too.
@@ -36,22 +35,14 @@ function readDataUrl(url) {
  * @param {any} input the text's own map
  */
 export function throughInputMap(map, input) {
-  const inputMap = new SourceMap(input);
-  const numbers = new Map(input.sources.map((source, index) => [source, index]));
-  const lines = [];
-  let last = [0, 0, 0];
-  readMappings(map.mappings, (line, column, source, originalLine, originalColumn) => {
-    const entry = source < 0 ? undefined : inputMap.findEntry(originalLine, originalColumn);
-    // The last position of an earlier line is not that of this one.
-    if (entry?.originalSource === undefined || entry.generatedLine !== originalLine) return;
-    const next = [numbers.get(entry.originalSource) ?? 0, entry.originalLine, entry.originalColumn];
-    while (lines.length <= line) lines.push({ column: 0, segments: [] });
-    const at = lines[line];
-    at.segments.push(toVlq(column - at.column) + next.map((value, index) => toVlq(value - last[index])).join(''));
-    at.column = column;
-    last = next;
-  });
+  const inputMap = new TraceMap(input);
+  const lines = decodedMappings(new TraceMap(map)).map((segments) =>
+    segments.flatMap(([column, , line, originalColumn]) => {
+      const [, ...original] = (line !== undefined && traceSegment(inputMap, line, originalColumn)) || [];
+      return original.length > 0 ? [[column, ...original.slice(0, 3)]] : [];
+    }),
+  );
   const { sources, sourcesContent } = input;
-  const mappings = lines.map(({ segments }) => segments.join(',')).join(';');
-  return { version: 3, names: [], sources, sourcesContent, mappings };
+  const joined = { version: 3, names: [], sources, sourcesContent };
+  return { ...joined, mappings: encodedMappings(new TraceMap({ ...joined, mappings: lines })) };
 }

@@ -3,7 +3,6 @@
 
 import { posix } from 'node:path';
 import { parseSync, visitorKeys } from 'oxc-parser';
-import { tokenise } from '../tokens.mjs';
 import { createHandlerNames, toRegistration } from './handler-names.mjs';
 
 /** Longest part of a statement that is used in a digest (UTF-16 code units). */
@@ -61,7 +60,7 @@ const skippedTypes = /^TS(?:Interface|TypeAlias|Declare|Type|Import|Export|Names
  * @returns {SourceIndex}
  */
 export function indexSource(path, text, { helpers = [] } = {}) {
-  const { program } = parseSync(path, text);
+  const { program, comments } = parseSync(path, text);
   const starts = [];
   const sites = [];
   const properties = new Set();
@@ -261,7 +260,7 @@ export function indexSource(path, text, { helpers = [] } = {}) {
   }
 
   function toSource(node) {
-    return toDetail(text.slice(node.start, node.end));
+    return toDetail(text, node, comments);
   }
 
   function toText(node) {
@@ -312,22 +311,45 @@ function toLiteral(node) {
 }
 
 /**
- * Normalizes a statement. Formatters change white space, quotes, trailing commas and line breaks.
+ * Returns the source of a node in one spelling. Formatters change white space, quotes, trailing commas and line breaks.
  *
- * @param {string} source
+ * @param {string} text of the file
+ * @param {object} node
+ * @param {readonly { start: number, end: number }[]} comments
  */
-export function toDetail(source) {
-  // Tokenises 10 times the final length, because comments and white space are removed.
-  const tokens = tokenise(source.slice(0, 10 * maxDetail), { jsx: true }).filter(({ kind }) => kind !== 'comment');
+function toDetail(text, node, comments) {
+  const end = Math.min(node.end, node.start + 10 * maxDetail);
+  const isInside = (part) => part.start >= node.start && part.start < end;
+  const parts = [...listTexts(node), ...comments.map(({ start, end }) => ({ start, end, isComment: true }))]
+    .filter(isInside)
+    .sort((one, other) => one.start - other.start);
+  const words = [];
+  let from = node.start;
+  for (const part of [...parts, { start: end, end, isComment: true }]) {
+    words.push(...(text.slice(from, part.start).match(/[\p{ID_Continue}$]+|\S/gu) ?? []));
+    if (!part.isComment) words.push(toQuoted(text.slice(part.start, part.end)));
+    from = part.end;
+  }
   let detail = '';
-  for (const [index, { kind, text }] of tokens.entries()) {
-    const next = tokens[index + 1]?.text;
-    if ((text === ',' && /^[)\]}]$/.test(next ?? '')) || (text === ';' && next === undefined)) continue;
-    const word = kind === 'string' ? toQuoted(text) : text;
+  for (const [index, word] of words.entries()) {
+    const next = words[index + 1];
+    if ((word === ',' && /^[)\]}]$/.test(next ?? '')) || (word === ';' && next === undefined)) continue;
     detail += /[\w$]$/.test(detail) && /^[\w$]/.test(word) ? ` ${word}` : word;
     if (detail.length > maxDetail) break;
   }
   return detail.slice(0, maxDetail);
+}
+
+/** Lists what has white space of its own: strings, regular expressions, templates without `${}`, and text between tags. */
+function listTexts(node) {
+  if (!node) return [];
+  if (node.type === 'JSXText' || (node.type === 'Literal' && /^["'/]/.test(node.raw))) return [node];
+  const children = (visitorKeys[node.type] ?? []).flatMap((key) => node[key] ?? []).flatMap(listTexts);
+  const isBare = node.quasis?.[0].start > node.start;
+  const quasis = node.quasis?.map(({ start, end, tail }) =>
+    isBare ? { start: start - 1, end: end + (tail ? 1 : 2) } : { start, end },
+  );
+  return quasis ? [...quasis, ...children] : children;
 }
 
 /** Turns `'a'` into `"a"`. Templates stay as they are. */

@@ -9,5 +9,5 @@ it('docs/reference.md is up to date', () => {
   const text = readFileSync(new URL('../../docs/reference.md', import.meta.url), 'utf8');
   expect(text === writeReference(root), 'docs/reference.md is outdated. Run `npm run reference`.').toBe(true);
   expect(text).toContain('## #engine/testing\n');
-  expect(text).toContain('### Link\n\nA link within the site.');
+  expect(text).toContain('| `Link` | A link within the site.');
 });

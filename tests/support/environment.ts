@@ -3,7 +3,7 @@
  * which begin with `TEST_` in apps.
  */
 const TAKEN =
-  /^(?:PATH|HOME|USER|TMPDIR|HTTPS_PROXY|NO_PROXY|NODE_EXTRA_CA_CERTS|CHROMIUM_PATH|SEED|BAD_INPUTS_SHARE|SHOTS|SPILLWAY_RELEASE_API|(?:TEST|VITEST)_\w+)$/i;
+  /^(?:PATH|HOME|USER|TMPDIR|HTTPS_PROXY|NO_PROXY|NODE_EXTRA_CA_CERTS|CHROMIUM_PATH|SEED|BAD_INPUTS_SHARE|SHOTS|(?:TEST|VITEST)_\w+)$/i;
 
 // Runs on import, before anything reads the environment. Test processes and the servers that they start inherit it. So
 // settings, a time zone or a `.gitconfig` of the developer cannot change the result of a test.

@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readOwnersBuild } from '../../build/owner.mjs';
 import { lineEnd } from '../../build/sites/line-end.mjs';
-import { toVlq } from '../../build/sites/mappings.mjs';
 import { createLocations } from '../../build/sites.mjs';
 import {
   emptyLocationTable,
@@ -32,8 +31,14 @@ export async function createSourceTable(root: string): Promise<LocationTable> {
     const file = join(root, path);
     if (!/^(?!node_modules\/|\.\.\/)[^:]+\.[cm]?[jt]sx?$/.test(path) || !existsSync(file)) return emptyLocationTable;
     const text = readFileSync(file, 'utf8');
-    const contents = JSON.stringify({ sources: [file], sourcesContent: [text], mappings: toIdentity(text) });
-    return parseLocationTable(createLocations(root, [{ path: `maps/${path}.map`, contents }], owner));
+    // Maps each character of the text to itself.
+    const mappings = text
+      .split(lineEnd)
+      .map((line, number) => Array.from({ length: line.length + 1 }, (_, column) => [column, 0, number, column]));
+    const map = { version: 3, names: [], sources: [file], sourcesContent: [text], mappings };
+    return parseLocationTable(
+      createLocations(root, [{ path: `maps/${path}.map`, contents: JSON.stringify(map) }], owner),
+    );
   }
 
   return {
@@ -42,15 +47,4 @@ export async function createSourceTable(root: string): Promise<LocationTable> {
     has: () => true,
     isWritten: (path, property) => tableOf(path).isWritten(path, property),
   };
-}
-
-/** A source map that maps each character of a text to itself. */
-function toIdentity(text: string): string {
-  let last = 0; // the column of the last segment, which the next line's first one refers to
-  const lines = text.split(lineEnd).map((line, index) => {
-    const first = `AA${index === 0 ? 'A' : 'C'}${toVlq(-last)}`;
-    last = line.length;
-    return [first, ...Array.from({ length: line.length }, () => 'CAAC')].join(',');
-  });
-  return lines.join(';');
 }

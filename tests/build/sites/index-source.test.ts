@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { indexSource, toDetail } from '../../../build/sites/index-source.mjs';
+import { indexSource } from '../../../build/sites/index-source.mjs';
 
 /** The frame location of the place marked with `|`. */
 function siteAt(marked: string, options = {}) {
@@ -98,6 +98,8 @@ describe('anonymous handlers of an existing app', () => {
 });
 
 describe('the detail of a frame location', () => {
+  const detailOf = (source: string) => indexSource('src/a.tsx', source).sites.find(({ detail }) => detail)?.detail;
+
   it.each([
     ['a throw', "function f() { throw |new Error('a'); }", 'throw new Error("a")', 'thrown'],
     ['an error that is created', "function f() { reject(|new RangeError('a')); }", 'new RangeError("a")', 'thrown'],
@@ -122,13 +124,13 @@ describe('the detail of a frame location', () => {
       'throw new AppError(\n  "An address needs a street.",\n  422,\n)',
       "throw  new AppError( 'An address needs a street.' /* said */, 422 ) // now\n",
     ];
-    expect(new Set(spellings.map(toDetail))).toEqual(new Set(['throw new AppError("An address needs a street.",422)']));
+    expect(new Set(spellings.map(detailOf))).toEqual(new Set(['throw new AppError("An address needs a street.",422)']));
   });
 
-  it('has at most 200 characters, and keeps templates unchanged', () => {
-    expect(toDetail(`throw new Error('${'a'.repeat(500)}')`)).toHaveLength(200);
-    const template = 'throw new Error(`No $' + "{what.name} for 'x'`)";
-    expect(toDetail(template)).toBe(template);
+  it('has at most 200 characters, and keeps templates, regular expressions and text between tags unchanged', () => {
+    expect(detailOf(`throw new Error('${'a'.repeat(500)}')`)).toHaveLength(200);
+    const texts = 'throw new AppError(`No $' + "{what.name} for 'x'`,/a b/,<p>a b</p>)";
+    expect(detailOf(texts)).toBe(texts);
   });
 });
 

@@ -199,7 +199,11 @@ export function currentRequest(): RequestInfo | undefined {
   return current.getStore();
 }
 
-/** @throws Error if the step `requestId()` has not run */
+/**
+ * Returns what the server knows about a request, such as its id and its path.
+ *
+ * @throws Error if the step `requestId()` has not run
+ */
 export function requestInfo(req: IncomingMessage): RequestInfo {
   const info = (req as IncomingMessage & CarriesInfo)[INFO];
   if (info) return info;
