@@ -21,31 +21,19 @@ const READINGS = Array.from({ length: 16 }, (_, index) => ({
 }));
 const BODY = JSON.stringify({ station: 'Köln', readings: READINGS });
 
-/**
- * The works that are measured under load. Each has a second page or request of another shape, so that nothing is tuned to
- * the first. `{n}` is another number in each request.
- */
+/** The works that are measured under load. `{n}` is another number in each request. */
 export const LOADS = {
   cards: [
     { title: 'card page', path: '/cards?q={n}' },
-    { title: '  other: table and form', path: '/orders?q={n}' },
+    { title: 'a table with a form', path: '/orders?q={n}' },
   ],
-  large: [
-    { title: 'large plain page', path: '/large' },
-    { title: '  other: nested components', path: '/tree' },
-  ],
-  deferred: [
-    { title: 'deferred data', path: '/feed/2?q={n}' },
-    { title: '  other: four lists', path: '/feed/4?q={n}' },
-  ],
+  large: [{ title: 'large page', path: '/large' }],
+  deferred: [{ title: 'deferred data', path: '/feed?q={n}' }],
   api: [
     { title: 'API answer', path: '/api/stations/{n}' },
-    { title: '  other: POST', path: '/api/readings', method: 'POST', status: 201, body: BODY },
+    { title: 'API, a POST', path: '/api/readings', method: 'POST', status: 201, body: BODY },
   ],
-  static: [
-    { title: 'static page, 6 kB', path: '/prose/30' },
-    { title: '  other: 43 kB', path: '/prose/240' },
-  ],
+  static: [{ title: 'static page of 6 kB', path: '/prose' }],
 };
 
 /** Calls `measure` for every name, in another order each round. @returns results by name, for each round */
@@ -98,31 +86,26 @@ export async function measureLoad(name, { sides, rounds, seconds, connections })
   const servers = await startAll(sides);
   leaveServerCore(true);
   const rows = [];
-  const alone = [];
   for (const [index, { title, ...shape }] of LOADS[name].entries()) {
     await compareAnswers(servers, shape);
     const order = { ...shape, connections, seconds };
     for (const server of Object.values(servers)) await warmUp(server, order);
-    // The second shape only shows whether the first is typical.
-    const results = await inRounds(Object.keys(sides), index > 0 ? Math.ceil(rounds / 2) : rounds, async (side) => {
+    const results = await inRounds(Object.keys(sides), rounds, async (side) => {
       const result = await load(servers[side], order);
       if (result.failed > 0) throw new Error(`${side} refused or broke off ${result.failed} answers to ${shape.path}.`);
       return result;
     });
     rows.push(...toLoadRows(title, results));
     if (name === 'cards' && index === 0) rows.push(toRow('  p99 / p50', '', results, ({ p99, p50 }) => p99 / p50));
-    if (name !== 'deferred' || index > 0) continue;
+    if (name !== 'deferred') continue;
     const visit = (side) => load(servers[side], { ...order, connections: 1, seconds: seconds / 2 });
-    alone.push(
-      toRow('  first byte, one visitor', 'ms', await inRounds(Object.keys(sides), rounds, visit), toFirstByte),
-    );
+    const visits = await inRounds(Object.keys(sides), rounds, visit);
+    rows.push(toRow('  first byte, one visitor', 'ms', visits, ({ firstByte }) => firstByte));
   }
   leaveServerCore(false);
   await stopAll(servers);
-  return [...rows, ...alone];
+  return rows;
 }
-
-const toFirstByte = ({ firstByte }) => firstByte;
 
 /** @throws Error if a side does not answer, or answers something else than bare Node */
 async function compareAnswers(servers, { path, method, body, status = 200 }) {

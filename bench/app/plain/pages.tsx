@@ -7,16 +7,13 @@ import { Frame } from '../src/shared/product/pages/frame.tsx';
 import Large from '../src/shared/product/pages/large.tsx';
 import Orders from '../src/shared/product/pages/orders.tsx';
 import Prose from '../src/shared/product/pages/prose.tsx';
-import Tree from '../src/shared/product/pages/tree.tsx';
 
 /** The pages that are rendered for each request, as both sides without Spillway make them. */
 export const pages: Readonly<Record<string, (search: string) => { element: ReactNode; data: object }>> = {
   '/cards': (search) => framed(from.readCards(search), (data) => <Cards data={data} />),
   '/orders': (search) => framed(from.readOrders(search), (data) => <Orders data={data} />),
   '/large': () => framed({}, () => <Large />),
-  '/tree': () => framed({}, () => <Tree />),
-  '/feed/2': (search) => framed(from.readFeed(search, 2), (data) => <Feed data={data} />),
-  '/feed/4': (search) => framed(from.readFeed(search, 4), (data) => <Feed data={data} />),
+  '/feed': (search) => framed(from.readFeed(search), (data) => <Feed data={data} />),
 };
 
 /** @returns the page, and the data that Express sends so that a browser can hydrate it */
@@ -27,8 +24,7 @@ function framed<Data extends object>(data: Data, show: (data: Data) => ReactNode
 
 /** Pages that are the same for everybody. */
 export const staticPages: Readonly<Record<string, ReactNode>> = {
-  '/prose/30': inDocument(<Prose data={30} />),
-  '/prose/240': inDocument(<Prose data={240} />),
+  '/prose': inDocument(<Prose />),
 };
 
 function inDocument(page: ReactNode): ReactNode {

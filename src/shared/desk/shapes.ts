@@ -257,19 +257,6 @@ const Release = z
   .meta({ id: 'Release' });
 export type ReleaseShape = Sent<z.infer<typeof Release>>;
 
-const Similar = z
-  .strictObject({
-    digest: z.string(),
-    kind: Kind,
-    title: z.string(),
-    state: State,
-    lastAt: Time,
-    count: z.int(),
-    because: z.enum(['file', 'message']).describe('Whether the file or the message is the same.'),
-  })
-  .meta({ id: 'Similar' });
-export type SimilarShape = Sent<z.infer<typeof Similar>>;
-
 const Change = z
   .strictObject({
     id: z.string(),
@@ -315,7 +302,6 @@ export const Incident = z
     newer: text('The next occurrence in time.').exactOptional(),
     older: text('The previous occurrence in time.').exactOptional(),
     recent: z.array(Occurrence.pick({ occurrence: true, at: true, side: true, release: true })),
-    similar: z.array(Similar),
     changes: z.array(Change).describe('Notes and changes, newest first.'),
     elsewhere: z.array(z.string()).describe('Other environments that have this digest.'),
   })

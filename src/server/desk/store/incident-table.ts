@@ -1,6 +1,4 @@
-import { hash } from 'node:crypto';
 import { Hour } from '../../../shared/units.ts';
-import { maskMessage } from '../../engine/errors/digest/mask-message.ts';
 import type { FailureKind, FrameLocation } from '../../engine/errors/failure.ts';
 import type { IncidentKey } from './incident-key.ts';
 import type { Incident, IncidentHour, IncidentRelease, StoredFailure } from './records.ts';
@@ -37,7 +35,7 @@ export function readFacts(failure: StoredFailure): IncidentFacts {
 /** Columns of `desk_incidents` that are filled from a full record. */
 export const FACT_COLUMNS = [
   ...(['rule', 'kind', 'title', 'class', 'message', 'location_path', 'location_function', 'location_detail'] as const),
-  ...(['route', 'weak', 'shape'] as const),
+  ...(['route', 'weak'] as const),
 ];
 
 export function toFactColumns(facts: IncidentFacts): Record<(typeof FACT_COLUMNS)[number], SqlValue> {
@@ -53,13 +51,7 @@ export function toFactColumns(facts: IncidentFacts): Record<(typeof FACT_COLUMNS
     location_detail: toOptionalColumn(location?.detail),
     route: toOptionalColumn(facts.route),
     weak: facts.weak ? 1 : 0,
-    shape: rule > 0 ? toShape(facts) : null,
   };
-}
-
-/** Returns a hash of the error's class and masked message, which is the same for similar messages. */
-function toShape({ class: name, message }: IncidentFacts): string {
-  return hash('sha1', `${name}\n${maskMessage(message)}`, 'base64url').slice(0, 12);
 }
 
 interface IncidentRow extends Omit<Incident, 'location' | 'weak' | 'regressed' | 'counts'> {
@@ -157,20 +149,6 @@ export function createIncidentTable({ reader }: StoreContext) {
         const regressedAt = regressions.get(row.release);
         return { ...row, ...(regressedAt !== undefined && { regressedAt }) };
       });
-    },
-
-    /** Lists incidents of the same environment that may have the same cause, the last seen first. */
-    async listSimilar({ key, environment }: Incident, limit: number): Promise<Incident[]> {
-      const rows = await reader.all<{ key: IncidentKey }>(
-        `SELECT i.key FROM desk_incidents i JOIN desk_incidents own ON own.key = ?
-          WHERE i.key <> ? AND i.environment = ? AND (i.location_path = own.location_path OR i.shape = own.shape)
-          ORDER BY i.last_at DESC, i.key LIMIT ?`,
-        [key, key, environment, limit],
-      );
-      return readIncidents(
-        reader,
-        rows.map((row) => row.key),
-      );
     },
   };
 }

@@ -173,7 +173,7 @@ export async function deleteOccurrences(sql: Sql, key: IncidentKey, occurrences:
   // Without a record, texts are emptied rather than masked, because masking does not recognize names.
   const changes = oldest
     ? assignments(toFactColumns(readFacts(oldest)))
-    : `rule = 0, title = CASE WHEN class = '' THEN kind ELSE class END, message = '', shape = NULL,
+    : `rule = 0, title = CASE WHEN class = '' THEN kind ELSE class END, message = '',
         location_detail = CASE WHEN location_path IS NULL THEN NULL ELSE '' END`;
   const values = oldest ? Object.values(toFactColumns(readFacts(oldest))) : [];
   await sql.run(`UPDATE desk_incidents SET ${changes}, version = version + 1 WHERE key = ?`, [...values, key]);

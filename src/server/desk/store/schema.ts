@@ -34,7 +34,6 @@ const migrations: readonly Migration[] = [
         location_line BIGINT,
         route TEXT,
         weak BIGINT NOT NULL,
-        shape TEXT,
         state TEXT NOT NULL DEFAULT 'open',
         version BIGINT NOT NULL DEFAULT 0,
         state_at BIGINT NOT NULL DEFAULT 0,
@@ -63,8 +62,6 @@ const migrations: readonly Migration[] = [
       'CREATE INDEX desk_incidents_state ON desk_incidents (environment, state, last_at)',
       'CREATE INDEX desk_incidents_first ON desk_incidents (environment, first_at)',
       'CREATE INDEX desk_incidents_digest ON desk_incidents (digest)',
-      'CREATE INDEX desk_incidents_location ON desk_incidents (location_path)',
-      'CREATE INDEX desk_incidents_shape ON desk_incidents (shape)',
       'CREATE INDEX desk_incidents_ignored ON desk_incidents (ignored_until) WHERE ignored_until IS NOT NULL',
       `CREATE TABLE desk_hours (
         key TEXT NOT NULL,

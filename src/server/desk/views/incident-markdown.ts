@@ -76,13 +76,6 @@ export function toIncidentMarkdown(incident: IncidentShape, now: number): string
             `- ${toAgo(at, now)}, ${toCode(by)} ${toCode(done)}${note ? `: ${toCode(note.text)}` : ''}`,
         ),
     ),
-    toSection(
-      'Similar incidents',
-      incident.similar.map(
-        ({ digest: other, title: named, state, count }) =>
-          `- ${other}: ${toCode(named)}, ${state}, ${toPlural(count, 'time')}`,
-      ),
-    ),
   ]);
 }
 

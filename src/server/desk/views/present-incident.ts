@@ -1,5 +1,5 @@
 import type { IncidentData } from '../../../shared/desk/page-data.ts';
-import type { PlaceShape, ReleaseShape, SimilarShape } from '../../../shared/desk/shapes.ts';
+import type { PlaceShape, ReleaseShape } from '../../../shared/desk/shapes.ts';
 import { explainReactError } from '../../../shared/engine/rendering/react-errors.ts';
 import { findLine } from '../store/ingest/batch.ts';
 import type { Incident, IncidentRelease, StoredFailure } from '../store/records.ts';
@@ -51,18 +51,4 @@ function toLine({ location }: Incident, full: StoredFailure | undefined): Pick<P
 
 export function presentRelease({ release, build, firstAt, lastAt, count, regressedAt }: IncidentRelease): ReleaseShape {
   return { release, build, firstAt, lastAt, count, isRegression: regressedAt !== undefined };
-}
-
-/** @param to the incident that it is similar to */
-export function presentSimilar(incident: Incident, to: Incident): SimilarShape {
-  const { digest, kind, state, lastAt, counts, location } = incident;
-  return {
-    digest,
-    kind,
-    title: presentTitle(incident),
-    state,
-    lastAt,
-    count: counts.server + counts.browser,
-    because: location !== undefined && location.path === to.location?.path ? 'file' : 'message',
-  };
 }

@@ -7,7 +7,7 @@ import type { DeskCalls } from '../worker/desk-calls.ts';
 import { presentChanges } from './present-changes.ts';
 import { presentCharts, presentMarks } from './present-charts.ts';
 import { listPlaces } from './present-errors.ts';
-import { presentIncident, presentRelease, presentSimilar } from './present-incident.ts';
+import { presentIncident, presentRelease } from './present-incident.ts';
 import { presentOccurrence } from './present-occurrence.ts';
 
 /** What an incident is read with: the calls of a server, or the store itself. */
@@ -21,7 +21,6 @@ export type StoryCalls = Pick<
   | 'listDeployments'
   | 'listKnownIn'
   | 'listOccurrences'
-  | 'listSimilar'
   | 'listChanges'
   | 'listNotes'
   | 'findCommit'
@@ -47,7 +46,6 @@ interface ReadIncidentOptions {
 
 /** The most listed entries (counts). */
 const RECENT = 12;
-const SIMILAR = 8;
 const CHANGES = 100;
 /** Characters. Browsers and servers refuse URLs that are too long. */
 const MAX_ISSUE_TITLE = 200;
@@ -58,12 +56,11 @@ export async function readIncident(
   { calls, links, environment, now }: ReadIncidentOptions,
 ): Promise<IncidentShape> {
   const { digest, key } = found;
-  const [hours, releases, builds, recent, similar, changes, notes, known, commit] = await Promise.all([
+  const [hours, releases, builds, recent, changes, notes, known, commit] = await Promise.all([
     calls.listHours(key),
     calls.listReleases(key),
     calls.listDeployments(found.environment),
     calls.listOccurrences(key, { limit: RECENT }),
-    calls.listSimilar(found, SIMILAR),
     calls.listChanges(key, CHANGES),
     calls.listNotes(key, CHANGES),
     calls.listKnownIn(digest),
@@ -86,7 +83,6 @@ export async function readIncident(
     ...(neighbours.newer && { newer: neighbours.newer.occurrence }),
     ...(neighbours.older && { older: neighbours.older.occurrence }),
     recent: recent.occurrences.map(({ occurrence, at, side, release }) => ({ occurrence, at, side, release })),
-    similar: similar.map((other) => presentSimilar(other, found)),
     changes: presentChanges(changes, notes),
   };
 

@@ -18,7 +18,6 @@ export const READS = [
   'listNotes',
   'listOccurrences',
   'listReleases',
-  'listSimilar',
   'readDeletion',
 ] as const satisfies readonly (keyof Store)[];
 

@@ -10,7 +10,7 @@ import type { OrdersData } from '../../shared/product/pages/orders.tsx';
 const NAMES = ['Zoë Müller', 'Łukasz Nowak', 'Ελένη Παππά', '山田 花子', 'Ana Souza', 'Noah Smith'];
 const STATES = ['open', 'paid', 'sent', 'returned'];
 const KINDS = ['level', 'flow', 'temperature'] as const;
-const MENU = ['/cards', '/large', '/tree', '/feed/2', '/feed/4', '/orders', '/prose/30', '/prose/240'];
+const MENU = ['/cards', '/large', '/feed', '/orders', '/prose'];
 const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 1);
 
@@ -55,13 +55,13 @@ export function readOrders(search: string): OrdersData {
   };
 }
 
-/** @param lists with 12 entries each, of which the last is ready after 6 ms */
-export function readFeed(search: string, lists: number): FeedData {
+/** Two lists with 12 entries each, which are ready after 3 and 6 ms. */
+export function readFeed(search: string): FeedData {
   return {
     search,
-    sections: list(lists, (section) => ({
+    sections: list(2, (section) => ({
       title: `Section ${section + 1}`,
-      rows: later((6 * (section + 1)) / lists, () =>
+      rows: later(3 * (section + 1), () =>
         list(12, (id) => ({ id, text: `${pick(NAMES, id)} changed entry ${id} of ${search}`, at: pick(TIMES, id) })),
       ),
     })),

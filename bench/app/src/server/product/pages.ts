@@ -8,8 +8,7 @@ export const pages = {
   root: { loader: data.readFrame },
   cards: { loader: (args) => data.readCards(searchOf(args)) },
   large: null,
-  tree: null,
-  feed: { loader: (args) => data.readFeed(searchOf(args), Number(args.params.lists)) },
+  feed: { loader: (args) => data.readFeed(searchOf(args)) },
   orders: { loader: (args) => data.readOrders(searchOf(args)) },
-  prose: { loader: ({ params }) => Number(params.paragraphs) },
+  prose: null,
 } satisfies ServerPages<typeof routes>;

@@ -7,10 +7,9 @@ export const routes = defineRoutes([
     children: [
       { id: 'cards', path: '/cards', page: () => import('./pages/cards.tsx') },
       { id: 'large', path: '/large', page: () => import('./pages/large.tsx') },
-      { id: 'tree', path: '/tree', page: () => import('./pages/tree.tsx') },
-      { id: 'feed', path: '/feed/:lists', page: () => import('./pages/feed.tsx') },
+      { id: 'feed', path: '/feed', page: () => import('./pages/feed.tsx') },
       { id: 'orders', path: '/orders', page: () => import('./pages/orders.tsx') },
     ],
   },
-  { id: 'prose', path: '/prose/:paragraphs', mode: 'static', page: () => import('./pages/prose.tsx') },
+  { id: 'prose', path: '/prose', mode: 'static', page: () => import('./pages/prose.tsx') },
 ]);

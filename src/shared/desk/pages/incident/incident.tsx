@@ -1,6 +1,5 @@
 import type { PageProps } from '../../../engine/routing/routes.ts';
 import type { IncidentData } from '../../page-data.ts';
-import { Panel } from '../../ui/panel.tsx';
 import { PassingTime } from '../../ui/passing-time.tsx';
 import { ChangeForms } from './change-forms.tsx';
 import { Changes } from './changes.tsx';
@@ -9,7 +8,6 @@ import { Head } from './head.tsx';
 import styles from './incident.module.css';
 import { Occurrence, Recent } from './occurrence/occurrence.tsx';
 import { Removal } from './removal.tsx';
-import { Similar } from './similar.tsx';
 
 /** An incident with one of its occurrences. */
 export default function Incident({ data }: PageProps<IncidentData>) {
@@ -28,11 +26,6 @@ export default function Incident({ data }: PageProps<IncidentData>) {
             <Counts of={data} />
             <Changes of={data} />
             <Recent of={data} />
-            {data.similar.length > 0 && (
-              <Panel title="Similar incidents">
-                <Similar of={data.similar} scope={data.scope} now={now} />
-              </Panel>
-            )}
             {operator.canChange && <Removal of={data} />}
           </div>
         </div>
