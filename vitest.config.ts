@@ -11,9 +11,9 @@ const routerModules = new URL('./node_modules/react-router/dist/development/lib/
 const toPath = (file: string) => fileURLToPath(new URL(file, routerModules));
 
 /** Tests that start servers, databases, builds or compilers. */
-const PROCESS = ['tests/**/*.process.test.{ts,tsx}', 'tests/{bin,build}/**/*.test.ts'];
+const PROCESS = ['tests/**/*.process.test.{ts,tsx}', 'tests/{,desk/}{bin,build}/**/*.test.ts'];
 const DOCS = ['tests/{container,guide,proxies,recipes}/**/*.test.ts'];
-const BROWSER = ['tests/e2e/**/*.test.{ts,tsx}'];
+const BROWSER = ['tests/{,desk/}e2e/**/*.test.{ts,tsx}'];
 const SOAK = 'tests/**/*.{soak,clone}.test.ts';
 
 export default defineConfig({

@@ -6,8 +6,8 @@ import { parseSync } from 'oxc-parser';
 // `npm run reference` writes docs/reference.md from the public indexes: each name with its description.
 
 const indexes = {
-  '#engine': ['src/shared/engine/index.ts', 'For pages and components.'],
-  '#engine/server': ['src/server/engine/index.ts', 'For loaders, actions, the API and other server code.'],
+  '#engine': ['src/shared/index.ts', 'For pages and components.'],
+  '#engine/server': ['src/server/index.ts', 'For loaders, actions, the API and other server code.'],
   '#engine/testing': ['tests/support/testing.ts', 'For tests of a product.'],
 };
 

@@ -27,9 +27,9 @@ const serverExternals = ['pino', 'pino-pretty', 'pg-native'];
  * bundle. A worker thread and the health check of a container need their own files.
  */
 export const serverParts = {
-  sentry: 'src/server/sentry/sentry.ts',
-  mail: 'src/server/engine/outgoing/send-mail.ts',
-  'health-check': 'src/server/boot/health-check.ts',
+  sentry: 'src/server/reports/sentry/sentry.ts',
+  mail: 'src/server/mail/send-mail.ts',
+  'health-check': 'src/server/start/health-check.ts',
   ...destination.parts,
 };
 

@@ -8,14 +8,14 @@
 export const apps = [
   {
     name: 'desk',
-    entry: 'src/client/desk/main.tsx',
-    devEntry: 'src/client/desk/develop.ts',
-    table: 'src/shared/desk/routes.tsx',
+    entry: 'src/desk/client/main.tsx',
+    devEntry: 'src/desk/client/develop.ts',
+    table: 'src/desk/shared/routes.tsx',
   },
 ];
 
 /** Bundles of the server, by name. It does not start without them. */
-export const parts = { 'desk-worker': 'src/server/desk/worker/main.ts', desk: 'src/server/desk.ts' };
+export const parts = { 'desk-worker': 'src/desk/server/worker/main.ts', desk: 'src/desk/server/command.ts' };
 
 /** Those of them that are commands, which also run without npm, and if the site does not start. */
 export const commands = ['desk'];

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 
 /** The public indexes, by their names in `imports` in package.json. */
-const indexes = { '#engine': 'src/shared/engine/index.ts', '#engine/server': 'src/server/engine/index.ts' };
+const indexes = { '#engine': 'src/shared/index.ts', '#engine/server': 'src/server/index.ts' };
 
 /**
  * Replaces `#engine`, for each importing module, with a module that exports only the imported names, each from its

@@ -3,7 +3,7 @@ import { build as bundle } from 'esbuild';
 
 /**
  * Inline scripts and style sheets of documents, imported as text:
- * `import script from 'inline:src/client/engine/hydration/early-script.ts'`. They are written, type-checked and tested as
+ * `import script from 'inline:src/client/hydration/early-script.ts'`. They are written, type-checked and tested as
  * client modules, and the server puts them into pages.
  */
 

@@ -44,7 +44,7 @@ export async function bundleStyles({ metafile, entry, pages, outdir, compile }) 
  * Returns the manifest's entry for an app.
  *
  * @param {{ metafile: import('esbuild').Metafile, outdir: string, entry: string, routeModules: Record<string, string>, styleUrls: Map<string, string[]> }} parts
- * @returns {import('../src/shared/engine/wire/manifest.ts').AppAssets}
+ * @returns {import('../src/shared/wire/manifest.ts').AppAssets}
  */
 export function listAppAssets({ metafile, outdir, entry, routeModules, styleUrls }) {
   const outputOf = new Map(

@@ -4,7 +4,7 @@ import { indexSource } from './sites/index-source.mjs';
 import { lineEnd } from './sites/line-end.mjs';
 import { createFirstNames, readMoves } from './sites/moves.mjs';
 
-/** Version of the table's format, which `src/server/engine/errors/digest/location-table.ts` reads. */
+/** Version of the table's format, which `src/server/errors/digest/location-table.ts` reads. */
 const version = 1;
 
 /** Modules of the project: in `src`, or in the folder of an existing app. */

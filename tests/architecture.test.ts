@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { isInProduct } from '../src/shared/whose-code.mjs';
 import { listBlocks } from './support/recipe-blocks.ts';
 
 interface Import {
@@ -15,9 +16,18 @@ const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8'
   .map((path) => `src/${path.replaceAll('\\', '/')}`)
 
   .filter((path) => /\.(?:tsx?|mjs)$/.test(path) && path !== 'src/server/product/build.mjs');
+/** Tests of the product, and templates, which become one. */
+const ofProducts = ['tests', 'templates/empty', 'templates/accounts'].flatMap((top) =>
+  existsSync(join(root, top))
+    ? readdirSync(join(root, top), { recursive: true, encoding: 'utf8' })
+        .map((path) => ({ at: `${top}/${path}`, path: `${top}/${path}`.replace(/^templates\/\w+\//, '') }))
+        .filter(({ path }) => /\.tsx?$/.test(path) && isInProduct(path))
+    : [],
+);
 /** The import aliases in package.json, such as `#engine`. */
 const names = Object.entries<string>(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).imports);
 const imports = files.flatMap((from) => listImports(from, readFileSync(join(root, from), 'utf8')));
+const productImports = ofProducts.flatMap(({ at, path }) => listImports(path, readFileSync(join(root, at), 'utf8')));
 
 /** Lists a file's imports within the project. Type imports count too: they also depend on the other side. */
 function listImports(from: string, source: string): Import[] {
@@ -46,16 +56,49 @@ function isTypeOnly(clause: string): boolean {
   return names?.split(',').every((name) => name.trim() === '' || /^\s*type\s/.test(name)) ?? false;
 }
 
+const sides = ['shared', 'client', 'server'];
 const isIn = (path: string, ...folders: string[]) => folders.some((folder) => path.startsWith(`src/${folder}/`));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const indexes = names.map(([, target]) => posix.normalize(target)).filter((path) => path.endsWith('/index.ts'));
-const engines = ['shared/engine', 'client/engine', 'server/engine'];
-const products = ['shared/product', 'client/product', 'server/product'];
-/** Folders of the place that failures go to. */
-const destinations: string[] = [];
-// #region desk
-destinations.push('shared/desk', 'client/desk', 'server/desk');
-// #endregion desk
+/** What puts the engine, the desk and the product together. */
+const COMPOSERS = /^src\/(?:server\/(?:main|main-develop|destination|destination-settings)\.ts|client\/main\.tsx)$/;
+const isEngine = (path: string) => isIn(path, ...sides) && !isInProduct(path) && !COMPOSERS.test(path);
+
+/**
+ * The rooms of the server, the lowest first. A room imports lower ones, and those beside it only in one direction. Files
+ * beside the rooms are in the list too.
+ */
+const LEVELS = [
+  ['request', 'limits.ts', 'settings.ts'],
+  ['connection', 'errors', 'mail'],
+  ['front', 'pages', 'api', 'reports'],
+  [
+    'app.ts',
+    'config.ts',
+    'define-product.ts',
+    'destination.ts',
+    'destination-settings.ts',
+    'develop',
+    'first-steps.ts',
+  ],
+  ['start'],
+];
+
+/** Whether a product imports what is not for it. */
+function isTooDeep({ from, to }: Import): boolean {
+  return isInProduct(from) && !isInProduct(to) && !indexes.includes(to);
+}
+
+/** Returns the room of a file: `server/front`, `client/navigation`, `desk`, `product`. */
+function toRoom(path: string): string {
+  if (isInProduct(path)) return 'product';
+  const [side = '', name = ''] = path.split('/').slice(1);
+  return side === 'desk' ? side : `${side}/${name}`;
+}
+
+function levelOf(path: string): number {
+  return LEVELS.findIndex((rooms) => rooms.includes(toRoom(path).replace('server/', '')));
+}
 
 describe('import boundaries', () => {
   it('finds the imports to check', () => {
@@ -76,37 +119,74 @@ describe('import boundaries', () => {
   it.each<[rule: string, isWrong: (edge: Import) => boolean, reason: string]>([
     [
       'shared code imports only shared code',
-      ({ from, to }) => isIn(from, 'shared') && !isIn(to, 'shared'),
+      ({ from, to }) => isIn(from, 'shared', 'desk/shared') && !isIn(to, 'shared', 'desk/shared'),
       'Shared code runs on both sides, so it cannot depend on either: pass this in, or move it to src/shared.',
     ],
     [
       'only the product imports the public entry points',
-      ({ from, to }) => indexes.includes(to) && !isIn(from, ...products),
+      ({ from, to }) => indexes.includes(to) && !isInProduct(from),
       'An index file loads everything that it exports: import the file that defines the name.',
     ],
     [
+      'the product imports only them, its own files and packages',
+      isTooDeep,
+      'Import it from #engine or #engine/server. What is not there may change with each version of Spillway.',
+    ],
+    [
       'client and server do not import each other',
-      ({ from, to }) => (isIn(from, 'client') && isIn(to, 'server')) || (isIn(from, 'server') && isIn(to, 'client')),
+      ({ from, to }) =>
+        (isIn(from, 'client', 'desk/client') && isIn(to, 'server', 'desk/server')) ||
+        (isIn(from, 'server', 'desk/server') && isIn(to, 'client', 'desk/client')),
       'Client and server share code only through src/shared: move what both use there.',
     ],
     [
-      'the engine imports neither the product nor the place that failures go to',
-      ({ from, to }) => isIn(from, ...engines) && isIn(to, ...products, ...destinations),
+      'the engine imports neither the product nor the desk',
+      ({ from, to }) => isEngine(from) && (isInProduct(to) || isIn(to, 'desk')),
       'The engine runs any product: pass routes, document, reporters and limits as arguments.',
     ],
     [
-      'the place that failures go to does not import the product',
-      ({ from, to }) => isIn(from, ...destinations) && isIn(to, ...products),
-      'The product is replaced by your own: the tracker must work without it.',
+      'the desk does not import the product',
+      ({ from, to }) => isIn(from, 'desk') && isInProduct(to),
+      'The product is replaced by your own: the desk must work without it.',
+    ],
+    [
+      'inside the server, imports go one way',
+      ({ from, to }) =>
+        isEngine(from) &&
+        !indexes.includes(from) &&
+        isIn(from, 'server') &&
+        isIn(to, 'server') &&
+        levelOf(from) < levelOf(to),
+      `Pass it in, or move it down. The rooms are, the lowest first: ${LEVELS.map((rooms) => rooms.join(', ')).join(' < ')}.`,
     ],
   ])('%s', (_rule, isWrong, reason) => {
     expect(imports.filter(isWrong).map(({ from, to }) => `${from} imports ${to}. ${reason}`)).toEqual([]);
   });
 
+  it('tests and templates of a product do the same', () => {
+    expect(ofProducts.length).toBeGreaterThan(0);
+    const wrong = productImports.filter((edge) => isTooDeep(edge) && edge.to.startsWith('src/'));
+    expect(wrong.map(({ from, to }) => `${from} imports ${to}. Import it from #engine/testing.`)).toEqual([]);
+  });
+
+  it('no two rooms import each other, types included', () => {
+    const between = imports.filter(({ from, to }) => toRoom(from) !== toRoom(to) && !COMPOSERS.test(from));
+    const pairs = new Set(between.map(({ from, to }) => `${toRoom(from)} ${toRoom(to)}`));
+    const wrong = between.filter(({ from, to }) => pairs.has(`${toRoom(to)} ${toRoom(from)}`));
+    expect(
+      wrong.map(
+        ({ from, to }) =>
+          `${from} imports ${to}, and ${toRoom(to)} is imported by ${toRoom(from)}. Move what both need to a lower room.`,
+      ),
+    ).toEqual([]);
+    const rooms = files.filter((path) => isIn(path, 'server') && isEngine(path) && !indexes.includes(path));
+    expect(rooms.filter((path) => levelOf(path) < 0)).toEqual([]);
+  });
+
   it.each([
-    ['@sentry/node', 'src/server/sentry/sentry.ts'],
-    ['@sentry/react', 'src/client/engine/reporting/sentry.ts'],
-    ['@sentry/browser', 'src/client/engine/reporting/sentry.ts'],
+    ['@sentry/node', 'src/server/reports/sentry/sentry.ts'],
+    ['@sentry/react', 'src/client/reporting/sentry.ts'],
+    ['@sentry/browser', 'src/client/reporting/sentry.ts'],
   ])('imports %s in only one file', (sdk, file) => {
     const takes = new RegExp(`(?:\\bfrom|\\bimport\\(?)\\s*['"]${sdk}(?:/[^'"]*)?['"]`);
     const wrong = files.filter((path) => path !== file && takes.test(read(path)));
@@ -117,7 +197,7 @@ describe('import boundaries', () => {
 
   it('has no cycles, type imports included', () => {
     // In the product, `actions.ts` and its pages refer to each other's types by design.
-    const cycles = findCycles(imports.filter(({ typeOnly, from }) => !typeOnly || !isIn(from, ...products)));
+    const cycles = findCycles(imports.filter(({ typeOnly, from }) => !typeOnly || !isInProduct(from)));
     expect(
       cycles.map(
         (cycle) =>
@@ -212,14 +292,14 @@ describe('dependencies that protect', () => {
   /** Optional members that do not open anything when they are missing. */
   const ALLOWED = new Set([
     // The product's steps: without them, the list is empty.
-    'src/server/engine/product.ts: steps?:',
+    'src/server/define-product.ts: steps?:',
     // Only shown to operators.
-    'src/server/boot/watch-server.ts: limiter?:',
-    'src/server/boot/watch-server.ts: overload?:',
+    'src/server/start/watch-server.ts: limiter?:',
+    'src/server/start/watch-server.ts: overload?:',
     // Origins of scripts in a stack.
-    'src/server/engine/errors/digest/frame-file.ts: origins?:',
+    'src/server/errors/digest/frame-file.ts: origins?:',
     // Without it, a failure has no visitor.
-    'src/server/engine/errors/create-failure.ts: toVisitor?:',
+    'src/server/errors/create-failure.ts: toVisitor?:',
   ]);
 
   /** Lists optional members, and parameters with a default value, that are named like a guard. */
@@ -230,7 +310,9 @@ describe('dependencies that protect', () => {
     return [...members, ...defaults].map(([found]) => found.trim());
   }
 
-  const sources = files.filter((path) => isIn(path, 'server')).map((path) => ({ path, source: read(path) }));
+  const sources = files
+    .filter((path) => isIn(path, 'server', 'desk/server'))
+    .map((path) => ({ path, source: read(path) }));
   const optional = sources.flatMap(({ path, source }) =>
     listOptionalGuards(source).map((found) => `${path}: ${found}`),
   );

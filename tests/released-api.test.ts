@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import request from 'supertest';
 import { expect, it } from 'vitest';
-import type { OpenApi } from '../src/server/engine/api/openapi.ts';
+import type { OpenApi } from '../src/server/api/openapi.ts';
 import { listBrokenPromises } from './released-api/broken-promises.ts';
 import { createTestApp, readConfig } from './support/testing.ts';
 

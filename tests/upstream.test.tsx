@@ -17,10 +17,10 @@ import { renderToPipeableStream } from 'react-dom/server';
 import { createMemoryRouter, IDLE_NAVIGATION } from 'react-router';
 import { expect, it } from 'vitest';
 import { COSTLY } from '../build/node-http.mjs';
-import { ROUTING } from '../src/server/engine/existing-app.ts';
-import { REACT_MESSAGES } from '../src/shared/engine/rendering/react-errors.ts';
-import { createRouteTree } from '../src/shared/engine/routing/route-objects.ts';
-import { createStandIn } from '../src/shared/engine/routing/stand-in.ts';
+import { ROUTING } from '../src/server/front/existing-app.ts';
+import { REACT_MESSAGES } from '../src/shared/rendering/react-errors.ts';
+import { createRouteTree } from '../src/shared/routing/route-objects.ts';
+import { createStandIn } from '../src/shared/routing/stand-in.ts';
 
 interface Reliance {
   readonly on: 'react-dom' | 'react' | 'react-refresh' | 'react-router' | 'express' | 'Node';
@@ -79,7 +79,7 @@ const RELIANCES: readonly Reliance[] = [
   {
     on: 'react-dom',
     what: 'keeps the digest of a failed boundary in `data-dgst` of a template',
-    by: 'src/client/engine/hydration/late-templates.ts',
+    by: 'src/client/reporting/late-templates.ts',
     harm: 'A part that failed late would show an address from the browser instead of one from the server.',
     async missing() {
       const soon = new Promise((resolve) => setTimeout(resolve, 5)).then(fail);
@@ -93,7 +93,7 @@ const RELIANCES: readonly Reliance[] = [
   {
     on: 'react-dom',
     what: 'gives its errors the numbers that we explain',
-    by: 'src/shared/engine/rendering/react-errors.ts',
+    by: 'src/shared/rendering/react-errors.ts',
     harm: 'A failure would have the explanation of a different error, or none.',
     missing() {
       const client = readPackageFile('react-dom', 'cjs/react-dom-client.production.js');
@@ -105,7 +105,7 @@ const RELIANCES: readonly Reliance[] = [
   {
     on: 'react-dom',
     what: 'words a failed hydration as we read it',
-    by: 'src/server/engine/errors/digest/create-digest.ts',
+    by: 'src/server/errors/digest/create-digest.ts',
     harm: 'A mismatch would be reported as an exception of the page, with a different digest.',
     missing: () =>
       [
@@ -120,7 +120,7 @@ const RELIANCES: readonly Reliance[] = [
     by: 'build/react-router.mjs',
     harm: 'Hooks of React Router would not find the router.',
     missing() {
-      const declared = readFileSync(`${root}src/shared/engine/routing/router-contexts.d.ts`, 'utf8');
+      const declared = readFileSync(`${root}src/shared/routing/router-contexts.d.ts`, 'utf8');
       const contexts = [...declared.matchAll(/(?:as|const) (\w+Context)\b/g)].map(([, name = '']) => name);
       return [
         ...without(Object.keys(routerContexts), contexts),
@@ -132,7 +132,7 @@ const RELIANCES: readonly Reliance[] = [
   {
     on: 'react-router',
     what: 'has the members and the state of our stand-in in its data router, and uses no others in its hooks',
-    by: 'src/shared/engine/routing/stand-in.ts',
+    by: 'src/shared/routing/stand-in.ts',
     harm: 'A page would fail until the router has loaded.',
     missing() {
       const router = createMemoryRouter(tree.objects);
@@ -164,7 +164,7 @@ const RELIANCES: readonly Reliance[] = [
   {
     on: 'react-router',
     what: 'keeps `usr` and `key` in `history.state`',
-    by: 'src/client/engine/hydration/hydrate.tsx',
+    by: 'src/client/hydration/hydrate.tsx',
     harm: 'After a reload, useLocation().state would be lost.',
     missing() {
       const history = readPackageFile('react-router', 'dist/production/lib/router/history.js');
@@ -174,7 +174,7 @@ const RELIANCES: readonly Reliance[] = [
   {
     on: 'react-router',
     what: 'has the form and the target of a navigation in its state when it asks for data, and ends the navigation by `_internalSetStateDoNotUseOrYouWillBreakYourApp`',
-    by: 'src/client/engine/navigation/navigator.ts',
+    by: 'src/client/navigation/navigator.ts',
     harm: 'Forms would be sent empty, and useNavigation() would stay busy after a download.',
     async missing() {
       const seen: unknown[] = [];
@@ -202,7 +202,7 @@ const RELIANCES: readonly Reliance[] = [
   {
     on: 'express',
     what: 'sets the properties that we remove from a request, and runs an app by `app.handle`',
-    by: 'src/server/engine/existing-app.ts',
+    by: 'src/server/front/existing-app.ts',
     harm: 'An existing app would see properties that our Express app left on the request.',
     async missing() {
       const app = express();

@@ -17,7 +17,7 @@ import { createClientModules } from './client-modules.mjs';
 import { createServerLayers } from './server-layers.mjs';
 import { noteSourceTexts } from './source-texts.mjs';
 
-const devEntry = 'src/client/engine/develop/entry.ts';
+const devEntry = 'src/client/develop/entry.ts';
 /** Connects product and engine. */
 const wiring = product.entry;
 /** Apart from that of `npm run build`, so that both can run at the same time. */

@@ -6,7 +6,7 @@ import * as esbuild from 'esbuild';
  *
  * @param {any} error the error of the build
  * @param {string} root
- * @returns {Promise<{ text: string, error: import('../../src/shared/engine/develop-protocol.ts').DevError }>}
+ * @returns {Promise<{ text: string, error: import('../../src/shared/develop-protocol.ts').DevError }>}
  */
 export async function toDevError(error, root) {
   const messages = Array.isArray(error?.errors) ? error.errors : [];

@@ -6,7 +6,7 @@ import { serverOptions } from '../bundles.mjs';
 import { baseNamespace, createBase, loadFromBase } from './base.mjs';
 
 /** Waits with engine and packages loaded, then runs `main`, the only module that imports the product. */
-const entry = 'src/server/boot/develop.ts';
+const entry = 'src/server/main-develop.ts';
 const main = 'src/server/main.ts';
 const resolving = 'layer';
 

@@ -1,13 +1,13 @@
 import { Document } from '../shared/product/document.tsx';
 import { errorPages } from '../shared/product/error-pages.tsx';
 import { routes } from '../shared/product/routes.tsx';
-import { hydrate } from './engine/hydration/hydrate.tsx';
+import { hydrate } from './hydration/hydrate.tsx';
 import { start } from './product/index.ts';
 
 await hydrate({
   routes,
   document: Document,
   errorPages,
-  loadReporter: async (early) => (await import('./engine/reporting/courier.ts')).createReporter(early),
+  loadReporter: async (early) => (await import('./reporting/courier.ts')).createReporter(early),
 });
 start();

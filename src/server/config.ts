@@ -1,17 +1,19 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { ASSET_PREFIX } from '../shared/engine/wire/protocol.ts';
 import { Second } from '../shared/units.ts';
+import { ASSET_PREFIX } from '../shared/wire/protocol.ts';
 import { DESTINATION_SETTINGS, isDestinationPath, toDestinationConfig } from './destination-settings.ts';
 import {
   parseScrubKeys,
   parseScrubPatterns,
   SCRUB_KEYS_SENTENCE,
   SCRUB_PATTERNS_SENTENCE,
-} from './engine/errors/scrub/scrub-settings.ts';
-import { parseMailAddress, parseSmtpUrl } from './engine/outgoing/parse-settings.ts';
-import { parseOrigins } from './engine/protection/origins.ts';
-import { isTakenPath } from './engine/request/api-path.ts';
+} from './errors/scrub/scrub-settings.ts';
+import { KEEP_ALIVE_TIMEOUT, REQUEST_TIMEOUT, SOCKET_TIMEOUT } from './limits.ts';
+import { parseMailAddress, parseSmtpUrl } from './mail/parse-settings.ts';
+import { parseDsn } from './reports/sentry/dsn.ts';
+import { isTakenPath } from './request/api-path.ts';
+import { parseOrigins } from './request/origins.ts';
 import {
   type Environment,
   OFF,
@@ -22,9 +24,7 @@ import {
   seconds,
   toggle,
   whole,
-} from './engine/settings.ts';
-import { KEEP_ALIVE_TIMEOUT, REQUEST_TIMEOUT, SOCKET_TIMEOUT } from './limits.ts';
-import { parseDsn } from './sentry/dsn.ts';
+} from './settings.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const NETWORK_NAMES = new Set(['loopback', 'linklocal', 'uniquelocal']);

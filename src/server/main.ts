@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { startSite } from './boot/site.ts';
-import { startOrExit } from './boot/start-or-exit.ts';
+import { startSite } from './start/site.ts';
+import { startOrExit } from './start/start-or-exit.ts';
 
 const dist = join(import.meta.dirname, '..');
 
@@ -8,7 +8,7 @@ await startOrExit(dist, async () => {
   // Imported only now, so that no product code runs before: it can be what is broken.
   const { product } = await import('./product/index.ts');
   if (process.argv.includes('--check')) {
-    const { runCheck } = await import('./boot/check.ts');
+    const { runCheck } = await import('./start/check.ts');
     process.exit(await runCheck(process.argv, { dist, env: process.env, settings: product.settings }));
   }
   const { routes } = await import('../shared/product/routes.tsx');

@@ -8,7 +8,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest';
 import { hasCurrentBuild } from '../../build/stamp.mjs';
 import { build, stopBuilder } from '../../build.mjs';
-import type { AssetManifest } from '../../src/shared/engine/wire/manifest.ts';
+import type { AssetManifest } from '../../src/shared/wire/manifest.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const quiet = { log: () => undefined };
@@ -70,25 +70,25 @@ const app = {
     const { default: Home, name } = await routes[0].children[0].page();
     const { part } = await import('./sentry/sentry.ts');
     console.log(name, typeof renderToPipeableStream, process.env.NODE_ENV, typeof createElement(Home), part);`,
-  'src/server/sentry/sentry.ts': `export const part = 'a part of its own';`,
-  'src/server/engine/outgoing/send-mail.ts': '',
-  'src/server/boot/health-check.ts': '',
+  'src/server/reports/sentry/sentry.ts': `export const part = 'a part of its own';`,
+  'src/server/mail/send-mail.ts': '',
+  'src/server/start/health-check.ts': '',
 };
 
 // #region desk
 Object.assign(app, {
-  'src/server/desk/worker/main.ts': '',
-  'src/server/desk.ts': `console.log('the command');`,
-  'src/shared/desk/routes.tsx': `
+  'src/desk/server/worker/main.ts': '',
+  'src/desk/server/command.ts': `console.log('the command');`,
+  'src/desk/shared/routes.tsx': `
     export const routes = [{ id: 'home', path: '/desk', page: () => import('./pages/home.tsx') }];`,
-  'src/shared/desk/pages/home.tsx': `
+  'src/desk/shared/pages/home.tsx': `
     import styles from './home.module.css';
-    import '../../product/pages/base.css';
+    import '../../../shared/product/pages/base.css';
     export default () => <main className={styles.home}>the desk</main>;`,
-  'src/shared/desk/pages/home.module.css': '.home { color: gray }',
-  'src/client/desk/main.tsx': `
-    import { hydrate } from '../hydrate.tsx';
-    import { routes } from '../../shared/desk/routes.tsx';
+  'src/desk/shared/pages/home.module.css': '.home { color: gray }',
+  'src/desk/client/main.tsx': `
+    import { hydrate } from '../../client/hydrate.tsx';
+    import { routes } from '../shared/routes.tsx';
     hydrate(routes);`,
 });
 // #endregion desk

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { AssetManifest } from '../../src/shared/engine/wire/manifest.ts';
+import type { AssetManifest } from '../../src/shared/wire/manifest.ts';
 import { startServer } from '../support/e2e-server.ts';
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));

@@ -13,12 +13,12 @@ beforeEach(() => {
     mkdirSync(join(root, path, '..'), { recursive: true });
     writeFileSync(join(root, path), text);
   };
-  write('src/server/engine/a.ts', root); // a unique key
+  write('src/server/a.ts', root); // a unique key
   project = { root, write };
 });
 
 /** A bundler that counts its calls. */
-function createBundler(root: string, input = 'src/server/engine/a.ts') {
+function createBundler(root: string, input = 'src/server/a.ts') {
   return vi.fn(async () => ({
     metafile: { inputs: { [input]: { bytes: 1, imports: [] } }, outputs: {} },
     outputFiles: [{ path: join(root, 'dist/a.js'), contents: Buffer.from('bundled') }],
@@ -44,7 +44,7 @@ it('reuses a bundle of the previous build until the engine or a package changes'
   const packaged = 'node_modules/a/index.js';
   write(packaged, 'first');
   expect(await countBundles({}, packaged, () => write('src/server/product/page.ts', 'changed'))).toBe(1);
-  expect(await countBundles({}, packaged, () => write('src/server/engine/a.ts', `${root} changed`))).toBe(1);
+  expect(await countBundles({}, packaged, () => write('src/server/a.ts', `${root} changed`))).toBe(1);
   expect(await countBundles({}, packaged, () => write(packaged, 'patched'))).toBe(1);
 });
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { loadLocationTable } from '../../src/server/engine/errors/digest/location-table.ts';
+import { loadLocationTable } from '../../src/server/errors/digest/location-table.ts';
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
 const table = loadLocationTable(dist);
@@ -16,7 +16,7 @@ function siteOf(file: string, text: string) {
 describe('the frame locations of the production build', () => {
   it('include throws in the server', () => {
     expect(siteOf('server/main.js', 'new Error(`The manifest names an entry outside')).toMatchObject({
-      path: 'src/server/engine/pages/render/write-document.ts',
+      path: 'src/server/pages/render/write-document.ts',
       function: 'entryScripts',
       detail: expect.stringMatching(/^throw new Error\(/),
       home: 'engine',

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as z from 'zod';
-import { bearer } from '../../src/server/engine/api/auth.ts';
-import { implement } from '../../src/server/engine/api/implement.ts';
-import { operation } from '../../src/shared/engine/api/operation.ts';
+import { bearer } from '../../src/server/api/auth.ts';
+import { implement } from '../../src/server/api/implement.ts';
+import { operation } from '../../src/shared/api/operation.ts';
 import { startTestServer, type TestServer } from '../support/app.ts';
 import { shareBrowser, watch } from '../support/browser.ts';
 import { expectAccessible } from './accessible.ts';

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import type { FoundIncident } from '../../src/server/desk/store/records.ts';
-import { toOccurrence } from '../../src/shared/engine/reporting/address.ts';
-import type { AssetManifest } from '../../src/shared/engine/wire/manifest.ts';
+import type { FoundIncident } from '../../src/desk/server/store/records.ts';
+import { toOccurrence } from '../../src/shared/reporting/address.ts';
+import type { AssetManifest } from '../../src/shared/wire/manifest.ts';
 import { shareBrowser, watch } from '../support/browser.ts';
 import {
   AGENT,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { FoundIncident } from '../../src/server/desk/store/records.ts';
+import type { FoundIncident } from '../../src/desk/server/store/records.ts';
 import { shareBrowser } from '../support/browser.ts';
 import { createFolder } from '../support/folder.ts';
 import {

@@ -29,8 +29,8 @@ const visit = useOwnedSite({
     import { useState } from 'react';
     import { useFetcher, useNavigation, useSearchParams } from 'react-router';
     import { Link } from '#engine';
-    import { useActionResult } from '../../engine/rendering/hooks.ts';
-    import { Form } from '../../engine/routing/actions.tsx';
+    import { useActionResult } from '../../rendering/hooks.ts';
+    import { Form } from '../../rendering/actions.tsx';
     export default function Forms() {
       const result = useActionResult('forms.save');
       const old = useActionResult('forms.old');

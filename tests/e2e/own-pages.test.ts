@@ -22,7 +22,7 @@ const visit = useOwnedSite({
     ]);`,
   'src/shared/product/pages/root.tsx': `
     import { Outlet, useSubmit } from 'react-router';
-    import { Form } from '../../engine/routing/actions.tsx';
+    import { Form } from '../../rendering/actions.tsx';
     import { useNonce } from '#engine';
     import { Link } from '#engine';
     const script = { __html: 'window.ranInline = true' };
@@ -48,8 +48,8 @@ const visit = useOwnedSite({
       return <><title>Find</title><h1>Find</h1><p>Looked for {search.get('q')}.</p></>;
     }`,
   'src/shared/product/pages/notes.tsx': `
-    import { Form } from '../../engine/routing/actions.tsx';
-    import { useActionResult } from '../../engine/rendering/hooks.ts';
+    import { Form } from '../../rendering/actions.tsx';
+    import { useActionResult } from '../../rendering/hooks.ts';
     function Note({ label, reset }) {
       const { errors, values } = useActionResult('notes.add') ?? {};
       return (

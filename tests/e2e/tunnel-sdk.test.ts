@@ -1,7 +1,7 @@
 import { build } from 'esbuild';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { sendText } from '../../src/server/engine/request/send-body.ts';
+import { sendText } from '../../src/server/request/send-body.ts';
 import { shareBrowser } from '../support/browser.ts';
 import { startTunnelSite, type TunnelSite } from '../support/tunnel-site.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { ACTION_ACCEPT } from '../../src/shared/engine/wire/protocol.ts';
+import { ACTION_ACCEPT } from '../../src/shared/wire/protocol.ts';
 import { createVisitor } from '../support/owned-app.ts';
 import { useRecipe } from './recipe.ts';
 

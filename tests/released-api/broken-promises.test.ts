@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { type Auth, bearer, session } from '../../src/server/engine/api/auth.ts';
-import { createOpenApi, type OpenApi } from '../../src/server/engine/api/openapi.ts';
-import type { ApiSchema, OperationFacts } from '../../src/shared/engine/api/operation.ts';
+import { type Auth, bearer, session } from '../../src/server/api/auth.ts';
+import { createOpenApi, type OpenApi } from '../../src/server/api/openapi.ts';
+import type { ApiSchema, OperationFacts } from '../../src/shared/api/operation.ts';
 import { listBrokenPromises } from './broken-promises.ts';
 
 type Change = Partial<OperationFacts> & { readonly auth?: Auth };

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { OpenApi, OpenApiOperation } from '../../src/server/engine/api/openapi.ts';
+import type { OpenApi, OpenApiOperation } from '../../src/server/api/openapi.ts';
 import { explainNarrowing, type NarrowingOptions, type Schema } from './explain-narrowing.ts';
 
 /** A schema by its only media type. */

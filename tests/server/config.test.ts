@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { listRemovedSettings, readConfig, SETTINGS } from '../../src/server/config.ts';
-import { ConfigError } from '../../src/server/engine/settings.ts';
+import { ConfigError } from '../../src/server/settings.ts';
 import { Day, MiB } from '../../src/shared/units.ts';
 
 function sentencesOf(env: Record<string, string>): readonly string[] {

@@ -3,7 +3,7 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { toAddress } from '../../src/server/engine/errors/failure.ts';
+import { toAddress } from '../../src/server/errors/failure.ts';
 import { createFailure } from '../support/desk.ts';
 import { type E2eServer, startServer } from '../support/e2e-server.ts';
 import { createFolder } from '../support/folder.ts';
@@ -143,10 +143,10 @@ function laterRelease(migration: string): string {
   for (const tree of ['src/server', 'src/shared']) cpSync(join(project, tree), join(folder, tree), { recursive: true });
   cpSync(join(project, 'package.json'), join(folder, 'package.json'));
   symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'));
-  const file = join(folder, 'src/server/desk/store/schema.ts');
+  const file = join(folder, 'src/desk/server/store/schema.ts');
   const text = readFileSync(file, 'utf8');
   const end = text.indexOf('\n];\n');
   expect(end).toBeGreaterThan(0);
   writeFileSync(file, `${text.slice(0, end)}\n${migration},${text.slice(end)}`);
-  return join(folder, 'src/server/desk/worker/main.ts');
+  return join(folder, 'src/desk/server/worker/main.ts');
 }

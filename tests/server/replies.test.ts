@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ACTION_ACCEPT } from '../../src/shared/engine/wire/protocol.ts';
+import { ACTION_ACCEPT } from '../../src/shared/wire/protocol.ts';
 import { parseReply, type RawReply, sendRaw } from '../support/raw-http.ts';
 import { REQUIRED_HEADERS, requiredHeaders } from '../support/required-headers.ts';
 import { OPERATOR, SITE_HOST, startWholeSite, type WholeSite } from './whole-site.tsx';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
-import type { SqlDriver, SqlValue } from '../../src/server/desk/store/sql.ts';
+import type { SqlDriver, SqlValue } from '../../src/desk/server/store/sql.ts';
 
 /** Bytes that the process left behind, with their source. */
 export interface Leftover {

@@ -22,8 +22,8 @@ const tsc = join(project, 'node_modules/.bin/tsc');
 const COMMON = ['package.json', 'src', 'build', 'build.mjs', 'bin', 'tests/support', 'tests/e2e/site.ts'];
 /** The targets of `imports` in package.json that all apps share. */
 const PUBLIC = {
-  '#engine': 'src/shared/engine/index.ts',
-  '#engine/server': 'src/server/engine/index.ts',
+  '#engine': 'src/shared/index.ts',
+  '#engine/server': 'src/server/index.ts',
   '#engine/testing': 'tests/support/testing.ts',
 };
 /** The targets that each app has its own files for. */

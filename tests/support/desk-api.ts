@@ -1,6 +1,6 @@
 import request, { type Response } from 'supertest';
 import { expect } from 'vitest';
-import type { StoredFailure } from '../../src/server/desk/store/records.ts';
+import type { StoredFailure } from '../../src/desk/server/store/records.ts';
 import { type ApiDocument, readApiDocument } from './api-document.ts';
 import { createFailure } from './desk.ts';
 import { type DeskSite, type DeskSiteOptions, startDeskSite } from './desk-site.ts';

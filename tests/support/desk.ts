@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Desk, type DeskOptions, openDesk } from '../../src/server/desk/desk.ts';
-import type { Failure } from '../../src/server/engine/errors/failure.ts';
-import { toOccurrence } from '../../src/shared/engine/reporting/address.ts';
+import { type Desk, type DeskOptions, openDesk } from '../../src/desk/server/desk.ts';
+import type { Failure } from '../../src/server/errors/failure.ts';
+import { toOccurrence } from '../../src/shared/reporting/address.ts';
 import { Day, MiB } from '../../src/shared/units.ts';
 import { createTestLog } from './test-log.ts';
 

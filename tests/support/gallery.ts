@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page, Response as PageResponse } from 'playwright-core';
-import type { FoundIncident, ResolvedFrame, StoredFailure } from '../../src/server/desk/store/records.ts';
-import { openDriver, openStore } from '../../src/server/desk/store/store.ts';
-import { parseAddress } from '../../src/server/engine/errors/parse-address.ts';
-import { toOccurrence } from '../../src/shared/engine/reporting/address.ts';
+import type { FoundIncident, ResolvedFrame, StoredFailure } from '../../src/desk/server/store/records.ts';
+import { openDriver, openStore } from '../../src/desk/server/store/store.ts';
+import { parseAddress } from '../../src/server/errors/parse-address.ts';
+import { toOccurrence } from '../../src/shared/reporting/address.ts';
 import { hydrated } from '../e2e/site.ts';
 import { createOwnedApp, type OwnedApp, type RunningApp } from './owned-app.ts';
 import { createTestLog } from './test-log.ts';

@@ -1,10 +1,10 @@
 import { Outlet, useParams, useSearchParams } from 'react-router';
 import { expect, it } from 'vitest';
-import type { EngineContext, LoaderArgs, ServerPage } from '../../src/server/engine/pages/server-page.ts';
-import { Await } from '../../src/shared/engine/rendering/await.tsx';
-import { useActionResult, useData, useHost } from '../../src/shared/engine/rendering/hooks.ts';
-import { forbidden, redirect } from '../../src/shared/engine/routing/control-flow.ts';
-import { defineRoutes, type PageProps } from '../../src/shared/engine/routing/routes.ts';
+import type { EngineContext, LoaderArgs, ServerPage } from '../../src/server/pages/server-page.ts';
+import { Await } from '../../src/shared/rendering/await.tsx';
+import { useActionResult, useData, useHost } from '../../src/shared/rendering/hooks.ts';
+import { forbidden, redirect } from '../../src/shared/routing/control-flow.ts';
+import { defineRoutes, type PageProps } from '../../src/shared/routing/routes.ts';
 import { TEST_ERROR_PAGES, TestDocument } from './pages-app.tsx';
 import { createRenderPage, createVisitPage } from './render-page.tsx';
 

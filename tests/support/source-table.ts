@@ -7,7 +7,7 @@ import {
   emptyLocationTable,
   type LocationTable,
   parseLocationTable,
-} from '../../src/server/engine/errors/digest/location-table.ts';
+} from '../../src/server/errors/digest/location-table.ts';
 
 /**
  * Creates a table for source files that run unbuilt, as in tests. It is made by the same code as the table of a build,

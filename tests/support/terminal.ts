@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { runTerminal } from '../../src/server/desk/terminal/run-terminal.ts';
+import { runTerminal } from '../../src/desk/server/terminal/run-terminal.ts';
 
 export interface Said {
   readonly code: number;

@@ -1,7 +1,7 @@
 import express, { type Request } from 'express';
-import { localClient } from '../../src/server/engine/api/local-client.ts';
-import { type ApiParts, mountApi } from '../../src/server/engine/api/mount-api.ts';
-import type { Client } from '../../src/shared/engine/api/client.ts';
+import { localClient } from '../../src/server/api/local-client.ts';
+import { type ApiParts, mountApi } from '../../src/server/api/mount-api.ts';
+import type { Client } from '../../src/shared/api/client.ts';
 
 /**
  * A `localClient()` without a server, for tests of pages that call the API: `createTestClient<Api>([groupsApi(store)])`.

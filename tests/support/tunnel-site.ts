@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { pino } from 'pino';
-import type { Failure } from '../../src/server/engine/errors/failure.ts';
-import { hostCheck } from '../../src/server/engine/protection/host-check.ts';
-import { normalizeUrl } from '../../src/server/engine/protection/normalize-url.ts';
-import { createOrigins } from '../../src/server/engine/protection/origins.ts';
-import { createProxyTrust } from '../../src/server/engine/protection/proxy-trust.ts';
-import { securityHeaders } from '../../src/server/engine/protection/security-headers.ts';
-import { requestId } from '../../src/server/engine/request/request-id.ts';
-import { requestInfo } from '../../src/server/engine/request/request-info.ts';
-import { sendText } from '../../src/server/engine/request/send-body.ts';
-import { chain, type Step } from '../../src/server/engine/request/step.ts';
-import type { JsonRecord } from '../../src/server/reports/tunnel/report-json.ts';
-import type { MakeReportDigest, ReportScrubber, Upstream } from '../../src/server/reports/tunnel/report-parts.ts';
-import { type TunnelOptions, tunnel } from '../../src/server/reports/tunnel/tunnel.ts';
-import { toSentryEvent } from '../../src/server/sentry/sentry-event.ts';
-import { toCrockford } from '../../src/shared/engine/reporting/address.ts';
+import type { Failure } from '../../src/server/errors/failure.ts';
+import { hostCheck } from '../../src/server/front/host-check.ts';
+import { normalizeUrl } from '../../src/server/front/normalize-url.ts';
+import { securityHeaders } from '../../src/server/front/security-headers.ts';
+import type { JsonRecord } from '../../src/server/reports/report-json.ts';
+import type { MakeReportDigest, ReportScrubber, Upstream } from '../../src/server/reports/report-parts.ts';
+import { toSentryEvent } from '../../src/server/reports/sentry/sentry-event.ts';
+import { type TunnelOptions, tunnel } from '../../src/server/reports/tunnel.ts';
+import { createOrigins } from '../../src/server/request/origins.ts';
+import { createProxyTrust } from '../../src/server/request/proxy-trust.ts';
+import { requestId } from '../../src/server/request/request-id.ts';
+import { requestInfo } from '../../src/server/request/request-info.ts';
+import { sendText } from '../../src/server/request/send-body.ts';
+import { chain, type Step } from '../../src/server/request/step.ts';
+import { toCrockford } from '../../src/shared/reporting/address.ts';
 import { serve } from './app.ts';
 
 /** Everything that the tunnel did. */

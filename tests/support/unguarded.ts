@@ -1,5 +1,5 @@
-import type { ScrubPath } from '../../src/server/engine/errors/scrub/secret-path.ts';
-import type { Scrubber } from '../../src/server/engine/errors/scrub.ts';
+import type { ScrubPath } from '../../src/server/errors/scrub/secret-path.ts';
+import type { Scrubber } from '../../src/server/errors/scrub.ts';
 
 // Guards are required dependencies. Tests about something else pass one of these.
 

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { DeskOptions } from '../../src/server/desk/desk.ts';
+import type { DeskOptions } from '../../src/desk/server/desk.ts';
 import { openTestDesk } from './desk.ts';
 import { createFolder } from './folder.ts';
 import { createTestLog } from './test-log.ts';

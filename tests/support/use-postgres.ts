@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { openPostgres } from '../../src/server/desk/store/postgres.ts';
-import { migrate, SCHEMA_VERSION } from '../../src/server/desk/store/schema.ts';
+import { openPostgres } from '../../src/desk/server/store/postgres.ts';
+import { migrate, SCHEMA_VERSION } from '../../src/desk/server/store/schema.ts';
 import { createPostgresDatabase, startPostgres, stopPostgres } from './postgres.ts';
 
 export interface TestPostgres {

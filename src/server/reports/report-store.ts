@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Failure } from '../engine/errors/failure.ts';
+import type { Failure } from '../errors/failure.ts';
 
 /** What reports of browsers need from the place that failures go to. */
 export interface ReportStore {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createLocations } from '../../../build/sites.mjs';
-import { parseLocationTable } from '../../../src/server/engine/errors/digest/location-table.ts';
+import { parseLocationTable } from '../../../src/server/errors/digest/location-table.ts';
 
 it('tells the server which functions only throw on behalf of their callers', () => {
   const source = 'function assertDefined() { throw new Error(); }\nfunction check() { throw new Error(); }\n';

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { DevState } from '../../../src/shared/engine/develop-protocol.ts';
+import type { DevState } from '../../../src/shared/develop-protocol.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { startServerProcess } from '../../support/server-process.ts';
 

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DevState } from '../../../src/shared/engine/develop-protocol.ts';
+import type { DevState } from '../../../src/shared/develop-protocol.ts';
 import { shareBrowser, type Watched, watch } from '../../support/browser.ts';
 import { startRecorder } from '../report-recorder.ts';
 import { exchanged } from '../site.ts';
@@ -358,7 +358,7 @@ test('a change that cannot be hot-replaced reloads the page, which keeps typed t
   expect(reloads).toEqual([
     'Spillway reloads this page, because src/shared/product/theme.ts exports `Theme`, which is neither a component nor a function.',
   ]);
-  app.edit('src/client/engine/navigation/full-load.ts', 'export', '// changed\nexport const changed = 1;\nexport');
+  app.edit('src/client/navigation/full-load.ts', 'export', '// changed\nexport const changed = 1;\nexport');
   await poll(() => opened.documents).toEqual(['/', '/', '/']);
   await opened.page.close();
 });

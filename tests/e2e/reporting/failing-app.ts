@@ -7,7 +7,7 @@ const page = (body: string, { imports = '', outside = '' } = {}) => `
   import { Component, Fragment, lazy, Suspense, useEffect, useState } from 'react';
   import { forbidden, notFound, redirect, report } from '#engine';
   import { Await } from '#engine';
-  import { Form } from '../../engine/routing/actions.tsx';
+  import { Form } from '../../rendering/actions.tsx';
   import { Link } from '#engine';
   ${imports}
   const onServer = typeof document === 'undefined';

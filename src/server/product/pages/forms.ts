@@ -3,7 +3,6 @@ import * as z from 'zod';
 import { redirect } from '#engine';
 import { conflict, formAction, invalid, type ServerPage } from '#engine/server';
 import type { FormsActions, FormsData, Gate } from '#product/pages/forms/forms.tsx';
-import { Millisecond } from '../../../shared/units.ts';
 import type { AppContext } from '../context.ts';
 
 const MAX_GATES = 20;
@@ -30,7 +29,7 @@ export const forms = {
   actions: {
     send: formAction(Message, async ({ signal }) => {
       // Slow enough to show the pending state.
-      await setTimeout(400 * Millisecond, undefined, { signal });
+      await setTimeout(400, undefined, { signal });
       return { sentAt: new Date() };
     }),
 

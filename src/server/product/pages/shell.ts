@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { personal, revalidate, type ServerPage } from '#engine/server';
 import type { ShellActions, ShellData } from '#product/pages/shell/shell.tsx';
-import { Millisecond } from '../../../shared/units.ts';
 import type { AppContext } from '../context.ts';
 
 let shells = 0;
@@ -14,7 +13,7 @@ export const shell = {
       renderedAt: new Date(),
       visit: personal(args, async ({ request, signal }) => {
         visits += 1;
-        await setTimeout(300 * Millisecond, undefined, { signal }); // as slow as a database
+        await setTimeout(300, undefined, { signal }); // as slow as a database
         return { languages: request.headers.get('accept-language') ?? 'none', visits, shells };
       }),
     };

@@ -2,7 +2,6 @@ import { setTimeout } from 'node:timers/promises';
 import { publicError } from '#engine';
 import type { ServerPage } from '#engine/server';
 import type { Reading, StreamingData } from '#product/pages/streaming/streaming.tsx';
-import { Millisecond, Second } from '../../../shared/units.ts';
 
 export const streaming = {
   loader: ({ signal }) => {
@@ -10,9 +9,9 @@ export const streaming = {
     const { read, giveUp } = startClock();
     return {
       near: read('at the bridge', 212),
-      upstream: wait(500 * Millisecond).then(() => read('upstream', 187)),
-      broken: wait(750 * Millisecond).then(() => giveUp()),
-      mountains: wait(1 * Second).then(() => read('in the mountains', 64)),
+      upstream: wait(500).then(() => read('upstream', 187)),
+      broken: wait(750).then(() => giveUp()),
+      mountains: wait(1_000).then(() => read('in the mountains', 64)),
     };
   },
 } satisfies ServerPage<StreamingData>;

@@ -7,8 +7,8 @@ import {
   type OperatorToken,
   parseTokens,
   TOKEN_SENTENCE,
-} from './access/operator-tokens.ts';
-import { ConfigError, parsed, type SettingsTable, type SettingsValues } from './engine/settings.ts';
+} from './front/operator-tokens.ts';
+import { ConfigError, parsed, type SettingsTable, type SettingsValues } from './settings.ts';
 
 /** Settings of the place that failures go to: the log, and Sentry. */
 export const DESTINATION_SETTINGS = {

@@ -1,14 +1,14 @@
 import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Hour, Millisecond } from '../shared/units.ts';
-import { createCheckToken, toMayRead } from './access/check-token.ts';
-import { createOperatorTokens } from './access/operator-tokens.ts';
-import type { Bootstrap } from './boot/bootstrap.ts';
-import type { Destination, OperatorParts, Operators } from './boot/destination.ts';
-import type { Failures } from './boot/open-failures.ts';
 import type { Config } from './config.ts';
-import type { FailureLinks } from './engine/errors/failure.ts';
-import { createVisitors } from './reports/tunnel/visitors.ts';
+import type { FailureLinks } from './errors/failure.ts';
+import { createCheckToken, toMayRead } from './front/check-token.ts';
+import { createOperatorTokens } from './front/operator-tokens.ts';
+import { createVisitors } from './reports/visitors.ts';
+import type { Bootstrap } from './start/bootstrap.ts';
+import type { Destination, OperatorParts, Operators } from './start/destination.ts';
+import type { Failures } from './start/open-failures.ts';
 
 // Where failures go: the log, and Sentry if SENTRY_DSN is set.
 

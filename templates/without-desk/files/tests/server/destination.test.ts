@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { readConfig } from '../../src/server/config.ts';
 import { toFailureLinks } from '../../src/server/destination.ts';
 import { listTokens } from '../../src/server/destination-settings.ts';
-import { ConfigError } from '../../src/server/engine/settings.ts';
+import { ConfigError } from '../../src/server/settings.ts';
 
 const ADDRESS = '7K3QM2XA-9F4W0R6B';
 

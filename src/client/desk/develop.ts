@@ -1,5 +1,0 @@
-// The first script of a desk page under `npm run dev`. Production builds do not contain it.
-import { startDevelopment } from '../engine/develop/development.ts';
-
-await startDevelopment('other');
-await import('./main.tsx');

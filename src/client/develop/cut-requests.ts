@@ -1,0 +1,57 @@
+import { DEV_STATE } from '../../shared/develop-protocol.ts';
+import { Millisecond } from '../../shared/units.ts';
+
+/** How often to check if an exchange of servers is over (count), and the pause between two checks (ms). */
+const LOOKS = 20;
+const LOOK_AFTER = 100 * Millisecond;
+
+/** A proxy's answer for a server that is gone. */
+const BAD_GATEWAY = 502;
+
+const { fetch } = globalThis;
+
+/**
+ * A replaced server exits after one second, even if responses are unfinished. This page then repeats its reads on the
+ * next server, once, because page data that does not arrive would cause a load of the whole page.
+ */
+export function repeatCutRequests(): void {
+  globalThis.fetch = async function fetchAgain(input, init) {
+    if (!isRepeatable(input, init)) return fetch(input, init);
+    try {
+      const response = await fetch(input, init);
+      if (response.status !== BAD_GATEWAY) return response;
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error; // it was aborted
+    }
+    await untilAnswered();
+    return fetch(input, init);
+  };
+}
+
+function isRepeatable(input: RequestInfo | URL, init: RequestInit | undefined): boolean {
+  const request = input instanceof Request ? input : undefined;
+  const method = init?.method ?? request?.method ?? 'GET';
+  const { origin } = new URL(request?.url ?? String(input), window.location.href);
+  return origin === window.location.origin && (method === 'GET' || method === 'HEAD');
+}
+
+/**
+ * Fetches a module before it is imported, so that the import finds it in the cache. Browsers remember that a module
+ * failed to load, and do not request it a second time.
+ */
+export async function importModule(url: string): Promise<unknown> {
+  await (await globalThis.fetch(url)).arrayBuffer();
+  return import(url);
+}
+
+/** Waits for a server to answer, because the next one can be starting already. */
+async function untilAnswered(): Promise<void> {
+  for (let look = 0; look < LOOKS; look++) {
+    const answered = await fetch(DEV_STATE, { method: 'HEAD' }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (answered) return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AFTER));
+  }
+}

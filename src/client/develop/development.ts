@@ -1,0 +1,288 @@
+import {
+  DEV_EVENTS,
+  DEV_FAILURES,
+  DEV_FRAMES,
+  DEV_STATE,
+  type DevError,
+  type DevState,
+  type ThrownInBrowser,
+} from '../../shared/develop-protocol.ts';
+import type { PageModule } from '../../shared/routing/routes.ts';
+import { Millisecond } from '../../shared/units.ts';
+import type { PageError } from '../../shared/wire/payload.ts';
+import { keepPlace } from '../navigation/place.ts';
+import type { RootHooks } from '../reporting/reporting.ts';
+import { importModule, repeatCutRequests } from './cut-requests.ts';
+import { hideOverlay, showProblems } from './overlay.ts';
+
+/** The functions of a hydrated page with which a change of the server or of a page is shown. */
+interface LivePage {
+  /** Loads the page's data again. */
+  revalidate(): Promise<void>;
+  replaceModule(routeId: string, module: PageModule): void;
+  replaceStyles(routeId: string, hrefs: readonly string[]): void;
+}
+
+/** How long to wait before reconnecting to the stream of builds (ms). */
+const REOPEN_AFTER = 500 * Millisecond;
+
+interface DevGlobals {
+  /** Modules of the product that this page has evaluated, in any version, by file. */
+  readonly evaluated: Set<string>;
+  load(file: string): Promise<unknown>;
+  /** Of Fast Refresh (`refresh-hook.ts`), for the product's modules. */
+  register?(type: unknown, id: string): void;
+  createSignature?(): unknown;
+}
+
+declare global {
+  var __spillway: DevGlobals | undefined;
+}
+
+let state: DevState;
+/** The last build failed. */
+let buildProblem: DevError | undefined;
+/** What an edit can mend: the modules of the page, or its data. */
+type Side = 'modules' | 'data';
+/** The page failed. This remains until that side changes. */
+let pageProblem: { readonly side: Side; readonly error: DevError } | undefined;
+let shown: DevError | undefined;
+/** Counts exchanges: an answer about the page before an exchange is too late. */
+const exchanges: Record<Side, number> = { modules: 0, data: 0 };
+/** The last build whose modules this page has. Its server follows, and mends nothing that those modules throw. */
+let exchangedBuild = 0;
+let pagesOf: 'product' | 'other' = 'product';
+let page: LivePage | undefined;
+let applying = Promise.resolve();
+/** Why the page has to be reloaded, once there is a server to load it from. */
+let reloadBecause: string | undefined;
+/** Style sheets of earlier builds. React can add one late, when it ends a render that began before an edit. */
+const staleSheets = new Set<string>();
+/** The page still receives builds until it is gone. */
+let isReloading = false;
+
+/**
+ * Reads the state of the last build, and follows the next builds.
+ *
+ * @param shows whose page it is: modules of other apps are not exchanged, so their pages reload
+ */
+export async function startDevelopment(shows: typeof pagesOf = 'product'): Promise<void> {
+  pagesOf = shows;
+  watchPage();
+  repeatCutRequests();
+  state = (await (await fetch(DEV_STATE)).json()) as DevState;
+  globalThis.__spillway = {
+    evaluated: new Set(),
+    load: (file) => importModule(toUrl(file)),
+  };
+  new MutationObserver(removeStaleSheets).observe(document.head, { childList: true });
+  follow();
+}
+
+export function attachPage(live: LivePage): void {
+  page = live;
+}
+
+/** Called when an error page is shown: the overlay adds what the page does not say. */
+export function onShownError({ digest }: PageError): void {
+  if (digest === undefined) return; // deliberate, or thrown in the browser, which React reports below
+  ask('data', fetch(`${DEV_FAILURES}/${digest}`));
+}
+
+/** React's output on the console remains: `reportError` and `console.error`, as without these hooks. */
+export const rootOptions: RootHooks = {
+  onUncaughtError(error, { componentStack }) {
+    reported.add(error);
+    reportError(error);
+    showThrown('The page failed', error, componentStack);
+  },
+  onCaughtError(error, { componentStack }) {
+    console.error(error);
+    showThrown('A part of the page failed', error, componentStack);
+  },
+  onRecoverableError(error, { componentStack }) {
+    reported.add(error);
+    reportError(error);
+    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    showThrown('The page could not be hydrated as it was rendered', cause, componentStack);
+  },
+};
+
+/** Errors that React reports, with the components around them. */
+const reported = new Set<unknown>();
+
+/** Watches for errors that React does not see: in event handlers, timers, and code that an effect awaits. */
+function watchPage(): void {
+  addEventListener('error', ({ error }: ErrorEvent) => {
+    if (error && !reported.delete(error)) showThrown('An error outside of rendering', error, undefined);
+  });
+  addEventListener('unhandledrejection', ({ reason }: PromiseRejectionEvent) => {
+    if (!isAbort(reason)) showThrown('A promise was rejected, and nothing handled it', reason, undefined);
+  });
+}
+
+function isAbort(reason: unknown): boolean {
+  return reason instanceof DOMException && reason.name === 'AbortError';
+}
+
+function showThrown(title: string, error: unknown, componentStack: string | undefined): void {
+  const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
+  const thrown: ThrownInBrowser = { title, message, stack, componentStack };
+  const body = JSON.stringify(thrown);
+  const headers = { 'Content-Type': 'application/json' };
+  ask('modules', fetch(DEV_FRAMES, { method: 'POST', body, headers }));
+}
+
+/** Shows the server's answer about a failure of the page. */
+function ask(side: Side, answer: Promise<Response>): void {
+  const of = exchanges[side];
+  void answer
+    .then(async (response) => {
+      if (!response.ok) return;
+      const error = (await response.json()) as DevError;
+      if (of !== exchanges[side]) return;
+      pageProblem = { side, error };
+      showProblem();
+    })
+    .catch(() => undefined);
+}
+
+function showProblem(): void {
+  const problem = buildProblem ?? pageProblem?.error;
+  if (problem === shown) return;
+  shown = problem;
+  if (problem) showProblems(problem);
+  else hideOverlay();
+}
+
+function follow(): void {
+  const events = new EventSource(DEV_EVENTS);
+  events.onmessage = ({ data }: MessageEvent<string>) => {
+    const next = JSON.parse(data) as DevState;
+    applying = applying
+      .then(() => apply(next))
+      .catch((error: unknown) => reload(`the change could not be applied (${error})`));
+  };
+  // A browser reconnects by itself if it cannot connect, but not if a proxy answers with an error.
+  events.onerror = () => {
+    if (events.readyState === EventSource.CLOSED) setTimeout(follow, REOPEN_AFTER);
+  };
+}
+
+async function apply(next: DevState): Promise<void> {
+  const before = state;
+  buildProblem = next.error;
+  if (!next.error) noteExchange(before, next);
+  showProblem();
+  if (next.error) return;
+  state = next;
+  const isOtherBase = pagesOf === 'other' ? next.others !== before.others : next.base !== before.base;
+  if (isOtherBase) reloadBecause ??= `${next.reason || 'something outside the product folders'} changed`;
+  if (reloadBecause !== undefined) return reload(reloadBecause);
+  if (pagesOf === 'product' && !(await exchangeProduct(before, next))) return;
+  if (next.server !== before.server) await page?.revalidate();
+}
+
+/** Builds are sent again with each connection, and many change nothing on a page. */
+function noteExchange(before: DevState, next: DevState): void {
+  const toText = ({ modules, styles, base, others }: DevState) => JSON.stringify([modules, styles, base, others]);
+  const isOtherPage = toText(before) !== toText(next);
+  const isOtherServer = next.server !== before.server;
+  if (isOtherPage) exchangedBuild = next.build;
+  if (isOtherPage || isOtherServer) mend('data');
+  if (isOtherPage || (isOtherServer && next.served > exchangedBuild)) mend('modules');
+}
+
+function mend(side: Side): void {
+  exchanges[side] += 1;
+  if (pageProblem?.side === side) pageProblem = undefined;
+}
+
+/** @returns whether the page could be kept */
+async function exchangeProduct(before: DevState, next: DevState): Promise<boolean> {
+  const changed = Object.keys(next.modules).filter(
+    (file) => next.modules[file] !== before.modules[file] && globalThis.__spillway?.evaluated.has(file),
+  );
+  if (changed.length > 0 && !(await refresh(changed))) return false;
+  if (JSON.stringify(next.styles) !== JSON.stringify(before.styles)) await exchangeStyles(before.styles, next.styles);
+  return true;
+}
+
+/** @returns whether the page could be kept */
+async function refresh(files: readonly string[]): Promise<boolean> {
+  const modules = await Promise.all(files.map((file) => importModule(toUrl(file))));
+  for (const [index, file] of files.entries()) {
+    const module = modules[index] as Record<string, unknown>;
+    const other = Object.keys(module).find((name) => !isExchangeable(module[name]));
+    if (other !== undefined) {
+      reload(`${file} exports \`${other}\`, which is neither a component nor a function`);
+      return false;
+    }
+    for (const [id, routeFile] of Object.entries(state.routes)) {
+      if (routeFile === file) page?.replaceModule(id, module as unknown as PageModule); // the build has read it as one
+    }
+  }
+  const { performReactRefresh } = await import('./refresh-hook.ts');
+  performReactRefresh();
+  return true;
+}
+
+/** A function has no state, and its callers are evaluated again with it. A context would be a different object. */
+function isExchangeable(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  const kind = '$$typeof' in value ? String(value.$$typeof) : '';
+  return kind === 'Symbol(react.memo)' || kind === 'Symbol(react.forward_ref)' || kind === 'Symbol(react.lazy)';
+}
+
+/** Inserts the new sheets before it removes the old ones, so that the page is never without styles. */
+async function exchangeStyles(
+  before: Readonly<Record<string, readonly string[]>>,
+  next: Readonly<Record<string, readonly string[]>>,
+): Promise<void> {
+  for (const [id, hrefs] of Object.entries(next)) page?.replaceStyles(id, hrefs);
+  const current = new Set(Object.values(next).flat());
+  const loading: Promise<void>[] = [];
+  for (const [id, hrefs] of Object.entries(before)) {
+    hrefs.forEach((href, index) => {
+      const old = document.querySelector(`link[rel="stylesheet"][href="${href}"]`);
+      const wanted = next[id]?.[index];
+      if (!old || wanted === href || next[id]?.includes(href)) return;
+      if (wanted === undefined || document.querySelector(`link[rel="stylesheet"][href="${wanted}"]`)) return;
+      const link = old.cloneNode() as HTMLLinkElement;
+      link.href = wanted;
+      loading.push(
+        new Promise((resolve) => {
+          link.onload = () => resolve();
+          link.onerror = () => resolve();
+        }),
+      );
+      old.after(link);
+    });
+  }
+  await Promise.all(loading);
+  for (const href of Object.values(before).flat()) staleSheets.add(href);
+  for (const href of current) staleSheets.delete(href);
+  removeStaleSheets();
+}
+
+function removeStaleSheets(): void {
+  for (const link of document.querySelectorAll('link[rel="stylesheet"]')) {
+    if (staleSheets.has(link.getAttribute('href') ?? '')) link.remove();
+  }
+}
+
+/** Waits for the server of the last build. An earlier one would send an older page, hydrated by newer modules. */
+function reload(why: string): void {
+  reloadBecause = why;
+  if (state.served !== state.build || isReloading) return;
+  isReloading = true;
+  console.info(`Spillway reloads this page, because ${why}.`);
+  keepPlace();
+  window.location.reload();
+}
+
+function toUrl(file: string): string {
+  const url = state.modules[file];
+  if (url === undefined) throw new Error(`${file} is not part of the last build.`);
+  return url;
+}

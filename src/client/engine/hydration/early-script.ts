@@ -1,7 +1,0 @@
-import type { BrowserReporting } from '../../../shared/engine/reporting/browser-report.ts';
-import { keepEarlyErrors } from './early-errors.ts';
-
-/** Defined around this script in the document, by `engine/pages/render/early-script.ts` of the server. */
-declare const SETTINGS: BrowserReporting;
-
-keepEarlyErrors(SETTINGS);

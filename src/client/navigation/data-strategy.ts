@@ -1,0 +1,249 @@
+import { type DataStrategyFunction, type DataStrategyResult, data, type RouterState } from 'react-router';
+import { toShownError } from '../../shared/rendering/page-error.ts';
+import type { BrowserFailureKind } from '../../shared/reporting/browser-report.ts';
+import type { ActionResult, PagePayload, RedirectPayload } from '../../shared/wire/payload.ts';
+import { ACTION_ACCEPT, NOT_FOUND_ROUTE, readAction } from '../../shared/wire/protocol.ts';
+import { type PageDataResult, PROBLEM_TYPE, readPageData } from '../page-data/fetch-page-data.ts';
+import type { PageDataStore } from '../page-data/store.ts';
+import { loadDocument } from './full-load.ts';
+import { keepPlace } from './place.ts';
+import { RouteLoadError, type RouteLoader } from './route-loader.ts';
+
+export interface DataStrategyOptions {
+  readonly build: string;
+  readonly store: PageDataStore;
+  readonly loader: RouteLoader;
+  /** Whether a route has `mode: 'shell'`. */
+  readonly isShell: (id: string) => boolean;
+  /** Called when Back shows a page from memory, which can have changed since. */
+  readonly onRecall: (url: string) => void;
+  /** Called with an error that a message to the visitor or, unless it is a missing chunk, a document load replaces. */
+  readonly onFailure: (error: unknown, kind?: BrowserFailureKind) => void;
+  /** Called when the server has answered a form, except a fetcher's: true if the action accepted it. */
+  readonly onAnswer: (isTaken: boolean) => void;
+  /** The router's state when a request begins. It has the form and the fragment, which the request lacks. */
+  readonly getState: () => Pick<RouterState, 'location' | 'navigation' | 'fetchers'>;
+  /** Called if a document was loaded and the page stays nevertheless, so that the navigation is over. */
+  readonly onStay: () => void;
+}
+
+type Results = Record<string, DataStrategyResult>;
+
+/** A page or action that the router asks for. */
+interface Wanted {
+  readonly request: Request;
+  /** Path and query. */
+  readonly url: string;
+  /** The fragment of the page that the router asks for, with its `#`; none for a fetcher. */
+  readonly hash: string;
+  readonly form: FormData | undefined;
+  /** Outermost first. */
+  readonly routes: readonly string[];
+  readonly leaf: string;
+  readonly isFetcher: boolean;
+  /** Back or Forward. */
+  readonly isPop: boolean;
+}
+
+const BUSY = 'The server is busy at the moment. Try again in a few seconds.';
+
+const UNTAKEN =
+  'The server is busy at the moment, so your form was not processed. What you typed is still here: send it again in a few seconds.';
+
+const KEPT = 'What you typed is still here.';
+const UNSENT = `The form was not sent. ${KEPT} Check your connection, then send it again.`;
+const UNSENT_FILE = `The form was not sent. ${KEPT} Check your connection and the size of your files, then send it again.`;
+
+/** Thrown if a document was loaded and the page stays nevertheless. */
+const STAYED = Symbol('stayed');
+
+async function leave(...args: Parameters<typeof loadDocument>): Promise<void> {
+  if (await loadDocument(...args)) throw STAYED;
+}
+
+/** Creates the router's data source: one GET for all routes of a page, one POST for an action and the fresh page. */
+export function createDataStrategy({
+  build,
+  store,
+  loader,
+  isShell,
+  onRecall,
+  onFailure,
+  onAnswer,
+  getState,
+  onStay,
+}: DataStrategyOptions): DataStrategyFunction {
+  /** The page data that an action returned, for the router's next load. */
+  let fresh: { readonly url: string; readonly payload: PagePayload } | undefined;
+
+  async function show(result: PageDataResult, wanted: Wanted): Promise<Results> {
+    const { leaf } = wanted;
+    const url = wanted.url + wanted.hash;
+    switch (result.kind) {
+      case 'page':
+        if (result.payload.build !== build) await leave(url);
+        return showPage(result.payload);
+      case 'redirect':
+        return redirect(result.payload, wanted);
+      case 'failed':
+        onFailure(result.error, 'network');
+        await leave(url);
+        return toFailure(leaf, result.error);
+      case 'busy':
+        await leave(url); // the document says so, and reloads itself
+        return toFailure(leaf, new Error(BUSY));
+      case 'not-page':
+        await leave(url);
+        return toFailure(leaf, new Error(`The URL ${url} is not a page of this site.`));
+    }
+  }
+
+  /** A redirect without a fragment keeps that of the URL before, as in HTTP. */
+  async function redirect({ redirect: to, reload }: RedirectPayload, { leaf, hash }: Wanted): Promise<Results> {
+    const location = to.includes('#') ? to : to + hash;
+    if (reload) await leave(location, { guarded: false });
+    return { [leaf]: { type: 'data', result: new Response(null, { status: 302, headers: { Location: location } }) } };
+  }
+
+  async function showPage(payload: PagePayload): Promise<Results> {
+    await loader.prepare(payload);
+    return toResults(payload);
+  }
+
+  async function load(wanted: Wanted): Promise<Results> {
+    const { request, url, hash, routes, leaf, isFetcher, isPop } = wanted;
+    const brought = fresh;
+    // Left before it was shown, or brought by a fetcher for another page: from here on it gets stale.
+    if (!isFetcher) fresh = undefined;
+    if (brought?.url === url && !isFetcher) return showPage(brought.payload);
+    if (leaf === NOT_FOUND_ROUTE) await leave(url + hash, { guarded: false });
+    if (store.isSkewed() && !isFetcher) await leave(url + hash);
+
+    const visited = isPop ? store.recall(url) : undefined;
+    if (visited) {
+      const results = await showPage(visited.payload);
+      setTimeout(() => onRecall(url)); // once the router shows the page
+      return results;
+    }
+    const loading = isShell(leaf) ? store.loadShell(url, request.signal) : store.load(url, request.signal);
+    if (!isFetcher) store.dropPrefetches();
+    const [result] = await Promise.all([loading, loader.load(routes)]);
+    if (result.kind === 'page' && !isFetcher) store.remember(url, result);
+    return show(result, wanted);
+  }
+
+  async function act(wanted: Wanted): Promise<Results> {
+    const { request, url, form, leaf, isFetcher } = wanted;
+    const action = (form && readAction(form)) ?? '';
+    const refuse = (message: string, status = 503) => ({
+      [leaf]: toActionData({ action, status, errors: { '': message } }),
+    });
+    let result: PageDataResult;
+    try {
+      const headers = { Accept: `${ACTION_ACCEPT}, ${PROBLEM_TYPE}` };
+      // The browser reads the files of a form while it sends them. JSON and text have no form; the server refuses them.
+      const body = !form ? await request.blob() : isMultipart(request) ? form : toFields(form);
+      const response = await fetch(url, { method: 'POST', headers, body, signal: request.signal });
+      result = await readPageData(response, request.signal);
+    } catch (error) {
+      if (request.signal.aborted) throw error;
+      onFailure(error, 'network');
+      const { message, status, digest } = toShownError(error);
+      if (message) return refuse(`${message} ${KEPT}`, status);
+      if (digest) return refuse(`Something went wrong on our side (digest ${digest}). ${KEPT}`, status);
+      return refuse(isMultipart(request) ? UNSENT_FILE : UNSENT);
+    }
+    if (result.kind === 'busy') return refuse(UNTAKEN);
+    store.dropAll(); // the action can have changed all data that was fetched before
+    if (!isFetcher) onAnswer(isTaken(result));
+    if (result.kind === 'redirect') return redirect(result.payload, wanted);
+    if (result.kind !== 'page') return toFailure(leaf, new Error(`The form was answered "${result.kind}".`));
+    const { payload } = result;
+    // Only a reload can help a form that another build refuses.
+    if (payload.build !== build && payload.action?.errors) addEventListener('pagehide', keepPlace, { once: true });
+    // If the action answered, its result is shown together with the page's error, which the load brings.
+    const failed = payload.action ? undefined : Object.values(payload.errors ?? {})[0];
+    if (failed) return { [leaf]: { type: 'error', result: failed } };
+    if (payload.build === build) {
+      fresh = { url, payload };
+      store.remember(url, { payload: { ...payload, action: undefined }, etag: undefined });
+    }
+    return { [leaf]: toActionData({ status: 200, ...payload.action, action: payload.action?.action || action }) };
+  }
+
+  async function loadWithCode(wanted: Wanted): Promise<Results> {
+    try {
+      return await load(wanted);
+    } catch (error) {
+      if (wanted.request.signal.aborted || !(error instanceof RouteLoadError)) throw error;
+      await leave(wanted.url + wanted.hash);
+      onFailure(error, 'load'); // the document was loaded a moment ago, and did not help
+      return toFailure(wanted.leaf, error);
+    }
+  }
+
+  return async function dataStrategy({ request, matches, fetcherKey, unstable_navigationType }) {
+    const { pathname, search } = new URL(request.url);
+    const { location, navigation, fetchers } = getState();
+    const isFetcher = fetcherKey !== null;
+    const routes = matches.map((match) => match.route.id);
+    const wanted: Wanted = {
+      request,
+      url: pathname + search,
+      hash: isFetcher ? '' : (navigation.location ?? location).hash,
+      form: (isFetcher ? fetchers.get(fetcherKey) : navigation)?.formData,
+      routes,
+      leaf: routes.at(-1) ?? '',
+      isFetcher,
+      isPop: unstable_navigationType === 'POP',
+    };
+    const isPost = request.method !== 'GET';
+    // After an action that refused, the router requests nothing, but the data in its response is newer.
+    if (!isPost && fresh?.url !== wanted.url && !matches.some((match) => match.shouldCallHandler())) return {};
+    try {
+      return await (isPost ? act(wanted) : loadWithCode(wanted));
+    } catch (error) {
+      if (error !== STAYED || request.signal.aborted) throw error;
+      if (isFetcher) return { [wanted.leaf]: { type: 'data', result: undefined } };
+      onStay();
+      return new Promise(() => {}); // the router no longer waits for it
+    }
+  };
+}
+
+function isMultipart({ headers }: Request): boolean {
+  return headers.get('Content-Type')?.startsWith('multipart/form-data') ?? false;
+}
+
+/** Encodes a form as browsers do: a file by its name, and line ends as CRLF. */
+export function toFields(form: FormData): URLSearchParams {
+  const toText = (value: string) => value.replace(/\r\n?|\n/g, '\r\n');
+  const fields = new URLSearchParams();
+  for (const [name, value] of form) fields.append(toText(name), toText(typeof value === 'string' ? value : value.name));
+  return fields;
+}
+
+function toResults(payload: PagePayload): Results {
+  const results: Results = {};
+  for (const id of payload.routes) {
+    const error = payload.errors?.[id];
+    results[id] = error ? { type: 'error', result: error } : { type: 'data', result: payload.data[id] ?? null };
+    if (error) break;
+  }
+  return results;
+}
+
+/** True if the action neither refused nor failed, even if the page around it did. */
+function isTaken(result: PageDataResult): boolean {
+  if (result.kind !== 'page') return result.kind === 'redirect';
+  const { action, errors } = result.payload;
+  return action ? !action.errors : !errors;
+}
+
+function toActionData(result: ActionResult): DataStrategyResult {
+  return { type: 'data', result: data(result, { status: result.status }) };
+}
+
+function toFailure(leaf: string, error: Error): Results {
+  return { [leaf]: { type: 'error', result: error } };
+}

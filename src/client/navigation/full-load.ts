@@ -1,0 +1,39 @@
+import { Second } from '../../shared/units.ts';
+import { wasJustLoaded } from './chunk-reload.ts';
+
+/**
+ * How long a document can take to replace the page (ms). After that, the URL was perhaps a download, which replaces
+ * nothing. There is no event for it.
+ */
+const REPLACE_TIME = 5 * Second;
+
+/**
+ * Loads the whole document, for pages that cannot be shown without it: of another build, with a chunk that does not
+ * load, or at a URL without a page.
+ *
+ * @returns true once it is clear that the page stays, or when Back shows it again; false if this URL was loaded a
+ *   moment ago, so that loading it again would not help
+ */
+export async function loadDocument(path: string, { guarded = true }: { guarded?: boolean } = {}): Promise<boolean> {
+  const { href } = new URL(path, location.origin);
+  if (guarded && wasJustLoaded(href)) return false;
+  if (withoutHash(href) === withoutHash(location.href)) {
+    history.replaceState(history.state, '', href); // a new fragment alone loads nothing
+    location.reload();
+  } else {
+    location.assign(href);
+  }
+  return new Promise((resolve) => {
+    const listening = new AbortController();
+    function stay(): void {
+      listening.abort();
+      resolve(true);
+    }
+    setTimeout(stay, REPLACE_TIME);
+    addEventListener('pageshow', ({ persisted }) => persisted && stay(), listening);
+  });
+}
+
+function withoutHash(url: string): string {
+  return url.replace(/#.*/s, '');
+}

@@ -1,0 +1,197 @@
+import { type DataRouter, IDLE_NAVIGATION, type Location, type RouterState } from 'react-router';
+import { DYNAMIC_PREFETCH_TIME, STATIC_STALE_TIME } from '../../shared/limits.ts';
+import type { Commit } from '../../shared/rendering/engine-context.ts';
+import type { RouteTree } from '../../shared/routing/route-objects.ts';
+import type { PagePayload } from '../../shared/wire/payload.ts';
+import { NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
+import { createPageDataStore } from '../page-data/store.ts';
+import { createAfterNavigation } from './after-navigation.ts';
+import { createBrowserRouter } from './browser-router.ts';
+import { createDataStrategy, type DataStrategyOptions, toFields } from './data-strategy.ts';
+import { type LinkHandlers, readForm, type Submission } from './link-events.ts';
+import { restorePlace } from './place.ts';
+import { createPostedForm } from './posted-form.ts';
+import { prefetchLinks } from './prefetch-events.ts';
+import type { RouteLoader } from './route-loader.ts';
+import { hasSaveData } from './save-data.ts';
+
+interface NavigatorOptions {
+  readonly tree: RouteTree;
+  /** The path that all pages of the app share (`/admin`), empty for none. */
+  readonly base: string;
+  readonly payload: PagePayload;
+  readonly etag: string | undefined;
+  /** The state of the stand-in. */
+  readonly shown: RouterState;
+  readonly loader: RouteLoader;
+  readonly onFailure: DataStrategyOptions['onFailure'];
+}
+
+export interface Navigator extends Pick<LinkHandlers, 'navigate'> {
+  readonly router: DataRouter;
+  /** Returns false if the form leads to no page, so that the browser must send it. */
+  readonly submit: (submission: Submission) => boolean;
+  /** Call it with each commit of the page. */
+  readonly onCommit: (commit: Commit) => void;
+  /** See `Engine`. */
+  readonly refresh: () => Promise<boolean>;
+}
+
+/** Creates everything that only the next navigation needs. Loaded when the browser is idle, or at the first click. */
+export function createNavigator({ tree, base, payload, etag, shown, loader, onFailure }: NavigatorOptions): Navigator {
+  let isServerRendered = true;
+  let checkedAt = performance.now();
+  const store = createPageDataStore({
+    base,
+    build: payload.build,
+    isServerRendered: () => isServerRendered,
+    onPage: (page) => void loader.loadStyles(page.styles).catch(() => {}),
+    onRefused: (url) => whenIdle(() => void update(url).catch(() => {})),
+  });
+  const posted = createPostedForm();
+  const afterNavigation = createAfterNavigation(shown.location);
+  const router: DataRouter = createBrowserRouter(
+    tree.objects,
+    shown,
+    createDataStrategy({
+      build: payload.build,
+      store,
+      loader,
+      isShell: (id) => tree.definitions.get(id)?.mode === 'shell',
+      onRecall: (url) => void update(url).catch(() => {}),
+      onFailure,
+      onAnswer: posted.onAnswer,
+      getState: () => router.state,
+      onStay() {
+        router._internalSetStateDoNotUseOrYouWillBreakYourApp({ navigation: IDLE_NAVIGATION, revalidation: 'idle' });
+        posted.onCommit();
+      },
+    }),
+  );
+  store.remember(toPath(shown.location), { payload, etag });
+  keepScrollPositions(router);
+  router.subscribe(({ location, navigation }) => {
+    if (location.key !== shown.location.key) isServerRendered = false;
+    if (navigation.state === 'idle') checkedAt = performance.now();
+  });
+
+  /**
+   * Loads the page's data again if it has changed. Returns false if the server cannot say, or another page is shown.
+   */
+  async function update(path: string): Promise<boolean> {
+    const answer = await store.revalidate(path);
+    if (toPath(router.state.location) !== path) return false;
+    if (answer === 'changed') await router.revalidate();
+    return answer !== 'failed';
+  }
+
+  /** The page that a navigation leads to cannot be loaded again before it is shown. */
+  function whenIdle(run: () => void): void {
+    const stop = router.subscribe(({ navigation }) => {
+      if (navigation.state === 'idle') done();
+    });
+    function done(): void {
+      stop();
+      run();
+    }
+    if (router.state.navigation.state === 'idle') done();
+  }
+
+  async function refresh(): Promise<boolean> {
+    const { location, matches, navigation, revalidation } = router.state;
+    if (navigation.state !== 'idle' || revalidation !== 'idle') return false;
+    checkedAt = performance.now();
+    if (matches.at(-1)?.route.id === NOT_FOUND_ROUTE) return true; // only the server can answer it
+    return update(toPath(location));
+  }
+
+  /** A page can have changed while its tab was in the background. */
+  function refreshIfOld(): void {
+    const isStatic = store.recall(toPath(router.state.location))?.payload.static;
+    const isOld = performance.now() - checkedAt >= (isStatic ? STATIC_STALE_TIME : DYNAMIC_PREFETCH_TIME);
+    if (isOld && document.visibilityState === 'visible') refresh().catch(() => {});
+  }
+  addEventListener('focus', refreshIfOld);
+  document.addEventListener('visibilitychange', refreshIfOld);
+
+  prefetchLinks(function prefetch(url, priority, signal) {
+    const path = toPath(url);
+    const ids = router.match(url.pathname)?.map((match) => match.route.id) ?? [];
+    if (store.isSkewed() || hasSaveData() || ids.length === 0 || ids.at(-1) === NOT_FOUND_ROUTE) return;
+    const { location, navigation } = router.state;
+    // When the delay of a hover ends, its click can have led to the page already, or is about to.
+    if (toPath(location) === path || (navigation.location && toPath(navigation.location) === path)) return;
+    store.prefetch(path, priority, signal);
+    loader.load(ids).catch(() => {}); // the navigation will report it
+  });
+
+  restorePlace();
+
+  return {
+    router,
+    refresh,
+    onCommit(commit) {
+      afterNavigation(commit);
+      posted.onCommit();
+    },
+    navigate(url, { replace, preventScrollReset }) {
+      const isSame = url.href === window.location.href;
+      void router.navigate(toPath(url) + url.hash, { replace: replace || isSame, preventScrollReset });
+    },
+    submit(submission) {
+      const { form, submitter, link } = submission;
+      const read = (name: string) => readForm(submission, name);
+      const isOther = link.pathname !== window.location.pathname;
+      if (isOther && router.match(link.pathname)?.at(-1)?.route.id === NOT_FOUND_ROUTE) return false;
+      const isPost = /^post$/i.test(read('method') ?? '');
+      const formData = new FormData(form, submitter);
+      const isMultipart = isPost && /^multipart\/form-data$/i.test(read('enctype') ?? '');
+      const navigation = router.navigate(toPath(link) + link.hash, {
+        formMethod: isPost ? 'post' : 'get',
+        ...(isMultipart ? { formEncType: 'multipart/form-data', formData } : { body: toFields(formData) }),
+        replace: read('data-replace') === null ? undefined : true,
+        preventScrollReset: read('data-keep-scroll') !== null,
+      });
+      if (isPost) void posted.follow(submission, navigation);
+      return true;
+    },
+  };
+}
+
+function toPath({ pathname, search }: Pick<Location, 'pathname' | 'search'>): string {
+  return pathname + search;
+}
+
+const KEY = 'spillway:scroll';
+
+/** Keeps the scroll position of each history entry, also over reloads. */
+function keepScrollPositions(router: DataRouter): void {
+  const positions = readPositions();
+  router.enableScrollRestoration(positions, () => window.scrollY, toEntry);
+  history.scrollRestoration = 'manual';
+  addEventListener('pageshow', (event) => {
+    if (event.persisted) history.scrollRestoration = 'manual';
+  });
+  addEventListener('pagehide', () => {
+    positions[toEntry(router.state.location)] = window.scrollY;
+    try {
+      sessionStorage.setItem(KEY, JSON.stringify(positions));
+    } catch {
+      // Without storage, the positions last as long as the page.
+    }
+    history.scrollRestoration = 'auto'; // the browser restores a reload itself
+  });
+}
+
+/** Entries that the browser made itself, such as for a hash link, have no key. */
+function toEntry({ key, pathname, search, hash }: Pick<Location, 'key' | 'pathname' | 'search' | 'hash'>): string {
+  return key === 'default' ? pathname + search + hash : key;
+}
+
+function readPositions(): Record<string, number> {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEY) ?? '{}') as Record<string, number>; // written above
+  } catch {
+    return {};
+  }
+}

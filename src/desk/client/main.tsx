@@ -1,0 +1,12 @@
+import { hydrate } from '../../client/hydration/hydrate.tsx';
+import { Document } from '../shared/document.tsx';
+import { errorPages } from '../shared/error-pages.tsx';
+import { DESK_PATH, routes } from '../shared/routes.tsx';
+
+await hydrate({
+  routes,
+  base: DESK_PATH,
+  document: Document,
+  errorPages,
+  loadReporter: async (early) => (await import('../../client/reporting/courier.ts')).createReporter(early),
+});

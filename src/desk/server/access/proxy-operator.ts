@@ -1,0 +1,85 @@
+import type { IncomingMessage } from 'node:http';
+import type { Operator } from '../../../server/front/operator-tokens.ts';
+import { isSameText } from '../../../server/front/operator-tokens.ts';
+import { createProxyTrust, isFromProxy, type ProxyTrust } from '../../../server/request/proxy-trust.ts';
+import { ConfigError } from '../../../server/settings.ts';
+
+/** The header in which the proxy proves that it set the name itself, in lower case. */
+export const AUTH_PROXY_SECRET_HEADER = 'x-auth-proxy-secret';
+
+export interface ProxySignIn {
+  /** The header with the person's name, in lower case. */
+  readonly header: string;
+  /**
+   * Sent by the proxy with the name. A name without it proves nothing, because most proxies pass on a visitor's
+   * headers.
+   */
+  readonly secret: string;
+  /** Names that can change things; `*` for everyone. Others can only read. */
+  readonly operators: readonly string[];
+  /** The proxy's addresses. Headers from other addresses are ignored. */
+  readonly trust: ProxyTrust;
+}
+
+/** Names that fit on one line with a change. */
+const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@+'-]{0,79}$/u;
+
+/** Returns the person that an authenticating proxy signed in. A header that was sent twice is ignored. */
+export function readProxyOperator(req: IncomingMessage, proxy: ProxySignIn): Operator | undefined {
+  const { header, secret, operators, trust } = proxy;
+  const name = readOnly(req, header);
+  const proof = readOnly(req, AUTH_PROXY_SECRET_HEADER);
+  if (name === undefined || proof === undefined || !NAME.test(name)) return undefined;
+  if (!isFromProxy(req, trust) || !isSameText(proof, secret)) return undefined;
+  return { name, role: operators.includes('*') || operators.includes(name) ? 'operator' : 'viewer' };
+}
+
+function readOnly(req: IncomingMessage, name: string): string | undefined {
+  if (req.headers[name] === undefined) return undefined;
+  const [value, ...others] = req.headersDistinct[name] ?? [];
+  return others.length === 0 ? value : undefined;
+}
+
+/**
+ * @returns undefined if no header is set
+ * @throws ConfigError if the header would be accepted from any client
+ */
+export function toProxySignIn(settings: ProxySettings): ProxySignIn | undefined {
+  const { authProxyHeader: header, authProxyOperators: operators } = settings;
+  if (header === undefined) return undefined;
+  const { addresses, secret } = requireProxySettings(settings);
+  return { header, secret, operators, trust: createProxyTrust(addresses) };
+}
+
+interface ProxySettings {
+  readonly authProxyHeader: string | undefined;
+  readonly authProxySecret: string | undefined;
+  readonly authProxyOperators: readonly string[];
+  readonly trustProxy: number | readonly string[];
+}
+
+/**
+ * Checks the settings that AUTH_PROXY_HEADER needs.
+ *
+ * @returns the addresses of the proxy, and its secret
+ * @throws ConfigError if the header would be accepted from any client
+ */
+export function requireProxySettings({ trustProxy, authProxySecret }: ProxySettings): {
+  readonly addresses: readonly string[];
+  readonly secret: string;
+} {
+  const sentences: string[] = [];
+  // A number of hops trusts any client that connects.
+  if (typeof trustProxy === 'number') {
+    sentences.push(
+      'The setting AUTH_PROXY_HEADER needs the addresses of the proxy in TRUST_PROXY, such as 10.0.0.5 or 10.0.0.0/8. With a number of hops, any client that reaches this server could claim any name.',
+    );
+  }
+  if (authProxySecret === undefined) {
+    sentences.push(
+      'The setting AUTH_PROXY_HEADER needs AUTH_PROXY_SECRET, which the proxy sends in the header X-Auth-Proxy-Secret. Without it, a visitor whose headers the proxy passes on could claim any name. Set it to the same secret on both sides, for example the output of "openssl rand -hex 32".',
+    );
+  }
+  if (typeof trustProxy === 'number' || authProxySecret === undefined) throw new ConfigError(sentences);
+  return { addresses: trustProxy, secret: authProxySecret };
+}

@@ -1,0 +1,105 @@
+import { createHash, createHmac } from 'node:crypto';
+import type { CheckToken } from '../../../server/front/check-token.ts';
+import type { Operator, OperatorToken, OperatorTokens } from '../../../server/front/operator-tokens.ts';
+import { isSameText } from '../../../server/front/operator-tokens.ts';
+import { SESSION_TIME } from '../limits.ts';
+import type { Grant } from '../store/session-table.ts';
+import type { DeskCalls } from '../worker/desk-calls.ts';
+import { createSignedIds } from './signed-ids.ts';
+
+/** The result of a sign-in. */
+export type SignedIn =
+  | { readonly kind: 'signed-in'; readonly session: string }
+  | { readonly kind: 'wrong' }
+  | { readonly kind: 'too-many'; readonly waitMs: number };
+
+/** The part of the store that sign-in needs. All replicas share it. */
+export type SessionStore = Pick<DeskCalls, 'createSession' | 'readSession' | 'endSession' | 'createLink' | 'takeLink'>;
+
+export type SignIn = ReturnType<typeof createSignIn>;
+
+interface SignInOptions {
+  readonly tokens: OperatorTokens;
+  readonly sessions: SessionStore;
+  readonly checkToken: CheckToken;
+}
+
+/**
+ * Signs operators in. The id of a session is made at sign-in and never taken from a request, so that an attacker cannot
+ * plant one in advance. The store has a hash of the id, and a fingerprint of the token that is keyed with the id. A new
+ * token therefore ends the sessions of the old one, and a reader of the store can neither sign in nor try out tokens.
+ */
+export function createSignIn({ tokens, sessions, checkToken }: SignInOptions) {
+  const sessionIds = createSignedIds(tokens.all, 'session');
+  const linkIds = createSignedIds(tokens.all, 'link');
+
+  async function begin(token: OperatorToken): Promise<SignedIn> {
+    const session = sessionIds.make(token);
+    await sessions.createSession(toHash(session), toGrant(session, token), SESSION_TIME);
+    return { kind: 'signed-in', session };
+  }
+
+  return {
+    /**
+     * Checks only the signature of a session id: this desk issued it, but the session may have ended. Do not use it for
+     * authorization.
+     */
+    isIssued: (session: string): boolean => sessionIds.read(session) !== undefined,
+
+    /** Returns the holder of a session. An id that this desk did not issue is rejected without the store. */
+    async identify(session: string): Promise<Operator | undefined> {
+      const token = sessionIds.read(session);
+      if (!token || !isGrantOf(token, session, await sessions.readSession(toHash(session)))) return undefined;
+      return { name: token.name, role: token.role };
+    },
+
+    /** @param address of the sender, whose wrong tokens are counted */
+    async byToken(candidate: string, address: string): Promise<SignedIn> {
+      const checked = checkToken(candidate, address);
+      return checked.kind === 'known' ? begin(checked.token) : checked;
+    },
+
+    /** Uses up a sign-in link. Its id is signed, so attempts need not be counted. */
+    async byTicket(ticket: string): Promise<SignedIn> {
+      const token = linkIds.read(ticket);
+      if (!token || !isGrantOf(token, ticket, await sessions.takeLink(toHash(ticket)))) return { kind: 'wrong' };
+      return begin(token);
+    },
+
+    async end(session: string): Promise<void> {
+      if (sessionIds.read(session)) await sessions.endSession(toHash(session));
+    },
+  };
+}
+
+/**
+ * Makes the ticket of a sign-in link for the holder of a token.
+ *
+ * @throws Error if no token has this name
+ * @throws StoreAwayError
+ */
+export async function makeTicket(
+  tokens: OperatorTokens,
+  sessions: Pick<SessionStore, 'createLink'>,
+  name: string,
+): Promise<string> {
+  const token = tokens.named(name);
+  if (!token) throw new Error(`No token has the name ${JSON.stringify(name)}.`);
+  const ticket = createSignedIds(tokens.all, 'link').make(token);
+  await sessions.createLink(toHash(ticket), toGrant(ticket, token));
+  return ticket;
+}
+
+function toHash(id: string): string {
+  return createHash('sha256').update(id).digest('base64url');
+}
+
+function toGrant(id: string, { name, role, token }: OperatorToken): Grant {
+  const fingerprint = createHmac('sha256', id).update(`${role} ${token}`).digest('base64url');
+  return { name, role, fingerprint };
+}
+
+/** Checks that the store's row is for this id and this token, and that the token has the same name. */
+function isGrantOf(token: OperatorToken, id: string, grant: Grant | undefined): boolean {
+  return grant?.name === token.name && isSameText(grant.fingerprint, toGrant(id, token).fingerprint);
+}

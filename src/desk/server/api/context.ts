@@ -1,0 +1,48 @@
+import type { Auth } from '../../../server/api/auth.ts';
+import { HttpError } from '../../../server/request/http-error.ts';
+import { Hour } from '../../../shared/units.ts';
+import type { DeskFacts } from '../pages/context.ts';
+import type { FoundIncident, Incident } from '../store/records.ts';
+import { toDeletedWords } from '../views/standing-words.ts';
+import type { DeskCalls } from '../worker/desk-calls.ts';
+import type { DeskCaller } from './caller.ts';
+
+/** The dependencies of the desk's operations. */
+export interface ApiContext {
+  readonly auth: Auth<DeskCaller>;
+  readonly calls: DeskCalls;
+  readonly facts: DeskFacts;
+}
+
+/** Returns a version that changes with everything stored, and each hour, because charts and time filters move on. */
+export async function readVersion({ calls, facts }: ApiContext): Promise<string> {
+  return [await calls.readChanges(), Math.floor(Date.now() / Hour), facts.release].join(' ');
+}
+
+export const UNKNOWN = 'No incident has this digest.';
+
+/**
+ * Returns the incident of a digest.
+ *
+ * @param environment where to look; by default everywhere, first in the environment of this server
+ * @throws HttpError 404
+ */
+export async function requireIncident(
+  { calls }: ApiContext,
+  digest: string,
+  { environment }: { readonly environment?: string | undefined },
+): Promise<Incident> {
+  return (await requireFound({ calls }, digest, environment)).incident;
+}
+
+/** @param address `7K3QM2XA` or `7K3QM2XA-9F4W0R6B`. @throws HttpError 404 */
+export async function requireFound(
+  { calls }: Pick<ApiContext, 'calls'>,
+  address: string,
+  environment: string | undefined,
+): Promise<FoundIncident> {
+  const found = await calls.find(address, environment);
+  if (found) return found;
+  const deletion = await calls.readDeletion(address.slice(0, 8), environment);
+  throw new HttpError(404, deletion ? toDeletedWords(deletion) : UNKNOWN);
+}

@@ -1,0 +1,73 @@
+import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
+import { mountApi } from '../../../server/api/mount-api.ts';
+import type { DocumentFacts } from '../../../server/api/openapi.ts';
+import { apiNotFound } from '../../../server/api/resource.ts';
+import type { CheckToken } from '../../../server/front/check-token.ts';
+import { privateReplies } from '../../../server/front/security-headers.ts';
+import { HttpError } from '../../../server/request/http-error.ts';
+import { Second } from '../../../shared/units.ts';
+import { RETRY_LONGEST } from '../limits.ts';
+import type { DeskFacts } from '../pages/context.ts';
+import { toStoreWords } from '../pages/unless-away.ts';
+import { StoreError } from '../store/sql.ts';
+import type { DeskCalls } from '../worker/desk-calls.ts';
+import { createCallerAuth, requireCaller } from './caller.ts';
+import type { ApiContext } from './context.ts';
+import { incidentApi, incidentMarkdown } from './incident.ts';
+import { incidentsApi } from './incidents.ts';
+import { occurrencesApi } from './occurrences.ts';
+
+interface DeskApiOptions {
+  readonly calls: DeskCalls;
+  readonly facts: DeskFacts;
+  readonly checkToken: CheckToken;
+}
+
+/** The path that the API is mounted at. */
+export const DESK_API_PATH = '/api/desk';
+
+/** Serves the operators' actions to programs. It answers every request under its path. */
+export function createDeskApi({ calls, facts, checkToken }: DeskApiOptions): RequestHandler {
+  const context: ApiContext = {
+    auth: createCallerAuth(checkToken),
+    calls,
+    facts,
+  };
+  const parts = PARTS.map((toPart) => toPart(context));
+  const { operations, handlers } = mountApi(parts, { base: DESK_API_PATH, document: DOCUMENT });
+  return Router()
+    .use(privateReplies(), keepPrivate, requireCaller(context.auth))
+    .get('/incidents/:digest', incidentMarkdown(context))
+    .use(operations, ...handlers)
+    .use(apiNotFound())
+    .use(tellAway);
+}
+
+const PARTS = [incidentsApi, incidentApi, occurrencesApi];
+
+const PROBLEMS = {
+  401: 'The token is missing or not valid.',
+  429: 'Too many wrong tokens were sent from this address.',
+  503: 'The store is unavailable, or its database refused or did not finish a query.',
+};
+const MAY_NOT = 'The token is read-only, or a browser sent the request from another site.';
+
+const DOCUMENT: DocumentFacts = {
+  title: 'Desk',
+  version: '1',
+  about:
+    'Everything that operators do on the pages of the desk. Use a token of `OPERATOR_TOKEN`, or of `VIEWER_TOKEN` for read-only access. Times are in milliseconds since 1970.',
+  problems: (method) => (method === 'GET' ? PROBLEMS : { ...PROBLEMS, 403: MAY_NOT }),
+};
+
+const keepPrivate: RequestHandler = function keepPrivate(_req, res, next) {
+  res.setHeader('X-Robots-Tag', 'noindex, nofollow');
+  res.vary('Authorization');
+  next();
+};
+
+/** Answers 503, because the desk is not at fault. Express recognizes error handlers by their four parameters. */
+const tellAway: ErrorRequestHandler = function tellAway(error, _req, _res, next) {
+  const retryAfter = { 'Retry-After': String(RETRY_LONGEST / Second) };
+  next(error instanceof StoreError ? new HttpError(503, toStoreWords(error), retryAfter) : error);
+};

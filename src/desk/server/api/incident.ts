@@ -1,0 +1,171 @@
+import type { RequestHandler } from 'express';
+import * as z from 'zod';
+import { type ApiPart, implement } from '../../../server/api/implement.ts';
+import { HttpError } from '../../../server/request/http-error.ts';
+import { operation } from '../../../shared/api/operation.ts';
+import { type IncidentShape, Incident as Reply, Status } from '../../shared/shapes.ts';
+import { chooseShown } from '../pages/find-shown.ts';
+import type { ChangeBy, StateChange } from '../store/change-incident.ts';
+import type { FoundIncident, Incident } from '../store/records.ts';
+import { QueryFailedError } from '../store/sql.ts';
+import { toIncidentMarkdown } from '../views/incident-markdown.ts';
+import { presentStatus } from '../views/present-status.ts';
+import { readIncident } from '../views/read-incident.ts';
+import { toStandingWords } from '../views/standing-words.ts';
+import type { DeskCaller } from './caller.ts';
+import { type ApiContext, requireFound, requireIncident, UNKNOWN } from './context.ts';
+import { toExpected, toIncidentTag } from './incident-tag.ts';
+import { IfMatch, IncidentPatch, InEnvironment, OfAddress, OfIncident } from './requests.ts';
+
+const CONFLICT = 'The incident has changed since the `ETag` in `If-Match`.';
+const TAGGED = {
+  'Content-Location': 'The URL of the incident, if the failure has another digest now.',
+};
+
+const ChangedIncident = z
+  .strictObject({
+    incident: Reply,
+    replaced: z
+      .strictObject({ status: Status, version: z.string() })
+      .describe('The state before the change. Without `If-Match`, this is what the change overwrote.'),
+  })
+  .meta({ id: 'ChangedIncident' });
+
+const operations = {
+  getIncident: operation({
+    method: 'GET',
+    path: '/incidents/:digest',
+    summary: 'Get an incident with its details',
+    about:
+      'Everything that its page shows: with an address, of that occurrence. With `Accept: text/markdown`, the response is Markdown.',
+    params: OfAddress,
+    query: InEnvironment,
+    replies: { 200: { about: 'The incident.', body: Reply, headers: TAGGED } },
+    problems: { 404: UNKNOWN },
+  }),
+  changeIncident: operation({
+    method: 'PATCH',
+    path: '/incidents/:digest',
+    summary: 'Change the state of an incident',
+    about:
+      'With `If-Match`, the change is refused if the incident has changed since. New occurrences do not count as a change. Without it, the change overwrites the current state, and `replaced` has the old one.',
+    params: OfIncident,
+    query: InEnvironment,
+    headers: IfMatch,
+    body: IncidentPatch,
+    replies: {
+      200: {
+        about: 'The incident was changed.',
+        body: ChangedIncident,
+        headers: { ETag: 'The tag of the changed incident.', ...TAGGED },
+      },
+    },
+    problems: { 404: UNKNOWN, 412: CONFLICT },
+  }),
+  deleteIncident: operation({
+    method: 'DELETE',
+    path: '/incidents/:digest',
+    summary: 'Delete an incident',
+    about: 'Its counts are deleted too. If the failure happens again, it is a new incident.',
+    params: OfIncident,
+    query: InEnvironment,
+    headers: IfMatch,
+    replies: { 204: { about: 'The incident was deleted.' } },
+    problems: { 404: UNKNOWN, 412: CONFLICT },
+  }),
+};
+
+export function incidentApi(context: ApiContext): ApiPart {
+  const { calls } = context;
+  return implement(
+    operations,
+    {
+      async getIncident({ params, query }) {
+        const found = await requireFound(context, params.digest, query.environment);
+        if (found.state === 'arriving') throw new QueryFailedError('arriving', params.digest);
+        const incident = await readFound(found, context);
+        return { status: 200, body: incident, headers: toHeaders(incident, params.digest.slice(0, 8)) };
+      },
+      async changeIncident({ params, query, headers, body, caller }) {
+        const current = await requireIncident(context, params.digest, query);
+        const by = toChangeBy(caller, headers, current);
+        const changed = await calls.changeState(current.key, toState(body.status), by);
+        if (changed.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
+        if (changed.outcome === 'conflict') throw toConflict(changed.incident);
+        const { before, after } = changed;
+        const incident = await readFound({ incident: after }, context);
+        return {
+          status: 200,
+          body: {
+            incident,
+            replaced: { status: presentStatus(before), version: String(before.version) },
+          },
+          headers: toHeaders(incident, params.digest),
+        };
+      },
+      async deleteIncident({ params, query, headers, caller }) {
+        const current = await requireIncident(context, params.digest, query);
+        const gone = await calls.deleteIncident(current.key, toChangeBy(caller, headers, current));
+        if (gone.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
+        if (gone.outcome === 'conflict') throw toConflict(gone.incident);
+        return { status: 204 };
+      },
+    },
+    context,
+  );
+}
+
+/** Answers requests that accept Markdown rather than JSON, and passes the others on. */
+export function incidentMarkdown(context: Context): RequestHandler {
+  return async function sendMarkdown(req, res, next) {
+    res.vary('Accept');
+    if (req.accepts(['application/json', 'text/markdown']) !== 'text/markdown') return next();
+    const { digest } = req.params;
+    const { environment } = req.query;
+    const found = await requireFound(
+      context,
+      String(digest),
+      typeof environment === 'string' ? environment : undefined,
+    );
+    res.type('text/markdown').send(toIncidentMarkdown(await readFound(found, context), Date.now()));
+  };
+}
+
+type Context = Pick<ApiContext, 'calls' | 'facts'>;
+
+/** Returns everything about an incident, with the occurrence of the address, or the latest one that is stored in full. */
+async function readFound(found: FoundIncident, { calls, facts }: Context) {
+  const shown = await chooseShown(found, found.occurrence?.occurrence, calls);
+  const { links, environment } = facts;
+  return readIncident(shown, { calls, links, environment, now: Date.now() });
+}
+
+function toHeaders(incident: IncidentShape, asked: string): Record<string, string> {
+  const { digest, environment } = incident;
+  return {
+    ETag: toIncidentTag(incident),
+    ...(digest !== asked && {
+      'Content-Location': `/api/desk/incidents/${digest}?${new URLSearchParams({ environment })}`,
+    }),
+  };
+}
+
+function toChangeBy({ name }: DeskCaller, headers: z.output<typeof IfMatch>, current: Incident): ChangeBy {
+  const expected = toExpected(headers['if-match'], current);
+  return { author: name, ...(expected !== undefined && { expected }) };
+}
+
+function toConflict(current: Incident): HttpError {
+  return new HttpError(
+    412,
+    `The incident was changed in the meantime: ${toStandingWords(current)}. Get it again, then repeat the change.`,
+  );
+}
+
+type Patch = z.output<typeof IncidentPatch>;
+
+function toState(status: Patch['status']): StateChange {
+  if (status.state !== 'ignored') return status;
+  const { state, until, untilMore } = status;
+  return { state, ...(until !== undefined && { until }), ...(untilMore !== undefined && { growth: untilMore }) };
+}

@@ -1,0 +1,74 @@
+import * as z from 'zod';
+import { type ApiPart, implement } from '../../../server/api/implement.ts';
+import { operation } from '../../../shared/api/operation.ts';
+import { Row } from '../../shared/shapes.ts';
+import { ORDERS } from '../pages/read-view.ts';
+import { presentIncidentRow } from '../views/present-incident-row.ts';
+import { type ApiContext, readVersion } from './context.ts';
+import { ListQuery, toStoreFilter } from './requests.ts';
+
+const IncidentList = z
+  .strictObject({
+    environment: z.string().describe('The environment of these incidents.'),
+    environments: z.array(z.string()).describe('All environments that use this desk.'),
+    incidents: z.array(Row),
+    totals: z
+      .strictObject({ open: z.int(), resolved: z.int(), ignored: z.int() })
+      .describe('The number of incidents in each state that match the other filters.'),
+    isArriving: z
+      .boolean()
+      .describe('Whether failures are recorded but not in the store yet, so this reply does not include them.'),
+    next: z.string().optional().describe('The `after` of the next page. Absent on the last page.'),
+  })
+  .meta({ id: 'IncidentList' });
+
+const operations = {
+  listIncidents: operation({
+    method: 'GET',
+    path: '/incidents',
+    summary: 'List incidents',
+    about:
+      'An incident must match all filters. An incident that happens again while you read the pages moves to the top.',
+    query: ListQuery,
+    replies: { 200: { about: 'A page of the list.', body: IncidentList } },
+  }),
+};
+
+export function incidentsApi(context: ApiContext): ApiPart {
+  const { calls, facts } = context;
+  return implement(
+    operations,
+    {
+      listIncidents: {
+        version: async () => `${await readVersion(context)} ${await calls.settle()}`,
+        async handle({ query }) {
+          const { sort, span, limit, after } = query;
+          const filter = toStoreFilter(query, { now: Date.now(), environment: facts.environment });
+          const [page, totals, environments] = await Promise.all([
+            calls.listIncidents({
+              ...filter,
+              order: ORDERS[sort],
+              limit,
+              ...(after !== undefined && { cursor: after }),
+            }),
+            calls.countStates(filter),
+            calls.listEnvironments(),
+          ]);
+          const { open, resolved, ignored } = totals;
+          return {
+            status: 200,
+            body: {
+              environment: filter.environment,
+              environments,
+              incidents: page.incidents.map((incident) => presentIncidentRow(incident, span)),
+              totals: { open, resolved, ignored },
+              isArriving: !(await calls.settle()),
+              ...(page.next !== undefined && { next: page.next }),
+            },
+          };
+        },
+      },
+    },
+    context,
+  );
+}

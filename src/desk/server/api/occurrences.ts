@@ -1,0 +1,80 @@
+import * as z from 'zod';
+import { type ApiPart, implement } from '../../../server/api/implement.ts';
+import { HttpError } from '../../../server/request/http-error.ts';
+import { operation } from '../../../shared/api/operation.ts';
+import { Occurrence } from '../../shared/shapes.ts';
+import { presentOccurrence as presentForPage } from '../views/present-occurrence.ts';
+import { type ApiContext, readVersion, requireIncident, UNKNOWN } from './context.ts';
+import { InEnvironment, OccurrenceQuery, OfIncident, OfOccurrence } from './requests.ts';
+
+const OccurrenceList = z
+  .strictObject({
+    occurrences: z
+      .array(
+        Occurrence.omit({ full: true }).extend({ isFull: z.boolean().describe('Whether the full data is stored.') }),
+      )
+      .describe('Newest first.'),
+    next: z.string().optional().describe('The `after` of the next page. Absent on the last page.'),
+  })
+  .meta({ id: 'OccurrenceList' });
+
+const GONE = 'This incident has no such occurrence. It may have been deleted.';
+
+const operations = {
+  listOccurrences: operation({
+    method: 'GET',
+    path: '/incidents/:digest/occurrences',
+    summary: 'List occurrences of an incident',
+    params: OfIncident,
+    query: OccurrenceQuery,
+    replies: { 200: { about: 'A page of the list.', body: OccurrenceList } },
+    problems: { 404: UNKNOWN },
+  }),
+  deleteOccurrence: operation({
+    method: 'DELETE',
+    path: '/incidents/:digest/occurrences/:occurrence',
+    summary: 'Delete an occurrence',
+    about: 'The counts do not change.',
+    params: OfOccurrence,
+    query: InEnvironment,
+    replies: { 204: { about: 'The occurrence was deleted.' } },
+    problems: { 404: GONE },
+  }),
+};
+
+export function occurrencesApi(context: ApiContext): ApiPart {
+  const { calls } = context;
+  return implement(
+    operations,
+    {
+      listOccurrences: {
+        version: () => readVersion(context),
+        async handle({ params, query }) {
+          const incident = await requireIncident(context, params.digest, query);
+          const { limit, after: cursor } = query;
+          const page = await calls.listOccurrences(incident.key, {
+            limit,
+            ...(cursor !== undefined && { cursor }),
+          });
+          return {
+            status: 200,
+            body: {
+              occurrences: page.occurrences.map((found) => ({
+                ...presentForPage(found, {}),
+                isFull: found.isFull,
+              })),
+              ...(page.next !== undefined && { next: page.next }),
+            },
+          };
+        },
+      },
+      async deleteOccurrence({ params: { digest, occurrence }, query, caller }) {
+        const incident = await requireIncident(context, digest, query);
+        const isGone = await calls.deleteOccurrence(incident.key, occurrence, caller.name);
+        if (!isGone) throw new HttpError(404, GONE);
+        return { status: 204 };
+      },
+    },
+    context,
+  );
+}

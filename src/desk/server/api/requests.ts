@@ -1,0 +1,162 @@
+import * as z from 'zod';
+import { parseAddress } from '../../../server/errors/parse-address.ts';
+import { SORTS, SPANS, WITHIN } from '../../shared/choices.ts';
+import { USUAL_VIEW } from '../../shared/href.ts';
+import { Kind, Side, State, Time } from '../../shared/shapes.ts';
+import { ORDERS, toFilter } from '../pages/read-view.ts';
+import { isCursor } from '../store/cursor.ts';
+import { OCCURRENCE_ORDER } from '../store/occurrence-table.ts';
+
+/** The default and the greatest number of rows in a reply (counts). */
+const USUAL_LIMIT = 50;
+const MAX_LIMIT = 100;
+/** The longest filter or search text (characters). */
+const MAX_TEXT = 250;
+/** The greatest value of `untilMore` (a count). */
+const MAX_GROWTH = 1_000_000;
+
+const NO_CURSOR = 'This is not a `next` value of this list in this order. Omit it to start at the beginning.';
+
+function firstsOf<Value extends string>(choices: readonly (readonly [value: Value, words: string])[]): Value[] {
+  return choices.map(([value]) => value);
+}
+
+/** Accepts a digest in any spelling: ignores case and hyphens, and reads I and L as 1, and O as 0. */
+export const Digest = z
+  .string()
+  .transform((text, context) => {
+    const address = parseAddress(text);
+    if (address && address.occurrence === undefined) return address.digest;
+    context.addIssue('This is not a digest. A digest has 8 letters and digits, such as 7K3QM2XA.');
+    return z.NEVER;
+  })
+  .describe('The first 8 characters of an address: `7K3QM2XA`.');
+
+const Occurrence = z
+  .string()
+  .transform((text, context) => {
+    // Spelled like the second half of an address.
+    const address = parseAddress(`00000000${text}`);
+    if (address?.occurrence !== undefined) return address.occurrence;
+    context.addIssue('This is not an occurrence. An occurrence has 8 letters and digits, such as 9F4W0R6B.');
+    return z.NEVER;
+  })
+  .describe('The last 8 characters of an address: `9F4W0R6B`.');
+
+const word = z.string().trim().min(1).max(MAX_TEXT);
+
+const environment = word.optional();
+
+/** The query of everything that is requested by digest. */
+export const InEnvironment = z.strictObject({
+  environment: environment.describe(
+    'The environment of the incident. Each environment has its own state and counts. By default, the environment of this server, or another one if this one does not have the digest.',
+  ),
+});
+
+/** Accepts an address too. */
+const Address = z
+  .string()
+  .transform((text, context) => {
+    const address = parseAddress(text);
+    if (address) return [address.digest, ...(address.occurrence === undefined ? [] : [address.occurrence])].join('-');
+    context.addIssue('This is neither a digest, such as 7K3QM2XA, nor an address, such as 7K3QM2XA-9F4W0R6B.');
+    return z.NEVER;
+  })
+  .describe('A digest, `7K3QM2XA`, or the address of an occurrence, `7K3QM2XA-9F4W0R6B`.');
+
+export const OfAddress = z.strictObject({ digest: Address });
+export const OfIncident = z.strictObject({ digest: Digest });
+export const OfOccurrence = z.strictObject({ digest: Digest, occurrence: Occurrence });
+
+const time = z.int().min(0).describe('Milliseconds since 1970, rounded to the hour.');
+
+const limit = z.int().min(1).max(MAX_LIMIT).default(USUAL_LIMIT).describe('The maximum number of items.');
+const after = z.string().optional().describe('`next` of the previous page.');
+
+const filter = {
+  side: Side.optional(),
+  kind: Kind.optional(),
+  route: word.optional().describe('The pattern of a route.'),
+  release: word.optional().describe('A release that it was seen in.'),
+  environment: environment.describe('The environment to list. By default, the environment of this server.'),
+  within: z.enum(firstsOf(WITHIN)).optional().describe('Seen within this time.'),
+  from: time.optional(),
+  to: time.optional(),
+  search: word
+    .optional()
+    .describe(
+      'Words or parts of words in the message, digest, file, function, route, URL or user agent, in any order.',
+    ),
+};
+const state = z.enum([...State.options, 'all']);
+
+export const ListQuery = z
+  .strictObject({
+    state: state.default('open'),
+    ...filter,
+    sort: z.enum(firstsOf(SORTS)).default('last').describe('In descending order.'),
+    span: z.enum(firstsOf(SPANS)).default('24h').describe('The time that the charts cover.'),
+    limit,
+    after,
+  })
+  .refine(({ after, sort }) => after === undefined || isCursor(after, ORDERS[sort]), {
+    path: ['after'],
+    error: NO_CURSOR,
+  });
+
+export const OccurrenceQuery = z
+  .strictObject({ ...InEnvironment.shape, limit, after })
+  .refine(({ after }) => after === undefined || isCursor(after, OCCURRENCE_ORDER), {
+    path: ['after'],
+    error: NO_CURSOR,
+  });
+
+/** Returns the store's filter for a query. */
+export function toStoreFilter(
+  { from, to, ...view }: Pick<z.output<typeof ListQuery>, 'state' | keyof typeof filter>,
+  { now, environment }: { readonly now: number; readonly environment: string },
+): ReturnType<typeof toFilter> {
+  return {
+    ...toFilter({ ...USUAL_VIEW, ...view }, { now, environment }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+  };
+}
+
+const TAGS = /^(?:\*|(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*)$/;
+
+export const IfMatch = z.object({
+  'if-match': z
+    .string()
+    .regex(TAGS, 'This is not an ETag. Send the incident’s ETag unchanged, with its quotes.')
+    .optional()
+    .describe('The last `ETag` that you got for the incident. The reply is 412 if it has changed since.'),
+});
+
+const NewStatus = z
+  .discriminatedUnion('state', [
+    z.strictObject({ state: z.literal('open') }),
+    z.strictObject({
+      state: z.literal('resolved'),
+      in: z
+        .enum(['now', 'next'])
+        .default('now')
+        .describe(
+          '`next`: releases that already run can still have the failure. In a release that is first started later, it is a regression.',
+        ),
+    }),
+    z.strictObject({
+      state: z.literal('ignored'),
+      until: Time.refine((at) => at > Date.now(), 'This time is in the past.').optional(),
+      untilMore: z
+        .int()
+        .min(1)
+        .max(MAX_GROWTH)
+        .optional()
+        .describe('Until it happens this many more times within an hour.'),
+    }),
+  ])
+  .meta({ description: 'An ignored incident without `until` or `untilMore` is ignored forever.' });
+
+export const IncidentPatch = z.strictObject({ status: NewStatus }).meta({ id: 'IncidentPatch' });

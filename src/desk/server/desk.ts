@@ -1,0 +1,248 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { InFlightRequest } from '../../server/connection/in-flight.ts';
+import type { Failure } from '../../server/errors/failure.ts';
+import type { Count } from '../../server/request/counters.ts';
+import type { DeskLog } from './desk-log.ts';
+import { type FileLock, takeLock } from './file-lock.ts';
+import { createJournal } from './ingest/journal.ts';
+import { BEAT_INTERVAL, CLOSE_PATIENCE, PULSE_INTERVAL } from './limits.ts';
+import type { NotifySettings } from './notifications/settings.ts';
+import { createFindOldAsset, type FindOldAsset } from './old-assets.ts';
+import type { DeskRetention } from './settings.ts';
+import type { DeskCalls } from './worker/desk-calls.ts';
+import { createSignals, type StoreState } from './worker/signals.ts';
+import type { BlockedLoop } from './worker/watchdog.ts';
+import { createWorkerThread, type WorkerState } from './worker/worker-thread.ts';
+
+/** Stores failures and looks them up. The site works even if the desk fails. */
+export interface Desk {
+  /**
+   * Stores a failure. When this returns, the failure is in this process's journal and survives a crash.
+   *
+   * @returns false if it could not be written: the caller must then log all of it
+   */
+  journal(failure: Failure): boolean;
+  /** Lets all replicas render a page again, also after a crash or while the store is unavailable. */
+  journalRevalidation(path: string): boolean;
+  /** What the desk worker answers. */
+  readonly calls: DeskCalls;
+  /** The current condition, known without waiting. */
+  readonly condition: DeskCondition;
+  /** Finds an asset of an earlier build, or of a newer build that another replica already runs. */
+  readonly findOldAsset: FindOldAsset;
+  /** Journaled data that is not in the store yet (bytes). */
+  readonly waitingBytes: number;
+  /** The size of the store after the last retention run (bytes). */
+  readonly storedBytes: number;
+  /** Calls that the desk worker has not answered yet (a count). */
+  readonly pendingCalls: number;
+  /**
+   * Stores everything that was journaled, and blocks the thread, for a process that is about to exit.
+   *
+   * @returns false if the time was up first. The journal keeps the data in any case
+   */
+  flushSync(timeoutMs: number): boolean;
+  /** Stores what is left, and records that the process ends on purpose. Nothing is stored afterwards. */
+  close(): Promise<void>;
+}
+
+interface DeskCondition {
+  readonly store: StoreState;
+  readonly journal: 'written' | 'failing';
+  readonly worker: WorkerState;
+}
+
+export interface DeskOptions {
+  readonly dataDir: string;
+  /** The URL of a PostgreSQL database. Without it, SQLite in `dataDir`, which only one process can use. */
+  readonly databaseUrl?: string | undefined;
+  readonly build: string;
+  readonly release: string;
+  /** The environment of this server, for the filter of the list. Several environments can share a store. */
+  readonly environment: string;
+  readonly namespace: string;
+  readonly retention: DeskRetention;
+  /** The folder of the build: `dist`. */
+  readonly dist: string;
+  /** The recipients of notifications. Undefined if there are none. */
+  readonly notify?: NotifySettings | undefined;
+  /** Returns the requests in flight, oldest first, up to a limit. */
+  readonly inFlight: () => readonly InFlightRequest[];
+  /** Called when the event loop runs again after it was blocked for over a second. */
+  readonly onBlockedLoop: (report: BlockedLoop) => void;
+  readonly log: DeskLog;
+  /** Called for each stored failure. */
+  readonly count?: Count;
+  /** The first wait before an unavailable store, or a refused batch, is tried again (ms). For tests. */
+  readonly retryFirst?: number;
+  /** Starts the desk worker so much later, or when something needs it (ms). */
+  readonly startWithin?: number | undefined;
+  /** Another entry file for the desk worker, for tests. */
+  readonly workerFile?: string;
+}
+
+/** Thrown when another process uses the folder. The message says what to do. */
+export class DeskInUseError extends Error {
+  constructor(dataDir: string) {
+    super(
+      `Another server is using the folder ${dataDir} (DATA_DIR), and its SQLite database supports only one server. Stop that server, set a different DATA_DIR, or set DESK_DATABASE_URL to a PostgreSQL database that both can use.`,
+    );
+    this.name = 'DeskInUseError';
+  }
+}
+
+/** Errors whose message says what to do. */
+export const START_ERRORS = [DeskInUseError];
+
+/**
+ * Takes the folder and starts the desk worker. Does not wait for the store: it opens while pages load, and failures until
+ * then are in the journal.
+ *
+ * @throws DeskInUseError if another process uses the folder
+ */
+export async function openDesk(options: DeskOptions): Promise<Desk> {
+  const { dataDir, databaseUrl, log, inFlight, count } = options;
+  // Sorts by start time: `mf8x2k1a-9f4w0r6b`.
+  const process = `${Date.now().toString(36)}-${randomBytes(4).toString('hex')}`;
+  const locks = takeLocks({ dataDir, isAlone: databaseUrl === undefined, process, log });
+  const signals = createSignals();
+  const journal = createJournal({
+    folder: join(dataDir, 'journal', process),
+    signals,
+    log: { warn: (message) => log.warn({}, message), error: (fields, message) => log.error(fields, message) },
+  });
+  const { build, release, environment, namespace, retention, dist, notify, retryFirst } = options;
+  const worker = createWorkerThread({
+    file: options.workerFile ?? join(dist, 'server/desk-worker.js'),
+    start: {
+      ...{ process, startedAt: Date.now(), dataDir, databaseUrl, build, release, environment, namespace },
+      ...{ retention, dist, notify, retryFirst },
+      signals: signals.buffer,
+    },
+    log,
+    count,
+    onBlocked: options.onBlockedLoop,
+    startWithin: options.startWithin,
+  });
+  const timers = [setInterval(() => signals.pulse(), PULSE_INTERVAL).unref(), setInterval(beat, BEAT_INTERVAL).unref()];
+  let closing: Promise<void> | undefined;
+  beat();
+
+  function beat(): void {
+    journal.settle();
+    worker.beat({ inFlight: inFlight(), memory: globalThis.process.memoryUsage.rss() });
+  }
+
+  /** Wakes the desk worker once for everything journaled until it looks. */
+  function wakeIf(isStored: boolean): boolean {
+    if (isStored && signals.setDirty()) worker.wake();
+    return isStored;
+  }
+
+  async function close(): Promise<void> {
+    for (const timer of timers) clearInterval(timer);
+    journal.close();
+    await Promise.race([worker.calls.close().catch(() => undefined), sleep(2 * CLOSE_PATIENCE)]);
+    await worker.end();
+    locks.release();
+  }
+
+  return {
+    calls: worker.calls,
+    findOldAsset: createFindOldAsset((path) => worker.calls.readAsset(path)),
+    journal(failure) {
+      count?.('spillway_failures_total', { side: failure.side, kind: failure.kind });
+      return wakeIf(journal.append(failure));
+    },
+    journalRevalidation: (path) => wakeIf(journal.appendRevalidation(path)),
+    get condition() {
+      const { state } = worker;
+      const store = state === 'running' ? signals.storeState : state === 'starting' ? 'opening' : 'away';
+      return { store, journal: journal.isFailing ? ('failing' as const) : ('written' as const), worker: state };
+    },
+    get waitingBytes() {
+      return journal.waiting;
+    },
+    get storedBytes() {
+      return worker.retained?.bytes ?? 0;
+    },
+    get pendingCalls() {
+      return worker.pending;
+    },
+    flushSync(timeoutMs) {
+      // The answer is not needed.
+      worker.calls.flush().catch(() => undefined);
+      signals.waiting = true;
+      try {
+        return signals.waitFor(journal.end, timeoutMs);
+      } finally {
+        signals.waiting = false;
+      }
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+/** Closes the desk if a start fails. Otherwise the next start would report an unclean death. */
+export async function orClose<T>(desk: Pick<Desk, 'close'>, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    await desk.close();
+    throw error;
+  }
+}
+
+interface LockOptions {
+  readonly dataDir: string;
+  /** Whether only one process can use the folder. */
+  readonly isAlone: boolean;
+  readonly process: string;
+  readonly log: DeskLog;
+}
+
+/** @throws DeskInUseError */
+function takeLocks({ dataDir, isAlone, process, log }: LockOptions): { release(): void } {
+  const journals = join(dataDir, 'journal');
+  const lockFile = join(journals, `${process}.lock`);
+  let instance: FileLock | undefined;
+  let own: FileLock | undefined;
+  try {
+    mkdirSync(journals, { recursive: true, mode: 0o700 });
+    instance = isAlone ? takeLock(join(dataDir, 'instance.lock')) : undefined;
+    if (isAlone && !instance) throw new DeskInUseError(dataDir);
+    own = takeLock(lockFile);
+  } catch (error) {
+    if (error instanceof DeskInUseError) throw error;
+    log.error(
+      { err: error },
+      `The folder ${dataDir} (DATA_DIR) cannot be written to, so failures are recorded only in the log. Free disk space or fix the permissions, then restart.`,
+    );
+  }
+  return {
+    release() {
+      // If the journal remains, the next process needs its lock file.
+      if (own && !existsSync(join(journals, process))) removeQuietly(lockFile);
+      own?.release();
+      instance?.release();
+    },
+  };
+}
+
+/** Ignores a failure, because the folder can be read-only or gone. The next start removes the file. */
+function removeQuietly(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // A stray lock is harmless.
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}

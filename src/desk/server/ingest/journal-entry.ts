@@ -1,0 +1,69 @@
+import type { Failure } from '../../../server/errors/failure.ts';
+
+/** A summary of an occurrence, stored when many failures are alike. It is enough to find it by its address. */
+export interface OccurrenceSummary {
+  readonly digest: string;
+  readonly occurrence: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly side: Failure['side'];
+  readonly build: string;
+  readonly release: string;
+  readonly route?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly traceId?: string | undefined;
+  readonly visitor?: string | undefined;
+}
+
+/** A line of a journal. */
+export type JournalEntry =
+  | { readonly entry: 'full'; readonly failure: Failure }
+  | { readonly entry: 'summary'; readonly summary: OccurrenceSummary }
+  /** A page that all replicas have to render again. */
+  | { readonly entry: 'revalidation'; readonly path: string };
+
+export function toSummary(failure: Failure): OccurrenceSummary {
+  const { digest, occurrence, at, side, build, release, route, requestId, traceId, visitor } = failure;
+  return { digest, occurrence, at, side, build, release, route, requestId, traceId, visitor };
+}
+
+/**
+ * Parses one line of a journal, or returns undefined if it is not a complete entry. The writer may have been an older
+ * release, or killed in the middle of a line.
+ */
+export function parseJournalLine(line: string): JournalEntry | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isJournalEntry(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isJournalEntry(value: unknown): value is JournalEntry {
+  if (!isObject(value)) return false;
+  switch (value.entry) {
+    case 'full':
+      return hasAddress(value.failure) && Array.isArray(value.failure.errors);
+    case 'summary':
+      return hasAddress(value.summary);
+    case 'revalidation':
+      return typeof value.path === 'string';
+    default:
+      return false;
+  }
+}
+
+function hasAddress(value: unknown): value is Record<string, unknown> {
+  return (
+    isObject(value) && typeof value.digest === 'string' && typeof value.occurrence === 'string' && isNumber(value.at)
+  );
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,32 @@
+import type { Operator } from '../../../server/front/operator-tokens.ts';
+import type { EngineContext } from '../../../server/pages/server-page.ts';
+import type { Access } from '../access/access.ts';
+import type { DeskLinks } from '../links.ts';
+import type { NotifyFacts } from '../views/present-notify.ts';
+import type { DeskCalls } from '../worker/desk-calls.ts';
+
+/** The `context` of every loader, action and guard of the desk. */
+export interface DeskContext extends EngineContext {
+  readonly access: Access;
+  readonly calls: DeskCalls;
+  readonly facts: DeskFacts;
+}
+
+/** Facts about this server, and its settings that the desk shows. */
+export interface DeskFacts {
+  readonly environment: string;
+  readonly release: string;
+  readonly links: DeskLinks;
+  /** Undefined if there are no notifications. */
+  readonly notify?: NotifyFacts;
+}
+
+/**
+ * Returns the signed-in operator. Call it only after the guard of `root`.
+ *
+ * @throws Error if the guard did not run
+ */
+export function operatorOf({ access }: DeskContext): Operator {
+  if (access.operator) return access.operator;
+  throw new Error('operatorOf() was called for a visitor who is not signed in. Run the guard of `root` first.');
+}

@@ -1,0 +1,143 @@
+import { type Address, parseAddress } from '../../../server/errors/parse-address.ts';
+import {
+  type ActingPage,
+  type ActionArgs,
+  invalid,
+  type LoaderArgs,
+  type LoadingPage,
+  type Refusal,
+} from '../../../server/pages/server-page.ts';
+import { notFound, redirect } from '../../../shared/routing/control-flow.ts';
+import { Day, Hour } from '../../../shared/units.ts';
+import type { Changed, DeskActions } from '../../shared/actions.ts';
+import { IGNORE_CHOICES } from '../../shared/choices.ts';
+import { toIncidentHref, toListHref, USUAL_VIEW } from '../../shared/href.ts';
+import type { IncidentData } from '../../shared/page-data.ts';
+import type { ChangeOutcome, StateChange } from '../store/change-incident.ts';
+import { MAX_NOTE_LENGTH } from '../store/history-table.ts';
+import { type IncidentKey, toKey } from '../store/incident-key.ts';
+import { readIncident } from '../views/read-incident.ts';
+import { toStandingWords } from '../views/standing-words.ts';
+import { type DeskContext, operatorOf } from './context.ts';
+import { findShown } from './find-shown.ts';
+import { readVersion } from './incidents.ts';
+import { readScope } from './read-view.ts';
+import { unlessAway } from './unless-away.ts';
+
+export const incident = {
+  loader: (args) => unlessAway(load(args)),
+
+  version: ({ context }) => unlessAway(readVersion(context)),
+
+  actions: {
+    resolve(args) {
+      const isForNext = args.form.get('when') === 'next';
+      const words = isForNext ? 'Resolved in the next release.' : 'Resolved.';
+      return change(args, { state: 'resolved', in: isForNext ? 'next' : 'now' }, words);
+    },
+
+    ignore(args) {
+      const how = IGNORE_CHOICES.find(([value]) => value === args.form.get('how')) ?? IGNORE_CHOICES[0];
+      return change(args, toIgnored(how[0], Date.now()), `Ignored ${how[1]}.`);
+    },
+
+    reopen: (args) => change(args, { state: 'open' }, 'Reopened.'),
+
+    async addNote(args) {
+      const { form, context } = args;
+      const text = readText(form, 'note');
+      if (text === '') return invalid({ errors: { note: 'Enter a note first.' } });
+      if (text.length > MAX_NOTE_LENGTH) {
+        return invalid({ errors: { note: `Please keep it below ${MAX_NOTE_LENGTH} characters.` } });
+      }
+      const added = await unlessAway(context.calls.addNote(keyOf(args), text, operatorOf(context).name));
+      return added ? { words: 'Note added.' } : notFound();
+    },
+
+    async removeNote({ form, context }) {
+      await unlessAway(context.calls.deleteNote(Number(form.get('id')) || 0, operatorOf(context).name));
+      return { words: 'Note deleted.' }; // even if it was deleted before
+    },
+
+    async removeOccurrence(args) {
+      const { form, url, params, context } = args;
+      const { digest } = toAddress(params);
+      const { occurrence } = parseAddress(digest + readText(form, 'occurrence')) ?? {};
+      if (occurrence === undefined) notFound();
+      await unlessAway(context.calls.deleteOccurrence(keyOf(args), occurrence, operatorOf(context).name));
+      redirect(toIncidentHref(digest, undefined, readScope(url)));
+    },
+
+    async remove(args) {
+      const { name: author } = operatorOf(args.context);
+      await unlessAway(args.context.calls.deleteIncident(keyOf(args), { author }));
+      redirect(toListHref(USUAL_VIEW, { environment: readScope(args.url) }));
+    },
+  },
+} satisfies LoadingPage<'incident', IncidentData, DeskContext> &
+  ActingPage<'incident', DeskActions['incident'], DeskContext>;
+
+async function load({ url, params, context }: LoaderArgs<DeskContext>): Promise<IncidentData> {
+  const { calls, facts } = context;
+  const { links, environment } = facts;
+  const { name, role } = operatorOf(context);
+  const shown = await findShown(toAddress(params), { params, scope: readScope(url), own: environment, calls });
+  const now = Date.now();
+  return {
+    now,
+    operator: { name, canChange: role === 'operator' },
+    scope: shown.found.environment === environment ? '' : shown.found.environment,
+    ...(await readIncident(shown, { calls, links, environment, now })),
+  };
+}
+
+/** Reads the address from both parts of the path, or from the first part only. */
+function toAddress({ digest = '', occurrence = '' }: LoaderArgs['params']): Address {
+  return parseAddress(digest + occurrence) ?? notFound();
+}
+
+/** Returns the key of the page's incident. The URL names the environment if it is not the server's. */
+function keyOf({ url, params, context }: LoaderArgs<DeskContext>): IncidentKey {
+  return toKey(toAddress(params).digest, toEnvironment(url, context));
+}
+
+function toEnvironment(url: URL, { facts }: DeskContext): string {
+  return readScope(url) || facts.environment;
+}
+
+/** Returns an empty text if the form has no such field. */
+function readText(form: FormData, name: string): string {
+  const value = form.get(name);
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+type IgnoreChoice = (typeof IGNORE_CHOICES)[number][0];
+
+const IGNORE_TIMES: Readonly<Partial<Record<IgnoreChoice, number>>> = { '1h': Hour, '24h': Day, '7d': 7 * Day };
+const IGNORE_GROWTH: Readonly<Partial<Record<IgnoreChoice, number>>> = { '10': 10, '100': 100 };
+
+function toIgnored(how: IgnoreChoice, now: number): StateChange {
+  const time = IGNORE_TIMES[how];
+  const growth = IGNORE_GROWTH[how];
+  return {
+    state: 'ignored',
+    ...(time !== undefined && { until: now + time }),
+    ...(growth !== undefined && { growth }),
+  };
+}
+
+/** Applies a change. The later of two changes wins and reports which one it replaced. */
+async function change(args: ActionArgs<DeskContext>, to: StateChange, words: string): Promise<Changed | Refusal> {
+  const { form, context } = args;
+  const author = operatorOf(context).name;
+  const changed = await unlessAway(context.calls.changeState(keyOf(args), to, { author }));
+  if (changed.outcome !== 'changed') notFound();
+  const overtook = toOvertaken(changed, readText(form, 'version'));
+  return { words, ...(overtook !== undefined && { overtook }) };
+}
+
+/** @param seen the version that the form was rendered with; empty if unknown */
+function toOvertaken({ before }: Extract<ChangeOutcome, { outcome: 'changed' }>, seen: string): string | undefined {
+  if (seen === '' || seen === String(before.version)) return undefined;
+  return `it was changed: ${toStandingWords(before)}`;
+}

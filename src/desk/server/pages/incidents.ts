@@ -1,0 +1,134 @@
+import { parseAddress } from '../../../server/errors/parse-address.ts';
+import {
+  type ActingPage,
+  type ActionArgs,
+  invalid,
+  type LoadingPage,
+  type Refusal,
+} from '../../../server/pages/server-page.ts';
+import { redirect } from '../../../shared/routing/control-flow.ts';
+import { Hour } from '../../../shared/units.ts';
+import { toPlural } from '../../../shared/words.ts';
+import type { Changed, DeskActions } from '../../shared/actions.ts';
+import { pickKept, toIncidentHref, toListHref, USUAL_VIEW } from '../../shared/href.ts';
+import type { IncidentsData, ViewShape } from '../../shared/page-data.ts';
+import type { StateChange } from '../store/change-incident.ts';
+import { isCursor } from '../store/cursor.ts';
+import { type IncidentKey, toKey } from '../store/incident-key.ts';
+import type { ListedIncident } from '../store/list-incidents.ts';
+import { presentIncidentRow } from '../views/present-incident-row.ts';
+import type { DeskCalls } from '../worker/desk-calls.ts';
+import { type DeskContext, operatorOf } from './context.ts';
+import { ORDERS, readScope, readView, toFilter } from './read-view.ts';
+import { unlessAway } from './unless-away.ts';
+
+/** Incidents on a page (a count). */
+const ROWS = 50;
+/** The most incidents that one form changes (a count): all on a page. */
+const MAX_TICKED = ROWS;
+/** The most choices of a filter (a count). */
+const MAX_CHOICES = 100;
+
+export const incidents = {
+  loader: ({ url, context }) => unlessAway(load(url.searchParams, context)),
+
+  version: ({ context }) => unlessAway(readVersion(context)),
+
+  actions: {
+    resolve: (args) => changeTicked(args, { state: 'resolved', in: 'now' }, 'resolved'),
+    ignore: (args) => changeTicked(args, { state: 'ignored' }, 'ignored'),
+    reopen: (args) => changeTicked(args, { state: 'open' }, 'reopened'),
+  },
+} satisfies LoadingPage<'incidents', IncidentsData, DeskContext> &
+  ActingPage<'incidents', DeskActions['incidents'], DeskContext>;
+
+/**
+ * Returns a version that changes with everything stored, with the operator, and each hour, because the charts move on.
+ */
+export async function readVersion(context: DeskContext): Promise<string> {
+  const { name, role } = operatorOf(context);
+  return [await context.calls.readChanges(), Math.floor(Date.now() / Hour), role, name].join(' ');
+}
+
+async function load(search: URLSearchParams, context: DeskContext): Promise<IncidentsData> {
+  const now = Date.now();
+  const view = readView(search);
+  if (view.search !== '') await goStraight(view.search, context);
+  const order = ORDERS[view.sort];
+  const asked = search.get('after') ?? '';
+  const cursor = isCursor(asked, order) ? asked : undefined;
+  const filter = toFilter(view, { now, environment: context.facts.environment });
+  const [page, totals, builds] = await Promise.all([
+    context.calls.listIncidents({ ...filter, order, limit: ROWS, ...(cursor !== undefined && { cursor }) }),
+    context.calls.countStates(filter),
+    context.calls.listDeployments(filter.environment),
+  ]);
+  const { name, role } = operatorOf(context);
+  return {
+    now,
+    operator: { name, canChange: role === 'operator' },
+    view,
+    rows: page.incidents.map((incident) => presentIncidentRow(incident, view.span)),
+    totals,
+    choices: toChoices(
+      page.incidents,
+      builds.map(({ release }) => release),
+    ),
+    ...(page.next !== undefined && { next: page.next }),
+    ...(cursor !== undefined && { cursor }),
+    isNew: isUnfiltered(view) && Object.values(totals).every((count) => count === 0),
+  };
+}
+
+/** Redirects a search for a digest, an address, a request id or a trace id to its incident. */
+async function goStraight(text: string, { calls, facts }: DeskContext): Promise<void> {
+  const found = await calls.resolveQuery(text);
+  if (!found) return;
+  const { digest, environment, occurrence } = found;
+  redirect(toIncidentHref(digest, occurrence, environment === facts.environment ? '' : environment));
+}
+
+/** Collects choices from the shown incidents and the started releases, because a query for all values would be slow. */
+function toChoices(shown: readonly ListedIncident[], releases: readonly string[]): IncidentsData['choices'] {
+  return {
+    routes: unique(shown.flatMap(({ route }) => route ?? [])).sort(),
+    releases: unique([...releases.toReversed(), ...shown.map(({ lastRelease }) => lastRelease)]),
+  };
+}
+
+function unique(values: readonly string[]): string[] {
+  return [...new Set(values)].filter((value) => value !== '').slice(0, MAX_CHOICES);
+}
+
+function isUnfiltered(view: ViewShape): boolean {
+  return toListHref({ ...view, ...pickKept(USUAL_VIEW) }) === toListHref(USUAL_VIEW);
+}
+
+async function changeTicked(
+  { form, url, context }: ActionArgs<DeskContext>,
+  to: StateChange,
+  done: string,
+): Promise<Changed | Refusal> {
+  const ticked = form
+    .getAll('digest')
+    .flatMap((value) => (typeof value === 'string' ? (parseAddress(value) ?? []) : []));
+  if (ticked.length === 0) return invalid({ errors: { '': 'Select an incident first.' } });
+  const author = operatorOf(context).name;
+  const environment = readScope(url) || context.facts.environment;
+  const keys = [...new Set(ticked.map(({ digest }) => toKey(digest, environment)))];
+  return unlessAway(changeAll(keys, to, done, { author, calls: context.calls }));
+}
+
+/** Changes each incident separately: one that was deleted in the meantime does not stop the others. */
+async function changeAll(
+  keys: readonly IncidentKey[],
+  to: StateChange,
+  done: string,
+  { author, calls }: { readonly author: string; readonly calls: DeskCalls },
+): Promise<Changed> {
+  const outcomes = await Promise.all(keys.slice(0, MAX_TICKED).map((key) => calls.changeState(key, to, { author })));
+  const changed = outcomes.filter(({ outcome }) => outcome === 'changed').length;
+  const gone = outcomes.length - changed;
+  const rest = gone > 0 ? ` ${toPlural(gone, 'was', 'were')} already deleted.` : '';
+  return { words: `${toPlural(changed, 'incident')} ${done}.${rest}` };
+}

@@ -1,0 +1,110 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Request, RequestHandler, Response } from 'express';
+import { API_POLICY } from '../../../server/errors/problem.ts';
+import { refuse } from '../../../server/errors/refuse.ts';
+import { isOfThisSite } from '../../../server/front/cross-site.ts';
+import { onClose } from '../../../server/request/on-close.ts';
+import type { Origins } from '../../../server/request/origins.ts';
+import { requestInfo } from '../../../server/request/request-info.ts';
+import { LIVE_EVENT, LIVE_PATH } from '../../shared/live.ts';
+import type { ReadAccess } from '../access/access.ts';
+import { LIVE_PING_INTERVAL, LIVE_POLL_INTERVAL, MAX_LIVE_STREAMS } from '../limits.ts';
+
+export interface Live {
+  /** Answers `GET /desk/live` and passes other requests on. */
+  readonly step: RequestHandler;
+  /** Ends all streams, for a drain. Browsers reconnect, to another replica or to the next process. */
+  endAll(): void;
+}
+
+interface LiveOptions {
+  /** Returns a number that grows with each change, over all replicas. */
+  readonly readChanges: () => Promise<number>;
+  readonly readAccess: ReadAccess;
+  readonly origins: Origins;
+  /** Milliseconds, for tests. */
+  readonly pingInterval?: number;
+}
+
+const EVENT = `event: ${LIVE_EVENT}\ndata:\n\n`;
+const PING = ': ping\n\n';
+
+/**
+ * Tells open pages of the desk that something changed, without details. The pages then load their data as usual. A
+ * stream needs a signed-in user, is checked with each ping, and ends when the user is no longer signed in.
+ */
+export function createLive({ readChanges, readAccess, origins, pingInterval = LIVE_PING_INTERVAL }: LiveOptions): Live {
+  const streams = new Set<ServerResponse>();
+  let isEnding = false;
+  let known: number | undefined;
+  let _polling: NodeJS.Timeout | undefined;
+
+  /** Polls only while a page is open. However much changes, each page gets one event per interval. */
+  async function poll(): Promise<void> {
+    // An unavailable store counts as unchanged. What the journal holds becomes a change when the store is back.
+    const changes = await readChanges().catch(() => known);
+    if (known !== undefined && changes !== known) for (const stream of streams) send(stream, EVENT);
+    known = changes;
+    _polling = streams.size > 0 ? setTimeout(() => void poll(), LIVE_POLL_INTERVAL).unref() : undefined;
+  }
+
+  async function answer(req: Request, res: Response): Promise<void> {
+    if (!isOfThisSite(req, origins)) return refuse(req, res, 403, 'This request comes from another site.');
+    const access = await readAccess(req, res);
+    if (res.closed) return;
+    if (access.isAway) return refuse(req, res, 503, 'The desk’s store is unavailable at the moment.');
+    if (!access.operator) return refuse(req, res, 401, 'Sign in to the desk first.');
+    if (isEnding) return refuse(req, res, 503, 'This server is about to stop. Try again in a few seconds.');
+    if (streams.size >= MAX_LIVE_STREAMS) return refuse(req, res, 503, 'Too many pages of the desk are open.');
+    open(req, res);
+  }
+
+  function open(req: Request, res: Response): void {
+    const info = requestInfo(req);
+    info.isStream = true;
+    info.route = info.path;
+    res.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
+    // Neither caching, nor compression or buffering by a proxy, which would delay events.
+    res.setHeader('Cache-Control', 'no-store, no-transform');
+    res.setHeader('X-Accel-Buffering', 'no');
+    res.setHeader('Content-Security-Policy', API_POLICY);
+    if (req.method === 'HEAD') return void res.end();
+    streams.add(res);
+    _polling ??= setTimeout(() => void poll(), 0).unref();
+    const pings = setInterval(() => void ping(), pingInterval).unref();
+    onClose(res, () => {
+      clearInterval(pings);
+      streams.delete(res);
+    });
+    res.write(EVENT);
+
+    async function ping(): Promise<void> {
+      if (await isSignedIn(req, res)) send(res, PING);
+      else res.end();
+    }
+  }
+
+  /** A stream stays open while the store is unavailable. */
+  async function isSignedIn(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
+    const { operator, isAway } = await readAccess(req, res);
+    return isAway || operator !== undefined;
+  }
+
+  return {
+    async step(req, res, next) {
+      const isAsked = requestInfo(req).path === LIVE_PATH && (req.method === 'GET' || req.method === 'HEAD');
+      if (isAsked) await answer(req, res);
+      else next();
+    },
+    endAll() {
+      isEnding = true;
+      for (const res of streams) res.end();
+    },
+  };
+}
+
+/** A client that does not read loses its stream: it gets an event when it connects again. */
+function send(res: ServerResponse, text: string): void {
+  if (res.writableLength > 0) res.destroy();
+  else if (!res.writableEnded) res.write(text);
+}

@@ -1,0 +1,56 @@
+import { type ActingPage, invalid, type LoadingPage } from '../../../server/pages/server-page.ts';
+import type { DeskActions } from '../../shared/actions.ts';
+import type { NotificationShape, NotificationsData } from '../../shared/page-data.ts';
+import { EVENT_LABELS } from '../notifications/message.ts';
+import { splitKey } from '../store/incident-key.ts';
+import type { NotificationRecord } from '../store/notification-table.ts';
+import { presentTitle } from '../views/present-title.ts';
+import { type DeskContext, operatorOf } from './context.ts';
+import { unlessAway } from './unless-away.ts';
+
+/** The most notifications shown of each kind (a count). */
+const SHOWN = 50;
+
+export const notifications = {
+  loader: ({ context }) => unlessAway(load(context)),
+
+  actions: {
+    async test({ context }) {
+      if ((context.facts.notify?.targets ?? []).length === 0) {
+        return invalid({ errors: { '': 'No notification targets are configured. Set WEBHOOK_URL or MAIL_TO.' } });
+      }
+      return { results: [...(await unlessAway(context.calls.sendTestNotifications()))] };
+    },
+  },
+} satisfies LoadingPage<'notifications', NotificationsData, DeskContext> &
+  ActingPage<'notifications', DeskActions['notifications'], DeskContext>;
+
+async function load(context: DeskContext): Promise<NotificationsData> {
+  const { name, role } = operatorOf(context);
+  const { waiting, done } = await context.calls.listNotifications(SHOWN);
+  return {
+    now: Date.now(),
+    operator: { name, canChange: role === 'operator' },
+    environment: context.facts.environment,
+    targets: context.facts.notify?.targets ?? [],
+    settings: context.facts.notify?.settings ?? [],
+    waiting: waiting.map(presentNotification),
+    done: done.map(presentNotification),
+  };
+}
+
+function presentNotification(notification: NotificationRecord): NotificationShape {
+  const { id, event, key, title, kind, state, createdAt, triedAt, dueAt, attempts, result, targetName } = notification;
+  return {
+    id,
+    label: EVENT_LABELS[event],
+    ...(key !== undefined && splitKey(key)),
+    ...(title !== undefined && kind && { title: presentTitle({ kind, title }) }),
+    state,
+    at: triedAt ?? createdAt,
+    ...(state === 'waiting' && { dueAt }),
+    tries: attempts,
+    outcome: result,
+    target: targetName,
+  };
+}

@@ -1,0 +1,54 @@
+import { dropKept, shareRevalidations } from '../../server/pages/revalidate.ts';
+import { LIVE_POLL_INTERVAL } from './limits.ts';
+import type { DeskCalls } from './worker/desk-calls.ts';
+
+interface SharedRevalidations {
+  readonly calls: Pick<DeskCalls, 'listRevalidations'>;
+  /** Stores a page durably. @returns false if that failed */
+  readonly store: (path: string) => boolean;
+  readonly log: { warn(fields: object, message: string): void };
+  /** Milliseconds. */
+  readonly interval?: number;
+}
+
+/**
+ * Brings `revalidate()` to the other replicas that use the same store, and theirs to this process. While the store is
+ * unavailable, they wait in the journal.
+ *
+ * @returns a function that ends it
+ */
+export function startRevalidations(options: SharedRevalidations): () => void {
+  const { calls, store, log, interval = LIVE_POLL_INTERVAL } = options;
+  const known = new Map<string, number>();
+  let since = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+
+  async function look(): Promise<void> {
+    const { now, found } = await calls.listRevalidations(since);
+    if (isOver) return;
+    since = now;
+    for (const { path, at } of found) {
+      if (known.get(path) !== at) dropKept(path);
+    }
+    known.clear();
+    for (const { path, at } of found) known.set(path, at);
+  }
+
+  async function repeat(): Promise<void> {
+    await look().catch(() => {}); // the desk logs that its store is unavailable
+    if (!isOver) timer = setTimeout(() => void repeat(), interval).unref();
+  }
+
+  shareRevalidations((path) => {
+    if (!store(path)) {
+      log.warn({ path }, 'Other replicas were not told to render this page again. They do it within 300 s.');
+    }
+  });
+  void repeat();
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+    shareRevalidations(undefined);
+  };
+}

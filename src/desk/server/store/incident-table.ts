@@ -1,0 +1,154 @@
+import type { FailureKind, FrameLocation } from '../../../server/errors/failure.ts';
+import { Hour } from '../../../shared/units.ts';
+import type { IncidentKey } from './incident-key.ts';
+import type { Incident, IncidentHour, IncidentRelease, StoredFailure } from './records.ts';
+import { placeholders, readShapes, type Sql, type SqlValue, toColumn, toOptionalColumn } from './sql.ts';
+import type { StoreContext } from './store-context.ts';
+
+/** The facts of an incident, from its first full record. */
+export interface IncidentFacts {
+  /** 0 until there is a full record. */
+  readonly rule: number;
+  readonly kind: FailureKind;
+  readonly title: string;
+  readonly class: string;
+  readonly message: string;
+  readonly location: FrameLocation | undefined;
+  readonly route: string | undefined;
+  readonly weak: boolean;
+}
+
+export function readFacts(failure: StoredFailure): IncidentFacts {
+  const [outermost] = failure.errors;
+  return {
+    rule: failure.rule,
+    kind: failure.kind,
+    title: failure.title,
+    class: outermost?.class ?? '',
+    message: outermost?.message ?? '',
+    location: failure.site,
+    route: failure.route,
+    weak: failure.weak === true,
+  };
+}
+
+/** Columns of `desk_incidents` that are filled from a full record. */
+export const FACT_COLUMNS = [
+  ...(['rule', 'kind', 'title', 'class', 'message', 'location_path', 'location_function', 'location_detail'] as const),
+  ...(['route', 'weak'] as const),
+];
+
+export function toFactColumns(facts: IncidentFacts): Record<(typeof FACT_COLUMNS)[number], SqlValue> {
+  const { rule, kind, location } = facts;
+  return {
+    rule,
+    kind,
+    title: toColumn(facts.title),
+    class: toColumn(facts.class),
+    message: toColumn(facts.message),
+    location_path: toOptionalColumn(location?.path),
+    location_function: toOptionalColumn(location?.function),
+    location_detail: toOptionalColumn(location?.detail),
+    route: toOptionalColumn(facts.route),
+    weak: facts.weak ? 1 : 0,
+  };
+}
+
+interface IncidentRow extends Omit<Incident, 'location' | 'weak' | 'regressed' | 'counts'> {
+  readonly locationPath?: string;
+  readonly locationFunction?: string;
+  readonly locationDetail?: string;
+  readonly weak: number;
+  readonly server: number;
+  readonly browser: number;
+  readonly regressedAt?: number;
+  readonly regressedRelease?: string;
+}
+
+const COLUMNS = `key, digest, environment, rule, kind, title, class, message, location_path AS "locationPath",
+  location_function AS "locationFunction", location_detail AS "locationDetail", location_line AS "locationLine",
+  route, weak, state, version, NULLIF(state_at, 0) AS "stateAt", state_by AS "stateBy", resolved_in AS "resolvedIn",
+  ignored_until AS "ignoredUntil", ignored_growth AS "ignoredGrowth", regressed_at AS "regressedAt",
+  regressed_release AS "regressedRelease", first_side AS "firstSide", first_at AS "firstAt", last_at AS "lastAt",
+  first_release AS "firstRelease", first_build AS "firstBuild", last_release AS "lastRelease", last_build AS "lastBuild",
+  server_count AS server, browser_count AS browser, visitors`;
+
+export async function readIncident(sql: Sql, key: IncidentKey): Promise<Incident | undefined> {
+  return (await readIncidents(sql, [key]))[0];
+}
+
+/** Returns incidents in the given order. Unknown keys are left out. */
+export async function readIncidents(sql: Sql, keys: readonly IncidentKey[]): Promise<Incident[]> {
+  if (keys.length === 0) return [];
+  const rows = await readShapes<IncidentRow>(
+    sql,
+    `SELECT ${COLUMNS} FROM desk_incidents WHERE key IN (${placeholders(keys)})`,
+    keys,
+  );
+  const byKey = new Map(rows.map((row) => [row.key, row]));
+  return keys.flatMap((key) => {
+    const row = byKey.get(key);
+    return row ? [toIncident(row)] : [];
+  });
+}
+
+/** Reads an incident, and locks it until the transaction ends. */
+export async function lockIncident(sql: Sql, key: IncidentKey): Promise<Incident | undefined> {
+  await sql.all(`SELECT 1 AS one FROM desk_incidents WHERE key = ? ${sql.dialect.forUpdate}`, [key]);
+  return readIncident(sql, key);
+}
+
+function toIncident(row: IncidentRow): Incident {
+  const { locationPath, locationFunction = '', locationDetail = '', weak, server, browser, ...more } = row;
+  const { regressedAt, regressedRelease = '', ...facts } = more;
+  return {
+    ...facts,
+    ...(locationPath !== undefined && {
+      location: { path: locationPath, function: locationFunction, detail: locationDetail },
+    }),
+    weak: weak === 1,
+    ...(regressedAt !== undefined && { regressed: { at: regressedAt, release: regressedRelease } }),
+    counts: { server, browser },
+  };
+}
+
+/** Returns the start of the hour (ms since 1970). */
+export function toHour(at: number): number {
+  return Math.floor(at / Hour) * Hour;
+}
+
+/** Reads what belongs to one incident. */
+export function createIncidentTable({ reader }: StoreContext) {
+  /** Returns the time of the latest regression in each release. */
+  async function listRegressions(key: IncidentKey): Promise<ReadonlyMap<string, number>> {
+    const rows = await reader.all<{ at: number; detail: string }>(
+      "SELECT at, detail FROM desk_changes WHERE key = ? AND action = 'regressed' ORDER BY at",
+      [key],
+    );
+    // Written by `settle-states.ts`.
+    return new Map(rows.map(({ at, detail }) => [(JSON.parse(detail) as { release: string }).release, at]));
+  }
+
+  return {
+    /** Lists the hours in which an incident happened, the earliest first. */
+    listHours: (key: IncidentKey): Promise<IncidentHour[]> =>
+      reader.all<IncidentHour>(
+        'SELECT hour AS at, server_count AS server, browser_count AS browser, stored FROM desk_hours WHERE key = ? ORDER BY hour',
+        [key],
+      ),
+
+    /** Lists the releases in which an incident happened, ordered by its first occurrence in each. */
+    async listReleases(key: IncidentKey): Promise<IncidentRelease[]> {
+      const rows = await reader.all<Omit<IncidentRelease, 'regressedAt'>>(
+        `SELECT release, build, first_at AS "firstAt", last_at AS "lastAt", count FROM desk_releases
+          WHERE key = ? ORDER BY first_at`,
+        [key],
+      );
+      const regressions = await listRegressions(key);
+      return rows.map((row) => {
+        const regressedAt = regressions.get(row.release);
+        return { ...row, ...(regressedAt !== undefined && { regressedAt }) };
+      });
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import type { InFlightRequest } from '../../../server/connection/in-flight.ts';
+import type { ProcessRecord } from './records.ts';
+import { readShapes, type Sql } from './sql.ts';
+import type { StoreContext } from './store-context.ts';
+
+export interface ProcessStart {
+  readonly id: string;
+  readonly build: string;
+  readonly release: string;
+  readonly environment: string;
+  readonly startedAt: number;
+}
+
+/** The state of a process, which its main thread sends once a second. */
+export interface Heartbeat {
+  readonly inFlight: readonly InFlightRequest[];
+  /** Resident memory (bytes). */
+  readonly memory: number;
+}
+
+/** The record of a dead process. */
+export interface DeadProcess extends ProcessRecord, Heartbeat {
+  readonly environment: string;
+  /** How long its main thread had been blocked at the last heartbeat (ms). */
+  readonly blockedMs: number;
+}
+
+const COLUMNS =
+  'id, build, release, started_at AS "startedAt", beat_at AS "beatAt", ended_at AS "endedAt", ended, memory';
+
+export function createProcessTable({ driver }: StoreContext) {
+  return {
+    /** Stores a heartbeat. A process that was recorded as dead is alive again: it had only lost the store. */
+    async storeHeartbeat(start: ProcessStart, { inFlight, memory }: Heartbeat, blockedMs: number): Promise<void> {
+      await driver.run(
+        `INSERT INTO desk_processes (id, build, release, environment, started_at, memory, in_flight, blocked_ms, beat_at)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${driver.dialect.now})
+          ON CONFLICT (id) DO UPDATE SET memory = excluded.memory, in_flight = excluded.in_flight,
+            blocked_ms = excluded.blocked_ms, beat_at = excluded.beat_at, ended = NULL, ended_at = NULL`,
+        [
+          ...[start.id, start.build, start.release, start.environment, start.startedAt],
+          ...[memory, JSON.stringify(inFlight), Math.round(blockedMs)],
+        ],
+      );
+    },
+
+    /** Records a process that left a journal but never reached the store. */
+    async storeUnknown({ id, build, release, environment, startedAt }: ProcessStart): Promise<void> {
+      await driver.run(
+        `INSERT INTO desk_processes (id, build, release, environment, started_at, memory, in_flight, blocked_ms, beat_at)
+          VALUES (?, ?, ?, ?, ?, 0, '[]', 0, ?) ON CONFLICT (id) DO NOTHING`,
+        [id, build, release, environment, startedAt, startedAt],
+      );
+    },
+
+    async storeEnd(id: string): Promise<void> {
+      await driver.run(
+        `UPDATE desk_processes SET ended = 'clean', ended_at = ${driver.dialect.now}, in_flight = '[]' WHERE id = ?`,
+        [id],
+      );
+    },
+
+    /** Lists processes that did not record their end, and sent no heartbeat for this long (ms). */
+    async listSilent(forMs: number): Promise<string[]> {
+      const rows = await driver.all<{ id: string }>(
+        `SELECT id FROM desk_processes WHERE ended IS NULL AND beat_at <= ${driver.dialect.now} - ? ORDER BY id`,
+        [forMs],
+      );
+      return rows.map(({ id }) => id);
+    },
+
+    /** @returns undefined if the process has ended or is unknown */
+    async readUnended(id: string): Promise<DeadProcess | undefined> {
+      const [row] = await readShapes<Omit<DeadProcess, 'inFlight'> & { inFlight: string }>(
+        driver,
+        `SELECT ${COLUMNS}, environment, in_flight AS "inFlight", blocked_ms AS "blockedMs" FROM desk_processes
+          WHERE id = ? AND ended IS NULL`,
+        [id],
+      );
+      return row && { ...row, inFlight: JSON.parse(row.inFlight) as readonly InFlightRequest[] }; // from `storeHeartbeat`
+    },
+
+    /** Returns the environment of a process, or undefined if it is unknown. */
+    async readEnvironment(id: string): Promise<string | undefined> {
+      const [row] = await driver.all<{ environment: string }>('SELECT environment FROM desk_processes WHERE id = ?', [
+        id,
+      ]);
+      return row?.environment;
+    },
+  };
+}
+
+/** Records that a process died. @returns false if it has ended, or another process recorded its death */
+export async function claimDead(sql: Sql, id: string): Promise<boolean> {
+  const claimed = await sql.run(
+    // The incident has the requests in flight.
+    "UPDATE desk_processes SET ended = 'unclean', ended_at = beat_at, in_flight = '[]' WHERE id = ? AND ended IS NULL",
+    [id],
+  );
+  return claimed > 0;
+}

@@ -1,0 +1,67 @@
+import { NO_DAY, type Salt, toVisitorHash } from '../../../server/reports/visitors.ts';
+import { Day } from '../../../shared/units.ts';
+import { deleteAliasesOf } from './alias-table.ts';
+import type { IncidentKey } from './incident-key.ts';
+import { lockIncident } from './incident-table.ts';
+import { deleteOccurrences } from './occurrence-table.ts';
+import { inParts, noteChange, type Sql } from './sql.ts';
+import type { StoreContext } from './store-context.ts';
+
+export function createVisitorTable({ driver, reader }: StoreContext) {
+  /** Deletes the occurrences of a visitor. Each incident has its own transaction, so that other writers wait less. */
+  async function deleteVisitor(visitor: string): Promise<number> {
+    const rows = await driver.all<{ key: IncidentKey; occurrence: string }>(
+      'SELECT key, occurrence FROM desk_occurrences WHERE visitor = ? ORDER BY key',
+      [visitor],
+    );
+    for (const [key, group] of Map.groupBy(rows, (row) => row.key)) {
+      for (const part of inParts(group.map(({ occurrence }) => occurrence))) {
+        await driver.transaction(async (sql) => {
+          await lockIncident(sql, key);
+          await deleteAliasesOf(sql, key, part);
+          await deleteOccurrences(sql, key, part);
+          await noteChange(sql);
+        });
+      }
+    }
+    return rows.length;
+  }
+
+  return {
+    /**
+     * Returns the salts that all replicas use for these days. A salt makes it possible to find the visitor behind a hash by
+     * trial, so the salts of past days are deleted.
+     */
+    async readSalts(offers: readonly Salt[]): Promise<Salt[]> {
+      await dropOldSalts(driver);
+      for (const { day, salt } of offers) {
+        await driver.run('INSERT INTO desk_salts (day, salt) VALUES (?, ?) ON CONFLICT DO NOTHING', [day, salt]);
+      }
+      return driver.all<Salt>('SELECT day, salt FROM desk_salts');
+    },
+
+    /**
+     * Deletes a visitor's occurrences, and rebuilds the texts of their incidents. Counts stay. If the deletion is
+     * interrupted, or entries of the visitor were still in a journal, repeat it.
+     *
+     * @param visitor the hash that the desk shows, or the product's own id
+     * @returns the number of occurrences
+     */
+    async forgetVisitor(visitor: string): Promise<number> {
+      const [own] = await reader.all<Salt>('SELECT day, salt FROM desk_salts WHERE day = ?', [NO_DAY]);
+      let deleted = 0;
+      for (const hash of [visitor, ...(own ? [toVisitorHash(own.salt, visitor)] : [])])
+        deleted += await deleteVisitor(hash);
+      await driver.overwriteDeleted();
+      return deleted;
+    },
+  };
+}
+
+export async function dropOldSalts(sql: Sql): Promise<void> {
+  // A replica with a wrong clock can have asked for a day far in the future.
+  await sql.run(
+    `DELETE FROM desk_salts WHERE day <> ${NO_DAY}
+      AND (day < ${sql.dialect.now} / ${Day} - 1 OR day > ${sql.dialect.now} / ${Day} + 1)`,
+  );
+}

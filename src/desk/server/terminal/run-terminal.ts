@@ -1,0 +1,294 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { SETTINGS } from '../../../server/config.ts';
+import { parseAddress } from '../../../server/errors/parse-address.ts';
+import { NO_DAY, toVisitorHash } from '../../../server/reports/visitors.ts';
+import { toSender } from '../../../server/request/to-sender.ts';
+import { ConfigError, type Environment, readSettings } from '../../../server/settings.ts';
+import { toPlural } from '../../../shared/words.ts';
+import { STATE_WORDS } from '../../shared/words.ts';
+import type { DeskLog } from '../desk-log.ts';
+import { chooseShown } from '../pages/find-shown.ts';
+import { readView, toFilter } from '../pages/read-view.ts';
+import { openPostgres } from '../store/postgres.ts';
+import { StoreError } from '../store/sql.ts';
+import { openMadeSqlite } from '../store/sqlite.ts';
+import { openMadeStore, type Store } from '../store/store.ts';
+import { toClean, toCleanJson } from '../views/clean-text.ts';
+import { toIncidentMarkdown, toListMarkdown } from '../views/incident-markdown.ts';
+import { presentIncidentRow } from '../views/present-incident-row.ts';
+import { NO_TEST, presentTest } from '../views/present-test.ts';
+import { readIncident, type StoryCalls } from '../views/read-incident.ts';
+import { toDeletedWords } from '../views/standing-words.ts';
+import { writeBackup } from './backup.ts';
+import { makeSignInLink } from './sign-in-link.ts';
+import { TerminalError, UsageError } from './terminal-error.ts';
+
+const HELP = `Reads the desk's store directly, whether a server runs or not. It uses the server's settings, such as DATA_DIR.
+
+  list [--state open|resolved|ignored|all] [--search <words>] [--environment <name>] [--limit <number>]
+                     lists incidents
+  <address>          shows an incident: 7K3QM2XA, 7K3QM2XA-9F4W0R6B, a request id or a trace id
+  <address> --test   writes a test that fails in the same way to tests/product/failures
+  link [<name>]      prints a sign-in link for the desk: it works once, within 15 minutes
+  backup <file>      copies a SQLite store to a file
+  forget <visitor>   deletes a visitor's failures: an address of one, an IP address, or a visitor id. Counts stay
+
+  --json             prints JSON instead of Markdown
+`;
+
+const OPTIONS = {
+  state: { type: 'string' },
+  search: { type: 'string' },
+  environment: { type: 'string' },
+  limit: { type: 'string' },
+  json: { type: 'boolean' },
+  test: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
+
+/** The most incidents that are listed (counts). */
+const USUAL_LIMIT = 20;
+const MAX_LIMIT = 200;
+
+interface TerminalOptions {
+  /** The arguments after the name of the command. */
+  readonly args: readonly string[];
+  readonly env: Environment;
+  readonly out: NodeJS.WritableStream;
+  readonly err: NodeJS.WritableStream;
+  /** The folder of the project, for tests. */
+  readonly root: string;
+}
+
+interface Desk {
+  readonly values: Values;
+  readonly store: Store;
+  readonly settings: ReturnType<typeof readTerminalSettings>;
+  readonly env: Environment;
+  readonly root: string;
+  readonly log: DeskLog;
+  /** Writes a result to standard output. */
+  readonly print: (text: string) => void;
+  /** Writes a sentence to standard error. */
+  readonly tell: (text: string) => void;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+type Command = (desk: Desk, rest: readonly string[]) => Promise<void>;
+
+const COMMANDS: Readonly<Record<string, Command>> = { list, link, backup, forget };
+
+/** @returns the exit code: 0, 1 if the command fails or finds nothing, 2 for wrong usage */
+export async function runTerminal({ args, env, out, err, root }: TerminalOptions): Promise<number> {
+  const tell = (text: string) => void err.write(`${toClean(text)}\n`);
+  const print = (text: string) => void out.write(text);
+  try {
+    const { values, positionals } = parse(args);
+    const [name = 'list', ...rest] = positionals;
+    if (values.help || name === 'help') {
+      print(HELP);
+      return 0;
+    }
+    const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+    const settings = readTerminalSettings(env);
+    const log = toLog(tell);
+    const store = await openTerminalStore(settings);
+    try {
+      const desk: Desk = { values, store, settings, env, root, log, print, tell, now: Date.now() };
+      await (command ? command(desk, rest) : show(desk, positionals));
+    } finally {
+      await store.close();
+    }
+    return 0;
+  } catch (error) {
+    const isExpected = [UsageError, TerminalError, ConfigError, StoreError].some((kind) => error instanceof kind);
+    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    tell(isExpected ? (error as Error).message : `The command failed: ${stack}`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+/** @throws UsageError */
+function parse(args: readonly string[]): { readonly values: Values; readonly positionals: readonly string[] } {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\n\n${HELP}`);
+  }
+}
+
+/** The server's settings that the command needs. The others can be invalid, which may be why it is needed. */
+function readTerminalSettings(env: Environment) {
+  const { DATA_DIR, DESK_DATABASE_URL, SENTRY_ENVIRONMENT, SOURCE_LINK, TRACE_LINK } = SETTINGS;
+  const values = readSettings({ DATA_DIR, DESK_DATABASE_URL, SENTRY_ENVIRONMENT, SOURCE_LINK, TRACE_LINK }, env);
+  return {
+    dataDir: resolve(values.DATA_DIR),
+    databaseUrl: values.DESK_DATABASE_URL || undefined,
+    environment: values.SENTRY_ENVIRONMENT,
+    links: { source: values.SOURCE_LINK, trace: values.TRACE_LINK },
+  };
+}
+
+/**
+ * Opens the store that a server has created, even while that server runs.
+ *
+ * @throws TerminalError if there is no store
+ * @throws StoreAwayError if the store cannot be used
+ */
+async function openTerminalStore(settings: ReturnType<typeof readTerminalSettings>): Promise<Store> {
+  const { dataDir, databaseUrl, environment } = settings;
+  const path = join(dataDir, 'desk.sqlite');
+  if (databaseUrl === undefined && !existsSync(path)) {
+    throw new TerminalError(
+      `There is no desk in ${dataDir} (DATA_DIR) yet. The server creates it when it first starts. Start the server once, or set DATA_DIR to the server's value. With PostgreSQL, set DESK_DATABASE_URL.`,
+    );
+  }
+  const driver = databaseUrl === undefined ? openMadeSqlite(path) : openPostgres(databaseUrl);
+  const store = await openMadeStore(driver, { environment });
+  if (store) return store;
+  await driver.close();
+  throw new TerminalError(
+    'The database has no desk yet. The server creates it when it first starts. Start the server once, or check that this is the right database.',
+  );
+}
+
+/** Logs warnings and errors. Routine messages are dropped. */
+function toLog(tell: (text: string) => void): DeskLog {
+  const warn = (_fields: object, message: string) => tell(message);
+  return { info: () => undefined, warn, error: warn };
+}
+
+async function list({ values, store, settings, print, now }: Desk): Promise<void> {
+  const { state = 'open', search = '', environment = '', limit = String(USUAL_LIMIT) } = values;
+  if (state !== 'all' && !Object.hasOwn(STATE_WORDS, state)) {
+    throw new UsageError(`--state must be open, resolved, ignored or all, not ${state}.`);
+  }
+  if (!/^[1-9]\d*$/.test(limit)) throw new UsageError(`--limit must be a number from 1 to ${MAX_LIMIT}, not ${limit}.`);
+  const view = readView(new URLSearchParams({ state, search, environment }));
+  const filter = toFilter(view, { now, environment: settings.environment });
+  const [page, totals] = await Promise.all([
+    store.listIncidents({ ...filter, order: 'lastSeen', limit: Math.min(Number(limit), MAX_LIMIT) }),
+    store.countStates(filter),
+  ]);
+  const rows = page.incidents.map((incident) => presentIncidentRow(incident, view.span));
+  if (values.json) return print(`${toCleanJson({ now, environment: filter.environment, totals, incidents: rows })}\n`);
+  const total = view.state === 'all' ? totals.open + totals.resolved + totals.ignored : totals[view.state];
+  const which = view.state === 'all' ? '' : `${view.state}, `;
+  print(toListMarkdown(rows, { heading: `(${which}${toClean(filter.environment)})`, total, now }));
+}
+
+async function show(desk: Desk, words: readonly string[]): Promise<void> {
+  const { values, store, settings, print, now } = desk;
+  const text = words.join(' ');
+  const calls: StoryCalls = {
+    ...store,
+    find: async (address, environment) => {
+      const parsed = parseAddress(address);
+      return parsed && store.find(parsed, environment);
+    },
+  };
+  const led = await store.resolveQuery(text);
+  const address = led ? [led.digest, ...(led.occurrence === undefined ? [] : [led.occurrence])].join('-') : text;
+  const found = await calls.find(address, values.environment ?? led?.environment);
+  if (!found) {
+    const digest = parseAddress(text)?.digest;
+    const deletion = digest === undefined ? undefined : await store.readDeletion(digest);
+    if (deletion) throw new TerminalError(toDeletedWords(deletion));
+    throw new TerminalError(
+      `Nothing found for "${text}": no stored failure has this digest, address, request id or trace id. To search for words: list --search <words>`,
+    );
+  }
+  const shown = await chooseShown(found, found.occurrence?.occurrence ?? led?.occurrence, calls);
+  if (values.test) return writeTest(desk, shown.shown?.full && presentTest(shown.shown.full));
+  const incident = await readIncident(shown, { calls, links: settings.links, environment: settings.environment, now });
+  print(values.json ? `${toCleanJson(incident)}\n` : toIncidentMarkdown(incident, now));
+}
+
+function writeTest({ root, print, tell }: Desk, test: ReturnType<typeof presentTest>): void {
+  if (!test) throw new TerminalError(NO_TEST);
+  if (!existsSync(join(root, 'tests'))) {
+    throw new TerminalError(
+      `${root} has no folder "tests". Use the command in a clone of your project, or "Copy as test" in the desk.`,
+    );
+  }
+  const path = join(root, test.file);
+  mkdirSync(dirname(path), { recursive: true });
+  if (existsSync(path)) throw new TerminalError(`${test.file} exists already. Delete it to write it again.`);
+  writeFileSync(path, test.text, { flag: 'wx' });
+  print(`${test.file}\n`);
+  for (const words of test.missing) tell(`TODO: ${words}`);
+}
+
+async function link({ store, settings, env, log, print, tell }: Desk, [name]: readonly string[]): Promise<void> {
+  const made = await makeSignInLink({ store, settings, env, name, log });
+  const note = made.role === 'operator' ? '' : ' (read-only)';
+  tell(`Sign-in link for ${made.name}${note}. It works once and expires after 15 minutes.`);
+  if (made.isGuessed) {
+    tell('The link guesses the address of the server. Set PUBLIC_ORIGINS, or HOST and PORT, to what the server has.');
+  }
+  print(`${made.link}\n`);
+}
+
+async function backup({ settings, tell }: Desk, [file]: readonly string[]): Promise<void> {
+  if (file === undefined) throw new UsageError('Name the file: backup <file>.');
+  if (settings.databaseUrl !== undefined) {
+    throw new TerminalError(
+      'DESK_DATABASE_URL names a PostgreSQL database. Back it up with pg_dump. docs/desk.md, "Backups", has the command.',
+    );
+  }
+  writeBackup(settings.dataDir, file);
+  tell(`The backup is ${file}. It contains visitor data, so only you can read it.`);
+}
+
+async function forget({ store, settings, tell }: Desk, [whom]: readonly string[]): Promise<void> {
+  if (!whom?.trim()) throw new UsageError('Name the visitor: forget <address, IP address or visitor id>.');
+  const count = await forgetVisitor(whom, store);
+  if (hasWaiting(join(settings.dataDir, 'journal'))) {
+    tell('Failures that wait in a journal are not deleted. Repeat this when the server has stored them.');
+  }
+  if (count === 0) throw new TerminalError(`No stored failure is from "${whom}".`);
+  tell(`Deleted ${toPlural(count, 'failure')} and the texts that incidents had from them. Counts remain.`);
+  tell(
+    'Not changed: backups, logs, sent notifications and data sent to SENTRY_DSN. Also read the notes on the incidents: a colleague may have mentioned the visitor.',
+  );
+}
+
+/** Reports whether a journal below this folder has entries. The server deletes what is stored. */
+function hasWaiting(folder: string): boolean {
+  if (!existsSync(folder)) return false;
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).some((name) => name.endsWith('.ndjson'));
+}
+
+/**
+ * Deletes the failures of a visitor.
+ *
+ * @param text the address of one of the failures, an IP address, the visitor id that the desk shows, or the id that the
+ *   product's `visitorId` returns. An IP address finds failures of today and yesterday: the salts of other days are gone
+ * @returns the number of deleted failures
+ */
+async function forgetVisitor(text: string, store: Store): Promise<number> {
+  const whom = text.trim();
+  const address = parseAddress(whom);
+  // A visitor id can look like an address.
+  const found = address?.occurrence === undefined ? undefined : await store.find(address);
+  if (found?.occurrence) {
+    const { key, occurrence, visitor } = found.occurrence;
+    if (visitor !== undefined) return store.forgetVisitor(visitor);
+    return (await store.deleteOccurrence(key, occurrence, 'desk')) ? 1 : 0;
+  }
+  const visitors = [whom, ...(isIP(whom) > 0 ? await hashAddress(whom, store) : [])];
+  let count = 0;
+  for (const visitor of visitors) count += await store.forgetVisitor(visitor);
+  return count;
+}
+
+async function hashAddress(ip: string, store: Store): Promise<string[]> {
+  const salts = await store.readSalts([]);
+  return salts.filter(({ day }) => day !== NO_DAY).map(({ salt }) => toVisitorHash(salt, toSender(ip)));
+}

@@ -1,0 +1,65 @@
+import { SETTINGS } from '../../../server/config.ts';
+import { toHttpUrl } from '../../../server/connection/listen.ts';
+import { createOperatorTokens, type OperatorToken } from '../../../server/front/operator-tokens.ts';
+import { type Environment, readSettings } from '../../../server/settings.ts';
+import { TICKET_KEY } from '../../shared/ticket.ts';
+import { listTokens, readKeptToken } from '../access/list-tokens.ts';
+import { makeTicket } from '../access/sign-in.ts';
+import type { DeskLog } from '../desk-log.ts';
+import type { Store } from '../store/store.ts';
+import { TerminalError } from './terminal-error.ts';
+
+interface SignInLink extends Pick<OperatorToken, 'name' | 'role'> {
+  readonly link: string;
+  /** Whether the address is a guess: the server can have another environment than this command. */
+  readonly isGuessed: boolean;
+}
+
+interface LinkOptions {
+  readonly store: Store;
+  readonly settings: { readonly dataDir: string; readonly databaseUrl: string | undefined };
+  readonly env: Environment;
+  /** The name of a token; undefined if there is only one operator. */
+  readonly name: string | undefined;
+  readonly log: DeskLog;
+}
+
+/**
+ * Makes a link that signs in once, with a token that the server knows too.
+ *
+ * @throws TerminalError if there is no such token
+ * @throws ConfigError if a setting is invalid
+ */
+export async function makeSignInLink({ store, settings, env, name, log }: LinkOptions): Promise<SignInLink> {
+  const { OPERATOR_TOKEN, VIEWER_TOKEN, PUBLIC_ORIGINS, HOST, PORT, DESK_PORT } = SETTINGS;
+  const values = readSettings({ OPERATOR_TOKEN, VIEWER_TOKEN, PUBLIC_ORIGINS, HOST, PORT, DESK_PORT }, env);
+  const { dataDir, databaseUrl: deskDatabaseUrl } = settings;
+  if (values.OPERATOR_TOKEN.length === 0 && readKeptToken(dataDir) === undefined) {
+    throw new TerminalError(
+      "No operator token was found. Set OPERATOR_TOKEN to the server's value, or DATA_DIR to the folder with its desk-token file.",
+    );
+  }
+  const { OPERATOR_TOKEN: operatorTokens, VIEWER_TOKEN: viewerTokens } = values;
+  const { tokens } = listTokens({ operatorTokens, viewerTokens, dataDir, deskDatabaseUrl }, log);
+  const token = chooseToken(tokens, name);
+  const ticket = await makeTicket(createOperatorTokens(tokens), store, token.name);
+  const [publicOrigin] = values.DESK_PORT === undefined ? values.PUBLIC_ORIGINS : [];
+  const origin = publicOrigin ?? toHttpUrl(toReachable(values.HOST), values.DESK_PORT ?? values.PORT);
+  const link = `${origin}/desk?${TICKET_KEY}=${ticket}`;
+  return { link, name: token.name, role: token.role, isGuessed: publicOrigin === undefined };
+}
+
+function chooseToken(tokens: readonly OperatorToken[], name: string | undefined): OperatorToken {
+  const operators = tokens.filter(({ role }) => role === 'operator');
+  const chosen = name === undefined ? operators : tokens.filter((token) => token.name === name);
+  const [only] = chosen;
+  if (only && chosen.length === 1) return only;
+  const names = tokens.map((token) => (token.role === 'viewer' ? `${token.name} (read-only)` : token.name)).join(', ');
+  throw new TerminalError(`Choose a token for the link: link <name>. Available names: ${names}.`);
+}
+
+/** Replaces a wildcard address, which cannot be called. */
+function toReachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  return host === '::' ? '::1' : host;
+}

@@ -1,0 +1,41 @@
+import { toExactTime, toPlural } from '../../../shared/words.ts';
+import type { ChangeShape } from '../../shared/shapes.ts';
+import type { ChangeAction, LoggedChange, Note } from '../store/history-table.ts';
+
+/** Merges notes and changes into one list, newest first. */
+export function presentChanges(changes: readonly LoggedChange[], notes: readonly Note[]): ChangeShape[] {
+  return [...changes.map(presentChange), ...notes.map(presentNote)].sort((left, right) => right.at - left.at);
+}
+
+function presentNote({ id, at, author, text }: Note): ChangeShape {
+  return { id: `note-${id}`, at, by: author || ITSELF, words: 'wrote', note: { id, text } };
+}
+
+function presentChange({ id, at, author, action, detail }: LoggedChange): ChangeShape {
+  return { id: `change-${id}`, at, by: author || ITSELF, words: CHANGE_WORDS[action](detail) };
+}
+
+/** The author of automatic changes. */
+const ITSELF = 'The desk';
+
+type Detail = LoggedChange['detail'];
+
+const CHANGE_WORDS: Readonly<Record<ChangeAction, (detail: Detail) => string>> = {
+  opened: () => 'reopened it',
+  resolved: (detail) => (detail.in === 'next' ? 'resolved it in the next release' : 'resolved it'),
+  ignored: (detail) => `ignored it ${toIgnoredWords(detail)}`,
+  regressed: ({ release }) => `reopened it: it came back${release ? ` in ${release}` : ''}`,
+  grown: ({ count }) =>
+    `reopened it: it happened ${toPlural(Number(count) || 0, 'more time', 'more times')} within an hour`,
+  'ignore-ended': () => 'reopened it: the ignore period ended',
+  deleted: ({ count }) => `deleted it, with ${toPlural(Number(count) || 0, 'occurrence')}`,
+  'occurrence-deleted': ({ occurrence }) => `deleted the occurrence ${occurrence}`,
+  'note-deleted': () => 'deleted a note',
+};
+
+function toIgnoredWords({ until, growth }: Detail): string {
+  if (typeof until === 'number') return `until ${toExactTime(until)}`;
+  if (typeof growth === 'number')
+    return `until it happens ${toPlural(growth, 'more time', 'more times')} within an hour`;
+  return 'forever';
+}

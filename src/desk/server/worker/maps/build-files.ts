@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  emptyLocationTable,
+  isSource,
+  type LocationTable,
+  parseLocationTable,
+} from '../../../../server/errors/digest/location-table.ts';
+import { untilBuilt } from '../../../../server/request/unfinished-build.ts';
+import type { StoreHolder } from '../store-holder.ts';
+import type { MapText } from './map-reader.ts';
+import { DEVELOPMENT } from './publish-build.ts';
+
+interface BuildFilesOptions {
+  /** The running build, and its folder. */
+  readonly build: string;
+  readonly dist: string;
+  readonly holder: Pick<StoreHolder, 'use'>;
+}
+
+export type BuildFiles = ReturnType<typeof createBuildFiles>;
+
+/** Reads source maps and site tables. Those of this build are in its folder, and those of other builds in the store. */
+export function createBuildFiles({ build, dist, holder }: BuildFilesOptions) {
+  /** The last table, because one failure needs it for each of its frames. */
+  let locations: { readonly build: string; readonly table: LocationTable | undefined } | undefined;
+
+  async function readBuilt(path: string): Promise<MapText | undefined> {
+    await untilBuilt(dist);
+    const text = await readFile(join(dist, path), 'utf8').catch(() => undefined);
+    return text === undefined ? undefined : { path, text };
+  }
+
+  async function readStored(of: string, path: string): Promise<MapText | undefined> {
+    const bytes = await holder.use((store) => store.readBuildFile(of, path));
+    return bytes && { path, text: Buffer.from(bytes).toString('utf8') };
+  }
+
+  return {
+    /** @param file the file of a frame, for example `server/main.js` */
+    async readMap(of: string, file: string): Promise<MapText | undefined> {
+      const path = `maps/${file}.map`;
+      if (of !== build) return readStored(of, path);
+      return (await readBuilt(path)) ?? (await readBuilt(`${file}.map`));
+    },
+    /** The text of a source file. Under `npm run dev`, the server's stacks name these. */
+    async readSource(of: string, file: string): Promise<string | undefined> {
+      if (of !== DEVELOPMENT || of !== build || !isSource(file)) return undefined;
+      const texts = JSON.parse((await readBuilt('texts.json'))?.text ?? '{}') as Readonly<Record<string, string>>;
+      return texts[file] ?? (await readBuilt(`../${file}`))?.text;
+    },
+    /** Reads the functions and statements of a build. @returns undefined if it has none */
+    async readLocations(of: string): Promise<LocationTable | undefined> {
+      if (locations?.build !== of) {
+        const found = of === build ? await readBuilt('sites.json') : await readStored(of, 'sites.json');
+        locations = { build: of, table: found && parseTable(found.text) };
+      }
+      return locations.table;
+    },
+    /** Frees the last table. */
+    sweep() {
+      locations = undefined;
+    },
+  };
+}
+
+/** Returns an empty table if the text is from another version. Digests are then made from the errors' texts. */
+function parseTable(text: string): LocationTable {
+  try {
+    return parseLocationTable(text);
+  } catch {
+    return emptyLocationTable;
+  }
+}

@@ -1,0 +1,193 @@
+import { originalPositionFor, sourceContentFor, TraceMap, traceSegment } from '@jridgewell/trace-mapping';
+import type { LocationTable } from '../../../../server/errors/digest/location-table.ts';
+import type { Failure, StackFrame } from '../../../../server/errors/failure.ts';
+import { LINE_END } from '../../../../server/errors/line-end.ts';
+import { CONTEXT_LINES, MAX_CONTEXT_WIDTH, MAX_MAP_BYTES } from '../../limits.ts';
+import type { ResolvedFrame, StoredFailure } from '../../store/records.ts';
+
+/** Reads source maps. The results are only for display. */
+export type MapReader = ReturnType<typeof createMapReader>;
+
+interface MapReaderOptions {
+  /** @param file the file of a frame, for example `server/main.js` */
+  readonly readMap: (build: string, file: string) => Promise<MapText | undefined>;
+  /** Returns the text of a source file that runs unbuilt. */
+  readonly readSource?: (build: string, file: string) => Promise<string | undefined>;
+  readonly readLocations?: (build: string) => Promise<LocationTable | undefined>;
+  readonly maxBytes?: number;
+}
+
+export interface MapText {
+  /** The path in `dist`. Paths in the map are relative to it. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The most frames of one error that are resolved. */
+const MAX_FRAMES = 50;
+
+export function createMapReader(options: MapReaderOptions) {
+  const { readMap, readSource, readLocations, maxBytes = MAX_MAP_BYTES } = options;
+  /** Undefined if there is no map, or it cannot be parsed. */
+  const loaded = new Map<string, TraceMap | undefined>();
+  let loadedBytes = 0;
+
+  async function load(build: string, file: string): Promise<TraceMap | undefined> {
+    const key = `${build}/${file}`;
+    // A module of `npm run dev` keeps its name when it changes.
+    if (loaded.has(key) && !file.startsWith('client/_dev/')) return loaded.get(key);
+    const found = await readMap(build, file);
+    loadedBytes += found?.text.length ?? 0;
+    if (loadedBytes > maxBytes) sweep();
+    loaded.set(key, found && parseMap(found));
+    return loaded.get(key);
+  }
+
+  function sweep(): void {
+    loaded.clear();
+    loadedBytes = 0;
+  }
+
+  /** Finds the function around a location in a bundle. Stacks have only the minified name. */
+  async function findFunction(build: string, frame: StackFrame): Promise<string> {
+    const table = await readLocations?.(build);
+    return table?.find(frame)?.function || frame.function;
+  }
+
+  async function resolveFrame(build: string, frame: StackFrame): Promise<ResolvedFrame> {
+    const source = await readSource?.(build, frame.file);
+    if (source !== undefined) {
+      const name = await findFunction(build, frame);
+      return { ...frame, function: name, own: true, context: toContext(source, frame.line) };
+    }
+    const map = isScript(frame.file) ? await load(build, frame.file) : undefined;
+    const place = map && findPlace(map, frame);
+    if (!map || !place) return { ...frame, own: false };
+    const own = isOwn(place);
+    const name = own ? await findFunction(build, frame) : frame.function;
+    const context = own ? readContext(map, place) : undefined;
+    return {
+      file: place.file,
+      line: place.line,
+      column: place.column,
+      function: name,
+      own,
+      ...(frame.async && { async: frame.async }),
+      ...(context && { context }),
+    };
+  }
+
+  /** Resolves components without source lines, because their location is enough. */
+  async function resolveComponents({ build, componentStack = '' }: Failure): Promise<ResolvedFrame[]> {
+    const components: ResolvedFrame[] = [];
+    for (const frame of parseComponentStack(componentStack)) {
+      const { context: _context, ...component } = await resolveFrame(build, frame);
+      components.push(component);
+    }
+    return components;
+  }
+
+  return {
+    /** Adds the source location to each frame. */
+    async resolve(failure: Failure): Promise<StoredFailure> {
+      const resolved: ResolvedFrame[][] = [];
+      for (const { frames } of failure.errors) {
+        const some: ResolvedFrame[] = [];
+        for (const frame of frames.slice(0, MAX_FRAMES)) some.push(await resolveFrame(failure.build, frame));
+        resolved.push(some);
+      }
+      const components = await resolveComponents(failure);
+      return { ...failure, resolved, ...(components.length > 0 && { components }) };
+    },
+    /** Frees the maps. Call it from time to time. */
+    sweep,
+  };
+}
+
+/** Reports whether a file is a bundle, or a file of an existing app. */
+function isScript(file: string): boolean {
+  return /^(?!node_modules\/)[^:]*\.[cm]?[jt]s$/.test(file) && !file.includes('..');
+}
+
+/** Reports whether a source is in the project. Files outside begin with `../`, and a plugin's with its name. */
+function isOwn({ source, file }: Place): boolean {
+  return source.endsWith(file) && !source.startsWith('../') && !/node_modules\/|:/.test(source);
+}
+
+function parseMap({ path, text }: MapText): TraceMap | undefined {
+  try {
+    return new TraceMap(text, `dist/${path}`);
+  } catch {
+    return undefined;
+  }
+}
+
+interface Place {
+  readonly file: string;
+  /** The name in the map. */
+  readonly source: string;
+  /** 1-based, like `column`. */
+  readonly line: number;
+  readonly column: number;
+}
+
+function findPlace(map: TraceMap, { line, column }: StackFrame): Place | undefined {
+  if (line < 1) return undefined;
+  const found = originalPositionFor(map, { line, column: toMappedColumn(map, line, Math.max(0, column - 1)) });
+  if (found.source === null || found.line === null) return undefined;
+  const file = found.source.replace(/^(?:\.\.\/)+/, '');
+  return { file, source: found.source, line: found.line, column: (found.column ?? 0) + 1 };
+}
+
+/**
+ * Adjusts a column for a property that could not be read. V8 reports the position of the dot, and esbuild maps the
+ * name after it. If a minifier has joined two lines, the mapping before the dot can belong to the other line.
+ *
+ * @returns a 0-based column
+ */
+function toMappedColumn(map: TraceMap, line: number, column: number): number {
+  const isMapped = (at: number) => traceSegment(map, line - 1, at)?.[0] === at;
+  return !isMapped(column) && isMapped(column + 1) ? column + 1 : column;
+}
+
+function readContext(map: TraceMap, place: Place): ResolvedFrame['context'] {
+  const source = sourceContentFor(map, place.source);
+  return source === null ? undefined : toContext(source, place.line);
+}
+
+function toContext(source: string, line: number): NonNullable<ResolvedFrame['context']> {
+  const start = Math.max(1, line - CONTEXT_LINES);
+  const lines = source.split(LINE_END, line + CONTEXT_LINES).slice(start - 1);
+  return { start, lines: lines.map((line) => line.slice(0, MAX_CONTEXT_WIDTH)) };
+}
+
+/** The most components that are read. Those further out belong to Spillway. */
+const MAX_COMPONENTS = 60;
+
+/**
+ * Parses React's component stack, innermost first. V8 writes `at Cart (https://…/cart.js:1:200)`, or `at main`
+ * for an element. Other JavaScript engines write `Cart@https://…/cart.js:1:200`.
+ */
+export function parseComponentStack(stack: string): StackFrame[] {
+  return stack
+    .split('\n')
+    .flatMap((line) => toComponent(line) ?? [])
+    .slice(0, MAX_COMPONENTS);
+}
+
+function toComponent(line: string): StackFrame | undefined {
+  const [, name, place = ''] = /^\s*at (\S+)(?: \((.*)\))?\s*$/.exec(line) ?? /^\s*([^\s@]+)@(.*)$/.exec(line) ?? [];
+  if (name === undefined) return undefined;
+  const [, location = '', row = '0', column = '0'] = /^(.*):(\d+):(\d+)$/.exec(place) ?? [];
+  const file = toFile(location);
+  return { file, line: file === '' ? 0 : Number(row), column: file === '' ? 0 : Number(column), function: name };
+}
+
+/**
+ * Returns the path of a script in the build. It is read from the end of the location, because scrubbing has
+ * removed the folder. Empty for other scripts.
+ */
+function toFile(location: string): string {
+  const asset = /^https?:\/\/[^/?#]+(\/(?:assets|_dev\/modules)\/[^?#]+)/.exec(location)?.[1];
+  return asset ? `client${asset}` : (/\/dist(?:-dev)?\/((?:client|server)\/[^?#]+)$/.exec(location)?.[1] ?? '');
+}

@@ -1,0 +1,68 @@
+import { createDigest } from '../../../server/errors/digest/create-digest.ts';
+import type { Failure } from '../../../server/errors/failure.ts';
+import { cutText, MAX_TITLE_LENGTH } from '../../../server/errors/trim.ts';
+import { isProductCode } from '../../../shared/whose-code.mjs';
+import type { DeskLog } from '../desk-log.ts';
+import type { JournalEntry } from '../ingest/journal-entry.ts';
+import type { PreparedEntry } from '../store/ingest/batch.ts';
+import type { StoredFailure } from '../store/records.ts';
+import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
+import type { BuildFiles } from './maps/build-files.ts';
+import type { MapReader } from './maps/map-reader.ts';
+
+interface PrepareOptions {
+  readonly maps: Pick<MapReader, 'resolve'>;
+  readonly namespace: string;
+  readonly readLocations: BuildFiles['readLocations'];
+  readonly log: DeskLog;
+}
+
+/** Turns journal entries into entries for the store: applies source maps, and adds missing digests. */
+export type Prepare = (entries: readonly JournalEntry[]) => Promise<PreparedEntry[]>;
+
+export function createPrepare({ maps, namespace, readLocations, log }: PrepareOptions): Prepare {
+  async function prepareFailure(failure: Failure): Promise<PreparedEntry> {
+    const named = failure.unresolved ? await giveDigest(failure) : failure;
+    const stored = withComponent(await maps.resolve(named));
+    return { entry: 'full', failure: stored, ...(named.digest !== failure.digest && { shownAs: failure.digest }) };
+  }
+
+  async function giveDigest(failure: Failure): Promise<Failure> {
+    const table = await readLocations(failure.build);
+    if (!table) return failure;
+    const { unresolved: _unresolved, weak: _weak, site: _site, ...rest } = failure;
+    const made = createDigest(failure, { namespace, table });
+    return { ...rest, ...made, title: cutText(made.title, MAX_TITLE_LENGTH) };
+  }
+
+  return async function prepare(entries) {
+    const prepared: PreparedEntry[] = [];
+    for (const entry of entries) {
+      if (entry.entry === 'summary') prepared.push(entry);
+      if (entry.entry !== 'full') continue;
+      try {
+        prepared.push(await prepareFailure(entry.failure));
+      } catch (error) {
+        // A missing privilege must not keep failures out of the store.
+        const isStore = error instanceof StoreAwayError || error instanceof QueryFailedError;
+        if (isStore && !(error instanceof QueryFailedError && error.reason === 'refused')) throw error;
+        log.warn({ err: error, digest: entry.failure.digest }, 'The source maps of a failure could not be read.');
+        prepared.push(entry);
+      }
+    }
+    return prepared;
+  };
+}
+
+/**
+ * Shows a mismatch at the innermost component that React locates, because the stack of its error is React's own. In
+ * production React locates only some, and those outside of the innermost route are not in the page.
+ */
+function withComponent(failure: StoredFailure): StoredFailure {
+  const { kind, components = [] } = failure;
+  if (kind !== 'hydration') return failure;
+  const end = components.findIndex(({ file }) => file.endsWith('rendering/route-view.tsx'));
+  const inPage = components.slice(0, end < 0 ? undefined : end);
+  const found = inPage.find(({ file, line, own }) => own && line > 0 && isProductCode(file));
+  return found ? { ...failure, site: { path: found.file, function: found.function, detail: '' } } : failure;
+}

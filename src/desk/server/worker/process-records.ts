@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createDigest } from '../../../server/errors/digest/create-digest.ts';
+import { emptyLocationTable } from '../../../server/errors/digest/location-table.ts';
+import type { Failure } from '../../../server/errors/failure.ts';
+import { toOccurrence } from '../../../shared/reporting/address.ts';
+import type { DeskLog } from '../desk-log.ts';
+import { DEAD_AFTER } from '../limits.ts';
+import type { DeadProcess, Heartbeat, ProcessStart } from '../store/process-table.ts';
+import { StoreError } from '../store/sql.ts';
+import type { DeadJournal } from './adopt.ts';
+import type { StoreHolder } from './store-holder.ts';
+
+interface ProcessRecordsOptions {
+  readonly start: ProcessStart;
+  /** The folder of this process's journal. */
+  readonly folder: string;
+  readonly holder: Pick<StoreHolder, 'use' | 'reachableSince'>;
+  /** How long the main thread has been blocked (ms), or 0. */
+  readonly blockedMs: () => number;
+  readonly namespace: string;
+  readonly log: DeskLog;
+}
+
+/** A file beside the journal of a process that ended on purpose while the store was unavailable. */
+const ENDED = 'ended';
+
+const DEAD = 'A process of this server ended unexpectedly. See its incident on the desk.';
+
+export type ProcessRecords = ReturnType<typeof createProcessRecords>;
+
+/** Writes the record of this process, and reports the deaths of others. */
+export function createProcessRecords({ start, folder, holder, blockedMs, namespace, log }: ProcessRecordsOptions) {
+  let last: Heartbeat = { inFlight: [], memory: 0 };
+  let writing: Promise<void> | undefined;
+  let isEnded = false;
+  /** When the store last refused the heartbeat (ms, monotonic). */
+  let refusedAt = Number.NEGATIVE_INFINITY;
+
+  function write(): void {
+    if (!isEnded) writing ??= writeHeartbeat();
+  }
+
+  async function writeHeartbeat(): Promise<void> {
+    try {
+      await holder.use((store) => store.storeHeartbeat(start, last, blockedMs()));
+    } catch (error) {
+      refusedAt = performance.now();
+      if (!(error instanceof StoreError))
+        log.error({ err: error }, 'The heartbeat of this process could not be stored.');
+    } finally {
+      writing = undefined;
+    }
+  }
+
+  async function recordDeath(id: string): Promise<void> {
+    const dead = await holder.use((store) => store.readUnended(id));
+    if (!dead) return;
+    const failure = toDeathFailure(dead, namespace);
+    const isFirst = await holder.use((store) => store.recordDeath(id, { entry: 'full', failure }, dead.environment));
+    if (!isFirst) return;
+    const { digest, occurrence, kind, build, release, extra } = failure;
+    log.error({ digest, occurrence, kind, build, release, extra }, DEAD);
+  }
+
+  return {
+    /** Writes the heartbeat. Call it every `BEAT_INTERVAL`. */
+    write,
+    /** Notes a heartbeat of the main thread. The last one is repeated while it is blocked, because the process lives. */
+    note(beat: Heartbeat) {
+      last = beat;
+    },
+    /** Records the end of a process that left a journal. @returns its environment */
+    async endOf({ process: id, folder: of }: DeadJournal): Promise<string> {
+      const environment = (await holder.use((store) => store.readEnvironment(id))) ?? start.environment;
+      // The id contains the time of the start.
+      const unknown = { id, build: '', release: '', environment, startedAt: Number.parseInt(id, 36) || 0 };
+      await holder.use((store) => store.storeUnknown(unknown));
+      if (existsSync(join(of, ENDED))) await holder.use((store) => store.storeEnd(id));
+      else await recordDeath(id);
+      return environment;
+    },
+    /** Records the deaths of processes without a recent heartbeat. */
+    async endOfSilent() {
+      const isShared = await holder.use(async (store) => store.isShared);
+      // If the store was unavailable or the heartbeats were locked, the heartbeats of all processes are old.
+      const since = Math.max(holder.reachableSince ?? Number.POSITIVE_INFINITY, refusedAt);
+      if (isShared && performance.now() - since < DEAD_AFTER) return;
+      const silent = await holder.use((store) => store.listSilent(isShared ? DEAD_AFTER : 0));
+      for (const id of silent.filter((id) => id !== start.id)) await recordDeath(id);
+    },
+    async end() {
+      isEnded = true;
+      // A heartbeat after the end would record the process as alive.
+      await writing;
+      try {
+        await holder.use((store) => store.storeEnd(start.id));
+      } catch (error) {
+        markEnded(folder);
+        throw error;
+      }
+    },
+  };
+}
+
+function markEnded(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(join(folder, ENDED), '', { mode: 0o600 });
+  } catch {
+    // The disk is not writable, so the end of this process will be unknown.
+  }
+}
+
+/** Turns the last record of a process that was killed or ran out of memory into a failure. */
+function toDeathFailure(dead: DeadProcess, namespace: string): Failure {
+  const id = randomBytes(16).toString('hex');
+  const { blockedMs, memory, inFlight, startedAt, beatAt, build, release } = dead;
+  return {
+    id,
+    occurrence: toOccurrence(id),
+    side: 'server',
+    origin: 'process',
+    at: beatAt,
+    build,
+    release,
+    errors: [],
+    extra: {
+      process: dead.id,
+      startedAt,
+      lastHeardAt: beatAt,
+      memory,
+      inFlight,
+      ...(blockedMs > 0 && { blockedFor: blockedMs }),
+    },
+    // Only the kind is in the digest, so that a leak that moves by a line stays in the same incident.
+    ...createDigest({ kind: 'unclean-death', side: 'server', errors: [] }, { namespace, table: emptyLocationTable }),
+  };
+}

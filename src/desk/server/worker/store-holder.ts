@@ -1,0 +1,130 @@
+import type { Count } from '../../../server/request/counters.ts';
+import { Minute } from '../../../shared/units.ts';
+import type { DeskLog } from '../desk-log.ts';
+import { RETRY_FIRST, RETRY_LONGEST } from '../limits.ts';
+import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
+import type { Store } from '../store/store.ts';
+
+/** Holds the store, which can open late, become unavailable, and be back later. */
+export type StoreHolder = ReturnType<typeof createStoreHolder>;
+
+interface StoreHolderOptions {
+  readonly open: () => Promise<Store>;
+  /** The first wait before the next attempt (ms). */
+  readonly retryFirst?: number;
+  readonly count: Count;
+  readonly log: DeskLog;
+  /** Called each time the store becomes available, including the first time. */
+  readonly onOpen: () => void;
+  /** Called each time an attempt to use the store fails. */
+  readonly onAway?: () => void;
+}
+
+/** The shortest interval between log lines about queries that failed for the same reason (ms). */
+const FAILURE_LOG_INTERVAL = 1 * Minute;
+
+export function createStoreHolder(options: StoreHolderOptions) {
+  const { open, retryFirst = RETRY_FIRST, count, log, onOpen, onAway } = options;
+  let store: Store | undefined;
+  let since: number | undefined;
+  let wait = retryFirst;
+  let timer: NodeJS.Timeout | undefined;
+  let isTold = false;
+  let isClosed = false;
+  let firstTry: Promise<void> | undefined;
+  const loggedAt = new Map<string, number>();
+
+  async function connect(): Promise<void> {
+    timer = undefined;
+    try {
+      if (store) await checkAnswers(store);
+      else store = await open();
+    } catch (error) {
+      noteAway(error);
+      return;
+    }
+    if (isClosed) await store.close();
+    else noteBack();
+  }
+
+  /** Checks the database. A refused statement also shows that it is available. @throws StoreAwayError */
+  async function checkAnswers(opened: Store): Promise<void> {
+    try {
+      await opened.check();
+    } catch (error) {
+      if (!(error instanceof QueryFailedError)) throw error;
+      noteFailure(error);
+    }
+  }
+
+  function noteFailure(error: QueryFailedError): void {
+    const { reason, message } = error;
+    count('spillway_desk_query_failures_total', { reason });
+    const now = performance.now();
+    if (now - (loggedAt.get(reason) ?? Number.NEGATIVE_INFINITY) < FAILURE_LOG_INTERVAL) return;
+    loggedAt.set(reason, now);
+    log.warn({ reason, error: message }, 'A query of the desk failed. Everything else continues.');
+  }
+
+  function noteBack(): void {
+    if (since !== undefined) return;
+    since = performance.now();
+    wait = retryFirst;
+    if (isTold) log.info({}, "The desk's store is back. Failures that waited in the journal are being stored.");
+    isTold = false;
+    onOpen();
+  }
+
+  function noteAway(error: unknown): void {
+    since = undefined;
+    if (isClosed) return;
+    onAway?.();
+    if (!isTold) {
+      log.error({ err: error }, "The desk's store cannot be used. Pages still work, and failures wait in the journal.");
+      isTold = true;
+    }
+    if (error instanceof StoreAwayError && error.isGone) void dropStore();
+    if (timer) return;
+    timer = setTimeout(connect, wait);
+    wait = Math.min(wait * 2, RETRY_LONGEST);
+  }
+
+  async function dropStore(): Promise<void> {
+    const gone = store;
+    store = undefined;
+    await gone?.close().catch(() => undefined);
+  }
+
+  return {
+    /** Opens the store now, or as soon as possible. */
+    start() {
+      firstTry ??= connect();
+    },
+    /** Since when the store has been available (ms, monotonic). Undefined while it is not. */
+    get reachableSince() {
+      return since;
+    },
+    /**
+     * Works with the store, after the first attempt to open it.
+     *
+     * @throws StoreAwayError if the store cannot be used at the moment
+     * @throws QueryFailedError if only this query failed, which is logged here
+     */
+    async use<T>(work: (store: Store) => Promise<T>): Promise<T> {
+      await firstTry;
+      if (!store || since === undefined) throw new StoreAwayError("The desk's store cannot be used at the moment.");
+      try {
+        return await work(store);
+      } catch (error) {
+        if (error instanceof StoreAwayError) noteAway(error);
+        if (error instanceof QueryFailedError) noteFailure(error);
+        throw error;
+      }
+    },
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      await dropStore();
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { createActionUses } from '../../shared/rendering/actions.tsx';
+
+/** The result of a change. */
+export interface Changed {
+  readonly words: string;
+  /** A concurrent change by another operator that this one replaced. */
+  readonly overtook?: string;
+}
+
+/** The test result of each target. */
+interface TestResults {
+  readonly results: readonly { readonly target: string; readonly ok: boolean; readonly words: string }[];
+}
+
+/** The actions of the desk's pages, by route id. */
+export interface DeskActions {
+  root: {
+    signIn(): undefined;
+    signOut(): undefined;
+  };
+  incidents: {
+    resolve(): Changed;
+    ignore(): Changed;
+    reopen(): Changed;
+  };
+  incident: {
+    resolve(): Changed;
+    ignore(): Changed;
+    reopen(): Changed;
+    addNote(): Changed;
+    removeNote(): Changed;
+    removeOccurrence(): undefined;
+    remove(): undefined;
+  };
+  notifications: {
+    test(): TestResults;
+  };
+}
+
+export const { Form, useActionResult, submitAs } = createActionUses<DeskActions>();

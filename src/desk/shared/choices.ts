@@ -1,0 +1,48 @@
+import { Day, Hour } from '../../shared/units.ts';
+import type { SortName, SpanName } from './page-data.ts';
+
+type Choice<Value extends string = string> = readonly [value: Value, words: string];
+
+/** Values in the list's URL, with their labels. */
+export const SORTS = [
+  ['last', 'Last seen'],
+  ['first', 'First seen'],
+  ['count', 'Count'],
+  ['visitors', 'Visitors'],
+] as const satisfies readonly Choice<SortName>[];
+
+export const SPANS = [
+  ['24h', '24 hours'],
+  ['14d', '14 days'],
+] as const satisfies readonly Choice<SpanName>[];
+
+export const WITHIN = [
+  ['1h', 'Last hour'],
+  ['24h', 'Last 24 hours'],
+  ['7d', 'Last 7 days'],
+  ['30d', 'Last 30 days'],
+] as const satisfies readonly Choice[];
+
+/** The same in milliseconds. */
+export const WITHIN_TIMES: Readonly<Record<string, number>> = {
+  '1h': Hour,
+  '24h': Day,
+  '7d': 7 * Day,
+  '30d': 30 * Day,
+};
+
+/** Values of `when` in `incident.resolve`. */
+export const RESOLVE_CHOICES = [
+  ['now', 'now'],
+  ['next', 'in the next release'],
+] as const satisfies readonly Choice[];
+
+/** Values of `how` in `incident.ignore`. */
+export const IGNORE_CHOICES = [
+  ['ever', 'forever'],
+  ['1h', 'for an hour'],
+  ['24h', 'for a day'],
+  ['7d', 'for a week'],
+  ['10', 'until 10 more within an hour'],
+  ['100', 'until 100 more within an hour'],
+] as const satisfies readonly Choice[];

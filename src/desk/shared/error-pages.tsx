@@ -1,0 +1,95 @@
+import type { ReactNode } from 'react';
+import type { ErrorPageProps, ErrorPages } from '../../shared/rendering/engine-context.ts';
+
+/** The desk's error pages for signed-in operators. Others see the form of `pages/root`. */
+export const errorPages: ErrorPages = {
+  notFound: NotFound,
+  forbidden: Forbidden,
+  unauthorized: Unauthorized,
+  public: PublicError,
+  failure: Failure,
+};
+
+function NotFound({ error }: ErrorPageProps) {
+  return (
+    <ErrorPage title="Page not found">
+      <p>
+        {error.message ?? 'There is no incident at this address. It may have been deleted, or the address is wrong.'}
+      </p>
+      <ToList />
+    </ErrorPage>
+  );
+}
+
+function Forbidden({ error }: ErrorPageProps) {
+  return (
+    <ErrorPage title="Operators only">
+      <p>{error.message ?? 'Your token is read-only. Ask for an operator token.'}</p>
+      <ToList />
+    </ErrorPage>
+  );
+}
+
+function Unauthorized() {
+  return (
+    <ErrorPage title="Your session has expired">
+      <p>
+        {/* biome-ignore lint/a11y/useValidAnchor: an empty href reloads this page, which shows the sign-in form */}
+        <a href="">Sign in again</a>
+      </p>
+    </ErrorPage>
+  );
+}
+
+function PublicError({ error }: ErrorPageProps) {
+  return (
+    <ErrorPage title={error.message ?? 'Something went wrong'}>
+      <Again />
+    </ErrorPage>
+  );
+}
+
+function Failure({ error }: ErrorPageProps) {
+  return (
+    <ErrorPage title="The desk failed">
+      <p>
+        The failure was recorded
+        {error.digest && (
+          <>
+            {' '}
+            as <code>{error.digest}</code>
+          </>
+        )}
+        . Your site is not affected.
+      </p>
+      <Again />
+    </ErrorPage>
+  );
+}
+
+function Again() {
+  return (
+    <p>
+      {/* biome-ignore lint/a11y/useValidAnchor: an empty href reloads this page */}
+      <a href="">Try again</a> or <a href="/desk">go to the list</a>
+    </p>
+  );
+}
+
+function ToList() {
+  return (
+    <p>
+      <a href="/desk">Go to the list</a>
+    </p>
+  );
+}
+
+function ErrorPage({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <div className="error-page">
+      <title>{`${title} · Desk`}</title>
+      <h1>{title}</h1>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,35 @@
+import type { PageProps } from '../../../../shared/routing/routes.ts';
+import type { IncidentData } from '../../page-data.ts';
+import { PassingTime } from '../../ui/passing-time.tsx';
+import { ChangeForms } from './change-forms.tsx';
+import { Changes } from './changes.tsx';
+import { Counts } from './counts.tsx';
+import { Head } from './head.tsx';
+import styles from './incident.module.css';
+import { Occurrence, Recent } from './occurrence/occurrence.tsx';
+import { Removal } from './removal.tsx';
+
+/** An incident with one of its occurrences. */
+export default function Incident({ data }: PageProps<IncidentData>) {
+  const { now, operator } = data;
+  return (
+    <PassingTime since={now}>
+      <article className={styles.incident}>
+        <title>{`${data.title || data.digest} · Desk`}</title>
+        <Head of={data} />
+        {operator.canChange && <ChangeForms of={data} />}
+        <div className={styles.columns}>
+          <div className={styles.main}>
+            <Occurrence of={data} />
+          </div>
+          <div className={styles.side}>
+            <Counts of={data} />
+            <Changes of={data} />
+            <Recent of={data} />
+            {operator.canChange && <Removal of={data} />}
+          </div>
+        </div>
+      </article>
+    </PassingTime>
+  );
+}

@@ -1,0 +1,113 @@
+import { toDuration, toExactTime, toMebibytes } from '../../../../../shared/words.ts';
+import type { StoryShape } from '../../../shapes.ts';
+import { Ago } from '../../../ui/ago.tsx';
+import { Pairs, Panel } from '../../../ui/panel.tsx';
+import styles from './story.module.css';
+
+type StoryOf<Kind extends StoryShape['kind']> = Extract<StoryShape, { kind: Kind }>;
+
+/** Details of a kind: shown first, because these kinds have no stack, or only React's. */
+export function Story({ of: story, now }: { readonly of: StoryShape; readonly now: number }) {
+  switch (story.kind) {
+    case 'hydration':
+      return <Mismatch of={story} />;
+    case 'unclean-death':
+      return <Death of={story} now={now} />;
+    case 'blocked-loop':
+      return <Blocked of={story} />;
+    case 'report':
+      return (
+        <Panel title="What the browser reported">
+          <Pairs of={story.facts.map(([name, value]) => [name, <code key={name}>{value}</code>])} />
+        </Panel>
+      );
+  }
+}
+
+function Mismatch({ of: { said, meaning } }: { readonly of: StoryOf<'hydration'> }) {
+  return (
+    <Panel title="What differed">
+      {meaning && <p>{meaning}</p>}
+      {said && (
+        <pre className={styles.difference}>
+          {said.split('\n').map((line, index) => (
+            <span key={index} className={styles[toSide(line)]}>
+              {line}
+              {'\n'}
+            </span>
+          ))}
+        </pre>
+      )}
+      <p className={styles.quiet}>
+        {said.split('\n').some((line) => toSide(line) !== 'same') &&
+          'Lines with + were rendered by the browser, lines with - by the server. '}
+        Common causes are the clock, the time zone, the language, random values, and markup that HTML does not allow.
+      </p>
+    </Panel>
+  );
+}
+
+function toSide(line: string): 'server' | 'browser' | 'same' {
+  if (/^\s*\+/.test(line)) return 'browser';
+  return /^\s*-/.test(line) ? 'server' : 'same';
+}
+
+function Death({ of: story, now }: { readonly of: StoryOf<'unclean-death'>; readonly now: number }) {
+  const { startedAt, lastHeardAt, memory, blockedFor, inFlight } = story;
+  return (
+    <Panel title="The process died">
+      <Pairs
+        of={[
+          ['Last heartbeat', <Ago key="heard" at={lastHeardAt} now={now} />],
+          ...(startedAt === undefined ? [] : [['Uptime', toDuration(lastHeardAt - startedAt)] as const]),
+          ...(memory === undefined ? [] : [['Memory', toMebibytes(memory)] as const]),
+          ...(blockedFor === undefined ? [] : [['Blocked for', toDuration(blockedFor)] as const]),
+        ]}
+      />
+      <p className={styles.quiet}>
+        It was killed, ran out of memory, or the machine stopped. No error was thrown.{' '}
+        {inFlight.length === 0 && 'No requests were in flight at the last heartbeat.'}
+      </p>
+      {inFlight.length > 0 && <InFlight of={inFlight} />}
+    </Panel>
+  );
+}
+
+function InFlight({ of: requests }: { readonly of: StoryOf<'unclean-death'>['inFlight'] }) {
+  return (
+    <table className={styles.requests}>
+      <caption>Requests in flight, longest first</caption>
+      <thead>
+        <tr>
+          <th scope="col">For</th>
+          <th scope="col">Request</th>
+          <th scope="col">Id</th>
+        </tr>
+      </thead>
+      <tbody>
+        {requests.map(({ requestId, method, route, ms }) => (
+          <tr key={requestId}>
+            <td>{toDuration(ms)}</td>
+            <td>
+              <code>{`${method} ${route}`}</code>
+            </td>
+            <td>
+              <code>{requestId}</code>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Blocked({ of: { ms, since } }: { readonly of: StoryOf<'blocked-loop'> }) {
+  return (
+    <Panel title="The event loop was blocked">
+      <p>
+        <strong className={styles.time}>{toDuration(ms)}</strong>
+        {since !== undefined && ` from ${toExactTime(since)}`}. Nothing else ran in that time.
+      </p>
+    </Panel>
+  );
+}

@@ -1,0 +1,105 @@
+import { useRef } from 'react';
+import { Link } from '../../../../shared/routing/link.tsx';
+import type { PageProps } from '../../../../shared/routing/routes.ts';
+import { Form, submitAs, useActionResult } from '../../actions.ts';
+import { toListHref } from '../../href.ts';
+import type { IncidentsData } from '../../page-data.ts';
+import { PassingTime } from '../../ui/passing-time.tsx';
+import { Empty } from './empty.tsx';
+import { Filters } from './filters.tsx';
+import styles from './incidents.module.css';
+import { KeyHelp } from './key-help.tsx';
+import { Row } from './row.tsx';
+import { Tabs } from './tabs.tsx';
+import { useListKeys } from './use-list-keys.ts';
+
+/** The list of incidents. */
+export default function Incidents({ data }: PageProps<IncidentsData>) {
+  const { view, rows, next, cursor } = data;
+  const list = useRef<HTMLElement>(null);
+  useListKeys(list);
+  return (
+    <section ref={list} className={styles.page} aria-labelledby="title">
+      <title>{view.search ? `${view.search} · Incidents · Desk` : 'Incidents · Desk'}</title>
+      <div className={styles.top}>
+        <h1 id="title">Incidents</h1>
+        <Tabs view={view} totals={data.totals} />
+        <Said />
+        <KeyHelp canChange={data.operator.canChange} />
+      </div>
+      <Filters view={view} choices={data.choices} />
+      <PassingTime since={data.now}>{rows.length === 0 ? <Empty of={data} /> : <List of={data} />}</PassingTime>
+      {(next !== undefined || cursor !== undefined) && (
+        <nav className={styles.pages} aria-label="Pages">
+          {cursor !== undefined && <Link to={toListHref(view)}>↑ First page</Link>}
+          {next !== undefined && (
+            <Link to={toListHref(view, { after: next })} rel="next">
+              More incidents →
+            </Link>
+          )}
+        </nav>
+      )}
+    </section>
+  );
+}
+
+function List({ of: { view, rows, operator, now } }: { readonly of: IncidentsData }) {
+  const list = (
+    <ol className={styles.rows}>
+      {rows.map((row) => (
+        <Row
+          key={row.digest}
+          of={row}
+          now={now}
+          canChange={operator.canChange}
+          span={view.span}
+          environment={view.environment}
+          tab={view.state}
+        />
+      ))}
+    </ol>
+  );
+  if (!operator.canChange) return list;
+  return (
+    <Form preventScrollReset className={styles.form}>
+      {list}
+      <Bulk state={view.state} />
+    </Form>
+  );
+}
+
+/** Actions for the selected incidents. They appear when one is selected. */
+function Bulk({ state }: { readonly state: IncidentsData['view']['state'] }) {
+  return (
+    <div className={styles.bulk}>
+      <span className={styles.ticked}>With selected:</span>
+      {state !== 'resolved' && (
+        <button {...submitAs('incidents.resolve')} data-key="e">
+          Resolve
+        </button>
+      )}
+      {state !== 'ignored' && (
+        <button {...submitAs('incidents.ignore')} data-key="i">
+          Ignore
+        </button>
+      )}
+      {state !== 'open' && <button {...submitAs('incidents.reopen')}>Reopen</button>}
+    </div>
+  );
+}
+
+/** Shown outside of the list, because the action can remove the list's last row. */
+function Said() {
+  const results = [
+    useActionResult('incidents.resolve'),
+    useActionResult('incidents.ignore'),
+    useActionResult('incidents.reopen'),
+  ];
+  const result = results.find((said) => said !== undefined);
+  return (
+    <p className={styles.said} role="status">
+      {result?.errors?.[''] && <strong className={styles.refused}>{result.errors['']}</strong>}
+      {result?.data?.words}
+    </p>
+  );
+}

@@ -1,0 +1,93 @@
+import { Link } from '../../../../shared/routing/link.tsx';
+import { toCount, toPlural } from '../../../../shared/words.ts';
+import { SPANS } from '../../choices.ts';
+import { toIncidentHref } from '../../href.ts';
+import type { SpanName } from '../../page-data.ts';
+import type { IncidentRow, IncidentState, PlaceShape } from '../../shapes.ts';
+import { Ago } from '../../ui/ago.tsx';
+import { KindBadge, Sides, StateBadge } from '../../ui/badges.tsx';
+import { SmallChart } from '../../ui/chart.tsx';
+import { FilePlace } from '../../ui/file-place.tsx';
+import { toStateDetail } from '../../words.ts';
+import styles from './row.module.css';
+
+interface RowProps {
+  readonly of: IncidentRow;
+  readonly now: number;
+  readonly canChange: boolean;
+  readonly span: SpanName;
+  /** The environment in URLs. */
+  readonly environment: string;
+  /** The selected tab, which shows the state unless the row has details. */
+  readonly tab: IncidentState | 'all';
+}
+
+export function Row({ of: row, now, canChange, span, environment, tab }: RowProps) {
+  const { digest, title, place, status, counts, visitors, chart, firstRelease, lastRelease } = row;
+  const times = counts.server + counts.browser;
+  const isStateTold = tab !== status.state || status.isRegression || toStateDetail(status) !== '';
+  return (
+    <li className={canChange ? `${styles.row} ${styles.tickable}` : styles.row} data-row="">
+      {canChange && (
+        <input
+          type="checkbox"
+          name="digest"
+          value={digest}
+          className={styles.tick}
+          aria-label={`Tick ${title || digest}`}
+        />
+      )}
+      <div className={styles.what}>
+        <p className={styles.title}>
+          <Link to={toIncidentHref(digest, undefined, environment)} data-open="">
+            {title || `${digest} (only counts were kept)`}
+          </Link>
+        </p>
+        <p className={styles.facts}>
+          {isStateTold && (
+            <span title={toStateDetail(status) || undefined}>
+              <StateBadge status={status} />
+            </span>
+          )}
+          <KindBadge kind={row.kind} />
+          <Place of={place} />
+          <Sides counts={counts} />
+          <code>{digest}</code>
+        </p>
+      </div>
+      <div className={styles.chart}>
+        <SmallChart of={chart} span={new Map(SPANS).get(span) ?? span} />
+        <span className={styles.releases}>{toReleases(firstRelease, lastRelease)}</span>
+      </div>
+      <p className={styles.count}>
+        <strong>{toCount(times)}</strong>
+        <span className={styles.unit}>{times === 1 ? ' time' : ' times'}</span>
+        {visitors !== undefined && visitors > 0 && (
+          <span className={styles.visitors}>{toPlural(visitors, 'visitor')}</span>
+        )}
+      </p>
+      <p className={styles.seen}>
+        <span>
+          <Ago at={row.lastAt} now={now} />
+        </span>
+        <span className={styles.first}>
+          first <Ago at={row.firstAt} now={now} />
+        </span>
+      </p>
+    </li>
+  );
+}
+
+function toReleases(first: string, last: string): string {
+  return first === last ? last : `${first || '?'} to ${last || '?'}`;
+}
+
+function Place({ of: { route, file, line, function: name } }: { readonly of: PlaceShape }) {
+  return (
+    <>
+      {route && <code>{route}</code>}
+      {name && <code>{name}</code>}
+      {file && <FilePlace file={file} line={line} />}
+    </>
+  );
+}

@@ -1,0 +1,145 @@
+import { Outlet, useLocation } from 'react-router';
+import { ErrorView } from '../../../../shared/rendering/error-view.tsx';
+import { usePageError } from '../../../../shared/rendering/hooks.ts';
+import { Link, NavLink } from '../../../../shared/routing/link.tsx';
+import type { PageProps } from '../../../../shared/routing/routes.ts';
+import { ACTION_FIELD } from '../../../../shared/wire/protocol.ts';
+import { Form } from '../../actions.ts';
+import { toListHref, USUAL_VIEW } from '../../href.ts';
+import { LiveMark } from '../../ui/live-mark.tsx';
+import '../../ui/theme.css';
+import styles from './root.module.css';
+import { SignIn } from './sign-in.tsx';
+
+export interface RootData {
+  readonly operator: {
+    readonly name: string;
+    /** False for viewers. */
+    readonly canChange: boolean;
+  };
+  /** False if a proxy signs operators in. */
+  readonly canSignOut: boolean;
+  /** This server's environment. */
+  readonly environment: string;
+  /** All environments in the store. */
+  readonly environments: readonly string[];
+  readonly release: string;
+  /** Whether failures are recorded but not yet stored. */
+  readonly isArriving: boolean;
+}
+
+/** The layout of the desk's pages. */
+export default function Root({ data }: PageProps<RootData>) {
+  const scope = useScope();
+  return (
+    <>
+      <a className={styles.skip} href="#main">
+        Skip to content
+      </a>
+      <header className={styles.header}>
+        <NavLink className={styles.brand} to={toListHref(USUAL_VIEW, { environment: scope })} prefetch="intent">
+          Desk
+        </NavLink>
+        <div className={styles.where}>
+          <Environments shown={scope || data.environment} {...data} />{' '}
+          <span className={styles.release} title={`Release ${data.release}`}>
+            {data.release}
+          </span>
+          <LiveMark />
+          {data.isArriving && (
+            <span className={styles.arriving} title="Failures that are recorded but not yet stored">
+              More arriving
+            </span>
+          )}
+        </div>
+        <Search />
+        <SignedIn {...data} />
+      </header>
+      <main id="main" className={styles.main} tabIndex={-1}>
+        <Outlet />
+      </main>
+    </>
+  );
+}
+
+/** Returns the environment in the URL, or an empty string for this server's. */
+function useScope(): string {
+  const { search } = useLocation();
+  return new URLSearchParams(search).get('environment') ?? '';
+}
+
+interface EnvironmentsProps extends Pick<RootData, 'environment' | 'environments'> {
+  readonly shown: string;
+}
+
+/** Each environment has its own incidents, so the desk shows one at a time. */
+function Environments({ shown, environment, environments }: EnvironmentsProps) {
+  const others = environments.filter((name) => name !== shown);
+  if (others.length === 0) return <span className={styles.environment}>{shown}</span>;
+  return (
+    <details className={styles.environments} key={shown}>
+      <summary className={styles.environment} title="Show another environment">
+        {shown}
+      </summary>
+      <ul>
+        {others.map((name) => (
+          <li key={name}>
+            <Link to={toListHref(USUAL_VIEW, { environment: name === environment ? '' : name })}>{name}</Link>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function Search() {
+  const { search } = useLocation();
+  const asked = new URLSearchParams(search).get('search') ?? '';
+  const scope = useScope();
+  return (
+    <search className={styles.search}>
+      <Form method="get" to="/desk">
+        {scope !== '' && <input type="hidden" name="environment" value={scope} />}
+        <input
+          key={asked}
+          type="search"
+          name="search"
+          defaultValue={asked}
+          placeholder="Message, address or request id"
+          aria-label="Search incidents"
+          aria-keyshortcuts="/"
+        />
+      </Form>
+    </search>
+  );
+}
+
+function SignedIn({ operator, canSignOut }: RootData) {
+  return (
+    <div className={styles.who}>
+      {operator.canChange && <NavLink to="/desk/notifications">Notifications</NavLink>}
+      <span className={styles.name} title={operator.canChange ? 'Operator' : 'Viewer (read-only)'}>
+        {operator.name}
+      </span>
+      {canSignOut && (
+        // A full page load, so that scripts keep no data of the desk.
+        <form method="post" action="/desk">
+          <input type="hidden" name={ACTION_FIELD} value="root.signOut" />
+          <button type="submit">Sign out</button>
+        </form>
+      )}
+    </div>
+  );
+}
+
+/** Shown instead of the desk: the sign-in form, or why signing in is not possible. */
+export function ErrorBoundary() {
+  const error = usePageError();
+  if (error.kind === 'unauthorized') return <SignIn />;
+  if (error.status === 429) return <SignIn refusal={error.message} />;
+  return (
+    <main id="main" className={styles.main} tabIndex={-1}>
+      <ErrorView error={error} />
+    </main>
+  );
+}

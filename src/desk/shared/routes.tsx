@@ -1,0 +1,24 @@
+import { defineRoutes } from '../../shared/routing/routes.ts';
+
+/** The path prefix of all pages of the desk and their data. */
+export const DESK_PATH = '/desk';
+
+/**
+ * The desk's route table, separate from the product's. The server adds loaders and actions by id in
+ * `src/desk/server/pages/index.ts`.
+ */
+export const routes = defineRoutes([
+  {
+    id: 'root',
+    page: () => import('./pages/root/root.tsx'),
+    children: [
+      { id: 'incidents', path: '/desk', page: () => import('./pages/incidents/incidents.tsx') },
+      {
+        id: 'notifications',
+        path: '/desk/notifications',
+        page: () => import('./pages/notifications/notifications.tsx'),
+      },
+      { id: 'incident', path: '/desk/:digest/:occurrence?', page: () => import('./pages/incident/incident.tsx') },
+    ],
+  },
+]);

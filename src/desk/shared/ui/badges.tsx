@@ -1,0 +1,37 @@
+import { toCount } from '../../../shared/words.ts';
+import type { FullShape, IncidentKind, SideCounts, StatusShape } from '../shapes.ts';
+import { KIND_WORDS, STATE_WORDS } from '../words.ts';
+import styles from './badges.module.css';
+
+export function KindBadge({
+  kind,
+  level,
+}: {
+  readonly kind: IncidentKind;
+  readonly level?: FullShape['level'] | undefined;
+}) {
+  const word = level === 'warning' ? 'Warning' : KIND_WORDS[kind];
+  return <span className={`${styles.badge} ${styles.kind}`}>{word}</span>;
+}
+
+/** The state, and when it ends. */
+export function StateBadge({ status }: { readonly status: StatusShape }) {
+  const { state, isRegression } = status;
+  const word = state === 'open' && isRegression ? 'Regression' : STATE_WORDS[state];
+  const look = state === 'open' && isRegression ? 'regression' : state;
+  return <span className={`${styles.badge} ${styles[look]}`}>{word}</span>;
+}
+
+/** Counts per side. */
+export function Sides({ counts }: { readonly counts: SideCounts }) {
+  const sides = (['server', 'browser'] as const).filter((side) => counts[side] > 0);
+  return (
+    <span className={styles.sides}>
+      {sides.map((side) => (
+        <span key={side} title={`${toCount(counts[side])} on the ${side}`}>
+          {side}
+        </span>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,147 @@
+import { Hour } from '../../../shared/units.ts';
+import { toCount, toExactTime, toPlural } from '../../../shared/words.ts';
+import type { ChartShape, MarkShape } from '../shapes.ts';
+import styles from './chart.module.css';
+
+interface ChartProps {
+  readonly of: ChartShape;
+  /** `24 hours`, `14 days` */
+  readonly span: string;
+}
+
+/** Height of the large chart's bars, and of the release names above them (px). */
+const BARS = 72;
+const NAMES = 18;
+
+/** Counts over time, with the releases of that time. Positions are percentages, so that the chart fits any width. */
+export function Chart({ of: chart, span, marks }: ChartProps & { readonly marks: readonly MarkShape[] }) {
+  const { start, step, counts } = chart;
+  const most = Math.max(1, ...counts);
+  const end = start + step * counts.length;
+  const shown = marks.filter(({ at }) => at >= start && at < end);
+  return (
+    <figure className={styles.chart}>
+      <svg width="100%" height={NAMES + BARS + 1} role="img" aria-label={toLabel(chart, span, shown)}>
+        {placeMarks(shown, start, end).map((mark) => (
+          <Mark key={mark.release + mark.at} {...mark} />
+        ))}
+        {counts.map((count, index) => (
+          <Bar key={index} index={index} of={counts.length} height={(count / most) * BARS} top={NAMES}>
+            {`${toBarName(start + index * step, step)}: ${toPlural(count, 'time')}`}
+          </Bar>
+        ))}
+        <line className={styles.ground} x1="0" x2="100%" y1={NAMES + BARS + 0.5} y2={NAMES + BARS + 0.5} />
+      </svg>
+      <figcaption className={styles.caption}>
+        <span>{toBarName(start, step)}</span>
+        <span>{`peak: ${toCount(Math.max(0, ...counts))}`}</span>
+        <span>now</span>
+      </figcaption>
+    </figure>
+  );
+}
+
+/** A small chart for a row of a list. */
+export function SmallChart({ of: chart, span }: ChartProps) {
+  const { counts } = chart;
+  const most = Math.max(1, ...counts);
+  return (
+    <svg className={styles.small} width="100%" height={SMALL + 1} role="img" aria-label={toLabel(chart, span, [])}>
+      {counts.map((count, index) => (
+        <Bar key={index} index={index} of={counts.length} height={(count / most) * SMALL} top={0} />
+      ))}
+      <line className={styles.ground} x1="0" x2="100%" y1={SMALL + 0.5} y2={SMALL + 0.5} />
+    </svg>
+  );
+}
+
+const SMALL = 22;
+
+interface BarProps {
+  readonly index: number;
+  readonly of: number;
+  /** In pixels. */
+  readonly height: number;
+  readonly top: number;
+  readonly children?: string;
+}
+
+/** A bar of at least 1.5 px, so that a single occurrence is visible. */
+function Bar({ index, of, height, top, children }: BarProps) {
+  if (height === 0) return null;
+  const tall = Math.max(1.5, height);
+  const full = (top === 0 ? SMALL : BARS) + top;
+  return (
+    <rect
+      className={styles.bar}
+      x={toPercent(index / of)}
+      width={toPercent(0.8 / of)}
+      y={round(full - tall)}
+      height={round(tall)}
+    >
+      {children && <title>{children}</title>}
+    </rect>
+  );
+}
+
+interface PlacedMark {
+  readonly release: string;
+  /** From 0 to 1. */
+  readonly at: number;
+  /** Whether there is room for the name. */
+  readonly isNamed: boolean;
+}
+
+/** Names the latest releases if there is not enough room for all names. */
+function placeMarks(marks: readonly MarkShape[], start: number, end: number): PlacedMark[] {
+  let free = 1 + ROOM;
+  const placed = marks.toReversed().map(({ at, release }) => {
+    const place = (at - start) / (end - start);
+    const isNamed = free - place >= ROOM;
+    if (isNamed) free = place;
+    return { release, at: place, isNamed };
+  });
+  return placed.reverse();
+}
+
+/** Longest name of a release (fraction of the width of a narrow chart). */
+const ROOM = 0.35;
+
+/** Puts the name on the side with more room. */
+function Mark({ at, release, isNamed }: PlacedMark) {
+  const isLate = at > 1 - ROOM;
+  return (
+    <g className={styles.mark}>
+      <title>{release}</title>
+      <line x1={toPercent(at)} x2={toPercent(at)} y1="4" y2={NAMES + BARS} />
+      {isNamed && (
+        <text x={toPercent(at)} dx={isLate ? -4 : 4} y="12" textAnchor={isLate ? 'end' : 'start'}>
+          {release.length > MAX_NAME ? `${release.slice(0, MAX_NAME)}…` : release}
+        </text>
+      )}
+    </g>
+  );
+}
+
+/** Longest name of a release (characters). */
+const MAX_NAME = 14;
+
+function toLabel({ counts }: ChartShape, span: string, marks: readonly MarkShape[]): string {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const releases = marks.length > 0 ? ` Releases: ${marks.map((mark) => mark.release).join(', ')}.` : '';
+  return `${toPlural(total, 'time')} in ${span}.${releases}`;
+}
+
+function toBarName(at: number, step: number): string {
+  return step > Hour ? toExactTime(at).slice(0, 10) : toExactTime(at).slice(5, 16);
+}
+
+/** Formats a fraction (0 to 1) as a percentage. */
+function toPercent(part: number): string {
+  return `${round(part * 100)}%`;
+}
+
+/** Rounds to two digits: more are not visible. */
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

@@ -1,0 +1,61 @@
+import { toExactTime, toPlural } from '../../shared/words.ts';
+import type { IncidentKind, IncidentState, MissedShape, StatusShape } from './shapes.ts';
+
+/** Labels of the kinds, for lists and filters. */
+export const KIND_WORDS: Readonly<Record<IncidentKind, string>> = {
+  exception: 'Exception',
+  hydration: 'Hydration mismatch',
+  load: 'Asset not loaded',
+  network: 'Network',
+  timeout: 'Time-out',
+  'script-error': 'Foreign script',
+  'unclean-death': 'Process died',
+  'blocked-loop': 'Loop blocked',
+  csp: 'Policy violation',
+  crash: 'Browser crash',
+  deprecation: 'Deprecation',
+  intervention: 'Intervention',
+};
+
+/** Advice on violations of the Content Security Policy, by the directive in the title. */
+const POLICY_HINTS: readonly (readonly [directive: RegExp, hint: string])[] = [
+  [
+    /\b(?:require-trusted-types-for|trusted-types)\b/,
+    'A script set HTML from a plain string, as dangerouslySetInnerHTML does. Sanitise the HTML and use a Trusted Types policy: docs/recipes/html.md shows how.',
+  ],
+  [
+    /\bscript-src/,
+    "A script that is not part of this build was blocked. If it is yours, give it the page's nonce (docs/recipes/extending.md). It can also come from a browser extension.",
+  ],
+  [/./, 'If the page needs this source, add it to contentSources in src/server/product/index.ts.'],
+];
+
+/** Returns advice on an incident, if its kind has any. */
+export function toHint({ kind, title }: { readonly kind: IncidentKind; readonly title: string }): string | undefined {
+  return kind === 'csp' ? POLICY_HINTS.find(([directive]) => directive.test(title))?.[1] : undefined;
+}
+
+export const STATE_WORDS: Readonly<Record<IncidentState, string>> = {
+  open: 'Open',
+  resolved: 'Resolved',
+  ignored: 'Ignored',
+};
+
+/** `until 2026-11-22 09:00:00 UTC`; empty if the state has no details. */
+export function toStateDetail({ state, isForNext, ignoredUntil, ignoredUntilMore }: StatusShape): string {
+  if (state === 'resolved') return isForNext ? 'in the next release' : '';
+  if (state === 'ignored' && ignoredUntil !== undefined) return `until ${toExactTime(ignoredUntil)}`;
+  if (state === 'ignored' && ignoredUntilMore !== undefined) {
+    return `until it happens ${toPlural(ignoredUntilMore, 'more time', 'more times')} within an hour`;
+  }
+  return state === 'ignored' ? 'forever' : '';
+}
+
+/** Why a page shows another occurrence than the one in its URL. The text follows the digest. */
+export const MISSED_WORDS: Readonly<Record<MissedShape['state'], string>> = {
+  summary: 'was sampled out: only its row was kept. This is the nearest occurrence that was kept in full.',
+  sampled: 'was sampled out: it was only counted. This is the nearest occurrence that was kept in full.',
+  arriving:
+    'may not be stored yet, because more failures are arriving. Reload the page in a moment. This is the latest occurrence that was kept in full.',
+  unknown: 'is unknown or was deleted. This is the latest occurrence that was kept in full.',
+};

@@ -1,0 +1,306 @@
+import * as z from 'zod';
+import type { ApiSchema, Method, OperationFacts, Problem, ReplyFacts } from '../../shared/api/operation.ts';
+import { PROBLEM_TYPE } from '../errors/problem.ts';
+import { LINES_TYPE } from '../request/send-lines.ts';
+import type { Auth } from './auth.ts';
+import type { Implemented } from './implement.ts';
+import { createJsonSchemas, type JsonSchema, type JsonSchemas, toJsonSchema } from './json-schemas.ts';
+import { MAX_KEY, MIN_OPEN_KEY } from './request-checks.ts';
+
+/** What the OpenAPI document says about the API as a whole. */
+export interface DocumentFacts {
+  readonly title: string;
+  readonly version: string;
+  /** Markdown. */
+  readonly about?: string;
+  /** Who can read the document and the reference. By default everyone. */
+  readonly auth?: Auth;
+  /** False: `/api/docs` is not served. */
+  readonly reference?: false;
+  /** Errors that any operation with this method can answer, in addition to its own. */
+  readonly problems?: (method: Method) => Readonly<Record<number, string>>;
+}
+
+interface OpenApiOptions extends DocumentFacts {
+  /** The path in front of the operations' paths: `/api`. */
+  readonly base: string;
+  readonly operations: readonly Implemented[];
+}
+
+/** https://spec.openapis.org/oas/v3.1.1.html */
+export type OpenApi = ReturnType<typeof createOpenApi>;
+
+export type OpenApiOperation = ReturnType<typeof describe>;
+
+export interface OpenApiParameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: JsonSchema;
+}
+
+/** The body that `sendProblem()` writes. */
+const ProblemBody = z
+  .strictObject({
+    type: z.literal('about:blank'),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().optional(),
+    instance: z.string().optional().describe('The URL that shows this failure.'),
+    digest: z.string().optional().describe('The digest, which names this kind of failure.'),
+    errors: z.record(z.string(), z.string()).optional().describe('Errors in the request, by field.'),
+  })
+  .meta({ id: 'Problem', description: 'What went wrong (RFC 9457).' }) satisfies z.core.$ZodType<Problem>;
+
+/**
+ * Describes operations in OpenAPI 3.1, with the schemas that check their requests and replies. A schema with an id
+ * (`.meta({ id: 'Person' })`) appears once, under that name.
+ *
+ * @throws Error if two schemas or two operations have the same name
+ */
+export function createOpenApi(options: OpenApiOptions) {
+  const { title, version, about, base, operations } = options;
+  const schemas = createJsonSchemas();
+  const paths: Record<string, Record<string, OpenApiOperation>> = {};
+  const names = new Set<string>();
+  for (const operation of operations) {
+    const { name, facts } = operation;
+    if (names.has(name)) throw new Error(`Two operations have the name ${name}. Rename one of them.`);
+    names.add(name);
+    const path = `${base}${facts.path}`.replace(/:(\w+)/g, '{$1}');
+    paths[path] ??= {};
+    paths[path][facts.method.toLowerCase()] = describe(operation, { schemas, options });
+  }
+  const auths = operations.flatMap(({ auth }) => auth ?? []);
+  const securitySchemes = Object.fromEntries(auths.map(({ name, scheme }) => [name, scheme]));
+  return {
+    openapi: '3.1.1',
+    info: { title, version, ...(about !== undefined && { description: about }) },
+    paths,
+    components: { schemas: schemas.named(), ...(auths.length > 0 && { securitySchemes }) },
+  };
+}
+
+interface Making {
+  readonly schemas: JsonSchemas;
+  readonly options: OpenApiOptions;
+}
+
+function describe(operation: Implemented, making: Making) {
+  const { name, facts, auth } = operation;
+  const { summary, about, body, deprecated } = facts;
+  const parameters = listParameters(operation, making);
+  return {
+    operationId: name,
+    summary,
+    ...(about !== undefined && { description: about }),
+    ...(deprecated && { deprecated: true }),
+    ...(deprecated?.sunset !== undefined && { 'x-sunset': deprecated.sunset }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && {
+      requestBody: { required: true, content: toContent('application/json', body, 'input', making.schemas) },
+    }),
+    responses: listReplies(operation, making),
+    security: auth ? [{ [auth.name]: [] }] : [],
+  };
+}
+
+function listParameters(operation: Implemented, { schemas }: Making): OpenApiParameter[] {
+  const { facts } = operation;
+  const { path, params, query, headers, paged, ifMatch, idempotent } = facts;
+  const known = toParameters(params, 'path', schemas);
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']): OpenApiParameter => {
+    return known.find((parameter) => parameter.name === name) ?? { name, in: 'path', required: true, schema: TEXT };
+  });
+  return [
+    ...inPath,
+    ...toParameters(query, 'query', schemas),
+    ...(paged ? [CURSOR, toLimit(paged)] : []),
+    ...toParameters(headers, 'header', schemas).map((parameter) => ({
+      ...parameter,
+      name: parameter.name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase()),
+    })),
+    ...(ifMatch ? [IF_MATCH] : []),
+    ...(idempotent ? [toIdempotencyKey(operation)] : []),
+    ...(isCompared(operation) ? [IF_NONE_MATCH] : []),
+  ];
+}
+
+function toParameters(
+  schema: ApiSchema | undefined,
+  place: OpenApiParameter['in'],
+  schemas: JsonSchemas,
+): OpenApiParameter[] {
+  if (!schema) return [];
+  const { properties = {}, required = [] } = schemas.read(schema, 'input');
+  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    ...(description !== undefined && { description }),
+    schema: rest,
+  }));
+}
+
+const TEXT = { type: 'string' } as const;
+const CURSOR: OpenApiParameter = {
+  name: 'cursor',
+  in: 'query',
+  required: false,
+  description: 'Where the page begins. Follow the `Link` header instead of making one up.',
+  schema: TEXT,
+};
+const IF_MATCH: OpenApiParameter = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description: 'The `ETag` of the version that you change. The answer is 412 if there is another one.',
+  schema: TEXT,
+};
+const IF_NONE_MATCH: OpenApiParameter = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'The `ETag` of the version that you have. The answer is 304 if nothing has changed.',
+  schema: TEXT,
+};
+const RATE_LIMIT = {
+  RateLimit: 'How many requests are left (`r`), and in how many seconds the count starts again (`t`).',
+  'RateLimit-Policy': 'How many requests (`q`) are accepted in how many seconds (`w`).',
+};
+const ETAG = { ETag: 'Identifies this version of the response.' };
+const LINK = { Link: 'The URL of the next page, with `rel="next"`. Absent on the last page.' };
+
+function toIdempotencyKey({ auth }: Implemented): OpenApiParameter {
+  return {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description: `${auth ? 'Any text' : 'A random text, such as a UUID,'} that is new for each request. A repeated request gets the first response, for a day.`,
+    schema: { type: 'string', minLength: auth ? 1 : MIN_OPEN_KEY, maxLength: MAX_KEY },
+  };
+}
+
+function toLimit({ limit, max }: NonNullable<OperationFacts['paged']>): OpenApiParameter {
+  const schema = { type: 'integer', minimum: 1, maximum: max, default: limit };
+  return { name: 'limit', in: 'query', required: false, description: 'The most items of a page.', schema };
+}
+
+/** The response to a GET has an `ETag`, which is compared, if it is JSON or the handler has a `version`. */
+function isCompared({ facts: { method, replies }, version }: Implemented): boolean {
+  return method === 'GET' && (version !== undefined || replies[200]?.body !== undefined);
+}
+
+function listReplies(operation: Implemented, { schemas, options }: Making): Record<string, OpenApiReply> {
+  const { facts, auth } = operation;
+  const { query, headers, body, params, paged, ifMatch, idempotent, limit } = facts;
+  const problems: Record<number, string | undefined> = {
+    ...(query || headers || body || paged ? { 400: 'The request is not valid.' } : {}),
+    ...(auth && { 401: 'The caller is not known.' }),
+    ...(params && { 404: 'Not found.' }),
+    ...(idempotent && {
+      400: 'The request is not valid.',
+      409: 'The first request with this key is still running.',
+      422: 'This key was used for another request.',
+    }),
+    ...(ifMatch && { 412: 'It has changed in the meantime.' }),
+    ...(limit && { 429: 'Too many requests. `Retry-After` says how many seconds to wait.' }),
+    ...(body && {
+      413: 'The body is too large.',
+      415: 'The body is not JSON.',
+      422: 'The request is not valid.',
+    }),
+    ...(auth && options.problems?.(facts.method)),
+    ...facts.problems,
+  };
+  const content = { [PROBLEM_TYPE]: { schema: schemas.read(ProblemBody, 'output') } };
+  const isTagged = isCompared(operation);
+  const usual = { ...(isTagged && ETAG), ...(paged && LINK), ...(limit && RATE_LIMIT) };
+  return {
+    ...Object.fromEntries(
+      Object.entries(facts.replies).map(([status, reply]) => [
+        status,
+        toReply({ ...reply, headers: { ...usual, ...reply.headers } }, schemas),
+      ]),
+    ),
+    ...(isTagged && { 304: toReply({ about: 'Nothing has changed.', headers: ETAG }, schemas) }),
+    ...Object.fromEntries(Object.entries(problems).map(([status, about]) => [status, { description: about, content }])),
+    default: { description: 'Something else went wrong.', content },
+  };
+}
+
+function toContent(type: string, schema: ApiSchema, side: 'input' | 'output', schemas: JsonSchemas): Content {
+  const example = toExample(schema, side);
+  return { [type]: { schema: schemas.read(schema, side), ...(example !== undefined && { example }) } };
+}
+
+type Content = Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>;
+
+export type OpenApiReply = ReturnType<typeof toReply>;
+
+function toReply({ about, body, lines, headers }: ReplyFacts, schemas: JsonSchemas) {
+  const named = Object.entries(headers ?? {}).map(
+    ([name, words]) => [name, { description: words, schema: TEXT }] as const,
+  );
+  return {
+    description: about,
+    ...(named.length > 0 && { headers: Object.fromEntries(named) }),
+    ...(body && { content: toContent('application/json', body, 'output', schemas) }),
+    // OpenAPI 3.1 cannot describe a stream: this is the schema of each line.
+    ...(lines && { content: toContent(LINES_TYPE, lines, 'output', schemas) }),
+  };
+}
+
+/**
+ * Returns an example of what a schema describes: its first one of `.meta({ examples: […] })`, or one made up from its
+ * types. Undefined if the schema refuses what was made up, for example because of a pattern.
+ */
+export function toExample(schema: ApiSchema, side: 'input' | 'output'): unknown {
+  const root = toJsonSchema(schema, side);
+  const example = makeUp(root, root);
+  const result = schema['~standard'].validate(example);
+  return result instanceof Promise || result.issues ? undefined : example;
+}
+
+const MAX_DEPTH = 6;
+
+const TEXTS: Readonly<Record<string, string>> = {
+  'date-time': '2026-01-31T12:00:00Z',
+  date: '2026-01-31',
+  email: 'ada@example.com',
+  uri: 'https://example.com/',
+  uuid: '6ba7b810-9dad-41d1-80b4-00c04fd430c8',
+};
+
+function makeUp(node: JsonSchema | boolean, root: JsonSchema, depth = 0): unknown {
+  if (typeof node === 'boolean') return undefined;
+  const { $ref, examples, anyOf, oneOf, allOf, items, prefixItems, properties = {}, minLength = 0, minimum = 1 } = node;
+  if (Array.isArray(examples)) return examples[0];
+  for (const known of ['const', 'default'] as const) if (known in node) return node[known];
+  if (Array.isArray(node.enum)) return node.enum[0];
+  const within = (inner: unknown) => makeUp(inner as JsonSchema | boolean, root, depth + 1); // a part of a JSON Schema is one
+  // A tree has no end.
+  if ($ref !== undefined && depth > MAX_DEPTH) return undefined;
+  if ($ref === '#') return within(root);
+  if (typeof $ref === 'string') return within((root.$defs as JsonSchema)[$ref.replace('#/$defs/', '')]);
+  const [first] = [anyOf, oneOf, allOf].find(Array.isArray) ?? [];
+  if (first) return within(first);
+  switch ([node.type].flat()[0]) {
+    case 'object':
+      return Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, within(inner)]));
+    case 'array':
+      return (Array.isArray(prefixItems) ? prefixItems : [items ?? {}])
+        .map(within)
+        .filter((item) => item !== undefined);
+    case 'string':
+      return TEXTS[String(node.format)] ?? 'text'.padEnd(Number(minLength), '.');
+    case 'number':
+    case 'integer':
+      return Math.max(Number(minimum), 1);
+    case 'boolean':
+      return true;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,116 @@
+import type { ApiSchema, SchemaIssue, SchemaResult } from '../../shared/api/operation.ts';
+
+/** Messages by the path of a field (`status.until`). The empty name is for the whole. */
+export type FieldErrors = Readonly<Record<string, string>>;
+
+/** Returns the first message of each field. */
+function toFieldErrors(issues: readonly SchemaIssue[]): FieldErrors {
+  // Names are the caller's: `constructor` is possible.
+  const errors = new Map<string, string>();
+  for (const issue of issues) {
+    const path = (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part));
+    // zod reports unknown keys together, for the object that contains them.
+    const unknown = 'keys' in issue && Array.isArray(issue.keys) ? issue.keys.map(String) : [];
+    const found = unknown.length > 0 ? unknown.map((key) => [...path, key]) : [path];
+    const message = unknown.length > 0 ? 'Unknown field.' : issue.message;
+    for (const name of found.map((parts) => parts.join('.'))) if (!errors.has(name)) errors.set(name, message);
+  }
+  return Object.fromEntries(errors);
+}
+
+export type Read = { readonly value: unknown } | { readonly errors: FieldErrors };
+
+/** Checks a value with a schema, at once unless the schema itself waits. */
+export function readValue(schema: ApiSchema, value: unknown): Read | Promise<Read> {
+  const result = schema['~standard'].validate(value);
+  return result instanceof Promise ? result.then(toRead) : toRead(result);
+}
+
+function toRead(result: SchemaResult<unknown>): Read {
+  return result.issues ? { errors: toFieldErrors(result.issues) } : { value: result.value };
+}
+
+/** Reads the texts of a path, a search or headers as the types that a schema expects. */
+type TextReader = (texts: Iterable<readonly [string, string]>) => Promise<Read>;
+
+/** What a part of a request is without a schema. */
+export const UNREAD: Read = { value: undefined };
+
+/**
+ * Texts become numbers, booleans and lists if the schema expects them, so that `z.int()` reads `7`. A name that appears
+ * twice is an error, unless it is a list.
+ */
+export function createTextReader(schema: ApiSchema): TextReader {
+  let kinds: ReadonlyMap<string, Kinds> | undefined;
+  return async function readTexts(texts) {
+    kinds ??= toKinds(schema);
+    const values = new Map<string, unknown>();
+    const errors: Record<string, string> = {};
+    for (const [name, text] of texts) {
+      const { types, items } = kinds.get(name) ?? NO_KINDS;
+      if (types.has('array')) {
+        values.set(name, [...((values.get(name) as unknown[] | undefined) ?? []), toTyped(text, items)]);
+      } else if (values.has(name)) {
+        errors[name] = 'Send it only once.';
+      } else {
+        values.set(name, toTyped(text, types));
+      }
+    }
+    const read = await readValue(schema, Object.fromEntries(values));
+    return Object.keys(errors).length > 0 ? { errors: { ...('errors' in read && read.errors), ...errors } } : read;
+  };
+}
+
+interface Kinds {
+  readonly types: ReadonlySet<string>;
+  readonly items: ReadonlySet<string>;
+}
+
+const NO_KINDS: Kinds = { types: new Set(), items: new Set() };
+
+interface Node {
+  readonly $ref?: string;
+  readonly $defs?: Readonly<Record<string, Node>>;
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly items?: Node;
+  readonly anyOf?: readonly Node[];
+  readonly oneOf?: readonly Node[];
+  readonly allOf?: readonly Node[];
+}
+
+function toKinds(schema: ApiSchema): Map<string, Kinds> {
+  const root = schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' }) as Node;
+  const resolve = (node: Node): Node => {
+    const name = node.$ref?.replace('#/$defs/', '');
+    return (name !== undefined && root.$defs?.[name]) || node;
+  };
+  const flatten = (node: Node): Node[] => {
+    const found = resolve(node);
+    return [found, ...[found.anyOf, found.oneOf, found.allOf].flatMap((nodes) => nodes ?? []).flatMap(flatten)];
+  };
+  const toTypes = (nodes: readonly Node[]) => new Set(nodes.flatMap(({ type }) => type ?? []));
+  const kinds = new Map<string, Kinds>();
+  for (const { properties = {} } of flatten(root)) {
+    for (const [name, node] of Object.entries(properties)) {
+      const nodes = flatten(node);
+      kinds.set(name, {
+        types: toTypes(nodes),
+        items: toTypes(nodes.flatMap(({ items }) => (items ? flatten(items) : []))),
+      });
+    }
+  }
+  return kinds;
+}
+
+const INTEGER = /^-?(?:0|[1-9]\d{0,15})$/;
+/** What `String()` makes of a number. */
+const NUMBER = /^-?(?:0|[1-9]\d{0,20})(?:\.\d{1,20})?(?:e[+-]?\d{1,3})?$/;
+
+/** A text stays one if it does not look like the other types. `"5"` is a number in `z.union([z.int(), z.literal('all')])`. */
+function toTyped(text: string, types: ReadonlySet<string>): unknown {
+  if (types.has('integer') && INTEGER.test(text)) return Number(text);
+  if (types.has('number') && NUMBER.test(text)) return Number(text);
+  if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}

@@ -1,0 +1,61 @@
+import { type RequestHandler, Router } from 'express';
+import type { Method } from '../../shared/api/operation.ts';
+import { sendAllowed } from '../errors/refuse.ts';
+import { isApiPath } from '../request/api-path.ts';
+import { HttpError, methodNotAllowed, notFoundHere } from '../request/http-error.ts';
+import { requestInfo } from '../request/request-info.ts';
+
+export type Methods = { readonly [M in Method]?: RequestHandler | readonly RequestHandler[] };
+
+/**
+ * Routes the methods of one path: `resource('/notes/:id', { GET: show, PATCH: [...jsonBody(), update] })`. HEAD
+ * follows GET, OPTIONS is answered with `Allow`, and every other method gets 405. The path matches in exact case.
+ */
+export function resource(path: string, methods: Methods): Router {
+  const router = Router({ caseSensitive: true });
+  const allow = listAllowed(methods);
+  const route = router.route(path);
+  route.all((req, _res, next) => {
+    requestInfo(req).route = `${req.baseUrl}${path}`;
+    next();
+  });
+  route.options((_req, res) => sendAllowed(res, allow));
+  for (const [name, handler] of Object.entries(methods)) {
+    route[toVerb(name as Method)](...[handler].flat()); // the keys of `Methods`
+  }
+  route.all(() => {
+    throw methodNotAllowed(allow);
+  });
+  return router;
+}
+
+/** Answers unknown paths under `/api` with JSON, never with a page. */
+export function apiNotFound(): RequestHandler {
+  return function apiNotFound(req, _res, next) {
+    next(isApiPath(requestInfo(req).path) ? notFoundHere() : undefined);
+  };
+}
+
+/** Answers 405 to PUT, PATCH and DELETE on paths that no router claimed: a page can only be read or posted to. */
+export function unclaimedMethods(): RequestHandler {
+  const allow = 'GET, HEAD, POST, OPTIONS';
+  return function unclaimedMethods(req, res, next) {
+    if (req.method === 'OPTIONS') {
+      sendAllowed(res, allow);
+    } else if (req.method === 'PUT' || req.method === 'PATCH' || req.method === 'DELETE') {
+      next(new HttpError(405, 'A page can be read or posted to, nothing else.', { Allow: allow }));
+    } else {
+      next();
+    }
+  };
+}
+
+function listAllowed(methods: Methods): string {
+  const names: string[] = Object.keys(methods);
+  if (methods.GET) names.splice(names.indexOf('GET') + 1, 0, 'HEAD');
+  return [...names, 'OPTIONS'].join(', ');
+}
+
+function toVerb(method: Method): 'get' | 'post' | 'put' | 'patch' | 'delete' {
+  return method.toLowerCase() as Lowercase<Method>;
+}

@@ -1,0 +1,132 @@
+import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Logger } from 'pino';
+import * as limits from '../limits.ts';
+import type { Count } from '../request/counters.ts';
+import { describeStatus } from '../request/http-error.ts';
+import type { ProxyTrust } from '../request/proxy-trust.ts';
+import { sendText } from '../request/send-body.ts';
+import type { Step } from '../request/step.ts';
+import { type ConnectionLimits, type Connections, trackConnections } from './connections.ts';
+import { drainUnreadBodies } from './unread-bodies.ts';
+
+export type HeaderList = readonly (readonly [name: string, value: string])[];
+
+export interface HttpServer {
+  readonly server: Server;
+  readonly connections: Connections;
+}
+
+/** All in milliseconds. */
+interface ConnectionTimes {
+  /** How long an idle connection is kept. */
+  readonly keepAlive: number;
+  /** Time for a whole request to arrive. */
+  readonly request: number;
+  /** Time after which a connection without traffic is closed. */
+  readonly socket: number;
+}
+
+const TIMES: ConnectionTimes = {
+  keepAlive: limits.KEEP_ALIVE_TIMEOUT,
+  request: limits.REQUEST_TIMEOUT,
+  socket: limits.SOCKET_TIMEOUT,
+};
+
+export interface HttpServerOptions {
+  readonly log: Logger;
+  readonly limits: ConnectionLimits;
+  readonly trust: ProxyTrust;
+  readonly count?: Count | undefined;
+  readonly times?: ConnectionTimes;
+  /** Headers of the responses that no step sends. */
+  readonly headers: HeaderList;
+}
+
+/** Creates a server with a limit on every wait, whose parser errors carry the security headers too. */
+export function createHttpServer(listener: RequestListener, options: HttpServerOptions): HttpServer {
+  const { log, count, times = TIMES, headers } = options;
+  const server = createServer({
+    headersTimeout: Math.min(limits.HEADERS_TIMEOUT, times.request),
+    requestTimeout: times.request,
+    connectionsCheckingInterval: limits.TIMEOUT_CHECK_INTERVAL,
+    keepAliveTimeout: times.keepAlive,
+    keepAliveTimeoutBuffer: limits.KEEP_ALIVE_BUFFER,
+    maxHeaderSize: limits.MAX_HEADER_BYTES,
+    requireHostHeader: false, // hostCheck() answers this, with the security headers
+    insecureHTTPParser: false,
+  });
+  server.setTimeout(times.socket);
+  const connections = trackConnections(server, options);
+  drainUnreadBodies(server, connections, options.trust);
+  const closing = new WeakSet<Socket>();
+
+  server.on('request', listener);
+  server.on('checkContinue', listener); // the step expectContinue() asks for the body
+  server.on('checkExpectation', (_req, res) => {
+    for (const [name, value] of headers) res.setHeader(name, value);
+    res.setHeader('Connection', 'close');
+    sendText(res, 417, describeStatus(417));
+  });
+  server.on('connect', (_req, socket) => {
+    endWith(socket as Socket, 405, headers, [['Allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS']]);
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const peer = socket as Socket;
+    if (closing.has(peer)) return;
+    const replies = connections.openReplies(peer);
+    // A second status line in the middle of a reply would be read as its body.
+    const isMidway = replies.some((reply) => reply.headersSent && !reply.writableEnded);
+    if (isMidway || !peer.writable || error.code === 'ECONNRESET') {
+      peer.destroy();
+      return;
+    }
+    // The bytes that failed to parse belong to the body of this request, or to no request.
+    const request = connections.unfinishedRequest(peer);
+    const isAnswered = request && !replies.some((reply) => reply.req === request && !reply.headersSent);
+    const earlier = replies.findLast(({ req }) => req !== request);
+    closing.add(peer); // more broken bytes can follow
+    if (earlier && !earlier.headersSent) {
+      earlier.setHeader('Connection', 'close'); // its request was complete, so it gets its answer
+    } else if (earlier || isAnswered) {
+      peer.destroySoon(); // a second answer would belong to a request that was never made
+    } else {
+      const status = toStatus(error.code);
+      count?.('spillway_broken_requests_total', { status: String(status) });
+      log.info({ code: error.code, status, address: peer.remoteAddress }, 'A request could not be parsed.');
+      endWith(peer, status, headers);
+    }
+  });
+  return { server, connections };
+}
+
+/**
+ * Asks for the body of a request that waits for it (`Expect: 100-continue`). It runs after every step that can refuse
+ * a request unread. Without this step, Node asks before any step has run.
+ */
+export function expectContinue(): Step {
+  return function expectContinue(req, res, next) {
+    if (req.headers.expect !== undefined && /^100-continue$/i.test(req.headers.expect)) res.writeContinue();
+    next();
+  };
+}
+
+function toStatus(code: string | undefined): number {
+  if (code === 'HPE_HEADER_OVERFLOW') return 431;
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 408;
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 413;
+  return 400;
+}
+
+/**
+ * Writes a whole reply to a bare socket and closes it, even if the peer does not close its side. The body is empty:
+ * the request can be a HEAD, even if it broke before its method could be read.
+ */
+export function endWith(socket: Socket, status: number, headers: HeaderList, more: HeaderList = []): void {
+  const lines = [...more, ...headers].map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  socket.write(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n` +
+      `Content-Length: 0\r\nCache-Control: no-store\r\n${lines}\r\n`,
+  );
+  socket.destroySoon();
+}

@@ -1,0 +1,51 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { CONNECTION_BACKLOG } from '../limits.ts';
+
+/** Says in one sentence why the server could not listen. */
+export class ListenError extends Error {}
+
+export interface Where {
+  readonly host: string;
+  readonly port: number;
+  /** The setting that the port comes from, for error messages; `PORT` by default. */
+  readonly setting?: string;
+}
+
+/**
+ * @returns the URL, with the port that the system assigned
+ * @throws ListenError
+ */
+export function listen(server: Server, where: Where): Promise<string> {
+  const { host, port } = where;
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(toListenError(error.code, where)));
+    server.listen({ port, host, backlog: CONNECTION_BACKLOG }, () => {
+      const address = server.address() as AddressInfo; // it listens on a port, not on a pipe
+      resolve(toHttpUrl(host, address.port));
+    });
+  });
+}
+
+export function toHttpUrl(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** @param code the system's error code, such as `EADDRINUSE` */
+export function toListenError(code: string | undefined, where: Where): ListenError {
+  return new ListenError(describe(code, where));
+}
+
+function describe(code: string | undefined, { host, port, setting = 'PORT' }: Where): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Port ${port} on ${host} is in use. Stop what listens there, or set ${setting} to another one.`;
+    case 'EACCES':
+      return `This user is not allowed to listen on port ${port}. Set ${setting} to one above 1023.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `This machine has no address ${host}. Set HOST to 127.0.0.1, or to 0.0.0.0 for every network.`;
+    default:
+      return `The server could not listen on ${host}, port ${port} (${code}). Check HOST and ${setting}.`;
+  }
+}

@@ -1,0 +1,112 @@
+import { dirname, join } from 'node:path';
+import type { DevError, DevProblem, ThrownInBrowser } from '../../shared/develop-protocol.ts';
+import { parseStack } from '../errors/digest/parse-stack.ts';
+import { readErrors } from '../errors/digest/read-error.ts';
+import type { ErrorRecord, StackFrame } from '../errors/failure.ts';
+import { LINE_END } from '../errors/line-end.ts';
+import { createClientMaps, readSourceText } from './source-table.ts';
+
+/** Lines shown before and after the line of the error (count). */
+const AROUND = 3;
+
+/** Frames that are shown (count). */
+const MAX_FRAMES = 12;
+
+/** The text, the frames and React's component stack of a thrown value. */
+interface Thrown extends Pick<ErrorRecord, 'frames'> {
+  readonly title: string;
+  readonly text: string;
+  readonly componentStack: string | undefined;
+}
+
+/** Describes an error that the server threw. @param dist the folder of the build */
+export function toDevError(title: string, error: unknown, componentStack: string | undefined, dist: string): DevError {
+  const [thrown] = readErrors(error, { dist });
+  const text = `${thrown?.class}: ${thrown?.message}`;
+  return describe({ title, text, frames: thrown?.frames ?? [], componentStack }, dist);
+}
+
+/** Describes an error that the browser threw, in a built script. @param dist the folder of the build */
+export function toBrowserError({ title, message, stack, componentStack }: ThrownInBrowser, dist: string): DevError {
+  const frames = parseStack(mapAssets(stack, dist), { dist }, message);
+  return describe(
+    { title, text: message, frames, componentStack: componentStack && mapAssets(componentStack, dist) },
+    dist,
+  );
+}
+
+function describe({ title, text, frames, componentStack = '' }: Thrown, dist: string): DevError {
+  const root = dirname(dist);
+  const located = frames.filter(({ file }) => file !== '' && !file.startsWith('node:'));
+  const own = located.find(isOwn);
+  const problem: DevProblem = {
+    text,
+    ...(own && toPlace(dist, own)),
+    trail: located.slice(0, MAX_FRAMES).map(toLine),
+  };
+  const components = componentStack
+    .split('\n')
+    .map((line) => line.trim().replaceAll(`${root}/`, '').replaceAll('file://', ''));
+  const trail = components.filter(Boolean);
+  if (trail.length === 0) return { title, problems: [problem] };
+  return { title, problems: [problem, { text: 'The components around it, innermost first', trail }] };
+}
+
+/** True for a frame of the project's source; false for dependencies, Node and the build. */
+function isOwn({ file }: StackFrame): boolean {
+  return !/^(?:\.\.|node_modules|server|client)\/|:/.test(file);
+}
+
+function toLine({ function: name, file, line, column }: StackFrame): string {
+  const place = `${file}:${line}:${column}`;
+  return name ? `at ${name} (${place})` : `at ${place}`;
+}
+
+/** Adds lines of source to the supervisor's report of a failed build. */
+export function withPlaces(error: DevError, dist: string): DevError {
+  const problems = error.problems.map((problem) => {
+    const { file, line, column } = problem;
+    if (file === undefined || line === undefined || column === undefined) return problem;
+    return { ...problem, ...toPlace(dist, { file, line, column }) };
+  });
+  return { ...error, problems };
+}
+
+/** @param place its file is relative to the root */
+function toPlace(
+  dist: string,
+  { file, line, column }: Pick<StackFrame, 'file' | 'line' | 'column'>,
+): Pick<DevProblem, 'file' | 'line' | 'column' | 'open' | 'lines'> {
+  const from = Math.max(1, line - AROUND);
+  const link = process.env.EDITOR_LINK ?? 'vscode://file/{file}:{line}:{column}';
+  return {
+    file,
+    line,
+    column,
+    open: link
+      .replace('{file}', encodeURI(join(dirname(dist), file)))
+      .replace('{line}', String(line))
+      .replace('{column}', String(column)),
+    lines: readRows(dist, file)
+      .slice(from - 1, line + AROUND)
+      .map((text, index) => [from + index, text] as const),
+  };
+}
+
+function readRows(dist: string, file: string): string[] {
+  try {
+    return readSourceText(dist, file).split(LINE_END);
+  } catch {
+    return [];
+  }
+}
+
+/** Replaces positions in the served scripts by positions in the source, with their source maps. */
+function mapAssets(stack: string, dist: string): string {
+  const toSource = createClientMaps(dist);
+  const script = /https?:\/\/[^\s)/]+(\/(?:assets|_dev\/modules)\/[^\s):?]+\.js)(?:\?v=\d+)?:(\d+):(\d+)/g;
+  return stack.replace(script, (position, path, line, column) => {
+    const place = toSource(path, Number(line), Number(column));
+    return place ? `${place.file}:${place.line}:${place.column}` : position;
+  });
+}

@@ -1,0 +1,256 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { join } from 'node:path';
+import { toOccurrence } from '../../shared/reporting/address.ts';
+import type { ReportOptions } from '../../shared/reporting/browser-report.ts';
+import { ACTION_FIELD } from '../../shared/wire/protocol.ts';
+import type { RequestInfo } from '../request/request-info.ts';
+import { createDigest } from './digest/create-digest.ts';
+import type { FramePaths } from './digest/frame-file.ts';
+import { emptyLocationTable, type LocationTable } from './digest/location-table.ts';
+import { readErrors } from './digest/read-error.ts';
+import type { BodyField, ErrorRecord, Failure, FailureKind, FailureOrigin, RequestRecord } from './failure.ts';
+import { hidePathSecrets } from './scrub/secret-path.ts';
+import { listBodySecrets, listRequestSecrets } from './scrub/secret-values.ts';
+import type { Scrubber } from './scrub.ts';
+import { scrubFailure } from './scrub-failure.ts';
+import { trimFailure } from './trim.ts';
+
+/** The options of a report on the server. */
+export interface ServerReportOptions extends ReportOptions {
+  /** Your own stable id of the affected visitor. Only a hash of it is stored. By default, the visitor of the request. */
+  readonly user?: string;
+  /** Makes the digest, in place of the source that failed: errors with the same words are one incident. */
+  readonly fingerprint?: readonly string[];
+}
+
+/** The circumstances of a failure, which the incident shows. */
+export interface FailureContext {
+  readonly origin: FailureOrigin;
+  readonly routeId?: string;
+  /** The route's pattern (`/orders/:id`), never the URL. */
+  readonly route?: string;
+  /** Path and query of the page, if they are not the request's own. */
+  readonly url?: string;
+  /** The request that failed. By default, the funnel uses the request in whose async context the error was thrown. */
+  readonly info?: RequestInfo;
+  readonly headers?: IncomingHttpHeaders;
+  /**
+   * The parsed body that was posted. Only the names and types of its fields are stored, but its secrets must not appear
+   * in a message either.
+   */
+  readonly body?: unknown;
+  /** The reason why the request's work was aborted: an `AbortError` after `VisitorGone` is not a failure. */
+  readonly endedBy?: unknown;
+  /** The result is also shown to other visitors. */
+  readonly isShared?: boolean;
+  /** The result is not shown, because a click requests the page again. It opens no incident, unless `isShared`. */
+  readonly isPrefetch?: boolean;
+  /** React's component stack of a failed render, innermost first. */
+  readonly componentStack?: string;
+  /** The product handled the error, and reported it with these options. */
+  readonly reported?: ServerReportOptions;
+}
+
+/** The input of a record: a thrown error, or the observation of a watcher. */
+export interface Recorded {
+  readonly error?: unknown;
+  readonly kind?: FailureKind;
+  /** Replaces the records of a thrown error. */
+  readonly errors?: readonly ErrorRecord[];
+  readonly extra?: Readonly<Record<string, unknown>>;
+}
+
+export interface RecorderOptions {
+  readonly build: string;
+  /** By default, the build. */
+  readonly release?: string;
+  /** The same on all replicas and releases. It keeps outsiders from confirming a guess. */
+  readonly namespace?: string;
+  readonly paths?: FramePaths;
+  /** The table of positions in the bundles and of the source that is there. Read for the first failure. */
+  readonly table?: () => LocationTable;
+  readonly scrubber: Scrubber;
+  /** Returns a hash of a visitor's address, which changes daily, or of the product's id. It only serves to count. */
+  readonly toVisitor?: (address: string, id?: string) => string | undefined;
+  /** Names of posted fields whose values are stored. */
+  readonly keep?: readonly string[] | undefined;
+  /** Set by the product to keep failures at one place apart. */
+  readonly splitBy?: (error: unknown, context: FailureContext) => readonly string[];
+}
+
+/** A constant by default, so that replicas and fresh disks agree. */
+const DEFAULT_NAMESPACE = 'spillway';
+
+const NO_BUILD: FramePaths = { dist: join(process.cwd(), 'dist') };
+
+/** Headers that help to explain a failure and do not identify the visitor. */
+const SHOWN_HEADERS = [
+  'accept',
+  'accept-language',
+  'content-length',
+  'content-type',
+  'purpose',
+  'referer',
+  'sec-fetch-dest',
+  'sec-fetch-mode',
+  'sec-fetch-site',
+  'user-agent',
+] as const;
+
+interface RecordedFailure {
+  readonly failure: Failure;
+  /** Also knows the secrets of the request. */
+  readonly scrubber: Scrubber;
+}
+
+/** Makes the record of a failure: reads, digests, scrubs and trims it. Never throws. */
+export function createFailureRecorder(
+  options: RecorderOptions,
+): (recorded: Recorded, context: FailureContext) => RecordedFailure {
+  const { build, release = build, namespace = DEFAULT_NAMESPACE, paths = NO_BUILD } = options;
+
+  return function toFailure({ error, errors = readErrors(error, paths), kind, extra }, context) {
+    const { info, reported = {} } = context;
+    const { level, user, fingerprint } = reported;
+    const tags = info?.tags || reported.tags ? { ...info?.tags, ...reported.tags } : undefined;
+    const scrubber = withSecretsOf(context, options.scrubber);
+    const id = randomBytes(16).toString('hex');
+    const route = context.route ?? info?.route;
+    const found = createDigest(
+      { kind, side: 'server', errors, route, splitBy: split(error, context), fingerprint },
+      { namespace, table: options.table?.() ?? emptyLocationTable },
+    );
+    const failure: Failure = {
+      id,
+      digest: found.digest,
+      occurrence: toOccurrence(id),
+      rule: found.rule,
+      ...(found.weak ? { weak: true } : {}),
+      kind: found.kind,
+      side: 'server',
+      origin: context.origin,
+      ...(level === 'warning' && { level }),
+      at: Date.now(),
+      build,
+      release,
+      errors,
+      title: found.title,
+      site: found.site,
+      route,
+      routeId: context.routeId,
+      requestId: info?.requestId,
+      traceId: info?.knownTraceId,
+      request: toRequestRecord(context, options, scrubber),
+      componentStack: context.componentStack,
+      breadcrumbs: info?.trail,
+      ...(tags && { tags }),
+      extra: extra ?? reported.extra,
+      visitor: (info || user) && options.toVisitor?.(info?.address ?? '', user ?? info?.readVisitorId()),
+    };
+    return { failure: trimFailure(scrubFailure(failure, scrubber)), scrubber };
+  };
+
+  function split(error: unknown, context: FailureContext): readonly string[] | undefined {
+    try {
+      return options.splitBy?.(error, context);
+    } catch {
+      return undefined; // the product's code can fail on hostile values; the failure itself matters more
+    }
+  }
+}
+
+/** Adds the secrets of the request, which messages can repeat without their names. */
+function withSecretsOf(
+  { info, headers = info?.headers, url = info?.target, ...context }: FailureContext,
+  scrubber: Scrubber,
+): Scrubber {
+  const { route = info?.route, body } = context;
+  return scrubber.forReport([
+    ...listRequestSecrets({ headers, url, route }, scrubber),
+    // After an action, the request has other cookies than those that arrived.
+    ...(headers === info?.headers ? [] : listRequestSecrets({ headers: info?.headers }, scrubber)),
+    ...listBodySecrets(body, scrubber),
+  ]);
+}
+
+function toRequestRecord(
+  context: FailureContext,
+  { scrubber, keep = [] }: Pick<RecorderOptions, 'scrubber' | 'keep'>,
+  ownScrubber: Scrubber,
+): RequestRecord | undefined {
+  const { info } = context;
+  if (!info) return undefined;
+  const shown: Record<string, string> = {};
+  for (const name of SHOWN_HEADERS) {
+    const value = context.headers?.[name];
+    if (value !== undefined) shown[name] = String(value);
+  }
+  const url = context.url ?? info.target;
+  const credentials = context.headers ? listCredentials(context.headers) : [];
+  const body = readBodyFields(context.body, keep, ownScrubber);
+  return {
+    method: info.method,
+    // A value that is too short to be recognized by itself is recognized by its place.
+    url: hidePathSecrets(url, context.route ?? info.route, scrubber),
+    ...(context.headers ? { headers: shown } : {}),
+    ...(credentials.length > 0 ? { credentials } : {}),
+    ...(body !== undefined ? { body } : {}),
+  };
+}
+
+/** Cookies that are named (count). */
+const MAX_COOKIES = 20;
+
+/** Says how a request authenticated itself, without the values. */
+export function listCredentials({ cookie = '', authorization }: IncomingHttpHeaders): string[] {
+  const names = [...cookie.matchAll(/(?:^|;) *([\w.-]{1,60})=/g)].map(([, name = '']) => name);
+  return [...names.slice(0, MAX_COOKIES), ...(authorization === undefined ? [] : ['authorization'])];
+}
+
+/** Nesting, and fields of all levels together, that are recorded (counts). */
+const MAX_DEPTH = 5;
+const MAX_FIELDS = 60;
+/** Items of a list that are recorded (count). */
+const MAX_ITEMS = 3;
+const MAX_NAME_LENGTH = 60;
+
+/**
+ * Returns the names and types of a posted form or JSON. Values are left out, except those of the fields in `keep` and
+ * the name of a form's action.
+ *
+ * @param keep names of fields at any level. A name that looks secret is not kept
+ * @param scrubber knows the secrets of the request
+ */
+export function readBodyFields(body: unknown, keep: readonly string[], scrubber: Scrubber): BodyField | undefined {
+  if (typeof body !== 'object' || body === null || Buffer.isBuffer(body)) return undefined;
+  const kept = new Set([...keep.filter((name) => !scrubber.hides(name)), ACTION_FIELD]);
+  let count = 0;
+
+  function read(value: unknown, name: string, depth: number): BodyField {
+    if (value === null) return 'null';
+    if (value instanceof File) return 'file';
+    if (value instanceof FormData) return read(toObject(value), name, depth);
+    if (typeof value === 'string' && kept.has(name)) return { value: scrubber.text(value) };
+    if ((typeof value === 'number' || typeof value === 'boolean') && kept.has(name)) return { value };
+    if (typeof value !== 'object') return typeof value as 'string';
+    const isOver = depth > MAX_DEPTH || count > MAX_FIELDS;
+    if (Array.isArray(value)) {
+      return { items: isOver ? [] : value.slice(0, MAX_ITEMS).map((item) => read(item, name, depth + 1)) };
+    }
+    const entries = isOver ? [] : Object.entries(value).slice(0, MAX_FIELDS);
+    count += entries.length;
+    const fields = entries.filter(([key]) => key.length <= MAX_NAME_LENGTH);
+    return {
+      fields: Object.fromEntries(fields.map(([key, field]) => [scrubber.text(key), read(field, key, depth + 1)])),
+    };
+  }
+
+  return read(body, '', 0);
+}
+
+/** Repeated fields become a list. */
+function toObject(form: FormData): object {
+  const values = [...new Set(form.keys())].map((name) => [name, form.getAll(name)] as const);
+  return Object.fromEntries(values.map(([name, all]) => [name, all.length === 1 ? all[0] : all]));
+}

@@ -1,0 +1,318 @@
+import { createHash } from 'node:crypto';
+import { toCrockford } from '../../../shared/reporting/address.ts';
+import { KiB } from '../../../shared/units.ts';
+import type { ErrorRecord, Failure, FailureKind, FrameLocation } from '../failure.ts';
+import { findLocation, isOwn } from './find-location.ts';
+import { type FoundLocation, type LocationTable, toFirst } from './location-table.ts';
+import { isMaskedInPart, maskMessage } from './mask-message.ts';
+import { isNativeClass, readNativeDetail, unifyClass } from './native-error.ts';
+
+/** Changes whenever a failure gets a different digest than before. `docs/decisions/006-digest.md` has the rule. */
+export const DIGEST_RULE = 2;
+
+/**
+ * Maximum length of a title (UTF-16 code units). Pages show less, but only cut after scrubbing, because half a
+ * secret cannot be recognized.
+ */
+const MAX_TITLE_WORDS = 2 * KiB;
+
+export interface DigestInput {
+  /** Set if the kind does not follow from the error, such as `csp` or `blocked-loop`. */
+  readonly kind?: FailureKind;
+  readonly side: 'server' | 'browser';
+  /** Outermost first; empty for a failure without an error. */
+  readonly errors: readonly ErrorRecord[];
+  /** The route's pattern. It only counts if nothing in the source does. */
+  readonly route?: string;
+  /** Separates failures that would share a digest, for example by tenant. */
+  readonly splitBy?: readonly string[];
+  /** Replaces everything else that makes the digest. */
+  readonly fingerprint?: readonly string[];
+  /**
+   * The key of a special kind: `called` (the route of a failed request), `directive` and `blocked` (csp), `reason` and
+   * `id` (crash, deprecation, intervention).
+   */
+  readonly details?: Readonly<Record<string, string>>;
+}
+
+interface DigestOptions {
+  /** The same on all replicas and releases. It keeps outsiders from confirming a guess. */
+  readonly namespace: string;
+  readonly table: LocationTable;
+}
+
+export type DigestResult = Pick<Failure, 'digest' | 'kind' | 'rule' | 'weak' | 'unresolved' | 'site' | 'title'>;
+
+/** The fields of a digest, in this order. */
+interface Key {
+  readonly class: string;
+  readonly path: string;
+  readonly function: string;
+  readonly detail: string;
+  readonly rootCause: string;
+}
+
+/**
+ * Names the kind of a failure. The digest is the same on every replica, on every engine and after every restart. It is
+ * the same in the next release if the failing code did not change. Lines, columns and the origin are not part of it:
+ * a bug that is reached from a render and from a loader is one incident.
+ */
+export function createDigest(input: DigestInput, { namespace, table }: DigestOptions): DigestResult {
+  const chain = input.errors.filter((error) => !isSynthetic(error));
+  const errors = chain.length > 0 ? chain : input.errors;
+  const { error, site } = findPrimary(errors, table);
+  const isNamed = input.kind !== undefined && input.kind !== 'exception';
+  const kind = isNamed ? input.kind : findKind(error, site, errors);
+  const special = kind === 'exception' ? undefined : toSpecialKey(kind, error, site, input, table);
+  const key =
+    special ?? (site && error ? toLocationKey(error, site, errors, table) : toWordsKey(error, errors, input, table));
+  const { fingerprint, splitBy = [] } = input;
+  const words = fingerprint ? ['fingerprint', ...fingerprint.map(String)] : [...Object.values(key), ...splitBy];
+  const isWeak = !fingerprint && special === undefined && site === undefined;
+  const isUnresolved = !fingerprint && errors.some((one) => hasUnknownBundle(one, table));
+  return {
+    digest: toDigest([String(DIGEST_RULE), namespace, ...words]),
+    kind,
+    rule: DIGEST_RULE,
+    ...(isWeak && { weak: true }),
+    ...(isUnresolved && { unresolved: true }),
+    ...(site && { site: toFrameLocation(site, key, error) }),
+    title: toTitle(kind, error, input.details),
+  };
+}
+
+/**
+ * Finds the error that explains the failure: the outermost that the application's own code threw, else the outermost
+ * of the engine, else the innermost. An `AggregateError` represents its members.
+ */
+function findPrimary(
+  errors: readonly ErrorRecord[],
+  table: LocationTable,
+): { error?: ErrorRecord; site?: FoundLocation } {
+  let fallback: { error: ErrorRecord; site: FoundLocation } | undefined;
+  for (const error of errors) {
+    const site = findLocation(error, table);
+    if (site && isOwn(site)) return { error, site };
+    if (error.members) return { error, ...(site && { site }) };
+    if (site) fallback ??= { error, site };
+  }
+  const innermost = errors.at(-1);
+  return fallback ?? (innermost ? { error: innermost } : {});
+}
+
+/**
+ * Derives the kind from the message of the primary error, or from all messages if no error has a site in the
+ * application. An error that the application throws itself is always an `exception`.
+ */
+function findKind(
+  error: ErrorRecord | undefined,
+  site: FoundLocation | undefined,
+  errors: readonly ErrorRecord[],
+): FailureKind {
+  if (isOwn(site) && error) return site?.kind === 'thrown' ? 'exception' : kindOf(error);
+  return errors.map(kindOf).find((kind) => kind !== 'exception') ?? 'exception';
+}
+
+function toLocationKey(
+  error: ErrorRecord,
+  site: FoundLocation,
+  errors: readonly ErrorRecord[],
+  table: LocationTable,
+): Key {
+  const { path, function: name } = toFirst(site);
+  return {
+    class: toClass(error, site),
+    path,
+    function: name,
+    detail: toDetail(error, site, table),
+    rootCause: toRootCause(error, errors, table, site),
+  };
+}
+
+function toClass(error: ErrorRecord, site: FoundLocation | undefined): string {
+  const name = unifyClass(error.class, error.message);
+  if (name === 'NonError' || isNativeClass(name)) return name;
+  // From the source, because a minifier renames classes in each build.
+  const made = site?.kind === 'thrown' ? /^(?:throw )?new ([\w$.]+)\(/.exec(toFirst(site).detail)?.[1] : undefined;
+  if (made) return made.slice(made.lastIndexOf('.') + 1);
+  return isMinified(name) ? 'Error' : name;
+}
+
+function isMinified(name: string): boolean {
+  return name.length <= 3 || !/^[A-Za-z_$][\w$.: -]*$/.test(name);
+}
+
+function toDetail(error: ErrorRecord, site: FoundLocation, table: LocationTable): string {
+  const { message, code } = error;
+  if (isNativeClass(unifyClass(error.class, message))) {
+    const native = readNativeDetail(message);
+    if (native === undefined || (native.isVague && site.kind === 'call')) return toFirst(site).detail;
+    const isData = native.property !== undefined && !table.isWritten(site.path, native.property);
+    return isData ? native.detail.replace(native.property ?? '', '') : native.detail;
+  }
+  if (site.kind === 'thrown') return toFirst(site).detail;
+  // A dependency threw it, with a message that is the same on every engine.
+  return code ?? toWords(error);
+}
+
+function toRootCause(
+  primary: ErrorRecord | undefined,
+  errors: readonly ErrorRecord[],
+  table: LocationTable,
+  site?: FoundLocation,
+): string {
+  if (!primary) return '';
+  if (primary.members) return primary.members.map((name) => (isMinified(name) ? 'Error' : name)).join(',');
+  const innermost = errors.at(-1);
+  if (!innermost || innermost === primary) return '';
+  const name = toClass(innermost, findLocation(innermost, table));
+  if (innermost.code) return `${name}:${innermost.code}`;
+  return name === toClass(primary, site) ? '' : name;
+}
+
+/** Uses the message, the route and the origin of a foreign script, because no place in the source is known. */
+function toWordsKey(
+  error: ErrorRecord | undefined,
+  errors: readonly ErrorRecord[],
+  input: DigestInput,
+  table: LocationTable,
+): Key {
+  return {
+    class: error ? toClass(error, undefined) : 'unknown',
+    path: input.route ?? '',
+    function: error ? toForeignOrigin(error) : '',
+    detail: error ? toWords(error) : '',
+    rootCause: toRootCause(error, errors, table),
+  };
+}
+
+function toWords({ class: name, message }: ErrorRecord): string {
+  const native = isNativeClass(name) ? readNativeDetail(message) : undefined;
+  if (native) return native.detail;
+  const number = readReactNumber(message);
+  return number === undefined ? maskMessage(message) : `React ${number}`;
+}
+
+function toForeignOrigin({ frames }: ErrorRecord): string {
+  const thrower = frames.find(({ file }) => file !== '')?.file ?? '';
+  return /^https?:\/\/[^/]*/.exec(thrower)?.[0] ?? '';
+}
+
+function toSpecialKey(
+  kind: FailureKind,
+  error: ErrorRecord | undefined,
+  site: FoundLocation | undefined,
+  { route = '', details = {} }: DigestInput,
+  table: LocationTable,
+): Key {
+  const key = { class: kind, path: '', function: '', detail: '', rootCause: '' };
+  const { path = '', function: name = '' } = site ? toFirst(site) : {};
+  switch (kind) {
+    case 'hydration':
+      return { ...key, path: route };
+    case 'timeout':
+      return { ...key, path: route, detail: error?.class ?? '' };
+    case 'network':
+      // Only V8 in browsers says who called.
+      return details.called === undefined ? { ...key, path: route } : { ...key, detail: details.called };
+    case 'blocked-loop':
+      return { ...key, path, function: name };
+    case 'csp':
+      return { ...key, ...toSource(error, table), detail: `${details.directive ?? ''} ${details.blocked ?? ''}` };
+    case 'crash':
+    case 'deprecation':
+    case 'intervention':
+      return { ...key, detail: details.id ?? details.reason ?? '' };
+    default:
+      return key;
+  }
+}
+
+/** Returns the source of a report that has one, even in a dependency or in a script of another site. */
+function toSource(error: ErrorRecord | undefined, table: LocationTable): Pick<Key, 'path' | 'function'> {
+  const [frame] = error?.frames ?? [];
+  const found = frame && table.find(frame);
+  if (!found) return { path: frame?.file.replace(/-[A-Z0-9]{8}(?=\.js$)/, '') ?? '', function: '' };
+  const { path, function: name } = toFirst(found);
+  return { path, function: name };
+}
+
+/** A site can exist anyway: this table knows chunks that have not changed since the build that the stack is from. */
+function hasUnknownBundle({ frames }: ErrorRecord, table: LocationTable): boolean {
+  return frames.some(({ file }) => /^(?:client|server)\//.test(file) && !table.has(file));
+}
+
+/** Drops the last word of a long message, because it can be half a word, and half a secret. */
+function toFrameLocation(site: FoundLocation, key: Key, error: ErrorRecord | undefined): FrameLocation {
+  const { path, function: name } = site;
+  const detail = key.detail === site.first?.detail ? site.detail : key.detail;
+  const isCut = error !== undefined && isMaskedInPart(error.message) && detail === maskMessage(error.message);
+  return { path, function: name, detail: isCut ? detail.replace(/\S+$/, '…') : detail };
+}
+
+function toTitle(kind: FailureKind, error: ErrorRecord | undefined, details: DigestInput['details']): string {
+  // All of them have one digest, and each way to report them has other words.
+  if (kind === 'load') return 'LoadError: A script or a style sheet could not be loaded.';
+  const foreign = error?.frames.find(({ file }) => /^https?:/.test(file))?.file;
+  const words =
+    error && kind !== 'csp'
+      ? `${error.class}: ${error.message.split(/[\r\n]/, 1)[0] ?? ''}`
+      : [kind, ...Object.values(details ?? {}), ...(foreign ? [foreign] : [])].join(' ');
+  return words.slice(0, MAX_TITLE_WORDS);
+}
+
+/** Hashes each field with its length, so that two different lists of fields never give the same text. */
+function toDigest(fields: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const field of fields) {
+    const bytes = Buffer.from(field.normalize('NFC'), 'utf8');
+    hash.update(`${bytes.length}:`).update(bytes);
+  }
+  return toCrockford(hash.digest('hex').slice(0, 10));
+}
+
+const REACT_NUMBER = /^Minified React error #(\d{1,4});/;
+
+/** React's errors for a mismatch between what the server sent and what the browser rendered. */
+const HYDRATION_NUMBERS = new Set(['418', '421', '425']);
+const HYDRATION = /^(?:Hydration failed because|Text content does not match server-rendered|A tree hydrated but)/;
+
+/** React's wrappers around an error while hydrating; the failure is their cause. */
+const WRAPPER_NUMBERS = new Set(['419', '422', '423']);
+const WRAPPER =
+  /^(?:There was an error while hydrating|The server could not finish this Suspense boundary|Switched to client rendering because)/;
+
+const LOAD =
+  /^(?:Failed to fetch dynamically imported module|error loading dynamically imported module|Importing a module script failed|Unable to preload CSS|Loading (?:CSS )?chunk )/i;
+
+/** Error classes of bundlers, and of the engine's router. */
+const LOAD_CLASSES = new Set(['ChunkLoadError', 'RouteLoadError']);
+
+const NETWORK =
+  /^(?:Failed to fetch|NetworkError when attempting to fetch resource|Load failed|fetch failed|Network request failed|The network connection was lost|The Internet connection appears to be offline)\.?(?: \([^)]{1,200}\))?$/;
+
+/** Returns the number of a minified React error, whose message is left out in production. */
+export function readReactNumber(message: string): string | undefined {
+  return REACT_NUMBER.exec(message)?.[1];
+}
+
+/** True for an error that only wraps another: React's boundary, or the component stack that an SDK adds as a cause. */
+export function isSynthetic({ class: name, message }: ErrorRecord): boolean {
+  if (name.startsWith('React ErrorBoundary')) return true;
+  return WRAPPER.test(message) || WRAPPER_NUMBERS.has(readReactNumber(message) ?? '');
+}
+
+/** Derives the kind of failure from an error's message. Not for errors that the application made itself. */
+export function kindOf({ class: name, message, frames }: ErrorRecord): FailureKind {
+  if (name === 'AbortError' || name === 'TimeoutError') return 'timeout';
+  if (HYDRATION.test(message) || HYDRATION_NUMBERS.has(readReactNumber(message) ?? '')) return 'hydration';
+  if (LOAD.test(message) || LOAD_CLASSES.has(name) || isLoadEvent(name, frames)) return 'load';
+  if (name === 'TypeError' && NETWORK.test(message)) return 'network';
+  if (/^(?:Uncaught )?Script error\.?$/.test(message) && frames.every(({ file }) => file === '')) return 'script-error';
+  return 'exception';
+}
+
+/** True for the report of the page's first script about an element that did not load: a class, and no place. */
+function isLoadEvent(name: string, frames: ErrorRecord['frames']): boolean {
+  return name === 'LoadError' && frames.length === 0;
+}

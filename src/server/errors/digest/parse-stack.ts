@@ -1,0 +1,126 @@
+// The engines write stacks in two shapes, neither of which is specified:
+//   V8                       `    at async Cart.checkout (https://shop.example/assets/main.js:1:200)`
+//   SpiderMonkey and JSC     `async*checkout@https://shop.example/assets/main.js:1:200`
+// Frames are read by position from the end of each line, because names and paths can contain anything.
+
+import { KiB } from '../../../shared/units.ts';
+import type { StackFrame } from '../failure.ts';
+import { type FramePaths, toFrameFile } from './frame-file.ts';
+
+/** The parts of a stack, and of one line, that are read (UTF-16 code units). */
+const MAX_STACK_LENGTH = 64 * KiB;
+const MAX_LINE_LENGTH = 2 * KiB;
+/** More frames than any engine gives by default, except for endless recursion (count). */
+const MAX_FRAMES = 100;
+const MAX_NAME_LENGTH = 200;
+
+const V8_LINE = /^[ \t]*at /;
+
+/**
+ * Returns the frames of a stack, from the throw outwards. Other lines are ignored. The time is bounded for any text.
+ *
+ * @param message the error's, which V8 writes before the frames: its lines that look like frames are skipped
+ */
+export function parseStack(stack: string, paths: FramePaths, message = ''): StackFrame[] {
+  const lines = skipMessage(stack, message).split('\n', 2 * MAX_FRAMES);
+  const isV8 = lines.some((line) => V8_LINE.test(line));
+  const frames: StackFrame[] = [];
+  for (const line of lines) {
+    if (line.length > MAX_LINE_LENGTH) continue;
+    const frame = isV8 ? parseV8Line(line, paths) : parseGeckoLine(line, paths);
+    if (frame) frames.push(frame);
+    if (frames.length === MAX_FRAMES) break;
+  }
+  return frames;
+}
+
+function skipMessage(stack: string, message: string): string {
+  // The message follows the class in the first line; further down it could be a part of a path.
+  const at = message === '' ? -1 : stack.slice(0, 1 * KiB + message.length).indexOf(message);
+  const isHeader = at >= 0 && !stack.slice(0, at).includes('\n') && !stack.slice(0, at).includes('@');
+  const start = isHeader ? at + message.length : 0;
+  return stack.slice(start, start + MAX_STACK_LENGTH);
+}
+
+function parseV8Line(line: string, paths: FramePaths): StackFrame | undefined {
+  if (!V8_LINE.test(line)) return undefined;
+  const text = line.trim().slice('at '.length);
+  const isAsync = text.startsWith('async ');
+  const rest = isAsync ? text.slice('async '.length) : text;
+  const open = rest.endsWith(')') ? findOpening(rest) : -1;
+  if (open < 0) {
+    // Only a place, or only a name (`at <anonymous>`, `at native`).
+    const place = toPlace(rest);
+    return toFrame('', place.line > 0 ? place : NOWHERE, isAsync, paths);
+  }
+  const location = rest.slice(open + 1, -1);
+  return toFrame(rest.slice(0, open).trim(), toPlace(toEvalOrigin(location)), isAsync, paths);
+}
+
+/** Finds the bracket that the last character closes: paths can contain brackets too. */
+function findOpening(text: string): number {
+  let depth = 0;
+  for (let at = text.length - 1; at >= 0; at -= 1) {
+    if (text[at] === ')') depth += 1;
+    else if (text[at] === '(' && --depth === 0) return at;
+  }
+  return -1;
+}
+
+/** `eval at run (/app/x.js:1:2), <anonymous>:1:1`: the place where the outermost text was evaluated. */
+function toEvalOrigin(location: string): string {
+  if (!location.startsWith('eval at ')) return location;
+  const end = location.lastIndexOf('), <anonymous>');
+  if (end < 0) return '';
+  let start = end;
+  while (start > 0 && location[start - 1] !== '(') start -= 1;
+  return location.slice(start, end).replace(/(?<!\))\)+$/, '');
+}
+
+/** The prefix that SpiderMonkey gives a frame that only waits: `async*`, `promise callback*`, `setTimeout handler*`. */
+const ASYNC_CAUSE = /^(?:async|promise callback|[\w. ]{1,60} handler|[\w. ]{1,60} callback)\*/;
+
+function parseGeckoLine(line: string, paths: FramePaths): StackFrame | undefined {
+  const text = line.trim();
+  const at = text.indexOf('@');
+  if (at < 0) return parseBareLine(text, paths);
+  const cause = ASYNC_CAUSE.exec(text)?.[0] ?? '';
+  const name = text.slice(cause.length, Math.max(at, cause.length));
+  const location = text.slice(at + 1);
+  // ` line 3 > eval:1:2`: where the outermost text was evaluated.
+  const evaluated = / line (\d{1,9}) > /.exec(location);
+  const place = evaluated
+    ? { file: location.slice(0, evaluated.index), line: Number(evaluated[1]), column: 0 }
+    : toPlace(location);
+  if (place.line === 0 && !location.startsWith('[')) return undefined;
+  return toFrame(name, place, cause !== '', paths);
+}
+
+/** JSC leaves out a missing name, so the line is only a place. */
+function parseBareLine(text: string, paths: FramePaths): StackFrame | undefined {
+  const place = toPlace(text);
+  return place.line > 0 && /^(?:[a-z-]+:)?\//i.test(text) ? toFrame('', place, false, paths) : undefined;
+}
+
+interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+const NOWHERE: Place = { file: '', line: 0, column: 0 };
+
+/** `file:line:column`, `file:line` or `file`. */
+function toPlace(location: string): Place {
+  // WebAssembly: `https://x.example/a.wasm:wasm-function[3]:0x1a`.
+  const wasm = location.indexOf(':wasm-function[');
+  if (wasm >= 0) return { file: location.slice(0, wasm), line: 0, column: 0 };
+  const [, file = '', line = 0, column = 0] = /^(.*?)(?::(\d{1,9}))?(?::(\d{1,9}))?$/s.exec(location) ?? [];
+  return { file, line: Number(line), column: Number(column) };
+}
+
+function toFrame(name: string, place: Place, isAsync: boolean, paths: FramePaths): StackFrame {
+  const file = toFrameFile(place.file, paths);
+  const frame = { file, line: place.line, column: place.column, function: name.slice(0, MAX_NAME_LENGTH) };
+  return isAsync ? { ...frame, async: true } : frame;
+}

@@ -1,0 +1,143 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Request, Response } from 'express';
+import type { PageError } from '../../shared/wire/payload.ts';
+import { isApiPath } from '../request/api-path.ts';
+import { statusOf } from '../request/http-error.ts';
+import { isLinkPrefetch } from '../request/page-url.ts';
+import { requestInfo } from '../request/request-info.ts';
+import { sendBody } from '../request/send-body.ts';
+import type { ErrorHandler } from '../request/step.ts';
+import { read } from '../request/thrown.ts';
+import type { Funnel } from './funnel.ts';
+import { PLAIN_PAGE_POLICY, renderLastResort } from './last-resort.ts';
+import { API_POLICY, sendProblem } from './problem.ts';
+
+interface ErrorHandlerOptions {
+  readonly funnel: Funnel;
+  /** Renders the product's page for an error. If it fails or is not given, the last-resort page is sent. */
+  readonly renderError?: (req: Request, res: Response, error: PageError) => void | Promise<void>;
+}
+
+/** The last step: passes everything that another step threw to the funnel, and answers in the caller's format. */
+export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): ErrorHandler {
+  // Express recognizes error handlers by their four parameters.
+  return function errorHandler(error, req, res, _next): void {
+    const info = requestInfo(req);
+    const origin = isApiPath(info.path) ? 'api' : 'step';
+    const { body } = req as Partial<Request>; // parsed, if a step of Express did so
+    const disposition = funnel.fail(error, {
+      origin,
+      info,
+      headers: req.headers,
+      body,
+      isPrefetch: isLinkPrefetch(info),
+    });
+    if (disposition.kind === 'visitor-gone') {
+      res.destroy();
+      return;
+    }
+    if (disposition.kind === 'error') info.digest = disposition.error.digest;
+    if (res.headersSent) {
+      // Ending it would make the truncated reply look complete.
+      res.destroy();
+      return;
+    }
+    clearHeaders(res, disposition.kind === 'error' && disposition.error.kind === 'failure');
+    if (disposition.kind === 'redirect') {
+      res.statusCode = disposition.status;
+      res.setHeader('Location', disposition.location);
+      res.end();
+      return;
+    }
+    const shown = withStatus(disposition.error, error, res);
+    addHeaders(res, error, shown);
+    if (isApiPath(info.path) || prefersJson(req.headers.accept)) {
+      res.setHeader('Content-Security-Policy', API_POLICY);
+      sendProblem(res, shown, { instance: shown.digest && funnel.toUrl(shown.digest) });
+      return;
+    }
+    sendPage(req, res, shown);
+  };
+
+  function sendPage(req: IncomingMessage, res: ServerResponse, error: PageError): void {
+    if (!renderError || error.kind === 'failure') {
+      sendLastResort(req, res, error);
+      return;
+    }
+    Promise.resolve()
+      // Before Express runs, only failures are thrown, and those were answered above.
+      .then(() => renderError(req as Request, res as Response, error))
+      .catch((cause: unknown) => {
+        const disposition = funnel.fail(cause, { origin: 'render', info: requestInfo(req), headers: req.headers });
+        if (res.headersSent || disposition.kind !== 'error') res.destroy();
+        else sendLastResort(req, res, disposition.error);
+      });
+  }
+}
+
+/** Ends the reply with the last-resort page. */
+export function sendLastResort(req: IncomingMessage, res: ServerResponse, error: PageError): void {
+  if (error.digest) res.setHeader('X-Error-Digest', error.digest);
+  res.setHeader('Content-Security-Policy', PLAIN_PAGE_POLICY);
+  const body = renderLastResort(error, requestInfo(req).host);
+  sendBody(res, error.status, { type: 'text/html; charset=utf-8', body });
+}
+
+/** As in Express, a failure without a status has that of the response, such as `res.status(503)`. */
+function withStatus(shown: PageError, error: unknown, { statusCode }: ServerResponse): PageError {
+  const isGiven = shown.kind === 'failure' && statusOf(error) === undefined && statusCode >= 500 && statusCode < 600;
+  return isGiven ? { ...shown, status: statusCode } : shown;
+}
+
+/** Headers that describe the body. */
+const BODY_HEADERS = [
+  'Content-Encoding',
+  'Content-Language',
+  'Content-Length',
+  'Content-Range',
+  'Content-Type',
+  'ETag',
+  'Last-Modified',
+  'Trailer',
+  'Transfer-Encoding',
+];
+
+/**
+ * Removes what was set for a body that is not sent. The reason phrase too: if it is what Node refused, Node would refuse
+ * this reply as well. After a failure also cookies: perhaps only half of them were set.
+ */
+function clearHeaders(res: ServerResponse, isFailure: boolean): void {
+  res.statusMessage = '';
+  for (const name of BODY_HEADERS) if (res.hasHeader(name)) res.removeHeader(name);
+  if (isFailure) res.removeHeader('Set-Cookie');
+  res.setHeader('Cache-Control', 'no-store');
+}
+
+/** The only headers that a failure can set: the error can come from an HTTP client, with another server's headers. */
+const FAILURE_HEADERS = /^(?:allow|retry-after|www-authenticate)$/i;
+const OUR_HEADERS = /^(?:connection|content-(?:encoding|length|type)|transfer-encoding)$/i;
+
+/** Adds the `headers` of the error, as Express does. */
+function addHeaders(res: ServerResponse, error: unknown, shown: PageError): void {
+  if (shown.digest) res.setHeader('X-Error-Digest', shown.digest);
+  const headers = read(error, 'headers');
+  if (typeof headers !== 'object' || headers === null) return;
+  for (const name of Object.keys(headers)) {
+    const isSent = shown.kind === 'failure' ? FAILURE_HEADERS.test(name) : !OUR_HEADERS.test(name);
+    if (isSent) trySetHeader(res, name, read(headers, name));
+  }
+}
+
+/** An error can carry anything as its headers. */
+function trySetHeader(res: ServerResponse, name: string, value: unknown): void {
+  try {
+    res.setHeader(name, value as string);
+  } catch {
+    // Not a valid header.
+  }
+}
+
+/** A browser that navigates always names `text/html`. A caller that names JSON and not HTML gets JSON. */
+function prefersJson(accept = ''): boolean {
+  return /\bapplication\/(?:[\w.-]+\+)?json\b/i.test(accept) && !/\btext\/html\b/i.test(accept);
+}

@@ -1,0 +1,265 @@
+import type { Logger } from 'pino';
+import { type ControlFlowResponse, isControlFlow } from '../../shared/routing/control-flow.ts';
+import { Second } from '../../shared/units.ts';
+import type { PageError } from '../../shared/wire/payload.ts';
+import { RETRY_HEADER } from '../../shared/wire/protocol.ts';
+import type { Count } from '../request/counters.ts';
+import { isVisitorGone, statusOf, toPublicError } from '../request/http-error.ts';
+import { currentRequest } from '../request/request-info.ts';
+import { read } from '../request/thrown.ts';
+import { createFailureRecorder, type FailureContext, type Recorded, type RecorderOptions } from './create-failure.ts';
+import { causesOf, readError } from './digest/read-error.ts';
+import {
+  type Failure,
+  type FailureKind,
+  type FailureLinks,
+  type FailureOrigin,
+  NO_LINKS,
+  type Reporter,
+  toAddress,
+} from './failure.ts';
+import type { Scrubber } from './scrub.ts';
+
+export type { FailureContext } from './create-failure.ts';
+
+/** How the funnel classified a thrown value. */
+export type Disposition =
+  | { readonly kind: 'visitor-gone' }
+  | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
+  | { readonly kind: 'error'; readonly error: PageError };
+
+export interface Funnel {
+  /** Never throws. Calling it again with the same error does not record the error again. */
+  fail(error: unknown, context: FailureContext): Disposition;
+  /** Returns the URL that shows the failure at an address, for programs; undefined if there is none. */
+  toUrl(address: string): string | undefined;
+  /**
+   * Records a failure that was not thrown, such as a blocked event loop.
+   *
+   * @returns its address
+   */
+  record(event: Recorded & { readonly kind: FailureKind }, context: FailureContext): string;
+}
+
+export interface FunnelOptions extends RecorderOptions {
+  readonly log: Logger;
+  /** Notified of each failure once, in this order. The first one stores it. */
+  readonly reporters?: readonly Reporter[];
+  /** Where failures are shown. Default: nowhere. */
+  readonly links?: FailureLinks | undefined;
+  readonly count?: Count;
+  /** `npm run dev`: called once for each failure, with its address. */
+  readonly onFailure?: (address: string, error: unknown, context: FailureContext) => void;
+}
+
+/**
+ * Decides what the outside can see of a thrown value; no other part does. A failure gets its address
+ * (`7K3QM2XA-9F4W0R6B`), is stored, reported and logged, and only the address leaves the server.
+ */
+export function createFunnel(options: FunnelOptions): Funnel {
+  const { log, reporters = [], count = ignore, links = NO_LINKS } = options;
+  const toFailure = createFailureRecorder(options);
+  const addresses = new Addresses();
+  const retries = new Retries();
+
+  function toAddressOf(error: unknown, context: FailureContext): string {
+    const chain = causesOf(error);
+    const address = addresses.find(chain, context.info) ?? record({ error }, context);
+    addresses.set(chain, context.info, address);
+    return address;
+  }
+
+  function record(event: Recorded, context: FailureContext): string {
+    const { failure, scrubber } = toFailure(event, context);
+    const first = retries.find(failure.digest, context.info?.headers?.[RETRY_HEADER.toLowerCase()]);
+    if (first !== undefined) return first;
+    const address = toAddress(failure);
+    retries.add(address);
+    context.info?.spans?.fail(event.error, failure);
+    const kept = reporters.map((reporter) => report(reporter, failure, event.error));
+    const isKept = kept.length === 0 || kept[0] === true;
+    const words = WORDS[failure.origin] ?? 'A request failed.';
+    writeLine(log, toLogLine(failure, event.error, isKept, scrubber), words, failure.level && 'warn');
+    options.onFailure?.(address, event.error, context);
+    return address;
+  }
+
+  /** Catches errors of a reporter, so that one failure does not turn into another. */
+  function report(reporter: Reporter, failure: Failure, error: unknown): boolean {
+    try {
+      return reporter.report(failure, error);
+    } catch (cause) {
+      writeLine(log, { digest: failure.digest, occurrence: failure.occurrence, stack: readError(cause).stack }, FAILED);
+      return false;
+    }
+  }
+
+  function pass(disposition: Disposition, reason: string): Disposition {
+    count('spillway_reports_ignored_total', { reason });
+    return disposition;
+  }
+
+  return {
+    toUrl: (address) => links.toUrl(address),
+    record: (event, context) => record(event, inRequest(context)),
+    fail(error, given) {
+      const context = inRequest(given);
+      if (causesOf(error).some((link) => isVisitorGone(link, context.endedBy)) || isAbortedUpload(error)) {
+        return pass({ kind: 'visitor-gone' }, 'visitor-gone');
+      }
+      const disposition = isControlFlow(error) ? fromControlFlow(error) : undefined;
+      if (disposition)
+        return pass(disposition, disposition.kind === 'error' ? disposition.error.kind : disposition.kind);
+      const isHandlers = context.origin === 'api' || context.origin === 'step';
+      const known = toPublicError(error, isHandlers);
+      if (known) return pass({ kind: 'error', error: known }, known.kind);
+      if (context.isPrefetch && !context.isShared) {
+        const { failure, scrubber } = toFailure({ error }, context);
+        writeLine(log, toLogLine(failure, error, true, scrubber), PREFETCH_FAILED, 'warn');
+        return pass({ kind: 'error', error: { kind: 'failure', status: 500 } }, 'prefetch');
+      }
+      const digest = toAddressOf(error, context);
+      const isShown = links.arePublic || (!context.isShared && context.info?.isOperator === true);
+      const url = isShown ? links.toUrl(digest) : undefined;
+      const status = (isHandlers && statusOf(error)) || 500;
+      return { kind: 'error', error: { kind: 'failure', status, digest, ...(url !== undefined && { url }) } };
+    },
+  };
+}
+
+function inRequest(context: FailureContext): FailureContext {
+  const info = context.info ?? currentRequest();
+  return info ? { ...context, info } : context;
+}
+
+const FAILED = 'A failure could not be reported.';
+
+const PREFETCH_FAILED = 'A prefetch failed. No incident was opened, because a click requests the page again.';
+
+const WORDS: Readonly<Partial<Record<FailureOrigin, string>>> = {
+  service: 'A service failed.',
+  report: 'The app reported an error that it handled.',
+};
+
+/**
+ * Remembers which address an error already has. React calls once for each boundary that a rejected promise passes, and
+ * an error that is re-thrown with a cause is the same failure. A thrown value that is not an object is recognized
+ * within its request.
+ */
+class Addresses {
+  readonly #byError = new WeakMap<WeakKey, string>();
+  readonly #byValue = new WeakMap<WeakKey, Map<unknown, string>>();
+
+  find(chain: readonly unknown[], request: WeakKey | undefined): string | undefined {
+    const values = request && this.#byValue.get(request);
+    for (const link of chain) {
+      const address = isWeakKey(link) ? this.#byError.get(link) : values?.get(link);
+      if (address !== undefined) return address;
+    }
+    return undefined;
+  }
+
+  set(chain: readonly unknown[], request: WeakKey | undefined, address: string): void {
+    for (const link of chain) {
+      if (isWeakKey(link)) this.#byError.set(link, address);
+      else if (request) this.#valuesOf(request).set(link, address);
+    }
+  }
+
+  #valuesOf(request: WeakKey): Map<unknown, string> {
+    const known = this.#byValue.get(request);
+    if (known) return known;
+    const values = new Map<unknown, string>();
+    this.#byValue.set(request, values);
+    return values;
+  }
+}
+
+/** How long a client can take to repeat a request (ms). Its attempts end 10 s after the first. */
+const RETRY_TIME = 30 * Second;
+const MAX_RETRIES = 2;
+/** Failures that can be retried at the same time (count). */
+const MAX_RETRIED = 1000;
+
+/**
+ * The failures of requests that the client can repeat: an attempt that fails in the same way is the same occurrence. A
+ * client can name any address, so each is valid for few attempts and a short time.
+ */
+class Retries {
+  readonly #left = new Map<string, { attempts: number; readonly until: number }>();
+
+  add(address: string): void {
+    this.#left.set(address, { attempts: MAX_RETRIES, until: performance.now() + RETRY_TIME });
+    const [oldest] = this.#left.keys();
+    if (this.#left.size > MAX_RETRIED && oldest !== undefined) this.#left.delete(oldest);
+  }
+
+  /** @param named the address that the request names */
+  find(digest: string, named: unknown): string | undefined {
+    if (typeof named !== 'string' || !named.startsWith(`${digest}-`)) return undefined;
+    const left = this.#left.get(named);
+    if (!left || left.attempts === 0 || performance.now() > left.until) return undefined;
+    left.attempts -= 1;
+    return named;
+  }
+}
+
+/** Returns undefined for an imitation whose fields cannot be read or used. */
+function fromControlFlow(response: ControlFlowResponse): Disposition | undefined {
+  try {
+    const { kind, status, location, message } = response;
+    if (!Number.isInteger(status) || status < 300 || status > 599) return undefined;
+    if (kind === 'redirect') return { kind, status, location };
+    return { kind: 'error', error: kind === 'public' ? { kind, status, message } : { kind, status } };
+  } catch {
+    return undefined;
+  }
+}
+
+/** True for the error of a body parser when the visitor leaves in the middle of an upload. */
+function isAbortedUpload(error: unknown): boolean {
+  return read(error, 'type') === 'request.aborted';
+}
+
+function isWeakKey(value: unknown): value is WeakKey {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
+}
+
+/** One line for each failure. If the failure could not be stored, the line contains all of it. */
+function toLogLine(failure: Failure, error: unknown, isKept: boolean, scrubber: Scrubber): object {
+  const { digest, occurrence, kind, origin, build, release, routeId, route, request, requestId, traceId } = failure;
+  const [own, ...causes] = error === undefined ? [] : causesOf(error).map((link) => readError(link).stack);
+  return {
+    digest,
+    occurrence,
+    kind,
+    origin,
+    build,
+    release,
+    routeId,
+    route,
+    method: request?.method,
+    url: request?.url.split('?', 1)[0],
+    requestId,
+    traceId,
+    title: failure.title,
+    site: failure.site,
+    stack: own === undefined ? undefined : scrubber.text(own),
+    componentStack: failure.componentStack,
+    causes: causes.length > 0 ? causes.map((cause) => scrubber.text(cause)) : undefined,
+    tags: failure.tags,
+    extra: failure.extra,
+    ...(isKept ? {} : { lost: 'The journal could not be written. This line is the only record.', failure }),
+  };
+}
+
+/** Catches errors of the log, so that one failure does not turn into another. */
+function writeLine(log: Logger, line: object, words: string, level: 'error' | 'warn' = 'error'): void {
+  try {
+    log[level](line, words);
+  } catch (cause) {
+    process.stderr.write(`The log could not be written (${readError(cause).message}): ${JSON.stringify(line)}\n`);
+  }
+}
+
+function ignore(): void {}

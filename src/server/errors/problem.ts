@@ -1,0 +1,33 @@
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Problem } from '../../shared/api/operation.ts';
+import type { PageError } from '../../shared/wire/payload.ts';
+import { describeStatus } from '../request/http-error.ts';
+import { sendBody } from '../request/send-body.ts';
+
+/** The media type of errors under `/api` (RFC 9457). */
+export const PROBLEM_TYPE = 'application/problem+json';
+
+/** For responses that are not pages: they load nothing and cannot be framed. */
+export const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
+
+/** @param instance the URL that shows the failure */
+export function presentProblem(error: PageError, instance?: string): Problem {
+  return {
+    type: 'about:blank',
+    title: STATUS_CODES[error.status] ?? 'Error',
+    status: error.status,
+    detail: error.kind === 'failure' ? undefined : (error.message ?? describeStatus(error.status)),
+    instance,
+    digest: error.digest?.split('-')[0],
+  };
+}
+
+/** @param more the URL that shows the failure, and errors in the request by field */
+export function sendProblem(
+  res: ServerResponse,
+  error: PageError,
+  { instance, errors }: Pick<Problem, 'instance' | 'errors'> = {},
+): void {
+  const body = JSON.stringify({ ...presentProblem(error, instance), errors });
+  sendBody(res, error.status, { type: PROBLEM_TYPE, body });
+}

@@ -1,0 +1,214 @@
+import { KiB } from '../../shared/units.ts';
+import { decodePercent } from '../request/decode-percent.ts';
+import { cutAtWord } from './cut-at-word.ts';
+import { createKnownValues, encode, type KnownValues } from './scrub/known-values.ts';
+import { scrubValue } from './scrub/scrub-value.ts';
+import { createSecretKeys, type SecretKeys } from './scrub/secret-keys.ts';
+import { REDACTED, redactShapes } from './scrub/secret-patterns.ts';
+
+/** The part of a text that is read and kept (UTF-16 code units), so that a megabyte costs no more than a page. */
+export const MAX_SCRUBBED_LENGTH = 16 * KiB;
+
+/** How far a cut can move back to the end of a word: no token is longer (UTF-16 code units). */
+const MAX_WORD_LENGTH = 4 * KiB;
+
+/**
+ * Different texts that are scrubbed for one report (UTF-16 code units); a part that is decoded counts again. A large report
+ * has a third of it, and a sender can make each character cost 0.2 µs.
+ */
+const REPORT_BUDGET = 128 * KiB;
+/** What each text costs in addition (UTF-16 code units). */
+const TEXT_COST = 8;
+
+/** How often a query is decoded to find another URL in it (count). */
+const MAX_DECODING = 3;
+
+const QUERY_PAIR = /([?&#;])([^\s=&#;?"'<>]{1,200})=([^\s&#;"'<>]*)/g;
+
+interface ScrubberOptions {
+  /** Names of fields, headers and query keys, in addition to the usual ones. Case and separators do not matter. */
+  readonly keys?: readonly string[];
+  /** Other secrets, by shape, such as the product's customer or contract numbers. */
+  readonly patterns?: readonly RegExp[];
+  /** Values that are secret in any place, such as those of the environment; at least 8 characters long. */
+  readonly literals?: readonly string[];
+}
+
+/**
+ * Removes secrets from everything that is journaled, logged or reported: credentials and keys by their shape, values
+ * by their name, and known values in any place. E-mail addresses are removed too, because privacy is the default.
+ * Addresses of machines remain, because without them failed connections cannot be explained. The replacement is
+ * `[redacted]`. Nothing here throws.
+ */
+export interface Scrubber {
+  /** Cuts a text after 16 Ki characters and appends `…`. URLs in it are decoded, and their queries scrubbed. */
+  text(text: string): string;
+  /** A URL, absolute or from its path on. */
+  url(url: string): string;
+  /** A copy as JSON of bounded size. Cycles, deep values and unreadable ones are replaced by a word. */
+  value(value: unknown): unknown;
+  /** Returns a scrubber that knows more secret values. */
+  with(values: readonly string[]): Scrubber;
+  /**
+   * Returns the scrubber of one report, which knows the secret values of its request: the longest 128, if there are more.
+   * After 128 Ki characters, it replaces each further text by `[cut]`.
+   */
+  forReport(values: readonly string[]): Scrubber;
+  /** True for a name whose value is a secret. */
+  hides(key: string): boolean;
+  /** The same for a name in a query, where more names are secret (`code`, `ticket`). */
+  hidesInQuery(key: string): boolean;
+}
+
+export function createScrubber({ keys, patterns = [], literals = [] }: ScrubberOptions = {}): Scrubber {
+  return buildScrubber({
+    keys: createSecretKeys(keys),
+    patterns: patterns.map(toGlobal),
+    known: createKnownValues(literals),
+    budget: Number.POSITIVE_INFINITY,
+  });
+}
+
+interface Parts {
+  readonly keys: SecretKeys;
+  readonly patterns: readonly RegExp[];
+  readonly known: KnownValues;
+  readonly budget: number;
+}
+
+function buildScrubber(parts: Parts): Scrubber {
+  const { keys, patterns, known, budget } = parts;
+  const done = new Map<string, string>();
+  let left = budget;
+
+  /** A report repeats most of its texts, such as names of fields and files. */
+  function scrubOnce(text: string): string {
+    if (budget === Number.POSITIVE_INFINITY) return scrubText(text);
+    const scrubbed = done.get(text) ?? scrubText(text);
+    done.set(text, scrubbed);
+    return scrubbed;
+  }
+
+  function scrubText(text: string, depth = 0): string {
+    const read = cut(text);
+    left -= read.length + TEXT_COST;
+    if (left < 0) return '[cut]';
+    let rest = known.redact(read);
+    if (rest.includes('%') && depth < MAX_DECODING) rest = decodePairs(rest, depth);
+    rest = redactPairs(redactShapes(rest), keys);
+    for (const pattern of patterns) rest = rest.replace(pattern, REDACTED);
+    return rest;
+  }
+
+  /** Scrubs encoded values of a query or a fragment: often a value is another URL with its own query. */
+  function decodePairs(text: string, depth: number): string {
+    return text.replace(QUERY_PAIR, (pair, mark: string, name: string, value: string) => {
+      if (value === '') return pair;
+      if (keys.isSecretInQuery(decode(name))) return `${mark}${name}=${REDACTED}`;
+      const inner = decode(value);
+      const clean = scrubText(inner, depth + 1);
+      return clean === inner ? pair : `${mark}${name}=${encode(clean).replaceAll(encode(REDACTED), REDACTED)}`;
+    });
+  }
+
+  const scrubber: Scrubber = {
+    text: scrubOnce,
+    // `data:` is followed by a file, not by an address.
+    url: (url) => (/^data:/i.test(url) ? `${scrubOnce(url.slice(0, 100).replace(/,.*/s, ''))},…` : scrubOnce(url)),
+    value: (value) => scrubValue(value, scrubber),
+    with: (values) => buildScrubber({ ...parts, known: known.with(values) }),
+    forReport: (values) => buildScrubber({ ...parts, known: known.withRequest(values), budget: REPORT_BUDGET }),
+    hides: keys.isSecret,
+    hidesInQuery: keys.isSecretInQuery,
+  };
+  return scrubber;
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_SCRUBBED_LENGTH ? text : `${cutAtWord(text, MAX_SCRUBBED_LENGTH, MAX_WORD_LENGTH)}…`;
+}
+
+function toGlobal(pattern: RegExp): RegExp {
+  return new RegExp(pattern.source, pattern.flags.includes('g') ? pattern.flags : `${pattern.flags}g`);
+}
+
+function decode(text: string): string {
+  return decodePercent(text.replaceAll('+', ' ')) ?? text;
+}
+
+/**
+ * A name and the characters between it and its value: `password=`, `"password": `, `\"password\":`, `user[password]=`,
+ * `'password' =>`.
+ */
+const NAME = /(?<![\w.-])([\w.-]{1,64})\]?(?:\\{0,3}["'`])?\s{0,3}[:=]>?\s{0,3}/g;
+
+/** Headers whose value reaches to the end of the line. */
+const LINE_HEADER = /^(?:proxy-)?authorization$|^(?:set-)?cookie2?$/i;
+
+/** `Unexpected token: punc` and `Invalid session: expired` describe an error. A password can be a plain word too. */
+const PLAIN_WORD = /^[A-Za-z]{1,15}$/;
+const MAY_BE_A_WORD = /pass|pwd|secret/i;
+
+/** Where a bare value ends. */
+const VALUE_END = /[\s,;&"'`<>)}\]\\]/g;
+const LINE_END = /[\r\n]|\\[rn]/g;
+
+/**
+ * Redacts the values of secret names in running text: query strings, dumped headers, JSON and inspected objects in a
+ * message. After `?`, `&` and `#`, names are matched as in a query.
+ */
+function redactPairs(text: string, keys: SecretKeys): string {
+  if (!/[:=]/.test(text)) return text;
+  let result = '';
+  let copied = 0;
+  NAME.lastIndex = 0;
+  for (let match = NAME.exec(text); match; match = NAME.exec(text)) {
+    const name = match[1] ?? '';
+    const inQuery = match.index > 0 && '?&#'.includes(text.charAt(match.index - 1));
+    if (!(inQuery ? keys.isSecretInQuery(name) : keys.isSecret(name))) continue;
+    const span = findValue(text, NAME.lastIndex, name, match[0]);
+    if (span.start === span.end || text.startsWith(REDACTED, span.start)) continue;
+    result += text.slice(copied, span.start) + REDACTED;
+    copied = span.end;
+    NAME.lastIndex = span.end;
+  }
+  return copied === 0 ? text : result + text.slice(copied);
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+function findValue(text: string, from: number, name: string, written: string): Span {
+  const opening = /^\\{0,3}["'`]/.exec(text.slice(from, from + 4))?.[0];
+  if (opening) {
+    const start = from + opening.length;
+    return { start, end: findClosing(text, start, opening) };
+  }
+  if (LINE_HEADER.test(name) && written.includes(':')) return { start: from, end: findEnd(text, from, LINE_END) };
+  const end = findEnd(text, from, VALUE_END);
+  const isProse = /:\s/.test(written) && PLAIN_WORD.test(text.slice(from, end)) && !MAY_BE_A_WORD.test(name);
+  return isProse ? { start: from, end: from } : { start: from, end };
+}
+
+/** Finds the same quote with as many backslashes, or the end of a text that was cut. */
+function findClosing(text: string, start: number, quote: string): number {
+  const slashes = quote.length - 1;
+  for (let at = text.indexOf(quote, start); at >= 0; at = text.indexOf(quote, at + 1)) {
+    if (countBackslashes(text, at + slashes) === slashes) return at;
+  }
+  return text.length;
+}
+
+function countBackslashes(text: string, before: number): number {
+  let count = 0;
+  while (count < 8 && text.charAt(before - 1 - count) === '\\') count += 1;
+  return count;
+}
+
+function findEnd(text: string, from: number, end: RegExp): number {
+  end.lastIndex = from;
+  const match = end.exec(text);
+  return match ? match.index : text.length;
+}

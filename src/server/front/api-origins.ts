@@ -1,0 +1,41 @@
+import { WiringError } from '../errors/wiring-error.ts';
+import { requestInfo } from '../request/request-info.ts';
+import type { Step } from '../request/step.ts';
+
+/** Other origins whose scripts can call the API, such as `https://app.example.com`; `'*'` for every origin. */
+export type ApiOrigins = readonly string[] | '*';
+
+/** How long a browser can cache the answer to a preflight (s). Chromium's maximum is 2 hours. */
+const MAX_AGE = 7200;
+
+/**
+ * Lets scripts of other origins call the API (CORS) without cookies: they authenticate with a token. Answers
+ * preflights.
+ *
+ * @throws WiringError if one of the origins is not an origin
+ */
+export function apiOrigins(allowed: ApiOrigins, covers: (path: string) => boolean): Step {
+  const wrong = allowed === '*' ? undefined : allowed.find((text) => !isOrigin(text));
+  if (wrong !== undefined) {
+    throw new WiringError(`apiOrigins has "${wrong}", which is not an origin. Write it as https://app.example.com.`);
+  }
+  return function apiOrigins(req, res, next) {
+    const { origin } = req.headers;
+    if (origin === undefined || !covers(requestInfo(req).path)) return next();
+    if (allowed !== '*') res.setHeader('Vary', 'Origin');
+    if (allowed !== '*' && !allowed.includes(origin)) return next();
+    res.setHeader('Access-Control-Allow-Origin', allowed === '*' ? '*' : origin);
+    res.setHeader('Access-Control-Expose-Headers', '*');
+    if (req.method !== 'OPTIONS' || req.headers['access-control-request-method'] === undefined) return next();
+    res.statusCode = 204;
+    res.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, PATCH, DELETE');
+    const headers = req.headers['access-control-request-headers'];
+    if (headers !== undefined) res.setHeader('Access-Control-Allow-Headers', headers);
+    res.setHeader('Access-Control-Max-Age', MAX_AGE);
+    res.end();
+  };
+}
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).origin === text;
+}

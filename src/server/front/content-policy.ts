@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { ASSET_PREFIX } from '../../shared/wire/protocol.ts';
+
+/** Sources that a product adds to the policy of every page, such as `{ connect: ['https://api.example'] }`. */
+export interface ContentSources {
+  readonly style?: readonly string[];
+  readonly image?: readonly string[];
+  readonly font?: readonly string[];
+  readonly connect?: readonly string[];
+  readonly media?: readonly string[];
+  readonly frame?: readonly string[];
+  readonly worker?: readonly string[];
+  readonly form?: readonly string[];
+  /** Names of further Trusted Types policies. */
+  readonly trustedTypes?: readonly string[];
+}
+
+/** The `Content-Security-Policy` of pages. */
+export interface ContentPolicy {
+  /** For a page that is rendered for one request. It has no `ETag`: a 304 would change the nonce of the cached policy. */
+  forNonce(nonce: string): string;
+  /** For a page that can be cached: constant, and only `earlyScript` and `bootScript` can run. */
+  forStatic(): string;
+  /** `Content-Security-Policy-Report-Only`: Trusted Types, for both kinds of page. */
+  reportOnly(): string;
+  /** The body of the first script of every page, or the empty text. */
+  readonly earlyScript: string;
+  /** The other inline script of a cached page, after the block `<script type="application/json" id={BOOT_ID}>`. */
+  readonly bootScript: string;
+}
+
+/** The block with the URLs of the modules that `bootScript` inserts: `["/assets/main-X7K2.js"]`. */
+export const BOOT_ID = 'spillway-boot';
+
+/**
+ * With `strict-dynamic`, neither an integrity attribute nor a hash lets a module load its imports, but a trusted script
+ * can insert modules that do. So a cached page, which cannot have a nonce, starts with this classic inline script,
+ * whose hash is in the policy. The Trusted Types policy `boot` keeps injected URLs out: it only accepts the site's own
+ * assets.
+ */
+const BOOT_SCRIPT = [
+  '(function(){var d=document,o=location.origin,',
+  'p={createScriptURL:function(s){var u=new URL(s,o);',
+  `if(u.origin!==o||u.pathname.indexOf(${JSON.stringify(ASSET_PREFIX)})!==0)`,
+  'throw new TypeError("The boot script loads nothing but assets of this site.");return u.href}};',
+  'if(self.trustedTypes)p=self.trustedTypes.createPolicy("boot",p);',
+  `JSON.parse(d.getElementById(${JSON.stringify(BOOT_ID)}).textContent).forEach(function(s){`,
+  'var e=d.createElement("script");e.type="module";e.async=true;e.src=p.createScriptURL(s);d.head.appendChild(e)',
+  '})})()',
+].join('');
+
+interface ContentPolicyOptions {
+  /**
+   * The body of the first script of every page (`createEarlyScript()`). If it is left out, pages have no such script.
+   */
+  readonly earlyScript?: string;
+  /**
+   * The path to which browsers report violations. Only with `report-uri`: if there is also a `report-to`, which
+   * requires HTTPS endpoints, Chromium uses neither.
+   */
+  readonly reportPath?: string;
+  /** False if no page has a `style` attribute, which React renders for its `style` prop. */
+  readonly styleAttributes: boolean;
+}
+
+export function createContentPolicy(
+  extra: ContentSources = {},
+  { earlyScript = '', reportPath, styleAttributes }: ContentPolicyOptions,
+): ContentPolicy {
+  const report = reportPath === undefined ? [] : [`report-uri ${reportPath}`];
+  const rest = [
+    directive('style-src', "'self'", extra.style),
+    ...(styleAttributes ? ["style-src-attr 'unsafe-inline'"] : []),
+    directive('img-src', "'self' data:", extra.image),
+    directive('font-src', "'self'", extra.font),
+    directive('connect-src', "'self'", extra.connect),
+    "manifest-src 'self'",
+    ...optional('media-src', extra.media),
+    ...optional('frame-src', extra.frame),
+    ...optional('worker-src', extra.worker),
+    directive('form-action', "'self'", extra.form),
+    "base-uri 'none'",
+    "object-src 'none'",
+    "frame-ancestors 'none'",
+    ...report,
+  ].join('; ');
+  const hashes = [earlyScript, BOOT_SCRIPT].filter(Boolean).map(toHashSource).join(' ');
+  const staticPolicy = `default-src 'none'; script-src ${hashes} 'strict-dynamic'; ${rest}`;
+  const trustedTypes = directive('trusted-types', 'boot', extra.trustedTypes);
+  const reportOnlyPolicy = ["require-trusted-types-for 'script'", trustedTypes, ...report].join('; ');
+
+  return {
+    forNonce: (nonce) => `default-src 'none'; script-src 'nonce-${nonce}' 'strict-dynamic'; ${rest}`,
+    forStatic: () => staticPolicy,
+    reportOnly: () => reportOnlyPolicy,
+    earlyScript,
+    bootScript: BOOT_SCRIPT,
+  };
+}
+
+function toHashSource(script: string): string {
+  return `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
+}
+
+function directive(name: string, own: string, extra: readonly string[] = []): string {
+  return [name, own, ...extra.map(toSource)].join(' ');
+}
+
+function optional(name: string, sources: readonly string[] | undefined): string[] {
+  return sources?.length ? [[name, ...sources.map(toSource)].join(' ')] : [];
+}
+
+/** A `;`, a `,` or a space in a source would begin another directive, policy or source. */
+function toSource(source: string): string {
+  if (/^[^\s;,]+$/.test(source)) return source;
+  throw new TypeError(
+    `The content policy was given the source ${JSON.stringify(source)}. Give each source as a string of its own, without blanks, commas or semicolons.`,
+  );
+}

@@ -1,0 +1,80 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import { refuse } from '../errors/refuse.ts';
+import { cutText } from '../errors/trim.ts';
+import type { Origins } from '../request/origins.ts';
+import { requestInfo } from '../request/request-info.ts';
+import { sayOnce } from '../request/say-once.ts';
+import type { Step } from '../request/step.ts';
+
+interface CrossSiteOptions {
+  readonly origins: Origins;
+  /** True if the page at `path` accepts form posts from `origin` (`acceptPostsFrom`). */
+  readonly isAccepted?: (path: string, origin: string) => boolean;
+  /** True for paths that are checked; all by default. An existing app behind the pages keeps its own rules. */
+  readonly covers?: (path: string) => boolean;
+  /** Callers of these paths can use a token, so only requests with credentials that browsers add are refused. */
+  readonly takesTokens?: (path: string) => boolean;
+  /** Receives one notice if PUBLIC_ORIGINS is missing. */
+  readonly log?: Logger;
+}
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Refuses requests that another site makes a visitor's browser send, before the body is read. Browsers name the source
+ * of a request in `Sec-Fetch-Site`. Old browsers, and all browsers on plain HTTP to another machine, only send
+ * `Origin`. A request with neither is not from a browser and carries no visitor's cookies.
+ */
+export function crossSite({
+  origins,
+  isAccepted = () => false,
+  covers = () => true,
+  takesTokens = () => false,
+  log,
+}: CrossSiteOptions): Step {
+  const notice = log && originNotice(origins, log);
+  return function crossSite(req, res, next) {
+    if (SAFE_METHODS.has(req.method ?? '') || isOfThisSite(req, origins)) return next();
+    const { path } = requestInfo(req);
+    const { origin } = req.headers;
+    const accepted = origin !== undefined && origin !== 'null' && isAccepted(path, origin);
+    if (accepted || !covers(path) || (takesTokens(path) && !hasAddedCredentials(req))) return next();
+    notice?.(req);
+    refuseOtherSite(req, res);
+  };
+}
+
+/** Browsers add cookies and these schemes of `Authorization` automatically. A token is only sent by a script. */
+function hasAddedCredentials({ headers: { authorization, cookie } }: IncomingMessage): boolean {
+  if (authorization !== undefined) return /^(?:basic|digest|negotiate|ntlm)\b/i.test(authorization);
+  return cookie !== undefined;
+}
+
+export function refuseOtherSite(req: IncomingMessage, res: ServerResponse): void {
+  refuse(req, res, 403, 'This request comes from another site, so it was not carried out.');
+}
+
+/**
+ * Logs once what to set if a proxy hides the address that visitors use, because their own origin then looks like
+ * another site's. If the browser itself says that the request is from another site, nothing is wrong.
+ */
+export function originNotice(origins: Origins, log: Logger): (req: IncomingMessage) => void {
+  const say = sayOnce(
+    log,
+    'A request was refused as cross-site, because its Origin is not the address that it was sent to. If visitors use that Origin, set PUBLIC_ORIGINS to it.',
+  );
+  return (req) => {
+    const { origin, 'sec-fetch-site': site } = req.headers;
+    if (origins.configured.length > 0 || site !== undefined || origin === undefined || origin === 'null') return;
+    say({ origin: cutText(origin), address: requestInfo(req).origin });
+  };
+}
+
+/** True if the visitor's use of this site caused the request, or if it is not from a browser. */
+export function isOfThisSite(req: IncomingMessage, origins: Origins): boolean {
+  const site = req.headers['sec-fetch-site'];
+  if (site !== undefined) return site === 'same-origin' || site === 'none';
+  const { origin } = req.headers;
+  return origin === undefined || origins.isOurs(origin, requestInfo(req).origin);
+}

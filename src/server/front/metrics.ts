@@ -1,0 +1,126 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { COUNTERS, type Count, type CounterName, type CounterWords } from '../request/counters.ts';
+import { METHODS } from '../request/request-spans.ts';
+
+/** A reply that has ended. */
+interface EndedRequest {
+  readonly method: string;
+  /** The pattern of the route that answered; undefined if none did. */
+  readonly route: string | undefined;
+  readonly status: number;
+  /** The visitor left before the reply was complete. */
+  readonly isGone: boolean;
+  readonly ms: number;
+}
+
+/** The metrics that operators see. */
+export interface Metrics {
+  readonly count: Count;
+  observeRequest(request: EndedRequest): void;
+  /** Adds a gauge that is read on each scrape. If `read` throws, it is left out. */
+  gauge(name: string, help: string, read: () => number | Promise<number>): void;
+  /** The counts of `count()` since the start: `spillway_reports_ignored_total{reason="redirect"}`. */
+  listCounts(): Promise<Record<string, number>>;
+  readonly contentType: string;
+  /** Returns all metrics in the text format of Prometheus. */
+  write(): Promise<string>;
+}
+
+/** The label of requests that no route answered. */
+const UNMATCHED = 'unmatched';
+
+interface MetricsOptions {
+  /** Names this build in `spillway_build_info`. */
+  readonly build: string;
+  readonly release: string;
+  /** Also measures the process: CPU, memory, heap, garbage collection, delay of the event loop. */
+  readonly process?: boolean;
+}
+
+/** OpenTelemetry's buckets for `http.server.request.duration` (seconds). */
+const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+
+/**
+ * Routes that get a separate label (count). They are listed in the code, but a router that is mounted below a parameter
+ * has a name for each of the parameter's values.
+ */
+const MAX_ROUTES = 1000;
+
+/** Resolution of the event loop's delay (ms): each measurement wakes the process. */
+const LOOP_RESOLUTION = 20;
+
+/** Creates the registry of one process, with all counters at 0. */
+export function createMetrics({ build, release, process: watched = false }: MetricsOptions): Metrics {
+  const registry = new Registry();
+  const counters = new Map<CounterName, Counter>();
+  const routes = new Set<string>();
+
+  function toRoute(route: string | undefined): string {
+    if (route === undefined) return UNMATCHED;
+    if (routes.has(route)) return route;
+    if (routes.size >= MAX_ROUTES) return 'other';
+    routes.add(route);
+    return route;
+  }
+
+  for (const [name, { help, labels = [] }] of Object.entries(COUNTERS) as [CounterName, CounterWords][]) {
+    counters.set(name, new Counter({ name, help, labelNames: [...labels], registers: [registry] }));
+  }
+  const durations = new Histogram({
+    name: 'http_server_request_duration_seconds',
+    help: 'Duration of responses until their last byte, or until the visitor left.',
+    labelNames: ['http_request_method', 'http_route', 'http_response_status_class'],
+    buckets: DURATION_BUCKETS,
+    registers: [registry],
+  });
+  new Gauge({
+    name: 'spillway_build_info',
+    help: 'Always 1. The labels name the running build.',
+    labelNames: ['build', 'release', 'node'],
+    registers: [registry],
+  }).set({ build, release, node: process.version }, 1);
+  if (watched) collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_RESOLUTION });
+
+  return {
+    count(name, labels, by = 1) {
+      counters.get(name)?.inc(labels, by);
+    },
+    observeRequest({ method, route, status, isGone, ms }) {
+      const labels = {
+        http_request_method: METHODS.has(method) ? method : '_OTHER',
+        http_route: toRoute(route),
+        http_response_status_class: isGone ? 'gone' : `${Math.floor(status / 100)}xx`,
+      };
+      durations.observe(labels, ms / 1000);
+    },
+    gauge(name, help, read) {
+      new Gauge({
+        name,
+        help,
+        registers: [registry],
+        async collect() {
+          try {
+            this.set(await read());
+          } catch {
+            this.remove();
+          }
+        },
+      });
+    },
+    async listCounts() {
+      const all = await Promise.all([...counters.values()].map((counter) => counter.get()));
+      return Object.fromEntries(
+        all.flatMap(({ name, values }) => {
+          return values.filter(({ value }) => value > 0).map(({ labels, value }) => [toKey(name, labels), value]);
+        }),
+      );
+    },
+    contentType: registry.contentType,
+    write: () => registry.metrics(),
+  };
+}
+
+function toKey(name: string, labels: Readonly<Record<string, unknown>>): string {
+  const pairs = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
+  return pairs.length === 0 ? name : `${name}{${pairs.join(',')}}`;
+}

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { extname, join, relative, sep } from 'node:path';
+import { ASSET_PREFIX } from '../../shared/wire/protocol.ts';
+import { MAX_BUFFERED_FILE_BYTES } from '../limits.ts';
+import { isUnfinished, untilBuilt } from '../request/unfinished-build.ts';
+
+/** One encoding of a file. */
+export interface Representation {
+  readonly encoding: 'br' | 'zstd' | 'gzip' | undefined;
+  readonly size: number;
+  /** Strong: a hash of the bytes that are sent. */
+  readonly etag: string;
+  readonly file: string;
+  /** Undefined for a large file. */
+  readonly bytes: Buffer | undefined;
+}
+
+export interface PublicFile {
+  readonly type: string;
+  readonly cacheControl: string;
+  /** Smallest first; the last one is the original file. */
+  readonly representations: readonly Representation[];
+}
+
+const ENCODINGS = { '.br': 'br', '.zst': 'zstd', '.gz': 'gzip' } as const;
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.webp': 'image/webp',
+  '.avif': 'image/avif',
+  '.gif': 'image/gif',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+  '.json': 'application/json',
+  '.webmanifest': 'application/manifest+json',
+  '.txt': 'text/plain; charset=utf-8',
+  '.xml': 'application/xml',
+  '.wasm': 'application/wasm',
+  '.mp4': 'video/mp4',
+  '.webm': 'video/webm',
+  '.pdf': 'application/pdf',
+};
+
+/** The name of an asset contains a hash of its content, so it never changes. */
+const IMMUTABLE = 'public, max-age=31536000, immutable';
+const SHORT = 'public, max-age=300';
+
+/**
+ * Reads the built client folder once and returns the files that can be requested, by URL path. A path that is not in
+ * the map does not exist, so no spelling of a path reaches the disk. Leaves out dotfiles, source maps and files of
+ * unknown type.
+ *
+ * @param dist the folder of the build. If it is not complete, compressed files are added to the map later.
+ */
+export function indexPublicFiles(dist: string): ReadonlyMap<string, PublicFile> {
+  const directory = join(dist, 'client');
+  const files = readPublicFiles(directory);
+  if (isUnfinished(dist)) {
+    const addCompressed = async () => {
+      await untilBuilt(dist);
+      for (const [url, file] of readPublicFiles(directory)) files.set(url, file);
+    };
+    addCompressed().catch(() => undefined); // the next build has begun: files are sent as they are
+  }
+  return files;
+}
+
+function readPublicFiles(directory: string): Map<string, PublicFile> {
+  const paths = readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(directory, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .filter((path) => !path.split('/').some((part) => part.startsWith('.')));
+  const present = new Set(paths);
+  const files = new Map<string, PublicFile>();
+  for (const path of paths) {
+    const type = TYPES[extname(path)];
+    if (type === undefined) continue;
+    const url = encodeURI(`/${path}`);
+    files.set(url, {
+      type,
+      cacheControl: url.startsWith(ASSET_PREFIX) ? IMMUTABLE : SHORT,
+      representations: readRepresentations(directory, path, present),
+    });
+  }
+  return files;
+}
+
+/**
+ * Reads one file of a client folder that is being built, or its source map: for `npm run dev`.
+ *
+ * @param url a canonical path, as the URL normalizer returns it
+ */
+export function readPublicFile(directory: string, url: string): PublicFile | undefined {
+  const path = decodeURI(url).slice(1);
+  const type = extname(path) === '.map' ? 'application/json' : TYPES[extname(path)];
+  if (type === undefined || path.split('/').some((part) => part.startsWith('.'))) return undefined;
+  const plain = join(directory, path);
+  if (!statSync(plain, { throwIfNoEntry: false })?.isFile()) return undefined;
+  const cacheControl = url.startsWith(ASSET_PREFIX) ? IMMUTABLE : 'no-store';
+  return { type, cacheControl, representations: [readRepresentation(plain, undefined)] };
+}
+
+/**
+ * Makes an asset of an earlier build, which is not on this disk.
+ *
+ * @returns undefined for a type that is not served
+ */
+export function createAsset(path: string, contents: Uint8Array): PublicFile | undefined {
+  const type = TYPES[extname(path)];
+  if (type === undefined) return undefined;
+  const bytes = Buffer.from(contents.buffer, contents.byteOffset, contents.byteLength);
+  const representation = { encoding: undefined, size: bytes.length, etag: toEtag(bytes), file: '', bytes };
+  return { type, cacheControl: IMMUTABLE, representations: [representation] };
+}
+
+function readRepresentations(directory: string, path: string, present: ReadonlySet<string>): Representation[] {
+  const plain = readRepresentation(join(directory, path), undefined);
+  const encoded = Object.entries(ENCODINGS)
+    .filter(([extension]) => present.has(path + extension))
+    .map(([extension, encoding]) => readRepresentation(join(directory, path + extension), encoding))
+    .filter((representation) => representation.size < plain.size)
+    .sort((left, right) => left.size - right.size);
+  return [...encoded, plain];
+}
+
+function readRepresentation(file: string, encoding: Representation['encoding']): Representation {
+  const bytes = readFileSync(file);
+  return {
+    encoding,
+    size: bytes.length,
+    etag: toEtag(bytes),
+    file,
+    bytes: bytes.length <= MAX_BUFFERED_FILE_BYTES ? bytes : undefined,
+  };
+}
+
+function toEtag(bytes: Uint8Array): string {
+  return `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
+}

@@ -1,0 +1,182 @@
+import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import express, { type Request, type RequestHandler } from 'express';
+import type { Logger } from 'pino';
+import { Second } from '../../shared/units.ts';
+import type { Connections } from '../connection/connections.ts';
+import type { UpgradedSockets } from '../connection/drain.ts';
+import { endWith } from '../connection/http-server.ts';
+import { errorHandler } from '../errors/error-handler.ts';
+import type { Funnel } from '../errors/funnel.ts';
+import type { ScrubPath } from '../errors/scrub/secret-path.ts';
+import type { Origins } from '../request/origins.ts';
+import type { ProxyTrust } from '../request/proxy-trust.ts';
+import { requestId } from '../request/request-id.ts';
+import { requestInfo } from '../request/request-info.ts';
+import { chain, type Step } from '../request/step.ts';
+import { isOfThisSite, originNotice, refuseOtherSite } from './cross-site.ts';
+import { hostCheck } from './host-check.ts';
+import { normalizeUrl } from './normalize-url.ts';
+import { securityHeaders, toSecurityHeaders } from './security-headers.ts';
+
+/**
+ * Takes over a socket: answers the handshake and speaks WebSocket from then on, for example with the package `ws`.
+ * The request has passed the product's steps, so it can carry a user.
+ */
+type UpgradeHandler = (request: Request, socket: Duplex, head: Buffer) => void | Promise<void>;
+
+/** Handlers by exact path, without a query: `{ '/live': (request, socket, head) => … }`. */
+export type Upgrades = Readonly<Record<`/${string}`, UpgradeHandler>>;
+
+interface UpgradeOptions {
+  readonly upgrades: Upgrades;
+  /** The server of an existing app. Its own upgrade listeners get all other paths, and apply their own rules. */
+  readonly existing?: Server | undefined;
+  /** Removes credentials of operators from the request, before the product sees it. */
+  readonly takeCredentials: Step;
+  /** The product's steps: an access check for pages also protects sockets. */
+  readonly steps: readonly RequestHandler[];
+  readonly origins: Origins;
+  readonly trust: ProxyTrust;
+  readonly connections: Pick<Connections, 'setUpgraded'>;
+  readonly log: Logger;
+  readonly scrubPath: ScrubPath;
+  readonly funnel: Funnel;
+}
+
+/** A close frame with the code 1001, "going away", unmasked as from a server (RFC 6455, section 5.5.1). */
+const GOING_AWAY = Buffer.from([0x88, 0x02, 0x03, 0xe9]);
+
+/** How long a peer can take to answer that (ms). */
+const CLOSE_PATIENCE = 1 * Second;
+
+/** How long a peer can be silent before the system checks that it is still there (ms). */
+const KEEP_ALIVE_DELAY = 30 * Second;
+
+/**
+ * Accepts WebSockets on exact paths, under the rules of posts: the host is checked, and a handshake that another site
+ * starts in a visitor's browser is refused. Other upgrades, and those on other paths, remain ordinary requests.
+ */
+export function handleUpgrades(server: Server, options: UpgradeOptions): UpgradedSockets {
+  const { origins, trust, log, funnel } = options;
+  const handlers = new Map<string, UpgradeHandler>(Object.entries(options.upgrades));
+  const sockets = new Map<Socket, { readonly bytesBefore: number }>();
+  let closing = false;
+  const { existing } = options;
+  const takesAll = existing !== undefined && existing.listenerCount('upgrade') > 0;
+  if (handlers.size === 0 && !takesAll) return { has: () => false, closeAll: () => undefined };
+
+  const headers = toSecurityHeaders(origins);
+  const fail = errorHandler({ funnel });
+  const owners = express();
+  owners.disable('x-powered-by');
+  owners.set('trust proxy', trust);
+  if (options.steps.length > 0) owners.use(...options.steps);
+
+  const front = [
+    requestId({ origins, trust }),
+    options.takeCredentials,
+    securityHeaders(headers),
+    normalizeUrl(),
+    hostCheck({ origins, trust, log }),
+    sameSite(origins, log, (path) => handlers.has(path)),
+  ];
+  const enter = (head: Buffer) =>
+    chain(
+      front,
+      (req, res) => {
+        owners(req as Request, res as express.Response, (error: unknown) => {
+          if (error) fail(error, req, res);
+          else accept(req as Request, res, head);
+        });
+      },
+      fail,
+    );
+
+  function accept(req: Request, res: ServerResponse, head: Buffer): void {
+    const { socket } = req;
+    if (res.headersSent || socket.destroyed) return;
+    const info = requestInfo(req);
+    if (handlers.has(info.path)) info.route = info.path;
+    res.detachSocket(socket);
+    if (closing) {
+      socket.destroy();
+      return;
+    }
+    socket.setTimeout(0); // the timeout of HTTP is for requests without any progress
+    socket.setKeepAlive(true, KEEP_ALIVE_DELAY);
+    sockets.set(socket, { bytesBefore: socket.bytesWritten });
+    socket.once('close', () => {
+      sockets.delete(socket);
+      writeLine(req, 101, socket.bytesWritten);
+    });
+    Promise.resolve()
+      .then(() => {
+        const handler = handlers.get(info.path);
+        if (handler) return handler(req, socket, head);
+        existing?.emit('upgrade', req, socket, head);
+      })
+      .catch((error: unknown) => {
+        funnel.fail(error, { origin: 'step', info, headers: req.headers });
+        socket.destroy();
+      });
+  }
+
+  function writeLine(req: IncomingMessage, status: number, bytes?: number): void {
+    const { requestId, knownTraceId, path, route, address, startedAt } = requestInfo(req);
+    const ms = Math.round((performance.now() - startedAt) * 10) / 10;
+    const line = { requestId, traceId: knownTraceId, method: 'GET', path: options.scrubPath(path, route), route };
+    log.info({ ...line, status, ms, bytes, address }, 'upgrade');
+  }
+
+  function isOurs({ method, headers, url = '' }: IncomingMessage): boolean {
+    const path = url.split('?', 1)[0] ?? '';
+    return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && (takesAll || handlers.has(path));
+  }
+
+  (server as ServerWithUpgrades).shouldUpgradeCallback = isOurs;
+  server.on('upgrade', (req: IncomingMessage, duplex: Duplex, head: Buffer) => {
+    const socket = duplex as Socket; // the server listens on TCP
+    options.connections.setUpgraded(socket);
+    socket.on('error', (error) => log.debug({ error: error.message }, 'An upgraded socket failed.'));
+    // Node before 24.9 does not call `shouldUpgradeCallback`, and passes on every upgrade request.
+    if (!isOurs(req)) {
+      endWith(socket, 400, headers);
+      return;
+    }
+    const res = new ServerResponse(req);
+    res.shouldKeepAlive = false;
+    res.assignSocket(socket);
+    res.once('finish', () => {
+      writeLine(req, res.statusCode);
+      socket.destroySoon();
+    });
+    enter(head)(req, res);
+  });
+
+  return {
+    has: (socket) => sockets.has(socket),
+    closeAll() {
+      closing = true;
+      for (const [socket, { bytesBefore }] of sockets) {
+        // Frames are written whole, so this one cannot split another. Before the handshake there is nothing to close.
+        if (socket.bytesWritten > bytesBefore) socket.write(GOING_AWAY);
+        else socket.destroy();
+        setTimeout(() => socket.destroySoon(), CLOSE_PATIENCE).unref();
+      }
+    },
+  };
+}
+
+/** `@types/node` only has it as an option. */
+type ServerWithUpgrades = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean };
+
+function sameSite(origins: Origins, log: Logger, covers: (path: string) => boolean): Step {
+  const notice = originNotice(origins, log);
+  return function sameSite(req, res, next) {
+    if (isOfThisSite(req, origins) || !covers(requestInfo(req).path)) return next();
+    notice(req);
+    refuseOtherSite(req, res);
+  };
+}

@@ -1,0 +1,180 @@
+import { NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
+import { holdRejections } from '../../shared/wire/wire.ts';
+import { VisitorGone } from '../request/http-error.ts';
+import { inSpan } from '../request/timings.ts';
+import type { Blocked, Loaded, LoadedPage } from './kept.ts';
+import type { PageRequest } from './page-request.ts';
+import type { PageServices } from './page-response.ts';
+import type { LoaderArgs, PageTable, ServerPage } from './server-page.ts';
+import { loadFromShell } from './shell/load-from-shell.ts';
+
+export interface LoadOptions {
+  readonly services: Pick<PageServices, 'pages' | 'funnel'>;
+  readonly pageRequest: PageRequest;
+  /** The error of an action, and the route that shows it. */
+  readonly failed?: Blocked;
+  /** The guards have passed already. */
+  readonly guarded?: boolean;
+  /** Also ask the loaders for their version. */
+  readonly versioned?: boolean;
+}
+
+/**
+ * Runs the guards, outermost first, then all loaders at the same time. The outermost route that fails shows the error,
+ * and the routes around it keep their data.
+ */
+export async function loadPage(options: LoadOptions): Promise<Loaded> {
+  const { services, pageRequest, failed, guarded } = options;
+  const { pages, funnel } = services;
+  const { ids } = pageRequest.match;
+  const open = failed ? ids.slice(0, ids.indexOf(failed.routeId)) : ids;
+  const stopped = guarded ? undefined : await runGuards({ services, pageRequest, ids: open });
+  if (stopped && 'kind' in stopped) return stopped;
+  const blocked = stopped ?? failed;
+  const reached = blocked ? ids.slice(0, ids.indexOf(blocked.routeId)) : ids;
+  if (pageRequest.findShell) return loadFromShell(pageRequest, await pageRequest.findShell(), { reached, blocked });
+
+  // Before the loaders, so that a change while they run gives a different version.
+  const version = options.versioned && !blocked ? await readVersion(pageRequest, pages) : undefined;
+  const loaded = await runLoaders(reached, pageRequest, pages);
+  const data: Record<string, unknown> = {};
+  let error = blocked;
+  let failedOutside = false;
+  for (const result of loaded) {
+    if (result.ok) {
+      if (!failedOutside) data[result.id] = result.value;
+      continue;
+    }
+    // All failures are recorded. The outermost one is shown.
+    const disposition = funnel.fail(result.error, pageRequest.describe('loader', result.id));
+    if (disposition.kind === 'visitor-gone') return { kind: 'gone' };
+    if (failedOutside) continue;
+    if (disposition.kind === 'redirect') return disposition;
+    error = { routeId: result.id, error: disposition.error };
+    failedOutside = true;
+  }
+  if (pageRequest.endedBy instanceof VisitorGone) return { kind: 'gone' };
+  if (!error && ids.at(-1) === NOT_FOUND_ROUTE) {
+    error = { routeId: NOT_FOUND_ROUTE, error: { kind: 'not-found', status: 404 } };
+  }
+  return error
+    ? { kind: 'page', status: error.error.status, data, errors: { [error.routeId]: error.error } }
+    : { kind: 'page', status: 200, data, ...(version === undefined ? {} : { version }) };
+}
+
+type Stopped = Blocked | Exclude<Loaded, LoadedPage>;
+
+/** Loads a page whose guards have run. @param stopped their result */
+export async function loadGuarded(options: LoadOptions, stopped: Stopped | undefined): Promise<Loaded> {
+  if (stopped && 'kind' in stopped) return stopped;
+  return loadPage({ ...options, ...(stopped && { failed: stopped }), guarded: true });
+}
+
+interface GuardOptions {
+  readonly services: Pick<PageServices, 'pages' | 'funnel'>;
+  readonly pageRequest: PageRequest;
+  /** The routes whose guards run. Default: all matched ones. */
+  readonly ids?: readonly string[];
+  /** Their arguments. Default: those of the loaders. */
+  readonly toArgs?: () => Promise<LoaderArgs>;
+}
+
+/** @returns how a guard stopped the request; undefined if all passed */
+export async function runGuards({
+  services: { pages, funnel },
+  pageRequest,
+  ids = pageRequest.match.ids,
+  toArgs,
+}: GuardOptions): Promise<Stopped | undefined> {
+  for (const id of ids) {
+    const page = pages[id];
+    if (!page?.guard) continue;
+    const since = performance.now();
+    try {
+      await inSpan(pageRequest.info, 'guard', id, () =>
+        untilEnd(pageRequest, () => runGuard(page, pageRequest, toArgs)),
+      );
+    } catch (error) {
+      const disposition = funnel.fail(error, pageRequest.describe('guard', id));
+      if (disposition.kind === 'visitor-gone') return { kind: 'gone' };
+      if (disposition.kind === 'redirect') return disposition;
+      return { routeId: id, error: disposition.error };
+    } finally {
+      pageRequest.info.timings?.add('guard', since, id);
+    }
+  }
+  return undefined;
+}
+
+async function runGuard(page: ServerPage, pageRequest: PageRequest, toArgs: GuardOptions['toArgs']): Promise<void> {
+  await page.guard?.(await (toArgs ? toArgs() : pageRequest.toArgs()));
+}
+
+/**
+ * Runs code of the product, and waits for it until the request ends. Work that starts after the deadline, because an
+ * action took too long, gets the same time again. If the visitor has left, nothing starts.
+ *
+ * @throws the reason for which the request ended
+ */
+export async function untilEnd<Value>(pageRequest: PageRequest, work: () => Promise<Value>): Promise<Value> {
+  const { endedBy } = pageRequest;
+  if (endedBy instanceof VisitorGone) throw endedBy;
+  const { promise: ended, reject } = Promise.withResolvers<never>();
+  pageRequest.onAbort(reject);
+  const extra = endedBy && setTimeout(reject, pageRequest.deadlineMs, endedBy);
+  try {
+    return await Promise.race([work(), ended]);
+  } finally {
+    pageRequest.onAbort(undefined);
+    clearTimeout(extra);
+  }
+}
+
+type LoaderResult =
+  | { readonly id: string; readonly ok: true; readonly value: unknown }
+  | { readonly id: string; readonly ok: false; readonly error: unknown };
+
+/** Waits for all loaders until the request ends. A loader that has not returned by then has failed. */
+async function runLoaders(ids: readonly string[], pageRequest: PageRequest, pages: PageTable): Promise<LoaderResult[]> {
+  const results = new Map<string, LoaderResult>();
+  async function run(id: string): Promise<void> {
+    results.set(id, await runLoader(id, pageRequest, pages));
+  }
+  // It only throws when the request ends. Then loaders without a result have failed for the same reason.
+  await untilEnd(pageRequest, () => Promise.all(ids.map(run))).catch(() => undefined);
+  return ids.map((id) => results.get(id) ?? { id, ok: false, error: pageRequest.endedBy });
+}
+
+async function runLoader(id: string, pageRequest: PageRequest, pages: PageTable): Promise<LoaderResult> {
+  const page = pages[id];
+  if (!page?.loader) return { id, ok: true, value: null };
+  const since = performance.now();
+  try {
+    const args = await pageRequest.toArgs();
+    const value = (await inSpan(pageRequest.info, 'loader', id, () => page.loader?.(args))) ?? null;
+    holdRejections(value); // a promise in it can reject while another loader is still running
+    return { id, ok: true, value };
+  } catch (error) {
+    return { id, ok: false, error };
+  } finally {
+    pageRequest.info.timings?.add('loader', since, id);
+  }
+}
+
+/**
+ * Returns the combined version of the matched routes, or undefined if a loader has none or throws. The loader itself
+ * then reports the error.
+ */
+export async function readVersion(pageRequest: PageRequest, pages: PageTable): Promise<string | undefined> {
+  const loading = pageRequest.match.ids.map((id) => pages[id]).filter((page) => page?.loader);
+  if (loading.length === 0 || !loading.every((page) => page?.version)) return undefined;
+  async function read(): Promise<string> {
+    const args = await pageRequest.toArgs();
+    return JSON.stringify(await Promise.all(loading.map((page) => page?.version?.(args))));
+  }
+  try {
+    return await untilEnd(pageRequest, read);
+  } catch {
+    return undefined;
+  }
+}

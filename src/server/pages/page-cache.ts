@@ -1,0 +1,126 @@
+import { STATIC_STALE_TIME } from '../../shared/limits.ts';
+import { Second } from '../../shared/units.ts';
+
+/** What a cache has to know about a page. */
+export interface CachedPage {
+  /** Its size in memory, approximately (bytes). */
+  readonly bytes: number;
+  /** Set if something failed: the page is sent to the visitors who wait for it, and is not cached. */
+  readonly failed?: object;
+}
+
+export interface PageCache<Page extends CachedPage> {
+  /**
+   * @param render renders the page; undefined if it is not a page, such as a redirect
+   * @returns the page in memory, however old, or else the result of `render`
+   */
+  get<Result extends Page | undefined>(key: string, render: () => Promise<Result>): Promise<Page | Result>;
+  /** Returns the page in memory, unless it has to be rendered again. */
+  getFresh(key: string): Page | undefined;
+  /** Forgets a page in all its variants, and does not keep the result of a render that has begun already. */
+  drop(path: string): void;
+  clear(): void;
+}
+
+interface PageCacheOptions {
+  /** All pages in memory (bytes). The least recently used page goes first. */
+  readonly maxBytes: number;
+  readonly onRefreshFailed: (error: unknown) => void;
+  readonly now?: () => number;
+}
+
+interface Entry<Page> {
+  readonly page: Page;
+  readonly renderedAt: number;
+  /** When it became the last of the map. */
+  movedAt: number;
+}
+
+/**
+ * How exact the order of use is (ms). Deleting a key of a map and setting it again takes memory of the old generation.
+ * Done for each answer, it caused a full garbage collection every other second.
+ */
+const MOVED_AGAIN_AFTER = 1 * Second;
+
+/**
+ * Keeps pages in memory. A key is the page's path, with what selects the variant behind it. Each key has one render at a
+ * time. A page that is older than `STATIC_STALE_TIME` is still sent, and is rendered again in the background.
+ */
+export function createPageCache<Page extends CachedPage>({
+  maxBytes,
+  onRefreshFailed,
+  now = () => performance.now(),
+}: PageCacheOptions): PageCache<Page> {
+  const entries = new Map<string, Entry<Page>>();
+  const rendering = new Map<string, Promise<Page | undefined>>();
+  let bytes = 0;
+
+  function remove(key: string): void {
+    const entry = entries.get(key);
+    if (!entry) return;
+    entries.delete(key);
+    bytes -= entry.page.bytes;
+  }
+
+  function keep(key: string, page: Page): void {
+    remove(key);
+    if (page.bytes > maxBytes) return;
+    const renderedAt = now();
+    entries.set(key, { page, renderedAt, movedAt: renderedAt });
+    bytes += page.bytes;
+    for (const oldest of entries.keys()) {
+      if (bytes <= maxBytes) break;
+      remove(oldest);
+    }
+  }
+
+  function renderOnce<Result extends Page | undefined>(key: string, render: () => Promise<Result>): Promise<Result> {
+    const running = rendering.get(key);
+    if (running) return running as Promise<Result>; // each key has one way to render it
+    // Without its place, the page was dropped while it was rendered.
+    const isCurrent = () => rendering.get(key) === started;
+    const started: Promise<Result> = render()
+      .then((page) => {
+        if (page && !page.failed && isCurrent()) keep(key, page);
+        return page;
+      })
+      .finally(() => isCurrent() && rendering.delete(key));
+    rendering.set(key, started);
+    return started;
+  }
+
+  function use(key: string): Entry<Page> | undefined {
+    const entry = entries.get(key);
+    if (entry && now() - entry.movedAt > MOVED_AGAIN_AFTER) {
+      entry.movedAt = now();
+      entries.delete(key);
+      entries.set(key, entry); // the most recently used one is last
+    }
+    return entry;
+  }
+
+  const isStale = ({ renderedAt }: Entry<Page>) => now() - renderedAt > STATIC_STALE_TIME;
+
+  return {
+    async get(key, render) {
+      const entry = use(key);
+      if (!entry) return renderOnce(key, render);
+      if (isStale(entry)) renderOnce(key, render).catch(onRefreshFailed);
+      return entry.page;
+    },
+    getFresh(key) {
+      const entry = use(key);
+      return entry && !isStale(entry) ? entry.page : undefined;
+    },
+    drop(path) {
+      const isOf = (key: string): boolean => key === path || key.startsWith(`${path}?`) || key.startsWith(`${path} `);
+      for (const key of [...entries.keys()].filter(isOf)) remove(key);
+      for (const key of [...rendering.keys()].filter(isOf)) rendering.delete(key);
+    },
+    clear() {
+      entries.clear();
+      rendering.clear();
+      bytes = 0;
+    },
+  };
+}

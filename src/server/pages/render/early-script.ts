@@ -1,0 +1,11 @@
+import script from 'inline:src/client/hydration/early-script.ts';
+import type { BrowserReporting } from '../../../shared/reporting/browser-report.ts';
+import { toScriptText } from '../../../shared/wire/wire.ts';
+
+/**
+ * Returns the first script of every document, which records errors until the page's own script has loaded. It is the
+ * same in each document, so that the policy of a cached page can name it by its hash.
+ */
+export function createEarlyScript(settings: BrowserReporting): string {
+  return `{const SETTINGS=${toScriptText(JSON.stringify(settings))};${script}}`;
+}

@@ -1,0 +1,80 @@
+import type { ActionResult, RedirectPayload } from '../../../shared/wire/payload.ts';
+import { WIRE_TYPE } from '../../../shared/wire/protocol.ts';
+import type { Loaded, LoadedPage } from '../kept.ts';
+import { loadGuarded, readVersion, runGuards } from '../load-page.ts';
+import { digestOf, isAbsolute, type PageExchange, setPageHeaders, setStatus } from '../page-response.ts';
+import { sendShellData } from '../shell/send-shell.ts';
+import { isKnown, KEEP_AND_ASK, sendLines } from './data-lines.ts';
+import { encodePage, toEtag, toStatus } from './encode-page.ts';
+
+/** Answers GET and HEAD of `/_data…`, with the same guards and loaders as the document. */
+export async function sendPageData(exchange: PageExchange): Promise<void> {
+  const { services, pageRequest, response } = exchange;
+  const loading = { services, pageRequest };
+  const stopped = await runGuards(loading);
+  if (stopped) return sendLoaded(exchange, await loadGuarded(loading, stopped));
+  if (pageRequest.findShell && (await sendShellData(exchange))) return;
+  const version = await readVersion(pageRequest, services.pages);
+  const etag = version === undefined ? undefined : toEtag(services.manifest, version);
+  if (etag && (pageRequest.method === 'HEAD' || isKnown(response, etag))) {
+    setPageHeaders(exchange, KEEP_AND_ASK);
+    response.setHeader('ETag', etag);
+    response.setHeader('Content-Type', WIRE_TYPE);
+    response.statusCode = isKnown(response, etag) ? 304 : 200;
+    response.end();
+    return;
+  }
+  return sendLoaded(exchange, await loadGuarded(loading, undefined), etag);
+}
+
+async function sendLoaded(exchange: PageExchange, loaded: Loaded, version?: string): Promise<void> {
+  const { services, pageRequest, response } = exchange;
+  if (loaded.kind === 'gone') return;
+  if (loaded.kind === 'redirect') return sendRedirectData(exchange, loaded.location);
+  const page = encodePage(exchange, loaded);
+  const { head, late } = page.encoded;
+  const etag = late || page.loaded.errors ? undefined : (version ?? toEtag(services.manifest, head));
+  setPageHeaders(exchange, etag ? KEEP_AND_ASK : 'no-store');
+  if (etag) response.setHeader('ETag', etag);
+  if (pageRequest.info.showsTimings) pageRequest.info.timings?.write(response);
+  if (etag && isKnown(response, etag)) {
+    response.statusCode = 304;
+    response.end();
+    return;
+  }
+  setStatus(exchange, page.loaded.status, digestOf(page.loaded.errors));
+  await sendLines(exchange, page.encoded);
+}
+
+/** Answers a form that was posted in the background, with the action's result and the page's fresh data. */
+export async function sendActionData(exchange: PageExchange, loaded: LoadedPage, action?: ActionResult): Promise<void> {
+  const page = encodePage(exchange, loaded, action);
+  setPageHeaders(exchange, 'no-store');
+  setStatus(exchange, toStatus(page.loaded, action), digestOf(page.loaded.errors));
+  await sendLines(exchange, page.encoded);
+}
+
+/** Sends a redirect as data with 200, because `fetch` would follow a 3xx into a document. */
+export function sendRedirectData(exchange: PageExchange, location: string): void {
+  const { services, pageRequest, response } = exchange;
+  const target = isAbsolute(location) ? undefined : new URL(location, pageRequest.info.origin);
+  const reload = !target || !services.matchPage(target.pathname);
+  const payload: RedirectPayload = {
+    build: services.manifest.buildId,
+    redirect: location,
+    ...(reload ? { reload } : {}),
+  };
+  setPageHeaders(exchange, 'no-store');
+  response.statusCode = 200;
+  response.setHeader('Content-Type', WIRE_TYPE);
+  response.end(`${JSON.stringify({ d: payload })}\n`);
+}
+
+/** Answers that this URL is not a page, so that the browser loads it as a document. */
+export function sendNotPage(answer: Pick<PageExchange, 'services' | 'response'>): void {
+  const { response } = answer;
+  setPageHeaders(answer, 'no-store');
+  response.statusCode = 404;
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.end('{"notPage":true}');
+}

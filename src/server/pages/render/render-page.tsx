@@ -1,0 +1,289 @@
+import type { ErrorInfo, ReactNode } from 'react';
+import { type PipeableStream, renderToPipeableStream, resumeToPipeableStream } from 'react-dom/server';
+import type { PostponedState } from 'react-dom/static';
+import { type Engine, EngineContext } from '../../../shared/rendering/engine-context.ts';
+import { RouterView } from '../../../shared/rendering/router-view.tsx';
+import { createStandIn } from '../../../shared/routing/stand-in.ts';
+import type { PageError, PagePayload } from '../../../shared/wire/payload.ts';
+import { FRAME_ROUTE } from '../../../shared/wire/protocol.ts';
+import { escapeHtml } from '../../errors/escape-html.ts';
+import type { Disposition } from '../../errors/funnel.ts';
+import { VisitorGone } from '../../request/http-error.ts';
+import type { Redirect } from '../kept.ts';
+import { type PageRequest, SharedPageRequest } from '../page-request.ts';
+import type { PageServices } from '../page-response.ts';
+import { toHostRefusal } from '../static/shared-args.ts';
+import { preloadsOf, toPageErrorOf } from './encode-page.ts';
+import { PageSink, type PageSinkOptions } from './page-sink.ts';
+import { Prerender } from './prerender.ts';
+
+/** The input of a render. */
+interface RenderOptions {
+  readonly services: Pick<
+    PageServices,
+    'tree' | 'document' | 'lang' | 'manifest' | 'funnel' | 'errorPages' | 'modules' | 'sharedOrigin' | 'hasOneHost'
+  >;
+  readonly pageRequest: PageRequest;
+  readonly payload: PagePayload;
+  /** Absent for a static page. */
+  readonly nonce?: string | undefined;
+  /** Render a shell, and postpone its holes. */
+  readonly isShell?: boolean;
+  /** React's state of a shell that was sent already (JSON): render only its holes. */
+  readonly postponed?: string;
+}
+
+export type Rendered =
+  | Redirect
+  | { readonly kind: 'gone' }
+  /** Not even the error page could be rendered. The error already has an address. */
+  | { readonly kind: 'last-resort'; readonly error: PageError }
+  | RenderedPage;
+
+/** A page whose shell is ready to be sent. */
+export interface RenderedPage {
+  readonly kind: 'page';
+  /** The given payload, or the same with the error of a failed render. */
+  readonly payload: PagePayload;
+  /** The error that a render ended with before anything was sent. */
+  readonly error: PageError | undefined;
+  readonly render: Render;
+}
+
+/** React's type says that it returns a promise, but it returns the stream. */
+const resume = resumeToPipeableStream as unknown as (
+  ...args: Parameters<typeof resumeToPipeableStream>
+) => PipeableStream;
+
+/** The reason to abort a render that another response replaces. */
+class RenderReplaced extends Error {}
+
+type Attempt =
+  | { readonly kind: 'failed'; readonly error: PageError; readonly routeId: string }
+  | Exclude<Rendered, { kind: 'last-resort' | 'page' }>
+  | { readonly kind: 'page'; readonly render: Render };
+
+/**
+ * Renders until the shell is ready, or all of it for crawlers and static pages. If the shell fails, it is rendered
+ * again with the error in place of the innermost route that had started, then one further out, because an error page
+ * can fail too.
+ */
+export async function renderPage(options: RenderOptions): Promise<Rendered> {
+  let { payload } = options;
+  let error: PageError | undefined;
+  let limit = payload.routes.length;
+  for (;;) {
+    const attempt = await new Render({ ...options, payload }).shell;
+    if (attempt.kind === 'page') return { ...attempt, payload, error };
+    if (attempt.kind !== 'failed') return attempt;
+    error = attempt.error;
+    limit = Math.min(payload.routes.indexOf(attempt.routeId), limit - 1);
+    if (limit < 0) return { kind: 'last-resort', error };
+    payload = { ...payload, errors: { [payload.routes[limit] ?? FRAME_ROUTE]: error } };
+  }
+}
+
+function toEngine({ services, pageRequest, payload, nonce }: RenderOptions, render: Render): Engine {
+  const shownErrors = Object.values(payload.errors ?? {});
+  const toDeferredError = toPageErrorOf({ services, pageRequest });
+  return {
+    ...toHost(services, pageRequest),
+    errorPages: services.errorPages,
+    modules: services.modules,
+    styles: new Map(Object.entries(payload.styles)),
+    nonce,
+    // By identity, because a thrown object can look like a page error, and its message is not for visitors.
+    toPageError: (thrown) =>
+      shownErrors.find((known) => known === thrown) ?? render.onLateError(toDeferredError(thrown)),
+    onRoute(id) {
+      render.innermost = id;
+    },
+  };
+}
+
+/** A page that is cached for everyone must not contain the host that its first visitor sent. */
+function toHost(services: RenderOptions['services'], pageRequest: PageRequest): Pick<Engine, 'host' | 'hostRefusal'> {
+  if (!(pageRequest instanceof SharedPageRequest)) return { host: pageRequest.info.host };
+  const { host } = new URL(services.sharedOrigin);
+  return services.hasOneHost ? { host } : { host, hostRefusal: toHostRefusal(pageRequest.match.mode) };
+}
+
+function toAttempt(disposition: Disposition, routeId: string): Attempt {
+  if (disposition.kind === 'error') return { kind: 'failed', error: disposition.error, routeId };
+  return disposition.kind === 'redirect' ? disposition : { kind: 'gone' };
+}
+
+function toLateAttempt(error: PageError, routeId: string): Attempt | undefined {
+  const { kind, status, location } = error;
+  if (kind === 'redirect' && location !== undefined) return { kind, status, location };
+  return kind === 'failure' || kind === 'public' ? undefined : { kind: 'failed', error, routeId };
+}
+
+/**
+ * One attempt at rendering a page. React holds its callbacks until the next turn of the event loop, when the pages of
+ * many visitors can have been sent. So the callbacks hold only this object, which releases the page when it ends.
+ */
+export class Render {
+  /** The result, when the shell is ready or has failed. */
+  readonly shell: Promise<Attempt>;
+  /** The route that started last. */
+  innermost = FRAME_ROUTE;
+  readonly #stream: PipeableStream;
+  readonly #timer: NodeJS.Timeout | undefined;
+  #options: RenderOptions | undefined;
+  #resolve: ((attempt: Attempt) => void) | undefined;
+  /** A result from before the shell was ready. */
+  #early: Attempt | undefined;
+  #sink: PageSink | undefined;
+
+  constructor(options: RenderOptions) {
+    this.#options = options;
+    this.shell = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    const { pageRequest } = options;
+    const { endedBy } = pageRequest;
+    this.#stream = this.#start(options);
+    const abort = (reason: Error): void => this.#stream.abort(reason);
+    pageRequest.onAbort(abort);
+    // After a timeout the error page still has to be rendered, and has the same time again.
+    if (endedBy) this.#timer = setTimeout(abort, endedBy instanceof VisitorGone ? 0 : pageRequest.deadlineMs, endedBy);
+  }
+
+  #start(options: RenderOptions): PipeableStream {
+    const { nonce, isShell, postponed } = options;
+    const { whole } = options.pageRequest;
+    const page = <Page {...options} engine={toEngine(options, this)} />;
+    const onError = this.#onError;
+    if (isShell) return new Prerender(page, { onError, onReady: this.#onReady, onFailed: this.#onShellError });
+    // React changes the state, so each visitor needs a new one.
+    if (postponed !== undefined) return resume(page, JSON.parse(postponed) as PostponedState, { nonce, onError });
+    return renderToPipeableStream(page, {
+      nonce,
+      progressiveChunkSize: whole ? Number.POSITIVE_INFINITY : undefined,
+      onError,
+      onShellReady: whole ? undefined : this.#onReady,
+      onAllReady: whole ? this.#onReady : undefined,
+      onShellError: this.#onShellError,
+    });
+  }
+
+  /** What React has prerendered, if it was asked to. */
+  get prerendered(): Prerender['result'] {
+    return this.#stream instanceof Prerender ? this.#stream.result : undefined;
+  }
+
+  /**
+   * Writes the page. The promise resolves when the last byte was handed over or the page was abandoned, and never
+   * rejects.
+   */
+  send(parts: Omit<PageSinkOptions, 'onEnd'>): Promise<void> {
+    return new Promise((resolve) => {
+      this.#sink = new PageSink({
+        ...parts,
+        onEnd: () => {
+          this.#end();
+          resolve();
+        },
+      });
+      // React's type asks for a Writable, but React only uses the methods that PageSink has.
+      this.#stream.pipe(this.#sink as unknown as NodeJS.WritableStream);
+    });
+  }
+
+  /** Ends the render, because another response replaces it. */
+  replace(): void {
+    this.#end();
+    this.#stream.abort(new RenderReplaced());
+  }
+
+  /**
+   * Before anything is sent, a deferred value that ends with a control-flow response replaces the page, as it does in
+   * the shell. Failures and public errors only replace their own part of the page.
+   */
+  onLateError(error: PageError): PageError {
+    this.#early ??= toLateAttempt(error, this.innermost);
+    return error;
+  }
+
+  /** @returns what React puts into `data-dgst` */
+  readonly #onError = (thrown: unknown, { componentStack }: ErrorInfo = {}): string | undefined => {
+    if (!this.#options) return undefined;
+    const { services, pageRequest } = this.#options;
+    const disposition = services.funnel.fail(thrown, {
+      ...pageRequest.describe('render'),
+      componentStack: componentStack ?? undefined,
+    });
+    if (disposition.kind === 'visitor-gone') {
+      this.#early ??= { kind: 'gone' };
+      return undefined;
+    }
+    if (disposition.kind === 'redirect') {
+      this.#early ??= disposition;
+      this.#sink?.inject(`<meta http-equiv="refresh" content="0;url=${escapeHtml(disposition.location)}">`);
+      return 'redirect';
+    }
+    if (disposition.error.kind === 'failure') return disposition.error.digest;
+    this.#early ??= { kind: 'failed', error: disposition.error, routeId: this.innermost };
+    this.#sink?.inject('<meta name="robots" content="noindex">');
+    return disposition.error.kind;
+  };
+
+  readonly #onShellError = (thrown: unknown): void => {
+    if (!this.#options) return;
+    const { services, pageRequest } = this.#options;
+    this.#end();
+    this.#resolve?.(
+      this.#early ?? toAttempt(services.funnel.fail(thrown, pageRequest.describe('render')), this.innermost),
+    );
+  };
+
+  readonly #onReady = (): void => {
+    if (!this.#options) return;
+    if (this.#early) this.replace();
+    this.#resolve?.(this.#early ?? { kind: 'page', render: this });
+  };
+
+  #end(): void {
+    clearTimeout(this.#timer);
+    this.#options?.pageRequest.onAbort(undefined);
+    this.#options = undefined;
+    this.#sink = undefined;
+  }
+}
+
+function Page({ services, pageRequest, payload, nonce, engine }: RenderOptions & { engine: Engine }): ReactNode {
+  const { tree, document: Document, lang, manifest } = services;
+  const location = {
+    pathname: pageRequest.path,
+    search: pageRequest.search,
+    hash: '',
+    state: null,
+    key: 'default',
+    mask: undefined,
+  };
+  const router = createStandIn({ tree, payload, location, ...NO_NAVIGATION });
+  const head = preloadsOf(manifest, payload.routes).map((href) => (
+    <link key={href} rel="modulepreload" href={href} nonce={nonce} />
+  ));
+  return (
+    <EngineContext value={engine}>
+      <Document lang={lang} head={head}>
+        <RouterView router={router} />
+      </Document>
+    </EngineContext>
+  );
+}
+
+const NO_NAVIGATION = {
+  navigate: refuseNavigation,
+  fetch: refuseNavigation,
+  revalidate: refuseNavigation,
+  deleteBlocker: () => {}, // called by effects, which do not run here
+};
+
+function refuseNavigation(): Promise<never> {
+  throw new Error(
+    `navigate() was called while a page was rendered on the server. Call it in an effect or an event handler, or throw redirect().`,
+  );
+}

@@ -1,0 +1,70 @@
+import type { ActionResult } from '../../../shared/wire/payload.ts';
+import { sendLastResort } from '../../errors/error-handler.ts';
+import { sendBusy } from '../../front/busy-page.ts';
+import { VisitorGone } from '../../request/http-error.ts';
+import { inSpan } from '../../request/timings.ts';
+import type { LoadedPage } from '../kept.ts';
+import { loadGuarded, runGuards } from '../load-page.ts';
+import { type PageExchange, sendRedirect } from '../page-response.ts';
+import { sendShell } from '../shell/send-shell.ts';
+import { drawNonce, setDocumentHeaders } from './document-head.ts';
+import { encodePage, toStatus } from './encode-page.ts';
+import { renderPage } from './render-page.tsx';
+import { writeDocument } from './write-document.ts';
+
+/** Runs guards and loaders, then sends the document. HEAD stops before the render. */
+export async function showPage(exchange: PageExchange): Promise<void> {
+  const { services, pageRequest } = exchange;
+  const stopped = await runGuards({ services, pageRequest });
+  if (!stopped && pageRequest.findShell && (await sendShell(exchange))) return;
+  const loaded = await loadGuarded({ services, pageRequest, versioned: pageRequest.method !== 'HEAD' }, stopped);
+  if (loaded.kind === 'redirect') sendRedirect(exchange, loaded);
+  else if (loaded.kind === 'page') await sendDocument(exchange, loaded);
+}
+
+/** Renders the loaded page and streams it. */
+export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, action?: ActionResult): Promise<void> {
+  const { services, pageRequest, response } = exchange;
+  if (pageRequest.method === 'HEAD') {
+    const { loaded: shown, payload } = encodePage(exchange, loaded, action);
+    setDocumentHeaders(exchange, { payload, status: toStatus(shown, action), nonce: drawNonce() });
+    response.end();
+    pageRequest.abort(new VisitorGone()); // no one waits for deferred values
+    return;
+  }
+  // A form whose action has run, and a page that shows a failure, are answered even if it takes long.
+  const mayRefuse = pageRequest.method === 'GET' && !action && !loaded.errors;
+  const asked = performance.now();
+  const slot = services.limiter?.acquire(pageRequest, mayRefuse);
+  if (slot && !(await slot)) {
+    if (!(pageRequest.endedBy instanceof VisitorGone)) sendBusy(response.req, response);
+    return;
+  }
+  const { info } = pageRequest;
+  info.timings?.add('queue', asked);
+  // Only now, because each garbage collection would copy the text while the page waits.
+  const page = encodePage(exchange, loaded, action);
+  const status = toStatus(page.loaded, action);
+  const nonce = drawNonce();
+  const begun = performance.now();
+  const rendered = await inSpan(info, 'render', undefined, () => {
+    return renderPage({ services, pageRequest, payload: page.payload, nonce });
+  });
+  if (rendered.kind === 'gone') return;
+  if (rendered.kind === 'redirect') return sendRedirect(exchange, rendered);
+  if (rendered.kind === 'last-resort') {
+    info.digest = rendered.error.digest;
+    return sendLastResort(response.req, response, rendered.error);
+  }
+  pageRequest.leave();
+  info.timings?.add('render', begun);
+  if (info.showsTimings) info.timings?.write(response);
+  try {
+    setDocumentHeaders(exchange, { payload: rendered.payload, status: rendered.error?.status ?? status, nonce });
+    // Not awaited: the loaded data must not stay in memory until a slow visitor has read the page.
+    void writeDocument({ services, pageRequest, page, rendered, target: response, nonce });
+  } catch (error) {
+    rendered.render.replace();
+    throw error;
+  }
+}

@@ -1,0 +1,141 @@
+import type { Params } from 'react-router';
+import type { PageProps, RouteIdOf, RouteLine } from '../../shared/routing/routes.ts';
+import type { AppLog } from '../request/app-log.ts';
+
+/** The part of `context` that every loader, action and guard has. */
+export interface EngineContext {
+  /**
+   * `fetch` with up to three attempts on a status of 500 or more, one deadline, and trace headers for `TRACE_TARGETS`.
+   * Stops when the visitor leaves.
+   */
+  readonly fetch: typeof fetch;
+  readonly log: AppLog;
+}
+
+/** The arguments of a loader or guard. `Context` is your `AppContext`. */
+export interface LoaderArgs<Context = EngineContext> {
+  /** A web `Request`. Its URL is normalized, and its origin is one of `PUBLIC_ORIGINS`. */
+  readonly request: Request;
+  /** The URL of `request`. Costs much less to read, because it does not make a `Request`. */
+  readonly url: URL;
+  readonly params: Params;
+  readonly context: Context;
+  /** Aborted when the visitor leaves. */
+  readonly signal: AbortSignal;
+  /**
+   * True if a link or the browser fetches the page ahead of a click, which may never follow. Cookies that you set are
+   * stored all the same, so check it before you change something. A client can send the header of a prefetch with any
+   * request, so never skip a check because of it.
+   */
+  readonly isPrefetch: boolean;
+}
+
+/** The arguments of an action. */
+export interface ActionArgs<Context = EngineContext> extends LoaderArgs<Context> {
+  readonly form: FormData;
+}
+
+/** The result of an action that refuses a form. The page is shown again with the errors and what was typed. */
+export class Refusal {
+  readonly status: 409 | 422;
+  readonly errors: Readonly<Record<string, string>>;
+
+  constructor(status: 409 | 422, errors: Readonly<Record<string, string>>) {
+    this.status = status;
+    this.errors = errors;
+  }
+}
+
+interface RefusalDetails {
+  /** Messages by field name. The empty name stands for the whole form. */
+  readonly errors: Readonly<Record<string, string>>;
+}
+
+/** Refuses a form because its fields are not valid (422). Return it from an action. */
+export function invalid({ errors }: RefusalDetails): Refusal {
+  return new Refusal(422, errors);
+}
+
+/** Refuses a valid form because of the current state (409), such as a name that is taken. Return it from an action. */
+export function conflict({ errors }: RefusalDetails): Refusal {
+  return new Refusal(409, errors);
+}
+
+/** The results that the handler of an action can return if the page declares `send(): Sent`. */
+type AnswerOf<Action> = Action extends () => infer Data ? Data | Refusal | Promise<Data | Refusal> : never;
+
+/** The handlers of the actions that a page declares. */
+type ActionHandlers<Actions, Context> = {
+  readonly [Name in keyof Actions]: (args: ActionArgs<Context>) => AnswerOf<Actions[Name]>;
+};
+
+/**
+ * The server half of a page or layout. Every part is optional. The page's file has the interfaces `Data` and `Actions`.
+ */
+export interface ServerPage<Data = unknown, Context = EngineContext, Actions = Record<string, () => unknown>> {
+  /**
+   * Runs before every loader and action of this route and its children, outermost first. Throw `forbidden()`,
+   * `redirect()` and the like. Before an action, the request's method is POST. To share a value with loaders, use
+   * `oncePerRequest()`.
+   */
+  readonly guard?: (args: LoaderArgs<Context>) => void | Promise<void>;
+  /** Returns the page's data. Promises in it are streamed when they settle. */
+  readonly loader?: (args: LoaderArgs<Context>) => Data | Promise<Data>;
+  /**
+   * Returns a cheap version of the data. If every matched route has one, HEAD and conditional requests run no loader.
+   */
+  readonly version?: (args: LoaderArgs<Context>) => string | Promise<string>;
+  /** Handlers by name. A form names one as `<route id>.<name>`. */
+  readonly actions?: ActionHandlers<Actions, Context>;
+  /** Names of actions that run without the guards, such as signing in. */
+  readonly openActions?: readonly (keyof Actions & string)[];
+  /** Other origins that can post forms to this page, such as payment and sign-in providers. */
+  readonly acceptPostsFrom?: readonly string[];
+}
+
+/** Server halves by route id, as the engine uses them. */
+export type PageTable<Context = EngineContext> = Readonly<
+  Record<string, ServerPage<unknown, Context> | null | undefined>
+>;
+
+/**
+ * The table of server halves: `satisfies ServerPages<typeof routes, AppContext, Actions>`. It has every route id, with
+ * null for a page without a server half. A page that takes `data` needs a loader that returns it, and a page that
+ * declares actions needs their handlers.
+ */
+export type ServerPages<Table extends readonly RouteLine[], Context = EngineContext, Actions = unknown> = {
+  readonly [Id in RouteIdOf<Table> | (keyof Actions & string)]: Id extends RouteIdOf<Table>
+    ? ServerHalf<Id, LineOf<Table, Id>, Context> & ActingHalf<Id, Actions, Context>
+    : `"${Id}" is not a route of src/shared/product/routes.tsx. Correct its name in src/shared/product/actions.ts.`;
+};
+
+/** A server half with the actions that its page declares. The first parameter appears in the compiler's message. */
+export interface ActingPage<_Id extends string, Actions, Context> {
+  readonly actions: ActionHandlers<Actions, Context>;
+}
+
+type ActingHalf<Id extends string, Actions, Context> = Id extends keyof Actions
+  ? ActingPage<Id, Actions[Id], Context>
+  : unknown;
+
+/** A server half with the loader that its page needs. The first parameter appears in the compiler's message. */
+export interface LoadingPage<_Id extends string, Data, Context> extends ServerPage<Data, Context> {
+  readonly loader: (args: LoaderArgs<Context>) => Data | Promise<Data>;
+}
+
+type ServerHalf<Id extends string, Line, Context> = Line extends { readonly page: () => Promise<infer Module> }
+  ? Module extends { readonly default: (...args: infer Props) => unknown }
+    ? Props extends readonly [PageProps<infer Data>, ...unknown[]]
+      ? LoadingPage<Id, Data, Context>
+      : ServerPage<unknown, Context> | null
+    : `The page "${Id}" does not export a component as its default. src/shared/product/routes.tsx names its file.`
+  : never;
+
+/** The line of a table that has an id. */
+type LineOf<Table extends readonly RouteLine[], Id extends string> = Table[number] extends infer Line
+  ? Line extends { readonly id: Id }
+    ? Line
+    : Line extends { readonly children: infer Children extends readonly RouteLine[] }
+      ? LineOf<Children, Id>
+      : never
+  : never;

@@ -1,0 +1,244 @@
+import { MAX_VALUE_LENGTH } from '../../shared/limits.ts';
+import { toOccurrence } from '../../shared/reporting/address.ts';
+import { Second } from '../../shared/units.ts';
+import type { Failure, FailureKind, StackFrame } from '../errors/failure.ts';
+import { trimFailure } from '../errors/trim.ts';
+import type { Count } from '../request/counters.ts';
+import { toFrameFile } from './event-errors.ts';
+import { toEventId } from './event-to-failure.ts';
+import type { NewIncidents, TokenBuckets } from './memory.ts';
+import { isRecord, type JsonRecord, parseReportJson, toLine, toPosition, toRecord, toText } from './report-json.ts';
+import { type FailureParts, type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
+
+interface BrowserReportParts extends FailureParts {
+  readonly keep: (failure: Failure) => boolean;
+  readonly newIncidents: NewIncidents;
+  readonly toOverflow: (failure: Failure) => Failure;
+  /** By digest. One report per minute says as much as all of them. */
+  readonly perDigest: TokenBuckets;
+  /** For all digests together. */
+  readonly together: TokenBuckets;
+  readonly count: Count;
+}
+
+/** The most reports in one body, as browsers send them. The rest of a larger body is dropped. */
+const MAX_REPORTS = 100;
+/** The longest time that a report can have waited in the browser (ms). */
+const MAX_AGE = 3600 * Second;
+
+/** The directives that can be violated. https://www.w3.org/TR/CSP3/#csp-directives */
+const DIRECTIVES: ReadonlySet<string> = new Set(
+  'child-src connect-src default-src fenced-frame-src font-src frame-src img-src manifest-src media-src object-src prefetch-src script-src script-src-elem script-src-attr style-src style-src-elem style-src-attr worker-src base-uri sandbox form-action frame-ancestors navigate-to require-trusted-types-for trusted-types upgrade-insecure-requests block-all-mixed-content report-sample webrtc'.split(
+    ' ',
+  ),
+);
+
+/** Words that browsers report instead of a blocked URL. */
+const BLOCKED_WORDS: ReadonlySet<string> = new Set([
+  'inline',
+  'eval',
+  'wasm-eval',
+  'self',
+  'data',
+  'blob',
+  'trusted-types-sink',
+  'trusted-types-policy',
+]);
+
+/** URLs of scripts and styles that an extension or the browser itself adds to pages. */
+const FOREIGN =
+  /^(?:[a-z-]*extension|chrome|resource|about|webkit-masked-url|safari-reader|safari-resource|ms-browser)(?::|$)/i;
+
+/** The content of one report. */
+interface Finding {
+  readonly kind: FailureKind;
+  /** Part of the digest. */
+  readonly details: Readonly<Record<string, string>>;
+  /** Shown with the failure. */
+  readonly extra: Readonly<Record<string, string | number>>;
+  /** The script that caused it, if the details do not say. */
+  readonly source?: StackFrame | undefined;
+}
+
+/**
+ * Turns the browser's own reports into failures: policy violations, crashes, deprecations and interventions.
+ * They are frequent and easy to forge, so most are sampled out. Those are only counted.
+ *
+ * @throws ReportError if the body is not valid JSON
+ */
+export async function takeBrowserReports(bytes: Uint8Array, sender: Sender, parts: BrowserReportParts): Promise<void> {
+  const body = parseReportJson(bytes, 'The report');
+  const reports = Array.isArray(body) ? body : [body];
+  if (reports.length > MAX_REPORTS) countIgnored('too-many', parts, reports.length - MAX_REPORTS);
+  for (const report of reports.slice(0, MAX_REPORTS)) await takeReport(report, sender, parts);
+}
+
+async function takeReport(report: unknown, sender: Sender, parts: BrowserReportParts): Promise<void> {
+  const { type, url, body, age } = isRecord(report) ? toModern(report) : {};
+  const finding = typeof type === 'string' && isRecord(body) ? read(type, body, sender, parts.scrubber) : 'malformed';
+  if (typeof finding === 'string') return countIgnored(finding, parts);
+  const page = toOwnUrl(url ?? body?.documentURL, sender);
+  if (page === undefined) return countIgnored('foreign-page', parts);
+  const failure = toFailure(finding, page, toAge(age), sender, parts);
+  if (parts.perDigest.take(failure.digest) > 0) return countIgnored('thinned', parts);
+  if (parts.together.take('') > 0) return countIgnored('thinned', parts);
+  const admitted = await parts.newIncidents.admit(failure.digest);
+  parts.keep(admitted ? failure : parts.toOverflow(failure));
+}
+
+/** Converts a `report-uri` body, which has one report with other names. */
+function toModern(report: JsonRecord): { type?: unknown; url?: unknown; age?: unknown; body?: JsonRecord } {
+  const old = report['csp-report'];
+  if (!isRecord(old)) return { ...report, body: isRecord(report.body) ? report.body : undefined };
+  return {
+    type: 'csp-violation',
+    url: old['document-uri'],
+    body: {
+      effectiveDirective: old['effective-directive'] ?? old['violated-directive'],
+      blockedURL: old['blocked-uri'],
+      sourceFile: old['source-file'],
+      lineNumber: old['line-number'],
+      columnNumber: old['column-number'],
+      sample: old['script-sample'],
+      disposition: old.disposition,
+    },
+  };
+}
+
+/** Reads a report, or returns the reason for ignoring it. */
+function read(type: string, body: JsonRecord, sender: Sender, scrubber: ReportScrubber): Finding | string {
+  if (type === 'csp-violation') return readViolation(body, sender, scrubber);
+  if (type === 'crash') return readCrash(body, scrubber);
+  if (type === 'deprecation' || type === 'intervention') return readNotice(type, body, scrubber);
+  return type === 'network-error' ? 'network-error' : 'other-type';
+}
+
+function readViolation(body: JsonRecord, sender: Sender, scrubber: ReportScrubber): Finding | string {
+  const directive = String(body.effectiveDirective ?? '').split(' ', 1)[0] ?? '';
+  const blocked = toBlocked(body.blockedURL);
+  if (!DIRECTIVES.has(directive) || blocked === undefined) return 'malformed';
+  if ([body.blockedURL, body.sourceFile].some((url) => typeof url === 'string' && FOREIGN.test(url)))
+    return 'extension';
+  return {
+    kind: 'csp',
+    details: { directive, blocked },
+    extra: toExtra({ directive, blocked, ...readPlace(body) }, body, ['sample', 'disposition'], scrubber),
+    source: blocked.startsWith('trusted-types-') ? readSource(body, sender, scrubber) : undefined,
+  };
+}
+
+/** Reads the script of a report: of a build, or of another site, without versions. A page is not a source. */
+function readSource(body: JsonRecord, sender: Sender, scrubber: ReportScrubber): StackFrame | undefined {
+  const file = toFrameFile(body.sourceFile, sender, scrubber);
+  const place = { line: toPosition(body.lineNumber), column: toPosition(body.columnNumber), function: '' };
+  if (file.startsWith('client/')) return { file, ...place };
+  if (!URL.canParse(file)) return undefined;
+  const { origin, pathname } = new URL(file);
+  const isPage = (origin === sender.origin || sender.isOurs(origin)) && !/\.m?js$/.test(pathname);
+  return isPage
+    ? undefined
+    : { file: origin + pathname.replace(/[\w.~-]+/g, (word) => (/\d/.test(word) ? '*' : word)), ...place };
+}
+
+/** Returns the host of the blocked URL, or the word that the browser reports instead. */
+function toBlocked(url: unknown): string | undefined {
+  if (url === undefined || url === null || url === '') return '';
+  if (typeof url !== 'string' || url.length > 8000) return undefined;
+  if (BLOCKED_WORDS.has(url)) return url;
+  if (/^[a-z][a-z0-9+.-]{0,20}:?$/i.test(url)) return url.replace(/:$/, '').toLowerCase();
+  if (!URL.canParse(url)) return undefined;
+  const { host, protocol } = new URL(url);
+  return host || protocol.slice(0, -1);
+}
+
+function readCrash(body: JsonRecord, scrubber: ReportScrubber): Finding {
+  const reason = body.reason === 'oom' || body.reason === 'unresponsive' ? body.reason : 'unknown';
+  return {
+    kind: 'crash',
+    details: { reason },
+    extra: toExtra({ reason }, body, ['stack', 'visibility_state'], scrubber),
+  };
+}
+
+function readNotice(
+  kind: 'deprecation' | 'intervention',
+  body: JsonRecord,
+  scrubber: ReportScrubber,
+): Finding | string {
+  const { id } = body;
+  if (typeof id !== 'string' || !/^[\w.-]{1,100}$/.test(id)) return 'malformed';
+  if (typeof body.sourceFile === 'string' && FOREIGN.test(body.sourceFile)) return 'extension';
+  const shown = ['message', 'anticipatedRemoval'];
+  return { kind, details: { id }, extra: toExtra({ id, ...readPlace(body) }, body, shown, scrubber) };
+}
+
+function readPlace(body: JsonRecord): Record<string, string | number> {
+  const file = toLine(body.sourceFile, 2 * MAX_VALUE_LENGTH);
+  const line = toPosition(body.lineNumber);
+  const column = toPosition(body.columnNumber);
+  return { ...(file && { sourceFile: file }), ...(line && { line }), ...(column && { column }) };
+}
+
+function toExtra(
+  own: Readonly<Record<string, string | number>>,
+  body: JsonRecord,
+  names: readonly string[],
+  scrubber: ReportScrubber,
+): Record<string, string | number> {
+  const given = names.flatMap((name): [string, string][] => {
+    const text = toText(body[name], 4 * MAX_VALUE_LENGTH);
+    return text === undefined ? [] : [[name, text]];
+  });
+  const all = [...Object.entries(own), ...given].map(([name, value]): [string, string | number] => [
+    name,
+    typeof value === 'string' ? toScrubbed(scrubber.url(value), scrubber, 4 * MAX_VALUE_LENGTH) : value,
+  ]);
+  return Object.fromEntries(all);
+}
+
+/** Returns the page's URL, or undefined if it is not on this site. */
+function toOwnUrl(url: unknown, sender: Sender): string | undefined {
+  if (typeof url !== 'string' || url.length > 8000 || !URL.canParse(url)) return undefined;
+  const { origin, href } = new URL(url);
+  return origin === sender.origin || sender.isOurs(origin) ? href : undefined;
+}
+
+function toAge(age: unknown): number {
+  return typeof age === 'number' && age > 0 && age < MAX_AGE ? Math.round(age) : 0;
+}
+
+function toFailure(
+  { kind, details, extra, source }: Finding,
+  page: string,
+  age: number,
+  sender: Sender,
+  { makeDigest, scrubber }: BrowserReportParts,
+): Failure {
+  const errors = source ? [{ class: '', message: '', frames: [source] }] : [];
+  const made = makeDigest({ kind, side: 'browser', errors, details });
+  const id = toEventId();
+  const agent = sender.userAgent && toScrubbed(sender.userAgent, scrubber, MAX_VALUE_LENGTH);
+  return trimFailure({
+    id,
+    digest: made.digest,
+    occurrence: toOccurrence(id),
+    rule: made.rule,
+    ...(made.weak && { weak: true }),
+    kind,
+    side: 'browser',
+    origin: 'browser',
+    at: Date.now() - age,
+    build: '',
+    release: '',
+    errors: [],
+    title: scrubber.text(made.title),
+    site: made.site,
+    request: { method: 'GET', url: scrubber.url(page), ...(agent && { headers: { 'user-agent': agent } }) },
+    extra: toRecord(extra),
+    visitor: sender.visitor,
+  });
+}
+
+function countIgnored(reason: string, { count }: BrowserReportParts, by = 1): void {
+  count('spillway_reports_ignored_total', { reason }, by);
+}

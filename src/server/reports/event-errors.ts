@@ -1,0 +1,150 @@
+import { KiB } from '../../shared/units.ts';
+import { isServedScript } from '../errors/digest/frame-file.ts';
+import type { ErrorRecord, StackFrame } from '../errors/failure.ts';
+import { isRecord, type JsonRecord, toLine, toList, toPosition, toRecord, toText } from './report-json.ts';
+import { type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
+
+/** The most errors in a chain of causes, as on the server. */
+const MAX_ERRORS = 10;
+/** The most frames of one error, counted from the throw. */
+const MAX_FRAMES = 50;
+/** The longest names and messages (UTF-16 code units). */
+const MAX_CLASS_LENGTH = 100;
+const MAX_MESSAGE_LENGTH = 2 * KiB;
+const MAX_FUNCTION_LENGTH = 200;
+const MAX_FILE_LENGTH = 500;
+/** Twice the length that is kept, because the text is cut after it is scrubbed. */
+const MAX_COMPONENT_STACK_LENGTH = 16 * KiB;
+
+/** The cause that Sentry's React SDK appends: an error that was never thrown, with components as frames. */
+const BOUNDARY = /^React ErrorBoundary /;
+
+interface EventErrors {
+  /** Outermost first. */
+  readonly errors: readonly ErrorRecord[];
+  /** React's components, innermost first, if the event has them. */
+  readonly componentStack?: string;
+}
+
+/**
+ * Reads the errors of an event. SDKs write causes first, and frames from the outermost caller. This reverses
+ * both. An event without an error (a message) becomes a `NonError`.
+ */
+export function readEventErrors(event: JsonRecord, sender: Sender, scrubber: ReportScrubber): EventErrors {
+  const { exception } = event;
+  const values = toList(isRecord(exception) ? exception.values : exception).filter(isRecord);
+  const chain = toChain(values.slice(-MAX_ERRORS * 5));
+  const boundary = chain.find(isBoundary);
+  const thrown = chain.filter((value) => !isBoundary(value)).slice(0, MAX_ERRORS);
+  const errors = thrown.map((value) => toErrorRecord(value, membersOf(value, values, scrubber), sender, scrubber));
+  return {
+    errors: errors.length > 0 ? errors : [toMessageRecord(event, sender, scrubber)],
+    componentStack: findComponentStack(event, boundary),
+  };
+}
+
+/** Returns a script's name in the build (`client/assets/home-X7K2QM2X.js`), or the origin and path of other scripts. */
+export function toFrameFile(filename: unknown, sender: Sender, scrubber: ReportScrubber): string {
+  const given = toLine(filename, 2 * MAX_FILE_LENGTH);
+  if (given === undefined || /^[<[]/.test(given)) return ''; // `<anonymous>`, `[native code]`
+  const url = URL.canParse(given, sender.origin) ? new URL(given, sender.origin) : undefined;
+  if (!url || url.protocol === 'data:' || url.protocol === 'blob:') return '';
+  const ours = url.origin === sender.origin || sender.isOurs(url.origin);
+  if (ours && isServedScript(url.pathname)) return `client${url.pathname}`;
+  const origin = url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin;
+  return toScrubbed(origin + url.pathname, scrubber, MAX_FILE_LENGTH);
+}
+
+/** Returns the outermost error and its causes, without the errors of an `AggregateError`. */
+function toChain(values: readonly JsonRecord[]): JsonRecord[] {
+  const root = values.find((value) => toRecord(value.mechanism).exception_id === 0);
+  if (!root) return [...values].reverse();
+  const chain = [root];
+  for (let next = causeOf(root, values); next && !chain.includes(next); next = causeOf(next, values)) chain.push(next);
+  return chain;
+}
+
+function causeOf(value: JsonRecord, values: readonly JsonRecord[]): JsonRecord | undefined {
+  return childrenOf(value, values).find((child) => toRecord(child.mechanism).source === 'cause');
+}
+
+function membersOf(value: JsonRecord, values: readonly JsonRecord[], scrubber: ReportScrubber): string[] | undefined {
+  const members = childrenOf(value, values)
+    .filter((child) => /^errors\[\d+\]$/.test(String(toRecord(child.mechanism).source)))
+    .map((child) => toClass(child.type, scrubber));
+  return members.length > 0 ? [...new Set(members)].sort() : undefined;
+}
+
+function childrenOf(value: JsonRecord, values: readonly JsonRecord[]): JsonRecord[] {
+  const id = toRecord(value.mechanism).exception_id;
+  if (typeof id !== 'number') return [];
+  return values.filter((other) => other !== value && toRecord(other.mechanism).parent_id === id);
+}
+
+function isBoundary(value: JsonRecord): boolean {
+  return typeof value.type === 'string' && BOUNDARY.test(value.type);
+}
+
+function toErrorRecord(
+  value: JsonRecord,
+  members: string[] | undefined,
+  sender: Sender,
+  scrubber: ReportScrubber,
+): ErrorRecord {
+  const synthetic = toRecord(value.mechanism).synthetic === true;
+  return {
+    class: synthetic ? 'NonError' : toClass(value.type, scrubber),
+    message: toMessage(value.value, scrubber),
+    frames: toFrames(value.stacktrace, sender, scrubber),
+    ...(members && { members }),
+  };
+}
+
+function toMessageRecord(event: JsonRecord, sender: Sender, scrubber: ReportScrubber): ErrorRecord {
+  const entry = toRecord(event.logentry);
+  const message = event.message ?? entry.formatted ?? entry.message;
+  const threads = isRecord(event.threads) ? event.threads.values : event.threads;
+  const stacktrace = toRecord(toList(threads)[0]).stacktrace ?? event.stacktrace;
+  return {
+    class: 'NonError',
+    message: toMessage(isRecord(message) ? message.formatted : message, scrubber),
+    frames: toFrames(stacktrace, sender, scrubber),
+  };
+}
+
+function toClass(type: unknown, scrubber: ReportScrubber): string {
+  return toScrubbed(toLine(type, 2 * MAX_CLASS_LENGTH) ?? 'Error', scrubber, MAX_CLASS_LENGTH);
+}
+
+function toMessage(value: unknown, scrubber: ReportScrubber): string {
+  return toScrubbed(toText(value, 2 * MAX_MESSAGE_LENGTH) ?? '', scrubber, MAX_MESSAGE_LENGTH);
+}
+
+function toFrames(stacktrace: unknown, sender: Sender, scrubber: ReportScrubber): StackFrame[] {
+  const frames = toList(toRecord(stacktrace).frames).slice(-MAX_FRAMES).reverse();
+  return frames.filter(isRecord).map((frame) => toFrame(frame, sender, scrubber));
+}
+
+function toFrame(frame: JsonRecord, sender: Sender, scrubber: ReportScrubber): StackFrame {
+  const name = toScrubbed(toLine(frame.function, 2 * MAX_FUNCTION_LENGTH) ?? '', scrubber, MAX_FUNCTION_LENGTH);
+  const isAsync = name.startsWith('async ');
+  return {
+    file: toFrameFile(frame.abs_path ?? frame.filename, sender, scrubber),
+    line: toPosition(frame.lineno),
+    column: toPosition(frame.colno),
+    function: name === '?' ? '' : name.replace(/^async /, ''),
+    ...(isAsync && { async: true }),
+  };
+}
+
+function findComponentStack(event: JsonRecord, boundary: JsonRecord | undefined): string | undefined {
+  const given = toRecord(toRecord(event.contexts).react).componentStack ?? toRecord(event.extra).componentStack;
+  const stack = toText(given, MAX_COMPONENT_STACK_LENGTH);
+  if (stack !== undefined || !boundary) return stack;
+  const names = toList(toRecord(boundary.stacktrace).frames)
+    .slice(-MAX_FRAMES)
+    .reverse()
+    .map((frame) => toLine(toRecord(frame).function, MAX_FUNCTION_LENGTH))
+    .filter((name) => name !== undefined && name !== '?');
+  return names.length > 0 ? names.map((name) => `\n    at ${name}`).join('') : undefined;
+}

@@ -1,0 +1,240 @@
+import { randomBytes } from 'node:crypto';
+import { MAX_BREADCRUMBS, MAX_VALUE_LENGTH } from '../../shared/limits.ts';
+import { toOccurrence } from '../../shared/reporting/address.ts';
+import { REPORT_TAGS } from '../../shared/reporting/browser-report.ts';
+import { Day, Hour, Minute, Second } from '../../shared/units.ts';
+import type { Failure, FailureKind, RequestRecord } from '../errors/failure.ts';
+import { trimFailure } from '../errors/trim.ts';
+import type { Breadcrumb } from '../request/request-info.ts';
+import { readEventErrors } from './event-errors.ts';
+import { isRecord, type JsonRecord, toLine, toList, toRecord } from './report-json.ts';
+import { type FailureParts, type KnownBuild, type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
+
+/** Kinds that the browser's code can set. Other kinds have separate reports, or are found from the error. */
+const TOLD_KINDS: ReadonlySet<string> = new Set<FailureKind>([
+  'exception',
+  'hydration',
+  'load',
+  'network',
+  'timeout',
+  'script-error',
+]);
+
+/** Tags that only the server can set. */
+const RESERVED_TAGS =
+  /^(?:spillway\..*|digest|incident|environment|release|dist|level|server_name|user|__proto__|constructor|prototype)$/i;
+
+const MAX_TAGS = 50;
+const MAX_TAG_KEY_LENGTH = 32;
+const MAX_URL_LENGTH = 2000;
+/** The age up to which an event's time is believed, for errors that waited in the page. Other times become now. */
+const MAX_AGE = Hour;
+const MAX_BREADCRUMB_AGE = Day;
+const MAX_AHEAD = Minute;
+
+const NO_BUILD: KnownBuild = { build: '', release: '' };
+
+/** Facts about an event that the server knows itself. */
+export interface Reported {
+  readonly id: string;
+  readonly build: KnownBuild;
+  readonly sender: Sender;
+}
+
+/**
+ * Turns an event from the tunnel into a failure. It ignores everything that a stranger can forge:
+ * fingerprint, environment, unpublished builds and unknown routes. Texts are scrubbed and then cut.
+ */
+export function toFailure(event: JsonRecord, { id, build, sender }: Reported, parts: FailureParts): Failure {
+  const { scrubber } = parts;
+  const given = toRecord(event.tags);
+  const { errors, componentStack } = readEventErrors(event, sender, scrubber);
+  const route = readRoute(event, parts);
+  const made = parts.makeDigest({ kind: readKind(given), side: 'browser', errors, route });
+  const echoOf = readAddress(given[REPORT_TAGS.echo]);
+  return trimFailure({
+    id,
+    digest: echoOf?.slice(0, 8) ?? made.digest,
+    occurrence: toOccurrence(id),
+    rule: made.rule,
+    ...(made.weak && { weak: true }),
+    ...(made.unresolved && !echoOf && { unresolved: true }),
+    kind: made.kind,
+    side: 'browser',
+    origin: 'browser',
+    ...(event.level === 'warning' && { level: event.level }),
+    at: readTime(event.timestamp),
+    ...build,
+    errors,
+    title: made.title,
+    site: made.site,
+    route,
+    ...readTrace(event),
+    request: readRequest(event, sender, scrubber),
+    componentStack: componentStack && scrubber.text(componentStack),
+    breadcrumbs: readBreadcrumbs(event, scrubber),
+    tags: readTags(event.tags, scrubber),
+    extra: readExtra(event, scrubber),
+    visitor: sender.visitor,
+    echoOf,
+  });
+}
+
+/** Returns the first valid id, without hyphens (32 hexadecimal digits), or a new one. */
+export function toEventId(...given: readonly unknown[]): string {
+  for (const value of given) {
+    const id = typeof value === 'string' ? value.replaceAll('-', '').toLowerCase() : '';
+    if (/^[0-9a-f]{32}$/.test(id) && !/^0+$/.test(id)) return id;
+  }
+  return randomBytes(16).toString('hex');
+}
+
+/** Returns a value that has the form of an address. Only the store knows whether it exists. */
+export function readAddress(value: unknown): string | undefined {
+  const alphabet = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
+  return typeof value === 'string' && alphabet.test(value) ? value : undefined;
+}
+
+/** Returns the build that the event names, or `NO_BUILD` if it is unknown. */
+export async function findBuild(event: JsonRecord, { findBuild }: FailureParts): Promise<KnownBuild> {
+  for (const value of [toRecord(event.tags)[REPORT_TAGS.build], event.dist, event.release]) {
+    const named = typeof value === 'string' && value.length <= 200 ? value : '';
+    const known = named === '' ? undefined : await findBuild(named);
+    if (known) return known;
+  }
+  return NO_BUILD;
+}
+
+/** Returns the allowed tags of an event, scrubbed. */
+export function readTags(tags: unknown, scrubber: ReportScrubber): Record<string, string> | undefined {
+  const kept: [string, string][] = [];
+  for (const [name, value] of toPairs(tags)) {
+    if (kept.length === MAX_TAGS) break;
+    const key = toScrubbed(toLine(name, 2 * MAX_TAG_KEY_LENGTH) ?? '', scrubber, MAX_TAG_KEY_LENGTH);
+    if (!key || RESERVED_TAGS.test(key) || !isScalar(value)) continue;
+    const scrubbed = toRecord(scrubber.value({ [key]: toLine(String(value), MAX_VALUE_LENGTH * 2) ?? '' }));
+    // The name is scrubbed as well.
+    for (const [given, text] of Object.entries(scrubbed)) {
+      kept.push([given, toScrubbed(String(text), scrubber, MAX_VALUE_LENGTH)]);
+    }
+  }
+  return kept.length > 0 ? Object.fromEntries(kept) : undefined;
+}
+
+/** Returns tags as pairs. SDKs write an object, and the format also allows pairs. */
+function toPairs(tags: unknown): [string, unknown][] {
+  if (isRecord(tags)) return Object.entries(tags);
+  return toList(tags).flatMap((pair): [string, unknown][] => {
+    const [name, value] = toList(pair);
+    return typeof name === 'string' ? [[name, value]] : [];
+  });
+}
+
+function readKind(tags: JsonRecord): FailureKind | undefined {
+  const kind = tags[REPORT_TAGS.kind];
+  return typeof kind === 'string' && TOLD_KINDS.has(kind) ? (kind as FailureKind) : undefined; // the set has only kinds
+}
+
+/** Reads the route, which SDKs call the transaction. */
+function readRoute({ transaction }: JsonRecord, { isRoute }: FailureParts): string | undefined {
+  const given = typeof transaction === 'string' && transaction.length <= MAX_VALUE_LENGTH;
+  return given && isRoute(transaction) ? transaction : undefined;
+}
+
+function readTrace(event: JsonRecord): Pick<Failure, 'traceId' | 'spanId'> {
+  const { trace_id: traceId, span_id: spanId } = toRecord(toRecord(event.contexts).trace);
+  return { traceId: toHex(traceId, 32), spanId: toHex(spanId, 16) };
+}
+
+/** Returns a valid W3C id: lower-case hexadecimal digits, not all 0. */
+export function toHex(value: unknown, length: number): string | undefined {
+  const sound =
+    typeof value === 'string' && value.length === length && /^[0-9a-f]+$/.test(value) && !/^0+$/.test(value);
+  return sound ? value : undefined;
+}
+
+function readTime(timestamp: unknown, maxAge = MAX_AGE): number {
+  const now = Date.now();
+  const at = typeof timestamp === 'string' ? Date.parse(timestamp) : toNumber(timestamp) * Second;
+  return at > now - maxAge && at < now + MAX_AHEAD ? Math.round(at) : now;
+}
+
+/** Unlike `Number()`, does not throw for objects that cannot be converted. */
+function toNumber(value: unknown): number {
+  return typeof value === 'number' ? value : Number.NaN;
+}
+
+function readRequest(event: JsonRecord, sender: Sender, scrubber: ReportScrubber): RequestRecord | undefined {
+  const { url, method } = toRecord(event.request);
+  const address = toLine(url, MAX_URL_LENGTH);
+  if (!address || !/^https?:\/\//i.test(address)) return undefined;
+  const { userAgent: agent, credentials } = sender;
+  return {
+    method: typeof method === 'string' && /^[A-Z]{3,7}$/.test(method) ? method : 'GET',
+    url: scrubber.url(address),
+    ...(agent && { headers: { 'user-agent': toScrubbed(agent, scrubber, MAX_VALUE_LENGTH) } }),
+    ...(credentials.length > 0 && { credentials: credentials.map((name) => scrubber.text(name)) }),
+  };
+}
+
+function readBreadcrumbs(event: JsonRecord, scrubber: ReportScrubber): Breadcrumb[] | undefined {
+  const { breadcrumbs } = event;
+  const values = toList(isRecord(breadcrumbs) ? breadcrumbs.values : breadcrumbs).filter(isRecord);
+  const kept = values.slice(-MAX_BREADCRUMBS).map((value) => toBreadcrumb(value, scrubber));
+  return kept.length > 0 ? kept : undefined;
+}
+
+function toBreadcrumb(value: JsonRecord, scrubber: ReportScrubber): Breadcrumb {
+  const message = toLine(value.message, MAX_VALUE_LENGTH * 2) ?? '';
+  const data = toScalars(scrubber.value(toRecord(value.data)), scrubber);
+  const level = toLevel(value.level);
+  return {
+    at: readTime(value.timestamp, MAX_BREADCRUMB_AGE),
+    category: toScrubbed(
+      toLine(value.category ?? value.type, MAX_VALUE_LENGTH) ?? 'default',
+      scrubber,
+      MAX_TAG_KEY_LENGTH,
+    ),
+    message: toScrubbed(message, scrubber, MAX_VALUE_LENGTH),
+    ...(level && { level }),
+    ...(data && { data }),
+  };
+}
+
+function toLevel(level: unknown): Breadcrumb['level'] {
+  if (level === 'debug' || level === 'info' || level === 'warning' || level === 'error') return level;
+  return level === 'fatal' ? 'error' : level === 'log' ? 'info' : undefined;
+}
+
+function toScalars(data: unknown, scrubber: ReportScrubber): Record<string, string | number | boolean> | undefined {
+  const kept: [string, string | number | boolean][] = [];
+  for (const [key, value] of Object.entries(toRecord(data)).slice(0, MAX_TAGS)) {
+    if (!isScalar(value)) continue;
+    const text = typeof value === 'string' ? toScrubbed(scrubber.url(value), scrubber, MAX_VALUE_LENGTH) : value;
+    kept.push([toLine(key, MAX_VALUE_LENGTH) ?? '', text]);
+  }
+  return kept.length > 0 ? Object.fromEntries(kept) : undefined;
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return (
+    typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
+  );
+}
+
+/** Reads the rest of the event: how the SDK caught the error, browser and device, and data from the product. */
+function readExtra(event: JsonRecord, scrubber: ReportScrubber): Record<string, unknown> | undefined {
+  const { trace: _trace, react, ...contexts } = toRecord(event.contexts);
+  const { componentStack: _inContext, ...said } = toRecord(react);
+  const { componentStack: _inExtra, ...extra } = toRecord(event.extra);
+  const more = { ...contexts, ...(Object.keys(said).length > 0 && { react: said }) };
+  const all = { ...extra, ...readVia(event), ...(Object.keys(more).length > 0 && { contexts: more }) };
+  return Object.keys(all).length > 0 ? { ...toRecord(scrubber.value(all)) } : undefined;
+}
+
+/** Reads Sentry's mechanism of the outermost error, for example `onerror` or `react.caught`. */
+function readVia({ exception }: JsonRecord): { via?: string } {
+  const values = toList(isRecord(exception) ? exception.values : exception);
+  const via = toLine(toRecord(toRecord(values.at(-1)).mechanism).type, MAX_TAG_KEY_LENGTH);
+  return via ? { via } : {};
+}

@@ -1,0 +1,280 @@
+import { Hour, Minute, Second } from '../../shared/units.ts';
+import type { Failure } from '../errors/failure.ts';
+import type { KnownBuild, MakeReportDigest } from './report-parts.ts';
+
+/** The most new incidents per hour from browser reports (SPEC section 6). */
+const MAX_AN_HOUR = 50;
+
+/** The number of admitted digests that are cached. */
+const MAX_ADMITTED = 2000;
+
+export interface NewIncidents {
+  /** Resolves to true if the digest already has an incident, or the hourly limit is not reached. */
+  admit(digest: string): Promise<boolean>;
+}
+
+interface NewIncidentsOptions {
+  /** Whether there is an incident or an alias with this digest. A rejection counts as no. */
+  readonly isKnown: (digest: string) => boolean | Promise<boolean>;
+  /** Milliseconds, monotonic. */
+  readonly now?: () => number;
+}
+
+/** Limits how many incidents forged errors can open. Each process counts separately. */
+export function createNewIncidents({ isKnown, now = () => performance.now() }: NewIncidentsOptions): NewIncidents {
+  const admitted = new Set<string>();
+  let openedAt: number[] = [];
+
+  function remember(digest: string): void {
+    admitted.add(digest);
+    if (admitted.size > MAX_ADMITTED) admitted.delete(admitted.values().next().value ?? digest);
+  }
+
+  function open(digest: string): boolean {
+    const start = now() - Hour;
+    openedAt = openedAt.filter((at) => at > start);
+    if (openedAt.length >= MAX_AN_HOUR) return false;
+    openedAt.push(now());
+    remember(digest);
+    return true;
+  }
+
+  async function ask(digest: string): Promise<boolean> {
+    try {
+      return await isKnown(digest);
+    } catch {
+      return false;
+    }
+  }
+
+  return {
+    async admit(digest) {
+      if (admitted.has(digest)) return true;
+      if (await ask(digest)) {
+        remember(digest);
+        return true;
+      }
+      // Another failure with this digest may have been admitted during the wait.
+      return admitted.has(digest) || open(digest);
+    },
+  };
+}
+
+/** Never changes, so that all replicas and releases use the same incident. */
+const TITLE = 'More kinds of browser errors in an hour than may open an incident of their own';
+
+/**
+ * Returns a function that moves a failure past the limit to the incident that reports the limit. Only the
+ * failure's title is kept, because strangers can forge the rest.
+ */
+export function createOverflow(makeDigest: MakeReportDigest): (failure: Failure) => Failure {
+  return (failure) => {
+    const errors = [{ class: 'TooManyNewIncidents', message: TITLE, frames: [] }];
+    const made = makeDigest({ kind: 'exception', side: 'browser', errors });
+    const { id, occurrence, at, build, release, route, visitor, title } = failure;
+    return {
+      ...{ id, occurrence, at, build, release, route, visitor },
+      digest: made.digest,
+      rule: made.rule,
+      weak: true,
+      kind: 'exception',
+      side: 'browser',
+      origin: 'browser',
+      errors,
+      title: TITLE,
+      extra: { title },
+    };
+  };
+}
+
+/** How old a server failure can be when a browser reports that it saw the same failure (ms). */
+export const ECHO_AGE = 1 * Hour;
+/** The number of addresses that are remembered. */
+const MAX_REMEMBERED = 10_000;
+
+/**
+ * Decides which echoes to keep. An echo is a browser's report that it saw a server's failure too. Strangers
+ * can forge echoes, so an echo needs a stored failure, and each failure gets only one.
+ */
+export interface Echoes {
+  admit(address: string): Promise<boolean>;
+}
+
+interface EchoesOptions {
+  /** Resolves to true if the store has a recent server occurrence with this address and no echo of it yet. */
+  readonly isAwaited: (address: string) => Promise<boolean>;
+  /** Milliseconds, monotonic. */
+  readonly now?: () => number;
+}
+
+export function createEchoes({ isAwaited, now = () => performance.now() }: EchoesOptions): Echoes {
+  /** Admitted echoes, the oldest first. The store may not have them yet. */
+  const admitted = new Map<string, number>();
+
+  return {
+    async admit(address) {
+      const at = admitted.get(address);
+      if (at !== undefined && now() - at < ECHO_AGE) return false;
+      // Set before the question, so that only one of several simultaneous echoes is admitted.
+      admitted.delete(address);
+      admitted.set(address, now());
+      if (admitted.size > MAX_REMEMBERED) admitted.delete(admitted.keys().next().value ?? address);
+      const isAdmitted = await isAwaited(address).catch(() => false);
+      if (!isAdmitted) admitted.delete(address);
+      return isAdmitted;
+    },
+  };
+}
+
+/** How long an id is remembered. SDKs send an event again within seconds if the response was lost. */
+const WINDOW = 10 * Minute;
+/** The most ids, about 1.5 MB. */
+const MAX_IDS = 10_000;
+
+export interface RecentIds {
+  /** Returns the earlier answer for this id, if it is at most ten minutes old. */
+  find(id: string): string | undefined;
+  add(id: string, answer: string): void;
+  forget(id: string): void;
+}
+
+/** @param now milliseconds, monotonic */
+export function createRecentIds({ now = () => performance.now(), maxIds = MAX_IDS } = {}): RecentIds {
+  const seen = new Map<string, { readonly at: number; readonly answer: string }>();
+  return {
+    find(id) {
+      const entry = seen.get(id);
+      return entry && now() - entry.at < WINDOW ? entry.answer : undefined;
+    },
+    add(id, answer) {
+      seen.delete(id);
+      seen.set(id, { at: now(), answer });
+      if (seen.size > maxIds) seen.delete(seen.keys().next().value ?? id);
+    },
+    forget: (id) => void seen.delete(id),
+  };
+}
+
+/** The shortest interval between two reads of the list for unknown names (ms), because strangers invent names. */
+const REFRESH_INTERVAL = 1 * Minute;
+
+interface KnownBuildsOptions {
+  /** The running build. */
+  readonly own: KnownBuild;
+  /** Lists the builds in the store. Of two with the same release, the newer one comes first. */
+  readonly list: () => Promise<readonly { readonly id: string; readonly release: string }[]>;
+  /** Milliseconds, monotonic. */
+  readonly now?: () => number;
+}
+
+/**
+ * Finds a build by its id or release. An unknown name waits for the list, because tabs that were open across
+ * a deployment report to a server that has just started. Without their build, errors cannot be mapped to the
+ * source.
+ */
+export function createKnownBuilds({ own, list, now = () => performance.now() }: KnownBuildsOptions) {
+  let known = index([own]);
+  let knownSince = Number.NEGATIVE_INFINITY;
+  let asking: Promise<void> | undefined;
+
+  async function ask(): Promise<void> {
+    try {
+      const builds = await list();
+      known = index([own, ...builds.map(({ id, release }) => ({ build: id, release }))]);
+      knownSince = now();
+    } catch {
+      // The store is unavailable. The known builds stay, and the next unknown name reads the list again.
+    }
+    asking = undefined;
+  }
+
+  function refresh(): Promise<void> {
+    asking ??= ask();
+    return asking;
+  }
+  return async function findBuild(named: string): Promise<KnownBuild | undefined> {
+    if (!known.has(named) && (asking || now() - knownSince >= REFRESH_INTERVAL)) await refresh();
+    return known.get(named);
+  };
+}
+
+/**
+ * Maps names to builds. An id wins over a release with the same name, and the first build of a release wins,
+ * because the running build can have the release name of an earlier one.
+ */
+function index(builds: readonly KnownBuild[]): Map<string, KnownBuild> {
+  const byName = new Map<string, KnownBuild>();
+  const lastFirst = builds.toReversed();
+  for (const known of lastFirst) byName.set(known.release, known);
+  for (const known of lastFirst) byName.set(known.build, known);
+  return byName;
+}
+
+export interface BucketSize {
+  /** The most tokens at once. */
+  readonly burst: number;
+  /** The refill rate (tokens per second). */
+  readonly perSecond: number;
+}
+
+export interface TokenBuckets {
+  /**
+   * Takes tokens of a sender, one by default.
+   *
+   * @returns 0, or the milliseconds until there are enough
+   */
+  take(key: string, count?: number): number;
+  /** Returns the result of `take()` for one token, without taking it. */
+  peek(key: string): number;
+  readonly size: number;
+}
+
+interface Bucket {
+  tokens: number;
+  /** Milliseconds. */
+  filledAt: number;
+}
+
+/** The most senders, about 2 MB. Beyond that, the least recent one is dropped and starts with a full bucket again. */
+const MAX_BUCKETS = 10_000;
+
+/**
+ * Creates a token bucket per sender, for a limited number of senders. The usual packages keep an entry and a
+ * timer for each sender, so a flood from many addresses leaks memory.
+ *
+ * @param now milliseconds, monotonic
+ */
+export function createTokenBuckets(
+  { burst, perSecond }: BucketSize,
+  { now = () => performance.now(), maxBuckets = MAX_BUCKETS } = {},
+): TokenBuckets {
+  const buckets = new Map<string, Bucket>();
+
+  function refill(key: string): Bucket {
+    const at = now();
+    const bucket = buckets.get(key) ?? { tokens: burst, filledAt: at };
+    bucket.tokens = Math.min(burst, bucket.tokens + ((at - bucket.filledAt) / Second) * perSecond);
+    bucket.filledAt = at;
+    buckets.delete(key); // a map keeps the order of insertion, so the oldest is first
+    buckets.set(key, bucket);
+    return bucket;
+  }
+
+  function toWait({ tokens }: Bucket, count: number): number {
+    return tokens < count ? Math.ceil(((count - tokens) / perSecond) * Second) : 0;
+  }
+
+  return {
+    take(key, count = 1) {
+      const bucket = refill(key);
+      if (buckets.size > maxBuckets) buckets.delete(buckets.keys().next().value ?? key);
+      const wait = toWait(bucket, count);
+      if (wait === 0) bucket.tokens -= count;
+      return wait;
+    },
+    peek: (key) => (buckets.has(key) ? toWait(refill(key), 1) : 0),
+    get size() {
+      return buckets.size;
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import { MAX_JSON_DEPTH, MAX_JSON_NODES } from '../limits.ts';
+import { HttpError } from '../request/http-error.ts';
+import { measureJson } from '../request/parse-json.ts';
+
+/** Keys that can reach a prototype when objects are merged. */
+const REACHING_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
+
+export type JsonRecord = Readonly<Record<string, unknown>>;
+
+/**
+ * Parses untrusted JSON, and leaves out keys that could reach a prototype.
+ *
+ * @param what names the text in error messages, for example `The event`
+ * @throws ReportError 400 if it is not JSON in UTF-8, 413 for too many values
+ */
+export function parseReportJson(bytes: Uint8Array, what: string): unknown {
+  const { depth, nodes } = measureJson(bytes);
+  if (depth > MAX_JSON_DEPTH) throw new ReportError(400, `${what} is nested too deeply.`);
+  if (nodes > MAX_JSON_NODES) throw new ReportError(413, `${what} has too many parts.`);
+  const text = decodeStrictly(bytes, what);
+  try {
+    // A reviver takes five times as long as parsing, and few texts can have such a key, plain or escaped.
+    return JSON.parse(text, /proto|constructor|\\u/.test(text) ? dropReachingKeys : undefined);
+  } catch {
+    throw new ReportError(400, `${what} is not valid JSON.`);
+  }
+}
+
+/** @throws ReportError like `parseReportJson`, and 400 if the value is not an object */
+export function parseReportRecord(bytes: Uint8Array, what: string): JsonRecord {
+  const value = parseReportJson(bytes, what);
+  if (!isRecord(value)) throw new ReportError(400, `${what} is not a JSON object.`);
+  return value;
+}
+
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Returns the value if it is an object, else an empty object. */
+export function toRecord(value: unknown): JsonRecord {
+  return isRecord(value) ? value : {};
+}
+
+/** Returns the value if it is an array, else an empty array. */
+export function toList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Cuts text and removes control characters except tabs and line breaks. Undefined if it is empty or not text. */
+export function toText(value: unknown, maxLength: number): string | undefined {
+  if (typeof value !== 'string' || value === '') return undefined;
+  return value.slice(0, maxLength).replace(/[^\P{Cc}\t\n]/gu, ' ') || undefined;
+}
+
+/** Like `toText`, on one line. */
+export function toLine(value: unknown, maxLength: number): string | undefined {
+  return toText(value, maxLength)?.replace(/\s+/g, ' ').trim() || undefined;
+}
+
+/** Returns a line or column number, or 0 if the value cannot be one. */
+export function toPosition(value: unknown): number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
+}
+
+function decodeStrictly(bytes: Uint8Array, what: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new ReportError(400, `${what} is not in UTF-8.`);
+  }
+}
+
+function dropReachingKeys(key: string, value: unknown): unknown {
+  return REACHING_KEYS.has(key) ? undefined : value;
+}
+
+/** A report was rejected. The message is sent back, so it must not repeat any content of the report. */
+export class ReportError extends HttpError {
+  constructor(status: 400 | 403 | 413 | 415, message: string, headers?: Readonly<Record<string, string>>) {
+    super(status, message, headers);
+    this.name = 'ReportError';
+  }
+}

@@ -1,0 +1,211 @@
+import { MAX_EVENT_BYTES } from '../../../shared/limits.ts';
+import {
+  type ErrorRecord,
+  type Failure,
+  type FailureLinks,
+  type RequestRecord,
+  type StackFrame,
+  toAddress,
+} from '../../errors/failure.ts';
+import { cutText, trimFailure } from '../../errors/trim.ts';
+import type { Breadcrumb } from '../../request/request-info.ts';
+
+export interface SentryEventOptions {
+  /** `production`, `staging`. */
+  readonly environment: string;
+  /** The main public origin. Without it, the event has only the path of the incident. */
+  readonly origin?: string | undefined;
+  /** Returns the URL that shows the failure at an address. */
+  readonly toUrl: FailureLinks['toUrl'];
+  /** The ids that the build wrote into bundles and maps, by file as in frames (`server/main.js`). */
+  readonly debugIds?: Readonly<Record<string, string>>;
+}
+
+/** An event in Sentry's protocol, with the fields that a failure has. */
+export interface SentryEvent {
+  readonly event_id: string;
+  /** Seconds since 1970. */
+  readonly timestamp: number;
+  readonly platform: 'node' | 'javascript';
+  readonly level: 'fatal' | 'error' | 'warning';
+  readonly environment: string;
+  readonly release?: string;
+  readonly transaction?: string;
+  /** The digest, so that one incident is one issue in Sentry. Absent if it is not known yet. */
+  readonly fingerprint?: string[];
+  readonly tags: Record<string, string>;
+  readonly contexts: Record<string, Record<string, unknown>>;
+  readonly extra?: Record<string, unknown>;
+  readonly request?: { method: string; url: string; headers?: Record<string, string> };
+  readonly breadcrumbs?: SentryBreadcrumb[];
+  readonly message?: string;
+  readonly exception?: { values: SentryException[] };
+  readonly debug_meta?: { images: { type: 'sourcemap'; code_file: string; debug_id: string }[] };
+}
+
+interface SentryBreadcrumb {
+  readonly timestamp: number;
+  readonly category: string;
+  readonly message: string;
+  readonly level?: Breadcrumb['level'];
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+interface SentryException {
+  readonly type: string;
+  readonly value: string;
+  readonly stacktrace?: { frames: SentryFrame[] };
+  readonly mechanism: { type: string; handled: boolean; exception_id: number; parent_id?: number };
+}
+
+interface SentryFrame {
+  readonly filename: string;
+  readonly function?: string;
+  readonly lineno?: number;
+  readonly colno?: number;
+  readonly in_app: boolean;
+}
+
+/** Sentry drops longer tags (characters). */
+const MAX_TAG_LENGTH = 200;
+
+/** Shares of the size limit for a failure, in order of the tries. Its event has longer field names. */
+const SHARES = [1, 0.6, 0.3];
+
+/** Kinds that are warnings, because nothing broke. */
+const WARNINGS = new Set(['blocked-loop', 'deprecation', 'intervention', 'csp']);
+
+/**
+ * Returns the event of a failure, with at most 102,400 bytes of JSON. It contains only what the failure contains, which
+ * is scrubbed. Cut parts are listed in `contexts.incident.cut`.
+ */
+export function toSentryEvent(failure: Failure, options: SentryEventOptions): SentryEvent {
+  for (const share of SHARES) {
+    const event = createEvent(trimFailure(failure, MAX_EVENT_BYTES * share), options);
+    if (Buffer.byteLength(JSON.stringify(event)) <= MAX_EVENT_BYTES) return event;
+  }
+  return createEvent(trimFailure(failure, 0), options);
+}
+
+function createEvent(failure: Failure, options: SentryEventOptions): SentryEvent {
+  const { errors, route, request, extra, breadcrumbs } = failure;
+  const images = toImages(errors, options.debugIds);
+  return {
+    event_id: failure.id,
+    timestamp: failure.at / 1000,
+    platform: failure.side === 'server' ? 'node' : 'javascript',
+    level: toLevel(failure),
+    environment: options.environment,
+    ...(failure.release !== '' && { release: failure.release }),
+    ...(route !== undefined && { transaction: cutText(request ? `${request.method} ${route}` : route) }),
+    ...(!failure.unresolved && { fingerprint: [failure.digest] }),
+    tags: toTags(failure, options),
+    contexts: toContexts(failure, options),
+    ...(extra && { extra }),
+    ...(request && { request: toRequest(request, options) }),
+    ...(breadcrumbs && { breadcrumbs: breadcrumbs.map(toBreadcrumb) }),
+    ...(errors.length > 0 ? { exception: { values: toExceptions(failure) } } : { message: failure.title }),
+    ...(images.length > 0 && { debug_meta: { images } }),
+  };
+}
+
+/** Leaves out the shape of bodies and the names of cookies. */
+function toRequest({ body: _body, credentials: _names, ...shown }: RequestRecord, { origin }: SentryEventOptions) {
+  return { ...shown, url: cutText(toAbsolute(shown.url, origin)) };
+}
+
+function toLevel({ kind, origin, level }: Failure): SentryEvent['level'] {
+  if (level || WARNINGS.has(kind)) return 'warning';
+  return origin === 'process' ? 'fatal' : 'error';
+}
+
+function toTags(failure: Failure, options: SentryEventOptions): Record<string, string> {
+  const { digest, route, release, requestId, origin, kind, side, unresolved } = failure;
+  const url = toUrl(failure, options);
+  const tags = {
+    ...failure.tags,
+    ...(!unresolved && { digest }),
+    ...(url?.startsWith('http') && { incident: url }),
+    ...(route !== undefined && { route }),
+    ...(release !== '' && { release }),
+    ...(requestId !== undefined && { request_id: requestId }),
+    origin,
+    kind,
+    side,
+  };
+  return Object.fromEntries(Object.entries(tags).map(([name, value]) => [name, cutText(value, MAX_TAG_LENGTH)]));
+}
+
+function toContexts(failure: Failure, options: SentryEventOptions): Record<string, Record<string, unknown>> {
+  const { build, site, cut, componentStack, traceId, spanId, id } = failure;
+  const url = toUrl(failure, options);
+  return {
+    incident: {
+      ...(!failure.unresolved && { address: toIncident(failure) }),
+      ...(url !== undefined && { url }),
+      build,
+      ...(site && { thrown_at: `${site.path} ${site.function}`.trim() }),
+      ...(cut && { cut }),
+    },
+    ...(traceId !== undefined && { trace: { trace_id: traceId, span_id: spanId ?? id.slice(0, 16) } }),
+    ...(componentStack !== undefined && { react: { componentStack } }),
+  };
+}
+
+/** Sentry expects a chain from its cause outwards, but numbered from the outermost error. */
+function toExceptions({ errors, origin }: Failure): SentryException[] {
+  const values = errors.map((error, index): SentryException => {
+    const frames = error.frames.map(toFrame).reverse();
+    return {
+      type: error.class,
+      value: cutText(error.code === undefined ? error.message : `${error.message} (${error.code})`),
+      ...(frames.length > 0 && { stacktrace: { frames } }),
+      mechanism: {
+        type: index === 0 ? 'spillway' : 'chained',
+        handled: origin !== 'process',
+        exception_id: index,
+        ...(index > 0 && { parent_id: index - 1 }),
+      },
+    };
+  });
+  return values.reverse();
+}
+
+function toFrame(frame: StackFrame): SentryFrame {
+  return {
+    filename: toFilename(frame.file),
+    ...(frame.function !== '' && { function: frame.function }),
+    ...(frame.line > 0 && { lineno: frame.line }),
+    ...(frame.column > 0 && { colno: frame.column }),
+    in_app: isOwn(frame.file),
+  };
+}
+
+const isOwn = (file: string) => /^(?:client|server)\//.test(file);
+
+/** Sentry's prefix for a bundle in any folder. */
+const toFilename = (file: string) => (isOwn(file) ? `app:///${file}` : file || '<anonymous>');
+
+function toImages(errors: readonly ErrorRecord[], debugIds: Readonly<Record<string, string>> = {}) {
+  const files = new Set(errors.flatMap(({ frames }) => frames.map(({ file }) => file)));
+  return [...files].flatMap((file) => {
+    const debugId = Object.hasOwn(debugIds, file) ? debugIds[file] : undefined;
+    return debugId ? { type: 'sourcemap' as const, code_file: toFilename(file), debug_id: debugId } : [];
+  });
+}
+
+function toBreadcrumb({ at, ...rest }: Breadcrumb): SentryBreadcrumb {
+  return { timestamp: at / 1000, ...rest };
+}
+
+/** The address where the failure is shown: an echo is shown with the failure of the server. */
+function toIncident(failure: Failure): string {
+  return failure.echoOf ?? toAddress(failure);
+}
+
+function toUrl(failure: Failure, { toUrl, origin }: SentryEventOptions): string | undefined {
+  const url = failure.unresolved ? undefined : toUrl(toIncident(failure));
+  return url === undefined ? undefined : toAbsolute(url, origin);
+}
+
+const toAbsolute = (url: string, origin = '') => (url.startsWith('/') ? origin + url : url);

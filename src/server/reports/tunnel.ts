@@ -1,0 +1,279 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import { toOccurrence } from '../../shared/reporting/address.ts';
+import { listPatterns, type RouteLine } from '../../shared/routing/routes.ts';
+import { Minute, Second } from '../../shared/units.ts';
+import { listCredentials } from '../errors/create-failure.ts';
+import { createDigest } from '../errors/digest/create-digest.ts';
+import type { LocationTable } from '../errors/digest/location-table.ts';
+import type { Failure, FailureLinks } from '../errors/failure.ts';
+import { refuse } from '../errors/refuse.ts';
+import { listRequestSecrets } from '../errors/scrub/secret-values.ts';
+import type { Scrubber } from '../errors/scrub.ts';
+import { isOfThisSite } from '../front/cross-site.ts';
+import type { Count } from '../request/counters.ts';
+import { HttpError, isVisitorGone } from '../request/http-error.ts';
+import type { Origins } from '../request/origins.ts';
+import { requestInfo } from '../request/request-info.ts';
+import type { ErrorHandler, Step } from '../request/step.ts';
+import { toSender } from '../request/to-sender.ts';
+import { takeBrowserReports } from './browser-reports.ts';
+import { ingestEnvelope, type Taken } from './ingest-envelope.ts';
+import {
+  type BucketSize,
+  createEchoes,
+  createKnownBuilds,
+  createNewIncidents,
+  createOverflow,
+  createRecentIds,
+  createTokenBuckets,
+} from './memory.ts';
+import { readReport } from './read-report-body.ts';
+import { ReportError } from './report-json.ts';
+import type { KnownBuild, MakeReportDigest, ReportScrubber, Sender, Upstream } from './report-parts.ts';
+import type { MayOpen, ReportStore } from './report-store.ts';
+import type { Visitors } from './visitors.ts';
+
+export interface TunnelOptions {
+  /** `/_report`. The browser's own reports use `/_report/browser`. */
+  readonly path: string;
+  readonly origins: Origins;
+  readonly upstream?: Upstream | undefined;
+  readonly store: Omit<ReportStore, 'listBuilds'>;
+  readonly makeDigest: MakeReportDigest;
+  /** Returns the build with this id, or the newest one of this release. */
+  readonly findBuild: (named: string) => Promise<KnownBuild | undefined>;
+  /** Whether a route has this pattern. */
+  readonly isRoute: (pattern: string) => boolean;
+  /** Also removes the request's credentials, because its page may repeat them. */
+  readonly scrubberOf: (req: IncomingMessage) => ReportScrubber;
+  /** Replaces the sender's environment in transactions for the upstream. */
+  readonly environment?: string | undefined;
+  readonly visitors: Visitors;
+  /** Returns the URL that shows the failure at an address: a path, or an absolute URL. */
+  readonly toUrl: FailureLinks['toUrl'];
+  /** Whether the response has that URL. */
+  readonly mayOpen: MayOpen;
+  readonly count: Count;
+  readonly log: Logger;
+  /** Responds if the tunnel itself fails. */
+  readonly fail: (error: unknown, req: IncomingMessage, res: ServerResponse) => void;
+  readonly limits?: Partial<TunnelLimits>;
+}
+
+/** The DSN that browsers get without an upstream: `https://spillway@example.com/1`. */
+const OWN_DSN = /^https?:\/\/spillway@([^\s/@?#\\]{1,260})\/1$/;
+
+/** The rate limits for reports, per sender and in total. */
+interface TunnelLimits {
+  readonly perAddress: BucketSize;
+  readonly together: BucketSize;
+}
+
+const LIMITS: TunnelLimits = {
+  // All browsers of an office with one address can fail at the same time. A constant stream is a loop.
+  perAddress: { burst: 100, perSecond: 10 },
+  // A report takes about 1 ms, so reports take at most a fifth of one core.
+  together: { burst: 400, perSecond: 200 },
+};
+
+/** The limits for the browser's own reports: one per minute and digest, and 30 per minute in total. */
+const REPORTS_PER_DIGEST: BucketSize = { burst: 1, perSecond: Second / Minute };
+const REPORTS_TOGETHER: BucketSize = { burst: 30, perSecond: (30 * Second) / Minute };
+
+/** The content types of the Reporting API and `report-uri`, and plain JSON from a page of this site. */
+const REPORT_TYPES: ReadonlySet<string> = new Set([
+  'application/reports+json',
+  'application/csp-report',
+  'application/json',
+]);
+
+/** How long a sender waits if nothing can be stored (s). */
+const RETRY_AFTER = 30;
+
+/**
+ * Creates the step for reports from browsers: Sentry's envelopes by POST to exactly `path`, and the browser's
+ * own reports below it. Other requests continue. It belongs after the host check and before anything that
+ * reads bodies. Like `crossSite()`, it rejects requests that another site makes a browser send. A request
+ * without an origin is not from a page, or is a browser's own report.
+ */
+export function tunnel(options: TunnelOptions): Step {
+  const { path, origins, store, upstream, visitors, count, scrubberOf, fail } = options;
+  const { perAddress, together } = { ...LIMITS, ...options.limits };
+  const senders = createTokenBuckets(perAddress);
+  const all = createTokenBuckets(together);
+  const newIncidents = createNewIncidents({ isKnown: (digest) => store.isKnownDigest(digest) });
+  const parts = {
+    ...options,
+    newIncidents,
+    echoes: createEchoes({ isAwaited: (address) => store.isEchoAwaited(address) }),
+    keep,
+    isOurDsn,
+    recentIds: createRecentIds(),
+    toOverflow: createOverflow(options.makeDigest),
+    perDigest: createTokenBuckets(REPORTS_PER_DIGEST),
+    together: createTokenBuckets(REPORTS_TOGETHER),
+  };
+  const ways = new Map([
+    [path, answerEnvelope],
+    [`${path}/browser`, answerReports],
+  ]);
+
+  async function answerEnvelope(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const own = { ...parts, scrubber: scrubberOf(req) };
+    const taken = await readReport({ req, res }, (bytes) => ingestEnvelope(bytes, toReportSender(req), own));
+    const url = taken.digest !== undefined && (await options.mayOpen(req)) ? toUrl(taken) : undefined;
+    sendTaken(res, taken, url);
+  }
+
+  async function answerReports(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const type = (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+    if (!REPORT_TYPES.has(type)) throw new ReportError(415, `Send ${[...REPORT_TYPES].join(', ')}.`);
+    const own = { ...parts, scrubber: scrubberOf(req) };
+    await readReport({ req, res }, (bytes) => takeBrowserReports(bytes, toReportSender(req), own));
+    res.statusCode = 204;
+    res.setHeader('Cache-Control', 'no-store');
+    res.end();
+  }
+
+  function toReportSender(req: IncomingMessage): Sender {
+    const info = requestInfo(req);
+    const { origin, address } = info;
+    const id = info.readVisitorId();
+    // Behind a proxy that changes the host, only the browser knows the origin of its page.
+    const page = req.headers['sec-fetch-site'] === 'same-origin' ? req.headers.origin : undefined;
+    return {
+      origin,
+      isOurs: (other) => other === page || origins.isOurs(other, origin),
+      userAgent: req.headers['user-agent'],
+      credentials: listCredentials(req.headers),
+      visitor: visitors.toVisitor(address, id),
+    };
+  }
+
+  function isOurDsn(dsn: string, { isOurs }: Sender): boolean {
+    if (upstream) return dsn === upstream.dsn;
+    const host = OWN_DSN.exec(dsn)?.[1];
+    return host !== undefined && (isOurs(`https://${host}`) || isOurs(`http://${host}`));
+  }
+
+  /** The browser makes the same address. */
+  function toUrl({ id = '', digest }: Taken): string | undefined {
+    return options.toUrl(`${digest}-${toOccurrence(id)}`);
+  }
+
+  function keep(failure: Failure): boolean {
+    const stored = store.journal(failure);
+    const { digest, occurrence, kind, title, build, release, route, requestId, echoOf } = failure;
+    const line = { digest, occurrence, side: 'browser', kind, title, build, release, route, requestId, echoOf };
+    if (stored) options.log.warn(line, 'A browser reported a failure.');
+    else options.log.error({ ...line, failure }, 'A browser reported a failure, but it could not be journaled.');
+    return stored;
+  }
+
+  /** Counts a request. Returns 0, or the milliseconds until the sender can try again. */
+  function takeTurn(req: IncomingMessage): number {
+    return senders.take(toSender(requestInfo(req).address)) || all.take('');
+  }
+
+  function refuseReport(req: IncomingMessage, res: ServerResponse, error: HttpError): void {
+    count('spillway_tunnel_refused_total', { status: String(error.status) });
+    for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
+    refuse(req, res, error.status, error.message);
+  }
+
+  function handleError(error: unknown, req: IncomingMessage, res: ServerResponse): void {
+    if (isVisitorGone(error)) count('spillway_tunnel_refused_total', { status: 'gone' });
+    else if (error instanceof HttpError) refuseReport(req, res, error);
+    else fail(error, req, res);
+  }
+
+  return function tunnel(req, res, next) {
+    const info = requestInfo(req);
+    const answer = info.target.startsWith(path) ? ways.get(info.path) : undefined;
+    if (!answer) {
+      next();
+      return;
+    }
+    info.route = info.path;
+    const refusal = findRefusal(req, origins) ?? toWait(takeTurn(req));
+    if (refusal) {
+      refuseReport(req, res, refusal);
+      return;
+    }
+    answer(req, res).catch((error: unknown) => handleError(error, req, res));
+  };
+}
+
+function findRefusal(req: IncomingMessage, origins: Origins): HttpError | undefined {
+  if (req.method !== 'POST') return new HttpError(405, 'Send reports with POST.', { Allow: 'POST' });
+  if (isOfThisSite(req, origins)) return undefined;
+  return new ReportError(403, 'This report was sent from another site, so it was rejected.');
+}
+
+/** Returns the error for a wait. Sentry's SDKs obey these headers. An empty list of categories means all. */
+function toWait(ms: number): HttpError | undefined {
+  if (ms === 0) return undefined;
+  const seconds = Math.max(1, Math.ceil(ms / Second));
+  return new HttpError(429, 'Too many reports. Wait a moment.', {
+    'Retry-After': String(seconds),
+    'X-Sentry-Rate-Limits': `${seconds}::key`,
+  });
+}
+
+function sendTaken(res: ServerResponse, { id, digest, stored }: Taken, url: string | undefined): void {
+  if (!stored) res.setHeader('Retry-After', RETRY_AFTER);
+  const body = Buffer.from(JSON.stringify(stored ? { id, digest, url } : {}), 'utf8');
+  res.statusCode = stored ? 200 : 503;
+  res.setHeader('Content-Type', 'application/json');
+  res.setHeader('Content-Length', body.length);
+  res.setHeader('Cache-Control', 'no-store');
+  res.end(body);
+}
+
+interface OpenTunnelOptions
+  extends Pick<
+    TunnelOptions,
+    'path' | 'origins' | 'upstream' | 'environment' | 'visitors' | 'toUrl' | 'mayOpen' | 'count' | 'log'
+  > {
+  readonly store: ReportStore;
+  readonly build: string;
+  readonly release: string;
+  readonly namespace: string;
+  readonly table: () => LocationTable;
+  readonly scrubber: Scrubber;
+  /** The routes whose patterns are accepted. Senders could invent others. */
+  readonly routes: readonly RouteLine[];
+}
+
+/**
+ * The shortest credential that is scrubbed (UTF-16 code units). A shorter one can be a word of a message,
+ * and a value that a visitor has chosen must not change the digest.
+ */
+const MIN_CREDENTIAL_LENGTH = 16;
+
+/** Creates the tunnel. @returns a function that returns the step for an error handler */
+export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => Step {
+  const { build, release, namespace, table, scrubber, routes, ...shared } = options;
+  const patterns = new Set(listPatterns(routes));
+  const findBuild = createKnownBuilds({ own: { build, release }, list: () => shared.store.listBuilds() });
+
+  return (fail) =>
+    tunnel({
+      ...shared,
+      makeDigest: (input) => createDigest(input, { namespace, table: table() }),
+      findBuild,
+      isRoute: (pattern) => patterns.has(pattern),
+      scrubberOf: toRequestScrubber(scrubber),
+      fail,
+    });
+}
+
+/** Returns a scrubber that also removes the request's credentials, because its page may repeat them. */
+function toRequestScrubber(scrubber: Scrubber): (req: IncomingMessage) => Scrubber {
+  return ({ headers }) => scrubber.forReport(listRequestSecrets({ headers }, scrubber).filter(isLong));
+}
+
+function isLong(secret: string): boolean {
+  return secret.length >= MIN_CREDENTIAL_LENGTH;
+}

@@ -1,0 +1,28 @@
+import type { Logger } from 'pino';
+import { currentRequest } from './request-info.ts';
+
+type Write = (fields: object, message: string) => void;
+
+/**
+ * The app's log. If a request fails, its incident shows the last 50 lines that were written while the request was
+ * handled, whatever `LOG_LEVEL` is.
+ */
+export interface AppLog {
+  readonly info: Write;
+  readonly warn: Write;
+  readonly error: Write;
+}
+
+/** Adds the request's id to each line, and remembers the line for a failure of the request. */
+export function createAppLog(log: Pick<Logger, keyof AppLog>): AppLog {
+  function toWrite(name: keyof AppLog): Write {
+    const level = name === 'warn' ? 'warning' : name;
+    return (given, message) => {
+      const data = given instanceof Error ? { err: given } : { ...given };
+      const info = currentRequest();
+      info?.addLine({ at: Date.now(), category: 'log', level, message, data });
+      log[name](info ? { requestId: info.requestId, ...data } : data, message);
+    };
+  }
+  return { info: toWrite('info'), warn: toWrite('warn'), error: toWrite('error') };
+}

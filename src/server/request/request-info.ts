@@ -1,0 +1,223 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { MAX_BREADCRUMBS } from '../../shared/limits.ts';
+import { drawRandom } from './random.ts';
+import type { RequestSpans } from './request-spans.ts';
+import type { Timings } from './timings.ts';
+
+/** W3C Trace Context, which the outgoing requests of this request continue. */
+export interface Trace {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits: the span of the caller, if it sent one. */
+  readonly parentId: string | undefined;
+  readonly sampled: boolean;
+  /** 16 hexadecimal digits: the span that outgoing requests belong to, if spans are recorded. */
+  readonly spanId?: string;
+}
+
+export interface Breadcrumb {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** `fetch`, `navigation`, `ui.click`, `console`, `log`: Sentry's words. */
+  readonly category: string;
+  readonly message: string;
+  readonly level?: 'debug' | 'info' | 'warning' | 'error';
+  /** Few and short values. For a line of the log, its fields. */
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** Lines that are kept of a request (count). */
+const MAX_LINES = 50;
+
+interface RequestInit {
+  readonly requestId: string;
+  readonly method: string;
+  readonly headers?: IncomingHttpHeaders;
+  readonly address: string;
+  readonly origin: string;
+  readonly traceparent?: string | undefined;
+}
+
+/** The checked facts about a request. No other part parses `req.url`, `Host` or the forwarded headers. */
+export class RequestInfo {
+  readonly requestId: string;
+  readonly method: string;
+  /** `performance.now()` when the request arrived. */
+  readonly startedAt: number;
+  /** For a failure after the reply, when the request is gone: its message can repeat secrets from these headers. */
+  readonly headers: IncomingHttpHeaders | undefined;
+  /** The visitor's address: that of the socket, or the one that a trusted proxy sent. */
+  readonly address: string;
+  /** `https://example.com`: configured, or made from a checked `Host` if nothing is configured. */
+  origin: string;
+  /** `example.com`, `localhost:3000`: the host of `origin`. */
+  host: string;
+  /** Canonical path and query. Until the URL normalizer has run, it is `/`. */
+  target = '/';
+  /** The URL for the existing app, if it differs from `target` (`rawPaths`). */
+  rawTarget: string | undefined;
+  /** The pattern of the route that answered (`/orders/:id`), for logs. Set by the part that matches the route. */
+  route: string | undefined;
+  /** Set if the response shows a failure. */
+  digest: string | undefined;
+  /** The product's tags for failures of this request. */
+  tags: Readonly<Record<string, string>> | undefined;
+  /** The visitor is an operator, as the store confirmed at most 2 s ago. */
+  isOperator = false;
+  /**
+   * The visitor has a session id that was issued to an operator, so the response has `Server-Timing`. The session
+   * can have ended, so use this for nothing else.
+   */
+  showsTimings = false;
+  /** The response continues for as long as the client listens, so its age does not mean that it hangs. */
+  isStream = false;
+  /** Names of cookies that product code must not see. */
+  hiddenCookies: readonly string[] = [];
+
+  /** Asks the product for the visitor's id, if the product has such a function. */
+  askVisitorId: (() => string | undefined) | undefined;
+
+  /** How long the parts of a page took. */
+  timings: Timings | undefined;
+  /** Set if an OpenTelemetry SDK is loaded. */
+  spans: RequestSpans | undefined;
+
+  readonly #traceparent: string | undefined;
+  #visitorId: string | undefined;
+  #url: URL | undefined;
+  #trace: Trace | undefined;
+  #trail: Breadcrumb[] | undefined;
+  #lines: Breadcrumb[] | undefined;
+
+  constructor(init: RequestInit) {
+    this.requestId = init.requestId;
+    this.method = init.method;
+    this.headers = init.headers;
+    this.startedAt = performance.now();
+    this.address = init.address;
+    this.origin = init.origin;
+    this.host = toHost(init.origin);
+    this.#traceparent = init.traceparent;
+  }
+
+  /** Canonical, without the query. */
+  get path(): string {
+    const end = this.target.indexOf('?');
+    return end < 0 ? this.target : this.target.slice(0, end);
+  }
+
+  /** A link or the browser fetches a page ahead of a click, which may never follow. */
+  get isPrefetch(): boolean {
+    return this.headers?.purpose === 'prefetch' || /^prefetch\b/.test(String(this.headers?.['sec-purpose']));
+  }
+
+  get secure(): boolean {
+    return this.origin.startsWith('https:');
+  }
+
+  /** The only URL object of this request: checked origin and checked path. */
+  get url(): URL {
+    this.#url ??= new URL(this.origin + this.target);
+    return this.#url;
+  }
+
+  get trace(): Trace {
+    this.#trace ??= parseTraceparent(this.#traceparent) ?? {
+      traceId: drawRandom(16, 'hex'),
+      parentId: undefined,
+      sampled: true,
+    };
+    return this.#trace;
+  }
+
+  /** @param trace of recorded spans */
+  set trace(trace: Trace) {
+    this.#trace = trace;
+  }
+
+  /** For logs: the trace if it was received or used, so that none is made up for a log line. */
+  get knownTraceId(): string | undefined {
+    return this.#trace?.traceId ?? parseTraceparent(this.#traceparent)?.traceId;
+  }
+
+  /** The breadcrumbs and log lines of this request so far, to explain a failure. The oldest are dropped. */
+  get trail(): readonly Breadcrumb[] | undefined {
+    if (!this.#lines) return this.#trail;
+    return [...(this.#trail ?? []), ...this.#lines].sort((one, other) => one.at - other.at);
+  }
+
+  addBreadcrumb(breadcrumb: Breadcrumb): void {
+    this.#trail ??= [];
+    if (this.#trail.push(breadcrumb) > MAX_BREADCRUMBS) this.#trail.shift();
+  }
+
+  /** Adds a line of the app's log. Its data is only read if the request fails. */
+  addLine(line: Breadcrumb): void {
+    this.#lines ??= [];
+    if (this.#lines.push(line) > MAX_LINES) this.#lines.shift();
+  }
+
+  /** Asks the product for the visitor's id, once. Never throws. */
+  readVisitorId(): string | undefined {
+    const ask = this.askVisitorId;
+    this.askVisitorId = undefined;
+    if (ask) this.#visitorId = ask();
+    return this.#visitorId;
+  }
+
+  /** @param origin must have been checked */
+  setOrigin(origin: string): void {
+    this.origin = origin;
+    this.host = toHost(origin);
+  }
+}
+
+const INFO = Symbol('spillway.request-info');
+
+interface CarriesInfo {
+  [INFO]?: RequestInfo;
+}
+
+export function setRequestInfo(req: IncomingMessage, info: RequestInfo): void {
+  (req as IncomingMessage & CarriesInfo)[INFO] = info;
+}
+
+const current = new AsyncLocalStorage<RequestInfo>();
+
+/**
+ * Links everything that `work` starts to its request, so that an unhandled rejection is that request's failure. The
+ * context holds the info and not the request, because the timer of an idle connection keeps it for as long as the
+ * visitor stays.
+ */
+export function runForRequest(info: RequestInfo, work: () => void): void {
+  current.run(info, work);
+}
+
+/** Returns the request that the running code works for. */
+export function currentRequest(): RequestInfo | undefined {
+  return current.getStore();
+}
+
+/**
+ * Returns what the server knows about a request, such as its id and its path.
+ *
+ * @throws Error if the step `requestId()` has not run
+ */
+export function requestInfo(req: IncomingMessage): RequestInfo {
+  const info = (req as IncomingMessage & CarriesInfo)[INFO];
+  if (info) return info;
+  throw new Error('requestInfo() was asked before the step requestId() ran. Put requestId() first in app.ts.');
+}
+
+function toHost(origin: string): string {
+  return origin.slice(origin.indexOf('//') + 2);
+}
+
+/** https://www.w3.org/TR/trace-context/#traceparent-header */
+function parseTraceparent(text: string | undefined): Trace | undefined {
+  const match = text === undefined ? null : /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(text);
+  const [, traceId, parentId, flags] = match ?? [];
+  if (!traceId || !parentId || !flags || /^0+$/.test(traceId) || /^0+$/.test(parentId)) return undefined;
+  return { traceId, parentId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}

@@ -1,0 +1,62 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Express, Request, Response } from 'express';
+import { notFoundHere } from './http-error.ts';
+
+/** One step in handling a request: it answers or calls `next()`. It works in an Express app and in front of one. */
+export type Step = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void | Promise<void>;
+
+/** Answers a request that failed. It works at the end of an Express app and in front of it, and never passes on. */
+export type ErrorHandler = (error: unknown, req: IncomingMessage, res: ServerResponse, next?: unknown) => void;
+
+/**
+ * Runs the steps in order, and passes a request that none of them answered to `last`. Errors of a step go to `fail`,
+ * even if the step before it continued in a later turn of the event loop. If the client left before that turn, nothing
+ * more runs.
+ */
+export function chain(steps: readonly Step[], last: RequestListener, fail: ErrorHandler): RequestListener {
+  return function chain(req, res) {
+    let position = 0;
+    const refuse = (error: unknown) => fail(error, req, res);
+    function next(error?: unknown): void {
+      if (res.closed) return;
+      if (error) {
+        refuse(error);
+        return;
+      }
+      const step = steps[position];
+      position += 1;
+      try {
+        if (step) step(req, res, next)?.catch(refuse);
+        else last(req, res);
+      } catch (thrown) {
+        refuse(thrown);
+      }
+    }
+    next();
+  };
+}
+
+/**
+ * Makes a request one of Express, as its handlers expect it. Within an Express app it is one already. It costs as much as
+ * several steps.
+ */
+export function toExpress(app: Express, req: IncomingMessage, res: ServerResponse): Request {
+  const [request, response] = [req as Request, res as Response];
+  if ('app' in req) return request;
+  request.res = response;
+  response.req = request;
+  response.locals = Object.create(null);
+  request.originalUrl = request.url;
+  request.baseUrl = '';
+  request.params = {};
+  Object.setPrototypeOf(request, app.request);
+  Object.setPrototypeOf(response, app.response);
+  return request;
+}
+
+/** Makes an Express app the last of a chain. It only calls back if its own error handling fell through. */
+export function intoExpress(app: Express, fail: ErrorHandler): RequestListener {
+  return function intoExpress(req, res) {
+    app(req as Request, res as Response, (error: unknown) => fail(error ?? notFoundHere(), req, res));
+  };
+}

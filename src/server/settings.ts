@@ -1,0 +1,87 @@
+import * as z from 'zod';
+import { Second } from '../shared/units.ts';
+
+/** Thrown if settings are invalid: the server does not start. The sentences name the settings, but not their values. */
+export class ConfigError extends Error {
+  readonly sentences: readonly string[];
+
+  constructor(sentences: readonly string[]) {
+    super(sentences.join('\n'));
+    this.name = 'ConfigError';
+    this.sentences = sentences;
+  }
+}
+
+const ON = new Set(['1', 'true', 'on', 'yes']);
+/** Words that switch a setting off. */
+export const OFF: ReadonlySet<string> = new Set(['0', 'false', 'off', 'no']);
+
+/** Text that `parse` converts to a value. If it returns undefined, the start fails with `The setting NAME` and the sentence. */
+export function parsed<T>(sentence: string, parse: (text: string) => T | undefined) {
+  return z.string().transform((text, context): T => {
+    const value = parse(text.trim());
+    if (value === undefined) {
+      context.addIssue({ code: 'custom', message: sentence });
+      return z.NEVER;
+    }
+    return value;
+  });
+}
+
+/** A switch: `1`, `true`, `on` and `yes`, or `0`, `false`, `off` and `no`. */
+export function toggle() {
+  return parsed('is neither on nor off. Use 1, true, on or yes, or 0, false, off or no.', (text) => {
+    const word = text.toLowerCase();
+    return ON.has(word) ? true : OFF.has(word) ? false : undefined;
+  });
+}
+
+export function seconds({ from = 0, to = 600, such = '5 or 0.5' } = {}) {
+  return parsed(`is not a number of seconds. Use a number from ${from} to ${to}, such as ${such}.`, (text) => {
+    const value = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+    return value >= from && value <= to ? value * Second : undefined;
+  });
+}
+
+export function whole({ what, from, to }: { what: string; from: number; to: number }) {
+  return parsed(`is not a number of ${what}. Use a whole number from ${from} to ${to}.`, (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= from && value <= to ? value : undefined;
+  });
+}
+
+export function port() {
+  return parsed('is not a port number. Use a whole number from 0 to 65535.', (text) => {
+    return /^\d{1,5}$/.test(text) && Number(text) <= 65535 ? Number(text) : undefined;
+  });
+}
+
+/** A setting: its description for the docs and `.env.example`, and the schema of its value. */
+interface Setting {
+  readonly about: string;
+  readonly example: string;
+  readonly schema: z.ZodType;
+}
+
+export type SettingsTable = Readonly<Record<string, Setting>>;
+export type SettingsValues<Table extends SettingsTable> = { [Name in keyof Table]: z.output<Table[Name]['schema']> };
+
+/** The environment, as Node provides it. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads a table of settings. An empty variable counts as unset.
+ *
+ * @throws ConfigError with a sentence for each invalid value
+ */
+export function readSettings<const Table extends SettingsTable>(table: Table, env: Environment): SettingsValues<Table> {
+  const sentences: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, { schema }] of Object.entries(table)) {
+    const result = schema.safeParse(env[name]?.trim() ? env[name] : undefined);
+    if (result.success) values[name] = result.data;
+    else sentences.push(...result.error.issues.map(({ message }) => `The setting ${name} ${message}`));
+  }
+  if (sentences.length > 0) throw new ConfigError(sentences);
+  return values as SettingsValues<Table>; // every name of the table was parsed by its schema
+}

@@ -1,0 +1,211 @@
+import { statfsSync } from 'node:fs';
+import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
+import { MiB, Second } from '../../shared/units.ts';
+import { type Config, listRemovedSettings, readConfig } from '../config.ts';
+import type { ProductSettings } from '../define-product.ts';
+import { checkDestinationSettings } from '../destination.ts';
+import { DESTINATION_FILES, DESTINATION_PATHS, readKeptToken } from '../destination-settings.ts';
+import { CHECK_PATH, CHECK_PAUSE, FORGED_ADDRESS, type SeenRequest } from '../front/check-page.ts';
+import { ConfigError, type Environment } from '../settings.ts';
+import { readManifest } from './bootstrap.ts';
+import { findExisting, requireWritable, UnwritableFolderError } from './data-folder.ts';
+
+/** A line of the report. An error makes the command exit with 1. */
+export interface Finding {
+  readonly level: 'error' | 'warning' | 'ok';
+  /** What was found, and what to do about it. */
+  readonly text: string;
+}
+
+interface CheckOptions {
+  /** The folder of the build. */
+  readonly dist: string;
+  readonly env: Environment;
+  readonly settings: ProductSettings<unknown>;
+}
+
+/** The time for one request to the site (ms). */
+const TIMEOUT = 15 * Second;
+/** Below this, the server soon cannot store anything (bytes). */
+const LITTLE_SPACE = 100 * MiB;
+
+/**
+ * `npm start -- --check [url]`: checks settings, data folder and build without starting or creating anything. With a
+ * URL, it also asks that site from outside.
+ *
+ * @param args the arguments of the process
+ * @returns the exit code
+ */
+export async function runCheck(args: readonly string[], options: CheckOptions): Promise<number> {
+  const given = args[args.indexOf('--check') + 1];
+  const url = given === undefined ? undefined : URL.parse(given);
+  if (url === null || (url && !/^https?:$/.test(url.protocol))) {
+    process.stderr.write(`${given} is not the URL of a site. Use one such as https://example.com.\n`);
+    return 1;
+  }
+  const { findings, config } = checkHere(options);
+  const all = url ? [...findings, ...(await checkSite(url, config))] : findings;
+  for (const { level, text } of all) process.stdout.write(`${level}: ${text}\n`);
+  return all.some(({ level }) => level === 'error') ? 1 : 0;
+}
+
+/** Checks everything that can stop a start. `config` is undefined if a setting is invalid. */
+function checkHere({ dist, env, settings }: CheckOptions): { findings: Finding[]; config: Config | undefined } {
+  const findings: Finding[] = listRemovedSettings(env).map((text) => ({ level: 'warning', text }));
+  const config = attempt(findings, () => readConfig(env));
+  if (config) {
+    attempt(findings, () => settings.read(env, config));
+    attempt(findings, () => checkDestinationSettings(config));
+    findings.push(...listAdvice(config), checkFolder(config));
+  }
+  const manifest = attempt(findings, () => readManifest(dist));
+  if (manifest) findings.push({ level: 'ok', text: `Build ${manifest.buildId}.` });
+  return { findings, config };
+}
+
+/** Adds a finding for each sentence of a ConfigError. */
+function attempt<T>(findings: Finding[], read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    findings.push(...error.sentences.map((text): Finding => ({ level: 'error', text })));
+    return undefined;
+  }
+}
+
+/** Lists settings that are valid, and likely not what a site on the internet needs. */
+function listAdvice({ publicOrigins, trustProxy, isLoopback }: Config): Finding[] {
+  const isHttps = publicOrigins.some((origin) => origin.startsWith('https:'));
+  return [
+    ...(publicOrigins.length === 0 && !isLoopback
+      ? ['PUBLIC_ORIGINS is not set: requests for any host are accepted. Set it to the origins that visitors use.']
+      : []),
+    ...(isHttps && trustProxy === 0
+      ? [
+          'TRUST_PROXY is not set, although a proxy terminates TLS: all visitors share its address. Set it to the proxy.',
+        ]
+      : []),
+  ].map((text) => ({ level: 'warning', text }));
+}
+
+function checkFolder({ dataDir }: Config): Finding {
+  try {
+    requireWritable(dataDir, DESTINATION_FILES);
+  } catch (error) {
+    if (!(error instanceof UnwritableFolderError)) throw error;
+    return { level: 'error', text: error.message };
+  }
+  const { bavail, bsize } = statfsSync(findExisting(dataDir));
+  const free = `${Math.floor((bavail * bsize) / MiB)} MB are free in ${dataDir} (DATA_DIR).`;
+  return bavail * bsize < LITTLE_SPACE
+    ? { level: 'error', text: `${free} Free disk space.` }
+    : { level: 'ok', text: free };
+}
+
+/** Asks a site from outside. The token comes from the settings of this folder. */
+async function checkSite(url: URL, config: Config | undefined): Promise<Finding[]> {
+  if (!config) return [];
+  try {
+    const { status } = await ask(url, '/readyz');
+    if (status !== 200)
+      return [{ level: 'error', text: `${url.origin}/readyz answers ${status}. Is the server running?` }];
+  } catch (error) {
+    return [{ level: 'error', text: `${url.origin} cannot be reached: ${toReason(error)}.` }];
+  }
+  const closed = await Promise.all(DESTINATION_PATHS.map((path) => checkClosed(url, path, config)));
+  const token = [...config.operatorTokens, ...config.viewerTokens][0]?.token ?? readKeptToken(config.dataDir);
+  if (token !== undefined) return [...closed.flat(), ...(await checkProxy(url, token))];
+  return [
+    ...closed.flat(),
+    { level: 'error', text: 'There is no token to ask the site with. Set OPERATOR_TOKEN as the server has it.' },
+  ];
+}
+
+/** Is a path of operators closed to strangers, and to a header that only the authenticating proxy can set? */
+async function checkClosed(url: URL, path: string, config: Config): Promise<Finding[]> {
+  // A setting that an app can have removed.
+  const header: unknown = 'authProxyHeader' in config ? config.authProxyHeader : undefined;
+  const callers = [
+    { who: 'strangers', headers: {} },
+    ...(typeof header === 'string' ? [{ who: `a forged ${header}`, headers: { [header]: 'admin' } }] : []),
+  ];
+  return Promise.all(
+    callers.map(async ({ who, headers }): Promise<Finding> => {
+      const { status } = await ask(url, path, { headers });
+      if (status >= 300 && status < 500) return { level: 'ok', text: `${path} is closed to ${who} (${status}).` };
+      return { level: 'error', text: `${path} answers ${status} to ${who}. Only operators must be able to read it.` };
+    }),
+  );
+}
+
+/** How does a proxy pass on a request: address and scheme, a large body, and a streamed answer? */
+async function checkProxy(url: URL, token: string): Promise<Finding[]> {
+  const response = await ask(url, CHECK_PATH, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, 'X-Forwarded-For': FORGED_ADDRESS },
+    body: Buffer.alloc(MAX_ACTION_BYTES),
+  });
+  if (response.status === 413) {
+    return [
+      {
+        level: 'error',
+        text: `A body of ${MAX_ACTION_BYTES} bytes is refused with 413. Raise the limit of the proxy.`,
+      },
+    ];
+  }
+  if (response.status !== 200 || !response.body) {
+    const hint =
+      response.status === 401 ? 'The server has another token: set OPERATOR_TOKEN as the server has it.' : '';
+    return [{ level: 'error', text: `${CHECK_PATH} answers ${response.status}. ${hint}`.trim() }];
+  }
+  const arrivals: number[] = [];
+  let text = '';
+  for await (const chunk of response.body) {
+    arrivals.push(performance.now());
+    text += Buffer.from(chunk).toString('utf8');
+  }
+  const seen = JSON.parse(text.slice(0, text.indexOf('\n'))) as SeenRequest; // from our own server
+  const isStreamed = (arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0) > CHECK_PAUSE / 2;
+  return [...judgeSeen(url, seen), judgeStream(isStreamed)];
+}
+
+function judgeSeen(url: URL, { address, scheme, host, isPeerTrusted, isForwarded, bytes }: SeenRequest): Finding[] {
+  const scheming: Finding =
+    `${scheme}:` === url.protocol
+      ? { level: 'ok', text: `The server sees ${scheme}://${host}.` }
+      : {
+          level: 'error',
+          text: `The server sees ${scheme} instead of ${url.protocol.slice(0, -1)}. Let the proxy set X-Forwarded-Proto, and set TRUST_PROXY.`,
+        };
+  const addressing: Finding =
+    address === FORGED_ADDRESS
+      ? {
+          level: 'error',
+          text: 'The server believes an address that the visitor sent. Set TRUST_PROXY to the proxies only, and let the first one replace X-Forwarded-For.',
+        }
+      : isForwarded && !isPeerTrusted
+        ? {
+            level: 'error',
+            text: `The server sees every visitor as ${address}, because it does not trust the proxy. Set TRUST_PROXY to its address.`,
+          }
+        : { level: 'ok', text: `The server sees this machine as ${address}.` };
+  return [scheming, addressing, { level: 'ok', text: `A body of ${bytes} bytes arrives.` }];
+}
+
+function judgeStream(isStreamed: boolean): Finding {
+  if (isStreamed) return { level: 'ok', text: 'Answers are streamed.' };
+  return {
+    level: 'error',
+    text: 'The proxy collects answers before it passes them on, so pages appear late. Turn off its buffering, or let it obey X-Accel-Buffering.',
+  };
+}
+
+function ask(url: URL, path: string, init: RequestInit = {}): Promise<Response> {
+  return fetch(new URL(path, url), { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT), ...init });
+}
+
+function toReason(error: unknown): string {
+  const { cause } = error as { cause?: unknown };
+  return cause instanceof Error ? cause.message : error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,138 @@
+import fs from 'node:fs';
+import { styleText } from 'node:util';
+import pino, { type Logger } from 'pino';
+import { KiB, MiB, Second } from '../../shared/units.ts';
+
+interface LoggerOptions {
+  readonly level: string;
+  /** The output is a terminal: pretty lines instead of JSON, and a short one for a request. */
+  readonly terminal: boolean;
+}
+
+export interface ServerLog {
+  readonly log: Logger;
+  /** Writes out buffered lines, possibly before those that are being written. Call it before the process ends. */
+  flush(): void;
+}
+
+/**
+ * Lines are written in batches of this size (bytes): a write for each would cost as much as the line. Less than what pino
+ * writes at once (16 KiB).
+ */
+const GATHERED = 15 * KiB;
+
+/** The longest that a line waits for others (ms). */
+const GATHERED_FOR = 100;
+
+/** Maximum size of the lines that wait for a blocked output (bytes). More lines are dropped. */
+const MAX_HELD = 4 * MiB;
+
+/** How long the last lines wait for a full pipe when the process ends (ms). */
+const FULL_FOR = 2 * Second;
+
+/** Logs to standard output without blocking requests: if a pipe is full, lines wait in memory and are then dropped. */
+export async function createLogger({ level, terminal }: LoggerOptions): Promise<ServerLog> {
+  if (terminal) {
+    const { default: pretty } = await import('pino-pretty');
+    const format = pretty.prettyFactory({ ignore: 'pid,hostname' });
+    const write = (line: string) => process.stdout.write(escapeControls(toRequestLine(line) ?? format(line)));
+    return { log: pino({ level, base: null }, { write }), flush: () => undefined };
+  }
+  // Its own batches, and not ours, because it also writes what is left when the process ends. As bytes, because it would
+  // copy a batch of text for each line that it adds.
+  const destination = pino.destination({
+    dest: 1,
+    sync: false,
+    contentMode: 'buffer',
+    minLength: GATHERED,
+    periodicFlush: GATHERED_FOR,
+    maxLength: MAX_HELD,
+  });
+  const write = (line: string) => destination.write(Buffer.from(escapeControls(line)) as never); // typed for text only
+  // For `log.flush()`.
+  const output = { write, flush: (done: (error?: Error) => void) => destination.flush(done) };
+  const log = pino({ level, base: null, timestamp: toIsoTime }, output);
+  return { log, flush: () => flushQuietly(destination) };
+}
+
+/**
+ * Escapes characters that JSON leaves as they are, but that terminals, editors and line readers interpret: the control
+ * characters beyond ASCII (U+009B begins a command, like Escape), and the line ends of Unicode.
+ */
+export function escapeControls(line: string): string {
+  return OBEYED.test(line) ? line.replace(EACH_OBEYED, toEscape) : line;
+}
+
+const OBEYED = /[\u007f-\u009f\u2028\u2029]/;
+const EACH_OBEYED = new RegExp(OBEYED, 'g');
+
+function toEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/**
+ * If nothing reads the log any more, `flushSync` of SonicBoom retries forever and the process never ends. It has no option
+ * against that, so during this one synchronous call a write that cannot succeed counts as done, and so does one into a
+ * pipe that stays full.
+ */
+function flushQuietly(destination: { flushSync(): void }): void {
+  const { writeSync } = fs;
+  const end = performance.now() + FULL_FOR;
+  fs.writeSync = ((fd: number, text: string | Uint8Array): number => {
+    try {
+      return writeSync(fd, text as string);
+    } catch (error) {
+      const isFull = ['EAGAIN', 'EBUSY'].includes(String((error as NodeJS.ErrnoException).code));
+      if (isFull && performance.now() < end) throw error; // SonicBoom tries again
+      return Buffer.byteLength(text);
+    }
+  }) as typeof writeSync;
+  try {
+    destination.flushSync();
+  } catch {
+    // It was never opened, or is already closed.
+  } finally {
+    fs.writeSync = writeSync;
+  }
+}
+
+let second = Number.NaN;
+let secondText = '';
+
+/** `,"time":"2026-11-21T09:30:00.123Z"`: the text of a second is made once, for all of its lines. */
+function toIsoTime(): string {
+  const now = Date.now();
+  const milliseconds = now % Second;
+  if (now - milliseconds !== second) {
+    second = now - milliseconds;
+    secondText = `,"time":"${new Date(second).toISOString().slice(0, -4)}`; // without `000Z`
+  }
+  return `${secondText}${String(milliseconds).padStart(3, '0')}Z"`;
+}
+
+/** The fields of an access log entry that a terminal shows. */
+interface RequestEntry {
+  readonly time: number;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly ms: number;
+  readonly digest?: string;
+  readonly gone?: boolean;
+}
+
+/**
+ * Formats one short line for a request, for development. Assets that were served get no line.
+ *
+ * @param line an entry of the log, as JSON
+ * @returns undefined if the entry is not about a request
+ */
+export function toRequestLine(line: string): string | undefined {
+  if (!line.includes('"msg":"request"')) return undefined;
+  const { time, method, path, status, ms, digest, gone } = JSON.parse(line) as RequestEntry;
+  if (path.startsWith('/assets/') && status < 400) return '';
+  const colour = status >= 500 ? 'red' : status >= 400 ? 'yellow' : 'green';
+  const clock = styleText('gray', new Date(time).toTimeString().slice(0, 8));
+  const after = [digest, gone && 'the visitor left'].filter(Boolean).map((words) => `  ${words}`);
+  return `${clock} ${method} ${path} ${styleText(colour, String(status))} ${ms} ms${after.join('')}\n`;
+}

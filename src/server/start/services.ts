@@ -1,0 +1,60 @@
+import { inspect } from 'node:util';
+import { Second } from '../../shared/units.ts';
+import type { ProductServices, ServiceTools } from '../define-product.ts';
+import { report } from '../errors/report.ts';
+import type { Scrubber } from '../errors/scrub.ts';
+
+/** How long services can take to close (ms). It is less than the process has left. */
+const CLOSE_TIME = 3 * Second;
+
+/** Thrown when the product's services cannot be opened. The server does not start. */
+export class ServicesError extends Error {
+  override readonly name = 'ServicesError';
+}
+
+interface OpenedServices<Services> {
+  readonly services: Services;
+  /** Closes the services. Never rejects: an error is reported as a failure. */
+  readonly close: () => Promise<void>;
+}
+
+interface ServicesOptions extends ServiceTools {
+  readonly scrubber: Pick<Scrubber, 'text'>;
+}
+
+/**
+ * Opens the product's services before the server listens.
+ *
+ * @throws ServicesError with the message of what `open` threw, without secrets
+ */
+export async function openServices<Settings, Services>(
+  product: ProductServices<Settings, Services> | undefined,
+  settings: Settings,
+  { scrubber, log }: ServicesOptions,
+): Promise<OpenedServices<Services>> {
+  let services: Services;
+  try {
+    services = (await product?.open(settings, { log })) as Services; // without services, the type is undefined
+  } catch (error) {
+    const thrown = scrubber.text(inspect(error));
+    throw new ServicesError(`The product's services cannot be opened, so the server does not start:\n${thrown}`);
+  }
+
+  return {
+    services,
+    async close() {
+      const late = Promise.withResolvers<void>();
+      const timer = setTimeout(() => {
+        log.error({ within: CLOSE_TIME }, "The product's services did not close in time.");
+        late.resolve();
+      }, CLOSE_TIME);
+      try {
+        await Promise.race([product?.close?.(services), late.promise]);
+      } catch (error) {
+        report(error);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}

@@ -1,0 +1,175 @@
+import { fetchWithRetry } from '../retry.ts';
+import { Second } from '../units.ts';
+import type {
+  ApiSchema,
+  InputOf,
+  Method,
+  OperationFacts,
+  OutputOf,
+  Problem,
+  ProblemStatus,
+  ReplyFacts,
+  Sent,
+} from './operation.ts';
+
+/** All attempts together (ms). */
+const DEADLINE = 10 * Second;
+const ATTEMPTS = 3;
+
+type OperationsWith<Api, M extends Method> = Extract<Api[keyof Api], OperationFacts & { readonly method: M }>;
+type At<Api, M extends Method, Path> = Extract<OperationsWith<Api, M>, { readonly path: Path }>;
+
+type Part<Facts, Name extends string> = Facts extends { readonly [P in Name]: infer Schema extends ApiSchema }
+  ? object extends InputOf<Schema>
+    ? { readonly [P in Name]?: InputOf<Schema> }
+    : { readonly [P in Name]: InputOf<Schema> }
+  : object;
+
+type SearchOf<Facts> = Facts extends { readonly paged: object }
+  ? { readonly cursor?: string | undefined; readonly limit?: number | undefined }
+  : object;
+
+type QueryOf<Facts> = Facts extends { readonly query: infer Schema extends ApiSchema }
+  ? object extends InputOf<Schema>
+    ? { readonly query?: InputOf<Schema> & SearchOf<Facts> }
+    : { readonly query: InputOf<Schema> & SearchOf<Facts> }
+  : Facts extends { readonly paged: object }
+    ? { readonly query?: SearchOf<Facts> }
+    : object;
+
+/** What a call sends. */
+type CallInput<Facts> = Part<Facts, 'params'> &
+  QueryOf<Facts> &
+  Part<Facts, 'body'> & {
+    /** Such as `If-Match`, `Idempotency-Key` and `Authorization`. */
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly signal?: AbortSignal | undefined;
+  };
+
+type CallArgs<Facts> = object extends CallInput<Facts> ? [input?: CallInput<Facts>] : [input: CallInput<Facts>];
+
+type BodyOf<Described> = Described extends { readonly body: infer Body extends ApiSchema }
+  ? Sent<OutputOf<Body>>
+  : undefined;
+
+type SuccessOf<Described extends Readonly<Record<number, ReplyFacts>>, Facts> = {
+  [Status in keyof Described & number]: {
+    readonly ok: true;
+    readonly status: Status;
+    readonly body: BodyOf<Described[Status]>;
+    readonly headers: Headers;
+  } & (Facts extends { readonly paged: object }
+    ? {
+        /** The `cursor` of the next page. Undefined on the last one. */
+        readonly next: string | undefined;
+      }
+    : object);
+}[keyof Described & number];
+
+/** A reply of the operation, or one of its problems. */
+export type CallResult<Facts extends OperationFacts> =
+  | SuccessOf<Facts['replies'], Facts>
+  | { readonly ok: false; readonly problem: Problem<ProblemStatus<Facts> | AuthStatus<Facts>> };
+
+type AuthStatus<Facts> = Facts extends { readonly isOpen: true } ? never : 401 | 403;
+
+type Call<Api, M extends Method> = <Path extends OperationsWith<Api, M>['path']>(
+  path: Path,
+  ...args: CallArgs<At<Api, M, Path>>
+) => Promise<CallResult<At<Api, M, Path>>>;
+
+/** Calls an API. The compiler checks paths, what is sent, and what is read. */
+export interface Client<Api> {
+  readonly get: Call<Api, 'GET'>;
+  readonly post: Call<Api, 'POST'>;
+  readonly put: Call<Api, 'PUT'>;
+  readonly patch: Call<Api, 'PATCH'>;
+  readonly delete: Call<Api, 'DELETE'>;
+}
+
+/** What a call sends, without its types. */
+export interface AnyInput {
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface AnyResult {
+  readonly ok: boolean;
+  readonly status?: number;
+  readonly body?: unknown;
+  readonly headers?: Headers;
+  readonly next?: string | undefined;
+  readonly problem?: Problem;
+}
+
+/** An answer that the operation does not describe: of a failing server, or of something on the way to it. */
+export class ApiError extends Error {
+  readonly status: number;
+  /** What the server said, with the URL that shows the failure. */
+  readonly problem: Problem | undefined;
+
+  constructor(status: number, problem?: Problem) {
+    super(`The API answered ${status}${problem?.digest ? ` (${problem.digest})` : ''}.`);
+    this.name = 'ApiError';
+    this.status = status;
+    this.problem = problem;
+  }
+}
+
+export function toClient<Api>(
+  call: (method: Method, path: string, input: AnyInput) => Promise<AnyResult>,
+): Client<Api> {
+  const of = (method: Method) => (path: string, input?: AnyInput) => call(method, path, input ?? {});
+  const methods = { get: of('GET'), post: of('POST'), put: of('PUT'), patch: of('PATCH'), delete: of('DELETE') };
+  return methods as unknown as Client<Api>; // the compiler has checked the call
+}
+
+export interface ClientOptions {
+  /** Such as `https://api.example.com/api`. */
+  readonly base?: string;
+}
+
+/**
+ * A client of an API, by the types of its operations: `createClient<Api>().get('/todos/:id', { params: { id: 7 } })`.
+ * A GET is repeated if the server fails, at most twice. On the server, use `localClient()`.
+ *
+ * @throws ApiError for a status of 500 or more; a `TimeoutError` after 10 s; what `fetch` throws
+ */
+export function createClient<Api>({ base = '/api' }: ClientOptions = {}): Client<Api> {
+  return toClient<Api>(async (method, path, { params = {}, query = {}, body, headers, signal }) => {
+    const where = path.replace(/:(\w+)/g, (_whole, name: string) => encodeURIComponent(String(params[name])));
+    const search = String(toSearch(query));
+    const response = await fetchWithRetry(
+      `${base}${where}${search && `?${search}`}`,
+      {
+        method,
+        headers: { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      },
+      { attempts: ATTEMPTS, deadlineMs: DEADLINE, signal },
+    );
+    const isJson = /\bjson\b/.test(response.headers.get('Content-Type') ?? '');
+    const value = isJson ? await response.json() : undefined;
+    const { ok, status } = response;
+    if (ok) return { ok, status, body: value, headers: response.headers, next: readNext(response.headers.get('Link')) };
+    if (status >= 500 || !isJson) throw new ApiError(status, value);
+    return { ok, problem: value };
+  });
+}
+
+/** Returns the cursor of `Link: </api/todos?cursor=20>; rel="next"`. */
+function readNext(link: string | null): string | undefined {
+  const [, search = ''] = /\?([^>]*)>; rel="next"/.exec(link ?? '') ?? [];
+  return new URLSearchParams(search).get('cursor') ?? undefined;
+}
+
+/** Lists become repeated names, and undefined values are left out. */
+export function toSearch(query: Readonly<Record<string, unknown>>): URLSearchParams {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    [value].flat().flatMap((one) => (one === undefined ? [] : [[name, String(one)]])),
+  );
+  return new URLSearchParams(pairs);
+}

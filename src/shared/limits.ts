@@ -1,0 +1,43 @@
+import { KiB, Millisecond, Second } from './units.ts';
+
+/** Concurrent prefetches. A navigation never waits for them. */
+export const PREFETCH_CONCURRENCY = 5;
+
+/**
+ * How long a static page or its prefetched data is reused without a request (ms). The server refreshes a static page in
+ * the background at the same age.
+ */
+export const STATIC_STALE_TIME = 300 * Second;
+
+/** How long the prefetched data of a dynamic page stays valid (ms). It serves one navigation. */
+export const DYNAMIC_PREFETCH_TIME = 30 * Second;
+
+/** How long the browser waits for a route's chunk and styles before it loads the full document instead (ms). */
+export const ROUTE_LOAD_TIMEOUT = 3800 * Millisecond;
+
+/** Attempts of one page-data fetch for a server-rendered page, including the first. */
+export const PAGE_DATA_ATTEMPTS = 3;
+
+/** Breadcrumbs kept with a report. The oldest is dropped. */
+export const MAX_BREADCRUMBS = 100;
+
+/** Failures that one page reports, so that an error thrown on every frame does not overload the server. */
+export const MAX_PAGE_REPORTS = 100;
+
+/** Reported strings (exception messages, URLs) are cut at this length (UTF-16 code units). */
+export const MAX_VALUE_LENGTH = 250;
+
+/** Longest reported component stack (UTF-16 code units). It has a line per component; the innermost are kept. */
+export const MAX_COMPONENT_STACK_LENGTH = 8 * KiB;
+
+/** Reported errors of a chain of causes, outermost first. */
+export const MAX_REPORTED_ERRORS = 10;
+
+/** Stack frames kept of a reported error, from the throw outwards. */
+export const MAX_REPORTED_FRAMES = 100;
+
+/** Largest reported event (102,400 bytes). Larger ones are trimmed until they fit. */
+export const MAX_EVENT_BYTES = 100 * KiB;
+
+/** Largest request body of an action (bytes), unless the action sets its own limit. */
+export const MAX_ACTION_BYTES = 1024 * KiB;

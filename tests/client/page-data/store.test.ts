@@ -1,0 +1,365 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { PageDataResult } from '../../../src/client/page-data/fetch-page-data.ts';
+import { createPageDataStore, type PageDataStoreOptions } from '../../../src/client/page-data/store.ts';
+import type { PagePayload } from '../../../src/shared/wire/payload.ts';
+
+const WIRE = { 'Content-Type': 'application/x-ndjson', 'X-Build-Id': 'b1' };
+
+function makePage(url: string): PagePayload {
+  return {
+    build: 'b1',
+    routes: ['home'],
+    params: {},
+    data: { home: url },
+    styles: {},
+    ...(url.includes('/static') && { static: true }),
+  };
+}
+
+interface Call {
+  readonly method: string;
+  readonly url: string;
+  readonly isPrefetch: boolean;
+  readonly signal: AbortSignal;
+  answer(body?: BodyInit | null, init?: ResponseInit): void;
+}
+
+/** A store whose requests the test answers. */
+function createTestStore(options: Partial<PageDataStoreOptions> = {}) {
+  const calls: Call[] = [];
+  const clock = { ms: 0 };
+  vi.spyOn(performance, 'now').mockImplementation(() => clock.ms);
+  vi.stubGlobal(
+    'fetch',
+    (input: RequestInfo | URL, init: RequestInit = {}) =>
+      new Promise<Response>((resolve, reject) => {
+        const { method = 'GET', signal } = init;
+        const url = String(input);
+        signal?.addEventListener('abort', () => reject(signal.reason));
+        calls.push({
+          method,
+          url,
+          isPrefetch: new Headers(init.headers).get('Purpose') === 'prefetch',
+          signal: signal as AbortSignal,
+          answer: (body = `${JSON.stringify({ d: makePage(url) })}\n`, answer = { headers: WIRE }) =>
+            resolve(new Response(body, answer)),
+        });
+      }),
+  );
+  const store = createPageDataStore({
+    base: '',
+    build: 'b1',
+    isServerRendered: () => false,
+    onPage: () => {},
+    onRefused: () => {},
+    ...options,
+  });
+  return { store, calls, clock };
+}
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+});
+
+const flush = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+const DEFERRED = '{"d":{"build":"b1","routes":[],"data":{"home":0}},"p":[["promise",0,"data","home"]]}';
+
+/** A response body that the test writes line by line. */
+function createStream() {
+  let stream: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      stream = controller;
+    },
+  });
+  return {
+    body,
+    write: (line: string) => stream?.enqueue(new TextEncoder().encode(`${line}\n`)),
+    close: () => stream?.close(),
+  };
+}
+
+/** Prefetches a page and sends the response. */
+async function prefetched(url: string, options?: Partial<PageDataStoreOptions>) {
+  const test = createTestStore(options);
+  test.store.prefetch(url, 'intent');
+  test.calls[0]?.answer();
+  await flush();
+  return test;
+}
+
+describe('a prefetch', () => {
+  it('of a dynamic page serves one navigation', async () => {
+    const { store, calls } = await prefetched('/a');
+    expect(await store.load('/a')).toMatchObject({ kind: 'page' });
+    expect(calls).toHaveLength(1);
+    const second = store.load('/a');
+    calls[1]?.answer();
+    await second;
+    expect(calls.map((call) => call.isPrefetch)).toEqual([true, false]);
+  });
+
+  it('of a dynamic page is stale after 30 s', async () => {
+    const { store, calls, clock } = await prefetched('/a');
+    clock.ms = 30_000;
+    void store.load('/a');
+    expect(calls).toHaveLength(2);
+  });
+
+  it('of a static page serves for 300 s', async () => {
+    const { store, calls, clock } = await prefetched('/static');
+    await store.load('/static');
+    clock.ms = 299_999;
+    await store.load('/static');
+    store.prefetch('/static', 'intent');
+    expect(calls).toHaveLength(1);
+    clock.ms = 300_000;
+    void store.load('/static');
+    expect(calls).toHaveLength(2);
+  });
+
+  it('never runs with more than four others, and delays no navigation', async () => {
+    const { store, calls } = createTestStore();
+    for (let i = 0; i < 9; i++) store.prefetch(`/p${i}`, 'render');
+    expect(calls).toHaveLength(5);
+    void store.load('/nav');
+    expect(calls.at(-1)).toMatchObject({ url: '/_data/nav', isPrefetch: false });
+    calls[0]?.answer();
+    await flush();
+    expect(calls.filter((call) => call.isPrefetch)).toHaveLength(6);
+  });
+
+  it.each([
+    ['refuses', 'busy', { status: 503 }],
+    ['fails', undefined, { status: 500, headers: WIRE }],
+  ] as const)('that the server %s is sent again by the navigation that joined it', async (_, body, init) => {
+    const { store, calls } = createTestStore({ isServerRendered: () => true });
+    store.prefetch('/a', 'intent');
+    const loaded = store.load('/a');
+    calls[0]?.answer(body, init);
+    await flush();
+    calls[1]?.answer();
+    expect(await loaded).toMatchObject({ kind: 'page', status: 200 });
+    expect(calls.map((call) => call.isPrefetch)).toEqual([true, false]);
+  });
+
+  it('that fails does so silently, and is not kept', async () => {
+    const { store, calls } = createTestStore();
+    store.prefetch('/a', 'intent');
+    store.prefetch('/b', 'intent');
+    calls[0]?.answer('busy', { status: 503 });
+    calls[1]?.answer(undefined, { status: 500, headers: WIRE });
+    await flush();
+    for (const url of ['/a', '/b']) void store.load(url);
+    expect(calls).toHaveLength(4);
+  });
+
+  it('continues to stream for the navigation that uses it', async () => {
+    const { store, calls } = createTestStore();
+    const aborter = new AbortController();
+    const { body, write, close } = createStream();
+    store.prefetch('/a', 'intent', aborter.signal);
+    write(DEFERRED);
+    calls[0]?.answer(body);
+    await flush();
+    const result = await store.load('/a');
+    aborter.abort();
+    expect(calls[0]?.signal.aborted).toBe(false);
+    write('[0,0,{"d":"late"}]');
+    close();
+    if (result.kind !== 'page') throw new Error(result.kind);
+    expect(await result.payload.data.home).toBe('late');
+    expect(calls).toHaveLength(1);
+    void store.load('/a');
+    expect(calls).toHaveLength(2);
+  });
+});
+
+it('a navigation throws the reason of an abort, and ends the request', async () => {
+  const { store, calls } = createTestStore();
+  const aborter = new AbortController();
+  const loaded = store.load('/a', aborter.signal);
+  aborter.abort(new Error('superseded'));
+  await expect(loaded).rejects.toThrow('superseded');
+  expect(calls[0]?.signal.aborted).toBe(true);
+  await expect(store.load('/a', aborter.signal)).rejects.toThrow('superseded');
+});
+
+it('a navigation sends up to three requests while the page is the one that the server rendered', async () => {
+  let isServerRendered = true;
+  const { store, calls } = createTestStore({ isServerRendered: () => isServerRendered });
+  const loaded = store.load('/a');
+  for (let i = 0; i < 3; i++) {
+    await vi.waitFor(() => expect(calls).toHaveLength(i + 1), { timeout: 2_000 });
+    calls[i]?.answer('down', { status: 500 });
+  }
+  expect(await loaded).toMatchObject({ kind: 'failed' });
+  isServerRendered = false;
+  const second = store.load('/a');
+  calls[3]?.answer('down', { status: 500 });
+  expect(await second).toMatchObject({ kind: 'failed' });
+  expect(calls).toHaveLength(4);
+});
+
+it('an action drops data that was fetched before it, and pending requests', async () => {
+  const { store, calls } = await prefetched('/static');
+  store.remember('/a', { payload: makePage('/a'), etag: undefined });
+  store.prefetch('/b', 'intent');
+  const before = store.load('/static/other');
+  store.dropAll();
+  expect(calls[1]?.signal.aborted).toBe(true);
+  calls[2]?.answer();
+  expect(await before).toMatchObject({ kind: 'page' });
+  expect(store.recall('/a')).toBeUndefined();
+  void store.load('/static/other');
+  void store.load('/static');
+  expect(calls).toHaveLength(5);
+});
+
+it('a page without an ETag counts as changed, and needs no request', async () => {
+  const { store, calls } = createTestStore();
+  store.remember('/a', { payload: makePage('/a'), etag: undefined });
+  expect([await store.revalidate('/a'), await store.revalidate('/unknown'), calls]).toEqual(['changed', 'changed', []]);
+});
+
+it('another build is detected, and its responses are not kept', async () => {
+  const { store, calls } = createTestStore();
+  store.prefetch('/static', 'intent');
+  calls[0]?.answer(`${JSON.stringify({ d: { ...makePage('/static'), build: 'b2' } })}\n`);
+  await flush();
+  expect(store.isSkewed()).toBe(true);
+  void store.load('/static');
+  expect(calls).toHaveLength(2);
+});
+
+it('the cache keeps the 50 most recently used entries', async () => {
+  const { store, calls } = createTestStore();
+  const page = { payload: makePage('/a'), etag: undefined };
+  const use = async (url: string) => {
+    store.remember(url, page);
+    const loaded = store.load(`/static${url}`);
+    calls.find((call) => call.url === `/_data/static${url}`)?.answer();
+    await loaded;
+    await flush();
+  };
+  for (let i = 0; i < 50; i++) await use(`/${i}`);
+  store.recall('/0');
+  await store.load('/static/0');
+  await use('/50');
+  expect(['/0', '/1', '/2'].map((url) => store.recall(url) !== undefined)).toEqual([true, false, true]);
+  expect(calls).toHaveLength(51);
+  await store.load('/static/0');
+  await store.load('/static/2');
+  expect(calls).toHaveLength(51);
+  void store.load('/static/1');
+  expect(calls).toHaveLength(52);
+});
+
+describe('simultaneous requests', () => {
+  const names = (calls: readonly Call[]) => calls.map(({ url }) => url.replace('/_data/', ''));
+
+  /** Creates a store with five running prefetches. */
+  function createBusyStore() {
+    const test = createTestStore();
+    for (let i = 0; i < 5; i++) test.store.prefetch(`/p${i}`, 'viewport');
+    const answer = async (index: number) => {
+      test.calls[index]?.answer();
+      await flush();
+    };
+    return { ...test, answer, more: () => names(test.calls).slice(5) };
+  }
+
+  it('run prefetches on intent before those in the viewport and at render, which keep their order', async () => {
+    const { store, answer, more } = createBusyStore();
+    store.prefetch('/r', 'render');
+    store.prefetch('/v', 'viewport');
+    store.prefetch('/i1', 'intent');
+    store.prefetch('/i2', 'intent');
+    for (let i = 0; i < 4; i++) await answer(i);
+    expect(more()).toEqual(['i1', 'i2', 'r', 'v']);
+  });
+
+  it('keep a prefetch that has another reason, and do not start dropped ones', () => {
+    const { store, calls, more } = createBusyStore();
+    const hover = new AbortController();
+    store.prefetch('/p0', 'intent', hover.signal);
+    hover.abort();
+    expect(calls[0]?.signal.aborted).toBe(false);
+    store.prefetch('/waits', 'viewport');
+    store.dropPrefetches();
+    expect(calls.every(({ signal }) => signal.aborted)).toBe(true);
+    expect(more()).toEqual([]);
+  });
+});
+
+describe('the holes of a shell page', () => {
+  const SHELL = {
+    build: 'b1',
+    routes: ['home'],
+    params: {},
+    data: { home: { title: 'shop', user: 'data.home.user' } },
+    styles: {},
+    shell: true,
+  };
+  const shellLine = `${JSON.stringify({ d: SHELL, p: [['promise', 0, 'data', 'home', 'user']] })}\n`;
+  const toHoles = (user: string) => `["data.home.user",0,{"d":"${user}"}]\n`;
+  const HOLES = { ...WIRE, 'X-Holes': '1' };
+  const page = async (result: Promise<PageDataResult>) => {
+    const found = await result;
+    if (found.kind !== 'page') throw new Error(`The result is ${found.kind}.`);
+    return found.payload.data.home as { title: string; user: Promise<string> };
+  };
+
+  it.each([
+    ['a redirect', `{"d":{"build":"b1","redirect":"/sign-in"}}\n`, WIRE],
+    ['another build', toHoles('ada'), { ...HOLES, 'X-Build-Id': 'b2' }],
+  ])('cause the page to be loaded again if %s answers for a shell in memory', async (_what, body, headers) => {
+    const onRefused = vi.fn();
+    const { store, calls } = createTestStore({ onRefused });
+    const first = store.loadShell('/shop');
+    calls[1]?.answer(shellLine);
+    calls[0]?.answer(toHoles('ada'), { headers: HOLES });
+    await (await page(first)).user;
+    await page(store.loadShell('/shop'));
+    calls[2]?.answer(body, { headers });
+    await vi.waitFor(() => expect(onRefused).toHaveBeenCalledTimes(1));
+    expect(store.isSkewed()).toBe(headers['X-Build-Id'] === 'b2');
+    void store.loadShell('/shop');
+    expect(calls.slice(3)).toHaveLength(2);
+  });
+
+  it.each([
+    ['is refused', (calls: readonly Call[]) => calls[0]?.answer('{"busy":true}', { status: 503, headers: WIRE })],
+    ['ends early', (calls: readonly Call[]) => calls[0]?.answer('', { headers: HOLES })],
+    [
+      'fails',
+      (calls: readonly Call[]) =>
+        calls[0]?.answer(`["data.home.user",1,{"d":{"kind":"failure","status":500}}]\n`, { headers: HOLES }),
+    ],
+  ])('are rejected in their place if the request %s', async (_what, fail) => {
+    const onRefused = vi.fn();
+    const { store, calls } = createTestStore({ onRefused });
+    const loading = store.loadShell('/shop');
+    calls[1]?.answer(shellLine);
+    fail(calls);
+    const { title, user } = await page(loading);
+    expect(title).toBe('shop');
+    await expect(user).rejects.toThrow();
+    expect(onRefused).not.toHaveBeenCalled();
+  });
+
+  it('are not awaited if the page leads elsewhere, and are aborted with their navigation', async () => {
+    const { store, calls } = createTestStore();
+    const redirected = store.loadShell('/shop');
+    calls[1]?.answer(`{"d":{"build":"b1","redirect":"/sign-in"}}\n`);
+    expect((await redirected).kind).toBe('redirect');
+    expect(calls[0]?.signal.aborted).toBe(true);
+    const controller = new AbortController();
+    const left = store.loadShell('/shop', controller.signal);
+    controller.abort();
+    await expect(left).rejects.toThrow();
+    expect(calls[2]?.signal.aborted).toBe(true);
+  });
+});

@@ -1,0 +1,127 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { exchanged, heading, isSameDocument, markDocument, useSite, type VisitOptions } from '../../e2e/site.ts';
+import { deskSession, signIn } from './session.ts';
+
+const site = useSite(async () => ({}));
+
+/** Causes a failure. @returns its digest */
+async function fail(path: string): Promise<string> {
+  const reply = await fetch(site.url + path, { headers: { accept: 'text/html' } });
+  return reply.headers.get('x-error-digest')?.slice(0, 8) ?? '';
+}
+
+const isState = (page: Page, state: string) => page.locator(`[data-live="${state}"]`).waitFor();
+
+async function open(path: string, options: VisitOptions = {}) {
+  const visit = await site.open(path, { cookie: await deskSession(site.server), ...options });
+  await exchanged(visit.page);
+  return visit;
+}
+
+async function readCount(page: Page, digest: string): Promise<number> {
+  const text = await page.locator('[data-row]', { hasText: digest }).locator('strong').textContent();
+  return Number(text?.replaceAll(',', ''));
+}
+
+test('the list shows new incidents and counts, and keeps what was selected and typed', async () => {
+  const { page, complaints } = await open('/desk');
+  await isState(page, 'live');
+  await markDocument(page);
+  const digest = await fail('/tour/fail/loader');
+  await page.locator('[data-row]', { hasText: digest }).waitFor();
+  await page.getByRole('checkbox').first().check();
+  await page.getByRole('searchbox').fill('half a w');
+  const count = await readCount(page, digest);
+  await fail('/tour/fail/loader');
+  await expect.poll(() => readCount(page, digest)).toBe(count + 1);
+  const newcomer = await fail('/tour/fail/render');
+  await page.locator('[data-row]', { hasText: newcomer }).waitFor();
+  expect(await page.locator('[data-row]', { hasText: digest }).getByRole('checkbox').isChecked()).toBe(true);
+  expect(await page.getByRole('searchbox').inputValue()).toBe('half a w');
+  expect([await isSameDocument(page), complaints]).toEqual([true, []]);
+});
+
+test('the list asks at most once in two seconds during a storm of failures', async () => {
+  const { page, data } = await open('/desk');
+  await isState(page, 'live');
+  data.length = 0;
+  const began = performance.now();
+  while (performance.now() < began + 3000) {
+    await Promise.all(Array.from({ length: 4 }, () => fail('/tour/fail/loader')));
+  }
+  const asked = data.filter(({ path, method }) => method === 'GET' && path.startsWith('/desk/_data'));
+  expect(asked.length).toBeGreaterThanOrEqual(1);
+  expect(asked.length).toBeLessThanOrEqual(2 + (performance.now() - began) / 2000);
+});
+
+test('an incident shows changes of another tab, and keeps a note that is being typed', async () => {
+  const digest = await fail('/tour/fail/render');
+  const { page } = await open(`/desk/${digest}`);
+  await isState(page, 'live');
+  const note = page.getByRole('textbox', { name: 'Note' });
+  await note.fill('Half a thou');
+  const other = await page.context().newPage();
+  await other.goto(`/desk/${digest}`);
+  await other.getByRole('button', { name: 'Resolve' }).click();
+  await page.getByRole('button', { name: 'Reopen' }).waitFor();
+  expect(await note.inputValue()).toBe('Half a thou');
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe('note');
+});
+
+test('a page without a stream says so, loads its data, and tries again', async () => {
+  const digest = await fail('/tour/fail/loader');
+  let isRefused = true;
+  const { page } = await open('/desk', {
+    async before(opened) {
+      await opened.clock.install();
+      await opened.route('**/desk/live', (route) => (isRefused ? route.fulfill({ status: 503 }) : route.continue()));
+    },
+  });
+  await isState(page, 'lost');
+  const count = await readCount(page, digest);
+  await fail('/tour/fail/loader');
+  const isLoaded = async () => {
+    await page.clock.runFor(5000);
+    return readCount(page, digest);
+  };
+  await expect.poll(isLoaded).toBe(count + 1);
+  isRefused = false;
+  await page.clock.runFor(15_000);
+  await isState(page, 'live');
+});
+
+test('a hidden tab has no stream. When it is visible again, it updates, or asks to sign in and continues in place', async () => {
+  const digest = await fail('/tour/fail/loader');
+  const { page, documents } = await site.open('/desk', { isAlone: true });
+  await exchanged(page);
+  await signIn(page, site.server);
+  await isState(page, 'live');
+  const turn = (state: string) =>
+    page.evaluate((visibility) => {
+      Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => visibility });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, state);
+  async function hide(): Promise<void> {
+    const ended = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/desk/live'));
+    await turn('hidden');
+    await ended;
+  }
+  await hide();
+  const count = await readCount(page, digest);
+  await fail('/tour/fail/loader');
+  await turn('visible');
+  await expect.poll(() => readCount(page, digest)).toBe(count + 1);
+
+  await isState(page, 'live');
+  await hide();
+  const other = await page.context().newPage();
+  await other.goto('/desk');
+  await other.getByRole('button', { name: 'Sign out' }).click();
+  await heading(other, 'Sign in to the desk');
+  await turn('visible');
+  await heading(page, 'Sign in to the desk');
+  await signIn(page, site.server);
+  await heading(page, 'Incidents');
+  expect(documents).toEqual(['/desk']);
+});

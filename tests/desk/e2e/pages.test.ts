@@ -1,0 +1,191 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { expectAccessible } from '../../e2e/accessible.ts';
+import { exchanged, heading, hydrated, useSite, type VisitOptions } from '../../e2e/site.ts';
+import { type MailReceiver, startMailServer, startWebhook, type WebhookReceiver } from '../../support/receivers.ts';
+import { until } from '../../support/until.ts';
+import { deskSession, signIn } from './session.ts';
+
+let webhook: WebhookReceiver;
+let mails: MailReceiver;
+
+const site = useSite(async () => {
+  [webhook, mails] = await Promise.all([startWebhook(), startMailServer()]);
+  return {
+    WEBHOOK_URL: webhook.url,
+    WEBHOOK_SECRET: 'a-secret-of-the-webhook',
+    SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+    MAIL_FROM: 'desk@example.com',
+    MAIL_TO: 'ada@example.com',
+  };
+});
+
+afterAll(async () => {
+  await Promise.all([webhook?.close(), mails?.close()]);
+});
+
+const SIGN_IN = 'Sign in to the desk';
+const FAILED = 'Error: The tour threw this in a loader.';
+const open = async (path: string, options: VisitOptions = {}) =>
+  site.open(path, { viewport: { width: 1280, height: 900 }, cookie: await deskSession(site.server), ...options });
+
+/** @returns the address of the failure that a request to this path causes */
+async function failAt(path: string): Promise<string> {
+  const reply = await fetch(site.url + path, { headers: { accept: 'text/html' } });
+  return reply.headers.get('x-error-digest') ?? '';
+}
+
+test('the first start creates a token file, and prints a sign-in link that works once', async () => {
+  expect(statSync(join(site.server.dataDir, 'desk-token')).mode & 0o777).toBe(0o600);
+  const LINK = /expires in 15 minutes\): (http\S+)\n/;
+  await until(() => LINK.test(site.server.log()), 'the link'); // the store is opened after the server listens
+  const path = (LINK.exec(site.server.log())?.[1] ?? '').slice(site.url.length);
+  const { page } = await site.open(path, { isAlone: true });
+  await heading(page, SIGN_IN);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await heading(page, 'Incidents');
+  expect(new URL(page.url()).search).toBe('');
+  const { page: other } = await site.open(path, { isAlone: true });
+  await other.getByRole('button', { name: 'Sign in' }).click();
+  await other.getByText('This link was already used').waitFor();
+  expect(site.server.log().match(/ticket=/g)).toHaveLength(1);
+});
+
+describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
+  test('signing in leads to the requested page, and signing out leaves no desk data in the tab', async () => {
+    const { page, complaints, documents } = await site.open('/desk?state=all', { javaScriptEnabled, isAlone: true });
+    await heading(page, SIGN_IN);
+    if (javaScriptEnabled) await exchanged(page);
+    await signIn(page, site.server, 'not-the-token-of-this-desk');
+    await page.getByRole('alert').getByText('That token is not valid.').waitFor();
+    expect(await page.getByLabel('Token').getAttribute('aria-invalid')).toBe('true');
+    await signIn(page, site.server);
+    await heading(page, 'Incidents');
+    expect(page.url()).toBe(`${site.url}/desk?state=all`);
+    if (javaScriptEnabled) expect(documents).toHaveLength(1);
+    // Chromium logs each 401 response to the console.
+    expect(complaints.filter((line) => !line.includes('status of 401'))).toEqual([]);
+    expect(await page.context().cookies()).toMatchObject([{ httpOnly: true, sameSite: 'Lax', path: '/' }]);
+
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await heading(page, SIGN_IN);
+    expect(await page.context().cookies()).toEqual([]);
+    await page.goBack();
+    await heading(page, SIGN_IN);
+  });
+
+  test('an incident can be resolved, noted and reopened', async () => {
+    const address = await failAt('/tour/fail/render');
+    const { page, complaints } = await open(`/desk/${address.slice(0, 8)}`, { javaScriptEnabled });
+    if (javaScriptEnabled) await exchanged(page);
+    await page.getByRole('button', { name: 'Resolve' }).click();
+    await page.getByText('Resolved.', { exact: true }).waitFor();
+    await page.getByRole('textbox', { name: 'Note' }).fill(`Written ${javaScriptEnabled}.`);
+    await page.getByRole('button', { name: 'Add note' }).click();
+    await page.getByText(`Written ${javaScriptEnabled}.`).waitFor();
+    await page.getByRole('button', { name: 'Reopen' }).click();
+    await page.getByText('Reopened.', { exact: true }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test('a test notification shows its result', async () => {
+    const { page, complaints } = await open('/desk/notifications', { javaScriptEnabled });
+    mails.answer = '550 no such user';
+    if (javaScriptEnabled) await hydrated(page);
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    const said = page.getByRole('status');
+    await said.getByText(/^Sent: Webhook 127\.0\.0\.1:\d+\. It answered 200\.$/).waitFor();
+    await said.getByText('The mail server refused it (550). Check MAIL_FROM and MAIL_TO.').waitFor();
+    await page.getByRole('listitem').filter({ hasText: 'Test' }).filter({ hasText: 'Failed' }).first().waitFor();
+    expect(JSON.parse(webhook.posted.at(-1)?.body ?? '')).toMatchObject({ event: 'test' });
+    expect(complaints).toEqual([]);
+    for (const secret of ['a-secret-of-the-webhook', webhook.url]) expect(site.server.log()).not.toContain(secret);
+  });
+});
+
+test('an address in the search box leads to the source line, which can be copied with the stack and the test', async () => {
+  const address = await failAt('/tour/fail/loader');
+  const { page, complaints } = await open('/desk', { permissions: ['clipboard-read', 'clipboard-write'] });
+  const search = page.getByRole('searchbox', { name: 'Search incidents' });
+  await search.fill(address);
+  await search.press('Enter');
+  await heading(page, FAILED);
+  await page.getByText("throw new Error('The tour threw this in a loader.');").waitFor();
+  const path = `/desk/${address.replace('-', '/')}`;
+  expect(page.url()).toBe(site.url + path);
+  const read = () => page.evaluate(() => navigator.clipboard.readText());
+  await page.getByRole('button', { name: 'Copy as text' }).click();
+  await expect.poll(read).toContain(`${FAILED}\n    at failLoader.loader (src/server/product/pages/`);
+  await page.getByRole('button', { name: 'Copy as test' }).click();
+  await expect.poll(read).toContain(`it('GET /tour/fail/loader does not fail with ${address.slice(0, 8)}'`);
+  const copied = await read();
+  await page.getByRole('link', { name: 'Incidents', exact: true }).click();
+  await page.getByRole('link', { name: FAILED }).click();
+  await heading(page, FAILED);
+  expect(complaints).toEqual([]);
+  const plain = await open(path, { javaScriptEnabled: false });
+  await plain.page.getByText(`tests/product/failures/${address.slice(0, 8)}.test.ts`).click();
+  expect(await plain.page.locator('pre', { hasText: 'openApp' }).innerText()).toBe(copied);
+});
+
+test('the list can be used by keyboard', async () => {
+  for (const path of ['/tour/fail/loader', '/api/tour/fail']) await failAt(path);
+  const { page, complaints } = await open('/desk');
+  await exchanged(page);
+  const focused = () => page.evaluate(() => document.activeElement?.textContent);
+  const [first = '', second = ''] = await page.locator('[data-open]').allTextContents();
+  for (const [key, title] of [
+    ['j', first],
+    ['j', second],
+    ['k', first],
+  ] as const) {
+    await page.keyboard.press(key);
+    expect(await focused()).toBe(title);
+  }
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('/');
+  await page.keyboard.type('j');
+  expect(await page.getByRole('searchbox').inputValue()).toBe('j');
+  await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await heading(page, first);
+  await page.goto('/desk?search=API%20handler');
+  await exchanged(page);
+  await page.keyboard.press('j');
+  await page.keyboard.press('e');
+  await page.getByText('1 incident resolved.').waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test('relative times are updated while a page is open', async () => {
+  await failAt('/tour/fail/loader');
+  const { page } = await open('/desk?search=loader', { before: (opened) => opened.clock.install() });
+  await hydrated(page);
+  await page.clock.fastForward('03:00:00');
+  await expect.poll(() => page.locator('[data-row] time').first().textContent()).toBe('3 h ago');
+});
+
+describe('axe finds no violation, and nothing overflows, wide and light or narrow and dark', () => {
+  test('on the pages of the desk', async () => {
+    const address = await failAt('/tour/fail/loader');
+    const { page } = await open('/desk?state=resolved');
+    for (const path of ['/desk', `/desk/${address.replace('-', '/')}`, '/desk/notifications', '/desk/no/such/page']) {
+      await page.goto(path);
+      await hydrated(page);
+      await expectAccessible(page);
+    }
+  });
+
+  test('on the sign-in page, before and after a wrong token', async () => {
+    const { page } = await site.open('/desk', { isAlone: true });
+    await hydrated(page);
+    await expectAccessible(page);
+    await signIn(page, site.server, 'not-the-token-of-this-desk');
+    await page.getByRole('alert').waitFor();
+    await expectAccessible(page);
+  });
+});

@@ -1,0 +1,115 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type E2eServer, startServer } from '../../support/e2e-server.ts';
+
+const MAIN = fileURLToPath(new URL('../../../dist/server/main.js', import.meta.url));
+const OPERATOR_TOKEN = 'a-token-of-an-operator';
+
+async function check(env: Record<string, string>, ...args: string[]): Promise<{ code: number | null; out: string }> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'spillway-check-'));
+  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+  const child = spawn(process.execPath, [MAIN, '--check', ...args], {
+    env: { PATH: process.env.PATH, HOST: '127.0.0.1', DATA_DIR: dataDir, OPERATOR_TOKEN, ...env },
+  });
+  let out = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (out += chunk));
+  return { code: await new Promise((resolve) => child.once('exit', resolve)), out };
+}
+
+interface Faults {
+  readonly change?: (headers: IncomingHttpHeaders) => IncomingHttpHeaders;
+  readonly maxBytes?: number;
+  readonly collects?: boolean;
+  /** Answers everything with 200, as a desk without protection would. */
+  readonly opens?: boolean;
+}
+
+/** A proxy in front of the server. */
+async function startProxy(target: string, { change = (headers) => headers, ...faults }: Faults): Promise<string> {
+  const proxy = createServer((req, res) => {
+    if (Number(req.headers['content-length'] ?? 0) > (faults.maxBytes ?? 1e9)) return res.writeHead(413).end();
+    if (faults.opens && req.url?.includes('desk')) return res.end('open');
+    const headers = change({ ...req.headers, 'x-forwarded-for': `${req.headers['x-forwarded-for']}, 127.0.0.1` });
+    const onward = request(new URL(req.url ?? '/', target), { method: req.method, headers }, (answer) => {
+      const chunks: Buffer[] = [];
+      res.writeHead(answer.statusCode ?? 0, answer.headers);
+      answer.on('data', (chunk: Buffer) => (faults.collects ? chunks.push(chunk) : res.write(chunk)));
+      answer.on('end', () => res.end(Buffer.concat(chunks)));
+    });
+    return req.pipe(onward);
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void proxy.close());
+  await new Promise((resolve) => proxy.once('listening', resolve));
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+}
+
+describe('npm start -- --check', () => {
+  it('exits with 0 and creates nothing if the server can start', async () => {
+    const { code, out } = await check({});
+    expect(out).toMatch(/^ok: \d+ MB are free in .+\nok: Build \w+\.\n$/);
+    expect(code).toBe(0);
+  });
+
+  it.each<[Record<string, string>, RegExp, string?]>([
+    [{ PORT: 'canary' }, /^error: The setting PORT /m],
+    [{ TOUR_FAILURES: 'canary' }, /^error: The setting TOUR_FAILURES /m],
+    [{ AUTH_PROXY_HEADER: 'X-User', TRUST_PROXY: '1' }, /^error: .*AUTH_PROXY_SECRET/m],
+    [{ MAIL_TO: 'ada@example.com' }, /^error: SMTP_URL and MAIL_FROM/m],
+    [{ DATA_DIR: '/dev/null' }, /^error: The folder \/dev\/null \(DATA_DIR\) cannot be written to/m],
+    [{}, /^error: http:\/\/127\.0\.0\.1:1 cannot be reached/m, 'http://127.0.0.1:1'],
+    [{}, /^example is not the URL of a site/m, 'example'],
+  ])('exits with 1 for %j', async (env, found, url) => {
+    const { code, out } = await check(env, ...(url ? [url] : []));
+    expect(out).toMatch(found);
+    expect(code).toBe(1);
+  });
+});
+
+describe('npm start -- --check <url>', () => {
+  const header = { AUTH_PROXY_HEADER: 'X-User', AUTH_PROXY_SECRET: 'a-secret-of-the-proxy' };
+  let server: E2eServer;
+  beforeAll(async () => {
+    server = await startServer({ OPERATOR_TOKEN, TRUST_PROXY: '127.0.0.1', ...header });
+    return () => server.stop();
+  });
+
+  const aside = (url: string) => check({ ...header, TRUST_PROXY: '127.0.0.1' }, url);
+
+  it('finds nothing wrong behind a sound proxy', async () => {
+    const change = (headers: IncomingHttpHeaders) => ({ ...headers, 'x-forwarded-for': '198.51.100.4' });
+    const { code, out } = await aside(await startProxy(server.url, { change }));
+    for (const line of [
+      'ok: /desk is closed to strangers (401)',
+      'ok: /desk is closed to a forged x-user (401)',
+      'ok: /api/desk/incidents is closed to strangers (401)',
+      'ok: The server sees this machine as 198.51.100.4.',
+      'ok: A body of 1048576 bytes arrives.',
+      'ok: Answers are streamed.',
+    ]) {
+      expect(out).toContain(line);
+    }
+    expect(code).toBe(0);
+  });
+
+  it.each<[string, Faults, RegExp]>([
+    ['passes on a forged address', {}, /^error: The server believes an address that the visitor sent/m],
+    [
+      'names another scheme',
+      { change: (headers) => ({ ...headers, 'x-forwarded-proto': 'https' }) },
+      /^error: The server sees https instead of http/m,
+    ],
+    ['limits bodies', { maxBytes: 1000 }, /^error: A body of 1048576 bytes is refused with 413/m],
+    ['collects answers', { collects: true }, /^error: The proxy collects answers/m],
+    ['opens the desk', { opens: true }, /^error: \/desk answers 200 to strangers/m],
+  ])('names a proxy that %s', async (_what, faults, found) => {
+    const { code, out } = await aside(await startProxy(server.url, faults));
+    expect(out).toMatch(found);
+    expect(code).toBe(1);
+  });
+});

@@ -1,0 +1,37 @@
+import { writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { toAddress } from '../../../src/server/errors/failure.ts';
+import { createFailure, openTestDesk } from '../../support/desk.ts';
+
+/**
+ * A server that fails continuously, for tests that kill it. It writes only the address of each failure to standard
+ * output, after the failure is journaled.
+ *
+ * DATA_DIR, DESK_DATABASE_URL; RATE: failures per second; DIGESTS: how many different ones; FOR: milliseconds.
+ */
+const { DATA_DIR = '', DESK_DATABASE_URL, RATE = '2000', DIGESTS = '1', FOR = '60000' } = process.env;
+const desk = await openTestDesk({
+  dataDir: DATA_DIR,
+  databaseUrl: DESK_DATABASE_URL,
+  inFlight: () => [{ requestId: 'request-1', method: 'GET', route: '/orders/:id', ms: 17 }],
+});
+
+/** Limits how many failures are journaled but not yet printed, even after a delay. Tests use it to detect losses. */
+const MAX_UNSHOWN = 50;
+
+const started = performance.now();
+let made = 0;
+while (performance.now() - started < Number(FOR)) {
+  const wanted = ((performance.now() - started) / 1000) * Number(RATE);
+  let addresses = '';
+  const shownAt = made;
+  while (made < wanted && made - shownAt < MAX_UNSHOWN) {
+    const failure = createFailure({ digest: `0000000${made % Number(DIGESTS)}` });
+    if (!desk.journal(failure)) process.exit(2);
+    addresses += `${toAddress(failure)}\n`;
+    made += 1;
+  }
+  if (addresses) writeSync(1, addresses);
+  await sleep(5);
+}
+await desk.close();

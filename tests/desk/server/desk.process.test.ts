@@ -1,0 +1,120 @@
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { inspect } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { DeskInUseError } from '../../../src/desk/server/desk.ts';
+import { StoreAwayError } from '../../../src/desk/server/store/sql.ts';
+import { toAddress } from '../../../src/server/errors/failure.ts';
+import { createFailure, openTestDesk } from '../../support/desk.ts';
+import { createFolder } from '../../support/folder.ts';
+import { useDesk } from '../../support/use-desk.ts';
+
+describe('the desk', () => {
+  it('changes an incident journaled a moment ago, and stores the build before its first failure', async () => {
+    const { desk } = await useDesk();
+    const failure = createFailure({ at: Date.now() - 1000 });
+    desk.journal(failure);
+    const change = () =>
+      desk.calls.changeState(`${failure.digest}@production`, { state: 'ignored' }, { author: 'ada', expected: 0 });
+    expect(await change()).toMatchObject({ outcome: 'changed', before: { state: 'open' }, after: { stateBy: 'ada' } });
+    expect(await change()).toMatchObject({ outcome: 'conflict' });
+    expect(await desk.calls.listBuilds()).toMatchObject([{ id: 'build-1', release: 'v1' }]);
+    await expect(desk.calls.listIncidents({ limit: 5, cursor: 'none' })).rejects.toThrow(/The cursor is not valid/);
+  });
+
+  it('refuses a second server on the same folder, with a clear message', async () => {
+    const { dataDir } = await useDesk();
+    const second = openTestDesk({ dataDir });
+    await expect(second).rejects.toThrow(DeskInUseError);
+    await expect(second).rejects.toThrow(/set a different DATA_DIR/);
+  });
+
+  it('deletes from the disk what is stored, because it contains visitors’ data', async () => {
+    const { desk, dataDir } = await useDesk();
+    const listFiles = () =>
+      readdirSync(join(dataDir, 'journal'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+        /ndjson$/.test(name),
+      );
+    const failures = [createFailure(), createFailure()];
+    for (const failure of failures) {
+      desk.journal(failure);
+      expect(listFiles()).toHaveLength(1);
+      expect(await desk.calls.find(toAddress(failure))).toMatchObject({ state: 'stored' });
+      await expect.poll(listFiles, { timeout: 10_000 }).toEqual([]);
+    }
+    expect(await desk.calls.find(failures[0]?.digest ?? '')).toMatchObject({ incident: { counts: { server: 2 } } });
+  });
+
+  it('keeps working if its database is deleted while it is open', async () => {
+    const { desk, dataDir, lines } = await useDesk();
+    const before = createFailure();
+    desk.journal(before);
+    await desk.calls.settle();
+    for (const name of readdirSync(dataDir)) if (name.startsWith('desk.sqlite')) rmSync(join(dataDir, name));
+    const failure = createFailure();
+    expect(desk.journal(failure)).toBe(true);
+    await expect
+      .poll(() => desk.calls.find(toAddress(failure)).catch(() => undefined), { timeout: 10_000 })
+      .toBeDefined();
+    // The new database also contains the failures that were still in the journal.
+    expect(await desk.calls.find(toAddress(before))).toMatchObject({ state: 'stored' });
+    expect(lines.map(({ message }) => message).join('\n')).toContain('is back');
+  }, 60_000);
+
+  it('keeps failures while another program locks its database, and stores them afterwards', async () => {
+    const { desk, dataDir } = await useDesk();
+    await desk.calls.readChanges();
+    const other = new DatabaseSync(join(dataDir, 'desk.sqlite'), { timeout: 10_000 });
+    other.exec('BEGIN IMMEDIATE');
+    const failure = createFailure();
+    expect(desk.journal(failure)).toBe(true);
+    // The failure can still arrive. Other questions are answered.
+    await expect(desk.calls.find(toAddress(failure))).rejects.toMatchObject({ reason: 'arriving' });
+    expect(await desk.calls.listIncidents({ limit: 5 })).toMatchObject({ incidents: [] });
+    expect(desk.condition.store).toBe('reachable');
+    expect(desk.waitingBytes).toBeGreaterThan(0);
+    other.exec('COMMIT');
+    other.close();
+    await expect
+      .poll(() => desk.calls.find(toAddress(failure)).catch(() => undefined), { timeout: 20_000 })
+      .toMatchObject({ state: 'stored', incident: { counts: { server: 1 } } });
+  }, 60_000);
+
+  it('answers before it has stored everything, says that more is arriving, and finds it later', async () => {
+    const { desk } = await useDesk();
+    await desk.calls.readChanges();
+    const toDigest = (index: number) => String(index % 2000).padStart(8, '0');
+    const failures = Array.from({ length: 20_000 }, (_none, index) => createFailure({ digest: toDigest(index) }));
+    for (const failure of failures) expect(desk.journal(failure)).toBe(true);
+
+    const [first, middle] = [0, 300].map((at) => desk.calls.find(toAddress(failures[at] ?? createFailure())));
+    await desk.calls.listIncidents({ limit: 50 });
+    expect(await desk.calls.settle()).toBe(false);
+    expect(await first).toMatchObject({ state: 'stored' });
+    expect(desk.waitingBytes).toBeGreaterThan(0);
+    expect(await middle).toMatchObject({ state: 'stored' });
+    await desk.calls.flush();
+    expect(desk.waitingBytes).toBe(0);
+    expect(await desk.calls.settle()).toBe(true);
+    const { incidents } = await desk.calls.listIncidents({ limit: 2000 });
+    expect(incidents.reduce((sum, { counts }) => sum + counts.server, 0)).toBe(failures.length);
+  });
+
+  it('reports that its worker crashed and that the store is unavailable', async () => {
+    const workerFile = join(createFolder(onTestFinished), 'crash.mjs');
+    writeFileSync(workerFile, "throw new Error('broken');");
+    const { desk } = await useDesk({ workerFile });
+    const crashed = { store: 'away', journal: 'written', worker: 'restarting' };
+    await expect.poll(() => desk.condition, { timeout: 20_000 }).toEqual(crashed);
+    expect(desk.journal(createFailure())).toBe(true);
+    await expect(desk.calls.readChanges()).rejects.toThrow(StoreAwayError);
+  });
+
+  it('reports PostgreSQL errors without secrets', async () => {
+    const { desk, lines } = await useDesk({ databaseUrl: 'postgres://desk:hunter2@127.0.0.1:9/none' });
+    await expect(desk.calls.find('7K3QM2XA')).rejects.toThrow(StoreAwayError);
+    expect(lines).toMatchObject([{ level: 'error' }]);
+    expect(inspect(lines, { depth: 10, showHidden: true })).not.toContain('hunter2');
+  });
+});

@@ -1,0 +1,68 @@
+import { expect, it } from 'vitest';
+import { openSqlite } from '../../../src/desk/server/store/sqlite.ts';
+import { openStore } from '../../../src/desk/server/store/store.ts';
+import { startDeskApi } from '../../support/desk-api.ts';
+import { fullOf, ingest } from '../../support/stores.ts';
+import { createTestLog } from '../../support/test-log.ts';
+
+const BOTH = '7K3QM2XA';
+const ONLY_STAGING = '2M3KQ7XA';
+const OF_STAGING = '9F4W0R6B';
+
+/** A desk for the environment `test`, on a store that it shares with `staging`. */
+async function start() {
+  const driver = openSqlite(':memory:', { log: createTestLog().log });
+  const api = await startDeskApi({ driver });
+  const { site } = api;
+  const staging = await openStore(driver, { environment: 'staging' });
+  await staging.useBuild({ id: 'build-1', release: 'v1' });
+  await ingest(staging, fullOf({ occurrence: OF_STAGING, title: 'seen in staging' }), fullOf({ digest: ONLY_STAGING }));
+  await ingest(site.store, fullOf({ title: 'seen in test' }));
+  const cookie = await site.enter();
+  const readState = async (environment: string) =>
+    (await site.store.find({ digest: BOTH }, environment))?.incident.state;
+  return {
+    ...api,
+    show: (path: string) => site.get(path, cookie),
+    act: (path: string, _action: string) => site.post(path, { _action, digest: BOTH }, cookie),
+    readStates: () => Promise.all(['test', 'staging'].map(readState)),
+  };
+}
+
+it('the pages list one environment at a time, and link to the others', async () => {
+  const { show } = await start();
+  const own = (await show('/desk')).text;
+  expect(own).toContain('seen in test');
+  expect(own).not.toMatch(new RegExp(`seen in staging|${ONLY_STAGING}`));
+  expect(own).toContain('href="/desk?environment=staging"');
+  const other = (await show('/desk?environment=staging')).text;
+  for (const digest of [BOTH, ONLY_STAGING]) expect(other).toContain(`href="/desk/${digest}?environment=staging"`);
+  expect(other).not.toContain('seen in test');
+});
+
+it('an address leads to the environment that has it', async () => {
+  const { show } = await start();
+  const there = `/desk/${BOTH}/${OF_STAGING}?environment=staging`;
+  for (const [path, to] of [
+    [`/desk/${BOTH}-${OF_STAGING}`, there],
+    [`/desk?search=${BOTH}-${OF_STAGING}`, there],
+    [`/desk/${ONLY_STAGING}`, `/desk/${ONLY_STAGING}?environment=staging`],
+  ] as const) {
+    expect((await show(path)).headers.location).toBe(to);
+  }
+  const { status, text } = await show(`/desk/${BOTH}`);
+  expect([status, text.includes('seen in test')]).toEqual([200, true]);
+  expect(text).toContain(`href="/desk/${BOTH}?environment=staging"`); // "Also seen in"
+  expect((await show(`/desk/${ONLY_STAGING}?environment=test`)).status).toBe(404);
+});
+
+it('a page changes only the environment that it shows', async () => {
+  const { act, show, readStates } = await start();
+  await act(`/desk/${BOTH}?environment=staging`, 'incident.resolve');
+  expect(await readStates()).toEqual(['open', 'resolved']);
+  await act('/desk?environment=staging', 'incidents.ignore');
+  expect(await readStates()).toEqual(['open', 'ignored']);
+  const gone = await act(`/desk/${BOTH}?environment=staging`, 'incident.remove');
+  expect(gone.headers.location).toBe('/desk?environment=staging');
+  expect((await show(`/desk/${BOTH}`)).status).toBe(200);
+});

@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Desk } from '../../../src/desk/server/desk.ts';
+import { openTestDesk } from '../../support/desk.ts';
+import { createFolder } from '../../support/folder.ts';
+import { useDesk } from '../../support/use-desk.ts';
+import { usePostgres } from '../../support/use-postgres.ts';
+
+const postgres = usePostgres();
+
+/** Other tests use the machine at the same time. */
+const PATIENCE = { timeout: 20_000 };
+
+const childFile = fileURLToPath(new URL('./desk-child.ts', import.meta.url));
+
+/** The number of addresses. Enough for several batches. */
+const SHOWN = 800;
+
+/** Starts a server that fails, and kills it after it has shown this many addresses. */
+async function killAfter(count: number, env: Record<string, string>): Promise<string[]> {
+  const child = spawn(process.execPath, [childFile], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let text = '';
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      if (text.length >= count * ADDRESS_LENGTH) resolve();
+    });
+    child.on('exit', (code) => reject(new Error(`It ended with ${code} by itself.`)));
+  });
+  child.removeAllListeners('exit').kill('SIGKILL');
+  await once(child, 'close');
+  // The kill can cut off the last line.
+  return text.split('\n').filter((line) => line.length === ADDRESS_LENGTH - 1);
+}
+
+const ADDRESS_LENGTH = '7K3QM2XA-9F4W0R6B\n'.length;
+
+/** Checks that every address leads to its incident, and that each was counted once. */
+async function expectAll(desk: Desk, addresses: readonly string[], dead: number): Promise<void> {
+  const digests = Map.groupBy(addresses, (address) => address.slice(0, 8));
+  for (const [digest, shown] of digests) {
+    await expect
+      .poll(async () => (await desk.calls.find(digest))?.incident.counts.server ?? 0, PATIENCE)
+      .toBeGreaterThanOrEqual(shown.length);
+  }
+  // Each process can have stored up to 50 more than it showed before it was killed.
+  const total = (await desk.calls.listIncidents({ limit: 100 })).incidents.filter(({ kind }) => kind === 'exception');
+  const counted = total.reduce((sum, { counts }) => sum + counts.server, 0);
+  expect(counted - addresses.length).toBeLessThanOrEqual(50 * dead);
+  for (const address of [...addresses.slice(0, 30), ...addresses.slice(-30)]) {
+    expect((await desk.calls.find(address))?.state).toMatch(/^(?:stored|sampled)$/);
+  }
+  await expect
+    .poll(async () => {
+      const { incidents } = await desk.calls.listIncidents({ limit: 100 });
+      return incidents.find(({ kind }) => kind === 'unclean-death')?.counts.server;
+    }, PATIENCE)
+    .toBe(dead);
+}
+
+describe('a process killed during a burst of failures', () => {
+  it('loses no address that it showed, on SQLite', async () => {
+    const dataDir = createFolder(onTestFinished);
+    const first = await killAfter(SHOWN, { DATA_DIR: dataDir });
+    const second = await killAfter(SHOWN / 2, { DATA_DIR: dataDir, DIGESTS: '3' });
+    const { desk } = await useDesk({ dataDir });
+    await expectAll(desk, [...first, ...second], 2);
+
+    // A journal is deleted once all its records are in the store, and this process has not journaled anything. The kill
+    // can leave the lock of a deleted journal behind.
+    const listJournals = () => readdirSync(join(dataDir, 'journal')).filter((name) => !name.includes('.'));
+    await expect.poll(listJournals, PATIENCE).toEqual([]);
+  }, 60_000);
+
+  it('loses none if PostgreSQL was unavailable, and another replica reports it', async () => {
+    const databaseUrl = await postgres.createDatabase();
+    const dataDir = createFolder(onTestFinished);
+    const opened = await openTestDesk({ dataDir, databaseUrl });
+    await opened.calls.readChanges();
+    await opened.close();
+    await postgres.stop();
+    const shown = await killAfter(SHOWN, { DATA_DIR: dataDir, DESK_DATABASE_URL: databaseUrl });
+    const { desk } = await useDesk({ dataDir, databaseUrl });
+    await expect(desk.calls.find(shown[0] ?? '')).rejects.toThrow(/PostgreSQL|cannot be used/);
+    await postgres.start();
+    await expect.poll(() => desk.condition.store, PATIENCE).toBe('reachable');
+    await expectAll(desk, shown, 1);
+  }, 60_000);
+});

@@ -1,0 +1,240 @@
+import { describe, expect, it } from 'vitest';
+import type { StoredFailure } from '../../../../src/desk/server/store/records.ts';
+import { Hour, MiB, Minute } from '../../../../src/shared/units.ts';
+import { createFailure } from '../../../support/desk.ts';
+import { fullOfStranger, fullWithSource } from '../../../support/desk-api.ts';
+import { type DeskSiteOptions, startDeskSite, toWords } from '../../../support/desk-site.ts';
+import { VERA } from '../../../support/people.ts';
+import { fullOf, ingest, summaryOf } from '../../../support/stores.ts';
+
+const DIGEST = '7K3QM2XA';
+const KEY = `${DIGEST}@test`;
+const NOW = Date.now();
+
+async function start(entries: Parameters<typeof ingest>[1][] = [fullWithSource()], options: DeskSiteOptions = {}) {
+  const site = await startDeskSite(options);
+  await ingest(site.store, ...entries);
+  const cookie = await site.enter();
+  return {
+    ...site,
+    show: (path = `/desk/${DIGEST}`) => site.get(path, cookie),
+    words: async (path = `/desk/${DIGEST}`) => toWords((await site.get(path, cookie)).text),
+    act: (name: string, fields: Record<string, string> = {}, path = `/desk/${DIGEST}`) =>
+      site.post(path, { _action: `incident.${name}`, ...fields }, cookie),
+    read: () => site.store.find({ digest: DIGEST }).then((found) => found?.incident),
+  };
+}
+
+/** Shows a failure with these properties. */
+const showOf = async (failure: Partial<StoredFailure>, options?: DeskSiteOptions) =>
+  (await start([{ entry: 'full', failure: { ...createFailure(), ...failure } }], options)).show();
+
+describe('an incident', () => {
+  it('shows what failed and where, its request, and what led to it', async () => {
+    const links = {
+      source: 'https://code.example/{release}/{file}#L{line}',
+      issue: 'https://bugs.example/?t={title}',
+      trace: 'https://traces.example/{traceId}',
+    };
+    const { show } = await start([fullWithSource({ traceId: 'abc' })], { links });
+    const { text } = await show();
+    const parts = [
+      `${DIGEST} Warning Open TypeError: boom in loadCart , src/server/product/pages/cart.ts:2 , on /orders/:id`,
+      'Happened 1 × server',
+      'Stack Copy as text TypeError: boom',
+      'loadCart src/server/product/pages/cart.ts:2:21',
+      '2 This line: return cart.order.total; // here',
+      'Came from /orders Client curl/8.4.0, a robot',
+      'fetch GET /carts/7 status 200',
+      '0 failure TypeError: boom',
+      'Failed while a loader ran',
+      'plan business',
+      'No activity yet.',
+      `Copy as test tests/product/failures/${DIGEST}.test.ts`,
+    ];
+    const words = toWords(text);
+    for (const part of parts) expect(words).toContain(part);
+    for (const link of [
+      'https://code.example/v1/src/server/product/pages/cart.ts#L2',
+      'https://bugs.example/?t=TypeError%3A%20boom',
+      'https://traces.example/abc',
+    ]) {
+      expect(text).toContain(`href="${link}"`);
+    }
+  });
+
+  it('expands frames of the app, folds the others, and follows causes', async () => {
+    const frame = { line: 9, column: 9, function: 'run', own: false };
+    const context = { start: 1, lines: ['    if (x) {', '      throw y;', '    }'] };
+    const frames = [
+      { ...frame, file: 'node_modules/pg-pool/index.js' },
+      { ...frame, file: 'src/server/product/a.ts', line: 2, function: 'pay', own: true, context },
+      { ...frame, file: 'node:fs' },
+      { ...frame, file: 'src/server/pages/load-page.ts', own: true, context, async: true },
+    ] as const;
+    const error = { class: 'Error', message: 'No cart', frames };
+    const cause = { class: 'AggregateError', message: '', code: '42P01', members: ['RangeError'], frames: [] };
+    const { text } = await showOf({ errors: [error, cause], resolved: [frames] });
+    const details = [...text.matchAll(/<details(?: (open)="")?><summary>(.*?)<\/summary>/g)];
+    const folds = details.map(([, open = 'closed', summary = '']) => `${open} ${toWords(summary).trim()}`);
+    for (const fold of [
+      'closed 1 frame of pg-pool',
+      'open pay src/server/product/a.ts:2:9',
+      'closed 2 frames of Node, Spillway',
+    ]) {
+      expect(folds).toContain(fold);
+    }
+    expect(toWords(text)).toContain('caused by AggregateError 42P01 Of these: RangeError.');
+    expect(text).toContain('at async run (src/server/pages/load-page.ts:9:9)');
+    expect(text).toMatch(/keyword[^>]*>throw<\/span> y;/); // coloured, and without the common indent
+  });
+
+  const inFlight = [{ requestId: 'b', method: 'GET', route: '/b', ms: 14_200 }, 'no request'];
+
+  it.each<[Partial<StoredFailure>, readonly string[]]>([
+    [
+      {
+        kind: 'unclean-death',
+        errors: [],
+        extra: { startedAt: NOW - 3 * Hour, lastHeardAt: NOW, memory: 1946 * MiB, blockedFor: 4300, inFlight },
+      },
+      ['Uptime 3 h', 'Memory 1,946 MiB', 'Blocked for 4.3 s', '14.2 s GET /b b'],
+    ],
+    [{ kind: 'blocked-loop', extra: { ms: 3200, since: '2026-11-21T20:31:07Z' } }, ['3.2 s from 2026-11-21 20:31:07']],
+    [
+      { kind: 'hydration', extra: { contexts: { react: { said: '<a>\n+ 20:31\n- 20:30' }, browser: 'x' } } },
+      ['<a> + 20:31 - 20:30 Lines with +', 'contexts {"browser":"x"}'],
+    ],
+    [
+      { kind: 'csp', title: 'csp img-src evil.example', extra: { directive: 'img-src', blocked: 'e.example', x: 'y' } },
+      ['Policy violation: img-src evil.example', 'add it to contentSources', 'blocked e.example', 'Extra data x y'],
+    ],
+  ])('shows what only its kind has: %#', async (failure, parts) => {
+    const words = toWords((await showOf({ at: NOW, ...failure })).text);
+    for (const part of parts) expect(words).toContain(part);
+  });
+
+  it('shows how often it happened, and its releases', async () => {
+    const { words } = await start([
+      fullOf({ at: NOW - 5 * Minute, release: 'v1', visitor: 'a' }),
+      summaryOf({ at: NOW - 3 * Minute, release: 'v2', side: 'browser', visitor: 'b' }),
+    ]);
+    const page = await words();
+    for (const part of ['2 × server browser', 'Visitors 2', 'Last seen 3 min ago', 'Releases v1 to v2']) {
+      expect(page).toContain(part);
+    }
+  });
+
+  it('shows everything that a stranger wrote as text', async () => {
+    const evil = '"><img src=x onerror=alert(1)><script>alert(2)</script>';
+    const { show, store } = await start([fullOfStranger(evil)]);
+    await store.addNote(KEY, evil, evil);
+    for (const path of [`/desk/${DIGEST}`, '/desk?state=all', `/desk?release=${encodeURIComponent(evil)}`]) {
+      expect((await show(path)).text).not.toMatch(/<img|<script>alert/);
+    }
+    const page = (await show()).text;
+    expect(page.match(/&lt;img src=x onerror=alert\(1\)&gt;/g)?.length).toBeGreaterThan(30);
+    expect(page).not.toMatch(/href="[^"]*(?:javascript:|img)/);
+  });
+});
+
+describe('an address', () => {
+  it('leads to its page in every spelling, and to 404 if it names nothing', async () => {
+    const { show } = await start();
+    for (const path of [`${DIGEST}-9F4W0R6B`, `${DIGEST.toLowerCase()}/9f4w-0r6b`, `${DIGEST}9F4WOR6B`]) {
+      const { status, headers } = await show(`/desk/${path}`);
+      expect([status, headers.location], path).toEqual([303, `/desk/${DIGEST}/9F4W0R6B`]);
+    }
+    for (const path of ['00000000', 'not-a-digest', `${DIGEST}/x/y`]) {
+      expect((await show(`/desk/${path}`)).status, path).toBe(404);
+    }
+  });
+
+  it('links to the older and the newer occurrence', async () => {
+    const { show } = await start(
+      ['AAAAAAAA', 'BBBBBBBB', 'CCCCCCCC'].map((occurrence, index) => fullOf({ occurrence, at: NOW + index })),
+    );
+    const { text } = await show(`/desk/${DIGEST}/BBBBBBBB`);
+    expect(text).toMatch(/7K3QM2XA\/AAAAAAAA"[^>]*rel="prev"/);
+    expect(text).toMatch(/7K3QM2XA\/CCCCCCCC"[^>]*rel="next"/);
+  });
+
+  it('of an occurrence that is not kept in full shows the nearest one', async () => {
+    const { words } = await start([
+      fullWithSource({ at: NOW - 2 * Hour }),
+      summaryOf({ occurrence: 'BBBBBBBB', at: NOW - Hour, requestId: 'request-9' }),
+    ]);
+    const page = await words(`/desk/${DIGEST}/BBBBBBBB`);
+    expect(page).toContain('BBBBBBBB , 1 h ago , request request-9 was sampled out');
+    expect(await words(`/desk/${DIGEST}/ZZZZZZZZ`)).toContain('ZZZZZZZZ is unknown or was deleted');
+  });
+
+  it('may belong to a failure that is not stored yet', async () => {
+    const { store, words } = await start([fullWithSource()], {
+      calls: {
+        settle: async () => false,
+        async find() {
+          const found = await store.find({ digest: DIGEST });
+          return found && { ...found, state: 'arriving' };
+        },
+      },
+    });
+    const page = await words(`/desk/${DIGEST}/ZZZZZZZZ`);
+    expect(page).toContain('More arriving');
+    expect(page).toContain('ZZZZZZZZ may not be stored yet');
+  });
+});
+
+describe('an operator', () => {
+  it.each([
+    ['resolve', { when: 'next' }, { state: 'resolved', resolvedIn: 'next' }, 'Resolved in the next release.'],
+    ['ignore', { how: '10' }, { state: 'ignored', ignoredGrowth: 10 }, 'Ignored until 10 more within an hour.'],
+    ['ignore', { how: 'nonsense' }, { state: 'ignored' }, 'Ignored forever.'],
+    ['ignore', { how: '1h' }, { state: 'ignored', ignoredUntil: expect.any(Number) }, 'Ignored for an hour.'],
+  ])('can %s with %o, and sees a confirmation', async (name, fields, expected, said) => {
+    const { act, read } = await start();
+    expect(toWords((await act(name, fields)).text)).toContain(said);
+    expect(await read()).toMatchObject({ ...expected, stateBy: 'ada' });
+  });
+
+  it('overwrites a simultaneous change, and sees a message about it', async () => {
+    const { act, store, read } = await start();
+    const version = String((await read())?.version);
+    await store.changeState(KEY, { state: 'resolved', in: 'now' }, { author: 'grace' });
+    const words = toWords((await act('ignore', { version })).text);
+    expect(words).toContain('Before that, it was changed: resolved, last by grace at ');
+    const fresh = String((await read())?.version);
+    expect(toWords((await act('reopen', { version: fresh })).text)).not.toContain('Before that');
+  });
+
+  it('can write and delete a note, and sees an error if it is empty or too long', async () => {
+    const { act, store } = await start();
+    for (const note of ['  ', 'x'.repeat(4097)]) {
+      const { status, text } = await act('addNote', { note });
+      expect([status, text.includes('id="note-error"'), text.includes(note.trim())]).toEqual([422, true, true]);
+    }
+    const said = toWords((await act('addNote', { note: ' The migration did not run. ' })).text);
+    expect(said).toContain('ada wrote just now The migration did not run.');
+    const [note] = await store.listNotes(KEY, 10);
+    await act('removeNote', { id: String(note?.id) });
+    expect(await store.listNotes(KEY, 10)).toEqual([]);
+  });
+
+  it('can delete an occurrence and the incident, whose address then says so', async () => {
+    const { act, show, store } = await start();
+    const one = await act('removeOccurrence', { occurrence: '9F4W0R6B' });
+    expect(one.headers.location).toBe(`/desk/${DIGEST}`);
+    expect((await store.listOccurrences(KEY, { limit: 10 })).occurrences).toEqual([]);
+    expect((await act('remove')).headers.location).toBe('/desk');
+    const gone = await show();
+    expect(gone.status).toBe(410);
+    expect(toWords(gone.text)).toMatch(/This incident was deleted by ada at \d{4}-\d\d-\d\d/);
+  });
+});
+
+it('a viewer sees no forms', async () => {
+  const { get, enter } = await start();
+  const { text } = await get(`/desk/${DIGEST}`, await enter(VERA.token));
+  expect(text).toContain('TypeError: boom');
+  expect(text).not.toMatch(/value="(?:incident|notifications)\.|textarea/);
+});

@@ -1,0 +1,66 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { startRevalidations } from '../../../src/desk/server/share-revalidations.ts';
+import { openSqlite } from '../../../src/desk/server/store/sqlite.ts';
+import { openStore } from '../../../src/desk/server/store/store.ts';
+import { onDrop, revalidate } from '../../../src/server/pages/revalidate.ts';
+import { createTestLog } from '../../support/test-log.ts';
+
+const dropped: string[] = [];
+onDrop((path) => void dropped.push(path));
+
+async function startReplica() {
+  const { log, lines } = createTestLog();
+  const store = await openStore(openSqlite(':memory:', { log }), { environment: 'production' });
+  const state = { isAway: false, isFull: false, looks: 0 };
+  const journaled: string[] = [];
+  const end = startRevalidations({
+    calls: {
+      async listRevalidations(since) {
+        if (state.isAway) throw new Error('away');
+        const found = await store.listRevalidations(since);
+        state.looks += 1;
+        return found;
+      },
+    },
+    store: (path) => !state.isFull && journaled.push(path) > 0,
+    log,
+    interval: 5,
+  });
+  dropped.length = 0;
+  onTestFinished(async () => {
+    end();
+    await store.close();
+  });
+  /** Resolves after a look that began after this call. */
+  async function looked(): Promise<void> {
+    const before = state.looks;
+    await vi.waitFor(() => expect(state.looks).toBeGreaterThan(before + 1));
+  }
+  await looked();
+  return { store, lines, looked, journaled, state, end };
+}
+
+it('drops a page that another replica has revalidated, once, also after an outage', async () => {
+  const { store, state, looked, end } = await startReplica();
+  await store.ingest({ entries: [], revalidations: ['/articles/7'] });
+  await vi.waitFor(() => expect(dropped).toEqual(['/articles/7']));
+  state.isAway = true;
+  await store.ingest({ entries: [], revalidations: ['/later'] });
+  state.isAway = false;
+  await vi.waitFor(() => expect(dropped).toEqual(['/articles/7', '/later']));
+  await looked();
+  end();
+  await store.ingest({ entries: [], revalidations: ['/after-the-end'] });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(dropped).toEqual(['/articles/7', '/later']);
+});
+
+it('tells other replicas, in the spelling of requests, and logs if it cannot', async () => {
+  const { state, journaled, lines } = await startReplica();
+  revalidate('/größe?page=2');
+  expect([dropped, journaled, lines]).toEqual([['/gr%C3%B6%C3%9Fe'], ['/gr%C3%B6%C3%9Fe'], []]);
+  state.isFull = true;
+  revalidate('/mine');
+  expect(dropped).toContain('/mine');
+  expect(lines).toMatchObject([{ message: expect.stringContaining('Other replicas were not told') }]);
+});

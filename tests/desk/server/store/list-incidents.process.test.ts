@@ -1,0 +1,146 @@
+import { expect, it } from 'vitest';
+import type { IncidentOrder } from '../../../../src/desk/server/store/list-incidents.ts';
+import type { Store } from '../../../../src/desk/server/store/store.ts';
+import { Day, Hour } from '../../../../src/shared/units.ts';
+import { describeStores, fullOf, ingest, summaryOf, thisHour } from '../../../support/stores.ts';
+
+/** Adds incidents. The higher the digest, the later and the more often it happened. */
+async function fill(store: Store, count: number): Promise<string[]> {
+  const digests = Array.from({ length: count }, (_, index) => String(index + 1).padStart(8, '0'));
+  for (const [index, digest] of digests.entries()) {
+    const seen = Array.from({ length: index + 1 }, (_, time) =>
+      summaryOf({ digest, at: thisHour - (count - index) * Hour + time, visitor: `visitor ${time % 3}` }),
+    );
+    await ingest(store, fullOf({ digest, at: thisHour - 100 * Hour + index }), ...seen);
+  }
+  return digests;
+}
+
+async function listAll(store: Store, order: IncidentOrder, limit: number): Promise<string[]> {
+  const found: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.listIncidents({ order, limit, ...(cursor !== undefined && { cursor }) });
+    expect(page.incidents.length).toBeLessThanOrEqual(limit);
+    found.push(...page.incidents.map(({ digest }) => digest));
+    cursor = page.next;
+  } while (cursor !== undefined);
+  return found;
+}
+
+describeStores('the list of incidents', (open) => {
+  const listDigests = async (store: Store, filter: object) =>
+    (await store.listIncidents({ limit: 20, ...filter })).incidents.map(({ digest }) => digest).sort();
+
+  it('returns each incident once, page by page, in every sort order, while new ones arrive', async () => {
+    const { store } = await open();
+    const digests = await fill(store, 7);
+    for (const order of ['lastSeen', 'firstSeen', 'count'] as const) {
+      for (const limit of [2, 7, 50]) expect(await listAll(store, order, limit)).toEqual(digests.toReversed());
+    }
+    // Most of them have the same number of visitors, so the digest decides.
+    const byVisitors = ['00000003', '00000004', '00000005', '00000006', '00000007', '00000002', '00000001'];
+    expect(await listAll(store, 'visitors', 2)).toEqual(byVisitors);
+
+    const { next = '' } = await store.listIncidents({ limit: 2 });
+    await ingest(store, fullOf({ digest: '0000000A' }));
+    const page = await store.listIncidents({ limit: 2, cursor: next });
+    expect(page.incidents.map(({ digest }) => digest)).toEqual(['00000005', '00000004']);
+    for (const cursor of [next, 'count.-1.A', 'count..A', `count.1.${'A'.repeat(500)}`]) {
+      await expect(store.listIncidents({ limit: 2, order: 'count', cursor })).rejects.toThrow(RangeError);
+    }
+  });
+
+  it('counts occurrences by hour and by day', async () => {
+    const { store } = await open();
+    const at = (hoursAgo: number, digest = '00000001') => summaryOf({ digest, at: thisHour - hoursAgo * Hour });
+    await ingest(store, at(0), at(0), at(5), at(23), at(24), at(20 * 24), at(5));
+    const [incident] = (await store.listIncidents({ limit: 5, now: thisHour + 1 })).incidents;
+    const { hours, days } = incident?.chart ?? { hours: undefined, days: undefined };
+    expect(hours?.start).toBe(thisHour - 23 * Hour);
+    expect(hours?.counts).toEqual([1, ...Array(17).fill(0), 2, 0, 0, 0, 0, 2]);
+    expect(days).toMatchObject({ start: Math.floor(thisHour / Day) * Day - 13 * Day, counts: { length: 14 } });
+    expect(days?.counts.reduce((sum, count) => sum + count, 0)).toBe(6);
+  });
+
+  it('is filtered by side, kind, route, release and time', async () => {
+    const { store } = await open();
+    const old = thisHour - 50 * Hour;
+    await ingest(
+      store,
+      fullOf({ digest: '00000001', at: old, route: '/a', release: 'v1' }),
+      fullOf({ digest: '00000002', kind: 'hydration', side: 'browser', route: '/b', release: 'v2' }),
+      fullOf({ digest: '00000003', at: old, side: 'browser', release: 'v3' }),
+    );
+    const cases: [object, string[]][] = [
+      [{ side: 'server' }, ['00000001']],
+      [{ side: 'browser' }, ['00000002', '00000003']],
+      [{ kinds: ['hydration', 'load'] }, ['00000002']],
+      [{ route: '/a' }, ['00000001']],
+      [{ release: 'v2' }, ['00000002']],
+      [{ from: thisHour - Hour }, ['00000002']],
+      [{ to: thisHour - Hour }, ['00000001', '00000003']],
+      [{ from: old, to: old + Hour, side: 'browser' }, ['00000003']],
+    ];
+    for (const [filter, digests] of cases) expect(await listDigests(store, filter)).toEqual(digests);
+  });
+
+  it('is filtered by state, and counts the states', async () => {
+    const { store } = await open();
+    await fill(store, 4);
+    await store.changeState('00000001@production', { state: 'resolved', in: 'now' }, { author: 'ada' });
+    await store.changeState('00000002@production', { state: 'ignored' }, { author: 'ada' });
+    expect(await listDigests(store, { states: ['open'] })).toEqual(['00000003', '00000004']);
+    expect(await listDigests(store, { states: ['resolved', 'ignored'] })).toEqual(['00000001', '00000002']);
+    expect(await store.countStates({})).toEqual({ open: 2, resolved: 1, ignored: 1 });
+    expect(await store.countStates({ route: '/nowhere' })).toEqual({ open: 0, resolved: 0, ignored: 0 });
+  });
+
+  it('is searched by parts of message, digest, file, function, route, URL and user agent', async () => {
+    const { store } = await open();
+    await ingest(
+      store,
+      fullOf({
+        digest: '7K3QM2XA',
+        title: 'TypeError: Cannot read cartItem of undefined',
+        site: { path: 'src/server/product/pages/cartItem.ts', function: 'Cart.total', detail: '' },
+        route: '/cart/:id',
+        level: 'warning',
+        tags: { Plan: 'pro plus', tenant: 'acme' },
+        request: {
+          method: 'GET',
+          url: '/cart/100%25_a?coupon=ÄPFEL',
+          headers: { 'user-agent': 'Mozilla/5.0 (X11) Firefox/152.0' },
+        },
+      }),
+      fullOf({ digest: '00000002', title: 'RangeError: "quoted" \\ back_slash', route: '/other' }),
+    );
+    const expected: Record<string, string[]> = {
+      '7K3QM2XA': [
+        ...['cart', 'cartItem', 'CARTITEM', 'pages', 'src/server/product/pages/cartItem.ts', 'item firefox', '7k3qm'],
+        ...['äpfel', '100%25_a', '100%', 'er car', 'tag:plan=pro', 'tag:tenant=acme level:warning'],
+      ],
+      '00000002': ['"quoted"', '\\', 'back_slash'],
+      '00000002,7K3QM2XA': ['error', 'er', '  '],
+      '': [
+        ...['pages in `src`', 'firefox range', '%_', 'k\\', 'backxslash', 'tag:tenant=other', 'AND OR NOT * ( NEAR'],
+      ],
+    };
+    for (const [digests, searches] of Object.entries(expected)) {
+      for (const search of searches) {
+        expect([search, String(await listDigests(store, { search }))]).toEqual([search, digests]);
+      }
+    }
+  });
+
+  it('finds text of later occurrences, and nothing deleted', async () => {
+    const { store } = await open();
+    const request = (url: string) => ({ method: 'GET', url });
+    await ingest(store, fullOf({ digest: '00000001', request: request('/first') }), fullOf({ digest: '00000002' }));
+    await ingest(store, fullOf({ digest: '00000001', request: request('/second') }));
+    expect(await listDigests(store, { search: '/first' })).toEqual(['00000001']);
+    expect(await listDigests(store, { search: '/second' })).toEqual(['00000001']);
+    await store.deleteIncident('00000001@production', { author: 'ada' });
+    expect(await listDigests(store, { search: '/second' })).toEqual([]);
+  });
+});

@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { openPostgres } from '../../../../src/desk/server/store/postgres.ts';
+import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
+import { openStore } from '../../../../src/desk/server/store/store.ts';
+import { Day } from '../../../../src/shared/units.ts';
+import { fullOf } from '../../../support/stores.ts';
+import { usePostgres } from '../../../support/use-postgres.ts';
+
+const postgres = usePostgres();
+
+async function open(url: string, queryTimeout?: number) {
+  const driver = openPostgres(url, queryTimeout === undefined ? {} : { queryTimeout });
+  const store = await openStore(driver, { environment: 'production' });
+  onTestFinished(() => store.close());
+  return { store, driver };
+}
+
+it('migrates once, and has one salt per day, even if many replicas start simultaneously', async () => {
+  const url = await postgres.createDatabase();
+  const stores = await Promise.all(Array.from({ length: 5 }, () => open(url)));
+  const today = Math.floor(Date.now() / Day);
+  const salts = await Promise.all(
+    stores.map(({ store }) =>
+      store.readSalts([0, today, today + 1].map((day) => ({ day, salt: randomBytes(8).toString('hex') }))),
+    ),
+  );
+  expect(new Set(salts.map((read) => JSON.stringify(read))).size).toBe(1);
+  expect(salts[0]?.map(({ day }) => day).sort()).toEqual([0, today, today + 1]);
+});
+
+it('loses no count if several replicas ingest simultaneously', async () => {
+  const url = await postgres.createDatabase();
+  const stores = await Promise.all(Array.from({ length: 3 }, () => open(url)));
+  const entries = Array.from({ length: 70 }, (_, index) => fullOf({ digest: `0000000${index % 7}` }));
+  await Promise.all(
+    stores.map(async ({ store }) => {
+      for (let batch = 0; batch < 10; batch += 1) await store.ingest({ entries });
+    }),
+  );
+  const { incidents } = await open(url).then(({ store }) => store.listIncidents({ limit: 10 }));
+  expect(incidents.map(({ counts }) => counts.server)).toEqual(Array(7).fill(300));
+});
+
+/** Starts a proxy between the desk and PostgreSQL. */
+async function startBetween(url: string) {
+  const { port } = new URL(url);
+  const state = { isDeaf: false };
+  const server = createServer((socket) => {
+    const upstream = connect(Number(port), '127.0.0.1');
+    socket.on('data', (data) => state.isDeaf || upstream.write(data));
+    upstream.on('data', (data) => socket.write(data));
+    for (const end of [socket, upstream]) {
+      end.on('error', () => undefined);
+      end.on('close', () => [socket, upstream].map((other) => other.destroy()));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const own = (server.address() as AddressInfo).port;
+  return { state, url: url.replace(`:${port}/`, `:${own}/`) };
+}
+
+it('becomes unavailable if the database hangs, and works again when it answers', async () => {
+  const between = await startBetween(await postgres.createDatabase());
+  const { store } = await open(between.url, 300);
+  await store.listBuilds(); // opens the connection
+  between.state.isDeaf = true;
+  await expect(store.listBuilds()).rejects.toThrow(StoreAwayError);
+  between.state.isDeaf = false;
+  expect(await store.listBuilds()).toEqual([]);
+});
+
+it('fails a query that waits for a lock, and keeps its connection', async () => {
+  const url = await postgres.createDatabase();
+  const { store, driver } = await open(url, 1000);
+  const readPid = () => driver.reader.all('SELECT pg_backend_pid()');
+  const pid = await readPid();
+  const other = openPostgres(url);
+  onTestFinished(() => other.close());
+  await other.transaction(async (sql) => {
+    await sql.run('LOCK TABLE desk_builds IN ACCESS EXCLUSIVE MODE');
+    await expect(store.listBuilds()).rejects.toMatchObject({ name: 'QueryFailedError', reason: 'slow' });
+  });
+  expect(await readPid()).toEqual(pid);
+  expect(await store.listBuilds()).toEqual([]);
+});
+
+it('does not let slow reads delay writes and sign-in, and limits the wait of other reads', async () => {
+  const { store, driver } = await open(await postgres.createDatabase(), 5000);
+  const ended: string[] = [];
+  const note = (work: Promise<unknown>, what: string) =>
+    work.then(
+      () => void ended.push(`${what} done`),
+      (error: { reason?: string }) => void ended.push(`${what} ${error.reason}`),
+    );
+  await Promise.all([
+    ...[1, 2].map(() => note(driver.reader.all('SELECT pg_sleep(30)'), 'read')),
+    note(store.listBuilds(), 'another read'),
+    note(store.ingest({ entries: [fullOf()] }), 'write'),
+    note(store.readSession('unknown'), 'sign-in'),
+  ]);
+  expect(ended.slice(0, 2).sort()).toEqual(['sign-in done', 'write done']);
+  expect(ended.slice(2)).toEqual(['another read busy', 'read slow', 'read slow']);
+}, 20_000);
+
+it('waits for a migration, however long it takes', async () => {
+  const url = await postgres.createDatabase();
+  const other = openPostgres(url);
+  onTestFinished(() => other.close());
+  const opened = await other.transaction(async (sql) => {
+    await sql.all('SELECT pg_advisory_xact_lock(1684370283)');
+    const opening = open(url, 100);
+    await sql.all('SELECT pg_sleep(1)');
+    return { opening };
+  });
+  await opened.opening;
+});
+
+const table = 'desk_problems (word TEXT NOT NULL)';
+it.each([
+  ['a value', "INSERT INTO desk_problems VALUES (CAST('x' AS INT))", 'value'],
+  ['a missing privilege', 'SELECT * FROM pg_authid', 'refused'],
+  ['a read-only transaction', 'SET TRANSACTION READ ONLY; INSERT INTO desk_problems VALUES (1)', 'refused'],
+  ['a canceled statement', 'SELECT pg_cancel_backend(pg_backend_pid())', 'slow'],
+])('fails only the query that is about %s', async (_what, statement, reason) => {
+  const url = await postgres.createDatabase();
+  const admin = openPostgres(url);
+  onTestFinished(() => admin.close());
+  const name = `plain${new URL(url).pathname.slice(1)}`;
+  await admin.run(`CREATE ROLE ${name} LOGIN PASSWORD 'plain'`);
+  await admin.run(`CREATE TABLE ${table}`);
+  await admin.run(`GRANT ALL ON desk_problems TO ${name}`);
+  const driver = openPostgres(url.replace('spillway:spillway@', `${name}:plain@`));
+  onTestFinished(() => driver.close());
+  await expect(driver.run(statement)).rejects.toMatchObject({ name: 'QueryFailedError', reason });
+  await driver.check();
+});

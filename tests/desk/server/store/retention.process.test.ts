@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+import type { Store } from '../../../../src/desk/server/store/store.ts';
+import { Day } from '../../../../src/shared/units.ts';
+import { describeStores, fullOf, ingest, retain, summaryOf, thisHour } from '../../../support/stores.ts';
+
+const KEY = '7K3QM2XA@production';
+const noise = () => Array.from({ length: 400 }, () => Math.random().toString(36)).join('');
+const nameOf = (index: number) => String(index).padStart(8, '0');
+const listOccurrences = async (store: Store) => (await store.listOccurrences(KEY, { limit: 1000 })).occurrences;
+
+describeStores('retention', (open) => {
+  it('deletes by age, and keeps the counts', async () => {
+    const { store } = await open();
+    await ingest(store, fullOf({ at: thisHour - 91 * Day, visitor: 'a' }), fullOf({ at: thisHour, visitor: 'b' }));
+    await retain(store);
+    expect(await listOccurrences(store)).toMatchObject([{ at: thisHour }]);
+    expect((await store.find({ digest: '7K3QM2XA' }))?.incident).toMatchObject({ counts: { server: 2 }, visitors: 1 });
+  });
+
+  it('makes room: browser records and made-up incidents before server records, the oldest first', async () => {
+    const { store } = await open();
+    const sent = (count: number, side: 'server' | 'browser') =>
+      Array.from({ length: count }, (_, index) => fullOf({ at: thisHour + index, side, extra: { noise: noise() } }));
+    await ingest(store, ...sent(60, 'browser'), ...sent(90, 'server'));
+    const madeUp = Array.from({ length: 300 }, (_, index) =>
+      fullOf({ digest: nameOf(index), side: 'browser', at: thisHour + index, title: noise() }),
+    );
+    await ingest(store, ...madeUp);
+    await store.addNote(`${nameOf(0)}@production`, 'I am working on this.', 'ada');
+    const { bytes } = await retain(store);
+    expect((await retain(store, { maxBytes: bytes })).deletedForSize).toBe(0);
+
+    await retain(store, { maxBytes: bytes * 0.75 });
+    const full = async (side: string) =>
+      (await listOccurrences(store)).filter((one) => one.isFull && one.side === side);
+    expect(await full('server')).toHaveLength(90);
+    expect((await full('browser')).length).toBeLessThan(60);
+
+    // The sizes of rows are estimates, so one run may delete too little.
+    while ((await retain(store, { maxBytes: 1 })).deletedForSize > 0);
+    expect(await listOccurrences(store)).toEqual([]);
+    expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts).toEqual({ server: 90, browser: 60 });
+    expect(await store.find({ digest: nameOf(0) })).toBeDefined();
+    expect(await store.find({ digest: nameOf(1) })).toBeUndefined();
+  });
+
+  it('keeps the position of a live process, even one that stored nothing for long', async () => {
+    const { store, driver } = await open();
+    const at = { segment: 3, offset: 700 };
+    for (const process of ['alive', 'ended', 'unknown']) {
+      await store.ingest({ entries: [summaryOf()], from: { process, next: at } });
+    }
+    for (const id of ['alive', 'ended']) {
+      const start = { id, build: 'b', release: 'v1', environment: 'production', startedAt: 1 };
+      await store.storeHeartbeat(start, { inFlight: [], memory: 1 }, 0);
+    }
+    await store.storeEnd('ended');
+    await driver.run('UPDATE desk_journals SET at = at - ?', [91 * Day]);
+    await retain(store);
+    const positions = await Promise.all(['alive', 'ended', 'unknown'].map((id) => store.readPosition(id)));
+    expect(positions).toEqual([at, { segment: 0, offset: 0 }, { segment: 0, offset: 0 }]);
+  });
+});

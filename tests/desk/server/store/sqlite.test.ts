@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
+import { openSqlite } from '../../../../src/desk/server/store/sqlite.ts';
+import { openStore } from '../../../../src/desk/server/store/store.ts';
+import { createFolder } from '../../../support/folder.ts';
+import { fullOf, ingest, retain } from '../../../support/stores.ts';
+import { createTestLog } from '../../../support/test-log.ts';
+
+async function open(path = join(createFolder(onTestFinished), 'desk.sqlite')) {
+  const { log, lines } = createTestLog();
+  const driver = openSqlite(path, { log });
+  const store = await openStore(driver, { environment: 'production' });
+  onTestFinished(() => store.close());
+  return { store, driver, path, lines };
+}
+
+describe('the database file', () => {
+  it.each<[what: string, spoil: (path: string) => void]>([
+    ['is not a database', (path) => writeFileSync(path, 'A'.repeat(8192))],
+    ['was partly overwritten', (path) => writeFileSync(path, readFileSync(path).fill(0xff, 4096, 8192))],
+    ['was truncated', (path) => writeFileSync(path, readFileSync(path).subarray(0, 5000))],
+  ])('is set aside and replaced if it %s', async (_name, spoil) => {
+    const { path, store: first } = await open();
+    await ingest(first, ...Array.from({ length: 50 }, () => fullOf()));
+    await first.close();
+    spoil(path);
+
+    const { store, lines } = await open(path);
+    await ingest(store, fullOf());
+    expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(1);
+    expect(readdirSync(join(path, '..')).some((name) => name.startsWith('desk.sqlite.corrupt-'))).toBe(true);
+    expect(lines).toMatchObject([{ level: 'error', message: expect.stringContaining('was corrupt') }]);
+  });
+
+  it('can be read only by its owner, together with the files next to it', async () => {
+    const { store, path } = await open();
+    await store.check();
+    const folder = join(path, '..');
+    const modes = readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777);
+    expect(modes).toEqual([0o600, 0o600, 0o600]);
+  });
+
+  it('shrinks after deletions', async () => {
+    const { store, path } = await open();
+    const noise = () => Array.from({ length: 400 }, () => Math.random().toString(36)).join('');
+    for (let index = 0; index < 1000; index += 1) {
+      await ingest(store, fullOf({ digest: String(index).padStart(8, '0'), extra: { noise: noise() } }));
+    }
+    const checkpoint = () => {
+      const database = new DatabaseSync(path);
+      database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      database.close();
+      return statSync(path).size;
+    };
+    const before = checkpoint();
+    await retain(store, { maxBytes: before / 4 });
+    expect(checkpoint()).toBeLessThan(before / 2);
+  });
+
+  it('makes the store unavailable if its folder cannot be created', async () => {
+    const folder = createFolder(onTestFinished);
+    writeFileSync(join(folder, 'file'), '');
+    await expect(open(join(folder, 'file', 'desk.sqlite'))).rejects.toThrow(StoreAwayError);
+  });
+
+  it('fails only writes while another program writes', async () => {
+    const { driver, path } = await open();
+    const other = new DatabaseSync(path);
+    other.exec('BEGIN IMMEDIATE');
+    const slow = driver.transaction((sql) => sql.run('CREATE TABLE one (a)'));
+    await expect(slow).rejects.toMatchObject({ name: 'QueryFailedError', reason: 'busy' });
+    expect(await driver.all('SELECT 1 AS one')).toEqual([{ one: 1 }]); // reads do not wait
+    other.exec('COMMIT');
+    other.close();
+  });
+
+  it.each([
+    ['a value of an unsupported type', 'INSERT INTO desk_meta (name, value) VALUES (?, ?)', [{}, 'x'], 'value'],
+    ['a constraint', "INSERT INTO desk_meta (name, value) VALUES ('x', NULL)", [], 'value'],
+    ['a missing table', 'SELECT * FROM desk_none', [], 'refused'],
+  ])('fails only the query that is about %s', async (_what, statement, values, reason) => {
+    const { driver, store } = await open(':memory:');
+    await expect(driver.run(statement, values as never)).rejects.toMatchObject({ name: 'QueryFailedError', reason });
+    await store.check();
+  });
+});

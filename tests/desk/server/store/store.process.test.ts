@@ -1,0 +1,190 @@
+import { zstdCompressSync } from 'node:zlib';
+import { expect, it } from 'vitest';
+import type { PreparedEntry } from '../../../../src/desk/server/store/ingest/batch.ts';
+import { openStore } from '../../../../src/desk/server/store/store.ts';
+import type { Failure } from '../../../../src/server/errors/failure.ts';
+import { Day, Hour } from '../../../../src/shared/units.ts';
+import { createFailure } from '../../../support/desk.ts';
+import { describeStores, fullOf, thisHour as hour, ingest, retain, summaryOf } from '../../../support/stores.ts';
+
+const DIGEST = '7K3QM2XA';
+const KEY = `${DIGEST}@production`;
+const START = { segment: 0, offset: 0 };
+
+describeStores('a store', (open) => {
+  /** Opens a store with these entries. */
+  async function openWith(...entries: PreparedEntry[]) {
+    const { store, driver } = await open();
+    await ingest(store, ...entries);
+    const find = ({ digest = DIGEST, occurrence }: Partial<Failure> = {}) =>
+      store.find({ digest, ...(occurrence !== undefined && { occurrence }) });
+    return {
+      store,
+      driver,
+      find,
+      read: async (digest = DIGEST) => (await find({ digest }))?.incident,
+      ingest: (...more: PreparedEntry[]) => ingest(store, ...more),
+    };
+  }
+
+  it('describes an incident by its first full occurrence', async () => {
+    const site = { path: 'src/server/product/cart.ts', function: 'Cart.total', detail: 'throw new RangeError(…)' };
+    const { store, find } = await openWith(
+      fullOf({ at: hour, site, weak: true }),
+      fullOf({ at: hour + 1000, release: 'v2', build: 'build-2', title: 'Other words', side: 'browser' }),
+    );
+    expect(await find()).toEqual({
+      incident: {
+        ...{ key: KEY, digest: DIGEST, environment: 'production', rule: 1, kind: 'exception', location: site },
+        ...{ title: 'TypeError: boom', class: 'TypeError', message: 'boom', route: '/orders/:id', weak: true },
+        ...{ state: 'open', version: 0, firstSide: 'server', firstAt: hour, lastAt: hour + 1000 },
+        ...{ firstRelease: 'v1', firstBuild: 'build-1', lastRelease: 'v2', lastBuild: 'build-2' },
+        ...{ counts: { server: 1, browser: 1 }, visitors: 0 },
+      },
+    });
+    expect(await store.listReleases(KEY)).toEqual([
+      { release: 'v1', build: 'build-1', firstAt: hour, lastAt: hour, count: 1 },
+      { release: 'v2', build: 'build-2', firstAt: hour + 1000, lastAt: hour + 1000, count: 1 },
+    ]);
+  });
+
+  it('stores a late journal with its original times', async () => {
+    const { read, ...desk } = await openWith(fullOf({ at: hour, release: 'v2' }));
+    await desk.ingest(fullOf({ at: hour - 5000, release: 'v1' }));
+    const expected = { firstAt: hour - 5000, firstRelease: 'v1', lastAt: hour, lastRelease: 'v2' };
+    expect(await read()).toMatchObject(expected);
+  });
+
+  it('counts exactly by hour and side, and keeps at most 1,000 occurrences an hour', async () => {
+    const many = Array.from({ length: 1500 }, (_, index) =>
+      summaryOf({ at: hour + index, side: index % 3 === 0 ? 'browser' : 'server' }),
+    );
+    const { store, find, ...desk } = await openWith(fullOf({ at: hour }), ...many.slice(0, 700));
+    await desk.ingest(...many.slice(700), summaryOf({ at: hour + Hour }));
+    expect(await store.listHours(KEY)).toEqual([
+      { at: hour, server: 1001, browser: 500, stored: 1000 },
+      { at: hour + Hour, server: 1, browser: 0, stored: 1 },
+    ]);
+    expect(await find()).toMatchObject({ incident: { counts: { server: 1002, browser: 500 } } });
+    const stored = many[10]?.summary;
+    expect(await find(stored)).toMatchObject({ state: 'stored', occurrence: { requestId: stored?.requestId } });
+    expect(await find(many[1400]?.summary)).toMatchObject({ state: 'sampled', incident: { digest: DIGEST } });
+    expect((await store.listOccurrences(KEY, { limit: 2000 })).occurrences).toHaveLength(1001);
+  });
+
+  it('keeps a hundred full occurrences an hour for each side', async () => {
+    const make = (count: number, wanted: Partial<Failure>) =>
+      Array.from({ length: count }, (_, index) => fullOf({ at: hour + index, ...wanted }));
+    const sent = make(250, { side: 'browser' });
+    const seen = make(150, {});
+    const { store, ...desk } = await openWith(...sent.slice(0, 200), ...seen.slice(0, 40));
+    await desk.ingest(...seen.slice(40), ...sent.slice(200));
+    const { occurrences } = await store.listOccurrences(KEY, { limit: 1000, withPayload: true });
+    const kept = occurrences.flatMap(({ full }) => (full ? [full.id] : []));
+    const expected = [...seen.slice(0, 100), ...sent.slice(0, 100)].map(({ failure }) => failure.id);
+    expect(kept.sort()).toEqual(expected.sort());
+  });
+
+  it('reads a full occurrence unchanged, and skips one whose bytes are damaged', async () => {
+    const both = [fullOf({ extra: { one: 1 } }), fullOf({ extra: { two: '2' }, tags: { a: 'b' } })];
+    const { driver, find } = await openWith(...both);
+    for (const { failure } of both) expect((await find(failure))?.occurrence?.full).toEqual(failure);
+    await driver.run('UPDATE desk_occurrences SET payload = ?', [Buffer.from('broken')]);
+    const damaged = (await find(both[0]?.failure))?.occurrence;
+    expect([damaged?.isFull, damaged?.full]).toEqual([true, undefined]);
+    expect(await find({ occurrence: '00000000' })).toMatchObject({ state: 'unknown' });
+    expect(await find({ digest: '00000000' })).toBeUndefined();
+  });
+
+  it('stores the next journal position with each batch', async () => {
+    const { store } = await open();
+    expect(await store.readPosition('run-1')).toEqual(START);
+    const next = { segment: 3, offset: 4711 };
+    await store.ingest({ entries: [fullOf()], from: { process: 'run-1', next } });
+    expect(await store.readPosition('run-1')).toEqual(next);
+    await store.forgetJournal('run-1');
+    expect(await store.readPosition('run-1')).toEqual(START);
+  });
+
+  it('stores all of a batch or nothing', async () => {
+    const { store } = await open();
+    const broken = { ...fullOf(), failure: { ...createFailure(), kind: null } } as unknown as PreparedEntry;
+    const entries = [fullOf({ digest: '00000001' }), broken];
+    const find = () => store.find({ digest: '00000001' });
+    const from = { process: 'run-1', next: { segment: 1, offset: 1 } };
+    await expect(store.ingest({ entries, from })).rejects.toThrow();
+    expect(await find()).toBeUndefined();
+    expect(await store.readPosition('run-1')).toEqual(START);
+    expect(await store.ingestEach({ entries })).toMatchObject([{ entry: broken }]);
+    expect(await find()).toBeDefined();
+  });
+
+  it('stores text with characters that databases reject', async () => {
+    const { read } = await openWith(fullOf({ title: 'a\0b \uD800 🙂', release: 'r'.repeat(5000) }));
+    expect((await read())?.title).toBe('a\uFFFDb \uFFFD 🙂');
+  });
+
+  it('finds an occurrence by the digest under which it was shown', async () => {
+    const shown = { digest: '00000001' };
+    const moved: PreparedEntry = { ...fullOf({ digest: '00000002' }), shownAs: shown.digest };
+    const { find, ...desk } = await openWith(moved);
+    const incident = { digest: '00000002' };
+    const { occurrence } = moved.failure;
+    expect(await find({ ...shown, occurrence })).toMatchObject({ state: 'stored', incident });
+    expect(await find(shown)).toMatchObject({ incident });
+    // Other failures with that digest are not moved.
+    await desk.ingest(fullOf(shown));
+    expect(await find(shown)).toMatchObject({ incident: shown });
+  });
+
+  it('keeps the files of builds, and deletes those of old builds', async () => {
+    const { store, driver } = await open();
+    const bytes = Buffer.from('const a = 1;\n'.repeat(100));
+    const file = (path: string, contents: Buffer) => ({ path, packed: zstdCompressSync(contents) });
+    expect(await store.useBuild({ id: 'old', release: 'v1' })).toBe(false);
+    await store.storeBuildFile('old', file('client/assets/a-AAAAAAAA.js', bytes));
+    await store.storeBuildFile('old', file('sites.json', Buffer.from('{}')));
+    await store.setPublished('old');
+    await store.useBuild({ id: 'new', release: 'v2' });
+    await store.storeBuildFile('new', file('client/assets/a-AAAAAAAA.js', bytes));
+    expect(await store.useBuild({ id: 'old', release: 'v1' })).toBe(true);
+
+    const readAfter31Days = async (...running: string[]) => {
+      await driver.run("UPDATE desk_builds SET used_at = used_at - ? WHERE id = 'old'", [31 * Day]);
+      for (const build of running) await retain(store, { build });
+      return store.readBuildFile('old', 'sites.json');
+    };
+    expect(await readAfter31Days('old', 'new')).toBeDefined();
+    expect(await readAfter31Days('new')).toBeUndefined();
+    expect(Buffer.from((await store.readAsset('client/assets/a-AAAAAAAA.js')) ?? [])).toEqual(bytes);
+    expect(await store.useBuild({ id: 'old', release: 'v1' })).toBe(false);
+    expect((await store.listBuilds()).map(({ id }) => id).sort()).toEqual(['new', 'old']);
+  });
+
+  it('reports a dead process once', async () => {
+    const { store } = await open();
+    const run = { id: 'run-1', build: 'build-1', release: 'v1', environment: 'production', startedAt: hour };
+    const inFlight = [{ requestId: 'r1', method: 'GET', route: '/orders/:id', ms: 12 }];
+    await store.storeHeartbeat(run, { inFlight, memory: 5 }, 0);
+    expect([await store.listSilent(60_000), await store.listSilent(0)]).toEqual([[], ['run-1']]);
+    expect(await store.readUnended('run-1')).toMatchObject({ inFlight, memory: 5 });
+    const record = () => store.recordDeath('run-1', fullOf(), 'production');
+    expect((await Promise.all([record(), record()])).sort()).toEqual([false, true]);
+    expect(await store.find({ digest: DIGEST })).toMatchObject({ incident: { counts: { server: 1 } } });
+
+    // It was only disconnected from the store.
+    await store.storeHeartbeat(run, { inFlight: [], memory: 5 }, 0);
+    expect(await store.listSilent(0)).toEqual(['run-1']);
+    await store.storeEnd('run-1');
+    expect(await store.listSilent(0)).toEqual([]);
+  });
+
+  it.each([
+    ['an unpublished version, with what to do', "value = '13' WHERE name = 'schema'", /before 0\.3\.0.*copy/s],
+    ['a newer release', "value = '99' WHERE name IN ('schema', 'oldest_writer')", /newer release/],
+  ])('refuses the database of %s', async (_what, change, message) => {
+    const { driver } = await open();
+    await driver.run(`UPDATE desk_meta SET ${change}`);
+    await expect(openStore(driver, { environment: 'production' })).rejects.toThrow(message);
+  });
+});

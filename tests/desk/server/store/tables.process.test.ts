@@ -1,0 +1,89 @@
+import { expect, it } from 'vitest';
+import { openStore } from '../../../../src/desk/server/store/store.ts';
+import { Day, Hour, Minute, Second } from '../../../../src/shared/units.ts';
+import { describeStores, fullOf, retain } from '../../../support/stores.ts';
+
+const DIGEST = '7K3QM2XA';
+const ada = { name: 'ada', role: 'operator', fingerprint: 'f1' } as const;
+
+describeStores('a store', (open) => {
+  it('has sessions until they end or expire', async () => {
+    const { store, driver } = await open();
+    const before = Date.now() - Minute;
+    for (const hash of ['hash 1', 'hash 2']) await store.createSession(hash, ada, 12 * Hour);
+    const session = await store.readSession('hash 1');
+    expect(session).toMatchObject(ada);
+    expect(session?.createdAt).toBeGreaterThan(before);
+    expect((session?.expiresAt ?? 0) - (session?.createdAt ?? 0)).toBe(12 * Hour);
+    expect([await store.endSession('hash 1'), await store.endSession('hash 1')]).toEqual([true, false]);
+    await driver.run('UPDATE desk_sessions SET expires_at = expires_at - ?', [12 * Hour + Minute]);
+    for (const hash of ['hash 1', 'hash 2', 'hash 3']) expect(await store.readSession(hash)).toBeUndefined();
+    await retain(store);
+    expect(await driver.all('SELECT 1 FROM desk_sessions')).toEqual([]);
+  });
+
+  it('lets each sign-in link be used once, within 15 minutes', async () => {
+    const { store, driver } = await open();
+    await store.createLink('link 1', ada);
+    const taken = await Promise.all([store.takeLink('link 1'), store.takeLink('link 1')]);
+    expect(taken.filter((grant) => grant !== undefined)).toEqual([ada]);
+    await store.createLink('link 2', ada);
+    await driver.run('UPDATE desk_links SET expires_at = expires_at - ?', [15 * Minute]);
+    expect(await store.takeLink('link 2')).toBeUndefined();
+  });
+
+  it('keeps the first salt of a day, and deletes salts from before yesterday', async () => {
+    const { store, driver } = await open();
+    const today = Math.floor(Date.now() / Day);
+    const offer = (salt: string) => store.readSalts([0, today].map((day) => ({ day, salt: `${salt} ${day}` })));
+    const first = await offer('first');
+    expect(await offer('second')).toEqual(first);
+    await driver.run('UPDATE desk_salts SET day = day - 2 WHERE day > 0');
+    expect((await store.readSalts([])).map(({ day }) => day)).toEqual([0]);
+  });
+
+  it('lists revalidations to those who looked before, and deletes them later', async () => {
+    const { store, driver } = await open();
+    const list = async (since: number) => (await store.listRevalidations(since)).found;
+    const { now, found } = await store.listRevalidations(0);
+    await store.ingest({ entries: [], revalidations: ['/articles/7'] });
+    const after = await store.listRevalidations(now);
+    expect([found, after.found]).toEqual([[], [{ path: '/articles/7', at: expect.any(Number) }]]);
+    // Within a few seconds they are listed again, for transactions that were slow to commit.
+    expect(await list(after.now)).toEqual(after.found);
+    expect(await list(after.now + 6 * Second)).toEqual([]);
+    await driver.run('UPDATE desk_revalidations SET at = at - ?', [Hour]);
+    await store.ingest({ entries: [], revalidations: ['/articles/7', '/new'] });
+    expect((await list(now)).map(({ path }) => path).sort()).toEqual(['/articles/7', '/new']);
+    await driver.run("UPDATE desk_revalidations SET at = at - ? WHERE path = '/new'", [Hour]);
+    await retain(store);
+    expect(await driver.all('SELECT path FROM desk_revalidations')).toEqual([{ path: '/articles/7' }]);
+  });
+
+  it('has states, counts, releases, notes and notifications for each environment', async () => {
+    const rules = { after: 1, targets: [{ id: 'hook', name: 'Webhook' }] };
+    const { store: production, driver } = await open(rules);
+    const staging = await openStore(driver, { environment: 'staging', rules });
+    await production.useBuild({ id: 'build-1', release: 'v1' });
+    await production.ingest({ entries: [fullOf(), fullOf()] });
+    await production.changeState(`${DIGEST}@production`, { state: 'resolved', in: 'next' }, { author: 'ada' });
+    await production.addNote(`${DIGEST}@production`, 'Mended.', 'ada');
+    // The next release runs in staging first, where the failure is known too.
+    const next = { build: 'build-2', release: 'v2' };
+    await staging.useBuild({ id: 'build-2', release: 'v2' });
+    await staging.ingest({ entries: [fullOf(next)] });
+    const read = async (environment: string) => (await production.find({ digest: DIGEST }, environment))?.incident;
+    expect(await read('production')).toMatchObject({ state: 'resolved', counts: { server: 2 }, lastRelease: 'v1' });
+    expect(await read('staging')).toMatchObject({ state: 'open', counts: { server: 1 }, lastRelease: 'v2' });
+    expect(await production.listNotes(`${DIGEST}@staging`, 9)).toEqual([]);
+    expect(await production.listDeployments('production')).toMatchObject([{ release: 'v1' }]);
+    const { waiting } = await production.listNotifications(9);
+    expect(waiting.map(({ key }) => key)).toEqual([`${DIGEST}@production`, `${DIGEST}@staging`]);
+
+    // Deployed to production, the release makes it a regression there.
+    await production.useBuild({ id: 'build-2', release: 'v2' });
+    await production.ingest({ entries: [fullOf({ ...next, at: Date.now() + 5 })] });
+    expect(await read('production')).toMatchObject({ state: 'open', regressed: { release: 'v2' } });
+    expect(await production.listKnownIn(DIGEST)).toEqual(['production', 'staging']);
+  });
+});

@@ -1,0 +1,183 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import request from 'supertest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Desk } from '../../../../src/desk/server/desk.ts';
+import { openSqlite } from '../../../../src/desk/server/store/sqlite.ts';
+import { type Failure, toAddress } from '../../../../src/server/errors/failure.ts';
+import { Hour } from '../../../../src/shared/units.ts';
+import { createFailure } from '../../../support/desk.ts';
+import { fullWithSource } from '../../../support/desk-api.ts';
+import { startDeskSite } from '../../../support/desk-site.ts';
+import { createFolder } from '../../../support/folder.ts';
+import { ADA } from '../../../support/people.ts';
+import { ingest } from '../../../support/stores.ts';
+import { runDesk } from '../../../support/terminal.ts';
+import { createTestLog } from '../../../support/test-log.ts';
+import { useDesk } from '../../../support/use-desk.ts';
+import { usePostgres } from '../../../support/use-postgres.ts';
+
+const postgres = usePostgres();
+const TOKEN = 'a-token-of-an-operator';
+const DIGEST = '7K3QM2XA';
+type Env = Readonly<Record<string, string>>;
+
+const sqliteEnv = async (more: Env = {}): Promise<Env> => ({ DATA_DIR: createFolder(onTestFinished), ...more });
+const postgresEnv = async () => sqliteEnv({ DESK_DATABASE_URL: await postgres.emptyDesk(), OPERATOR_TOKEN: TOKEN });
+
+/** Opens a desk, as a running server has it. */
+async function start(env: Env) {
+  const { DATA_DIR = '', DESK_DATABASE_URL } = env;
+  const { desk } = await useDesk({ dataDir: DATA_DIR, databaseUrl: DESK_DATABASE_URL });
+  await desk.calls.flush();
+  return { desk, run: (...args: readonly string[]) => runDesk(args, env), folder: DATA_DIR };
+}
+
+async function record({ journal, calls }: Desk, ...failures: readonly Failure[]): Promise<void> {
+  for (const failure of failures) journal(failure);
+  await calls.flush();
+}
+
+describe.each([
+  ['SQLite', sqliteEnv],
+  ['PostgreSQL', postgresEnv],
+])('next to a running server, on %s', (_name, makeEnv) => {
+  it('lists failures, and shows the one that a digest, an address, a request id or a trace id names', async () => {
+    const { desk, run } = await start(await makeEnv());
+    const failure = createFailure({ traceId: '4bf92f3577b34da6a3ce929d0e0e4736' });
+    await record(desk, failure, createFailure({ digest: '0000000A', title: 'load /x.js', kind: 'load' }));
+    const listed = await run();
+    expect(listed.out).toMatch(/^# 2 incidents \(open, production\)\n\n- \*\*\w{8}\*\* `/);
+    expect(listed.out).toContain(`- **${DIGEST}** \`TypeError: boom\`\n  Open, 1 time, last just now in \`v1\``);
+    expect((await run('list', '--limit', '1')).out).toContain('1 more: `--limit 2`');
+    expect((await run('list', '--environment', 'staging', '--search', 'boom')).out).toMatch(/^# 0 incidents/);
+    const json = JSON.parse((await run('list', '--json', '--state', 'all')).out);
+    expect(json).toMatchObject({ totals: { open: 2 }, incidents: [{ counts: {} }, {}] });
+
+    const address = toAddress(failure);
+    for (const text of [DIGEST.toLowerCase(), address, failure.requestId ?? '', failure.traceId ?? '']) {
+      const { code, out } = await run(text);
+      expect([code, out], text).toEqual([0, expect.stringContaining(`## Occurrence ${address}\n`)]);
+    }
+    const shown = JSON.parse((await run(address, '--json')).out);
+    expect(shown).toMatchObject({ digest: DIGEST, shown: { full: { traceId: failure.traceId } } });
+    expect((await run('ZZZZZZZZ')).err).toContain('Nothing found for "ZZZZZZZZ"');
+    await desk.calls.deleteIncident(`${DIGEST}@production`, { author: 'ada' });
+    expect((await run(address)).err).toMatch(/^This incident was deleted by ada at /);
+  });
+
+  it('makes a backup, or says how', async () => {
+    const env = await makeEnv();
+    const { desk, run, folder } = await start(env);
+    await record(desk, createFailure());
+    await desk.calls.createLink('a hash', { name: 'ada', role: 'operator', fingerprint: 'x' });
+    const file = join(folder, 'backup.sqlite');
+    const made = await run('backup', file);
+    if (env.DESK_DATABASE_URL) return expect(made).toMatchObject({ code: 1, err: expect.stringContaining('pg_dump') });
+    expect([made.code, statSync(file).mode & 0o777]).toEqual([0, 0o600]);
+    const copy = new DatabaseSync(file, { readOnly: true });
+    const count = (table: string) => copy.prepare(`SELECT COUNT(*) AS n FROM ${table}`).get()?.n;
+    expect([count('desk_occurrences'), count('desk_links'), count('desk_salts')]).toEqual([1, 0, 0]);
+    copy.close();
+    expect(await run('backup', file)).toMatchObject({ code: 1, err: expect.stringContaining('exists already') });
+  });
+});
+
+it('prints the Markdown of the API, in which no text of a visitor reaches the terminal', async () => {
+  const env = await sqliteEnv({ SENTRY_ENVIRONMENT: 'test' });
+  const { log } = createTestLog();
+  const site = await startDeskSite({ driver: openSqlite(join(env.DATA_DIR ?? '', 'desk.sqlite'), { log }) });
+  onTestFinished(() => site.store.close());
+  const evil = '\x1b[2J\x1b]0;t\x07\x9b31m\x90q\x9ca\rb\x08\x0e\x7f\u202e\u2066\u2028\x85\u{e0041}\ufeff\u200b';
+  const at = Date.now() - 2.5 * Hour; // its words do not change during the test
+  const headers = { 'user-agent': evil };
+  await ingest(
+    site.store,
+    fullWithSource({ at, title: evil, request: { method: 'GET', url: evil, headers }, tags: { [evil]: evil } }),
+  );
+  const shown = await runDesk([DIGEST], env);
+  expect(shown).toMatchObject({ code: 0, err: '' });
+  expect(shown.out).not.toMatch(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/u);
+  expect(shown.out).toContain('\\x1b[2J\\x1b]0;t\\x07\\x9b31m');
+  const asked = request(site.app).get(`/api/desk/incidents/${DIGEST}`).set('Authorization', `Bearer ${ADA.token}`);
+  expect((await asked.set('Accept', 'text/markdown')).text).toBe(shown.out);
+  for (const args of [[DIGEST, '--json'], ['list', '--json'], ['list'], [evil]]) {
+    const { out, err } = await runDesk(args, env);
+    expect(out + err).not.toMatch(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/u);
+    if (args.includes('--json')) expect(JSON.stringify(JSON.parse(out))).toContain(JSON.stringify(evil));
+  }
+});
+
+describe('a sign-in link', () => {
+  it.each<[what: string, env: Env, args: readonly string[], out: RegExp, err: string]>([
+    [
+      'has the public origin',
+      { OPERATOR_TOKEN: TOKEN, PUBLIC_ORIGINS: 'https://shop.example,https://www.shop.example' },
+      [],
+      /^https:\/\/shop\.example\/desk\?ticket=[\w-]{43}\.[\w-]{22}\n$/,
+      'Sign-in link for operator. It works once and expires after 15 minutes.\n',
+    ],
+    [
+      'has the address of the separate port',
+      { OPERATOR_TOKEN: TOKEN, PUBLIC_ORIGINS: 'https://shop.example', DESK_PORT: '3001', HOST: '::' },
+      [],
+      /^http:\/\/\[::1\]:3001\/desk\?ticket=/,
+      'guesses the address',
+    ],
+    [
+      'is for the named holder',
+      { OPERATOR_TOKEN: `ada:${TOKEN}-1,grace:${TOKEN}-2`, VIEWER_TOKEN: `tim:${TOKEN}-3` },
+      ['tim'],
+      /\?ticket=/,
+      'for tim (read-only)',
+    ],
+    [
+      'needs a name if there are several',
+      { OPERATOR_TOKEN: `ada:${TOKEN}-1,grace:${TOKEN}-2` },
+      [],
+      /^$/,
+      'ada, grace.',
+    ],
+    ['is not made without a token', {}, [], /^$/, "Set OPERATOR_TOKEN to the server's value"],
+  ])('%s', async (_what, more, args, out, err) => {
+    const env = await sqliteEnv(more);
+    const { run, folder } = await start(env);
+    const said = await run('link', ...args);
+    expect(said.out).toMatch(out);
+    expect(said.err).toContain(err);
+    expect([said.code, existsSync(join(folder, 'desk-token'))]).toEqual([said.out ? 0 : 1, false]);
+    expect(said.out + said.err).not.toContain(TOKEN);
+  });
+});
+
+describe('a wrong call', () => {
+  it.each([
+    [['--bad'], 'Unknown option'],
+    [['list', '--state', 'gone'], '--state must be open, resolved, ignored or all'],
+    [['list', '--limit', '0'], '--limit must be a number'],
+  ])('%j ends with 2 and says what is expected', async (args, words) => {
+    const { run } = await start(await sqliteEnv());
+    expect(await run(...args)).toMatchObject({ code: 2, out: '', err: expect.stringContaining(words) });
+  });
+
+  it.each(['SQLite', 'PostgreSQL'])('creates nothing if there is no desk yet, on %s', async (name) => {
+    const env = await sqliteEnv(name === 'SQLite' ? {} : { DESK_DATABASE_URL: await postgres.createDatabase() });
+    for (const args of [[], ['link'], ['forget', DIGEST]]) {
+      const err = expect.stringMatching(/There is no desk in|no desk yet/);
+      expect(await runDesk(args, env)).toMatchObject({ code: 1, out: '', err });
+    }
+    expect(readdirSync(env.DATA_DIR ?? '')).toEqual([]);
+  });
+
+  it('shows no password, and changes no broken file', async () => {
+    const env = await sqliteEnv();
+    const { code, err } = await runDesk([], { ...env, DESK_DATABASE_URL: 'postgres://desk:hushhush@127.0.0.1:9/desk' });
+    expect([code, err]).toEqual([1, expect.stringContaining('PostgreSQL cannot be used')]);
+    expect(err).not.toContain('hushhush');
+    const file = join(env.DATA_DIR ?? '', 'desk.sqlite');
+    writeFileSync(file, 'broken');
+    expect(await runDesk([], env)).toMatchObject({ code: 1, err: expect.stringContaining('cannot be used') });
+    expect(readFileSync(file, 'utf8')).toBe('broken');
+  });
+});

@@ -1,0 +1,95 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { openPostgres } from '../../../src/desk/server/store/postgres.ts';
+import { createFailure } from '../../support/desk.ts';
+import { useDesk } from '../../support/use-desk.ts';
+import { usePostgres } from '../../support/use-postgres.ts';
+
+const postgres = usePostgres();
+const PATIENCE = { timeout: 40_000, interval: 50 };
+
+/** A desk whose PostgreSQL is controlled by another administrator. */
+async function openTroubled() {
+  const url = await postgres.createDatabase();
+  const admin = openPostgres(url);
+  onTestFinished(() => admin.close());
+  const role = `poor${new URL(url).pathname.slice(1)}`;
+  await admin.run(`CREATE ROLE ${role} LOGIN PASSWORD 'poor'`);
+  await admin.run(`CREATE SCHEMA ${role} AUTHORIZATION ${role}`);
+  await admin.run(`ALTER ROLE ${role} SET search_path = ${role}`);
+  const counts = new Map<string, number>();
+  const { desk, lines } = await useDesk({
+    databaseUrl: url.replace('spillway:spillway@', `${role}:poor@`),
+    // Short enough that six attempts take less than a second.
+    retryFirst: 20,
+    count: (name, labels, by = 1) => {
+      const key = [name, ...Object.values(labels)].join(' ');
+      counts.set(key, (counts.get(key) ?? 0) + by);
+    },
+  });
+  await desk.calls.readChanges();
+  await desk.calls.settle();
+  const logged = (words: string) => lines.filter(({ message }) => message.includes(words));
+  return {
+    ...{ desk, role, counts, logged, admin },
+    /** @returns a function that grants them again */
+    async revoke(table: string) {
+      await admin.run(`REVOKE ALL ON ${role}.${table} FROM ${role}`);
+      return () => admin.run(`GRANT ALL ON ${role}.${table} TO ${role}`);
+    },
+    async stored() {
+      const [row] = await admin.all<{ count: number }>(
+        `SELECT COALESCE(SUM(server_count), 0) AS count FROM ${role}.desk_incidents`,
+      );
+      return row?.count;
+    },
+    /** Counts how often the store became unavailable or available again. */
+    flaps: () => [...logged('store cannot be used'), ...logged('store is back')].length,
+  };
+}
+
+const RETRIED = 'spillway_journal_refused_total retried';
+const DROPPED = 'spillway_journal_refused_total dropped';
+
+it.each(['desk_incidents', 'desk_journals'])(
+  'a missing privilege keeps failures in the journal until it is granted again: %s',
+  async (table) => {
+    const site = await openTroubled();
+    const grant = await site.revoke(table);
+    for (let index = 0; index < 12; index += 1) site.desk.journal(createFailure());
+    await expect.poll(() => site.counts.get(RETRIED) ?? 0, PATIENCE).toBeGreaterThan(2);
+    expect(site.desk.condition).toEqual({ store: 'reachable', journal: 'written', worker: 'running' });
+    expect(site.desk.waitingBytes).toBeGreaterThan(0);
+    await grant();
+    await expect.poll(site.stored, PATIENCE).toBe(12);
+    expect(site.counts.get(DROPPED)).toBeUndefined();
+    expect(site.flaps()).toBe(0);
+  },
+);
+
+it('logs failures that the store keeps refusing, and stores the others', async () => {
+  const site = await openTroubled();
+  await site.admin.run(`CREATE FUNCTION ${site.role}.refuse() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN IF NEW.digest = '00000001' THEN RAISE EXCEPTION 'not this one'; END IF; RETURN NEW; END $$`);
+  await site.admin.run(`CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON ${site.role}.desk_incidents
+    FOR EACH ROW EXECUTE FUNCTION ${site.role}.refuse()`);
+  for (const digest of ['00000000', '00000001', '00000002', '00000001', '00000003']) {
+    site.desk.journal(createFailure({ digest }));
+  }
+  await expect.poll(site.stored, PATIENCE).toBe(3);
+  expect(site.counts.get(DROPPED)).toBe(2);
+  expect(site.logged('keeps refusing')).toMatchObject([
+    { fields: { reason: expect.stringContaining('not this one'), entry: { failure: { digest: '00000001' } } } },
+    { fields: { entry: { failure: { digest: '00000001' } } } },
+  ]);
+  expect(site.flaps()).toBe(0);
+}, 60_000);
+
+it('logs a failure that can never be stored without a retry, and stores the rest', async () => {
+  const site = await openTroubled();
+  const broken = createFailure({ digest: '00000002', at: 1.5 }); // not an integer
+  for (const failure of [createFailure(), broken, createFailure()]) site.desk.journal(failure);
+  await expect.poll(site.stored, PATIENCE).toBe(2);
+  expect(site.logged('keeps refusing')).toMatchObject([{ fields: { entry: { failure: { id: broken.id } } } }]);
+  expect(site.counts.get(RETRIED)).toBeUndefined();
+  await expect.poll(() => site.desk.waitingBytes, PATIENCE).toBe(0);
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { DEAD_AFTER } from '../../../../src/desk/server/limits.ts';
+import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
+import { openSqlite } from '../../../../src/desk/server/store/sqlite.ts';
+import { openStore, type Store } from '../../../../src/desk/server/store/store.ts';
+import { createProcessRecords } from '../../../../src/desk/server/worker/process-records.ts';
+import { createFolder } from '../../../support/folder.ts';
+import { createTestLog } from '../../../support/test-log.ts';
+
+const START = { build: 'b', release: 'r', environment: 'production', startedAt: 1 };
+
+/** A replica's view of a store that others also write to. */
+async function setUp() {
+  const driver = openSqlite(':memory:', createTestLog());
+  const sqlite = await openStore(driver, { environment: 'production' });
+  onTestFinished(() => sqlite.close());
+  const store: Store = new Proxy(sqlite, {
+    get: (target, name) => name === 'isShared' || Reflect.get(target, name).bind(target),
+  });
+  const state = { reachableSince: (-10 * DEAD_AFTER) as number | undefined, away: false };
+  const folder = createFolder(onTestFinished);
+  const records = createProcessRecords({
+    start: { ...START, id: 'own' },
+    folder,
+    holder: {
+      get reachableSince() {
+        return state.reachableSince;
+      },
+      async use(work) {
+        if (state.away) throw new StoreAwayError('away');
+        return work(store);
+      },
+    },
+    blockedMs: () => 0,
+    namespace: 'test',
+    log: createTestLog().log,
+  });
+  const beat = async (id: string, age = 0) => {
+    await store.storeHeartbeat({ ...START, id }, { inFlight: [], memory: 1 }, 0);
+    await driver.run('UPDATE desk_processes SET beat_at = beat_at - ? WHERE id = ?', [age, id]);
+  };
+  const deaths = async () => {
+    const { incidents } = await store.listIncidents({ limit: 10 });
+    return incidents.find(({ kind }) => kind === 'unclean-death')?.counts.server ?? 0;
+  };
+  return { records, store, state, folder, beat, deaths };
+}
+
+describe('a replica', () => {
+  it('reports another one that has sent no heartbeat for 60 s', async () => {
+    const { records, beat, deaths } = await setUp();
+    await beat('silent', DEAD_AFTER + 1000);
+    await beat('alive', DEAD_AFTER - 5000);
+    await beat('own', DEAD_AFTER + 1000);
+    await records.endOfSilent();
+    await records.endOfSilent();
+    expect(await deaths()).toBe(1);
+  });
+
+  it('waits for 60 s after an outage of the store, because all heartbeats are old then', async () => {
+    const { records, state, beat, deaths } = await setUp();
+    await beat('silent', DEAD_AFTER + 1000);
+    state.reachableSince = performance.now() - DEAD_AFTER / 2;
+    await records.endOfSilent();
+    state.reachableSince = undefined;
+    await records.endOfSilent();
+    expect(await deaths()).toBe(0);
+    state.reachableSince = performance.now() - DEAD_AFTER - 1;
+    await records.endOfSilent();
+    expect(await deaths()).toBe(1);
+  });
+
+  it('counts no death of a process that ended on purpose while the store was away', async () => {
+    const { records, store, state, deaths, folder } = await setUp();
+    await store.storeHeartbeat({ ...START, id: 'own', environment: 'staging' }, { inFlight: [], memory: 1 }, 0);
+    state.away = true;
+    await expect(records.end()).rejects.toThrow(StoreAwayError);
+    state.away = false;
+    const journal = { process: 'own', folder, bytes: 0, release: () => undefined };
+    expect(await records.endOf(journal)).toBe('staging');
+    expect(await deaths()).toBe(0);
+    expect(await store.readUnended('own')).toBeUndefined();
+  });
+});

@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { BLOCKED_AFTER, PULSE_INTERVAL } from '../../../../src/desk/server/limits.ts';
+import { type BlockedLoop, createWatchdog } from '../../../../src/desk/server/worker/watchdog.ts';
+import { createFolder } from '../../../support/folder.ts';
+import { useDesk } from '../../../support/use-desk.ts';
+
+function setUp() {
+  const signals = { pulses: 1, waiting: false };
+  const clock = { now: 0 };
+  const reports: BlockedLoop[] = [];
+  const watchdog = createWatchdog({ signals, onBlocked: (report) => reports.push(report), now: () => clock.now });
+  return {
+    signals,
+    watchdog,
+    reports,
+    /** Lets time pass, then runs one check. */
+    look(ms: number = PULSE_INTERVAL) {
+      clock.now += ms;
+      watchdog.look();
+    },
+  };
+}
+
+describe('the watchdog', () => {
+  it('reports a block once, when it is over', () => {
+    const { signals, watchdog, reports, look } = setUp();
+    for (let ms = 0; ms < 3 * BLOCKED_AFTER; ms += PULSE_INTERVAL) look();
+    expect(watchdog.blockedMs).toBe(3 * BLOCKED_AFTER);
+    expect(reports).toEqual([]);
+    signals.pulses += 1;
+    look();
+    look();
+    expect(reports).toMatchObject([{ ms: 3 * BLOCKED_AFTER }]);
+    expect(watchdog.blockedMs).toBe(0);
+  });
+
+  const blocked = 3 * BLOCKED_AFTER;
+  it.each<[what: string, signals: { pulses?: number; waiting?: boolean }, interval?: number]>([
+    ['a suspended machine', {}, blocked],
+    ['a thread that waits for the desk worker', { waiting: true }],
+    ['a program that is still loading', { pulses: 0 }],
+  ])('ignores %s', (_what, given, interval = PULSE_INTERVAL) => {
+    const { signals, look, watchdog, reports } = setUp();
+    Object.assign(signals, given);
+    for (let ms = 0; ms < blocked; ms += interval) look(interval);
+    expect([watchdog.blockedMs, reports]).toEqual([0, []]);
+  });
+});
+
+const childFile = fileURLToPath(new URL('./blocked-child.ts', import.meta.url));
+
+it('reports how long a server was blocked that was killed because of it', { timeout: 60_000 }, async () => {
+  const dataDir = createFolder(onTestFinished);
+  const child = spawn(process.execPath, [childFile], { env: { ...process.env, DATA_DIR: dataDir } });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const ended = once(child, 'close');
+  await once(child.stdout, 'data');
+  const store = new DatabaseSync(join(dataDir, 'desk.sqlite'), { readOnly: true });
+  const readBlocked = () => Number(store.prepare('SELECT blocked_ms FROM desk_processes').get()?.blocked_ms);
+  await expect.poll(readBlocked, { timeout: 20_000 }).toBeGreaterThan(BLOCKED_AFTER);
+  store.close();
+  child.kill('SIGKILL');
+  await ended;
+
+  const { desk } = await useDesk({ dataDir });
+  const findDeath = async () => {
+    const { incidents } = await desk.calls.listIncidents({ limit: 10 });
+    const [death] = incidents.filter(({ kind }) => kind === 'unclean-death');
+    const page = death && (await desk.calls.listOccurrences(death.key, { limit: 1, withPayload: true }));
+    return page?.occurrences[0]?.full?.extra;
+  };
+  await expect.poll(findDeath, { timeout: 20_000 }).toMatchObject({ blockedFor: expect.any(Number) });
+});

@@ -1,0 +1,211 @@
+import { createHash } from 'node:crypto';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { bearer, session } from '../../../src/server/api/auth.ts';
+import { type ApiPart, type Implemented, implement } from '../../../src/server/api/implement.ts';
+import { createOpenApi, toExample } from '../../../src/server/api/openapi.ts';
+import { type OperationFacts, operation } from '../../../src/shared/api/operation.ts';
+import { createTestApp } from '../../support/app.ts';
+import { REQUIRED_HEADERS } from '../../support/required-headers.ts';
+
+const Person = z
+  .strictObject({ id: z.int(), name: z.string(), born: z.int().optional().describe('A year.') })
+  .meta({ id: 'Person', description: 'Somebody.' });
+const NewPerson = z.strictObject({ name: z.string().trim().min(1).max(40), tags: z.array(z.string()).default([]) });
+
+/** Operations with handlers that are never called. */
+const describeAll = (operations: Record<string, OperationFacts>, versioned: readonly string[] = []) =>
+  implement(
+    operations,
+    Object.fromEntries(
+      Object.keys(operations).map((name) => {
+        const handle = () => expect.unreachable();
+        return [name, versioned.includes(name) ? { version: () => '1', handle } : handle];
+      }),
+    ) as never,
+  ).implemented;
+
+const get = (path: `/${string}`, more: Partial<OperationFacts> = {}): OperationFacts => ({
+  ...{ method: 'GET', path, summary: `Get ${path}`, replies: { 204: { about: 'It.' } } },
+  ...more,
+});
+
+const people = describeAll({
+  listPeople: get('/people', {
+    query: z.strictObject({ limit: z.int().max(10).default(5).describe('The most.') }),
+    replies: { 200: { about: 'All of them.', body: z.array(Person) } },
+  }),
+  addPerson: {
+    ...get('/people', { method: 'POST', about: 'By name.', problems: { 409: 'They are here already.' } }),
+    headers: z.object({ 'idempotency-key': z.string().optional() }),
+    body: NewPerson.meta({ id: 'NewPerson' }),
+    replies: { 201: { about: 'The person.', body: Person, headers: { Location: 'Where they are.' } } },
+  },
+});
+const part = describeAll({
+  getPart: get('/people/:id/:part', {
+    deprecated: { since: '2026-11-01' },
+    params: z.strictObject({ id: z.int().min(1), part: z.string() }),
+    replies: { 200: { about: 'It.', lines: Person } },
+  }),
+});
+const all = [...people, ...part];
+const api: ApiPart = { implemented: all };
+
+const FACTS = { title: 'People', version: '2' };
+const OPTIONS = { ...FACTS, base: '/api' };
+const toDocument = (operations: readonly Implemented[]) => createOpenApi({ ...OPTIONS, operations });
+
+describe('a document', () => {
+  it('is valid OpenAPI 3.1 according to a public validator', async () => {
+    const auth = bearer(() => undefined);
+    const document = createOpenApi({ ...OPTIONS, about: 'All.', operations: all.map((one) => ({ ...one, auth })) });
+    const checked = await new Validator().validate(structuredClone(document) as unknown as Record<string, unknown>);
+    expect(checked).toMatchObject({ valid: true });
+  });
+
+  it('describes bodies, responses and their errors', () => {
+    const { paths, components } = toDocument(all);
+    const { get, post } = paths['/api/people'] ?? {};
+    expect(post?.requestBody).toEqual({
+      required: true,
+      content: {
+        'application/json': { schema: { $ref: '#/components/schemas/NewPerson' }, example: { name: 'text', tags: [] } },
+      },
+    });
+    const schema = { $ref: '#/components/schemas/Person' };
+    expect(get?.responses['200']).toMatchObject({
+      headers: { ETag: {} },
+      content: { 'application/json': { schema: { type: 'array', items: schema } } },
+    });
+    expect(paths['/api/people/{id}/{part}']?.get?.responses['200']?.content).toEqual({
+      'application/x-ndjson': { schema, example: { id: 1, name: 'text', born: 1 } },
+    });
+    expect(components.schemas.Person).toEqual({
+      ...{ type: 'object', description: 'Somebody.', additionalProperties: false, required: ['id', 'name'] },
+      properties: {
+        id: { type: 'integer' },
+        name: { type: 'string' },
+        born: { type: 'integer', description: 'A year.' },
+      },
+    });
+    // Request bodies use the input type of a schema, in which properties with a default are optional.
+    expect(components.schemas.NewPerson?.required).toEqual(['name']);
+  });
+
+  it.each<[string, OperationFacts, statuses: string, versioned?: string[]]>([
+    ['a query', get('/x', { query: z.object({}) }), '204 400'],
+    ['a body', get('/x', { method: 'POST', body: z.object({}), problems: { 409: 'It.' } }), '204 400 409 413 415 422'],
+    ['retries', get('/x', { method: 'POST', idempotent: true }), '204 400 409 422'],
+    ['JSON', get('/x', { replies: { 200: { about: 'It.', body: Person } } }), '200 304'],
+    ['lines', get('/x', { replies: { 200: { about: 'It.', lines: Person } } }), '200'],
+    ['lines with a version', get('/x', { replies: { 200: { about: 'It.', lines: Person } } }), '200 304', ['it']],
+    ['parameters', get('/x/:id', { params: z.object({ id: z.string() }) }), '204 404'],
+    ['pages', get('/x', { paged: { limit: 1, max: 2 } }), '204 400'],
+    ['a limit', get('/x', { limit: '1/s' }), '204 429'],
+    ['a version to match', get('/x', { method: 'PUT', ifMatch: true }), '204 412'],
+  ])('lists the statuses of an operation with %s', (_name, it, statuses, versioned) => {
+    const [path = {}] = Object.values(toDocument(describeAll({ it }, versioned)).paths);
+    const [facts] = Object.values(path);
+    expect(Object.keys(facts?.responses ?? {})).toEqual([...statuses.split(' '), 'default']);
+    if (statuses.startsWith('200 304')) expect(facts?.responses[200]?.headers).toHaveProperty('ETag');
+  });
+
+  const list = (name: string, schema: z.ZodType) =>
+    describeAll({ [name]: get(`/${name}`, { replies: { 200: { about: 'All.', body: z.array(schema) } } }) });
+
+  it.each([
+    [[...people, ...people], 'Two operations have the name listPeople.'],
+    [
+      [...list('a', Person), ...list('b', z.strictObject({ id: z.string() }).meta({ id: 'Person' }))],
+      'Two schemas have the id Person',
+    ],
+    [list('a', toTree()), 'Give it one: `.meta({ id:'],
+  ])('is not created if a required id is missing or used twice', (operations, words) => {
+    expect(() => toDocument(operations)).toThrow(words);
+  });
+});
+
+const madeUp = {
+  ...{ at: '2026-01-31T12:00:00Z', email: 'ada@example.com', kind: 'a', done: true, count: 3, limit: 20 },
+  ...{ id: expect.any(String), text: 'text..', either: 'text', list: ['x'], pair: ['text', 1] },
+};
+
+it.each<[string, z.ZodType, unknown]>([
+  ['its own', z.strictObject({ name: z.string() }).meta({ examples: [{ name: 'Ada' }] }), { name: 'Ada' }],
+  [
+    'made up',
+    z.strictObject({
+      id: z.uuid(),
+      at: z.iso.datetime(),
+      email: z.email(),
+      kind: z.enum(['a', 'b']),
+      done: z.boolean(),
+      count: z.int().min(3),
+      limit: z.int().default(20),
+      text: z.string().min(6),
+      either: z.union([z.string(), z.null()]),
+      list: z.array(z.literal('x')),
+      pair: z.tuple([z.string(), z.int()]),
+    }),
+    madeUp,
+  ],
+  ['none, if the schema refuses what was made up', z.string().regex(/^[A-Z]{3}\d$/), undefined],
+  ['of a tree', toTree(), expect.objectContaining({ name: 'text' })],
+])('an example is %s', (_name, schema, example) => {
+  expect(toExample(schema, 'input')).toEqual(example);
+});
+
+/** Returns a recursive schema without an id. */
+function toTree(): z.ZodType {
+  const Tree = z.strictObject({
+    name: z.string(),
+    get parent() {
+      return Tree.optional();
+    },
+    get children() {
+      return z.array(Tree);
+    },
+  });
+  return Tree;
+}
+
+describe('the reference', () => {
+  it('has a policy that names its style, and shows what the document says', async () => {
+    const { text, headers, type } = await request(createTestApp({ api: [api] }))
+      .get('/api/docs')
+      .expect(200);
+    expect(type).toBe('text/html');
+    const [, style = ''] = /<style>([\s\S]*?)<\/style>/.exec(text) ?? [];
+    const source = `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
+    expect(headers['content-security-policy']).toContain(`style-src ${source};`);
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none';/);
+    for (const name of REQUIRED_HEADERS) expect(headers, name).toHaveProperty(name);
+    const words = text.replace(/<[^>]+>/g, '');
+    for (const shown of ['GET /api/people/{id}/{part}', 'id path: integerminimum: 1', 'born optional integer A year.'])
+      expect(words).toContain(shown);
+  });
+
+  it('escapes what schemas say', async () => {
+    const body = z.strictObject({ a: z.literal('</script><u>') });
+    const note = operation(
+      get('/note', { summary: '<script>alert(1)</script>', replies: { 200: { about: 'It.', body } } }),
+    );
+    const app = createTestApp({ api: [{ implemented: describeAll({ note }) }] });
+    const { text } = await request(app).get('/api/docs');
+    expect(text).not.toMatch(/<script|<u>/);
+  });
+
+  it.each([
+    [{ ...FACTS, reference: false as const }, 200, 404],
+    [false as const, 404, 404],
+    [{ ...FACTS, auth: session(() => undefined) }, 401, 401],
+    [{ ...FACTS, auth: session(() => ({ id: 1 })) }, 200, 200],
+  ])('can be switched off or protected', async (apiDocument, document, reference) => {
+    const app = createTestApp({ api: [api], apiDocument });
+    await request(app).get('/api/openapi.json').expect(document);
+    await request(app).get('/api/docs').expect(reference);
+  });
+});

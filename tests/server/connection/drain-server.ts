@@ -1,0 +1,55 @@
+import { Router } from 'express';
+import { createDrain } from '../../../src/server/connection/drain.ts';
+import { createHttpServer } from '../../../src/server/connection/http-server.ts';
+import { listen } from '../../../src/server/connection/listen.ts';
+import { createStop, onStopSignal } from '../../../src/server/connection/stop.ts';
+import { createFunnel } from '../../../src/server/errors/funnel.ts';
+import { watchProcess } from '../../../src/server/errors/process-faults.ts';
+import { createLogger } from '../../../src/server/start/logger.ts';
+import { createTestApp, TEST_SERVER } from '../../support/app.ts';
+import { noScrubber } from '../../support/unguarded.ts';
+
+// A separate process with the real app: `node drain-server.ts <lag> <deadline> [hangs]`, both in ms.
+const [lag = 0, deadline = 0] = process.argv.slice(2).map(Number);
+
+const routes = Router()
+  .get('/slow', (_req, res) => void setTimeout(() => res.send('slow and whole'), 400))
+  .get('/stream', (_req, res) => {
+    res.write('first ');
+    setTimeout(() => res.end('last'), 400);
+  })
+  .get('/big', (_req, res) => void res.end(Buffer.alloc(20_000_000, 'x')))
+  .get('/stand-still', (_req, res) => {
+    res.send('stood still');
+    setTimeout(() => {
+      for (const end = performance.now() + 400; performance.now() < end; );
+    }, 50);
+  })
+  .get('/busy', (_req, res) => {
+    for (const end = performance.now() + 20; performance.now() < end; );
+    res.send('done');
+  })
+  .get('/never', () => undefined)
+  .get('/reject', (_req, res) => {
+    void Promise.reject(new Error('nobody handles this'));
+    res.send('answered');
+  })
+  .get('/throw-outside', (_req, res) => {
+    res.send('answered');
+    setTimeout(() => {
+      throw new Error('nobody catches this');
+    });
+  });
+
+const { log, flush } = await createLogger({ level: 'info', terminal: false });
+const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
+const state = { draining: false };
+const app = createTestApp({ log, funnel, routes, readiness: state });
+const { server, connections } = createHttpServer(app, { ...TEST_SERVER, log });
+const drain = createDrain({ server, connections, lag, deadline });
+Object.defineProperty(state, 'draining', { get: () => drain.draining });
+const close = () => new Promise<void>((resolve) => process.argv.includes('hangs') || resolve());
+const stop = createStop({ drain, close, within: lag + deadline + 1000, log, flush });
+watchProcess({ funnel, log, stop });
+onStopSignal((signal) => stop(0, signal));
+log.info(`Listening on ${await listen(server, { host: '127.0.0.1', port: 0 })}`);

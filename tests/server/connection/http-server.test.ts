@@ -1,0 +1,130 @@
+import type { AddressInfo, Socket } from 'node:net';
+import type { RequestHandler } from 'express';
+import { pino } from 'pino';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createHttpServer } from '../../../src/server/connection/http-server.ts';
+import { startTestServer, TEST_SERVER } from '../../support/app.ts';
+import { parseReply } from '../../support/raw-http.ts';
+import { REQUIRED_HEADERS } from '../../support/required-headers.ts';
+import { listStatuses, openSocket } from './open-socket.ts';
+
+const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
+const patience = { timeout: 10_000 };
+
+/** Sends `ask`, then makes the parser fail with this code. */
+async function breakWith(code: string, ask = ''): Promise<string> {
+  const counted: string[] = [];
+  const options = {
+    ...TEST_SERVER,
+    log: pino({ enabled: false }),
+    count: (_name: string, labels: object) => void counted.push(Object.values(labels).join()),
+  };
+  const { server } = createHttpServer((_req, res) => {
+    res.writeHead(200, { 'Content-Length': 10 });
+    res.write('begun');
+  }, options);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const served = new Promise<Socket>((resolve) => server.once('connection', resolve));
+  const client = openSocket((server.address() as AddressInfo).port, ask);
+  const theirs = await served;
+  if (ask !== '') await expect.poll(() => client.text, patience).toContain('begun');
+  server.emit('clientError', Object.assign(new Error('canary'), { code }), theirs);
+  await client.closed;
+  expect(counted).toEqual(ask === '' ? [client.text.slice(9, 12)] : []);
+  return client.text;
+}
+
+describe('a request that the parser rejects', () => {
+  it.each([
+    ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+    ['HPE_HEADER_OVERFLOW', 431],
+    ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
+    ['HPE_INVALID_METHOD', 400],
+    ['ANYTHING', 400],
+  ])('with %s gets a response with all required headers', async (code, status) => {
+    const text = await breakWith(code);
+    const { headers, body, ...reply } = parseReply(text);
+    expect(reply.status).toBe(status);
+    for (const name of REQUIRED_HEADERS) expect(headers, name).toHaveProperty(name);
+    expect(headers).toMatchObject({ connection: 'close', 'cache-control': 'no-store' });
+    expect(body).toHaveLength(Number(headers['content-length']));
+    expect(text).not.toContain('canary');
+  });
+});
+
+const CHUNKED = 'Host: localhost\r\nTransfer-Encoding: chunked\r\n\r\n';
+const BROKEN = 'no chunk\r\n';
+const SLOW = 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n';
+const POST = `POST / HTTP/1.1\r\n${CHUNKED}`;
+const JSON_POST = `POST /api/echo HTTP/1.1\r\nContent-Type: application/json\r\n`;
+
+/** Sends `first`, and `then` after `count` responses. @returns everything received until the server closed */
+async function exchange(first: string, count = 0, then = ''): Promise<string> {
+  const routes: RequestHandler = (req, res, next) => {
+    // Responds after the parser has found the broken data that follows.
+    if (req.path === '/slow') setTimeout(() => res.send('slow'), 50);
+    else if (req.path === '/large') res.end(Buffer.alloc(5e6, 'x'));
+    else next();
+  };
+  const server = await startTestServer({ routes });
+  onTestFinished(() => server.close());
+  const client = openSocket(server.port, first);
+  await expect.poll(() => listStatuses(client.text).length, patience).toBeGreaterThanOrEqual(count);
+  if (then !== '') client.socket.write(then);
+  await client.closed;
+  return client.text;
+}
+
+it.each<[string, first: string, answers: number, broken: string, statuses: number[]]>([
+  ['a broken body after its response', POST, 1, BROKEN, [200]],
+  ['a broken body after the response to a HEAD', POST.replace('POST', 'HEAD'), 1, BROKEN, [200]],
+  ['a broken body after the responses to requests before it', GET + GET + POST, 3, BROKEN, [200, 200, 200]],
+  ['a broken body in one packet with a request that is answered immediately', POST + BROKEN, 0, '', [200]],
+  ['a broken body in one packet with a request that reads it', JSON_POST + CHUNKED + BROKEN, 0, '', [400]],
+  ['a broken body after a request that is still being answered', SLOW + POST + BROKEN, 0, '', [200]],
+  ['bytes that are not a request, after complete requests', GET, 1, BROKEN, [200, 400]],
+  ['bytes that are not a request, before the response to an earlier one', SLOW + BROKEN, 0, '', [200]],
+])('%s get no second response', async (_name, first, answers, broken, statuses) => {
+  const text = await exchange(first, answers, broken);
+  expect(listStatuses(text)).toEqual(statuses);
+  if (first === SLOW + BROKEN)
+    expect(parseReply(text)).toMatchObject({ body: 'slow', headers: { connection: 'close' } });
+});
+
+it('does not end a response before all of it was sent', async () => {
+  const text = await exchange(`POST /large HTTP/1.1\r\n${CHUNKED}`, 1, BROKEN);
+  expect(parseReply(text).body).toHaveLength(5e6);
+});
+
+it.each([
+  ['if its head never ends', 'GET / HTTP/1.1\r\nHost: a\r\n', [408]],
+  ['if its body never ends', `${JSON_POST}Host: localhost\r\nContent-Length: 999\r\n\r\n`, [408]],
+  ['if it does not read its response', GET.replace('/', '/large'), []],
+])('a slow client is disconnected %s', async (_name, request, statuses) => {
+  const isReader = statuses.length > 0;
+  const routes: RequestHandler = ({ path }, res, next) => {
+    if (path !== '/large') return next();
+    res.once('close', () => client.socket.resume()); // a client that does not read sees no end
+    res.end(Buffer.alloc(5e7, 'x'));
+  };
+  const times = { keepAlive: 1000, request: 200, socket: isReader ? 30_000 : 200 };
+  const server = await startTestServer({ routes }, { times });
+  onTestFinished(() => server.close());
+  const client = openSocket(server.port, request);
+  if (!isReader) client.socket.pause();
+  const drip = setInterval(() => isReader && client.socket.write('x'), 50);
+  await client.closed;
+  clearInterval(drip);
+  if (isReader) expect(listStatuses(client.text)).toEqual(statuses);
+  else expect(client.text.length).toBeLessThan(5e7);
+});
+
+it.each([
+  ['a HEAD with a broken header', 'HEAD / HTTP/1.1\r\nno header\r\n\r\n', 400],
+  ['a HEAD with a broken body', `HEAD /slow HTTP/1.1\r\n${CHUNKED}${BROKEN}`, 400],
+  ['a HEAD with too many headers', `HEAD / HTTP/1.1\r\nA: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+])('answers %s without a body', async (_name, request, status) => {
+  const reply = parseReply(await exchange(request));
+  expect([reply.status, reply.body]).toEqual([status, '']);
+});

@@ -1,0 +1,78 @@
+import { createRequire } from 'node:module';
+import express, { type RequestHandler, type Response } from 'express';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createFunnel } from '../../../src/server/errors/funnel.ts';
+import { spyOnLog, startTestServer } from '../../support/app.ts';
+import { askRaw } from '../../support/raw-http.ts';
+import { noScrubber } from '../../support/unguarded.ts';
+
+it.each([true, false])(
+  'reports a write after the end as a failure of that request, compressed: %s',
+  async (compression) => {
+    const { log, lines } = spyOnLog();
+    const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
+    const late: RequestHandler = (req, res, next) => {
+      if (!req.url.startsWith('/late')) return next();
+      res.end('whole');
+      res.end();
+      res.write('late');
+    };
+    const server = await startTestServer({ log, compression, funnel, steps: [late] });
+    onTestFinished(() => server.close());
+    const response = await fetch(`http://127.0.0.1:${server.port}/late`);
+    expect(await response.text()).toBe('whole');
+    await expect
+      .poll(() => lines.filter(({ digest }) => digest !== undefined))
+      .toMatchObject([
+        {
+          origin: 'request',
+          title: expect.stringContaining('LateWrite: The reply had ended'),
+          requestId: response.headers.get('X-Request-Id'),
+        },
+      ]);
+    expect((await fetch(`http://127.0.0.1:${server.port}/api/echo`)).status).toBe(200);
+  },
+);
+
+/** What Node or JavaScript refuses before the head is sent. */
+const REFUSED: Readonly<Record<string, (res: Response) => unknown>> = {
+  'end(42)': (res) => res.end(42),
+  'write(42)': (res) => res.write(42),
+  'the status 1000': (res) => Object.assign(res, { statusCode: 1000 }).end('x'),
+  'the status 1000 and a long text': (res) =>
+    Object.assign(res.type('text'), { statusCode: 1000 }).end('x'.repeat(5000)),
+  'the status "abc"': (res) => Object.assign(res, { statusCode: 'abc' }).end(),
+  'writeHead() with a bad name': (res) => res.writeHead(200, { 'a b': 'c' }),
+  'a bad reason phrase': (res) => Object.assign(res, { statusMessage: 'b\nc' }).end('x'),
+  'json() of a circle': (res) => {
+    const circle: { self?: object } = {};
+    circle.self = circle;
+    res.json(circle);
+  },
+  'an error after headers of chunks': (res) => {
+    res.set({ 'Transfer-Encoding': 'chunked', Trailer: 'X-A' });
+    throw new Error('late');
+  },
+};
+
+describe.each([
+  ['an existing app of Express 4', createRequire(import.meta.url)('express4') as typeof express, true],
+  ['an existing app of Express 5', express, true],
+  ['routes', express.Router, false],
+] as const)('a reply of %s that is refused', (_, create, isExisting) => {
+  it.each(Object.entries(REFUSED))('becomes a whole 500: %s', async (_name, act) => {
+    const handler = create();
+    handler.get('/x', (_req, res) => void act(res));
+    for (const compression of [false, true]) {
+      const app = isExisting ? { existingApp: { app: handler } } : { routes: handler };
+      const server = await startTestServer({ ...app, compression });
+      onTestFinished(() => server.close());
+      const head = ['Host: localhost', 'Accept-Encoding: gzip'];
+      const { status, headers, body } = await askRaw(server.port, 'GET /x HTTP/1.1', head);
+      expect([status, headers.trailer]).toEqual([500, undefined]);
+      if (headers['content-encoding']) continue;
+      expect(Buffer.byteLength(body, 'latin1')).toBe(Number(headers['content-length']));
+      expect(body).toContain(headers['x-error-digest']);
+    }
+  });
+});

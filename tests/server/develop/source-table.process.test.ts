@@ -1,0 +1,150 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename, join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { type BuildOptions, build, type Plugin, transform } from 'esbuild';
+import { expect, it, onTestFinished } from 'vitest';
+import { noteSourceTexts } from '../../../build/develop/source-texts.mjs';
+import { mapSource } from '../../../build/existing-app.mjs';
+import { createLocations } from '../../../build/sites.mjs';
+import { createSourceTable } from '../../../src/server/develop/source-table.ts';
+import { createDigest } from '../../../src/server/errors/digest/create-digest.ts';
+import { loadLocationTable, parseLocationTable } from '../../../src/server/errors/digest/location-table.ts';
+import { parseStack } from '../../../src/server/errors/digest/parse-stack.ts';
+import type { StackFrame } from '../../../src/server/errors/failure.ts';
+import { bundleProject } from '../../support/bundled-project.ts';
+import { createFolder } from '../../support/folder.ts';
+
+const FILES = {
+  'src/cart.ts': `import { invariant } from './invariant.ts';
+
+export const cart = {
+  check(count: number): void {
+    invariant(count > 0, 'The cart is empty.');
+  },
+};
+`,
+  'src/invariant.ts': `export function invariant(isTrue: boolean, message: string): void {
+  if (!isTrue) throw new Error(message);
+}
+`,
+  'src/main.ts': `import { cart } from './cart.ts';
+export const fail = () => cart.check(0);
+`,
+};
+
+function openDevelopment(root: string) {
+  const devFolder = join(root, 'dist-dev');
+  mkdirSync(devFolder);
+  writeFileSync(join(devFolder, 'owner.json'), JSON.stringify({ helpers: [], moves: [] }));
+  symlinkSync(fileURLToPath(new URL('../../../build', import.meta.url)), join(root, 'build'));
+  function run(file: string): StackFrame[] {
+    const url = pathToFileURL(join(root, file)).href;
+    const script = `import('${url}').then((all) => all.fail()).catch((error) => process.stdout.write(error.stack))`;
+    const args = ['--enable-source-maps', '-e', script];
+    return parseStack(execFileSync(process.execPath, args, { encoding: 'utf8' }), { dist: devFolder });
+  }
+  return {
+    devFolder,
+    table: createSourceTable(devFolder),
+    /** Runs the sources, whose positions are those of the source maps that Node applies in development. */
+    failInSource: () => run('src/main.ts'),
+    failInBundle: () => run('dist-dev/server/main.js'),
+  };
+}
+
+function digestOf(frames: readonly StackFrame[], table: ReturnType<typeof createSourceTable>) {
+  const errors = [{ class: 'Error', message: 'The cart is empty.', frames: [...frames] }];
+  return createDigest({ side: 'server', errors }, { namespace: 'n', table });
+}
+
+it.each([
+  ['CRLF', '\r\n'],
+  ['CR', '\r'],
+  ['U+2028', '\u2028'],
+  ['U+2029', '\u2029'],
+])('has the same digest for each way to end a line: %s', async (_name, end) => {
+  const body = '    // a line\n'.repeat(30);
+  const source = `export const cart = {\n  before() {\n${body}  },\n  check(count: number): void {\n    if (count < 1) throw new Error('The cart is empty.');\n  },\n  after() {\n${body}  },\n};\n`;
+  const found: ReturnType<typeof digestOf>[] = [];
+  for (const text of [source, source.replaceAll('\n', end)]) {
+    const root = createFolder(onTestFinished);
+    const { dist, fail } = await bundleProject(root, { ...FILES, 'src/cart.ts': text });
+    const { table, failInSource } = openDevelopment(root);
+    const unbundled = parseLocationTable(createLocations(root, [mapSource('src/cart.ts', text)]));
+    const [thrower] = failInSource();
+    found.push(
+      digestOf(fail(), loadLocationTable(dist)),
+      digestOf(failInSource(), table),
+      digestOf(thrower ? [thrower] : [], unbundled),
+    );
+  }
+  expect(found[0]?.site).toMatchObject({ path: 'src/cart.ts', function: 'cart.check' });
+  expect(found).toEqual(found.map(() => found[0]));
+});
+
+/** A plugin that puts code before a module, as compilers do. */
+function createPlugin(toMap: (map: Record<string, unknown>, path: string) => unknown): Plugin {
+  return {
+    name: 'prefix',
+    setup({ onLoad }) {
+      onLoad({ filter: /cart\.ts$/ }, async ({ path }) => {
+        const { code, map } = await transform(await readFile(path, 'utf8'), {
+          loader: 'ts',
+          banner: 'export const added = [\n  1,\n  2,\n];',
+          sourcemap: 'external',
+          sourcefile: basename(path),
+        });
+        const given = toMap(JSON.parse(map), path);
+        const url = `data:application/json;base64,${Buffer.from(JSON.stringify(given ?? null)).toString('base64')}`;
+        return { contents: given ? `${code}\n//# sourceMappingURL=${url}\n` : code, loader: 'js' };
+      });
+    },
+  };
+}
+
+it.each<[string, Parameters<typeof createPlugin>[0]]>([
+  ['with a map', (map) => map],
+  ['without a map', () => undefined],
+])('has the same digest for the output of a plugin, %s', async (name, toMap) => {
+  const cart = 'src/shared/product/cart.ts';
+  const text = `// A comment, which compilers remove\n\nexport const cart = {\n  check(count: number): void {\n    if (count < 1) throw new Error('The cart is empty.');\n  },\n};\n`;
+  const root = createFolder(onTestFinished);
+  const plugins = [createPlugin(toMap)];
+  const main = `import { cart } from './shared/product/cart.ts';\nexport const fail = () => cart.check(0);\n`;
+  const { dist, fail } = await bundleProject(root, { [cart]: text, 'src/main.ts': main }, plugins);
+  const expected = digestOf(fail(), loadLocationTable(dist));
+  expect(expected.site).toMatchObject({ path: cart, function: 'cart.check' });
+
+  const { devFolder, table, failInBundle } = openDevelopment(root);
+  const texts = new Map<string, string>();
+  const noted = noteSourceTexts(plugins, texts);
+  const options: BuildOptions = { absWorkingDir: root, bundle: true, write: false, platform: 'node', format: 'esm' };
+  await build({
+    ...options,
+    entryPoints: ['src/main.ts'],
+    outdir: 'dist-dev/server',
+    sourcemap: 'linked',
+    write: true,
+    plugins: noted,
+  });
+  const byFile = Object.fromEntries([...texts].map(([path, text]) => [relative(root, path), text]));
+  writeFileSync(join(devFolder, 'texts.json'), JSON.stringify(byFile));
+
+  expect(digestOf(failInBundle(), table)).toEqual(expected);
+  if (name !== 'without a map') expect(failInBundle()[0]).toMatchObject({ file: cart, line: 5 });
+});
+
+it('gives a failure the digest of production, also after its file has changed', async () => {
+  const root = createFolder(onTestFinished);
+  const { dist, fail } = await bundleProject(root, FILES);
+  const expected = digestOf(fail(), loadLocationTable(dist));
+  expect(expected.site).toMatchObject({ path: 'src/cart.ts', function: 'cart.check' });
+
+  const { table, failInSource } = openDevelopment(root);
+  expect(digestOf(failInSource(), table)).toEqual(expected);
+
+  writeFileSync(join(root, 'src/cart.ts'), `// A new line\n\n${FILES['src/cart.ts']}`);
+  expect(digestOf(failInSource(), table)).toEqual(expected);
+});

@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+import { createFailureRecorder } from '../../../src/server/errors/create-failure.ts';
+import { createFunnel } from '../../../src/server/errors/funnel.ts';
+import { createScrubber } from '../../../src/server/errors/scrub.ts';
+import { RequestInfo } from '../../../src/server/request/request-info.ts';
+import { spyOnLog } from '../../support/app.ts';
+
+const scrubber = createScrubber();
+const facts = { requestId: 'req-1', method: 'GET', address: '::1', origin: 'http://localhost' };
+const info = new RequestInfo(facts);
+const contextOf = (cookie: string) => ({ origin: 'loader', info, headers: { cookie } }) as const;
+const toFailure = createFailureRecorder({ build: 'a29092e775f1', scrubber, keep: ['currency', 'note'] });
+
+it('redacts the secrets of the request in every part of an error, and in the stack of the log', () => {
+  const error = new Error('No row for session-of-ann', { cause: new Error('key session-of-ann') });
+  const context = contextOf('id=session-of-ann');
+  const { failure } = toFailure({ error, extra: { looked: ['session-of-ann'] } }, context);
+  const { log, lines } = spyOnLog();
+  createFunnel({ log, build: 'b', scrubber }).fail(error, context);
+  expect(failure.title).toBe('Error: No row for [redacted]');
+  expect(lines).toMatchObject([{ stack: expect.stringContaining('No row for [redacted]') }]);
+  expect(JSON.stringify([failure, lines])).not.toContain('session-of-ann');
+});
+
+it('redacts those of the headers that arrived, if an action has changed the cookies', () => {
+  const arrived = new RequestInfo({ ...facts, headers: { cookie: 'id=session-of-ann' } });
+  const error = new Error('Ended session-of-ann, began session-of-bob');
+  const { failure } = toFailure({ error }, { ...contextOf('id=session-of-bob'), info: arrived });
+  expect(failure.title).toBe('Error: Ended [redacted], began [redacted]');
+});
+
+it('records how a request was made without its values, except listed ones', () => {
+  const headers = { cookie: 'sid=session-of-ann; theme=dark', authorization: 'Bearer token-of-ann' };
+  const body = { currency: 'CHF', name: 'Ann', note: 'it was session-of-ann' };
+  const { failure } = toFailure({ error: new Error('boom') }, { origin: 'api', info, headers, body });
+  expect(failure.request).toMatchObject({
+    credentials: ['sid', 'theme', 'authorization'],
+    body: { fields: { currency: { value: 'CHF' }, name: 'string', note: { value: 'it was [redacted]' } } },
+  });
+  expect(JSON.stringify(failure)).not.toMatch(/of-ann|dark|Ann/);
+});
+
+it('leaves no half of a secret, wherever a message is cut', () => {
+  const secret = 'quitesecretwithoutanydigit';
+  const own = createScrubber({ literals: [secret] });
+  const { log, lines } = spyOnLog();
+  const { fail } = createFunnel({ log, build: 'b', scrubber: own });
+  for (const length of [170, 190, 230, 240, 280, 295, 2030, 2045]) {
+    const error = new Error(`${'a b '.repeat(600).slice(0, length)}${secret} and more`);
+    const { failure } = createFailureRecorder({ build: 'b', scrubber: own })({ error }, { origin: 'loader' });
+    expect(JSON.stringify(failure), String(length)).not.toContain('quite');
+    fail(error, { origin: 'loader' });
+  }
+  expect(lines).toHaveLength(8);
+  expect(JSON.stringify(lines)).not.toContain('quite');
+});

@@ -1,0 +1,277 @@
+import { describe, expect, it } from 'vitest';
+import {
+  createDigest,
+  DIGEST_RULE,
+  type DigestInput,
+  type DigestResult,
+} from '../../../../src/server/errors/digest/create-digest.ts';
+import { emptyLocationTable } from '../../../../src/server/errors/digest/location-table.ts';
+import type { ErrorRecord } from '../../../../src/server/errors/failure.ts';
+
+interface Told extends Partial<Omit<ErrorRecord, 'frames'>> {
+  /** Entries look like `name file`, from the throw outwards. */
+  readonly at?: readonly string[];
+}
+
+type Given = readonly [errors: readonly Told[], input?: Partial<DigestInput>, namespace?: string];
+
+function read(...[errors, input = {}, namespace = 'n']: Given): DigestResult {
+  const records = errors.map(({ at = [], ...told }): ErrorRecord => {
+    const frames = at.map((text) => {
+      const [name = '', file = ''] = text.split(' ');
+      return { file, line: 1, column: 1, function: name };
+    });
+    return { class: 'Error', message: 'boom', ...told, frames };
+  });
+  return createDigest({ side: 'server', errors: records, ...input }, { namespace, table: emptyLocationTable });
+}
+
+const digestOf = (...given: Given) => read(...given).digest;
+
+const CART = 'checkout src/shared/product/cart.ts';
+const TILL = 'checkout src/shared/product/till.ts';
+const ENGINE = 'href src/shared/routing/href.ts';
+const RECURSION = 'src/shared/product/a.ts';
+const WRAPPER = { class: 'AppError', message: 'not loaded', at: [CART] };
+const MANY = { class: 'AggregateError', message: 'All promises were rejected' };
+const DEPENDENCY = ['query node_modules/pg/lib/client.js', CART];
+const FETCH = { class: 'TypeError', message: 'Load failed' };
+const THROWN = { class: 'TypeError', message: "Cannot read properties of undefined (reading 'a')", at: [CART] };
+const TRUSTED_TYPES = { directive: 'require-trusted-types-for', blocked: 'trusted-types-sink' };
+const csp = (blocked: string): Given => [[], { kind: 'csp', details: { directive: 'script-src', blocked } }];
+const called = (path: string, route: string): Given => [[FETCH], { route, details: { called: path } }];
+
+it.each<[string, Given[]]>([
+  [
+    'whose first product frame is the same, with any frames around it',
+    [[[{ at: [CART] }]], [[{ at: ['parse node_modules/zod/index.js', 'x node:fs', CART, TILL] }]]],
+  ],
+  [
+    'on another side and route',
+    [
+      [[{ at: [CART] }], { route: '/a', side: 'browser' }],
+      [[{ at: [CART] }], { route: '/b' }],
+    ],
+  ],
+  [
+    'of endless recursion, wherever the stack was cut',
+    [
+      [
+        [
+          {
+            class: 'RangeError',
+            message: 'Maximum call stack size exceeded',
+            at: ['even', 'odd', 'even', 'odd'].map((name) => `${name} ${RECURSION}`),
+          },
+        ],
+      ],
+      [
+        [
+          {
+            class: 'InternalError',
+            message: 'too much recursion',
+            at: ['leaf', 'odd', 'even', 'odd', 'even'].map((name) => `${name} ${RECURSION}`),
+          },
+        ],
+      ],
+    ],
+  ],
+  [
+    "in React's wrapper, and with an SDK's component stack",
+    [
+      [[THROWN]],
+      [
+        [
+          { message: 'Minified React error #422; visit https://react.dev/errors/422' },
+          THROWN,
+          { ...THROWN, class: 'React ErrorBoundary TypeError', at: ['Page src/shared/product/page.tsx'] },
+        ],
+      ],
+    ],
+  ],
+  [
+    'of an AggregateError, with any message',
+    [[[{ ...MANY, members: ['TypeError'] }]], [[{ ...MANY, message: '', members: ['TypeError'] }]]],
+  ],
+  [
+    'without a place, for other data',
+    [
+      [[{ message: 'No order 7 for "ann"' }], { route: '/orders/:id' }],
+      [[{ message: 'No order 8 for "bob"' }], { route: '/orders/:id' }],
+    ],
+  ],
+  ['of a failed request, on another page', [called('/api/x', '/a'), called('/api/x', '/b')]],
+  ['in another Unicode normalization', [[[{ message: 'caf\u00e9' }]], [[{ message: 'cafe\u0301' }]]]],
+  [
+    'with another name that a minifier gave to a class',
+    [[[{ class: 't', at: [CART] }]], [[{ class: 'xe', at: [CART] }]]],
+  ],
+])('an error %s has the same digest', (_name, given) => {
+  expect(new Set(given.map((one) => digestOf(...one))).size).toBe(1);
+});
+
+it.each<[string, Given[]]>([
+  ['the product frame', [[[{ at: [CART] }]], [[{ at: [TILL] }]]]],
+  ['the class', [[[{ class: 'CartError', at: [CART] }]], [[{ class: 'TillError', at: [CART] }]]]],
+  [
+    'the innermost error, if the product wrapped it',
+    [
+      [[WRAPPER]],
+      [[WRAPPER, { class: 'TypeError', message: 'x', at: [TILL] }]],
+      [[WRAPPER, { code: 'ECONNREFUSED', at: ['c node:net'] }]],
+      [[WRAPPER, { code: 'ETIMEDOUT', at: ['c node:net'] }]],
+    ],
+  ],
+  [
+    'the members of an AggregateError',
+    [[[{ ...MANY, members: ['TypeError'] }]], [[{ ...MANY, members: ['RangeError'] }]]],
+  ],
+  [
+    'message and route without a place',
+    [
+      [[{ message: 'No order 7' }], { route: '/orders/:id' }],
+      [[{ message: 'No order 7' }], { route: '/carts/:id' }],
+      [[{ message: 'No cart 7' }], { route: '/orders/:id' }],
+    ],
+  ],
+  [
+    'the origin of a foreign script',
+    [[[{ at: ['f https://a.example/t.js'] }]], [[{ at: ['f https://b.example/t.js'] }]]],
+  ],
+  [
+    'the code of an error of a dependency, or its message',
+    [
+      [[{ code: '23505', message: 'duplicate key', at: DEPENDENCY }]],
+      [[{ code: '42P01', message: 'no such table', at: DEPENDENCY }]],
+      [[{ message: 'Too many re-renders.', at: DEPENDENCY }]],
+      [[{ message: 'Minified React error #310; visit https://react.dev', at: DEPENDENCY }]],
+      [[{ message: 'Minified React error #301; visit https://react.dev', at: DEPENDENCY }]],
+    ],
+  ],
+  [
+    'the route of a hydration error',
+    ['/a', '/b'].map((route) => [[{ message: 'Minified React error #418;' }], { route }]),
+  ],
+  [
+    'class and route of a timeout',
+    [
+      [[{ class: 'TimeoutError' }], { route: '/a' }],
+      [[{ class: 'AbortError' }], { route: '/a' }],
+      [[{ class: 'TimeoutError' }], { route: '/b' }],
+    ],
+  ],
+  ['the path that was requested', [called('/api/x', '/a'), called('/api/y', '/a')]],
+  ['what a policy blocked', [csp('https://a.example'), csp('https://b.example')]],
+  ['where the loop was blocked', [CART, TILL].map((at) => [[{ at: [at] }], { kind: 'blocked-loop' }])],
+  ['the namespace', [[[{}]], [[{}], {}, 'm']]],
+  ['splitBy', ['a', 'b'].map((tenant) => [[{}], { splitBy: [tenant] }])],
+  // Text cannot move from one field to the next.
+  [
+    'the ends of its fields',
+    [
+      [[{ message: 'bc' }], { route: 'a' }],
+      [[{ message: 'c' }], { route: 'ab' }],
+    ],
+  ],
+  [
+    'their lengths',
+    [
+      [[{ message: 'x' }], { route: '1:a' }],
+      [[{ message: 'ax' }], { route: '1:' }],
+    ],
+  ],
+])('a digest depends on %s', (_name, given) => {
+  expect(new Set(given.map((one) => digestOf(...one))).size).toBe(given.length);
+});
+
+it.each<[string, string[], string]>([
+  ['the first product frame', [CART, TILL], 'src/shared/product/cart.ts'],
+  ['the product, if it called Spillway', [ENGINE, CART], 'src/shared/product/cart.ts'],
+  ['Spillway, if the product did not call it', [ENGINE], 'src/shared/routing/href.ts'],
+  ['the caller of a helper that throws', ['invariant src/shared/product/check.ts', CART], 'src/shared/product/cart.ts'],
+])('the site is %s', (_name, at, path) => {
+  expect(read([{ at }])).toMatchObject({ kind: 'exception', site: { path } });
+});
+
+it('is weak without a place, and unresolved with frames of an unknown build', () => {
+  expect(read([{ message: 'No order 7' }]).weak).toBe(true);
+  expect(read([{ at: [CART] }]).weak).toBeUndefined();
+  expect(read([], { kind: 'unclean-death' }).weak).toBeUndefined();
+  expect(read([{ at: ['f client/assets/main-OLD.js'] }]).unresolved).toBe(true);
+  expect(read([{ at: ['f client/assets/home-OLD.js', CART] }])).toMatchObject({ site: {}, unresolved: true });
+  expect(read([{ at: ['f https://a.example/tag.js'] }]).unresolved).toBeUndefined();
+});
+
+describe('special classes', () => {
+  it.each([
+    [
+      'load',
+      [
+        'Failed to fetch dynamically imported module: https://a.example/x-1.js',
+        'error loading dynamically imported module: https://a.example/x-2.js',
+        'Importing a module script failed.',
+      ],
+    ],
+    ['network', ['Failed to fetch', 'NetworkError when attempting to fetch resource.', 'Load failed', 'fetch failed']],
+    [
+      'hydration',
+      [
+        "Hydration failed because the server rendered HTML didn't match the client.",
+        'Minified React error #418; visit https://react.dev/errors/418?args[]=text',
+      ],
+    ],
+    ['script-error', ['Script error.', 'Script error']],
+  ])('%s has one digest in all engines', (kind, messages) => {
+    const name = kind === 'network' ? 'TypeError' : 'Error';
+    const results = messages.map((message) => read([{ class: name, message }], { route: '/a' }));
+    expect(results.map((result) => [result.kind, result.weak])).toEqual(messages.map(() => [kind, undefined]));
+    expect(new Set(results.map(({ digest }) => digest)).size).toBe(1);
+  });
+
+  it('a file that does not load has one title, whoever reports it', () => {
+    const route = { class: 'RouteLoadError', message: 'The script or the styles of route "a" could not be loaded.' };
+    const module = { class: 'TypeError', message: 'Failed to fetch dynamically imported module: https://a.example/x' };
+    const element = { class: 'LoadError', message: 'https://a.example/assets/x-1.js could not be loaded.' };
+    const results = [[route], [route, module], [module], [element]].map((errors) => read(errors, { kind: 'load' }));
+    expect(new Set(results.map(({ digest }) => digest)).size).toBe(1);
+    const title = 'LoadError: A script or a style sheet could not be loaded.';
+    expect(results.map((result) => result.title)).toEqual(Array(4).fill(title));
+  });
+
+  it('Trusted Types reports differ by their source', () => {
+    const report = (at?: string) =>
+      read(at === undefined ? [] : [{ class: '', message: '', at: [at] }], { kind: 'csp', details: TRUSTED_TYPES });
+    const sources = [
+      ...[undefined, CART, TILL, ' node_modules/react-dom/index.js', ' https://a.example/tag.js'],
+      ...[' https://b.example/tag.js', ' client/assets/old-ABCDEFGH.js'],
+    ].map(report);
+    expect(new Set(sources.map(({ digest }) => digest)).size).toBe(sources.length);
+    expect(sources[0]?.digest).toBe('0CMK8ZMK');
+    expect(sources[1]).toMatchObject({ site: { path: 'src/shared/product/cart.ts', function: 'checkout' } });
+    expect(report(' client/assets/old-12345678.js').digest).toBe(sources.at(-1)?.digest);
+    const title = 'csp require-trusted-types-for trusted-types-sink';
+    const [a, b] = ['a', 'b'].map((name) => `${title} https://${name}.example/tag.js`);
+    expect(sources.map((source) => source.title)).toEqual([...Array(4).fill(title), a, b, title]);
+    expect(read(...csp('https://a.example')).title).toBe('csp script-src https://a.example');
+  });
+
+  it.each<[string, Told[]]>([
+    ['exception', [WRAPPER, FETCH]],
+    ['network', [{ class: 'LoadError', at: ['load src/client/load.ts'] }, FETCH]],
+    ['network', [{ ...FETCH, at: [CART] }]],
+    ['timeout', [{ class: 'TimeoutError' }]],
+  ])('the kind is %s for %j', (kind, errors) => {
+    expect(read(errors).kind).toBe(kind);
+  });
+});
+
+it('a digest is the same as in earlier releases (a change needs a new DIGEST_RULE)', () => {
+  expect(DIGEST_RULE).toBe(2);
+  const total = "Cannot read properties of undefined (reading 'total')";
+  expect([
+    digestOf([{ at: [CART] }]),
+    digestOf([{ class: 'TypeError', message: total, at: [CART] }]),
+    digestOf([{ message: 'No order 7' }], { route: '/orders/:id' }),
+    digestOf([FETCH], { route: '/a' }),
+  ]).toEqual(['RCN94YN2', 'S2PH82ZY', 'D3CQM07P', 'VF2BMYE8']);
+});

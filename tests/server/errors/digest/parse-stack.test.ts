@@ -1,0 +1,89 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseStack } from '../../../../src/server/errors/digest/parse-stack.ts';
+
+const PATHS = { dist: '/app/dist', origins: ['https://shop.example'] };
+
+/** Returns `function file:line:column`, with `async` in front of frames that only waited. */
+function framesOf(stack: string, message = ''): string[] {
+  return parseStack(stack, PATHS, message).map(({ function: name, file, line, column, async }) =>
+    `${async ? 'async ' : ''}${name} ${file}:${line}:${column}`.trim(),
+  );
+}
+
+describe("V8's frames", () => {
+  it.each([
+    ['at checkout (file:///app/dist/server/main.js:10:5)', 'checkout server/main.js:10:5'],
+    ['at /app/dist/server/main.js:10:5', 'server/main.js:10:5'],
+    ['at async Cart.pay (/app/dist/server/main.js:1:2)', 'async Cart.pay server/main.js:1:2'],
+    ['at async file:///app/dist/server/main.js:1:2', 'async  server/main.js:1:2'],
+    [
+      'at new Cart (https://shop.example/assets/main-AB12CD34.js:1:200)',
+      'new Cart client/assets/main-AB12CD34.js:1:200',
+    ],
+    ['at Object.a [as b] (/app/dist/server/main.js:1:2)', 'Object.a [as b] server/main.js:1:2'],
+    ['at f (/app/src/(group)/page.tsx:3:4)', 'f src/(group)/page.tsx:3:4'],
+    ['at Array.map (<anonymous>)', 'Array.map :0:0'],
+    ['at <anonymous>', ':0:0'],
+    ['at async Promise.all (index 0)', 'async Promise.all :0:0'],
+    [
+      'at process.tick (node:internal/process/task_queues:105:5)',
+      'process.tick node:internal/process/task_queues:105:5',
+    ],
+    ['at eval (eval at run (/app/dist/server/main.js:7:8), <anonymous>:1:1)', 'eval server/main.js:7:8'],
+    ['at f (https://cdn.example/a.wasm:wasm-function[3]:0x1a)', 'f https://cdn.example/a.wasm:0:0'],
+    ['at q (C:\\work\\node_modules\\pg\\lib\\client.js:3:4)', 'q node_modules/pg/lib/client.js:3:4'],
+  ])('%s', (line, frame) => {
+    expect(framesOf(`Error: x\n    ${line}`)).toEqual([frame]);
+  });
+
+  it('are not read from the message', () => {
+    const message = 'no\n    at forged (/app/dist/server/main.js:1:1)';
+    expect(framesOf(`Error: ${message}\n    at real (/app/dist/server/main.js:2:2)`, message)).toEqual([
+      'real server/main.js:2:2',
+    ]);
+  });
+});
+
+describe("SpiderMonkey's and JSC's frames", () => {
+  it.each([
+    ['checkout@https://shop.example/assets/main.js:1:200', 'checkout client/assets/main.js:1:200'],
+    ['@https://shop.example/assets/main.js:1:200', 'client/assets/main.js:1:200'],
+    ['async*pay@https://shop.example/assets/main.js:1:2', 'async pay client/assets/main.js:1:2'],
+    ['promise callback*pay/<@https://shop.example/assets/main.js:1:2', 'async pay/< client/assets/main.js:1:2'],
+    ['setTimeout handler*@https://shop.example/assets/main.js:1:2', 'async  client/assets/main.js:1:2'],
+    ['f@https://cdn.example/@scope/pkg.js:1:2', 'f https://cdn.example/@scope/pkg.js:1:2'],
+    ['f@https://shop.example/assets/main.js line 7 > eval:1:1', 'f client/assets/main.js:7:0'],
+    ['map@[native code]', 'map :0:0'],
+    ['module code@https://shop.example/assets/main.js:1:2', 'module code client/assets/main.js:1:2'],
+    ['https://shop.example/assets/main.js:1:2', 'client/assets/main.js:1:2'],
+  ])('%s', (line, frame) => {
+    expect(framesOf(`${line}\nnot a frame`)).toEqual([frame]);
+  });
+});
+
+it.each([
+  ['a long list of frames', `Error: x\n${'    at f (/x.js:1:1)\n'.repeat(50_000)}`],
+  ['brackets', `Error: x\n    at ${'('.repeat(1_000_000)}`],
+  ['blanks', `Error: x\n    at${' '.repeat(1_000_000)}x`],
+  ['at signs', '@'.repeat(1_000_000)],
+  ['evaluated text', `f@${'a line 1 > '.repeat(100_000)}`],
+  ['line ends', '\n'.repeat(1_000_000)],
+])('reads only a bounded part of a megabyte of %s', (_what, stack) => {
+  expect(parseStack(stack, PATHS).length).toBeLessThanOrEqual(100);
+});
+
+it('returns valid frames for any text', () => {
+  const piece = fc.constantFrom(
+    ...['at ', '    at ', 'async ', '(', ')', '@', ':', ':1', '\n', 'eval at ', ' > eval', 'file:///', '/app/dist/'],
+  );
+  fc.assert(
+    fc.property(fc.array(fc.oneof(piece, fc.string({ maxLength: 5 })), { maxLength: 40 }), (pieces) => {
+      for (const frame of parseStack(pieces.join(''), PATHS)) {
+        expect(frame.line).toBeGreaterThanOrEqual(0);
+        expect(frame.column).toBeGreaterThanOrEqual(0);
+        expect(frame.file.startsWith('/')).toBe(false);
+      }
+    }),
+  );
+});

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { createLocations } from '../../../../build/sites.mjs';
+import { type LocationTable, parseLocationTable } from '../../../../src/server/errors/digest/location-table.ts';
+import { parseStack } from '../../../../src/server/errors/digest/parse-stack.ts';
+import type { ErrorRecord } from '../../../../src/server/errors/failure.ts';
+import { readSources, root } from './corpus/bundle.mjs';
+
+interface CollectedError {
+  readonly class: string;
+  readonly message: string;
+  readonly stack: string;
+  readonly code?: string;
+  readonly members?: readonly string[];
+}
+
+interface CollectedMap {
+  readonly path: string;
+  readonly sources: readonly string[];
+  readonly mappings: string;
+}
+
+type Collected = readonly [engine: string, kind: string, release: number, bug: string, times: CollectedError[][]];
+
+/** A bug as one engine reported it, in one build and with one value. */
+export interface Sighting {
+  readonly bug: string;
+  readonly engine: string;
+  readonly kind: string;
+  readonly release: number;
+  readonly errors: readonly ErrorRecord[];
+  readonly table: LocationTable;
+}
+
+const PATHS = { dist: '/app/dist', origins: ['https://shop.example'] };
+
+/**
+ * Reads everything that `corpus/collect.mjs` has collected, with the site tables that the build makes from its maps.
+ */
+export function readCorpus(): Sighting[] {
+  const tables = readTables();
+  return read<Collected[]>('stacks.json').flatMap(([engine, kind, release, bug, times]) => {
+    const table = tables.get(`${kind} ${release}`);
+    if (!table) throw new Error(`The corpus has no maps of ${kind} ${release}.`);
+    return times.map((errors) => ({ bug, engine, kind, release, errors: errors.map(toRecord), table }));
+  });
+}
+
+function readTables(): Map<string, LocationTable> {
+  const all = Object.entries(read<Record<string, CollectedMap[]>>('maps.json'));
+  return new Map(
+    all.map(([name, maps]) => {
+      const sources: Record<string, string> = readSources(Number(name.split(' ')[1]));
+      const whole = maps.map(({ path, ...map }) => {
+        const sourcesContent = map.sources.map((source) => sources[source.replace(/^(?:\.\.\/)+/, '')]);
+        return { path, contents: JSON.stringify({ ...map, sourcesContent }) };
+      });
+      return [name, parseLocationTable(createLocations(root, whole))];
+    }),
+  );
+}
+
+function toRecord({ class: name, message, stack, code, members }: CollectedError): ErrorRecord {
+  return {
+    class: name,
+    message,
+    ...(code !== undefined && { code }),
+    ...(members && { members: [...new Set(members)].sort() }),
+    frames: parseStack(stack, PATHS, message),
+  };
+}
+
+function read<Content>(name: string): Content {
+  return JSON.parse(readFileSync(new URL(`corpus/collected/${name}`, import.meta.url), 'utf8')) as Content;
+}

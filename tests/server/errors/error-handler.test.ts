@@ -1,0 +1,118 @@
+import type { RequestHandler } from 'express';
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+import { createFunnel } from '../../../src/server/errors/funnel.ts';
+import type { PageSteps } from '../../../src/server/pages/page-handlers.ts';
+import { HttpError } from '../../../src/server/request/http-error.ts';
+import { forbidden, redirect } from '../../../src/shared/routing/control-flow.ts';
+import { createFakePages, createTestApp, spyOnLog } from '../../support/app.ts';
+import { noScrubber } from '../../support/unguarded.ts';
+
+/** Asks an app whose pages throw. */
+function ask(pages: PageSteps['pages'], overrides: Partial<PageSteps> = {}) {
+  return request(createTestApp({ pages: createFakePages({ pages, ...overrides }) })).get('/');
+}
+
+it("follows a redirect, shows the product's page for another control-flow response, and the built-in page if that fails", async () => {
+  expect((await ask(() => redirect('/admin')).expect(303)).headers.location).toBe('/admin');
+  await ask(() => forbidden()).expect(403, '<h1>forbidden</h1>');
+  const renderError = () => Promise.reject(new Error('canary'));
+  const reply = await ask(() => forbidden(), { renderError }).expect(500);
+  expect(reply.text).toContain('Application error:');
+  expect(reply.text).not.toContain('canary');
+});
+
+it.each([
+  ['application/json', true],
+  ['application/problem+json, */*;q=0.1', true],
+  ['text/html,application/json', false],
+  ['*/*', false],
+])('with Accept: %s, the response is JSON: %s', async (accept, json) => {
+  const teapot = () => {
+    throw new HttpError(418, 'Tea.');
+  };
+  const reply = await ask(teapot).set('Accept', accept).expect(418);
+  expect(reply.headers['content-type']?.includes('problem+json')).toBe(json);
+});
+
+it.each([401, 403, 404, 409])(
+  "an HttpError of status %i shows its message, in JSON and on the product's page",
+  async (status) => {
+    const message = 'The sluice is closed.';
+    const fail = () => {
+      throw new HttpError(status, message);
+    };
+    const renderError: PageSteps['renderError'] = async (_req, res, shown) => void res.status(shown.status).json(shown);
+    const answer = (accept: string) => ask(fail, { renderError }).set('Accept', accept).expect(status);
+    expect(JSON.parse((await answer('application/json')).text)).toMatchObject({ detail: message });
+    expect((await answer('text/html')).body).toMatchObject({ status, message });
+  },
+);
+
+describe.each(['/', '/api/x'])('an error in a handler at %s', (path) => {
+  const answerTo = async (error: object) => {
+    const { log, lines } = spyOnLog();
+    const fail: RequestHandler = (_req, res) => {
+      res.set({ 'Set-Cookie': 'seen=1', ETag: '"x"', 'Cache-Control': 'public, max-age=600' });
+      throw error;
+    };
+    const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
+    const app = createTestApp({ log, funnel, steps: [fail] });
+    const reply = await request(app).get(path).set('Accept', 'application/json');
+    return { ...reply, status: reply.status, problem: JSON.parse(reply.text), headers: reply.headers, lines };
+  };
+
+  it.each<[object, number, headers?: object]>([
+    [Object.assign(new Error('canary'), { status: 409 }), 409],
+    [Object.assign(new Error('canary'), { statusCode: 418 }), 418],
+    [{ status: 404 }, 404],
+    [
+      // Those about a body are not sent.
+      Object.assign(new Error('canary'), {
+        status: 416,
+        headers: { 'Content-Range': 'bytes */10', 'Content-Length': '5', 'X-Bad\n': 'x', 'X-Count': 3 },
+      }),
+      416,
+      { 'content-range': 'bytes */10', 'x-count': '3' },
+    ],
+  ])('%j keeps its 4xx and its headers, hides its message and is not a failure', async (error, status, headers) => {
+    const { problem, lines, ...reply } = await answerTo(error);
+    expect(problem).toMatchObject({ status });
+    expect(JSON.stringify(problem)).not.toContain('canary');
+    expect(reply.headers).toMatchObject({ 'set-cookie': ['seen=1'], ...headers });
+    expect(reply.headers.etag).toBeUndefined();
+    expect(lines.filter(({ digest }) => digest !== undefined)).toEqual([]);
+  });
+
+  it('shows its message if `expose` is set', async () => {
+    const error = Object.assign(new Error('The sluice is closed.'), { status: 409, expose: true });
+    expect((await answerTo(error)).problem).toMatchObject({ status: 409, detail: 'The sluice is closed.' });
+  });
+
+  it('with a 5xx keeps it, is a failure, and drops the headers of the failed response', async () => {
+    const headers = { 'Retry-After': '30', 'X-Upstream': 'canary' };
+    const reply = await answerTo(Object.assign(new Error('canary'), { status: 503, expose: true, headers }));
+    expect(reply).toMatchObject({
+      status: 503,
+      headers: {
+        'retry-after': '30',
+        'x-error-digest': expect.stringMatching(/^\w{8}-\w{8}$/),
+        'cache-control': 'no-store',
+      },
+    });
+    expect([reply.headers['set-cookie'], reply.headers.etag]).toEqual([undefined, undefined]);
+    expect(JSON.stringify([reply.problem, reply.headers])).not.toContain('canary');
+  });
+
+  it.each([200, 302, 999, '404', 404.5])('ignores the status %j', async (status) => {
+    expect((await answerTo(Object.assign(new Error('x'), { status }))).status).toBe(500);
+  });
+});
+
+it('aborts a response that has started, so that it cannot be mistaken for a complete one', async () => {
+  const half: RequestHandler = (_req, res) => {
+    res.write('half');
+    throw new Error('boom');
+  };
+  await expect(ask(half)).rejects.toThrow(/aborted|hang up/);
+});

@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseScrubKeys, parseScrubPatterns } from '../../../../src/server/errors/scrub/scrub-settings.ts';
+
+describe('keys', () => {
+  it.each([
+    ['', []],
+    ['patient_id, Kunden-Nr.,Straße', ['patient_id', 'Kunden-Nr.', 'Straße']],
+    ['a,,b', ['a', 'b']],
+    ['a;b', undefined],
+    ['/x/', undefined],
+    ['x'.repeat(101), undefined],
+  ])('parses %j', (text, keys) => {
+    expect(parseScrubKeys(text)).toEqual(keys);
+  });
+});
+
+describe('patterns', () => {
+  it.each([
+    ['', []],
+    ['/KD-\\d{8}/i', [/KD-\d{8}/gi]],
+    ['/a,b/, /c\\/d/u ,/[/,]e/', [/a,b/g, /c\/d/gu, /[/,]e/g]],
+    ['KD', undefined],
+    ['/(/', undefined],
+    ['/a/x', undefined],
+    ['/a/g', undefined],
+    ['/a/ /b/', undefined],
+    ['//', undefined],
+    ['/a*/', undefined],
+    ['/^|x/', undefined],
+    [`/${'a'.repeat(501)}/`, undefined],
+  ])('parses %j', (text, patterns) => {
+    expect(parseScrubPatterns(text)).toEqual(patterns);
+  });
+
+  it.each(['/(a+)+$/', '/(?:foo|fo+o)+!/', '/\\d+\\d+\\d+x/', '/([A-Z]+)*-/', '/(.*)*;/', '/\\beyJ[\\w-]+\\./'])(
+    '%s is too slow',
+    (text) => {
+      expect(parseScrubPatterns(text)).toBeUndefined();
+    },
+  );
+
+  it('parses what was formatted', () => {
+    const sources = fc.constantFrom('a', ',', '\\/', '[/]', '[\\],/]', '\\d{2}', 'é', ' ', '(?:b|c)', '\\\\');
+    const pattern = fc.tuple(fc.array(sources, { minLength: 1, maxLength: 6 }), fc.constantFrom('', 'i', 'u', 'si'));
+    fc.assert(
+      fc.property(fc.array(pattern, { maxLength: 4 }), (patterns) => {
+        const expected = patterns.map(([source, flags]) => new RegExp(source.join(''), `${flags}g`));
+        const text = patterns.map(([source, flags]) => `/${source.join('')}/${flags}`).join(', ');
+        expect(parseScrubPatterns(text)).toEqual(expected);
+      }),
+    );
+  });
+});

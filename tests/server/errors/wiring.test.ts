@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { defineSettings, requireProduct } from '../../../src/server/define-product.ts';
+import { requireMembers } from '../../../src/server/errors/wiring-error.ts';
+
+const settings = defineSettings({});
+
+it.each<[string, object | undefined, string]>([
+  ['no product', undefined, 'src/server/product/index.ts does not export `product`.'],
+  ['no settings', { pages: {} }, '`settings` is missing in src/server/product/index.ts.'],
+  ['no pages', { settings }, '`pages`, the table of server halves, is missing'],
+  [
+    'a list in place of a function',
+    { settings, pages: {}, steps: [] },
+    '`steps` in src/server/product/index.ts is not',
+  ],
+  [
+    'services that cannot be opened',
+    { settings, pages: {}, services: {} },
+    '`services` in src/server/product/index.ts',
+  ],
+])('names what is wrong with a product: %s', (_, product, sentence) => {
+  expect(() => requireProduct(product)).toThrow(sentence);
+});
+
+it.each<[string, unknown, string]>([
+  ['a promise', Promise.resolve([]), 'returns a promise. Return a list of Express handlers.'],
+  ['a function', () => 1, 'returns a value of type function.'],
+  ['a member that is missing', [() => 1, undefined], 'returns a list whose member 2 is undefined.'],
+])('names what is wrong with a list: %s', (_, list, words) => {
+  expect(() => requireMembers('steps', list, (step) => typeof step === 'function')).toThrow(
+    `\`steps\` in src/server/product/index.ts ${words}`,
+  );
+});

@@ -1,0 +1,43 @@
+import type { IncomingMessage } from 'node:http';
+import { expect, it, onTestFinished } from 'vitest';
+import { spyOnLog, startTestServer } from '../../support/app.ts';
+import { askRaw, parseReply } from '../../support/raw-http.ts';
+import { until } from '../../support/until.ts';
+import { openSocket } from '../connection/open-socket.ts';
+
+const CHUNK = `3e8\r\n${'x'.repeat(1000)}\r\n`;
+const nothing = () => {};
+
+it.each<[string, body: string, before: (req: IncomingMessage) => void, line: object]>([
+  ['all of which arrived', `${CHUNK.repeat(3)}0\r\n\r\n`, nothing, { status: 202 }],
+  ['of which more arrived than is buffered', `${CHUNK.repeat(500)}0\r\n\r\n`, nothing, { status: 202 }],
+  ['of which only the beginning arrived', CHUNK, nothing, { status: 202 }],
+  ['of a visitor who left', CHUNK, (req) => void req.socket.destroy(), { gone: true }],
+])(
+  'a request with an unread body, %s, is logged, and the process stays alive',
+  async (_name, body, before, expected) => {
+    const { log, lines } = spyOnLog();
+    const server = await startTestServer({
+      log,
+      routes(req, res, next) {
+        if (req.path !== '/upload') return next();
+        before(req);
+        res.status(202).send('taken');
+      },
+    });
+    onTestFinished(() => server.close());
+    const head = 'POST /upload HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const client = openSocket(server.port, head + body);
+    await until(() => client.text.includes('taken') || client.isClosed, 'the response');
+    client.socket.end();
+    const line = () => lines.find(({ msg, path }) => msg === 'request' && path === '/upload');
+    await until(() => line() !== undefined, 'the line of the request');
+    expect(line()).toMatchObject({ method: 'POST', ...expected });
+    if ('status' in expected) {
+      expect(parseReply(client.text)).toMatchObject({ status: 202, body: expect.stringContaining('taken') });
+      expect(line()?.bytes).toBeGreaterThan(100);
+      expect(line()).not.toHaveProperty('gone');
+    }
+    expect((await askRaw(server.port, 'GET /livez HTTP/1.1')).status).toBe(200);
+  },
+);

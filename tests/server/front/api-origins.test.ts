@@ -1,0 +1,82 @@
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+import type { ApiOrigins } from '../../../src/server/front/api-origins.ts';
+import { createTestApp } from '../../support/app.ts';
+
+const THEIRS = 'https://app.example.com';
+const FROM_THEIRS = { Origin: THEIRS, 'Sec-Fetch-Site': 'cross-site' };
+
+const preflight = (apiOrigins: ApiOrigins, path = '/api/echo', origin = THEIRS) =>
+  request(createTestApp({ apiOrigins })).options(path).set({
+    Origin: origin,
+    'Access-Control-Request-Method': 'POST',
+    'Access-Control-Request-Headers': 'authorization,content-type',
+  });
+
+describe('a preflight', () => {
+  it.each<[ApiOrigins, string]>([
+    [[THEIRS], THEIRS],
+    ['*', '*'],
+  ])('is answered if apiOrigins is %j', async (apiOrigins, allowed) => {
+    const reply = await preflight(apiOrigins).expect(204);
+    expect(reply.headers).toMatchObject({
+      'access-control-allow-origin': allowed,
+      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+      'access-control-allow-headers': 'authorization,content-type',
+      'access-control-max-age': '7200',
+    });
+    expect(reply.headers['access-control-allow-credentials']).toBeUndefined();
+    expect(reply.headers.vary).toBe(allowed === '*' ? undefined : 'Origin');
+  });
+
+  it.each<[string, ApiOrigins, string, string]>([
+    ['without apiOrigins', [], '/api/echo', THEIRS],
+    ['from another origin', [THEIRS], '/api/echo', 'https://evil.example'],
+    ['from the opaque origin', [THEIRS], '/api/echo', 'null'],
+    ['for a page', '*', '/admin', THEIRS],
+    ['for page data', '*', '/_data/admin', THEIRS],
+    // #region desk
+    ['for the API of the desk', '*', '/api/desk/incidents', THEIRS],
+    // #endregion desk
+  ])('%s is not allowed', async (_, apiOrigins, path, origin) => {
+    const { headers } = await preflight(apiOrigins, path, origin);
+    expect(headers['access-control-allow-origin']).toBeUndefined();
+    if (origin !== THEIRS) expect(headers.vary).toContain('Origin');
+  });
+});
+
+it('lets scripts of the origin read responses and problems', async () => {
+  const app = createTestApp({ apiOrigins: [THEIRS], compression: true });
+  for (const [path, status] of [
+    ['/api/echo', 200],
+    ['/api/fail', 500],
+    ['/api/nowhere', 404],
+  ] as const) {
+    const { headers } = await request(app).get(path).set(FROM_THEIRS).expect(status);
+    expect(headers).toMatchObject({ 'access-control-allow-origin': THEIRS, 'access-control-expose-headers': '*' });
+    expect(headers.vary).toContain('Origin');
+  }
+});
+
+describe('a post to the API from another site', () => {
+  it.each([
+    ['without credentials', {}, 200],
+    ['with a token', { Authorization: 'Bearer x' }, 200],
+    ['with a token and cookies', { Authorization: 'Bearer x', Cookie: 'session=1' }, 200],
+    ['with cookies', { Cookie: 'session=1' }, 403],
+    ['with saved Basic credentials', { Authorization: 'Basic eDp5' }, 403],
+    ['with Negotiate credentials', { Authorization: 'negotiate abc' }, 403],
+  ])('%s gets %s', async (_, headers, status) => {
+    await request(createTestApp())
+      .post('/api/echo')
+      .set({ ...FROM_THEIRS, ...headers })
+      .send({ a: 1 })
+      .expect(status);
+  });
+});
+
+it.each([['https://app.example.com/'], ['app.example.com'], ['*']])('refuses to start with the origin %j', (origin) => {
+  expect(() => createTestApp({ apiOrigins: [origin] })).toThrow(
+    `apiOrigins has "${origin}", which is not an origin. Write it as https://app.example.com.`,
+  );
+});

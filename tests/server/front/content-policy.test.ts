@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { BOOT_ID, createContentPolicy } from '../../../src/server/front/content-policy.ts';
+
+/** For pages that can have `style` attributes. */
+const STYLED = { styleAttributes: true };
+
+const REST =
+  "style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; " +
+  "form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'";
+
+it('allows scripts with the nonce', () => {
+  expect(createContentPolicy({}, STYLED).forNonce('abc')).toBe(
+    `default-src 'none'; script-src 'nonce-abc' 'strict-dynamic'; ${REST}`,
+  );
+});
+
+it('blocks style attributes if no page uses them', () => {
+  const policy = createContentPolicy({}, { styleAttributes: false });
+  for (const text of [policy.forNonce('abc'), policy.forStatic()]) expect(text).not.toMatch(/style-src-attr|unsafe/);
+});
+
+it('allows only its two scripts in a cached page', () => {
+  const { bootScript, forStatic } = createContentPolicy({}, { ...STYLED, earlyScript: 'early()' });
+  const [early, boot] = ['early()', bootScript].map(
+    (script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+  );
+  expect(forStatic()).toBe(`default-src 'none'; script-src ${early} ${boot} 'strict-dynamic'; ${REST}`);
+  expect(bootScript).not.toMatch(/<|-->/);
+});
+
+it('names the endpoint for violation reports', () => {
+  const policy = createContentPolicy({}, { ...STYLED, reportPath: '/_report/browser' });
+  for (const text of [policy.forNonce('abc'), policy.forStatic(), policy.reportOnly()]) {
+    expect(text).toMatch(/; report-uri \/_report\/browser$/);
+  }
+  expect(createContentPolicy({}, STYLED).reportOnly()).not.toContain('report');
+});
+
+it('accepts additional sources, and rejects values that would add directives', () => {
+  const sources = { image: ['https://images.example'], frame: ['https://video.example'] };
+  const policy = createContentPolicy(sources, STYLED).forStatic();
+  expect(policy).toContain("img-src 'self' data: https://images.example;");
+  expect(policy).toContain('frame-src https://video.example;');
+  for (const source of ["x; script-src 'unsafe-inline'", 'a b', 'a,b', '']) {
+    expect(() => createContentPolicy({ connect: [source] }, STYLED)).toThrow(/Give each source/);
+  }
+});
+
+describe('the boot script', () => {
+  function boot(urls: string[], withTrustedTypes = true) {
+    const added: unknown[] = [];
+    const names: string[] = [];
+    function createPolicy(name: string, rules: object) {
+      names.push(name);
+      return rules;
+    }
+    runInNewContext(createContentPolicy({}, STYLED).bootScript, {
+      URL,
+      self: withTrustedTypes ? { trustedTypes: { createPolicy } } : {},
+      location: { origin: 'https://example.com', href: 'https://example.com/a/b' },
+      document: {
+        getElementById: (id: string) => (id === BOOT_ID ? { textContent: JSON.stringify(urls) } : null),
+        createElement: () => ({}),
+        head: { appendChild: (element: unknown) => added.push(element) },
+      },
+    });
+    return { added, names };
+  }
+
+  it.each([true, false])('inserts each asset as an async module, Trusted Types: %s', (withTrustedTypes) => {
+    const urls = ['/assets/main-x.js', '/assets/page-y.js'];
+    const { added, names } = boot(urls, withTrustedTypes);
+    expect(added).toEqual(urls.map((url) => ({ type: 'module', async: true, src: `https://example.com${url}` })));
+    expect(names).toEqual(withTrustedTypes ? ['boot'] : []);
+  });
+
+  it.each([
+    'https://evil.example/assets/x.js',
+    '//evil.example/assets/x.js',
+    '/other/x.js',
+    '/assets/../x.js',
+    'data:text/javascript,1',
+    'javascript:alert(1)',
+  ])('throws for %s', (url) => {
+    expect(() => boot([url])).toThrow(/assets of this site/);
+  });
+});

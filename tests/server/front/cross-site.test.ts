@@ -1,0 +1,67 @@
+import { createServer } from 'node:http';
+import type { Response } from 'express';
+import request from 'supertest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createFakePages, createTestApp, spyOnLog } from '../../support/app.ts';
+
+const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const SITES = [undefined, 'same-origin', 'none', 'same-site', 'cross-site', 'garbage'];
+const SAME = 'https://example.com';
+const ORIGINS = [
+  ...[undefined, 'null', SAME, 'https://www.example.com', 'https://example.com:8443', 'http://example.com'],
+  ...['https://evil.example', '%%%'],
+];
+
+/** The rule, implemented a second time. */
+function passes(method: string, site: string | undefined, origin: string | undefined): boolean {
+  if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return true;
+  if (site === 'same-origin' || site === 'none') return true;
+  return site === undefined && (origin === undefined || origin === SAME);
+}
+
+it.each([
+  ['with PUBLIC_ORIGINS', [SAME]],
+  ['without PUBLIC_ORIGINS', []],
+])('each combination of method, site and origin is decided by the rule, %s', async (_name, publicOrigins) => {
+  const act = vi.fn((_req: unknown, res: Response) => void res.send('acted'));
+  const app = createTestApp({
+    publicOrigins,
+    trustProxy: ['loopback'],
+    pages: createFakePages({ pages: act }),
+  });
+  const server = createServer(app).listen(0, '127.0.0.1');
+  onTestFinished(() => server.close().closeAllConnections());
+  for (const method of METHODS) {
+    const cases = SITES.flatMap((site) => ORIGINS.map((origin) => [method, site, origin] as const));
+    const passing = cases.filter((one) => passes(...one));
+    act.mockClear();
+    const replies = await Promise.all(
+      cases.map(async ([, site, origin]) => {
+        const headers = {
+          ...{ Host: 'example.com', 'X-Forwarded-Proto': 'https' },
+          ...(site !== undefined && { 'Sec-Fetch-Site': site }),
+          ...(origin !== undefined && { Origin: origin }),
+        };
+        return request(server)[method.toLowerCase() as Lowercase<typeof method>]('/admin').set(headers);
+      }),
+    );
+    expect(cases.filter((_, index) => replies[index]?.status !== 403)).toEqual(passing);
+    if (['GET', 'HEAD', 'POST'].includes(method)) expect(act).toHaveBeenCalledTimes(passing.length);
+  }
+});
+
+it('logs once what to set if visitors use an origin that the server does not know', async () => {
+  const { log, lines } = spyOnLog();
+  const app = createTestApp({ log });
+  const post = (headers: Record<string, string>, to = app) =>
+    request(to)
+      .post('/admin')
+      .set({ Host: 'example.com', ...headers })
+      .expect(403);
+  const said = () => lines.filter(({ msg }) => String(msg).includes('set PUBLIC_ORIGINS'));
+  await post({ Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' });
+  await post({ Origin: 'https://evil.example' }, createTestApp({ log, publicOrigins: ['http://example.com'] }));
+  expect(said()).toEqual([]);
+  for (let time = 0; time < 2; time++) await post({ Origin: SAME });
+  expect(said()).toMatchObject([{ origin: SAME, address: 'http://example.com' }]);
+});

@@ -1,0 +1,279 @@
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
+import express, { type RequestHandler } from 'express';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describeNodeFloor } from '../../../src/server/connection/node-floor.ts';
+import { loadExistingApp } from '../../../src/server/front/existing-app.ts';
+import { isBelow } from '../../../src/server/index.ts';
+import apps from '../../fixtures/existing/apps.cjs';
+import { spyOnLog, startTestServer, type TestAppOptions, type TestServer } from '../../support/app.ts';
+import { askRaw, sendRaw } from '../../support/raw-http.ts';
+import { EXISTING_APPS, UNANSWERED } from '../existing-apps.ts';
+
+/** Headers that depend on the connection or the time, and one that Spillway adds by contract. */
+const OTHERS = /^(?:date|keep-alive|connection|x-request-id):/i;
+
+/** Starts the app without Spillway. @returns its port */
+async function startAlone(app: RequestListener): Promise<number> {
+  const server = createServer(app);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close().closeAllConnections());
+  return (server.address() as AddressInfo).port;
+}
+
+async function mount(app: RequestHandler, { rawPaths, ...options }: MountOptions = {}): Promise<number> {
+  const server = await startTestServer({ existingApp: { app, rawPaths }, ...options });
+  onTestFinished(() => server.close());
+  return server.port;
+}
+
+type MountOptions = TestAppOptions & { readonly rawPaths?: boolean };
+
+async function ask(port: number, { line, headers = [], body = '' }: (typeof EXISTING_APPS)[string]['asks'][number]) {
+  const head = [line, 'Host: localhost', ...headers, 'Connection: close'].join('\r\n');
+  const text = await sendRaw(port, `${head}\r\n\r\n${body}`, { patience: 10_000 });
+  const end = text.indexOf('\r\n\r\n');
+  const [status, ...fields] = text.slice(0, end).split('\r\n');
+  return { status, headers: fields.filter((field) => !OTHERS.test(field)).sort(), body: text.slice(end + 4) };
+}
+
+describe.each(Object.entries(EXISTING_APPS))('%s', (_, { create, asks }) => {
+  let mounted: TestServer;
+  const alone = createServer(create());
+  beforeAll(async () => {
+    mounted = await startTestServer({ existingApp: { app: create() }, routes: express.Router(), compression: true });
+    await new Promise<void>((resolve) => alone.listen(0, '127.0.0.1', resolve));
+  });
+  afterAll(() => {
+    mounted.close();
+    alone.close();
+    alone.closeAllConnections();
+  });
+
+  it.each(asks.map((one) => [one.line.slice(0, 60), one] as const))('%s', async (_line, one) => {
+    const expected = await ask((alone.address() as AddressInfo).port, one);
+    expect(expected.status).toMatch(/^HTTP\/1\.1 [1-5]\d\d /);
+    expect(await ask(mounted.port, one)).toEqual(expected);
+  });
+});
+
+describe.each([
+  ['Express 4', apps.createReserved4],
+  ['Express 5', apps.createReserved5],
+])('a request that an app of %s does not answer', (_, create) => {
+  it.each(UNANSWERED.map((one) => [one.line, one] as const))(
+    'has the status that it has without Spillway: %s',
+    async (_line, one) => {
+      const { status } = await ask(await startAlone(create()), one);
+      expect(status).toMatch(/^HTTP\/1\.1 [45]\d\d /);
+      expect((await ask(await mount(create()), one)).status).toBe(status);
+    },
+  );
+});
+
+it('a proxy forwards a remote response unchanged, chunk by chunk', async () => {
+  const target = `http://127.0.0.1:${await startAlone(apps.createStreams())}`;
+  const alone = await startAlone(apps.createProxy(target));
+  const port = await mount(apps.createProxy(target), { compression: true });
+  for (const path of ['/far/events', '/far/long', '/far/nowhere']) {
+    const one = { line: `GET ${path} HTTP/1.1`, headers: ['Accept-Encoding: gzip'] };
+    expect(await ask(port, one)).toEqual(await ask(alone, one));
+  }
+});
+
+/** Responds with the method and URL of the request. */
+const sayUrl: RequestHandler = express().use((req, res) => void res.send(`${req.method} ${req.url}`));
+
+it('gets the URL that a step has rewritten', async () => {
+  const rewrite: RequestHandler = (req, _res, next) => {
+    if (req.url.startsWith('/old')) req.url = req.url.replace('/old', '/new');
+    next();
+  };
+  const app = express().use((req, res) => void res.json([req.url, req.originalUrl]));
+  const port = await mount(app, { steps: [rewrite] });
+  expect((await askRaw(port, 'GET /old?a=1 HTTP/1.1')).body).toBe('["/new?a=1","/old?a=1"]');
+  expect((await askRaw(port, 'GET /other HTTP/1.1')).body).toBe('["/other","/other"]');
+});
+
+describe('a request that the app passes to next()', () => {
+  const app = express().disable('x-powered-by');
+  app.get('/late', (_req, res) => void res.set('Set-Cookie', 'a=1').status(200));
+  app.get('/conflict', () => {
+    throw Object.assign(new Error('canary'), { status: 409, headers: { 'Retry-After': '5' } });
+  });
+  app.get('/broken', () => {
+    throw new Error('canary');
+  });
+
+  it.each([
+    ['/nowhere', 404],
+    ['/conflict', 409],
+    ['/broken', 500],
+  ])('is answered by Spillway at %s, with its headers', async (path, status) => {
+    const reply = await askRaw(await mount(app), `GET ${path} HTTP/1.1`);
+    expect(reply.status).toBe(status);
+    expect(reply.headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'content-security-policy': expect.any(String),
+      'cache-control': 'no-store',
+    });
+    expect(reply.headers['retry-after']).toBe(status === 409 ? '5' : undefined);
+    expect(reply.headers['x-error-digest'] !== undefined).toBe(status === 500);
+    expect(reply.body).not.toContain('canary');
+  });
+});
+
+it('keeps headers that a step has set', async () => {
+  const step: RequestHandler = (_req, res, next) => {
+    res.set({ 'X-Frame-Options': 'SAMEORIGIN', 'X-Content-Type-Options': 'nosniff' });
+    next();
+  };
+  const port = await mount(sayUrl, { steps: [step], routes: express.Router() });
+  const { headers } = await askRaw(port, 'GET /x HTTP/1.1');
+  expect(headers).toMatchObject({ 'x-frame-options': 'SAMEORIGIN', 'x-content-type-options': 'nosniff' });
+  expect(headers['permissions-policy']).toBeUndefined();
+});
+
+it.skipIf(describeNodeFloor(process.versions.node) === undefined)(
+  'gets no Brotli body that it would decode (skipped if Node is fixed)',
+  async () => {
+    const port = await mount(express().use(express.json(), (req, res) => void res.json(req.body)));
+    const body = brotliCompressSync('{"a":1}').toString('latin1');
+    const headers = ['Host: localhost', 'Content-Type: application/json', `Content-Length: ${body.length}`];
+    const reply = await askRaw(port, 'POST /x HTTP/1.1', [...headers, 'Content-Encoding: BR'], body);
+    expect(reply.status).toBe(415);
+  },
+);
+
+describe('a request for Spillway', () => {
+  it.each([
+    ['PROPFIND /admin', 405],
+    ['PROPFIND /api/echo', 405],
+    ['GET /admin?q=100%', 400],
+    [`GET /admin?q=${'x'.repeat(9000)}`, 414],
+    [`GET /${'x'.repeat(9000)}`, 414],
+    ['GET //x', 400],
+    ['GET /a%2Fb', 400],
+    ['POST /caf%c3%a9', 308],
+  ])('is rejected as it is without an app: %s', async (line, status) => {
+    expect((await askRaw(await mount(sayUrl), `${line} HTTP/1.1`)).status).toBe(status);
+  });
+});
+
+describe('raw paths', () => {
+  const open = () => mount(sayUrl, { rawPaths: true, files: new Map([['/mine.txt', {} as never]]) });
+
+  it.each([
+    ...['//x', '/x//y', '/a%2Fb', '/a%2fb/', '/caf%c3%a9', '/%78', '/a%', '/a%zz', '/%E4', '/a\\b', '/a%5cb'],
+    ...['/a%252fb'],
+  ])('passes %s to the app unchanged', async (path) => {
+    const port = await open();
+    expect(await askRaw(port, `GET ${path}?q=%E4 HTTP/1.1`)).toMatchObject({
+      status: 200,
+      body: `GET ${path}?q=%E4`,
+    });
+    expect((await askRaw(port, `POST ${path} HTTP/1.1`)).body).toBe(`POST ${path}`);
+  });
+
+  it.each([
+    '//admin',
+    '/%61dmin',
+    '/%2561dmin',
+    '/%41PI/x',
+    '/\\admin',
+    '/%5cadmin',
+    '/%2fadmin',
+    '//api/x',
+    '/%2561pi',
+    // #region desk
+    '/desk%2f',
+    // #endregion desk
+    '//_data/x',
+    '//livez',
+    '//mine.txt',
+    '/%2f%2fmetrics',
+    '/x/../admin',
+    '/x/..%2fadmin',
+    '/x/%252e%252e/y',
+    '/..',
+    '/%00',
+    '/%2500',
+    '/%0a',
+    '/%25252561dmin',
+  ])('keeps %s from the app', async (path) => {
+    const { status, body } = await askRaw(await open(), `GET ${path} HTTP/1.1`);
+    expect(body).not.toContain(`GET ${path}`);
+    expect([200, 308, 400, 404]).toContain(status);
+  });
+
+  it.each([
+    ...['/secret#', '/secret#a', '/secret?#', '/secret\xa0', '/secret\xa0?a', '/secret\t', '/x\x01'],
+    ...['/x?\xe9', '//x#?a'],
+  ])('refuses %j, which parsers read differently', async (path) => {
+    for (const port of [await open(), await mount(sayUrl)]) {
+      expect((await askRaw(port, `GET ${path} HTTP/1.1`)).status).toBe(400);
+    }
+  });
+
+  it.each([
+    ...['/%73ecret/a', '//secret/a', '/secret%2fa', '/secret%5ca', '/%2573ecret/a', '//secret', '/Secret//a'],
+    ...['/x/../secret'],
+  ])('shows a step the normalized path: %s', async (path) => {
+    const gate = express.Router().use('/secret', (_req, res) => void res.status(401).send('locked'));
+    const port = await mount(sayUrl, { rawPaths: true, steps: [gate] });
+    expect([401, 400]).toContain((await askRaw(port, `GET ${path} HTTP/1.1`)).status);
+  });
+});
+
+describe('a step with isBelow()', () => {
+  const guard: RequestHandler = (req, res, next) =>
+    isBelow(req, '/vault') || isBelow(req, '/größe/') ? void res.status(401).end() : next();
+
+  it.each([
+    ['/vault', 401],
+    ['/vault/', 401],
+    ['/Vault/users', 401],
+    ['/VAULT?a', 401],
+    ['/%76ault', 401],
+    ['/%56ault/x', 401],
+    ['//vault', 401],
+    ['/vault%2fx', 401],
+    ['/gr%c3%b6%C3%9Fe/1', 401],
+    ['/_data/vault', 401],
+    ['/vaults', 200],
+    ['/Vaults/x', 200],
+    ['/x/vault', 200],
+    ['/gr', 200],
+  ])('answers %s with %i', async (path, status) => {
+    const port = await mount(sayUrl, { rawPaths: true, steps: [guard] });
+    expect((await askRaw(port, `GET ${path} HTTP/1.1`)).status).toBe(status);
+    const strict = await askRaw(await mount(sayUrl, { steps: [guard] }), `GET ${path} HTTP/1.1`);
+    expect([status, 308, 400]).toContain(strict.status);
+  });
+});
+
+describe('an app that is named by its file', () => {
+  function writeApp(text: string): string {
+    const root = mkdtempSync(join(tmpdir(), 'spillway-existing-'));
+    onTestFinished(() => rmSync(root, { recursive: true }));
+    symlinkSync(join(import.meta.dirname, '../../../node_modules'), join(root, 'node_modules'));
+    writeFileSync(join(root, 'app.cjs'), text);
+    return root;
+  }
+
+  it('is loaded with its server', async () => {
+    const root = writeApp(`const app = require('express4')();
+      app.server = require('node:http').createServer(app);
+      module.exports = app;`);
+    const { log, lines } = spyOnLog();
+    const loaded = await loadExistingApp({ app: './app.cjs', rawPaths: true }, root, log);
+    expect(loaded).toMatchObject({ app: expect.any(Function), server: expect.any(Server), rawPaths: true });
+    expect(await loadExistingApp('./app.cjs', root, log)).not.toHaveProperty('rawPaths');
+    expect(lines).toEqual([]);
+  });
+});

@@ -1,0 +1,68 @@
+import { expect, it } from 'vitest';
+import { createMetrics } from '../../../src/server/front/metrics.ts';
+import { COUNTERS } from '../../../src/server/request/counters.ts';
+
+const ENDED = { method: 'GET', route: '/orders/:id', status: 200, isGone: false, ms: 30 };
+const REQUESTS = 'http_server_request_duration_seconds';
+
+function create() {
+  const metrics = createMetrics({ build: 'BUILD7K3Q', release: 'v1' });
+  /** Returns the lines of one metric. */
+  const read = async (name: string) => (await metrics.write()).split('\n').filter((line) => line.startsWith(name));
+  return { ...metrics, read };
+}
+
+const toLabels = ({ method = 'GET', route = '/orders/:id', status = '2xx' }) =>
+  `http_request_method="${method}",http_route="${route}",http_response_status_class="${status}"`;
+
+it('counters add up by name and labels, in the text format of Prometheus', async () => {
+  const { count, listCounts, read } = create();
+  count('spillway_reports_ignored_total', { reason: 'redirect' });
+  count('spillway_reports_ignored_total', { reason: 'redirect' }, 2);
+  count('spillway_reports_ignored_total', { reason: 'not "found"' });
+  count('spillway_reports_past_cap_total', {});
+  count('spillway_failures_total', { side: 'server', kind: 'exception' });
+  expect(await listCounts()).toEqual({
+    'spillway_reports_ignored_total{reason="redirect"}': 3,
+    'spillway_reports_ignored_total{reason="not \\"found\\""}': 1,
+    spillway_reports_past_cap_total: 1,
+    'spillway_failures_total{side="server",kind="exception"}': 1,
+  });
+  expect(await read('spillway_failures_total')).toEqual(['spillway_failures_total{side="server",kind="exception"} 1']);
+  expect(await read('# TYPE spillway_failures_total')).toEqual(['# TYPE spillway_failures_total counter']);
+  const info = `spillway_build_info{build="BUILD7K3Q",release="v1",node="${process.version}"} 1`;
+  expect(await read('spillway_build_info')).toEqual([info]);
+  expect(Object.keys(COUNTERS).filter((name) => !/^spillway_[a-z_]+_total$/.test(name))).toEqual([]);
+});
+
+it('requests are counted and timed by method, route and status class', async () => {
+  const { observeRequest, read } = create();
+  for (const ms of [3, 30, 300]) observeRequest({ ...ENDED, ms });
+  observeRequest({ ...ENDED, status: 503 });
+  expect(await read(`${REQUESTS}_count`)).toEqual([
+    `${REQUESTS}_count{${toLabels({})}} 3`,
+    `${REQUESTS}_count{${toLabels({ status: '5xx' })}} 1`,
+  ]);
+  const bucket = `${REQUESTS}_bucket{le="0.05",${toLabels({})}}`;
+  expect(await read(bucket)).toEqual([`${bucket} 2`]);
+  const [sum] = await read(`${REQUESTS}_sum{${toLabels({})}`);
+  expect(Number(sum?.split(' ').at(-1))).toBeCloseTo(0.333);
+});
+
+it.each([
+  ['no route', { route: undefined }, { route: 'unmatched' }],
+  ['a made-up method', { method: 'BREW' }, { method: '_OTHER' }],
+  ['a visitor who left', { isGone: true }, { status: 'gone' }],
+])('requests with %s have a label for all of them', async (_name, changed, labels) => {
+  const { observeRequest, read } = create();
+  observeRequest({ ...ENDED, ...changed });
+  expect(await read(`${REQUESTS}_count`)).toEqual([`${REQUESTS}_count{${toLabels(labels)}} 1`]);
+});
+
+it('labels have a limited number of values, even if routers name thousands of routes', async () => {
+  const { observeRequest, read } = create();
+  for (let shop = 0; shop < 3000; shop++) observeRequest({ ...ENDED, route: `/api/shops/${shop}/orders` });
+  const counts = await read(`${REQUESTS}_count`);
+  expect(counts).toHaveLength(1001);
+  expect(counts.at(-1)).toMatch(/http_route="other".* 2000$/);
+});

@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import request from 'supertest';
+import { describe, expect, it, vi } from 'vitest';
+import { PLAIN_PAGE_POLICY } from '../../../src/server/errors/last-resort.ts';
+import { createOverload, toMaxPages, watchLoopDelay } from '../../../src/server/front/overload.ts';
+import { ACTION_ACCEPT } from '../../../src/shared/wire/protocol.ts';
+import { createFakePages, createTestApp } from '../../support/app.ts';
+
+/** An app at a level that the test sets. `/admin` is a cached page, `/orders` is rendered for each request. */
+function createApp() {
+  const count = vi.fn();
+  const overload = { level: 0, reason: 'renders' as const };
+  const app = createTestApp({
+    overload,
+    metrics: { count, observeRequest() {} },
+    pages: createFakePages({ isRendered: (path) => /^(?:\/_data)?\/orders$/.test(path) }),
+    operators: {
+      covers: (path) => path === '/operators',
+      step: (req, res, next) => (req.path === '/operators' ? void res.send('operators') : next()),
+      knowOperator: (_req, _res, next) => next(),
+    },
+    files: new Map(),
+    routes: (req, res, next) => (req.path === '/sitemap.xml' ? void res.send('<urlset/>') : next()),
+  });
+  return { app, overload, count };
+}
+
+interface Case {
+  readonly name: string;
+  readonly path: string;
+  readonly refusedFrom: number;
+  readonly method?: 'get' | 'post' | 'head';
+  readonly headers?: Record<string, string>;
+}
+
+const PREFETCH = { Purpose: 'prefetch' };
+
+const CASES: readonly Case[] = [
+  { name: 'a prefetch of page data', path: '/_data/orders', refusedFrom: 0.5, headers: PREFETCH },
+  { name: 'a prefetch of a page', path: '/orders', refusedFrom: 0.5, headers: PREFETCH },
+  { name: 'a page', path: '/orders', refusedFrom: 1 },
+  { name: 'HEAD of a page', path: '/orders', refusedFrom: 1, method: 'head' },
+  { name: 'page data', path: '/_data/orders', refusedFrom: 1 },
+  { name: 'a form', path: '/orders', refusedFrom: 4, method: 'post' },
+  { name: 'a cached page', path: '/admin', refusedFrom: 4 },
+  { name: 'the API', path: '/api/echo', refusedFrom: 4 },
+  { name: 'a product route', path: '/sitemap.xml', refusedFrom: 4 },
+  { name: 'a page for operators', path: '/operators', refusedFrom: Infinity },
+  { name: 'health', path: '/livez', refusedFrom: Infinity },
+  { name: 'readiness', path: '/readyz', refusedFrom: Infinity },
+  { name: 'an asset, even if it does not exist', path: '/assets/nothing.js', refusedFrom: Infinity },
+];
+
+describe('an overloaded server', () => {
+  it.each(CASES)('answers $name until a certain level', async ({ path, refusedFrom, method = 'get', headers = {} }) => {
+    const { app, overload, count } = createApp();
+    for (const level of [0, 0.49, 0.5, 0.99, 1, 3.9, 4]) {
+      overload.level = level;
+      count.mockClear();
+      const reply = await request(app)[method](path).set(headers);
+      expect([level, reply.status === 503]).toEqual([level, level >= refusedFrom]);
+      expect(count.mock.calls.filter(([name]) => name === 'spillway_requests_shed_total')).toHaveLength(
+        Number(level >= refusedFrom),
+      );
+      if (level < refusedFrom) continue;
+      expect(Number(reply.headers['retry-after'])).toBeGreaterThanOrEqual(3);
+      expect(reply.headers).toMatchObject({
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+      });
+      expect(reply.headers['content-security-policy']).toMatch(/default-src 'none'/);
+    }
+  });
+
+  it('sends visitors a small page that reloads itself', async () => {
+    const { app, overload } = createApp();
+    overload.level = 1;
+    const reply = await request(app).get('/orders').set('Accept', 'text/html');
+    expect(reply.headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': PLAIN_PAGE_POLICY,
+      refresh: reply.headers['retry-after'],
+    });
+    expect(reply.text).toMatch(/<h1>One moment, please<\/h1>/);
+    expect(reply.text).toContain('color-scheme:light dark');
+    expect(reply.text.length).toBeLessThan(1500);
+    const head = await request(app).head('/orders');
+    expect([head.headers['content-length'], head.text]).toEqual([reply.headers['content-length'], undefined]);
+  });
+
+  it('does not reload after a form was posted, and leaves the body unread', async () => {
+    const { app, overload } = createApp();
+    overload.level = 4;
+    const reply = await request(app).post('/orders').type('form').send({ text: 'typed' });
+    expect(reply.headers.refresh).toBeUndefined();
+    expect(reply.text).toContain('your form was not processed');
+    const background = await request(app).post('/orders').set('Accept', ACTION_ACCEPT).send('a=b');
+    expect([background.status, background.body]).toEqual([503, { busy: true }]);
+  });
+});
+
+describe('overload', () => {
+  it.each<[wait: number, pages: number, late: number, level: number, reason: string]>([
+    [0, 0, 0, 0, 'event-loop'],
+    [250, 49, 400, 0.5, 'renders'],
+    [0, 100, 999, 1, 'pages'],
+    [500, 50, 4000, 4, 'event-loop'],
+  ])('with a wait of %d ms, %d pages and a loop that is %d ms late is %d', (waitMs, pages, late, level, reason) => {
+    const limiter = { waitMs, pages };
+    const overload = createOverload({ delayMs: 500, maxPages: 100, limiter, readLoopDelay: () => late });
+    expect([overload.level, overload.reason]).toEqual([level, reason]);
+  });
+
+  it('measures a block of the event loop, and forgets it soon', async () => {
+    const read = watchLoopDelay();
+    await sleep(50);
+    const end = performance.now() + 400;
+    while (performance.now() < end);
+    await expect.poll(read, { interval: 20 }).toBeGreaterThan(200);
+    await expect.poll(read, { timeout: 10_000 }).toBeLessThan(100);
+  });
+
+  it('derives the page limit from the heap size, within bounds', () => {
+    const MiB = 1024 * 1024;
+    expect([64, 256, 1024, 2048, 8192].map((size) => toMaxPages(size * MiB))).toEqual([32, 64, 256, 512, 1000]);
+  });
+});

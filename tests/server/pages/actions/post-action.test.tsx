@@ -1,0 +1,436 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import express from 'express';
+import { Outlet } from 'react-router';
+import { describe, expect, it, vi } from 'vitest';
+import { type ActionArgs, conflict, invalid } from '../../../../src/server/pages/server-page.ts';
+import { Await } from '../../../../src/shared/rendering/await.tsx';
+import { useActionResult, useData } from '../../../../src/shared/rendering/hooks.ts';
+import { forbidden, notFound, redirect, unauthorized } from '../../../../src/shared/routing/control-flow.ts';
+import { ACTION_ACCEPT } from '../../../../src/shared/wire/protocol.ts';
+import {
+  BUILD_ID,
+  CanaryError,
+  createGate,
+  leakIn,
+  parseData,
+  parseDocument,
+  type Reply,
+  startPages,
+  type TestPage,
+} from '../../../support/pages-app.tsx';
+import { sendRaw } from '../../../support/raw-http.ts';
+import { until } from '../../../support/until.ts';
+
+type Server = NonNullable<TestPage['server']>;
+
+const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
+const DATA = { ...FORM, Accept: ACTION_ACCEPT };
+/** How a form is posted, and how its response is read. */
+const SENDERS = [
+  ['without JavaScript', FORM, (reply: Reply) => parseDocument(reply.text)],
+  ['with JavaScript', DATA, (reply: Reply) => parseData(reply.text)],
+] as const;
+
+function Page() {
+  const values = useActionResult('page.save')?.values;
+  return (
+    <form>
+      <p>count {useData<number | null>()}</p>
+      <input name="name" defaultValue={String(values?.name ?? '')} />
+    </form>
+  );
+}
+
+function Root() {
+  return (
+    <main>
+      <b>{useActionResult('root.subscribe')?.status}</b>
+      <Outlet />
+    </main>
+  );
+}
+
+/** A layout around a page with actions and a page without. */
+function table(actions: Server['actions'], page: Server = {}, layout: Server = {}): [TestPage] {
+  const children: TestPage[] = [
+    { id: 'page', path: '/page', view: Page, server: { ...page, actions } },
+    { id: 'plain', path: '/plain', view: () => <p>plain</p> },
+  ];
+  return [{ id: 'root', view: Root, server: layout, children }];
+}
+
+const post = (body: string, headers: Record<string, string> = FORM) => ({ method: 'POST', headers, body });
+
+describe('an action', () => {
+  it('that returns nothing redirects to the page with GET, keeping its query string', async () => {
+    const app = await startPages(table({ save: () => undefined }));
+    const reply = await app.ask('/page?a=%20b', post('_action=page.save'));
+    expect([reply.status, reply.headers.location, reply.text]).toEqual([303, '/page?a=%20b', '']);
+    expect(reply.headers['cache-control']).toBe('no-store');
+    expect(reply.headers.vary).toContain('Accept');
+    const data = await app.ask('/page', post('_action=page.save', DATA));
+    expect(parseData(data.text).payload.action).toEqual({ action: 'page.save', status: 200 });
+  });
+
+  it.each(SENDERS)('shows its result in the page, which has fresh data, %s', async (_name, headers, parse) => {
+    let count = 1;
+    const app = await startPages(table({ save: () => ({ saved: ++count }) }, { loader: () => count }));
+    const reply = await app.ask('/page', post('_action=page.save', headers));
+    expect(reply.status).toBe(200);
+    expect(reply.headers).toMatchObject({ 'cache-control': 'no-store', 'x-build-id': BUILD_ID });
+    expect(reply.headers.vary).toContain('Accept');
+    expect(reply.headers.etag).toBeUndefined();
+    const { payload } = parse(reply);
+    expect(payload.action).toEqual({ action: 'page.save', status: 200, data: { saved: 2 } });
+    expect(payload.data.page).toBe(2);
+    if (headers === DATA) expect(reply.headers['content-type']).toBe('application/x-ndjson');
+    else expect(reply.text).toContain('count <!-- -->2');
+  });
+
+  it.each([
+    [422, invalid],
+    [409, conflict],
+  ])('that rejects the form with %s sends errors, and what was typed except secrets', async (status, refuse) => {
+    const errors = { name: 'Too short.', '': 'No.' };
+    const app = await startPages(table({ save: () => refuse({ errors }) }, { loader: () => 'fresh' }));
+    const body =
+      '_action=page.save&name=%3Cb%3E%22A&tag=1&tag=2&password=secret1&new_pwd=secret2&token=secret3&cardNumber=secret4&user_pin=secret5&spin=1';
+    for (const [, headers, parse] of SENDERS) {
+      const reply = await app.ask('/page', post(body, headers));
+      expect([reply.status, reply.headers['cache-control']]).toEqual([status, 'no-store']);
+      expect(reply.text).not.toMatch(/secret\d/);
+      const { action, data } = parse(reply).payload;
+      const values = { name: '<b>"A', tag: ['1', '2'], spin: '1' };
+      expect(action).toEqual({ action: 'page.save', status, errors, values });
+      expect(data.page).toBe('fresh');
+      if (headers === FORM) expect(reply.text).toContain('value="&lt;b&gt;&quot;A"');
+    }
+    expect(app.failures()).toEqual([]);
+  });
+
+  it('waits for deferred values without JavaScript, because no script can insert them, and streams them with', async () => {
+    const view = () => <Await value={useData<{ late: Promise<string> }>().late}>{(value) => <i>{value}</i>}</Await>;
+    const server = { loader: () => ({ late: sleep(20, 'late') }), actions: { save: () => 1 } };
+    const app = await startPages([{ id: 'page', path: '/page', view, server }]);
+    const { text } = await app.ask('/page', post('_action=page.save'));
+    expect(text).toContain('<i>late</i>');
+    expect(text).not.toMatch(/<template|<noscript/);
+    expect(parseData((await app.ask('/page', post('_action=page.save', DATA))).text).late).toHaveLength(1);
+  });
+
+  it.each([
+    ['notFound()', notFound, 404, 'not-found'],
+    ['forbidden()', forbidden, 403, 'forbidden'],
+  ])('that ends with %s shows the error page in the route', async (_name, end, status, kind) => {
+    let loads = 0;
+    const app = await startPages(table({ save: () => end() }, { loader: () => ++loads }));
+    const reply = await app.ask('/page', post('_action=page.save'));
+    expect(reply.status).toBe(status);
+    expect(reply.text).toMatch(new RegExp(`<main>.*<section data-error="${kind}">`));
+    expect(loads).toBe(0);
+    expect(app.failures()).toEqual([]);
+  });
+
+  it.each(SENDERS)('that fails shows only its digest, %s', async (_name, headers, parse) => {
+    const app = await startPages(table({ save: () => Promise.reject(new CanaryError()) }));
+    const reply = await app.ask('/page', post('_action=page.save', { ...headers, Host: 'weir.example' }));
+    const [failure, ...more] = app.failures();
+    const digest = `${failure?.digest}-${failure?.occurrence}`;
+    expect([reply.status, reply.headers['x-error-digest'], more]).toEqual([500, digest, []]);
+    expect(failure).toMatchObject({ origin: 'action', routeId: 'page', method: 'POST' });
+    expect(parse(reply).payload.errors).toEqual({ page: { kind: 'failure', status: 500, digest } });
+    expect(leakIn(reply.text + JSON.stringify(reply.headers))).toBeUndefined();
+    if (headers === DATA) return;
+    expect(reply.text).toMatch(/<main>.*while loading the host weir\.example/);
+    expect(reply.text).toContain(`<code>${digest}</code>`);
+  });
+
+  it('redirects with 303 unless another status is given, and with JavaScript with 200', async () => {
+    const app = await startPages(
+      table({
+        save: () => redirect('/plain?a=1#b'),
+        other: () => redirect('/plain', { status: 307 }),
+        out: () => redirect('https://pay.example/', { external: true }),
+      }),
+    );
+    for (const [name, status, location, data] of [
+      ['save', 303, '/plain?a=1#b', { redirect: '/plain?a=1#b' }],
+      ['other', 307, '/plain', { redirect: '/plain' }],
+      ['out', 303, 'https://pay.example/', { redirect: 'https://pay.example/', reload: true }],
+    ] as const) {
+      const plain = await app.ask('/page', post(`_action=page.${name}`));
+      expect([plain.status, plain.headers.location]).toEqual([status, location]);
+      const reply = await app.ask('/page', post(`_action=page.${name}`, DATA));
+      expect([reply.status, reply.headers.location]).toEqual([200, undefined]);
+      expect(JSON.parse(reply.text)).toEqual({ d: { build: BUILD_ID, ...data } });
+    }
+  });
+
+  it('of a static page is answered only for this visitor', async () => {
+    const server = { loader: () => 1, actions: { save: () => invalid({ errors: { name: 'No.' } }) } };
+    const app = await startPages([{ id: 'page', path: '/page', mode: 'static', view: Page, server }]);
+    const kept = await app.ask('/page');
+    const reply = await app.ask('/page', post('_action=page.save&name=Ada'));
+    expect([reply.status, reply.headers.etag]).toEqual([422, undefined]);
+    expect(reply.text).toContain('value="Ada"');
+    expect((await app.ask('/page')).text).toBe(kept.text);
+  });
+});
+
+describe('the arguments of an action', () => {
+  it.each(SENDERS)('are the request as a POST, and the fields in `form`, %s', async (_name, headers) => {
+    const seen = createGate<unknown[]>();
+    const app = await startPages(
+      table({
+        save({ request, params, context, signal, form }) {
+          const { method, url, body } = request;
+          seen.resolve([method, url, request.headers.get('x-two'), body, params, typeof context.fetch]);
+          seen.promise.then((all) => all.push(signal.aborted, [...form]));
+        },
+      }),
+    );
+    const body = '_action=page.save&name=%C3%84da+L&tag=1&tag=&tag=2';
+    await app.ask('/page?a=%20b', post(body, { ...headers, Host: 'weir.example', 'X-Two': '1' }));
+    expect(await seen.promise).toEqual([
+      ...['POST', 'http://weir.example/page?a=%20b', '1', null, {}, 'function', false],
+      [
+        ['_action', 'page.save'],
+        ['name', 'Äda L'],
+        ['tag', '1'],
+        ['tag', ''],
+        ['tag', '2'],
+      ],
+    ]);
+  });
+});
+
+describe('the name of an action', () => {
+  it('selects the layout that defines it, from any page, and keeps it if the action fails', async () => {
+    let fails = false;
+    const subscribe = () => (fails ? Promise.reject(new CanaryError()) : 'done');
+    const app = await startPages(table({}, {}, { actions: { subscribe } }));
+    for (const path of ['/page', '/plain']) {
+      const { status, text } = await app.ask(path, post('_action=root.subscribe'));
+      expect(status).toBe(200);
+      expect(text).toContain('<main><b>200</b>');
+    }
+    fails = true;
+    const { status, text } = await app.ask('/page', post('_action=root.subscribe'));
+    expect(status).toBe(500);
+    expect(text).toContain('<main><b></b><section data-error="failure">');
+  });
+
+  it('is optional if the page has a default action, and 405 with Allow if it has none', async () => {
+    let calls = 0;
+    const app = await startPages(table({ default: () => void calls++ }));
+    expect((await app.ask('/page', post('name=a'))).status).toBe(303);
+    expect(calls).toBe(1);
+    const other = await startPages(table({ save: () => 1 }));
+    for (const path of ['/plain', '/page']) {
+      const reply = await other.ask(path, post('name=Ada'));
+      expect([reply.status, reply.headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
+    }
+  });
+
+  it.each(['page.gone', 'page.constructor', 'page.__proto__', 'plain.save', 'save', ''])(
+    'without an action (%j) is answered with 409, the build and the entered values',
+    async (name) => {
+      const app = await startPages(table({ save: () => 1 }));
+      const body = `_action=${encodeURIComponent(name)}&name=Ada&password=secret1`;
+      for (const [, headers, parse] of SENDERS) {
+        const reply = await app.ask('/page', post(body, headers));
+        expect([reply.status, reply.headers['x-build-id']]).toEqual([409, BUILD_ID]);
+        const { payload } = parse(reply);
+        expect(payload.action).toMatchObject({ action: name, status: 409, values: { name: 'Ada' } });
+        expect(payload.action?.errors?.['']).toMatch(/Reload the page.* What you typed is kept/);
+        expect(reply.text).not.toContain('secret1');
+        if (headers === DATA) continue;
+        // Without JavaScript, the page shows the message and the text in place of the form.
+        expect(payload.errors).toMatchObject({ page: { kind: 'public', status: 409, typed: { name: 'Ada' } } });
+        expect(reply.text).toMatch(/<label>name<!-- --> <textarea readOnly="">Ada<\/textarea><\/label>/);
+      }
+      expect(app.failures()).toEqual([]);
+    },
+  );
+
+  it('of a route that is not on the page is explained in the log, and in development on the page', async () => {
+    const [root] = table({ save: () => 1 });
+    const other: TestPage = { id: 'other', path: '/other', view: Outlet, server: { actions: { send: () => 1 } } };
+    const app = await startPages([{ ...root, children: [...(root.children ?? []), other] }]);
+    vi.stubEnv('SPILLWAY_DEV', '1');
+    const data = await app.ask('/page', post('_action=other.send', DATA));
+    vi.unstubAllEnvs();
+    const sentence = expect.stringMatching('"other.send", but .* no route "other" \\(its routes: root, page\\)');
+    expect(app.lines.filter(({ level }) => level === 40)).toMatchObject([{ msg: sentence }]);
+    expect(parseData(data.text).payload.action?.errors).toEqual({ '': sentence });
+  });
+});
+
+describe('a form posted to a path without a page', () => {
+  const acted: string[] = [];
+  const actions: Server['actions'] = {
+    subscribe({ form }) {
+      acted.push(String(form.get('mail')));
+      return form.get('mail') === 'bad' ? invalid({ errors: { mail: 'No.' } }) : { done: true };
+    },
+  };
+  const BAD = '_action=root.subscribe&mail=bad&password=secret1';
+  function start(options?: Parameters<typeof startPages>[1]) {
+    acted.length = 0;
+    return startPages(table({}, {}, { actions }), options);
+  }
+
+  it.each(SENDERS)("runs the layout's action, and shows the not-found page, %s", async (_name, headers, parse) => {
+    const app = await start();
+    const reply = await app.ask('/nope?a=1', post(BAD, headers));
+    expect([reply.status, reply.headers['cache-control'], acted]).toEqual([404, 'no-store', ['bad']]);
+    expect(reply.text).not.toContain('secret1');
+    expect(parse(reply).payload).toMatchObject({
+      action: { action: 'root.subscribe', status: 422, errors: { mail: 'No.' }, values: { mail: 'bad' } },
+      errors: { '@not-found': { kind: 'not-found', status: 404 } },
+    });
+    if (headers === FORM) expect(reply.text).toContain('<main><b>422</b><section data-error="not-found">');
+    const done = await app.ask('/nope', post('_action=root.subscribe&mail=a', headers));
+    expect(parse(done).payload.action).toMatchObject({ status: 200, data: { done: true } });
+  });
+
+  it('only shows the not-found page if it names no action', async () => {
+    const app = await start();
+    for (const headers of [FORM, {}]) {
+      const reply = await app.ask('/nope', post('log=admin', headers));
+      expect([reply.status, reply.headers.allow, acted]).toEqual([404, undefined, []]);
+      expect(reply.text).toContain('<section data-error="not-found">');
+    }
+  });
+
+  it('is handled after product routes and an existing app', async () => {
+    const app = await start({
+      routes: express.Router().post('/webhook', (_req, res) => void res.send('theirs')),
+      existingApp: { app: express().post('/old', (_req, res) => void res.send('old')) },
+    });
+    expect((await app.ask('/webhook', post(BAD))).text).toBe('theirs');
+    expect((await app.ask('/old', post(BAD))).text).toBe('old');
+    expect(acted).toEqual([]);
+    expect((await app.ask('/nope', post(BAD))).status).toBe(404);
+    expect(acted).toEqual(['bad']);
+  });
+
+  it.each([
+    ['', undefined, 403],
+    [' in an app with an existing app, which is asked first', { existingApp: { app: express() } }, 404],
+  ])('is ignored if it comes from another site%s', async (_name, options, status) => {
+    const app = await start(options);
+    const foreign = { ...FORM, Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' };
+    expect((await app.ask('/nope', post(BAD, foreign))).status).toBe(status);
+    expect(acted).toEqual([]);
+  });
+});
+
+const throws = () => {
+  throw new CanaryError();
+};
+it.each([
+  ['its loader ends with a control-flow response', { server: { loader: notFound } }, 404],
+  ['its loader fails', { server: { loader: throws } }, 500],
+  ['it cannot be rendered', { view: throws }, 500],
+] satisfies [string, Partial<TestPage>, number][])(
+  'a page whose form was posted is sent with both results if %s',
+  async (_name, broken, status) => {
+    const [root] = table({}, {}, { actions: { subscribe: () => invalid({ errors: { mail: 'No.' } }) } });
+    const app = await startPages([{ ...root, children: [{ id: 'page', path: '/page', view: Page, ...broken }] }]);
+    for (const [, headers, parse] of SENDERS) {
+      const reply = await app.ask('/page', post('_action=root.subscribe&mail=bad', headers));
+      const { action, errors } = parse(reply).payload;
+      expect(action).toMatchObject({ status: 422, errors: { mail: 'No.' }, values: { mail: 'bad' } });
+      if (headers === DATA && 'view' in broken) continue;
+      expect(reply.status).toBe(status);
+      expect(errors).toMatchObject({ page: { status } });
+    }
+  },
+);
+
+describe('guards', () => {
+  it('of the whole branch run before an action, and before its loaders', async () => {
+    const calls: string[] = [];
+    const note = (what: string) => () => void calls.push(what);
+    const page = { guard: () => forbidden(), loader: note('loader') };
+    const app = await startPages(table({ save: note('action') }, page, { actions: { subscribe: note('layout') } }));
+    for (const name of ['page.save', 'root.subscribe']) {
+      for (const [, headers] of SENDERS) {
+        expect((await app.ask('/page', post(`_action=${name}`, headers))).status).toBe(403);
+      }
+    }
+    expect(calls).toEqual([]);
+  });
+
+  it('do not run before an open action, so that a visitor can sign in, but before the page', async () => {
+    const calls: string[] = [];
+    const actions = {
+      enter: ({ form }: ActionArgs) => (form.has('token') ? undefined : invalid({ errors: { token: 'No.' } })),
+      change: () => void calls.push('change'),
+    };
+    const layout = { guard: () => unauthorized(), actions, openActions: ['enter'] as const };
+    const app = await startPages(table({}, {}, layout));
+    expect((await app.ask('/page', post('_action=root.enter&token=a'))).status).toBe(303);
+    expect((await app.ask('/page', post('_action=root.change'))).status).toBe(401);
+    expect(calls).toEqual([]);
+    const refused = await app.ask('/page', post('_action=root.enter', DATA));
+    expect(refused.status).toBe(401);
+    expect(parseData(refused.text).payload.action).toMatchObject({ status: 422, errors: { token: 'No.' } });
+  });
+});
+
+describe('the body of a form', () => {
+  it('can be multipart, with files', async () => {
+    const seen = createGate<unknown[]>();
+    const app = await startPages(
+      table({
+        async save({ form }) {
+          const file = form.get('file') as File;
+          seen.resolve([form.get('name'), file.name, file.type, await file.text()]);
+          return invalid({ errors: { file: 'No.' } });
+        },
+      }),
+    );
+    const form = new FormData();
+    form.append('_action', 'page.save');
+    form.append('name', 'Ädä');
+    form.append('file', new File(['inside the file'], 'ä "1".txt', { type: 'text/plain' }));
+    const encoded = new Response(form);
+    const headers = { 'Content-Type': String(encoded.headers.get('content-type')) };
+    const body = Buffer.from(await encoded.arrayBuffer());
+    const reply = await app.ask('/page', { method: 'POST', headers, body });
+    expect(reply.status).toBe(422);
+    expect(await seen.promise).toEqual(['Ädä', 'ä "1".txt', 'text/plain', 'inside the file']);
+    expect(parseDocument(reply.text).payload.action?.values).toEqual({ name: 'Ädä' });
+    expect(reply.text).not.toContain('inside the file');
+  });
+
+  const MULTIPART = { 'Content-Type': 'multipart/form-data; boundary=b' };
+  it.each([
+    ['multipart of nothing', 400, MULTIPART, ''],
+    ['JSON', 415, { 'Content-Type': 'application/json' }, 'a=1'],
+    ['compressed with gzip', 415, { ...FORM, 'Content-Encoding': 'gzip' }, 'a=1'],
+    ['larger than the limit', 413, FORM, `a=${'x'.repeat(999)}`],
+  ])('is rejected if it is %s, with %s', async (_name, status, headers: Record<string, string>, body) => {
+    const app = await startPages(table({ default: () => 1 }), { maxActionBytes: 1000 });
+    const plain = await app.ask('/page', post(body, headers));
+    expect([plain.status, plain.headers['x-error-digest']]).toEqual([status, undefined]);
+    expect(plain.text).toContain('<section data-error="public">');
+    const data = await app.ask('/page', post(body, { ...headers, Accept: ACTION_ACCEPT }));
+    expect(data.status).toBe(status);
+    expect(parseData(data.text).payload.action?.errors?.['']).toBeTruthy();
+    expect(app.failures()).toEqual([]);
+  });
+
+  it('that never arrives completely runs no action and is not a failure, because the visitor left', async () => {
+    let calls = 0;
+    const app = await startPages(table({ default: () => void calls++ }));
+    const head = 'POST /page HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded';
+    await sendRaw(app.port, `${head}\r\nContent-Length: 500\r\n\r\na=1`, { half: true, patience: 300 });
+    await sendRaw(app.port, `${head}\r\nTransfer-Encoding: chunked\r\n\r\na=1\r\n`, { patience: 100 });
+    await until(() => app.lines.filter((line) => line.msg === 'request').length === 2, 'the lines of the requests');
+    expect(calls).toBe(0);
+    expect(app.failures()).toEqual([]);
+  });
+});

@@ -1,0 +1,103 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it, vi } from 'vitest';
+import { createOverload, createRenderLimiter } from '../../../src/server/front/overload.ts';
+import { startPages } from '../../support/pages-app.tsx';
+
+/** The minimum cost of rendering the page (ms). */
+const COST = 5;
+
+function Costly() {
+  const end = performance.now() + COST;
+  while (performance.now() < end);
+  return <p>here</p>;
+}
+
+/** Sends one request on a connection that stays open. @returns the whole response */
+function askOn(socket: Socket, path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    function read(chunk: Buffer): void {
+      text += chunk.toString('latin1');
+      const length = /\r\nContent-Length: (\d+)/i.exec(text)?.[1];
+      const isWhole = length ? text.split('\r\n\r\n')[1]?.length === Number(length) : text.endsWith('\r\n0\r\n\r\n');
+      if (!isWhole) return;
+      socket.off('data', read);
+      resolve(text);
+    }
+    socket.on('data', read);
+    socket.once('error', reject);
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  });
+}
+
+const PAGE = { id: 'costly', path: '/costly', view: Costly } as const;
+
+it('answers what it can, refuses the rest, and recovers afterwards', async () => {
+  const count = vi.fn();
+  // Without lag measurements, which are late on a busy machine before anything has started.
+  const onRefuse = () => count('spillway_requests_shed_total', { what: 'page', reason: 'renders' });
+  const limiter = createRenderLimiter({ maxWaitMs: 50, onRefuse });
+  const overload = createOverload({ delayMs: 50, maxPages: 1000, limiter, readLoopDelay: () => 0 });
+  const app = await startPages([PAGE], { limiter, overload, metrics: { count, observeRequest() {} } });
+  // All connect before the first one sends, because the server accepts one connection per event-loop iteration.
+  const sockets = Array.from({ length: 300 }, () => connect(app.port, '127.0.0.1'));
+  await Promise.all(sockets.map((socket) => askOn(socket, '/livez')));
+  const text = (await Promise.all(sockets.map((socket) => askOn(socket, '/costly')))).join('\n');
+
+  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status);
+  const refused = statuses.filter((status) => status === '503').length;
+  expect(statuses).toHaveLength(300);
+  expect(statuses.filter((status) => status === '200')).toHaveLength(300 - refused);
+  expect(text.split('<p>here</p>')).toHaveLength(300 - refused + 1);
+  expect(text.match(/^Retry-After: \d/gm)).toHaveLength(refused);
+  expect(refused).toBeGreaterThan(0);
+  expect(refused).toBeLessThan(300);
+  expect(count.mock.calls.filter(([name]) => name === 'spillway_requests_shed_total')).toHaveLength(refused);
+  expect(app.failures()).toEqual([]);
+  await expect.poll(async () => (await app.ask('/costly')).status, { timeout: 10_000 }).toBe(200);
+  expect([limiter.pages, limiter.queued]).toEqual([0, 0]);
+});
+
+it('still answers forms whose action has run, and pages that show a failure', async () => {
+  const limiter = createRenderLimiter({ maxWaitMs: 0 });
+  const app = await startPages(
+    [
+      {
+        ...PAGE,
+        server: {
+          actions: { default: () => 'done' },
+          loader: ({ request }: { request: Request }) => {
+            if (request.url.includes('fail')) throw new Error('of the test');
+          },
+        },
+      },
+    ],
+    { limiter },
+  );
+  // There is always a request in front.
+  const crowd = Array.from({ length: 20 }, () => app.ask('/costly'));
+  const post = {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: '_action=costly.default',
+  };
+  const [posted, failed] = await Promise.all([app.ask('/costly', post), app.ask('/costly?fail')]);
+  await Promise.all(crowd);
+  expect([posted.status, failed.status]).toEqual([200, 500]);
+});
+
+it('does not count a form among the pages in progress until all of it has arrived', async () => {
+  const limiter = createRenderLimiter();
+  const app = await startPages([PAGE], { limiter });
+  const socket = connect(app.port, '127.0.0.1');
+  socket.write(
+    'POST /costly HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 9\r\n\r\na',
+  );
+  await sleep(200);
+  expect(limiter.pages).toBe(0);
+  const answered = new Promise((resolve) => socket.once('data', resolve));
+  socket.write('=bcdefgh');
+  await answered;
+  socket.destroy();
+});

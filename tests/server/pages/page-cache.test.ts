@@ -1,0 +1,92 @@
+import { describe, expect, it, vi } from 'vitest';
+import { type CachedPage, createPageCache } from '../../../src/server/pages/page-cache.ts';
+import { Second } from '../../../src/shared/units.ts';
+
+interface TextPage extends CachedPage {
+  readonly text: string;
+}
+
+function toPage(text: string): TextPage {
+  return { text, bytes: text.length };
+}
+
+function createCache({ maxBytes = 1000 } = {}) {
+  let at = 0;
+  const onRefreshFailed = vi.fn();
+  const cache = createPageCache<TextPage>({ maxBytes, onRefreshFailed, now: () => at });
+  let renders = 0;
+  const render = vi.fn(async () => toPage(`render ${++renders}`));
+  return {
+    cache,
+    render,
+    onRefreshFailed,
+    pass(ms: number) {
+      at += ms;
+    },
+    ask: async (key = '/a', make: () => Promise<TextPage | undefined> = render) => (await cache.get(key, make))?.text,
+  };
+}
+
+describe('createPageCache', () => {
+  it('serves an older page once more, and renders it again in the background', async () => {
+    const { ask, render, pass, cache } = createCache();
+    await ask();
+    expect(cache.getFresh('/a')?.text).toBe('render 1');
+    pass(300 * Second + 1);
+    expect(cache.getFresh('/a')).toBeUndefined();
+    expect(await Promise.all([ask(), ask()])).toEqual(['render 1', 'render 1']);
+    expect(render).toHaveBeenCalledTimes(2);
+    expect(await ask()).toBe('render 2');
+    pass(300 * Second);
+    expect(await ask()).toBe('render 2');
+    expect(render).toHaveBeenCalledTimes(2);
+  });
+
+  it('keeps the old page if the refresh fails, and tries again', async () => {
+    const { ask, pass, onRefreshFailed } = createCache();
+    const failure = new Error('no database');
+    await ask();
+    pass(301 * Second);
+    const settled = () => new Promise((resolve) => setImmediate(resolve));
+    expect(await ask('/a', () => Promise.reject(failure))).toBe('render 1');
+    await settled();
+    expect(onRefreshFailed).toHaveBeenCalledExactlyOnceWith(failure);
+    expect(await ask('/a', async () => undefined)).toBe('render 1');
+    await settled();
+    expect(await ask()).toBe('render 1');
+    await settled();
+    expect(await ask()).toBe('render 2');
+  });
+
+  it('evicts the page that was not requested for the longest time when it is full', async () => {
+    const { ask, pass } = createCache({ maxBytes: 20 });
+    const eight = (text: string) => async () => toPage(text.padEnd(8));
+    await ask('/a', eight('a1'));
+    await ask('/b', eight('b1'));
+    pass(1 * Second + 1);
+    await ask('/a', eight('a2'));
+    await ask('/c', eight('c1'));
+    expect(await ask('/a', eight('a3'))).toBe('a1      ');
+    expect(await ask('/b', eight('b2'))).toBe('b2      ');
+  });
+
+  it('does not cache a page larger than the whole cache, and evicts nothing for it', async () => {
+    const { ask } = createCache({ maxBytes: 20 });
+    await ask('/a', async () => toPage('a1'));
+    expect(await ask('/b', async () => toPage('b'.repeat(21)))).toHaveLength(21);
+    expect(await ask('/b', async () => toPage('b2'))).toBe('b2');
+    expect(await ask('/a', async () => toPage('a2'))).toBe('a1');
+  });
+
+  it.each([
+    ['/a', ['/a', '/a?page=2', '/a build'], ['/ab', '/a/b', '/b']],
+    ['/b', ['/b'], ['/a', '/a?page=2', '/a build', '/ab', '/a/b']],
+    ['/c', [], ['/a', '/b']],
+  ])('forgets all variants of %s when it is dropped', async (path, dropped, kept) => {
+    const { cache, ask } = createCache();
+    for (const key of [...dropped, ...kept]) await ask(key, async () => toPage(key));
+    cache.drop(path);
+    for (const key of dropped) expect(cache.getFresh(key)).toBeUndefined();
+    for (const key of kept) expect(cache.getFresh(key)?.text).toBe(key);
+  });
+});

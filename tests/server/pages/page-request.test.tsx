@@ -1,0 +1,218 @@
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Outlet } from 'react-router';
+import { describe, expect, it, vi } from 'vitest';
+import { createRenderLimiter } from '../../../src/server/front/overload.ts';
+import type { LoaderArgs } from '../../../src/server/pages/server-page.ts';
+import { Await } from '../../../src/shared/rendering/await.tsx';
+import { useData } from '../../../src/shared/rendering/hooks.ts';
+import {
+  createGate,
+  parseData,
+  parseDocument,
+  startPages,
+  type TestPage,
+  toDataPath,
+} from '../../support/pages-app.tsx';
+import { until } from '../../support/until.ts';
+
+function Page() {
+  return (
+    <Await value={useData<{ late: Promise<string> }>().late} fallback={<i>waiting</i>}>
+      {(value) => <b>{value}</b>}
+    </Await>
+  );
+}
+
+/** Requests a page over a raw socket and disconnects when `when` returns true. */
+function leave(port: number, path: string, when: (text: string) => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    let text = '';
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    });
+    socket.on('data', (bytes) => {
+      text += bytes.toString('latin1');
+      if (when(text)) socket.destroy();
+    });
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => resolve());
+  });
+}
+
+const VISITORS = [
+  ['the document', '/page'],
+  ['the page data', toDataPath('/page')],
+] as const;
+
+describe('a visitor who leaves', () => {
+  it.each([
+    ...VISITORS.map(([name, path]) => [name, path, true] as const),
+    ['a page whose loader ignores the signal', '/page', false] as const,
+  ])('before %s is loaded stops the loader, and nothing is rendered', async (_name, path, obeys) => {
+    const called = createGate<Request>();
+    const aborted = createGate<unknown>();
+    const view = vi.fn(() => <p>page</p>);
+    async function loader({ request, signal }: LoaderArgs) {
+      called.resolve(request);
+      signal.addEventListener('abort', () => aborted.resolve(signal.reason));
+      await (obeys ? sleep(5000, undefined, { signal }) : aborted.promise);
+    }
+    const app = await startPages([{ id: 'page', path: '/page', view, server: { loader } }]);
+    const asked = app.open(path);
+    asked.on('error', () => {}).end();
+    const { signal } = await called.promise;
+    expect(signal.aborted).toBe(false);
+    asked.destroy();
+    expect(await aborted.promise).toMatchObject({ name: 'VisitorGone' });
+    expect(signal.aborted).toBe(true);
+    const line = () => app.lines.find(({ msg }) => msg === 'request');
+    await until(() => line() !== undefined, 'the line of the request');
+    await sleep(20);
+    expect(view).not.toHaveBeenCalled();
+    expect(app.failures()).toEqual([]);
+    expect(line()).toMatchObject({ gone: true });
+  });
+
+  it.each(VISITORS)('in the middle of %s stops deferred values', async (_name, path) => {
+    const aborted = createGate<unknown>();
+    const app = await startPages([
+      {
+        id: 'page',
+        path: '/page',
+        view: Page,
+        server: {
+          loader: ({ signal }) => {
+            signal.addEventListener('abort', () => aborted.resolve(signal.reason));
+            return { late: sleep(5000, 'late', { signal }), thrown: fetchLike(signal) };
+          },
+        },
+      },
+    ]);
+    await leave(app.port, path, (text) => text.includes('BUILD7K3Q","routes"'));
+    expect(await aborted.promise).toMatchObject({ name: 'VisitorGone' });
+    await sleep(30);
+    expect(app.failures()).toEqual([]);
+  });
+
+  it('many times leaves no timer behind', async () => {
+    const server: TestPage['server'] = {
+      loader: ({ signal }) => ({ late: sleep(20_000, 'late', { signal }), other: fetchLike(signal) }),
+    };
+    const limiter = createRenderLimiter();
+    const app = await startPages([{ id: 'page', path: '/page', view: Page, server }], { limiter });
+    const countTimers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    const before = countTimers(); // of other test files
+    const partOf = (path: string) => (path === '/page' ? '</head>' : '"routes"');
+    const paths = Array.from({ length: 100 }, (_, index) => VISITORS[index % 2]?.[1] ?? '');
+    await Promise.all(paths.map((path) => leave(app.port, path, (text) => text.includes(partOf(path)))));
+    await until(() => countTimers() <= before + 5, 'the timers to be cleared');
+    await until(() => limiter.pages + limiter.queued === 0, 'the ends of the pages');
+    expect(app.failures()).toEqual([]);
+  });
+});
+
+/** Rejects with the signal's reason, as `fetch` does. */
+function fetchLike(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+describe('the arguments of a loader', () => {
+  it.each([
+    ['a loader', { loader: () => null }],
+    ['a loader with a version', { loader: () => null, version: () => '1' }],
+    ['a guard', { guard: () => {} }],
+  ] satisfies [string, TestPage['server']][])(
+    'cannot be created if the context throws: a page with %s fails',
+    async (_name, server) => {
+      const app = await startPages([{ id: 'a', path: '/a', view: () => <p>a</p>, server }], {
+        createContext: () => Promise.reject(new Error('canary: no session store')),
+      });
+      for (const [path, parse] of [
+        ['/a', parseDocument],
+        [toDataPath('/a'), parseData],
+      ] as const) {
+        const { status, text, headers } = await app.ask(path);
+        expect(status).toBe(500);
+        expect(text).not.toContain('canary');
+        expect(headers['x-error-digest']).toMatch(/^.{8}-.{8}$/);
+        expect(parse(text).payload.errors?.a?.digest).toBe(headers['x-error-digest']);
+      }
+    },
+  );
+
+  it('are the same for all parts of a request, and can be spread', async () => {
+    const seen: LoaderArgs[] = [];
+    const note = (args: LoaderArgs): void => void seen.push(args, { ...args, user: 1 } as LoaderArgs);
+    const part = { guard: note, loader: note };
+    const app = await startPages(
+      [{ id: 'a', view: Outlet, server: part, children: [{ id: 'b', path: '/b/:id', view: Outlet, server: part }] }],
+      { createContext: async (request) => ({ user: request.headers['x-user'] }) },
+    );
+    await app.ask('/b/7?c=%20d', { headers: { Host: 'weir.example', 'X-User': 'ada', 'X-Two': '1, 2' } });
+    expect(seen).toHaveLength(8);
+    const [first, second] = seen;
+    expect(first?.request.url).toBe('http://weir.example/b/7?c=%20d');
+    expect([first?.request.method, first?.request.headers.get('x-two')]).toEqual(['GET', '1, 2']);
+    expect(first?.context).toMatchObject({ user: 'ada', fetch: expect.any(Function) });
+    for (const args of seen) {
+      expect(args.request).toBe(first?.request);
+      expect(args.url.href).toBe('http://weir.example/b/7?c=%20d');
+      expect(args.signal).toBe(first?.signal);
+      expect(args.context).toBe(first?.context);
+      expect(args.params).toEqual({ id: '7' });
+    }
+    const names = ['context', 'isPrefetch', 'params', 'request', 'signal', 'url'];
+    expect(Object.keys(first ?? {}).sort()).toEqual(names);
+    expect(Object.keys(second ?? {}).sort()).toEqual([...names, 'user']);
+  });
+});
+
+const PREFETCH = { Purpose: 'prefetch' };
+
+describe('a prefetch', () => {
+  it('is known to guards and loaders, whether a link or the browser began it', async () => {
+    const seen: boolean[] = [];
+    const note = ({ isPrefetch }: LoaderArgs): void => void seen.push(isPrefetch);
+    const server = { guard: note, loader: note };
+    const app = await startPages([{ id: 'a', path: '/a', view: Outlet, server }]);
+    const data = toDataPath('/a');
+    await app.ask(data);
+    await app.ask(data, { headers: PREFETCH });
+    await app.ask('/a', { headers: { 'Sec-Purpose': 'prefetch;prerender' } });
+    await app.ask('/a', { headers: { 'Sec-Purpose': 'other' } });
+    expect(seen).toEqual([false, false, true, true, true, true, false, false]);
+  });
+
+  const fail = () => {
+    throw new Error('no database');
+  };
+
+  it.each([
+    ['a guard', { guard: () => fail() }],
+    ['a loader', { loader: () => fail() }],
+    ['a deferred value', { loader: () => ({ late: Promise.reject(new Error('late')) }) }],
+    ['data that cannot be sent', { loader: () => ({ late: fail }) }],
+  ] satisfies [string, TestPage['server']][])(
+    'opens no incident if %s fails, and the click does',
+    async (_, server) => {
+      const app = await startPages([{ id: 'a', path: '/a', view: Page, server }]);
+      const ahead = await app.ask(toDataPath('/a'), { headers: PREFETCH });
+      expect(app.failures()).toEqual([]);
+      expect(ahead.headers).not.toHaveProperty('x-error-digest');
+      expect(app.lines.filter(({ msg }) => String(msg).startsWith('A prefetch failed.'))).toHaveLength(1);
+      const clicked = await app.ask(toDataPath('/a'));
+      expect(clicked.status).toBe(ahead.status);
+      expect(app.failures()).toHaveLength(1);
+    },
+  );
+
+  it('opens an incident for a page that is rendered once for everyone, because others wait for it too', async () => {
+    const server = { loader: () => fail() };
+    const app = await startPages([{ id: 'a', path: '/a', view: Page, mode: 'static', server }]);
+    await app.ask(toDataPath('/a'), { headers: PREFETCH });
+    expect(app.failures()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,203 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { RequestHandler } from 'express';
+import { Outlet } from 'react-router';
+import { describe, expect, it, vi } from 'vitest';
+import { createRenderLimiter } from '../../../src/server/front/overload.ts';
+import type { Step } from '../../../src/server/request/step.ts';
+import { publicError } from '../../../src/shared/routing/control-flow.ts';
+import {
+  createGate,
+  type PagesApp,
+  type PagesAppOptions,
+  startPages,
+  type TestPage,
+  toDataPath,
+} from '../../support/pages-app.tsx';
+import { until } from '../../support/until.ts';
+
+/** A table of pages that records which parts start. */
+function createTable(begun: string[]): TestPage[] {
+  const note = (what: string, value?: string) => () => {
+    begun.push(what);
+    return value;
+  };
+  const view = () => {
+    begun.push('view');
+    return <p>page</p>;
+  };
+  const loader = note('loader', 'data');
+  return [
+    { id: 'page', path: '/page', view, server: { guard: note('guard') as () => undefined, loader } },
+    { id: 'versioned', path: '/versioned', view, server: { loader, version: () => String(note('version')()) } },
+    { id: 'static', path: '/static', mode: 'static', view, server: { loader } },
+    { id: 'form', path: '/form', view, server: { actions: { default: note('action') } } },
+  ];
+}
+
+const REQUESTS = [
+  ['GET of a page', 'GET', '/page'],
+  ['GET of page data', 'GET', toDataPath('/page')],
+  ['HEAD of page data with a version', 'HEAD', toDataPath('/versioned')],
+  ['GET of a static page', 'GET', '/static'],
+  ['a posted form', 'POST', '/form'],
+  ['the 404 page', 'GET', '/nothing'],
+  ['an error page', 'GET', '/error'],
+  ['the API', 'GET', '/api/echo'],
+] as const;
+
+function write(method: string, path: string): string {
+  const form = 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n\r\na=b';
+  return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nCookie: who=x\r\n${method === 'POST' ? form : '\r\n'}`;
+}
+
+const pass: Step = (_req, _res, next) => next();
+type Waiting = (step: Step) => PagesAppOptions;
+
+const WAITS: readonly (readonly [string, Waiting])[] = [
+  ['a product step', (step) => ({ steps: [step] })],
+  ['the lookup of an operator', (step) => ({ operators: { knowOperator: step, step: pass, covers: () => false } })],
+];
+
+describe.each(WAITS)('a client that left during %s', (_name, toOptions) => {
+  it.each(REQUESTS)('causes no work for %s, and does not count', async (_what, method, path) => {
+    const begun: string[] = [];
+    const limiter = createRenderLimiter();
+    const waiting = { begun: 0, ended: 0 };
+    // Like for a session store. It ends when the client has left.
+    const options = toOptions(async (_req, res, next) => {
+      waiting.begun += 1;
+      await once(res, 'close');
+      waiting.ended += 1;
+      next();
+    });
+    const note: RequestHandler = (req, _res, next) => {
+      if (req.path !== '/page') begun.push('step');
+      if (req.path === '/error') publicError(409, 'This does not fit.');
+      next();
+    };
+    const app = await startPages(createTable(begun), { limiter, ...options, steps: [...(options.steps ?? []), note] });
+    const sockets = [1, 2, 3].map(() => connect(app.port, '127.0.0.1'));
+    for (const socket of sockets) socket.on('error', () => {}).write(write(method, path));
+    await until(() => waiting.begun === 3, 'the requests');
+    for (const socket of sockets) socket.destroy();
+    await until(() => waiting.ended === 3 && countLines(app) === 3, 'the ends of the requests');
+    // Work that starts by mistake does so in the following event-loop iterations.
+    await app.ask('/livez');
+    expect(limiter.pages).toBe(0);
+    expect(begun).toEqual([]);
+    expect(app.failures()).toEqual([]);
+  });
+});
+
+function countLines(app: PagesApp): number {
+  return app.lines.filter(({ msg }) => msg === 'request').length;
+}
+
+const never = (): Promise<never> => new Promise(() => {});
+const view = Outlet;
+
+/** Set by an action that takes longer than the deadline. */
+let acted = false;
+async function actTooLong(): Promise<{ done: boolean }> {
+  acted = true;
+  await new Promise((resolve) => setTimeout(resolve, 120));
+  return { done: true };
+}
+
+const READS = [
+  ['GET', '/page'],
+  ['HEAD', '/page'],
+  ['GET', toDataPath('/page')],
+] as const;
+const POSTS = [['POST', '/page']] as const;
+
+const ENDLESS: readonly (readonly [
+  string,
+  typeof READS | typeof POSTS,
+  TestPage['server'],
+  Partial<PagesAppOptions>?,
+])[] = [
+  ['a guard', READS, { guard: never }],
+  ['a loader', READS, { loader: never }],
+  ['a version', READS, { loader: () => 1, version: never }],
+  ['the context', READS, { loader: () => 1 }, { createContext: never }],
+  [
+    'the context of an action',
+    POSTS,
+    { actions: { default: never }, openActions: ['default'] },
+    { createContext: never },
+  ],
+  [
+    'a guard after an action that took too long',
+    POSTS,
+    { guard: () => (acted ? never() : undefined), openActions: ['default'], actions: { default: actTooLong } },
+  ],
+];
+
+const FORM = { headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body: 'a=b' };
+
+describe('work that never settles', () => {
+  const cases = ENDLESS.flatMap(([name, asked, server, options]) =>
+    asked.map(([method, path]) => ({ name, method, path, server, options })),
+  );
+
+  it.each(cases)(
+    'in $name gets a response, and then no longer counts: $method $path',
+    async ({ method, path, ...rest }) => {
+      acted = false;
+      const { limiter, app } = await startEndless(rest.server, rest.options);
+      const reply = await app.ask(path, { method, ...(method === 'POST' && FORM) });
+      expect(reply.status).toBeGreaterThan(199);
+      expect(limiter.enter).toHaveBeenCalledOnce();
+      expect(limiter.pages).toBe(0);
+    },
+  );
+
+  async function startEndless(server: TestPage['server'], options?: Partial<PagesAppOptions>) {
+    const limiter = createRenderLimiter();
+    const enter = vi.spyOn(limiter, 'enter');
+    const app = await startPages([{ id: 'page', path: '/page', view, server }], {
+      limiter,
+      deadlineMs: 60,
+      ...options,
+    });
+    return { limiter: Object.assign(limiter, { enter }), app };
+  }
+});
+
+it('counts a page from its first guard to its shell, and not while the rest is streamed', async () => {
+  const limiter = createRenderLimiter();
+  const shell = createGate();
+  const late = createGate<string>();
+  const loader = async () => {
+    await shell.promise;
+    return { late: late.promise };
+  };
+  const app = await startPages([{ id: 'page', path: '/page', view, server: { loader } }], { limiter });
+  const asked = app.ask('/page', { onText: () => seen.resolve() });
+  const seen = createGate();
+  await until(() => limiter.pages === 1, 'the page to start');
+  shell.resolve();
+  await seen.promise;
+  expect(limiter.pages).toBe(0);
+  late.resolve('late');
+  expect((await asked).status).toBe(200);
+  expect(limiter.pages).toBe(0);
+});
+
+it('counts the render of a static page until it ends, even if everyone waiting for it has left', async () => {
+  const limiter = createRenderLimiter();
+  const loaded = createGate();
+  const loader = vi.fn(() => loaded.promise);
+  const table: TestPage[] = [{ id: 'item', path: '/items/:id', mode: 'static', view, server: { loader } }];
+  const app = await startPages(table, { limiter });
+  const sockets = [1, 2, 3].map(() => connect(app.port, '127.0.0.1'));
+  for (const [index, socket] of sockets.entries()) socket.on('error', () => {}).write(write('GET', `/items/${index}`));
+  await until(() => loader.mock.calls.length === 3, 'the loaders');
+  for (const socket of sockets) socket.destroy();
+  await until(() => countLines(app) === 3, 'the ends of the requests');
+  expect(limiter.pages).toBe(3);
+  loaded.resolve();
+  await until(() => limiter.pages === 0, 'the ends of the renders');
+});

@@ -1,0 +1,75 @@
+import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Suspense, use } from 'react';
+
+import { expect, it } from 'vitest';
+import { useData } from '../../../../src/shared/rendering/hooks.ts';
+import { startPages } from '../../../support/pages-app.tsx';
+import { until } from '../../../support/until.ts';
+
+/** The number of parts of 10 kB each. More than the kernel buffers on a loopback connection. */
+const PARTS = 2000;
+const PART = 'a part of a page that is much too long. '.repeat(250);
+
+function Part({ late }: { late: Promise<string> }) {
+  return (
+    <p>
+      {use(late)} {PART}
+    </p>
+  );
+}
+
+function Long() {
+  const { parts } = useData<{ parts: Promise<string>[] }>();
+  return parts.map((late, index) => (
+    <Suspense key={String(index)} fallback={<i />}>
+      <Part late={late} />
+    </Suspense>
+  ));
+}
+
+it('sends a page no faster than it is read, and completely', async () => {
+  let reply: ServerResponse | undefined;
+  const app = await startPages(
+    [
+      {
+        id: 'long',
+        path: '/long',
+        view: Long,
+        // The parts themselves are short. The page makes long text of them.
+        server: {
+          loader: () => ({
+            parts: Array.from({ length: PARTS }, (_, part) => sleep(part, `part ${part}`)),
+          }),
+        },
+      },
+    ],
+    {
+      steps: [
+        (_req, res, next) => {
+          reply = res;
+          next();
+        },
+      ],
+    },
+  );
+  const socket = connect(app.port, '127.0.0.1');
+  socket.pause();
+  socket.write('GET /long HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+  await until(() => (reply?.socket?.bytesWritten ?? 0) > 0, 'the first bytes');
+  await sleep(PARTS + 1000);
+
+  expect(reply?.writableFinished).toBe(false);
+  expect(reply?.writableLength).toBeLessThan(1_000_000);
+
+  let text = '';
+  const ended = new Promise((resolve) => socket.on('close', resolve));
+  socket.setEncoding('latin1').on('data', (chunk) => {
+    text += chunk;
+  });
+  socket.resume();
+  await ended;
+  expect(text.split(PART)).toHaveLength(PARTS + 1);
+  expect(text.trimEnd()).toMatch(/<\/body><\/html>\s+0$/);
+}, 60_000);

@@ -1,0 +1,220 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RequestHandler } from 'express';
+import { Outlet, useLocation } from 'react-router';
+import { describe, expect, it, vi } from 'vitest';
+import { Await } from '../../../../src/shared/rendering/await.tsx';
+import { useData, useHost } from '../../../../src/shared/rendering/hooks.ts';
+import { notFound } from '../../../../src/shared/routing/control-flow.ts';
+import {
+  CanaryError,
+  leakIn,
+  parseData,
+  parseDocument,
+  startPages,
+  type TestPage,
+} from '../../../support/pages-app.tsx';
+import { askRaw } from '../../../support/raw-http.ts';
+
+const pass: RequestHandler = (_req, _res, next) => next();
+
+function Say() {
+  return <p>{JSON.stringify(useData())}</p>;
+}
+
+function staticPage(server: TestPage['server'], rest: Partial<TestPage> = {}): readonly TestPage[] {
+  return [
+    { id: 'root', view: Outlet, children: [{ id: 'page', path: '/page', mode: 'static', view: Say, server, ...rest }] },
+  ];
+}
+
+describe('a static page', () => {
+  it('is rendered once for all simultaneous requests', async () => {
+    const loader = vi.fn(() => sleep(20, 'data'));
+    const view = vi.fn(Say);
+    const app = await startPages(staticPage({ loader }, { view }));
+    const replies = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => app.ask(index % 3 === 0 ? '/_data/page' : `/page?visitor=${index}`)),
+    );
+    expect(replies.every(({ status }) => status === 200)).toBe(true);
+    expect([loader, view].map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
+    expect(new Set(replies.map(({ text }) => text)).size).toBe(2);
+  });
+
+  it.each([
+    ['GET', {}],
+    ['HEAD', {}],
+    ['GET', { 'Accept-Encoding': 'br' }],
+  ])('gets %s with %j answered alike with and without steps of the product', async (method, headers) => {
+    const answers = await Promise.all(
+      [[], [pass]].map(async (steps) => {
+        const app = await startPages(staticPage({ loader: () => 'same' }), { steps, compression: true });
+        await app.ask('/page');
+        const reply = await app.ask('/page', { method, headers });
+        const { date: _date, 'x-request-id': _id, ...rest } = reply.headers;
+        return { ...reply, headers: rest, chunks: [], route: app.lines.at(-1)?.route };
+      }),
+    );
+    expect(answers[1]).toEqual(answers[0]);
+    expect(answers[0]).toMatchObject({ status: 200, route: '/page' });
+  });
+
+  it('is refused by a step of the product, although it is in memory', async () => {
+    let isOpen = true;
+    const step: RequestHandler = (_req, res, next) => (isOpen ? next() : void res.status(403).end());
+    const app = await startPages(staticPage({ loader: () => 'same' }), { steps: [step] });
+    expect((await app.ask('/page')).status).toBe(200);
+    isOpen = false;
+    expect((await app.ask('/page')).status).toBe(403);
+  });
+
+  it('has the same bytes for everyone: no nonce, no trace, an ETag, a policy with the hashes of its two scripts', async () => {
+    const app = await startPages(staticPage({ loader: () => 'same' }));
+    const first = await app.ask('/page', { headers: { 'User-Agent': 'Googlebot/2.1' } });
+    const second = await app.ask('/page', { headers: { Cookie: 'a=1' } });
+    expect(second.text).toBe(first.text);
+    expect(first.headers['cache-control']).toBe('public, no-cache');
+    expect(first.headers.etag).toMatch(/^"[\w-]+"$/);
+    expect(first.headers['x-accel-buffering']).toBeUndefined();
+    expect(second.headers['content-security-policy']).toBe(first.headers['content-security-policy']);
+    expect(first.text).not.toMatch(/nonce=|<noscript|<meta name="(?:sentry-trace|baggage)"/);
+    const running = [...first.text.matchAll(/<script>(.*?)<\/script>/gs)].map(([, body = '']) => body);
+    expect(running).toHaveLength(2);
+    const hashes = running.map((body) => `'sha256-${createHash('sha256').update(body).digest('base64')}'`);
+    expect(first.headers['content-security-policy']).toContain(`script-src ${hashes.join(' ')} 'strict-dynamic'`);
+    expect(first.text).toContain('<script type="application/json" id="spillway-boot">["/assets/main-A1.js"]</script>');
+    expect(parseDocument(first.text).payload.static).toBe(true);
+  });
+
+  it.each([
+    ['gzip', 'gzip'],
+    ['br', 'br'],
+    ['identity', undefined],
+  ])('has a strong ETag for each encoding, and one ETag for its data: %s', async (accepted, encoding) => {
+    const text = 'words '.repeat(400);
+    const app = await startPages(staticPage({ loader: () => text }), { compression: true });
+    const plain = await app.ask('/page');
+    for (const path of ['/page', '/_data/page']) {
+      const whole = await app.ask(path, { headers: { 'Accept-Encoding': accepted } });
+      expect(whole.headers['content-encoding']).toBe(encoding);
+      expect(whole.text).toContain(text);
+      const { etag, vary } = whole.headers;
+      const strong = encoding ? new RegExp(`^"[\\w-]+-${encoding}"$`) : /^"[\w-]+"$/;
+      expect([etag, vary]).toEqual([expect.stringMatching(path === '/page' ? strong : /^W\/"/), 'Accept-Encoding']);
+      const same = await app.ask(path, { headers: { 'Accept-Encoding': accepted, 'If-None-Match': String(etag) } });
+      expect([same.status, same.headers.etag, same.headers.vary]).toEqual([304, etag, vary]);
+      if (path !== '/page') continue;
+      const [head, get] = await Promise.all(
+        ['HEAD', 'GET'].map((method) =>
+          askRaw(app.port, `${method} ${path} HTTP/1.1`, ['Host: localhost', `Accept-Encoding: ${accepted}`]),
+        ),
+      );
+      expect(head?.headers).toMatchObject({ etag, 'content-length': get?.headers['content-length'] });
+      expect(head?.headers['content-encoding']).toBe(encoding);
+      // The ETag of another encoding does not match these bytes.
+      const other = encoding === undefined ? '"x-br"' : String(plain.headers.etag);
+      const anew = await app.ask(path, { headers: { 'Accept-Encoding': accepted, 'If-None-Match': other } });
+      expect([anew.status, anew.headers.etag]).toEqual([200, etag]);
+    }
+  });
+
+  it('has the same data as its document, which names its ETag', async () => {
+    let count = 0;
+    const app = await startPages(staticPage({ loader: () => ++count }));
+    const data = await app.ask('/_data/page');
+    const html = (await app.ask('/page')).text;
+    expect(parseData(data.text).payload).toEqual(parseDocument(html).payload);
+    expect(data.headers['cache-control']).toBe('public, no-cache');
+    expect(html).toContain(`data-etag="${String(data.headers.etag).replaceAll('"', '&quot;')}"`);
+  });
+
+  it('receives only the query parameters that it lists, in a fixed order', async () => {
+    let loads = 0;
+    const app = await startPages(
+      staticPage(
+        { loader: ({ request }) => [++loads, new URL(request.url).search] },
+        {
+          searchKeys: ['page', 'by'],
+          view: () => (
+            <p>
+              {useLocation().search}|{JSON.stringify(useData())}
+            </p>
+          ),
+        },
+      ),
+    );
+    const first = await app.ask('/page?utm=x&page=2&by=n%20m');
+    const second = await app.ask('/page?by=n+m&page=2&utm=y&session=z');
+    expect(second.text).toBe(first.text);
+    expect(first.text).toContain('[1,&quot;?by=n+m&amp;page=2&quot;]');
+    expect(first.text).not.toMatch(/utm|session/);
+    expect((await app.ask('/page?page=3')).text).toContain('[2,');
+    expect((await app.ask('/page')).text).toContain('[3,');
+  });
+
+  it.each([
+    ['a header', ({ request }) => request.headers.get('cookie')],
+    ['a cookie from the context', ({ context }) => context.user],
+  ] satisfies [string, NonNullable<TestPage['server']>['loader']][])('cannot read %s', async (_name, loader) => {
+    const app = await startPages(staticPage({ loader }), { createContext: () => ({ user: 'ada lovelace' }) });
+    for (const path of ['/page', '/page', '/_data/page']) {
+      const { status, headers, text } = await app.ask(path, { headers: { Cookie: 'user=ada lovelace' } });
+      expect(status).toBe(500);
+      expect(headers['cache-control']).toBe('no-store');
+      expect(headers.etag).toBeUndefined();
+      expect(text).not.toContain('ada lovelace');
+    }
+    expect(String(app.failures()[0]?.stack)).toMatch(/A static page read (?:request\.headers|context\.user)\./);
+  });
+});
+
+describe('the host in a static page', () => {
+  const saysHost: Partial<TestPage> = { view: () => <p>{useHost()}</p> };
+
+  it('is an error that says what to do if no origin, or several, are configured', async () => {
+    const publicOrigins = ['https://weir.example', 'https://www.weir.example'];
+    const bare = await startPages(staticPage(undefined, saysHost));
+    expect((await bare.ask('/page')).status).toBe(500);
+    const app = await startPages(staticPage(undefined, saysHost), { publicOrigins });
+    const { status, headers, text } = await app.ask('/page', { headers: { Host: 'www.weir.example' } });
+    expect([status, headers['cache-control']]).toEqual([500, 'no-store']);
+    expect(text).not.toContain('www.weir.example');
+    expect(String(app.failures()[0]?.stack)).toMatch(/A static page read useHost\(\)\..* Set PUBLIC_ORIGINS/);
+  });
+});
+
+describe('a static page that fails', () => {
+  const fail = () => {
+    throw new CanaryError();
+  };
+  const hang = () => new Promise<never>(() => {});
+  const deferred = (load: () => unknown): Partial<TestPage> => ({
+    server: { loader: () => ({ late: sleep(10).then(load) }) },
+    view: () => <Await value={useData<{ late: Promise<string> }>().late}>{(value) => <p>{value}</p>}</Await>,
+  });
+
+  it.each<[string, number, (isBroken: () => boolean) => Partial<TestPage>]>([
+    ['a failing loader', 500, (isBroken) => ({ server: { loader: () => isBroken() && fail() } })],
+    ['a failing component', 500, (isBroken) => ({ view: () => (isBroken() ? fail() : <p>healed</p>) })],
+    ['a control-flow response', 404, (isBroken) => ({ server: { loader: () => isBroken() && notFound() } })],
+    ['a loader that never returns', 500, (isBroken) => ({ server: { loader: () => isBroken() && hang() } })],
+    ['a deferred value that never settles', 200, (isBroken) => deferred(() => (isBroken() ? hang() : 'healed'))],
+    ['notFound() from a deferred value', 404, (isBroken) => deferred(() => (isBroken() ? notFound() : 'healed'))],
+  ])('with %s is not cached, and has status %i', async (_name, status, toPage) => {
+    let isBroken = true;
+    const page = toPage(() => isBroken);
+    const app = await startPages(staticPage(page.server, { view: () => <p>healed</p>, ...page }), { deadlineMs: 300 });
+    for (const path of ['/page', '/_data/page']) {
+      const reply = await app.ask(path);
+      expect(reply.status).toBe(status);
+      expect(reply.headers['cache-control']).not.toContain('public');
+      expect(reply.headers.etag).toBeUndefined();
+      expect(leakIn(reply.text)).toBeUndefined();
+    }
+    isBroken = false;
+    const { text, headers } = await app.ask('/page');
+    expect(text).toContain('<p>healed</p>');
+    expect(headers).toMatchObject({ 'cache-control': 'public, no-cache', etag: expect.any(String) });
+    expect(parseDocument(text).decoder.pending).toBe(0);
+  });
+});

@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import {
+  createEchoes,
+  createKnownBuilds,
+  createNewIncidents,
+  createRecentIds,
+  createTokenBuckets,
+} from '../../../src/server/reports/memory.ts';
+import { createVisitors, NO_DAY, type Salt } from '../../../src/server/reports/visitors.ts';
+import { Day, Hour, Minute } from '../../../src/shared/units.ts';
+
+function clock(at = 0) {
+  const time = { at, now: () => time.at };
+  return time;
+}
+
+const away = () => Promise.reject(new Error('away'));
+
+describe('token buckets', () => {
+  it('allow a burst, then the configured rate', () => {
+    const time = clock();
+    const buckets = createTokenBuckets({ burst: 3, perSecond: 2 }, { now: time.now });
+    const take = (times: number) => Array.from({ length: times }, () => buckets.take('a'));
+    expect(take(4)).toEqual([0, 0, 0, 500]);
+    time.at = 500;
+    expect(take(2)).toEqual([0, 500]);
+    time.at = Hour;
+    expect(take(4)).toEqual([0, 0, 0, 500]);
+  });
+
+  it('are limited in number: the sender that was idle longest starts again', () => {
+    const buckets = createTokenBuckets({ burst: 1, perSecond: 0.001 }, { now: () => 0, maxBuckets: 3 });
+    const taken = ['a', 'b', 'c', 'a', 'd', 'a', 'b'].map((key) => buckets.take(key) === 0);
+    expect(taken).toEqual([true, true, true, false, true, false, true]);
+    expect(buckets.size).toBe(3);
+  });
+});
+
+it('remembers an id for ten minutes, and a limited number of ids', () => {
+  const time = clock();
+  const ids = createRecentIds({ now: time.now, maxIds: 2 });
+  ids.add('a', 'AAAA');
+  expect(ids.find('a')).toBe('AAAA');
+  time.at = 10 * Minute;
+  expect(ids.find('a')).toBeUndefined();
+  for (const id of ['b', 'c', 'd']) ids.add(id, id);
+  expect(['b', 'c', 'd'].map((id) => ids.find(id))).toEqual([undefined, 'c', 'd']);
+});
+
+it('admits 50 new incidents an hour, however they arrive, and all known ones', async () => {
+  const time = clock();
+  const incidents = createNewIncidents({ isKnown: async (digest) => digest === 'known', now: time.now });
+  const admit = (digests: string[]) => Promise.all(digests.map((digest) => incidents.admit(digest)));
+  await admit(Array(100).fill('same'));
+  const others = await admit(Array.from({ length: 60 }, (_, index) => `new-${index}`));
+  expect(others.filter(Boolean)).toHaveLength(49);
+  expect(await admit(['known', 'same', 'new-0', 'new-59'])).toEqual([true, true, true, false]);
+  time.at = Hour;
+  expect(await admit(['new-59'])).toEqual([true]);
+  expect(await createNewIncidents({ isKnown: away }).admit('a')).toBe(true);
+});
+
+it('admits an echo once, even before it is stored', async () => {
+  const echoes = createEchoes({ isAwaited: async (address) => address !== 'unknown' });
+  expect(await Promise.all([echoes.admit('a'), echoes.admit('a')])).toEqual([true, false]);
+  expect([await echoes.admit('a'), await echoes.admit('unknown'), await echoes.admit('b')]).toEqual([
+    ...[false, false, true],
+  ]);
+});
+
+describe('known builds', () => {
+  const own = { build: 'build-3', release: 'v3' };
+  const second = { build: 'build-2', release: 'v2' };
+
+  it('are found by id and release, the running one without the store', async () => {
+    const published = ['build-3', 'build-2', 'build-1'].map((id) => ({ id, release: 'v2' }));
+    const findBuild = createKnownBuilds({ own, list: async () => published });
+    // The running build was first published under another release.
+    for (const [name, found] of [
+      ['build-3', own],
+      ['v3', own],
+      ['build-4', undefined],
+      ['build-1', { build: 'build-1', release: 'v2' }],
+      ['v2', { build: 'build-3', release: 'v2' }],
+      ['__proto__', undefined],
+    ] as const) {
+      expect(await findBuild(name)).toEqual(found);
+    }
+  });
+
+  it('are listed at most once a minute for unknown names, and again after the store was unavailable', async () => {
+    const time = clock();
+    const lists = [async () => [], away, async () => [{ id: 'build-2', release: 'v2' }]];
+    let asked = 0;
+    const findBuild = createKnownBuilds({ own, now: time.now, list: async () => lists[asked++]?.() ?? [] });
+    const findAll = async () => new Set(await Promise.all(Array.from({ length: 100 }, () => findBuild('build-2'))));
+    expect([await findAll(), asked]).toEqual([new Set([undefined]), 1]);
+    time.at = Minute;
+    expect([await findBuild('build-2'), await findBuild('v3')]).toEqual([undefined, own]);
+    expect([await findAll(), asked]).toEqual([new Set([second]), 3]);
+  });
+});
+
+describe('visitors', () => {
+  const TODAY = 20_000;
+  const ADDRESS = '192.0.2.1';
+
+  /** Replicas on a store that can become unavailable. */
+  async function start() {
+    const time = clock(TODAY * Day + 12 * Hour);
+    const store = { salts: [] as Salt[], isAway: false };
+    const readSalts = async (offers: readonly Salt[]) => {
+      if (store.isAway) return away();
+      for (const offer of offers) if (!store.salts.some(({ day }) => day === offer.day)) store.salts.push(offer);
+      return [...store.salts];
+    };
+    const [one, two] = [1, 2].map(() => createVisitors({ now: time.now, readSalts }));
+    if (!one || !two) throw new Error('There are two.');
+    return { store, time, one, two };
+  }
+
+  it('have a new hash of the address each day, and the same hash of an id, on all replicas', async () => {
+    const { one, two, time } = await start();
+    for (const { refresh } of [one, two]) await refresh();
+    const first = one.toVisitor(ADDRESS);
+    const ann = one.toVisitor(ADDRESS, 'ann');
+    expect(first).toMatch(/^[\w-]{16}$/);
+    expect([two.toVisitor(ADDRESS), two.toVisitor('192.0.2.2', 'ann')]).toEqual([first, ann]);
+    expect(new Set([first, ann, one.toVisitor('192.0.2.2'), one.toVisitor(ADDRESS, 'bob')]).size).toBe(4);
+    expect(one.toVisitor('2001:db8::1')).toBe(one.toVisitor('2001:db8::2'));
+    time.at += Day;
+    expect([one.toVisitor(ADDRESS) === first, one.toVisitor(ADDRESS, 'ann')]).toEqual([false, ann]);
+  });
+
+  it('are told apart while the store is unavailable, and have its salts when it is back', async () => {
+    const { one, store } = await start();
+    store.isAway = true;
+    await expect(one.refresh()).rejects.toThrow('away');
+    const mine = one.toVisitor(ADDRESS);
+    expect([one.toVisitor(ADDRESS), one.toVisitor('192.0.2.2') === mine]).toEqual([mine, false]);
+    store.isAway = false;
+    for (const day of [NO_DAY, TODAY]) store.salts.push({ day, salt: 'of another replica' });
+    await one.refresh();
+    expect(one.toVisitor(ADDRESS)).not.toBe(mine);
+  });
+});

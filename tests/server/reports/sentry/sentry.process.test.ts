@@ -1,0 +1,289 @@
+import { execFile } from 'node:child_process';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { captureException, getClient } from '@sentry/node';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Failure } from '../../../../src/server/errors/failure.ts';
+import { type Dsn, parseDsn } from '../../../../src/server/reports/sentry/dsn.ts';
+import { createSentry } from '../../../../src/server/reports/sentry/sentry.ts';
+import { toSentryEvent } from '../../../../src/server/reports/sentry/sentry-event.ts';
+import { MAX_EVENT_BYTES } from '../../../../src/shared/limits.ts';
+import { until } from '../../../support/until.ts';
+
+const toUrl = (address: string) => `/failures/${address}`;
+
+const failure: Failure = {
+  id: '0123456789abcdef0123456789abcdef',
+  digest: '7K3QM2XA',
+  occurrence: '9F4W0R6B',
+  rule: 2,
+  kind: 'exception',
+  side: 'server',
+  origin: 'loader',
+  at: 1_795_000_000_500,
+  build: 'a29092e775f1',
+  release: 'v1.4.0',
+  errors: [
+    {
+      class: 'Error',
+      message: 'The order cannot be shown.',
+      frames: [
+        { file: 'server/main.js', line: 10, column: 5, function: 'showOrder' },
+        { file: 'node_modules/express/lib/router.js', line: 3, column: 1, function: '' },
+      ],
+    },
+    {
+      class: 'Error',
+      message: 'connect',
+      code: 'ECONNREFUSED',
+      frames: [{ file: 'node:net', line: 0, column: 0, function: 'connect' }],
+    },
+  ],
+  title: 'Error: The order cannot be shown.',
+  site: { path: 'src/server/product/pages/orders.ts', function: 'showOrder', detail: 'throw new Error("x")' },
+  route: '/orders/:id',
+  requestId: 'req-1',
+  traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+  spanId: '00f067aa0ba902b7',
+  request: {
+    method: 'GET',
+    url: '/orders/7?page=2',
+    headers: { accept: 'text/html' },
+    credentials: ['sid'],
+    body: { fields: { name: 'string' } },
+  },
+  breadcrumbs: [{ at: 1_795_000_000_000, category: 'fetch', message: 'GET /x', data: { status: 500 } }],
+  tags: { plan: 'pro' },
+  extra: { deep: { a: { b: { c: { d: 1 } } } } },
+  componentStack: '\n    at Order',
+  cut: ['values'],
+};
+
+/** Starts an error-reporting service. `behave` changes its answer. */
+async function startService() {
+  const received: { header: Record<string, unknown>; items: Record<string, unknown>[] }[] = [];
+  const state = { requests: 0, answer: undefined as RequestListener | undefined };
+  const server = createServer(async (req, res) => {
+    state.requests += 1;
+    const body = await buffer(req);
+    if (state.answer) return state.answer(req, res);
+    const [header = '{}', ...lines] = body.toString().split('\n');
+    received.push({
+      header: JSON.parse(header),
+      items: lines.flatMap((line, index) => (index % 2 === 1 ? [JSON.parse(line)] : [])),
+    });
+    res.end('{}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const dsn = parseDsn(`http://publickey@127.0.0.1:${(server.address() as AddressInfo).port}/42`) as Dsn;
+  return { dsn, received, state };
+}
+
+async function start() {
+  const service = await startService();
+  const counts = new Map<string, number>();
+  const sentry = createSentry({
+    dsn: service.dsn,
+    environment: 'production',
+    origin: 'https://example.com',
+    toUrl,
+    debugIds: { 'server/main.js': '11111111-2222-4333-8444-555555555555' },
+    count: (name, labels) => {
+      const key = [name, ...Object.values(labels ?? {})].join(' ');
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    },
+  });
+  onTestFinished(() => sentry.close());
+  const report = (part: Partial<Failure> = {}) => sentry.reporter.report({ ...failure, ...part }, new Error('secret'));
+  return { ...service, sentry, counts, report };
+}
+
+const toId = (index: number) => index.toString(16).padStart(32, '0');
+
+describe('a failure', () => {
+  it('is sent completely, under its own id, and without anything else', async () => {
+    const { received, report } = await start();
+    const before = structuredClone(failure);
+    expect(report()).toBe(true);
+    expect(failure).toEqual(before);
+    await until(() => received.length === 1, 'the event');
+    const [{ header, items } = { header: {}, items: [] }] = received;
+    const trace = { trace_id: failure.traceId, public_key: 'publickey' };
+    expect(header).toMatchObject({ event_id: failure.id, trace });
+    const [{ sdk, ...event } = {}, ...others] = items;
+    expect([others, sdk]).toEqual([[], expect.objectContaining({ name: 'sentry.javascript.node' })]);
+    expect(event).toEqual({
+      event_id: failure.id,
+      timestamp: 1_795_000_000.5,
+      platform: 'node',
+      level: 'error',
+      environment: 'production',
+      release: 'v1.4.0',
+      transaction: 'GET /orders/:id',
+      fingerprint: ['7K3QM2XA'],
+      tags: {
+        plan: 'pro',
+        digest: '7K3QM2XA',
+        incident: 'https://example.com/failures/7K3QM2XA-9F4W0R6B',
+        route: '/orders/:id',
+        release: 'v1.4.0',
+        request_id: 'req-1',
+        origin: 'loader',
+        kind: 'exception',
+        side: 'server',
+      },
+      contexts: {
+        incident: {
+          address: '7K3QM2XA-9F4W0R6B',
+          url: 'https://example.com/failures/7K3QM2XA-9F4W0R6B',
+          build: 'a29092e775f1',
+          thrown_at: 'src/server/product/pages/orders.ts showOrder',
+          cut: ['values'],
+        },
+        trace: { trace_id: failure.traceId, span_id: failure.spanId },
+        react: { componentStack: '\n    at Order' },
+      },
+      extra: failure.extra,
+      request: { method: 'GET', url: 'https://example.com/orders/7?page=2', headers: { accept: 'text/html' } },
+      breadcrumbs: [{ timestamp: 1_795_000_000, category: 'fetch', message: 'GET /x', data: { status: 500 } }],
+      exception: {
+        values: [
+          {
+            type: 'Error',
+            value: 'connect (ECONNREFUSED)',
+            stacktrace: { frames: [{ filename: 'node:net', function: 'connect', in_app: false }] },
+            mechanism: { type: 'chained', handled: true, exception_id: 1, parent_id: 0 },
+          },
+          {
+            type: 'Error',
+            value: 'The order cannot be shown.',
+            stacktrace: {
+              frames: [
+                { filename: 'node_modules/express/lib/router.js', lineno: 3, colno: 1, in_app: false },
+                { filename: 'app:///server/main.js', function: 'showOrder', lineno: 10, colno: 5, in_app: true },
+              ],
+            },
+            mechanism: { type: 'spillway', handled: true, exception_id: 0 },
+          },
+        ],
+      },
+      debug_meta: {
+        images: [
+          { type: 'sourcemap', code_file: 'app:///server/main.js', debug_id: '11111111-2222-4333-8444-555555555555' },
+        ],
+      },
+    });
+    expect(JSON.stringify(received)).not.toContain(process.cwd());
+  });
+
+  it("does not pass the SDK's client of the process, which nothing installs", async () => {
+    const count = () => ['uncaughtException', 'SIGTERM'].map((name) => process.listenerCount(name));
+    const before = count();
+    const { received, report } = await start();
+    captureException(new Error('past the funnel'));
+    report();
+    await until(() => received.length > 0, 'the event');
+    expect([getClient(), received.length, count()]).toEqual([undefined, 1, before]);
+  });
+});
+
+it('a transaction of a browser is sent as the tunnel wrote it', async () => {
+  const { received, sentry, dsn } = await start();
+  const transaction = { event_id: toId(7), type: 'transaction', transaction: '/orders/:id' };
+  sentry.upstream.send({ event_id: toId(7) }, transaction);
+  await until(() => received.length === 1, 'the envelope');
+  expect(received).toEqual([{ header: { dsn: dsn.text, event_id: toId(7) }, items: [transaction] }]);
+});
+
+describe('a service that cannot be reached', () => {
+  it('gets what waited when it is back, and everything beyond 200 is dropped and counted', async () => {
+    const { received, state, counts, report } = await start();
+    state.answer = (req) => req.socket.destroy();
+    const dropped = () => counts.get('spillway_sentry_dropped_total queue_overflow') ?? 0;
+    // The SDK sends at most 64 at the same time.
+    for (let sent = 0; sent < 360; ) {
+      const { requests } = state;
+      for (const end = sent + 60; sent < end; sent += 1) report({ id: toId(sent) });
+      await until(() => state.requests >= requests + 60, 'the attempts');
+    }
+    await until(() => dropped() >= 155, 'the count');
+    expect(dropped()).toBeLessThan(170);
+    state.answer = undefined;
+    await until(() => received.length > 2, 'what waited', 30_000);
+  });
+});
+
+describe('the event', () => {
+  const options = { environment: 'production', toUrl };
+
+  it.each([
+    [{ origin: 'process' }, 'fatal'],
+    [{ kind: 'blocked-loop', origin: 'process' }, 'warning'],
+    [{ kind: 'csp', side: 'browser', origin: 'browser' }, 'warning'],
+    [{}, 'error'],
+    [{ level: 'warning' }, 'warning'],
+  ] as [Partial<Failure>, string][])('of %j is %s', (part, level) => {
+    expect(toSentryEvent({ ...failure, ...part }, options).level).toBe(level);
+  });
+
+  it('has a path if no origin is known, and a message if there is no error', () => {
+    const { message, exception, contexts, tags } = toSentryEvent({ ...failure, errors: [], title: 'Killed.' }, options);
+    expect([message, exception, tags.incident]).toEqual(['Killed.', undefined, undefined]);
+    expect(contexts.incident?.url).toBe('/failures/7K3QM2XA-9F4W0R6B');
+  });
+
+  it("has no digest that is not known yet, and an echo has the address of the server's failure", () => {
+    const early = toSentryEvent({ ...failure, unresolved: true, release: '' }, options);
+    expect(JSON.stringify(early)).not.toContain(failure.digest);
+    expect(early.release).toBeUndefined();
+    const echo = toSentryEvent({ ...failure, echoOf: '7K3QM2XA-AAAAAAAA' }, options);
+    expect(echo.contexts.incident?.url).toBe('/failures/7K3QM2XA-AAAAAAAA');
+  });
+
+  it('fits into the size limit, and lists what was cut', () => {
+    const frame = { file: `client/assets/${'x'.repeat(60)}.js`, line: 1, column: 1, function: 'f' };
+    const errors = Array(10).fill({ class: 'E', message: 'm', frames: Array(100).fill(frame) });
+    const event = toSentryEvent({ ...failure, errors }, options);
+    expect(Buffer.byteLength(JSON.stringify(event))).toBeLessThanOrEqual(MAX_EVENT_BYTES);
+    expect(event.contexts.incident?.cut).toEqual(expect.arrayContaining(['frames']));
+    expect(event.exception?.values).toHaveLength(10);
+  });
+});
+
+it('works as the bundle that the server loads', async () => {
+  const { dsn, received } = await startService();
+  const bundle = new URL('../../../../dist/server/sentry.js', import.meta.url);
+  const script = `
+    const { createSentry } = await import(${JSON.stringify(bundle.href)});
+    const dsn = ${JSON.stringify(dsn)};
+    const sentry = createSentry({ dsn, environment: 'production', toUrl() {}, count() {} });
+    sentry.reporter.report(${JSON.stringify(failure)});
+    await sentry.close();`;
+  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: fileURLToPath(new URL('../../../..', import.meta.url)),
+  });
+  expect(received[0]?.items[0]?.event_id).toBe(failure.id);
+});
+
+it.each<[text: string, endpoint: string | undefined]>([
+  ['https://abc@o1.ingest.example/42', 'https://o1.ingest.example/api/42/envelope/'],
+  ['http://abc:old@127.0.0.1:9000/sub/path/42', 'http://127.0.0.1:9000/sub/path/api/42/envelope/'],
+  ['abc', undefined],
+  ['https://x.example/1', undefined],
+  ['https://abc@x.example/', undefined],
+  ['ftp://abc@x.example/1', undefined],
+  ['https://abc@x.example/1?x', undefined],
+  ['https://a%0Ab@x.example/1', undefined],
+  ['https://abc@x.example/%2e', undefined],
+])('the DSN %j is posted to %s, without an old secret', (text, endpoint) => {
+  const dsn = parseDsn(text);
+  expect(dsn?.endpoint.href).toBe(endpoint);
+  if (dsn) expect([dsn.publicKey, dsn.projectId, dsn.text.includes('old')]).toEqual(['abc', '42', false]);
+});

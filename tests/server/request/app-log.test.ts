@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { createFailureRecorder } from '../../../src/server/errors/create-failure.ts';
+import { createScrubber } from '../../../src/server/errors/scrub.ts';
+import { createAppLog } from '../../../src/server/request/app-log.ts';
+import { RequestInfo, runForRequest } from '../../../src/server/request/request-info.ts';
+import { spyOnLog } from '../../support/app.ts';
+
+const toFailure = createFailureRecorder({ build: 'b', scrubber: createScrubber() });
+
+function start(level = 'trace') {
+  const { log, lines } = spyOnLog();
+  log.level = level;
+  const info = new RequestInfo({ requestId: 'req-1', method: 'GET', address: '::1', origin: 'http://localhost' });
+  const fail = () => toFailure({ error: new Error('boom') }, { origin: 'loader', info }).failure;
+  return { app: createAppLog(log), lines, info, fail };
+}
+
+it('writes lines with the id of the request, and shows the last 50 among the breadcrumbs of a failure', () => {
+  const { app, lines, info, fail } = start();
+  runForRequest(info, () => {
+    for (let index = 0; index < 60; index += 1) app.info({ index }, `line ${index}`);
+    info.addBreadcrumb({ at: Date.now() + 1, category: 'fetch', message: 'GET https://api.example/' });
+  });
+  app.warn({}, 'outside');
+  expect(lines.slice(-2)).toMatchObject([
+    { requestId: 'req-1', index: 59, msg: 'line 59' },
+    { level: 40, msg: 'outside' },
+  ]);
+  expect(lines.at(-1)).not.toHaveProperty('requestId');
+  const { breadcrumbs = [] } = fail();
+  expect(breadcrumbs).toHaveLength(51);
+  expect(breadcrumbs[0]).toMatchObject({ category: 'log', level: 'info', message: 'line 10', data: { index: 10 } });
+  expect(breadcrumbs.at(-1)).toMatchObject({ category: 'fetch' });
+});
+
+it('keeps lines that LOG_LEVEL leaves out, and formats any field', () => {
+  const { app, lines, info, fail } = start('error');
+  const cyclic: Record<string, unknown> = { list: [1, 'two'], none: undefined, big: 10n, user: { password: 'canary' } };
+  cyclic.self = cyclic;
+  runForRequest(info, () => {
+    app.info(cyclic, 'Order of ada@example.org');
+    app.error(new TypeError('no row'), 'It failed.');
+  });
+  expect(lines).toMatchObject([{ level: 50, err: { message: 'no row' } }]);
+  const { breadcrumbs } = fail();
+  expect(breadcrumbs).toMatchObject([
+    { level: 'info', data: { list: [1, 'two'], big: '10n', self: { self: '[circular]' } } },
+    { level: 'error', data: { err: { message: 'no row' } } },
+  ]);
+  expect(JSON.stringify(breadcrumbs)).not.toMatch(/canary|ada@example/);
+});

@@ -1,0 +1,157 @@
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createHttpServer } from '../../../src/server/connection/http-server.ts';
+import { type BodyLimits, type BodyRequest, createBodyReader } from '../../../src/server/request/body-reader.ts';
+import { HttpError } from '../../../src/server/request/http-error.ts';
+import { createOrigins } from '../../../src/server/request/origins.ts';
+import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
+import { requestId } from '../../../src/server/request/request-id.ts';
+import { sendText } from '../../../src/server/request/send-body.ts';
+import { chain } from '../../../src/server/request/step.ts';
+import { KiB, Minute, Second } from '../../../src/shared/units.ts';
+import { TEST_SERVER } from '../../support/app.ts';
+import { createGate } from '../../support/pages-app.tsx';
+import { parseReply } from '../../support/raw-http.ts';
+import { until } from '../../support/until.ts';
+import { openSocket } from '../connection/open-socket.ts';
+
+const LIMIT = 100 * KiB;
+
+interface SiteOptions extends Partial<BodyLimits> {
+  readonly use?: (body: Buffer) => Promise<void>;
+  readonly decode?: BodyRequest['decode'];
+}
+
+/** A server that answers each body with its length, and trusts `X-Forwarded-For`. */
+async function start({ use, decode, ...limits }: SiteOptions = {}) {
+  const bodies = createBodyReader({ window: Minute, ...limits });
+  const front = [requestId({ origins: createOrigins([], 'http://localhost'), trust: createProxyTrust(['loopback']) })];
+  const listener = chain(
+    front,
+    (req, res) => {
+      bodies
+        .read({ req, res, limit: LIMIT, decode }, async (body) => {
+          await use?.(body);
+          sendText(res, 200, `length ${body.length}`);
+        })
+        .catch((error: unknown) => sendText(res, error instanceof HttpError ? error.status : 500, 'refused'));
+    },
+    (error) => {
+      throw error;
+    },
+  );
+  const { server } = createHttpServer(listener, { ...TEST_SERVER, log: pino({ enabled: false }) });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => server.close().closeAllConnections());
+  const { port } = server.address() as AddressInfo;
+
+  /** Starts a body, and sends `bytes` of its `length`. */
+  function begin(sender: string, bytes: number, length = LIMIT) {
+    const head = `POST / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${sender}\r\nContent-Length: ${length}\r\n\r\n`;
+    return openSocket(port, head + 'x'.repeat(bytes));
+  }
+
+  /** @returns the status of the response to a complete body */
+  async function post(sender: string, length = 20 * KiB): Promise<number> {
+    const body = begin(sender, length, length);
+    await until(() => body.text.includes('\r\n\r\n') || body.isClosed, 'an answer');
+    body.socket.destroy();
+    return parseReply(body.text).status;
+  }
+
+  return { begin, post };
+}
+
+const statuses = (bodies: readonly { readonly text: string }[]) => bodies.map(({ text }) => parseReply(text).status);
+
+describe('bodies that stall before their last byte', () => {
+  it.each([
+    ['from one sender', () => '203.0.113.1'],
+    ['each from a different sender', (index: number) => `203.0.113.${index}`],
+  ])('%s are dropped, and others get responses', async (_name, toSender) => {
+    const { begin, post } = await start({ senderBytes: 500 * KiB, totalBytes: 2000 * KiB });
+    const stalled = Array.from({ length: 75 }, (_, index) => begin(toSender(index), LIMIT - 1));
+    await until(() => stalled.filter(({ isClosed }) => isClosed).length >= 50, 'the bodies beyond the limit');
+    expect(await post('198.51.100.1')).toBe(200);
+    expect(await post('203.0.113.1')).toBe(200);
+    const ended = stalled.filter(({ isClosed }) => isClosed);
+    expect(new Set(statuses(ended))).toEqual(new Set([429]));
+    expect(ended.length).toBeLessThan(75);
+  });
+
+  it('get 408 after a period without progress, while a slow one is read to its end', async () => {
+    const { begin } = await start({ window: Second, progress: 20 });
+    const stalled = [begin('203.0.113.1', 0), begin('203.0.113.2', LIMIT - 1)];
+    const slow = begin('203.0.113.3', 0, 250);
+    const timer = setInterval(() => slow.socket.write('x'.repeat(10)), 100);
+    onTestFinished(() => clearInterval(timer));
+    await until(() => slow.text !== '', 'the end of the slow one');
+    clearInterval(timer);
+    expect(slow.text).toContain('length 250');
+    await until(() => stalled.every(({ isClosed }) => isClosed), 'the end of the others');
+    expect(statuses(stalled)).toEqual([408, 408]);
+    for (const { text } of stalled) expect(parseReply(text).headers.connection).toBe('close');
+  });
+
+  it('count even if they never start', async () => {
+    const { begin, post } = await start({ senderBodies: 3 });
+    const stalled = Array.from({ length: 10 }, () => begin('203.0.113.1', 0));
+    await until(() => stalled.filter(({ isClosed }) => isClosed).length === 7, 'the count to fall to its limit');
+    expect(await post('203.0.113.1')).toBe(200);
+    expect(new Set(statuses(stalled.filter(({ isClosed }) => isClosed)))).toEqual(new Set([429]));
+  });
+});
+
+describe('memory for bodies', () => {
+  it('is released after a body was used or its sender left', async () => {
+    const { begin, post } = await start({ totalBytes: 150 * KiB });
+    for (let round = 0; round < 10; round += 1) {
+      const left = begin('203.0.113.1', 90 * KiB);
+      await until(() => left.socket.bytesWritten > 90 * KiB, 'most of it');
+      left.socket.destroy();
+      expect(await post('203.0.113.1', LIMIT)).toBe(200);
+    }
+  });
+
+  it('is never taken from a body in use, so that new ones get 429', async () => {
+    const used = createGate();
+    let begun = 0;
+    const { begin, post } = await start({
+      totalBytes: 150 * KiB,
+      use: async () => {
+        begun += 1;
+        if (begun === 1) await used.promise;
+      },
+    });
+    const first = begin('203.0.113.1', LIMIT);
+    await until(() => begun === 1, 'its use');
+    expect(await post('203.0.113.2', LIMIT)).toBe(429);
+    expect(await post('203.0.113.2', 20 * KiB)).toBe(200);
+    used.resolve();
+    await until(() => first.text.includes('length'), 'its response');
+    expect(await post('203.0.113.2', LIMIT)).toBe(200);
+  });
+
+  it('is measured after decoding', async () => {
+    const { post } = await start({ totalBytes: 150 * KiB, decode: async (wire) => Buffer.alloc(wire.length * 10) });
+    expect(await post('203.0.113.1', 10 * KiB)).toBe(200);
+    expect(await post('203.0.113.1', 20 * KiB)).toBe(429);
+    expect(await post('203.0.113.1', 10 * KiB)).toBe(200);
+  });
+});
+
+it('is limited by decoding one body at a time, because each can take megabytes', async () => {
+  let atOnce = 0;
+  let most = 0;
+  const { post } = await start({
+    decode: async (wire) => {
+      most = Math.max(most, ++atOnce);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      atOnce -= 1;
+      return wire;
+    },
+  });
+  expect(await Promise.all(Array.from({ length: 20 }, () => post('203.0.113.1', 100)))).toEqual(Array(20).fill(200));
+  expect(most).toBe(1);
+});

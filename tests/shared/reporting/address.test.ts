@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isAddress, toCrockford, toOccurrence } from '../../../src/shared/reporting/address.ts';
+
+describe('toCrockford', () => {
+  const bits = fc.uint8Array({ minLength: 5, maxLength: 5 }).map((bytes) => Buffer.from(bytes).toString('hex'));
+
+  it('encodes 40 bits in eight characters, unambiguously', () => {
+    expect(toCrockford('0000000000')).toBe('00000000');
+    expect(toCrockford('ffffffffff')).toBe('ZZZZZZZZ');
+    expect(toCrockford('0000000021')).toBe('00000011');
+    fc.assert(
+      fc.property(bits, bits, (left, right) => {
+        expect(toCrockford(left)).toMatch(/^[0-9A-HJKMNP-TV-Z]{8}$/);
+        expect(toCrockford(left) === toCrockford(right)).toBe(left === right);
+      }),
+    );
+  });
+
+  it('encodes the last 40 bits of an event id as its occurrence', () => {
+    fc.assert(
+      fc.property(bits, (last) => {
+        expect(toOccurrence(`${'0f'.repeat(11)}${last}`)).toBe(toCrockford(last));
+        expect(isAddress(`7K3QM2XA-${toCrockford(last)}`)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('isAddress', () => {
+  it.each(['7K3QM2XA-9F4W0R6B', `00000000-${toOccurrence(randomBytes(16).toString('hex'))}`])('accepts %s', (text) => {
+    expect(isAddress(text)).toBe(true);
+  });
+
+  it.each([
+    '',
+    'redirect',
+    '7K3QM2XA',
+    '7K3QM2XA-9F4W0R6',
+    '7K3QM2XU-9F4W0R6B',
+    '7k3qm2xa-9f4w0r6b',
+    ' 7K3QM2XA-9F4W0R6B',
+    null,
+    7,
+    {},
+  ])('refuses %j', (text) => {
+    expect(isAddress(text)).toBe(false);
+  });
+});
