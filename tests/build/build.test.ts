@@ -68,7 +68,7 @@ const app = {
     import { renderToPipeableStream } from 'react-dom/server';
     import { routes } from '../shared/product/routes.tsx';
     const { default: Home, name } = await routes[0].children[0].page();
-    const { part } = await import('./sentry/sentry.ts');
+    const { part } = await import('./reports/sentry/sentry.ts');
     console.log(name, typeof renderToPipeableStream, process.env.NODE_ENV, typeof createElement(Home), part);`,
   'src/server/reports/sentry/sentry.ts': `export const part = 'a part of its own';`,
   'src/server/mail/send-mail.ts': '',

@@ -27,7 +27,7 @@ beforeEach(async () => {
     'node_modules/new/new.js': `export { next } from 'old'; export default 'by default'; export const part = 1;`,
     'node_modules/react/package.json': '{}',
     'node_modules/react/jsx-dev-runtime.js': 'exports.jsxDEV = (type, props) => [type, props];',
-    'src/client/develop/entry.ts': `globalThis.started = import('../../main.tsx');`,
+    'src/client/develop/entry.ts': `globalThis.started = import('../main.tsx');`,
     'src/client/main.tsx': `import { routes } from '../shared/product/routes.tsx'; import { shown } from './product/index.ts'; export { routes, shown };`,
     'src/client/product/index.ts': `export const shown = 1;`,
     [`${PRODUCT}routes.tsx`]: `export const routes = [{ id: 'home', page: () => import('./home.tsx') }];`,

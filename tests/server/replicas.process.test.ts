@@ -140,7 +140,8 @@ const openRelease = (options: { databaseUrl: string; release: string; dataDir?: 
 /** Returns the desk worker of a release with one more migration. @param migration its source */
 function laterRelease(migration: string): string {
   const folder = createFolder(onTestFinished);
-  for (const tree of ['src/server', 'src/shared']) cpSync(join(project, tree), join(folder, tree), { recursive: true });
+  for (const tree of ['src/server', 'src/shared', 'src/desk'])
+    cpSync(join(project, tree), join(folder, tree), { recursive: true });
   cpSync(join(project, 'package.json'), join(folder, 'package.json'));
   symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'));
   const file = join(folder, 'src/desk/server/store/schema.ts');

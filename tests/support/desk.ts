@@ -27,7 +27,7 @@ export function createFailure(wanted: Partial<Failure> = {}): Failure {
     title: 'TypeError: boom',
     errors: [{ class: 'TypeError', message: 'boom', frames: [] }],
     route: '/orders/:id',
-    requestId: id.toString('base64url'),
+    requestId: id.toString('hex'),
     ...wanted,
   };
 }

@@ -11,6 +11,7 @@ import { listen, toHttpUrl } from '../connection/listen.ts';
 import { describeNodeFloor } from '../connection/node-floor.ts';
 import { type Product, requireProduct, toContextMaker } from '../define-product.ts';
 import { openDestination, toFailureLinks } from '../destination.ts';
+import type { Development } from '../develop/development.ts';
 import { requireMembers } from '../errors/wiring-error.ts';
 import { checkPage } from '../front/check-page.ts';
 import { createContentPolicy } from '../front/content-policy.ts';
@@ -63,6 +64,7 @@ export async function startSite<Settings, Services, Own extends object>({
   const table = process.env.SPILLWAY_DEV
     ? (await import('../develop/source-table.ts')).createSourceTable(dist)
     : undefined;
+  let development: Development | undefined;
   const failures = openFailures(boot, {
     routes,
     links,
@@ -117,9 +119,9 @@ export async function startSite<Settings, Services, Own extends object>({
   };
   // A new development server waits here until the previous one has released the store. If anything above fails, the
   // previous one continues.
-  const development = process.env.SPILLWAY_DEV
-    ? await (await import('../develop/development.ts')).createDevelopment({ dist, log })
-    : undefined;
+  if (process.env.SPILLWAY_DEV) {
+    development = await (await import('../develop/development.ts')).createDevelopment({ dist, log });
+  }
   const destination = await openDestination(boot, failures);
   const { visitors, mayRead, takeCredentials } = destination;
   const files = development?.files ?? indexPublicFiles(dist);

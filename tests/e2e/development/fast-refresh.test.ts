@@ -34,11 +34,12 @@ beforeAll(async () => {
       'legacy/app.js':
         "module.exports = require('express4')().get('/old', (_req, res) => res.send('the first answer'));",
       'legacy/package.json': '{ "type": "commonjs" }',
-      'src/server/product/index.ts': `import { defineProduct } from '#engine/server';
+      'src/server/product/index.ts': `import { defineProduct, report } from '#engine/server';
 import { pages } from './pages/index.ts';
 import { settings } from './settings.ts';
 
-export const product = defineProduct({ settings, pages, existingApp: './legacy/app.js' });
+const services = { open: () => report(new Error('reported before the server is ready')) };
+export const product = defineProduct({ settings, services, pages, existingApp: './legacy/app.js' });
 `,
       [ROOT]: `import { Outlet } from 'react-router';
 import { Link, useNonce } from '#engine';

@@ -137,7 +137,7 @@ describe('an error on the server', () => {
       const path = '/tour/fail/late';
       const { page } =
         how === 'navigation' ? await goTo(path) : await site.open(path, { javaScriptEnabled: how === 'document' });
-      await page.getByText(LATE).waitFor();
+      await page.getByText(LATE).filter({ visible: true }).waitFor(); // React moves it out of a hidden template
       await heading(page, 'A promise that is rejected');
       expect(await page.content()).not.toContain(MESSAGE);
     },

@@ -25,8 +25,8 @@ const MADE: Readonly<Record<string, readonly RegExp[]>> = {
   'src/server/errors/scrub/secret-keys.ts': [],
   'src/server/errors/scrub/secret-path.ts': listPathPatterns(['/reset/:token', '/a?/:b/:secret'], scrubber),
   'src/server/errors/scrub/secret-patterns.ts': [],
-  'src/server/start/logger.ts': [],
   'src/server/pages/shell/kept-shell.ts': [],
+  'src/server/start/logger.ts': [],
 };
 
 const files = globSync(FILES).filter((file) => !SETTINGS.test(file));
