@@ -127,9 +127,9 @@ const TABLE = [
   [
     'pages',
     'visitors share the personal values of a shell',
-    'src/server/pages/shell/load-from-shell.ts',
-    '  const begun = new Map<PromiseLike<unknown>, Promise<unknown>>();\n',
-    '  const begun = ((globalThis as { begun?: Map<PromiseLike<unknown>, Promise<unknown>> }).begun ??= new Map());\n',
+    'src/server/pages/shell/visitor-shell.ts',
+    '    const begun = new Map<PromiseLike<unknown>, Promise<unknown>>();\n',
+    '    const begun = ((globalThis as { begun?: Map<PromiseLike<unknown>, Promise<unknown>> }).begun ??= new Map());\n',
   ],
   [
     'pages',
@@ -142,8 +142,8 @@ const TABLE = [
     'pages',
     'a shell is sent before its guards',
     'src/server/pages/shell/send-shell.ts',
-    'if (!shell?.page?.parts || shell.hasGuards) return;',
-    'if (!shell?.page?.parts) return;',
+    'if (!shell?.page?.parts || shell.hasGuards) return undefined;',
+    'if (!shell?.page?.parts) return undefined;',
   ],
   [
     'pages',
@@ -155,8 +155,8 @@ const TABLE = [
   [
     'pages',
     'a personal value can set cookies',
-    'src/server/pages/shell/load-from-shell.ts',
-    '  pageRequest.isHeadFixed = true;\n',
+    'src/server/pages/shell/visitor-shell.ts',
+    '    this.#isHeadFixed = true;\n',
     '',
   ],
   // Navigation

@@ -104,7 +104,7 @@ export function createApp(deps: AppDeps): RequestListener {
     ...(deps.compression ? [compress()] : []),
     lateWrites({ funnel }),
     // Express costs such an answer a third of its time, so it runs only if the product has steps for it.
-    ...(deps.steps.length === 0 ? [productsApi, pages.kept] : []),
+    ...(deps.steps.length === 0 ? [productsApi, pages.cached(app)] : []),
   ];
 
   if (deps.development) app.use(deps.development);

@@ -94,22 +94,18 @@ export async function startSite<Settings, Services, Own extends object>({
     count,
   });
   const pages = await createPages({
-    routes,
-    document,
-    errorPages,
-    pages: product.pages,
-    createContext,
-    sharedContext: parts,
-    manifest,
-    funnel,
-    log: appLog,
-    policy: createContentPolicy(product.contentSources, { earlyScript, reportPath, styleAttributes: true }),
-    origins,
-    traceTargets: config.traceTargets,
-    traced,
-    compression: config.compression,
-    isSecret: false,
-    limiter,
+    app: { routes, document, errorPages, pages: product.pages, createContext, sharedContext: parts },
+    server: {
+      manifest,
+      funnel,
+      log: appLog,
+      policy: createContentPolicy(product.contentSources, { earlyScript, reportPath, styleAttributes: true }),
+      origins,
+      traceTargets: config.traceTargets,
+      traced,
+      limiter,
+    },
+    settings: { isSecret: false, compression: config.compression },
   });
   const readiness: Readiness = {
     get draining() {
