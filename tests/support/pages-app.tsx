@@ -13,10 +13,10 @@ import { createAppLog } from '../../src/server/request/app-log.ts';
 import { createOrigins } from '../../src/server/request/origins.ts';
 import type { DocumentProps, ErrorPageProps, ErrorPages } from '../../src/shared/rendering/engine-context.ts';
 import type { PageModule, RouteDefinition } from '../../src/shared/routing/routes.ts';
+import { createDecoder } from '../../src/shared/wire/decode.ts';
 import type { AssetManifest } from '../../src/shared/wire/manifest.ts';
 import type { PagePayload } from '../../src/shared/wire/payload.ts';
 import { DATA_PREFIX } from '../../src/shared/wire/protocol.ts';
-import { createDecoder } from '../../src/shared/wire/wire.ts';
 import { spyOnLog, startTestServer, type TestAppOptions } from './app.ts';
 import { noScrubber } from './unguarded.ts';
 

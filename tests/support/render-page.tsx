@@ -13,9 +13,9 @@ import type { DocumentProps, ErrorPages } from '../../src/shared/rendering/engin
 import { toShownError } from '../../src/shared/rendering/page-error.ts';
 import { createRouteTree } from '../../src/shared/routing/route-objects.ts';
 import type { PageModule, RouteDefinition } from '../../src/shared/routing/routes.ts';
+import { encode } from '../../src/shared/wire/encode.ts';
 import type { ActionResult, PageError, PagePayload } from '../../src/shared/wire/payload.ts';
 import { NOT_FOUND_ROUTE } from '../../src/shared/wire/protocol.ts';
-import { encode } from '../../src/shared/wire/wire.ts';
 import { noScrubber } from './unguarded.ts';
 
 export interface RenderPageOptions {

@@ -2,9 +2,9 @@ import type { Problem } from '../../shared/api/operation.ts';
 import { fetchWithRetry, toRetryAfterMs } from '../../shared/retry.ts';
 import { publicError } from '../../shared/routing/control-flow.ts';
 import { Minute, Second } from '../../shared/units.ts';
+import { createDecoder, type Decoder, WireFailure } from '../../shared/wire/decode.ts';
 import type { PagePayload, RedirectPayload } from '../../shared/wire/payload.ts';
 import { BUILD_HEADER, DIGEST_HEADER, HOLES_KEY, toDataUrl, WIRE_TYPE } from '../../shared/wire/protocol.ts';
-import { createDecoder, type Decoder, WireFailure } from '../../shared/wire/wire.ts';
 
 export interface PageResult {
   readonly kind: 'page';

@@ -1,5 +1,5 @@
+import type { Path } from '../../shared/wire/format.ts';
 import type { PagePayload } from '../../shared/wire/payload.ts';
-import type { Path } from '../../shared/wire/wire.ts';
 import type { Loaded } from './load-page.ts';
 import type { CachedPage } from './page-cache.ts';
 import type { LoadPersonal } from './personal.ts';

@@ -1,6 +1,6 @@
 import type { PageError } from '../../shared/wire/payload.ts';
+import { holdRejections } from '../../shared/wire/plain.ts';
 import { NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
-import { holdRejections } from '../../shared/wire/wire.ts';
 import { VisitorGone } from '../request/http-error.ts';
 import { inSpan } from '../request/timings.ts';
 import type { PageRequest } from './page-request.ts';

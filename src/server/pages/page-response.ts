@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Response as ExpressResponse } from 'express';
 import { toLocalLocation } from '../../shared/routing/control-flow.ts';
+import type { Encoded } from '../../shared/wire/encode.ts';
 import type { PagePayload } from '../../shared/wire/payload.ts';
 import { BUILD_HEADER, WIRE_TYPE } from '../../shared/wire/protocol.ts';
-import type { Encoded } from '../../shared/wire/wire.ts';
 import { matchesEtag } from '../request/etag.ts';
 import { VisitorGone } from '../request/http-error.ts';
 import { requestInfo } from '../request/request-info.ts';

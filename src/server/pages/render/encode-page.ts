@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
+import { type Encoded, type EncodeOptions, encode, WireError } from '../../../shared/wire/encode.ts';
 import type { AssetManifest } from '../../../shared/wire/manifest.ts';
 import type { ActionResult, PageError, PagePayload } from '../../../shared/wire/payload.ts';
-import { type Encoded, type EncodeOptions, encode, WireError } from '../../../shared/wire/wire.ts';
 import type { LoadedPage } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
 import type { PageServices } from '../page-services.ts';

@@ -1,5 +1,6 @@
+import { encode } from '../../../shared/wire/encode.ts';
+import { toScriptText } from '../../../shared/wire/format.ts';
 import { ASSET_PREFIX, PAYLOAD_ID, WHOLE_KEY } from '../../../shared/wire/protocol.ts';
-import { encode, toScriptText } from '../../../shared/wire/wire.ts';
 import { escapeHtml } from '../../errors/escape-html.ts';
 import { BOOT_ID, type ContentPolicy } from '../../front/content-policy.ts';
 import { drawRandom } from '../../request/random.ts';

@@ -1,7 +1,8 @@
 import { KiB } from '../../../shared/units.ts';
+import { WireError } from '../../../shared/wire/encode.ts';
+import { type Path, toPathText } from '../../../shared/wire/format.ts';
 import type { PageError } from '../../../shared/wire/payload.ts';
 import { FRAME_ROUTE } from '../../../shared/wire/protocol.ts';
-import { type Path, toPathText, WireError } from '../../../shared/wire/wire.ts';
 import { drawRandom } from '../../request/random.ts';
 import type { CachedShell, Hole, ShellMarks } from '../cached-page.ts';
 import { type Loaded, type LoadedPage, loadPage } from '../load-page.ts';

@@ -1,5 +1,5 @@
+import { encodeHoles } from '../../../shared/wire/encode.ts';
 import { HOLES_HEADER, WIRE_TYPE } from '../../../shared/wire/protocol.ts';
-import { encodeHoles } from '../../../shared/wire/wire.ts';
 import { drawNonce } from '../../front/content-policy.ts';
 import { VisitorGone } from '../../request/http-error.ts';
 import { requestInfo } from '../../request/request-info.ts';

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import type { Path } from '../../../shared/wire/wire.ts';
+import type { Path } from '../../../shared/wire/format.ts';
 import { VisitorGone } from '../../request/http-error.ts';
 import type { CachedShell, Hole } from '../cached-page.ts';
 import type { Blocked, Loaded } from '../load-page.ts';

@@ -1,21 +1,7 @@
+import { type Fields, type Id, type Patch, type Path, type Segment, toPathText, VIEWS } from './format.ts';
 import type { PageError } from './payload.ts';
+import { holdRejections, isPlain, isPlainNumber, isPlainObject, isThenable, MAX_DEPTH } from './plain.ts';
 
-/**
- * The format of all values sent to the browser, in the document and as page data.
- *
- * A value is one *frame*. Plain JSON is `{"d":<value>}`, written and read by the JSON built-ins without a replacer or a
- * reviver, which would cost several times as much (react/react#35776). For other types, `d` has JSON stand-ins, and `p`
- * lists their meaning:
- *
- *     {"d":{"rows":[{"when":0}],"late":1},"p":[["date",0,"rows",0,"when"],["promise",0,"late"]]}
- *
- * A patch is `[type, keep, ...segments]`. Its path is the first `keep` segments of the previous patch, followed by
- * `segments`. Inner patches precede outer ones, so a path always leads through stand-ins.
- *
- * Each promise has an id. The first line is a frame, the head. Each promise that settles adds a line: `[id,0,<frame>]`,
- * or `[id,1,<frame of a PageError>]` if it was rejected. The id of a hole is its path, so that lines of `encodeHoles` fit
- * every head of the same page.
- */
 export interface Encoded {
   /** One line, without its line break. */
   readonly head: string;
@@ -35,73 +21,10 @@ export interface EncodeOptions {
   readonly takeHole?: (promise: PromiseLike<unknown>, path: Path) => string | undefined;
 }
 
-/** Keys and indexes from the encoded value to one inside it. */
-export type Path = readonly Segment[];
-
-/** A promise with the fields from which React's `use()` reads a settled value without suspending. */
-export interface LatePromise extends Promise<unknown> {
-  status?: 'pending' | 'fulfilled' | 'rejected';
-  value?: unknown;
-  reason?: unknown;
-}
-
-export interface Decoder {
-  /** Reads the first line. */
-  head(line: string): unknown;
-  /** Reads a further line, and settles its promise. */
-  late(line: string): void;
-  /** Rejects all pending and future promises, because no more lines will arrive. */
-  abort(error: unknown): void;
-  /** Number of promises without their line. */
-  readonly pending: number;
-}
-
 /** Thrown if the data of a loader or an action cannot be sent. The message has its path and what to do. */
 export class WireError extends TypeError {
   override readonly name = 'WireError';
 }
-
-/** In the browser: an error from the server, or the rejection of a deferred value. */
-export class WireFailure extends Error {
-  override readonly name = 'WireFailure';
-  readonly pageError: PageError;
-  readonly digest: string | undefined;
-
-  constructor(pageError: PageError) {
-    super('This part of the page failed on the server.');
-    this.pageError = pageError;
-    this.digest = pageError.digest;
-  }
-}
-
-type Segment = string | number;
-/** A hole's is its path. */
-type Id = string | number;
-type Patch = readonly [type: string, keep: number, ...segments: Segment[]];
-type Fields = Record<string, unknown>;
-
-interface Frame {
-  d: unknown;
-  p?: readonly Patch[];
-}
-
-/** Nesting levels of arrays and objects: far more than real data has, far fewer than fit on the stack. */
-const MAX_DEPTH = 1000;
-
-const VIEWS: Readonly<Record<string, new (buffer: ArrayBuffer) => ArrayBufferView>> = {
-  Int8Array,
-  Uint8Array,
-  Uint8ClampedArray,
-  Int16Array,
-  Uint16Array,
-  Int32Array,
-  Uint32Array,
-  Float32Array,
-  Float64Array,
-  BigInt64Array,
-  BigUint64Array,
-  DataView,
-};
 
 /**
  * @throws WireError if the value contains something that cannot be sent: functions, symbols, cycles, class instances
@@ -129,73 +52,6 @@ export function encodeHoles(
 }
 
 /**
- * Adds a rejection handler to every promise inside a value. Without it, a promise that rejects before it is encoded (the
- * page waits for another loader, or cannot be sent) would end the process.
- */
-export function holdRejections(value: unknown): void {
-  if (isPlain(value, 0)) return;
-  const seen = new Set<unknown>();
-  const queue = [value];
-  for (const item of queue) {
-    if (typeof item !== 'object' || item === null || seen.has(item)) continue;
-    seen.add(item);
-    if (item instanceof Promise) item.catch(noop);
-    else if (item instanceof Map) queue.push(...item.keys(), ...item.values());
-    else if (item instanceof Set) queue.push(...item);
-    else if (Array.isArray(item) || isPlainObject(item)) {
-      for (const key of Object.keys(item)) {
-        const field = (item as unknown as Fields)[key];
-        if (typeof field === 'object') queue.push(field);
-      }
-    }
-  }
-}
-
-/**
- * Escapes JSON for a `<script type="application/json">` block. In JSON, `<` occurs only inside strings. Without it, no
- * `</script` ends the block and no `<!--` changes its parsing
- * (https://html.spec.whatwg.org/multipage/scripting.html#restrictions-for-contents-of-script-elements).
- */
-export function toScriptText(line: string): string {
-  return line.replace(/[<\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
-/** Whether `JSON.stringify` loses nothing. False beyond `MAX_DEPTH`, which also ends cycles. */
-function isPlain(value: unknown, depth: number): boolean {
-  if (typeof value === 'string' || value === null || typeof value === 'boolean') return true;
-  if (typeof value === 'number') return isPlainNumber(value);
-  if (typeof value !== 'object' || depth >= MAX_DEPTH) return false;
-  if (Array.isArray(value)) {
-    if (Object.getPrototypeOf(value) !== Array.prototype) return false;
-    for (let i = 0; i < value.length; i++) {
-      if (!isPlain(value[i], depth + 1)) return false;
-    }
-    return true;
-  }
-  if (!isPlainObject(value)) return false;
-  // `for in` is the fastest loop. It also visits keys of a polluted prototype, which at worst cause the slower walk.
-  for (const key in value) {
-    const field = value[key];
-    if (typeof field !== 'string' && !isPlain(field, depth + 1)) return false;
-  }
-  return true;
-}
-
-function isPlainNumber(value: number): boolean {
-  return value === 0 ? 1 / value > 0 : Number.isFinite(value);
-}
-
-/** Also true for objects from another realm. */
-function isPlainObject(value: object): value is Fields {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-
-function isThenable(value: object): value is PromiseLike<unknown> {
-  return 'then' in value && typeof value.then === 'function';
-}
-
-/**
  * The deferred values of one encoded value. A class, because a generator function that is made for each request gets a
  * new shape each time it is called. Only a full collection frees shapes, together with all that their function holds.
  */
@@ -205,7 +61,7 @@ class LateLines {
   readonly #ids = new Map<PromiseLike<unknown>, Id>();
   readonly #pending = new Set<Id>();
   readonly #ready: string[] = [];
-  #wake = noop;
+  #wake: () => void = noop;
 
   constructor(options: EncodeOptions, prefix = '') {
     this.#options = options;
@@ -425,160 +281,6 @@ function toFrame(root: unknown, base: Path, late: LateLines): string {
   return JSON.stringify(patches.length > 0 ? { d: data, p: patches } : { d: data });
 }
 
-/** Writes a path as in code: `data.cart.items[0]`. */
-export function toPathText(path: Path): string {
-  const text = path.map((part) => {
-    if (typeof part === 'number') return `[${part}]`;
-    return /^[\w$@-]+$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`;
-  });
-  return text.join('').replace(/^\./, '') || 'The value itself';
-}
-
-interface Deferred {
-  readonly promise: LatePromise;
-  /** Has no effect after the first call. */
-  settle(status: 'fulfilled' | 'rejected', outcome: unknown): void;
-}
-
-/**
- * Decodes the output of `encode`. It evaluates no code and never sets a prototype.
- *
- * `head` and `late` throw an `Error` for a truncated or invalid line: call `abort` then.
- */
-export function createDecoder(): Decoder {
-  const deferreds = new Map<Id, Deferred>();
-  let aborted: { readonly error: unknown } | undefined;
-
-  const listPending = () => [...deferreds.values()].filter(({ promise }) => promise.status === 'pending');
-
-  function toPromise(id: Id): LatePromise {
-    const known = deferreds.get(id);
-    if (known) return known.promise;
-    const deferred = createDeferred();
-    deferreds.set(id, deferred);
-    if (aborted) deferred.settle('rejected', aborted.error);
-    return deferred.promise;
-  }
-
-  function readLate(line: string): void {
-    const [id, failed, frame] = JSON.parse(line) as [Id, 0 | 1, Frame];
-    const deferred = deferreds.get(id);
-    if (!deferred || (failed !== 0 && failed !== 1)) throw new Error(`unknown promise ${id}`);
-    const value = toValue(frame, toPromise);
-    if (failed) deferred.settle('rejected', new WireFailure(toPageError(value)));
-    else deferred.settle('fulfilled', value);
-  }
-
-  return {
-    head: (line) => guard(() => toValue(JSON.parse(line) as Frame, toPromise)),
-    late: (line) => guard(() => readLate(line)),
-    abort(error) {
-      aborted ??= { error };
-      for (const deferred of listPending()) deferred.settle('rejected', error);
-    },
-    get pending() {
-      return listPending().length;
-    },
-  };
-}
-
-function guard<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    throw new Error('A line from the server is truncated or is not in the wire format.', { cause });
-  }
-}
-
-function createDeferred(): Deferred {
-  let resolve = noop as (value: unknown) => void;
-  let reject = noop as (error: unknown) => void;
-  const promise: LatePromise = new Promise((onValue, onError) => {
-    resolve = onValue;
-    reject = onError;
-  });
-  promise.status = 'pending';
-  promise.catch(noop); // a value that is never rendered must not become an unhandled rejection
-  return {
-    promise,
-    settle(status, outcome) {
-      if (promise.status !== 'pending') return;
-      promise.status = status;
-      promise[status === 'fulfilled' ? 'value' : 'reason'] = outcome;
-      (status === 'fulfilled' ? resolve : reject)(outcome);
-    },
-  };
-}
-
-type ToPromise = (id: Id) => LatePromise;
-
-function toValue(frame: Frame, toPromise: ToPromise): unknown {
-  if (!Object.hasOwn(frame, 'd')) throw new Error('no data');
-  if (frame.p === undefined) return frame.d;
-  const path: Segment[] = ['d'];
-  for (const [type, keep, ...segments] of frame.p) {
-    if (!(keep >= 0)) throw new Error('no path');
-    path.length = Math.min(path.length, keep + 1);
-    path.push(...segments);
-    let parent: unknown = frame;
-    for (let i = 0; i < path.length - 1; i++) parent = ownField(parent, path[i]);
-    const last = path[path.length - 1];
-    // The stand-in is an own property, so the assignment never reaches the `__proto__` setter.
-    (parent as Fields)[last as string] = revive(type, ownField(parent, last), toPromise);
-  }
-  return frame.d;
-}
-
-function ownField(parent: unknown, key: Segment | undefined): unknown {
-  if (typeof parent !== 'object' || parent === null || key === undefined || !Object.hasOwn(parent, key)) {
-    throw new Error('a patch leads nowhere');
-  }
-  return (parent as Fields)[key];
-}
-
-function revive(type: string, standIn: unknown, toPromise: ToPromise): unknown {
-  switch (type) {
-    case 'undefined':
-      return undefined;
-    case 'number':
-      return Number(standIn);
-    case 'bigint':
-      return BigInt(standIn as string);
-    case 'date':
-      return new Date((standIn as number | null) ?? Number.NaN);
-    case 'url':
-      return new URL(standIn as string);
-    case 'map':
-      return new Map(standIn as [unknown, unknown][]);
-    case 'set':
-      return new Set(standIn as unknown[]);
-    case 'sparse':
-      return toSparse(standIn as [number, ...unknown[]]);
-    case 'error':
-      return new WireFailure(toPageError(standIn));
-    case 'promise':
-      return toPromise(standIn as Id);
-    case 'ArrayBuffer':
-      return fromBase64(standIn as string).buffer;
-    default: {
-      const View = Object.hasOwn(VIEWS, type) ? VIEWS[type] : undefined;
-      if (!View) throw new Error('an unknown type');
-      return new View(fromBase64(standIn as string).buffer);
-    }
-  }
-}
-
-function toSparse([length, ...entries]: readonly [number, ...unknown[]]): unknown[] {
-  const items: unknown[] = new Array(length);
-  for (let i = 0; i < entries.length; i += 2) items[entries[i] as number] = entries[i + 1];
-  return items;
-}
-
-function toPageError(value: unknown): PageError {
-  if (typeof value === 'object' && value !== null && 'kind' in value && 'status' in value) return value as PageError;
-  throw new Error('no page error');
-}
-
 /** Arguments to one call of `String.fromCharCode`: engines limit their number. */
 const CHUNK = 0x2000;
 
@@ -587,10 +289,6 @@ function toBase64(bytes: Uint8Array): string {
   let binary = '';
   for (let i = 0; i < bytes.length; i += CHUNK) binary += String.fromCharCode(...bytes.subarray(i, i + CHUNK));
   return btoa(binary);
-}
-
-function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 }
 
 function noop(): void {}
