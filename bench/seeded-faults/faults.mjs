@@ -71,8 +71,8 @@ const TABLE = [
     'pages',
     'a failed static page is kept',
     'src/server/pages/page-cache.ts',
-    'if (page && !page.failed && isCurrent()) keep(key, page);',
-    'if (page && isCurrent()) keep(key, page);',
+    'if (page && !page.failed && isCurrent()) add(key, page);',
+    'if (page && isCurrent()) add(key, page);',
   ],
   ['pages', 'the cache forgets its size', 'src/server/pages/page-cache.ts', '    bytes -= entry.page.bytes;\n', ''],
   [
@@ -149,8 +149,8 @@ const TABLE = [
     'pages',
     'a dropped shell is kept by a render that had begun',
     'src/server/pages/page-cache.ts',
-    'if (page && !page.failed && isCurrent()) keep(key, page);',
-    'if (page && !page.failed) keep(key, page);',
+    'if (page && !page.failed && isCurrent()) add(key, page);',
+    'if (page && !page.failed) add(key, page);',
   ],
   [
     'pages',

@@ -63,7 +63,7 @@ export function createPageCache<Page extends CachedPage>({
     bytes -= entry.page.bytes;
   }
 
-  function keep(key: string, page: Page): void {
+  function add(key: string, page: Page): void {
     remove(key);
     if (page.bytes > maxBytes) return;
     const renderedAt = now();
@@ -82,7 +82,7 @@ export function createPageCache<Page extends CachedPage>({
     const isCurrent = () => rendering.get(key) === started;
     const started: Promise<Result> = render()
       .then((page) => {
-        if (page && !page.failed && isCurrent()) keep(key, page);
+        if (page && !page.failed && isCurrent()) add(key, page);
         return page;
       })
       .finally(() => isCurrent() && rendering.delete(key));

@@ -42,9 +42,9 @@ export function useShownError(thrown: unknown): PageError {
   const reload = reloadFor?.(thrown);
   if (reload) use(reload); // keeps what is shown until the document is there
   const error = toPageError(thrown);
-  const [told, setTold] = useState<ReportedAddress>();
-  useEffect(() => onShownError?.(error, thrown, setTold), [thrown, onShownError]);
-  return told && error.digest === undefined ? { ...error, ...told } : error;
+  const [address, setAddress] = useState<ReportedAddress>();
+  useEffect(() => onShownError?.(error, thrown, setAddress), [thrown, onShownError]);
+  return address && error.digest === undefined ? { ...error, ...address } : error;
 }
 
 /** For the failure page: a link to the failure, for visitors who can open it. */

@@ -1,4 +1,4 @@
-import { type Fields, type Id, type Patch, type Path, type Segment, toPathText, VIEWS } from './format.ts';
+import { type Fields, type Id, type Patch, type Path, type Segment, toPathText, VIEWS, WireError } from './format.ts';
 import type { PageError } from './payload.ts';
 import { holdRejections, isPlain, isPlainNumber, isPlainObject, isThenable, MAX_DEPTH } from './plain.ts';
 
@@ -19,11 +19,6 @@ export interface EncodeOptions {
   readonly onAbort?: (listener: ((reason: unknown) => void) | undefined) => void;
   /** Returns the id of a hole, which gets no line here; undefined for any other promise. */
   readonly takeHole?: (promise: PromiseLike<unknown>, path: Path) => string | undefined;
-}
-
-/** Thrown if the data of a loader or an action cannot be sent. The message has its path and what to do. */
-export class WireError extends TypeError {
-  override readonly name = 'WireError';
 }
 
 /**
@@ -289,6 +284,15 @@ function toBase64(bytes: Uint8Array): string {
   let binary = '';
   for (let i = 0; i < bytes.length; i += CHUNK) binary += String.fromCharCode(...bytes.subarray(i, i + CHUNK));
   return btoa(binary);
+}
+
+/**
+ * Escapes JSON for a `<script type="application/json">` block. In JSON, `<` occurs only inside strings. Without it, no
+ * `</script` ends the block and no `<!--` changes its parsing
+ * (https://html.spec.whatwg.org/multipage/scripting.html#restrictions-for-contents-of-script-elements).
+ */
+export function toScriptText(line: string): string {
+  return line.replace(/[<\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function noop(): void {}

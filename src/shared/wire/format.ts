@@ -52,11 +52,7 @@ export function toPathText(path: Path): string {
   return text.join('').replace(/^\./, '') || 'The value itself';
 }
 
-/**
- * Escapes JSON for a `<script type="application/json">` block. In JSON, `<` occurs only inside strings. Without it, no
- * `</script` ends the block and no `<!--` changes its parsing
- * (https://html.spec.whatwg.org/multipage/scripting.html#restrictions-for-contents-of-script-elements).
- */
-export function toScriptText(line: string): string {
-  return line.replace(/[<\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+/** Thrown if the data of a loader or an action cannot be sent. The message has its path and what to do. */
+export class WireError extends TypeError {
+  override readonly name = 'WireError';
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { type Encoded, type EncodeOptions, encode, WireError } from '../../../shared/wire/encode.ts';
+import { type Encoded, type EncodeOptions, encode } from '../../../shared/wire/encode.ts';
+import { WireError } from '../../../shared/wire/format.ts';
 import type { AssetManifest } from '../../../shared/wire/manifest.ts';
 import type { ActionResult, PageError, PagePayload } from '../../../shared/wire/payload.ts';
 import type { LoadedPage } from '../load-page.ts';

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { toScriptText } from '../../../shared/wire/format.ts';
+import { toScriptText } from '../../../shared/wire/encode.ts';
 import { LATE_ATTRIBUTE } from '../../../shared/wire/protocol.ts';
 
 type SinkEvent = 'close' | 'drain' | 'error';

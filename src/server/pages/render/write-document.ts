@@ -1,5 +1,4 @@
-import { encode } from '../../../shared/wire/encode.ts';
-import { toScriptText } from '../../../shared/wire/format.ts';
+import { encode, toScriptText } from '../../../shared/wire/encode.ts';
 import { ASSET_PREFIX, PAYLOAD_ID, WHOLE_KEY } from '../../../shared/wire/protocol.ts';
 import { escapeHtml } from '../../errors/escape-html.ts';
 import { BOOT_ID, type ContentPolicy } from '../../front/content-policy.ts';

@@ -1,6 +1,5 @@
 import { KiB } from '../../../shared/units.ts';
-import { WireError } from '../../../shared/wire/encode.ts';
-import { type Path, toPathText } from '../../../shared/wire/format.ts';
+import { type Path, toPathText, WireError } from '../../../shared/wire/format.ts';
 import type { PageError } from '../../../shared/wire/payload.ts';
 import { FRAME_ROUTE } from '../../../shared/wire/protocol.ts';
 import { drawRandom } from '../../request/random.ts';
