@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { Second } from '../shared/units.ts';
+import { StartError } from './start-error.ts';
 
 /** Thrown if settings are invalid: the server does not start. The sentences name the settings, but not their values. */
-export class ConfigError extends Error {
+export class ConfigError extends StartError {
   readonly sentences: readonly string[];
 
   constructor(sentences: readonly string[]) {
     super(sentences.join('\n'));
-    this.name = 'ConfigError';
     this.sentences = sentences;
   }
 }

@@ -4,7 +4,7 @@ import { readBearer } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { expandIPv6 } from '../request/to-sender.ts';
 import type { MayRead } from './may-read.ts';
-import type { OperatorToken, OperatorTokens } from './operator-tokens.ts';
+import type { OperatorToken, Tokens } from './tokens.ts';
 
 export type Checked =
   | { readonly kind: 'known'; readonly token: OperatorToken }
@@ -30,7 +30,7 @@ const MAX_KNOWN_SENDERS = 1000;
  *
  * @param now milliseconds since 1970
  */
-export function createCheckToken(tokens: OperatorTokens, now: () => number = Date.now): CheckToken {
+export function createCheckToken(tokens: Pick<Tokens, 'find'>, now: () => number = Date.now): CheckToken {
   const known = new Set<string>();
   const wrong = new Map<string, number>();
   let minute = 0;

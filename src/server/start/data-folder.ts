@@ -1,15 +1,15 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { StartError } from '../start-error.ts';
 
 /** Thrown when the data folder is not writable. The message says what to do. */
-export class UnwritableFolderError extends Error {
+export class UnwritableFolderError extends StartError {
   constructor(dataDir: string, code: string) {
     const user = process.getuid?.();
     const who = user === undefined ? 'this user' : `this user (number ${user})`;
     super(
       `The folder ${dataDir} (DATA_DIR) cannot be written to (${code}). Let ${who} write there, or set DATA_DIR to another folder.`,
     );
-    this.name = 'UnwritableFolderError';
   }
 }
 

@@ -7,7 +7,7 @@ import { createTestApp, spyOnLog, type TestAppOptions } from '../../support/app.
 
 function createApp(may: Awaited<ReturnType<MayRead>>, options: TestAppOptions = {}) {
   const metrics = createMetrics({ build: 'b', release: 'r' });
-  return createTestApp({ metrics, metricsPage: metricsPage({ metrics, mayRead: async () => may }), ...options });
+  return createTestApp({ metrics, fixed: [metricsPage({ metrics, mayRead: async () => may })], ...options });
 }
 
 it('shows the metrics to authorized callers for any host, without an access log line', async () => {

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { CheckToken } from '../../../server/front/check-token.ts';
-import type { Operator, OperatorToken, OperatorTokens } from '../../../server/front/operator-tokens.ts';
-import { isSameText } from '../../../server/front/operator-tokens.ts';
+import type { Operator, OperatorToken, Tokens } from '../../../server/front/tokens.ts';
+import { isSameText } from '../../../server/front/tokens.ts';
 import { SESSION_TIME } from '../limits.ts';
 import type { Grant } from '../store/session-table.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
@@ -19,7 +19,7 @@ export type SessionStore = Pick<DeskCalls, 'createSession' | 'readSession' | 'en
 export type SignIn = ReturnType<typeof createSignIn>;
 
 interface SignInOptions {
-  readonly tokens: OperatorTokens;
+  readonly tokens: Tokens;
   readonly sessions: SessionStore;
   readonly checkToken: CheckToken;
 }
@@ -79,7 +79,7 @@ export function createSignIn({ tokens, sessions, checkToken }: SignInOptions) {
  * @throws StoreAwayError
  */
 export async function makeTicket(
-  tokens: OperatorTokens,
+  tokens: Tokens,
   sessions: Pick<SessionStore, 'createLink'>,
   name: string,
 ): Promise<string> {

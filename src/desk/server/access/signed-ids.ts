@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { OperatorToken } from '../../../server/front/operator-tokens.ts';
+import type { OperatorToken } from '../../../server/front/tokens.ts';
 
 /** Issues ids, and later recognizes them without asking the store. */
 interface SignedIds {
