@@ -70,7 +70,7 @@ const isEngine = (path: string) => isIn(path, ...sides) && !isInProduct(path) &&
  * beside the rooms are in the list too.
  */
 const LEVELS = [
-  ['request', 'limits.ts', 'settings.ts', 'start-error.ts'],
+  ['request', 'limits.ts', 'settings.ts', 'start-error.ts', 'removed-settings.ts'],
   ['connection', 'errors', 'mail'],
   ['front', 'pages', 'api', 'config.ts', 'tracker', 'reports'],
   ['app.ts', 'define-product.ts', 'develop'],
@@ -232,7 +232,7 @@ describe('files that you edit in your app', () => {
   });
 });
 
-describe.skipIf(isOwned)('files that the docs name', () => {
+describe.skipIf(isOwned || !hasDesk)('files that the docs name', () => {
   const project = ['.ci', 'bench', 'bin', 'build', 'docs', 'src', 'tests'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => `/${folder}/${path}`),
   );

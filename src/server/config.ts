@@ -17,8 +17,8 @@ import { parseOrigins } from './request/origins.ts';
 import {
   ConfigError,
   type Environment,
-  OFF,
   parsed,
+  parseTrust,
   port,
   readSettings,
   type SettingsTable,
@@ -28,7 +28,6 @@ import {
 } from './settings.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-const NETWORK_NAMES = new Set(['loopback', 'linklocal', 'uniquelocal']);
 
 const TUNNEL_SENTENCE =
   'is not a path for reports. Use an absolute path of letters, digits, - and _ that Spillway does not use itself, such as /_report.';
@@ -222,24 +221,6 @@ export const SETTINGS = {
   },
 } satisfies SettingsTable;
 
-/** Settings of earlier versions that no longer exist, and what replaces them. Delete the table in 0.4.0. */
-const REMOVED_SETTINGS: Readonly<Record<string, string>> = {
-  DESK_MCP: 'Agents read incidents as Markdown: `npm run desk -- <address>`, or the API with Accept: text/markdown.',
-  DESK_ONLY: 'If your app does not start, read its failures with `npm run desk`.',
-  HEARTBEAT_URL: 'Let a monitor request /readyz, and watch spillway_store_reachable in /metrics.',
-  MAIL_PEOPLE: 'Incidents are no longer assigned. MAIL_TO and WEBHOOK_URL get new, regressed and frequent incidents.',
-  MAIL_SUMMARY: 'MAIL_TO gets new, regressed and frequent incidents. `npm run desk -- list` lists all open ones.',
-  WEBHOOK_FORMAT: 'Each WEBHOOK_URL gets the same JSON, which Slack, Mattermost and Discord accept.',
-  NOTIFY_PRIVATE_TARGETS: 'Notifications and mail go to any address of the settings.',
-};
-
-/** Returns a sentence for each setting in the environment that no longer exists. */
-export function listRemovedSettings(env: Environment): string[] {
-  return Object.entries(REMOVED_SETTINGS)
-    .filter(([name]) => env[name]?.trim())
-    .map(([name, instead]) => `The setting ${name} no longer exists, so it is ignored. ${instead}`);
-}
-
 /** The parsed settings. */
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 
@@ -310,20 +291,4 @@ export function requireFreeTunnelPath({ tunnelPath }: Config, isTaken: (path: st
 function parseTunnelPath(text: string): string | undefined {
   const isTaken = isTakenPath(text) || `${text}/`.startsWith(ASSET_PREFIX);
   return /^(?:\/[\w-]{1,60}){1,4}$/.test(text) && !isTaken ? text : undefined;
-}
-
-function parseTrust(text: string): number | readonly string[] | undefined {
-  if (/^\d{1,2}$/.test(text)) return Number(text);
-  if (OFF.has(text.toLowerCase())) return 0;
-  const parts = text.split(',').map((part) => part.trim().toLowerCase());
-  return parts.every(isNetwork) ? parts : undefined;
-}
-
-function isNetwork(text: string): boolean {
-  if (NETWORK_NAMES.has(text)) return true;
-  const [address = '', prefix, ...rest] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || rest.length > 0) return false;
-  // A prefix of length 0 matches every address.
-  return prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
 }

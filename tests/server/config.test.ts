@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { listRemovedSettings, readConfig, requireFreeTunnelPath, SETTINGS } from '../../src/server/config.ts';
+import { readConfig, requireFreeTunnelPath, SETTINGS } from '../../src/server/config.ts';
+import { listRemovedSettings } from '../../src/server/removed-settings.ts';
 import { ConfigError } from '../../src/server/settings.ts';
 import { createOwnsPath } from '../../src/server/tracker/tracker.ts';
 

@@ -1,10 +1,11 @@
 import { statfsSync } from 'node:fs';
 import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
 import { MiB, Second } from '../../shared/units.ts';
-import { type Config, listRemovedSettings, readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config.ts';
 import type { ProductSettings } from '../define-product.ts';
 import { CHECK_PATH, CHECK_PAUSE, FORGED_ADDRESS, type SeenRequest } from '../front/check-page.ts';
 import { readKeptToken } from '../front/tokens.ts';
+import { listRemovedSettings } from '../removed-settings.ts';
 import { ConfigError } from '../settings.ts';
 import type { Tracker } from '../tracker/tracker.ts';
 import { readManifest, requireSettings } from './basics.ts';
