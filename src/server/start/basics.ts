@@ -59,7 +59,7 @@ export async function readBasics(
   const { log, flush } = await createLogger({ level: config.logLevel, terminal });
   for (const sentence of listRemovedSettings(process.env)) log.warn(sentence);
   const metrics = createMetrics({ build: manifest.buildId, release, process: true });
-  if (tracker) requireDataFolder(config.dataDir, tracker.files);
+  requireDataFolder(config.dataDir, tracker?.files);
   const kept = tracker && config.operatorTokens.length === 0 ? keepToken(config.dataDir, log) : undefined;
   const { viewerTokens, operatorTokens } = config;
   const tokens = createTokens(listTokens({ viewerTokens, operatorTokens: kept ? [kept] : operatorTokens }));

@@ -60,7 +60,7 @@ function checkHere(settings: ProductSettings<unknown>, { dist, tracker }: Checke
     attempt(findings, () => requireSettings(config, tracker));
     attempt(findings, () => settings.read(env, config));
     attempt(findings, () => tracker?.configure(env, config));
-    findings.push(...listAdvice(config), ...(tracker ? [checkFolder(config, tracker)] : []));
+    findings.push(...listAdvice(config), checkFolder(config, tracker));
   }
   const manifest = attempt(findings, () => readManifest(dist));
   if (manifest) findings.push({ level: 'ok', text: `Build ${manifest.buildId}.` });
@@ -93,9 +93,9 @@ function listAdvice({ publicOrigins, trustProxy, isLoopback }: Config): Finding[
   ].map((text) => ({ level: 'warning', text }));
 }
 
-function checkFolder({ dataDir }: Config, { files }: Tracker): Finding {
+function checkFolder({ dataDir }: Config, tracker: Tracker | undefined): Finding {
   try {
-    requireWritable(dataDir, files);
+    requireWritable(dataDir, tracker?.files);
   } catch (error) {
     if (!(error instanceof UnwritableFolderError)) throw error;
     return { level: 'error', text: error.message };
