@@ -328,7 +328,7 @@ const TABLE = [
   [
     'signIn',
     'any tag is accepted',
-    'src/desk/server/access/signed-ids.ts',
+    'src/desk/server/access/sign-in.ts',
     'timingSafeEqual(Buffer.from(toTag(secret, key)), given)',
     'timingSafeEqual(given, given)',
   ],
