@@ -8,9 +8,8 @@ import {
 import { createDrain, type Drain, joinDrains } from '../connection/drain.ts';
 import { createHttpServer, type HttpServer } from '../connection/http-server.ts';
 import { checkPage } from '../front/check-page.ts';
-import { toMayRead } from '../front/check-token.ts';
+import { type MayRead, toMayRead } from '../front/check-token.ts';
 import { metricsPage, type Readiness } from '../front/fixed-paths.ts';
-import type { MayRead } from '../front/may-read.ts';
 import { indexPublicFiles } from '../front/public-files.ts';
 import { toSecurityHeaders } from '../front/security-headers.ts';
 import { handleUpgrades } from '../front/upgrades.ts';

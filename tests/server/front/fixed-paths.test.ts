@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { expect, it } from 'vitest';
+import type { MayRead } from '../../../src/server/front/check-token.ts';
 import { metricsPage } from '../../../src/server/front/fixed-paths.ts';
-import type { MayRead } from '../../../src/server/front/may-read.ts';
 import { createMetrics } from '../../../src/server/front/metrics.ts';
 import { createTestApp, spyOnLog, type TestAppOptions } from '../../support/app.ts';
 
