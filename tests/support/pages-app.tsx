@@ -34,7 +34,7 @@ export interface TestPage extends Omit<RouteDefinition, 'page' | 'children'> {
 /** Options of the pages, and of the app around them. */
 export type PagesAppOptions = Partial<Pick<PageApp, 'createContext' | 'sharedContext' | 'document' | 'errorPages'>> &
   Partial<Pick<PageServer, 'limiter' | 'traceTargets'> & PageSettings> &
-  Pick<TestAppOptions, 'publicOrigins' | 'steps' | 'routes' | 'existingApp' | 'overload' | 'operators' | 'metrics'>;
+  Pick<TestAppOptions, 'publicOrigins' | 'steps' | 'routes' | 'existingApp' | 'overload' | 'tracker' | 'metrics'>;
 
 export const BUILD_ID = 'BUILD7K3Q';
 
@@ -140,7 +140,7 @@ export function createTestPages(
 export async function startPages(table: readonly TestPage[], options: PagesAppOptions = {}): Promise<PagesApp> {
   const { log, lines } = spyOnLog();
   const funnel = createFunnel({ scrubber: noScrubber, log, build: BUILD_ID });
-  const { publicOrigins = [], steps, routes, existingApp, overload, operators, metrics, ...pageOptions } = options;
+  const { publicOrigins = [], steps, routes, existingApp, overload, tracker, metrics, ...pageOptions } = options;
   const {
     createContext,
     sharedContext,
@@ -157,7 +157,7 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     server: { log: createAppLog(log), funnel, origins, limiter, traceTargets },
     settings,
   });
-  const app = { steps: steps ?? [], routes, existingApp, overload, operators, metrics };
+  const app = { steps: steps ?? [], routes, existingApp, overload, tracker, metrics };
   const { port, close } = await startTestServer({ ...app, log, funnel, origins, pages, compression });
   onTestFinished(close);
   const open = (path: string, ask: AskOptions = {}): ClientRequest =>

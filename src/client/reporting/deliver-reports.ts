@@ -11,14 +11,8 @@ import { Second } from '../../shared/units.ts';
 import type { ReportedAddress } from '../../shared/wire/payload.ts';
 import { toMinimalEnvelope } from './minimal-envelope.ts';
 import type { Deliver } from './reporting.ts';
+import type { BrowserReporter } from './sentry.ts';
 import { isLoadFailure, isMeant, isNetworkFailure, read } from './thrown.ts';
-
-/** Sends reports with the SDK, which is in a separate chunk. */
-export interface BrowserReporter {
-  report(report: BrowserReport): void;
-}
-
-export type LoadReporter = (early: EarlyErrors) => Promise<BrowserReporter>;
 
 /** A failure that has been reported. */
 interface Reported {
@@ -36,8 +30,8 @@ const LEAVING_TIME = 1 * Second;
  * window all report it. A failure that the server caused is sent once, as its echo. Control-flow responses, and errors
  * caused by leaving the page, are not sent.
  */
-export function deliverReports(early: EarlyErrors, loadReporter: LoadReporter): Deliver {
-  const send = createSender(early, loadReporter);
+export function deliverReports(early: EarlyErrors): Deliver {
+  const send = createSender(early);
   const reported = new WeakMap<WeakKey, Reported>();
   /** The last thrown value that is not an object, and so has no identity. */
   let plain: { readonly thrown: unknown; readonly reported: Reported } | undefined;
@@ -130,7 +124,7 @@ export function deliverReports(early: EarlyErrors, loadReporter: LoadReporter): 
 /**
  * Passes reports to the SDK. Sends them itself if the page is left before the SDK has loaded, or if it does not load.
  */
-function createSender(early: EarlyErrors, loadReporter: LoadReporter): (report: BrowserReport) => void {
+function createSender(early: EarlyErrors): (report: BrowserReport) => void {
   const queue: BrowserReport[] = [];
   let reporter: BrowserReporter | undefined;
 
@@ -155,7 +149,9 @@ function createSender(early: EarlyErrors, loadReporter: LoadReporter): (report: 
   }
 
   addEventListener('pagehide', () => queue.splice(0).forEach(sendMinimal));
-  loadReporter(early).then(handOver, () => handOver({ report: sendMinimal }));
+  import('./courier.ts')
+    .then(({ createReporter }) => createReporter(early))
+    .then(handOver, () => handOver({ report: sendMinimal }));
   return send;
 }
 
