@@ -5,7 +5,7 @@ import type { PageDataResult } from './fetch-page-data.ts';
 export type PrefetchPriority = 'intent' | 'viewport' | 'render';
 
 /** Requests for page data. URLs are paths with a query. */
-interface Prefetches {
+export interface Prefetches {
   /** Fetches ahead of a navigation, unless the data is already there or on its way. Failures are silent. */
   prefetch(url: string, priority: PrefetchPriority, signal?: AbortSignal): void;
   /**
@@ -19,7 +19,7 @@ interface Prefetches {
   /** Removes the data, if it is complete. */
   forget(url: string): void;
   /** Cancels the prefetches of the page that the visitor leaves. Requests that a navigation waits for continue. */
-  drop(): void;
+  dropPrefetches(): void;
   clear(): void;
 }
 
@@ -27,9 +27,8 @@ interface PrefetchesOptions {
   readonly request: (url: string, isPrefetch: boolean, signal: AbortSignal) => Promise<PageDataResult>;
   /** Notes which build the server runs. Returns whether it is another than this browser's. */
   readonly noteBuild: (build: string) => boolean;
-  /** Called when a page's data has arrived, perhaps long before it is shown. */
+  /** Both as in `PageDataStoreOptions`. */
   readonly onPage: (payload: PagePayload) => void;
-  /** Called when a deferred value of a prefetch failed, after a navigation has taken it. */
   readonly onRefused: (url: string) => void;
 }
 
@@ -192,7 +191,7 @@ export function createPrefetches({ request, noteBuild, onPage, onRefused }: Pref
     forget(url) {
       if (entries.get(url)?.isOver) entries.delete(url);
     },
-    drop() {
+    dropPrefetches() {
       // Waiting requests go first, so that none of them takes the place of one that is aborted.
       const inOrder = [...entries.values()].sort((a, b) => Number(Boolean(a.answer)) - Number(Boolean(b.answer)));
       const reason = new DOMException('This prefetch is no longer needed.', 'AbortError');

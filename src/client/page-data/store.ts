@@ -2,7 +2,7 @@ import { PAGE_DATA_ATTEMPTS, STATIC_STALE_TIME } from '../../shared/limits.ts';
 import type { PagePayload } from '../../shared/wire/payload.ts';
 import { BUILD_HEADER, HOLES_HEADER } from '../../shared/wire/protocol.ts';
 import { fetchHoles, fetchPageData, fetchPageVersion, fillShell, type PageDataResult } from './fetch-page-data.ts';
-import { createPrefetches, MAX_CACHED, type PrefetchPriority, setNewest } from './prefetches.ts';
+import { createPrefetches, MAX_CACHED, type Prefetches, setNewest } from './prefetches.ts';
 
 export interface PageDataStoreOptions {
   /** The path that all pages of the app share (`/admin`), empty for none. */
@@ -34,25 +34,13 @@ export type Revalidation =
   | 'failed';
 
 /** URLs are paths with a query; a fragment is ignored. */
-export interface PageDataStore {
-  /** Fetches ahead of a navigation, unless the data is already there or on its way. Failures are silent. */
-  prefetch(url: string, priority: PrefetchPriority, signal?: AbortSignal): void;
-  /**
-   * Returns the data for a navigation: from memory, from the prefetch that is on its way, or by a GET.
-   *
-   * @throws the reason of `signal` if it is aborted
-   */
-  load(url: string, signal?: AbortSignal): Promise<PageDataResult>;
-  /**
-   * The same for a page with `mode: 'shell'`: what all visitors share as for a static page, and its holes by a GET.
-   */
+export interface PageDataStore extends Pick<Prefetches, 'prefetch' | 'load' | 'dropPrefetches'> {
+  /** Loads a page with `mode: 'shell'`: what all visitors share as for a static page, and its holes by a GET. */
   loadShell(url: string, signal?: AbortSignal): Promise<PageDataResult>;
   /** Compares the remembered page with the server's by HEAD. */
   revalidate(url: string): Promise<Revalidation>;
   remember(url: string, page: VisitedPage): void;
   recall(url: string): VisitedPage | undefined;
-  /** Cancels the prefetches of the page that the visitor leaves. Requests that a navigation waits for continue. */
-  dropPrefetches(): void;
   /** Call it after an action, so that nothing that was fetched before is used again. */
   dropAll(): void;
   /** True if the server was seen to run another build. */
@@ -118,7 +106,7 @@ export function createPageDataStore({
     load: (url, signal) => prefetches.load(toKey(url), signal),
     loadShell,
     recall,
-    dropPrefetches: prefetches.drop,
+    dropPrefetches: prefetches.dropPrefetches,
     isSkewed: () => skewed,
     prefetch: (url, priority, signal) => prefetches.prefetch(toKey(url), priority, signal),
     async revalidate(fullUrl) {
@@ -141,7 +129,7 @@ export function createPageDataStore({
       for (const oldest of pages.keys()) if (pages.size > MAX_CACHED) pages.delete(oldest);
     },
     dropAll() {
-      prefetches.drop();
+      prefetches.dropPrefetches();
       prefetches.clear();
       pages.clear();
     },

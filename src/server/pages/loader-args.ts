@@ -20,18 +20,14 @@ export function createArgsMaker<Own extends object>(
     async forVisitor(pageRequest, request, response) {
       const own = await createContext?.(request, response);
       const { info } = pageRequest;
-      const contextFetch = createContextFetch({
-        signal: () => pageRequest.signal,
-        trace: () => info.trace,
-        traceTargets,
-        traceHeaders,
-        info,
-      });
+      const contextFetch = createContextFetch({ pageRequest, info, traceTargets, traceHeaders });
       // A log of the product's own stays.
       return new VisitorArgs(pageRequest, request, { log, ...own, fetch: contextFetch });
     },
 
-    forEveryone({ match: { mode, params }, path, search, signal }) {
+    forEveryone(pageRequest) {
+      const { match, path, search, signal } = pageRequest;
+      const { mode, params } = match;
       const url = origins.fallback + path + search;
       const request = new Request(url, { signal });
       Object.defineProperty(request, 'headers', {
@@ -39,12 +35,7 @@ export function createArgsMaker<Own extends object>(
           throw new Error(refuseRead('request.headers', mode));
         },
       });
-      const contextFetch = createContextFetch({
-        signal: () => signal,
-        trace: () => undefined,
-        traceTargets,
-        traceHeaders,
-      });
+      const contextFetch = createContextFetch({ pageRequest, traceTargets, traceHeaders });
       const context = new Proxy<LoaderContext>(
         { fetch: contextFetch, log },
         {
@@ -138,15 +129,13 @@ function toHref({ info, path, search }: PageRequest): string {
 }
 
 interface ContextFetchOptions {
-  /** A function, because most pages make no call and need no signal. */
-  readonly signal: () => AbortSignal;
-  /** Undefined for a static page, which belongs to no request. */
-  readonly trace: () => Trace | undefined;
+  /** Its signal stops the calls. */
+  readonly pageRequest: Pick<PageRequest, 'signal'>;
+  /** Gets a breadcrumb for each call, and has the trace. Undefined for a page that is rendered for everyone. */
+  readonly info?: RequestInfo;
   /** Origins that get trace headers. */
   readonly traceTargets: readonly string[];
   readonly traceHeaders: (trace: Trace) => TraceHeaders;
-  /** The request that gets a breadcrumb for each call. */
-  readonly info?: RequestInfo;
 }
 
 /** All attempts of one call together (ms). */
@@ -168,7 +157,7 @@ export function createContextFetch(options: ContextFetchOptions): typeof fetch {
       fetchWithRetry(input, isTraced(url, options) ? withTrace(input, init, options, trace) : init, {
         attempts: PAGE_DATA_ATTEMPTS,
         deadlineMs: FETCH_DEADLINE,
-        signal: options.signal(),
+        signal: options.pageRequest.signal,
       });
     try {
       const response = await (spans ? spans.fetch(method, url, send) : send());
@@ -209,7 +198,7 @@ function withTrace(
   input: string | URL | Request,
   init: RequestInit | undefined,
   options: ContextFetchOptions,
-  trace = options.trace(),
+  trace = options.info?.trace,
 ): RequestInit | undefined {
   if (!trace) return init;
   const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));

@@ -16,7 +16,7 @@ import { loadPage } from './load-page.ts';
 import { createArgsMaker } from './loader-args.ts';
 import { matchNotFound, type PageMatch } from './match-page.ts';
 import { createPageCache, onDrop } from './page-cache.ts';
-import { VisitorPageRequest, withoutKey } from './page-request.ts';
+import { VisitorPageRequest, type VisitorRequest, withoutKey } from './page-request.ts';
 import { READ_METHODS, sendRedirect, toAllowed, type VisitorExchange } from './page-response.ts';
 import type { PageServices, PagesOptions } from './page-services.ts';
 import { sendNotPage, sendPageData } from './render/page-data.ts';
@@ -101,12 +101,7 @@ async function createPageServices<Own extends object>(options: PagesOptions<Own>
   return {
     app: await loadApp(options.app),
     server,
-    settings: {
-      isSecret: settings.isSecret,
-      compression: settings.compression ?? false,
-      deadlineMs: settings.deadlineMs ?? RENDER_DEADLINE,
-      maxActionBytes: settings.maxActionBytes ?? MAX_ACTION_BYTES,
-    },
+    settings: { compression: false, deadlineMs: RENDER_DEADLINE, maxActionBytes: MAX_ACTION_BYTES, ...settings },
     args: createArgsMaker(options.app, server),
     caches,
   };
@@ -124,10 +119,8 @@ function serveCached(services: PageServices, app: Express): Step {
     const begun = beginShell({ services, response });
     const match = begun && services.app.matchPage(info.path);
     if (!match) return next();
-    const request = toExpress(app, req, response);
-    const search = info.target.slice(info.path.length);
-    const asked = { request, response: response as ExpressResponse, match, path: info.path, search, begun };
-    return serve(services, asked, showPage);
+    const asked = toAsked(toExpress(app, req, response), response as ExpressResponse, match);
+    return serve(services, { ...asked, begun }, showPage);
   };
 }
 
@@ -163,8 +156,7 @@ function servePages(services: PageServices): RequestHandler {
     }
     if (request.method === 'OPTIONS') return sendAllowed(response, toAllowed(app, match));
     const isPost = request.method === 'POST';
-    const search = info.target.slice(path.length);
-    await serve(services, { request, response, match, path, search, readsForm: isPost }, (exchange) => {
+    await serve(services, toAsked(request, response, match, isPost), (exchange) => {
       if (isPost) return postAction(exchange);
       if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(toAllowed(app, match));
       return match.mode === 'static' ? answerStatic(exchange, showPage, sendStaticPage) : showPage(exchange);
@@ -177,7 +169,7 @@ function serveNotFound(services: PageServices, match: PageMatch): RequestHandler
   return async function pageNotFound(request, response) {
     // A layout around it can have the form. Behind an existing app its origin has not been checked yet.
     const readsForm = request.method === 'POST' && isForm(request) && isOfThisSite(request, origins);
-    await serve(services, { ...toAsked(request, response, match), readsForm }, readsForm ? postAction : showPage);
+    await serve(services, toAsked(request, response, match, readsForm), readsForm ? postAction : showPage);
   };
 }
 
@@ -192,22 +184,16 @@ function renderErrors(services: PageServices, match: PageMatch): PageSteps['rend
 }
 
 /** A request for a page, as its step has read it. */
-interface Asked {
-  readonly request: ExpressRequest;
-  readonly response: ExpressResponse;
-  readonly match: PageMatch;
-  /** Path and query of the page; under `/_data` they differ from the request's own. */
-  readonly path: string;
-  readonly search: string;
+interface Asked extends VisitorRequest {
   /** The request counts as a page in progress only when its form has arrived, because that can take long. */
   readonly readsForm?: boolean;
   readonly wantsHoles?: boolean;
   readonly begun?: BegunShell;
 }
 
-function toAsked(request: ExpressRequest, response: ExpressResponse, match: PageMatch): Asked {
+function toAsked(request: ExpressRequest, response: ExpressResponse, match: PageMatch, readsForm = false): Asked {
   const { path, target } = requestInfo(request);
-  return { request, response, match, path, search: target.slice(path.length) };
+  return { request, response, match, path, search: target.slice(path.length), readsForm };
 }
 
 /**

@@ -119,7 +119,7 @@ interface RequestServices {
   readonly args: LoaderArgsMaker;
 }
 
-interface VisitorRequest {
+export interface VisitorRequest {
   readonly request: ExpressRequest;
   /** Still open. */
   readonly response: ExpressResponse;

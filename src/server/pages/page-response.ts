@@ -20,8 +20,7 @@ export interface Answer {
 }
 
 /** One request that is answered with a page, its data or the result of an action. */
-export interface PageExchange {
-  readonly services: PageServices;
+export interface PageExchange extends Answer {
   readonly pageRequest: PageRequest;
   readonly response: ExpressResponse;
   /** For a page with `mode: 'shell'`. */

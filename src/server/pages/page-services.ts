@@ -67,13 +67,11 @@ export interface PagesOptions<Own extends object = object> {
 }
 
 /** An app whose modules are loaded. */
-export interface LoadedApp {
+export interface LoadedApp extends Pick<PageApp, 'document' | 'errorPages'> {
   readonly tree: RouteTree;
   readonly matchPage: MatchPage;
   readonly pages: PageTable;
   readonly modules: ReadonlyMap<string, PageModule>;
-  readonly document: ComponentType<DocumentProps>;
-  readonly errorPages: ErrorPages;
   readonly lang: string;
 }
 

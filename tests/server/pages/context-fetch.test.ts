@@ -21,8 +21,7 @@ async function startUpstream(...statuses: number[]) {
 
 function create(options: Partial<Parameters<typeof createContextFetch>[0]> = {}) {
   return createContextFetch({
-    signal: () => new AbortController().signal,
-    trace: () => TRACE,
+    pageRequest: new AbortController(),
     traceTargets: [],
     traceHeaders: createTraceHeaders({ release: 'v1' }),
     ...options,
@@ -51,7 +50,15 @@ it('includes the caller in the stack if there is no response', async () => {
 
 it('sends trace headers only to the listed origins', async () => {
   const [listed, other] = [await startUpstream(), await startUpstream()];
-  const contextFetch = create({ traceTargets: [listed.origin] });
+  const traceparent = `00-${TRACE.traceId}-${TRACE.parentId}-01`;
+  const info = new RequestInfo({
+    requestId: 'r',
+    method: 'GET',
+    address: '::1',
+    origin: 'http://localhost',
+    traceparent,
+  });
+  const contextFetch = create({ traceTargets: [listed.origin], info });
   await contextFetch(`${listed.origin}/a`, { headers: { Baggage: 'mine=1', 'X-Mine': '1' } });
   await contextFetch(new Request(`${listed.origin}/b`, { headers: { 'X-Mine': '2' } }));
   await contextFetch(new URL(`${other.origin}/${listed.origin}`));

@@ -10,13 +10,6 @@ import { getShell } from './cached-shell.ts';
 
 type Data = Record<string, unknown>;
 
-interface Filled {
-  /** The data with this visitor's promises in the holes. The data for everyone is unchanged. */
-  readonly data: Data;
-  /** These promises, by the id of their hole. */
-  readonly promises: ReadonlyMap<string, Promise<unknown>>;
-}
-
 /** A shell that was sent before its page request began. */
 export interface BegunShell {
   readonly shell: CachedShell;
@@ -73,8 +66,12 @@ export class VisitorShell {
     return { ...filled, status: blocked.error.status, errors: { [blocked.routeId]: blocked.error } };
   }
 
-  /** Begins to load the personal values of this visitor. From here on, status and headers cannot change. */
-  fill(data: Data, holes: readonly Hole[]): Filled {
+  /**
+   * Begins to load the personal values of this visitor. From here on, status and headers cannot change.
+   *
+   * @returns a copy of the data with this visitor's promises in the holes, and these promises by the id of their hole
+   */
+  fill(data: Data, holes: readonly Hole[]): { data: Data; promises: ReadonlyMap<string, Promise<unknown>> } {
     this.#isHeadFixed = true;
     const begun = new Map<PromiseLike<unknown>, Promise<unknown>>();
     const promises = new Map<string, Promise<unknown>>();
