@@ -56,5 +56,8 @@ function toMap(contents, id) {
 
 /** Returns a UUID of version 8, whose bits can be chosen freely (RFC 9562). */
 function toDebugId(contents) {
-  return hash('sha256', contents).replace(/^(.{8})(.{4})(.{3})(.{3})(.{12}).*/, '$1-$2-8$3-8$4-$5');
+  const bytes = hash('sha256', contents, 'buffer').subarray(0, 16);
+  bytes[6] = (bytes[6] & 0x0f) | 0x80;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

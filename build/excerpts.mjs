@@ -30,8 +30,7 @@ export function excerpts(root) {
         }
       });
       build.onLoad({ filter: /.*/, namespace: 'excerpt' }, ({ pluginData }) => ({
-        contents: JSON.stringify(pluginData),
-        loader: 'json',
+        contents: `export default ${JSON.stringify(pluginData)};`,
         watchFiles: [join(root, pluginData.file)],
       }));
     },
