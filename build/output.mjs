@@ -55,8 +55,7 @@ export function sortOutputs(dist, outputs, { serveMaps = false } = {}) {
   for (const { path: file, contents } of outputs) {
     const path = relative(dist, file).replaceAll('\\', '/');
     if (path.endsWith('.map') && !(serveMaps && path.startsWith('client/'))) unserved.set(`maps/${path}`, contents);
-    else if (path.startsWith('server/assets/')) served.set(path.slice('server/'.length), contents);
-    else if (path.startsWith('client/')) served.set(path.slice('client/'.length), contents);
+    else if (/^(?:client|server\/assets)\//.test(path)) served.set(path.replace(/^server/, 'client'), contents);
     else unserved.set(path, contents);
   }
   return { served: toFiles(served), unserved: toFiles(unserved) };

@@ -331,18 +331,18 @@ export function createClientModules(root, options, { wiring, table, outdir }) {
       };
     },
 
-    /** @returns {{ path: string, contents: string }[]} files of the client */
-    emit: () =>
-      [...modules].flatMap(([key, module]) => {
-        const path = toPath(key).slice(1);
+    /** Returns the outputs: modules, and what they refer to. */
+    emit: () => [
+      ...assets.values(),
+      ...[...modules].flatMap(([key, module]) => {
+        const path = join(root, outdir + toPath(key));
         const text = `${toText(key, module)}\n//# sourceMappingURL=${basename(path)}.map\n`;
         return [
           { path, contents: text },
           { path: `${path}.map`, contents: module.map },
         ];
       }),
-
-    listAssets: () => [...assets.values()],
+    ],
 
     /** The URLs of the modules that pages can exchange, by file. */
     listUrls() {

@@ -158,7 +158,6 @@ export async function createDevBuild(root) {
         buildOthers(changed),
         readFiles(join(root, publicFolder)),
       ]);
-      const moduleFiles = modules.emit();
       const { inputs, outputs } = modules.toMetafile();
       const { sheets, assets } = await listClientFiles({
         root,
@@ -177,17 +176,14 @@ export async function createDevBuild(root) {
       const text = `${JSON.stringify(manifest, null, 2)}\n`;
       const outputFiles = [
         ...builtBase.outputFiles,
-        ...modules.listAssets(),
-        ...builtOthers.flatMap(({ outputFiles }) => outputFiles),
+        ...modules.emit(),
+        ...sheets,
+        ...builtOthers.flatMap((built) => built.outputFiles),
       ];
       const { served, unserved } = sortOutputs(dist, outputFiles, { serveMaps: true });
       await write([
-        ...[...served, ...moduleFiles, ...sheets, ...builtOthers.flatMap((built) => built.sheets), ...publicFiles].map(
-          (file) => ({
-            ...file,
-            path: `client/${file.path}`,
-          }),
-        ),
+        ...served,
+        ...publicFiles.map((file) => ({ ...file, path: `client/${file.path}` })),
         ...unserved,
         { path: 'manifest.json', contents: text },
         toTextsFile(),
@@ -203,7 +199,7 @@ export async function createDevBuild(root) {
         others: hash(
           'sha256',
           builtOthers
-            .flatMap((built) => [...built.outputFiles, ...built.sheets].map(({ path }) => path))
+            .flatMap((built) => built.outputFiles.map(({ path }) => path))
             .sort()
             .join(),
         ),
@@ -228,12 +224,8 @@ export async function createDevBuild(root) {
       try {
         const [layers, others] = await Promise.all([server.build(isChanged), buildParts(isChanged)]);
         const outputFiles = [...layers.outputFiles, ...others.outputFiles];
-        const { served, unserved } = sortOutputs(dist, outputFiles, { serveMaps: false });
-        await write([
-          ...unserved.map(toMapped),
-          ...served.map((file) => ({ ...file, path: `client/${file.path}` })),
-          toTextsFile(),
-        ]);
+        const { served, unserved } = sortOutputs(dist, outputFiles);
+        await write([...unserved.map(toMapped), ...served, toTextsFile()]);
         // A server reads the manifest once. Without it in the hash, pages would get style sheets of an earlier build.
         return { name: hash('sha256', manifestText + toName(outputFiles)), lasting: toName(layers.lasting) };
       } catch (error) {
