@@ -161,7 +161,7 @@ const AREAS = {
       ],
       [
         'another build is not noticed',
-        'src/client/page-data/prefetches.ts',
+        'src/client/page-data/store.ts',
         'if (of === undefined || of === build) return false;',
         'if (of === undefined || of !== "") return false;',
       ],
