@@ -4,14 +4,13 @@ import { type ApiPart, implement } from '../../../server/api/implement.ts';
 import { HttpError } from '../../../server/request/http-error.ts';
 import { operation } from '../../../shared/api/operation.ts';
 import { type IncidentShape, Incident as Reply, Status } from '../../shared/shapes.ts';
-import { chooseShown } from '../pages/find-shown.ts';
 import type { ChangeBy, StateChange } from '../store/change-incident.ts';
 import type { FoundIncident, Incident } from '../store/records.ts';
 import { QueryFailedError } from '../store/sql.ts';
 import { toIncidentMarkdown } from '../views/incident-markdown.ts';
-import { presentStatus } from '../views/present-status.ts';
-import { readIncident } from '../views/read-incident.ts';
-import { toStandingWords } from '../views/standing-words.ts';
+import { toStandingWords } from '../views/present-history.ts';
+import { presentIncident } from '../views/present-incident.ts';
+import { presentStatus } from '../views/present-incident-row.ts';
 import type { DeskCaller } from './caller.ts';
 import { type ApiContext, requireFound, requireIncident, UNKNOWN } from './context.ts';
 import { toExpected, toIncidentTag } from './incident-tag.ts';
@@ -135,9 +134,9 @@ type Context = Pick<ApiContext, 'calls' | 'facts'>;
 
 /** Returns everything about an incident, with the occurrence of the address, or the latest one that is stored in full. */
 async function readFound(found: FoundIncident, { calls, facts }: Context) {
-  const shown = await chooseShown(found, found.occurrence?.occurrence, calls);
+  const details = await calls.readDetails(found.incident.key, found.occurrence?.occurrence);
   const { links, environment } = facts;
-  return readIncident(shown, { calls, links, environment, now: Date.now() });
+  return presentIncident(found, details, { links, environment, now: Date.now() });
 }
 
 function toHeaders(incident: IncidentShape, asked: string): Record<string, string> {

@@ -2,7 +2,7 @@ import { toCount, toIsoTime, toPlural } from '../../../shared/words.ts';
 import { toIncidentHref } from '../../shared/href.ts';
 import type { ClaimedMessage, NotificationEvent } from '../store/notification-table.ts';
 import type { Incident } from '../store/records.ts';
-import { presentTitle } from '../views/present-title.ts';
+import { presentTitle } from '../views/present-incident-row.ts';
 import { defuse } from './defuse.ts';
 
 /** One incident in a message. It contains untrusted text, which each format makes harmless in its own way. */

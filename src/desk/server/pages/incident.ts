@@ -7,7 +7,7 @@ import {
   type LoadingPage,
   type Refusal,
 } from '../../../server/pages/server-page.ts';
-import { notFound, redirect } from '../../../shared/routing/control-flow.ts';
+import { notFound, publicError, redirect } from '../../../shared/routing/control-flow.ts';
 import { Day, Hour } from '../../../shared/units.ts';
 import type { Changed, DeskActions } from '../../shared/actions.ts';
 import { IGNORE_CHOICES } from '../../shared/choices.ts';
@@ -16,10 +16,11 @@ import type { IncidentData } from '../../shared/page-data.ts';
 import type { ChangeOutcome, StateChange } from '../store/change-incident.ts';
 import { MAX_NOTE_LENGTH } from '../store/history-table.ts';
 import { type IncidentKey, toKey } from '../store/incident-key.ts';
-import { readIncident } from '../views/read-incident.ts';
-import { toStandingWords } from '../views/standing-words.ts';
+import type { FoundIncident } from '../store/records.ts';
+import { toDeletedWords, toStandingWords } from '../views/present-history.ts';
+import { presentIncident } from '../views/present-incident.ts';
+import type { DeskCalls } from '../worker/desk-calls.ts';
 import { type DeskContext, operatorOf } from './context.ts';
-import { findShown } from './find-shown.ts';
 import { readVersion } from './incidents.ts';
 import { readScope } from './read-view.ts';
 import { unlessAway } from './unless-away.ts';
@@ -81,14 +82,29 @@ async function load({ url, params, context }: LoaderArgs<DeskContext>): Promise<
   const { calls, facts } = context;
   const { links, environment } = facts;
   const { name, role } = operatorOf(context);
-  const shown = await findShown(toAddress(params), { params, scope: readScope(url), own: environment, calls });
+  const asked = toAddress(params);
+  const found = await findIncident(asked, readScope(url), calls);
+  const { digest, key, environment: own } = found.incident;
+  const occurrence = found.occurrence?.occurrence ?? asked.occurrence;
+  const scope = own === environment ? '' : own;
+  const isAsked = params.digest === digest && params.occurrence === occurrence;
+  if (!isAsked || (readScope(url) || environment) !== own) redirect(toIncidentHref(digest, occurrence, scope));
+  const details = await calls.readDetails(key, occurrence);
   const now = Date.now();
   return {
     now,
     operator: { name, canChange: role === 'operator' },
-    scope: shown.found.environment === environment ? '' : shown.found.environment,
-    ...(await readIncident(shown, { calls, links, environment, now })),
+    scope,
+    ...presentIncident(found, details, { links, environment, now }),
   };
+}
+
+/** @param scope the environment that the URL names. Empty if it names none, which allows any */
+async function findIncident({ digest, occurrence }: Address, scope: string, calls: DeskCalls): Promise<FoundIncident> {
+  const found = await calls.find(digest + (occurrence ?? ''), scope || undefined);
+  if (found) return found;
+  const deletion = await calls.readDeletion(digest, scope || undefined);
+  return deletion ? publicError(410, toDeletedWords(deletion)) : notFound();
 }
 
 /** Reads the address from both parts of the path, or from the first part only. */

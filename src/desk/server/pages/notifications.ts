@@ -4,7 +4,7 @@ import type { NotificationShape, NotificationsData } from '../../shared/page-dat
 import { EVENT_LABELS } from '../notifications/message.ts';
 import { splitKey } from '../store/incident-key.ts';
 import type { NotificationRecord } from '../store/notification-table.ts';
-import { presentTitle } from '../views/present-title.ts';
+import { presentTitle } from '../views/present-incident-row.ts';
 import { type DeskContext, operatorOf } from './context.ts';
 import { unlessAway } from './unless-away.ts';
 

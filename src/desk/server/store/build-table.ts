@@ -18,6 +18,8 @@ export interface KnownBuild {
   readonly firstAt: number;
 }
 
+export type BuildTable = ReturnType<typeof createBuildTable>;
+
 export function createBuildTable({ driver, reader, environment }: StoreContext) {
   return {
     /**

@@ -29,7 +29,7 @@ export type ChangeOutcome =
 
 type NotChanged = { readonly outcome: 'conflict'; readonly incident: Incident } | { readonly outcome: 'unknown' };
 
-type DeleteOutcome = { readonly outcome: 'deleted' } | NotChanged;
+export type DeleteOutcome = { readonly outcome: 'deleted' } | NotChanged;
 
 /** Tables with rows of an incident, by its key. */
 const TABLES_OF_INCIDENT = [

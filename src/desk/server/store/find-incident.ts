@@ -74,15 +74,6 @@ export function createIncidentFinder({ reader: sql, environment: own }: StoreCon
   return {
     find,
 
-    /** Lists the environments that have an incident with this digest, sorted. */
-    async listKnownIn(digest: string): Promise<string[]> {
-      const rows = await sql.all<{ environment: string }>(
-        'SELECT environment FROM desk_incidents WHERE digest = ? ORDER BY environment',
-        [digest],
-      );
-      return rows.map(({ environment }) => environment);
-    },
-
     /**
      * Resolves the text of the search box as a digest, an address, a request id or a trace id.
      *

@@ -1,7 +1,8 @@
 import type { FailureKind, FrameLocation } from '../../../server/errors/failure.ts';
 import { Hour } from '../../../shared/units.ts';
+import type { HourCount } from './charts.ts';
 import type { IncidentKey } from './incident-key.ts';
-import type { Incident, IncidentHour, IncidentRelease, StoredFailure } from './records.ts';
+import type { Incident, IncidentRelease, StoredFailure } from './records.ts';
 import { placeholders, readShapes, type Sql, type SqlValue, toColumn, toOptionalColumn } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
@@ -117,6 +118,8 @@ export function toHour(at: number): number {
   return Math.floor(at / Hour) * Hour;
 }
 
+export type IncidentTable = ReturnType<typeof createIncidentTable>;
+
 /** Reads what belongs to one incident. */
 export function createIncidentTable({ reader }: StoreContext) {
   /** Returns the time of the latest regression in each release. */
@@ -125,17 +128,26 @@ export function createIncidentTable({ reader }: StoreContext) {
       "SELECT at, detail FROM desk_changes WHERE key = ? AND action = 'regressed' ORDER BY at",
       [key],
     );
-    // Written by `settle-states.ts`.
+    // Written by `reopen-incidents.ts`.
     return new Map(rows.map(({ at, detail }) => [(JSON.parse(detail) as { release: string }).release, at]));
   }
 
   return {
     /** Lists the hours in which an incident happened, the earliest first. */
-    listHours: (key: IncidentKey): Promise<IncidentHour[]> =>
-      reader.all<IncidentHour>(
-        'SELECT hour AS at, server_count AS server, browser_count AS browser, stored FROM desk_hours WHERE key = ? ORDER BY hour',
+    listHours: (key: IncidentKey): Promise<HourCount[]> =>
+      reader.all<HourCount>(
+        'SELECT hour AS at, server_count + browser_count AS count FROM desk_hours WHERE key = ? ORDER BY hour',
         [key],
       ),
+
+    /** Lists the environments that have an incident with this digest, sorted. */
+    async listKnownIn(digest: string): Promise<string[]> {
+      const rows = await reader.all<{ environment: string }>(
+        'SELECT environment FROM desk_incidents WHERE digest = ? ORDER BY environment',
+        [digest],
+      );
+      return rows.map(({ environment }) => environment);
+    },
 
     /** Lists the releases in which an incident happened, ordered by its first occurrence in each. */
     async listReleases(key: IncidentKey): Promise<IncidentRelease[]> {

@@ -1,6 +1,7 @@
 import type { FailureKind } from '../../../server/errors/failure.ts';
-import { Day, Hour } from '../../../shared/units.ts';
+import { Day } from '../../../shared/units.ts';
 import type { IncidentState } from '../../shared/shapes.ts';
+import { CHART_DAYS, type Charts, type HourCount, toCharts, toFirstBar } from './charts.ts';
 import { type Cursor, readCursor, writeCursor } from './cursor.ts';
 import type { IncidentKey } from './incident-key.ts';
 import { readIncidents, toHour } from './incident-table.ts';
@@ -31,7 +32,7 @@ export interface IncidentFilter {
 /** The sort key. All orders are descending. */
 export type IncidentOrder = 'lastSeen' | 'firstSeen' | 'count' | 'visitors';
 
-interface IncidentQuery extends IncidentFilter {
+export interface IncidentQuery extends IncidentFilter {
   /** `lastSeen` by default. */
   readonly order?: IncidentOrder;
   /** The most incidents on a page. */
@@ -42,19 +43,11 @@ interface IncidentQuery extends IncidentFilter {
   readonly now?: number;
 }
 
-/** How often an incident happened recently. */
-interface IncidentChart {
-  /** The start of the first hour (ms since 1970), and 24 counts. The last one is the current hour. */
-  readonly hours: { readonly start: number; readonly counts: readonly number[] };
-  /** The start of the first day in UTC (ms since 1970), and 14 counts. The last one is today. */
-  readonly days: { readonly start: number; readonly counts: readonly number[] };
-}
-
 export interface ListedIncident extends Incident {
-  readonly chart: IncidentChart;
+  readonly charts: Charts;
 }
 
-interface IncidentPage {
+export interface IncidentPage {
   readonly incidents: readonly ListedIncident[];
   /** The cursor of the next page. Undefined at the end. */
   readonly next?: string;
@@ -92,7 +85,7 @@ export function createIncidentList({ reader, environment }: StoreContext) {
       const charts = await readCharts(reader, incidents, now);
       const last = rows.length > limit ? page.at(-1) : undefined;
       return {
-        incidents: incidents.map((incident) => ({ ...incident, chart: charts(incident) })),
+        incidents: incidents.map((incident) => ({ ...incident, charts: charts(incident) })),
         ...(last && { next: writeCursor({ order, value: last.sort_key, id: last.key }) }),
       };
     },
@@ -158,46 +151,21 @@ function toConditions(filter: IncidentFilter & { readonly environment: string })
   return conditions;
 }
 
-const CHART_HOURS = 24;
-const CHART_DAYS = 14;
-
-/** Reads the charts of a whole page in one query: the hours of the last day, and the sums of 14 days. */
+/** Reads the charts of a whole page in one query. */
 async function readCharts(
   sql: Sql,
   incidents: readonly Incident[],
   now: number,
-): Promise<(incident: Incident) => IncidentChart> {
-  const hours = toHour(now) - (CHART_HOURS - 1) * Hour;
-  const days = Math.floor(now / Day) * Day - (CHART_DAYS - 1) * Day;
+): Promise<(incident: Incident) => Charts> {
   const keys = incidents.map(({ key }) => key);
-  const bars = new Map(
-    keys.map((key) => [
-      key,
-      { hours: new Array<number>(CHART_HOURS).fill(0), days: new Array<number>(CHART_DAYS).fill(0) },
-    ]),
-  );
-  const rows =
+  const hours =
     keys.length === 0
       ? []
-      : await sql.all<{ key: IncidentKey; hour: number; count: number }>(
-          `SELECT key, hour, server_count + browser_count AS count FROM desk_hours
+      : await sql.all<HourCount & { readonly key: IncidentKey }>(
+          `SELECT key, hour AS at, server_count + browser_count AS count FROM desk_hours
             WHERE key IN (${placeholders(keys)}) AND hour >= ?`,
-          [...keys, days],
+          [...keys, toFirstBar(now, Day, CHART_DAYS)],
         );
-  for (const { key, hour, count } of rows) {
-    const own = bars.get(key);
-    if (!own) continue;
-    // Hours in the future, from a clock that was ahead, count in the last bar.
-    addTo(own.days, Math.min(Math.floor((hour - days) / Day), CHART_DAYS - 1), count);
-    addTo(own.hours, Math.min((hour - hours) / Hour, CHART_HOURS - 1), count);
-  }
-  return ({ key }) => {
-    const own = bars.get(key) ?? { hours: [], days: [] };
-    return { hours: { start: hours, counts: own.hours }, days: { start: days, counts: own.days } };
-  };
-}
-
-/** Ignores a negative index. */
-function addTo(counts: number[], index: number, count: number): void {
-  if (index >= 0) counts[index] = (counts[index] ?? 0) + count;
+  const groups = Map.groupBy(hours, ({ key }) => key);
+  return ({ key }) => toCharts(groups.get(key) ?? [], now);
 }

@@ -43,6 +43,12 @@ export interface NotificationRecord {
   readonly kind?: FailureKind;
 }
 
+/** Waiting notifications, the next due first, and the others, the latest first. */
+export interface NotificationLists {
+  readonly waiting: readonly NotificationRecord[];
+  readonly done: readonly NotificationRecord[];
+}
+
 /** Notifications that this process must send now, in one message. */
 export interface ClaimedMessage {
   /** The same for each attempt, so that a receiver can recognize duplicates. */
@@ -195,8 +201,7 @@ export function createNotificationTable({ driver, reader }: StoreContext) {
         await insertRows(sql, 'desk_notifications', [{ ...row, ...sent }]);
       }),
 
-    /** Lists waiting notifications, the next due first, and the others, the latest first. */
-    async listNotifications(limit: number) {
+    async listNotifications(limit: number): Promise<NotificationLists> {
       const list = (conditions: string) =>
         readShapes<NotificationRecord>(reader, `SELECT ${COLUMNS} ${FROM} WHERE ${conditions} LIMIT ?`, [limit]);
       return {

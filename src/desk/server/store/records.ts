@@ -69,14 +69,6 @@ export interface Incident {
   readonly visitors: number;
 }
 
-/** An hour in which an incident happened. */
-export interface IncidentHour extends SideCounts {
-  /** The start of the hour (ms since 1970). */
-  readonly at: number;
-  /** The number of stored occurrences. The others are only counted. */
-  readonly stored: number;
-}
-
 export interface IncidentRelease {
   readonly release: string;
   readonly build: string;

@@ -2,7 +2,6 @@ import type { ErrorRecord } from '../../../server/errors/failure.ts';
 import { isProductCode } from '../../../shared/whose-code.mjs';
 import type { ErrorShape, FrameShape } from '../../shared/shapes.ts';
 import { fillLink } from '../links.ts';
-import type { SourceLine } from '../store/find-commit.ts';
 import type { ResolvedFrame, StoredFailure } from '../store/records.ts';
 
 /** @param sourceLink the setting `SOURCE_LINK` */
@@ -34,15 +33,6 @@ function listFrames({ errors, resolved }: StoredFailure, index: number): Resolve
   const known = resolved?.[index] ?? [];
   const rest = errors[index]?.frames.slice(known.length) ?? [];
   return [...known, ...rest.map((frame) => ({ ...frame, own: false }))];
-}
-
-/** Returns the lines of the app that an occurrence passed, the one that threw first. */
-export function listPlaces({ resolved = [] }: StoredFailure): SourceLine[] {
-  return resolved
-    .toReversed()
-    .flat()
-    .filter(({ file, line, own }) => own && line > 0 && isProductCode(file))
-    .map(({ file, line }) => ({ file, line }));
 }
 
 function toWords({ class: name, message }: ErrorRecord): string {

@@ -1,11 +1,12 @@
-import type { FailureOrigin } from '../../../server/errors/failure.ts';
+import Bowser from 'bowser';
+import { isbot } from 'isbot';
+import type { FailureOrigin, RequestRecord } from '../../../server/errors/failure.ts';
+import type { Breadcrumb } from '../../../server/request/request-info.ts';
 import { isProductCode } from '../../../shared/whose-code.mjs';
-import type { ComponentShape, FullShape, OccurrenceShape } from '../../shared/shapes.ts';
+import type { BreadcrumbShape, ComponentShape, FullShape, OccurrenceShape, RequestShape } from '../../shared/shapes.ts';
 import { type DeskLinks, fillLink } from '../links.ts';
 import type { Occurrence, ResolvedFrame, StoredFailure } from '../store/records.ts';
-import { presentBreadcrumb } from './present-breadcrumb.ts';
 import { presentErrors, toStackText } from './present-errors.ts';
-import { presentRequest } from './present-request.ts';
 import { presentStory, toUntold } from './present-story.ts';
 import { presentTest } from './present-test.ts';
 import { toLine, toPairs } from './to-pairs.ts';
@@ -21,7 +22,7 @@ export function presentOccurrence(found: Occurrence, links: DeskLinks): Occurren
     ...(route !== undefined && { route }),
     ...(requestId !== undefined && { requestId }),
     ...(visitor !== undefined && { visitor }),
-    ...(full && { full: presentWhole(full, links) }),
+    ...(full && { full: presentFull(full, links) }),
   };
 }
 
@@ -40,7 +41,7 @@ const ORIGIN_WORDS: Readonly<Record<FailureOrigin, string>> = {
   browser: 'in the browser (unverified)',
 };
 
-function presentWhole(failure: StoredFailure, links: DeskLinks): FullShape {
+function presentFull(failure: StoredFailure, links: DeskLinks): FullShape {
   const { origin, level = 'error', traceId, spanId, tags = {}, cut = [] } = failure;
   const story = presentStory(failure);
   const request = failure.request && presentRequest(failure.request);
@@ -67,4 +68,64 @@ function presentWhole(failure: StoredFailure, links: DeskLinks): FullShape {
 /** Presents a component. An element has only a name. Without source maps, the name is the minified one. */
 function presentComponent({ file, line, function: name, own }: ResolvedFrame): ComponentShape {
   return { name, place: line > 0 ? `${file}:${line}` : file, isOwn: own && isProductCode(file) };
+}
+
+export function presentRequest({ method, url, headers = {} }: RequestRecord): RequestShape {
+  const all = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const { referer, 'user-agent': agent } = Object.fromEntries(all);
+  return {
+    method,
+    url,
+    ...(referer !== undefined && { referrer: referer }),
+    ...(agent !== undefined && { agent: { words: toAgentWords(agent), raw: agent } }),
+    headers: all.filter(([name]) => name !== 'referer' && name !== 'user-agent'),
+  };
+}
+
+/** How much of a user agent is read (characters). Real ones are shorter. */
+const MAX_AGENT = 1000;
+
+/**
+ * Describes a user agent: `Safari 17.4 on iPhone (iOS 17.4)`, `Chrome 128 on Windows`, `Googlebot 2.1, a robot`.
+ * Browsers freeze or fake some of it, so this is only what they claim.
+ */
+function toAgentWords(agent: string): string {
+  const text = agent.slice(0, MAX_AGENT);
+  // Bowser throws for an empty text.
+  const { browser, os, platform } = Bowser.parse(text || '-');
+  const name = browser.name && withVersion(browser.name, browser.version);
+  if (isbot(text)) return `${name || /^[\w.-]+(?:\/[\w.]+)?/.exec(text)?.[0] || 'an unknown program'}, a robot`;
+  const system = os.name && (platform.type === 'desktop' ? os.name : withVersion(os.name, os.version));
+  const device = platform.model ? `${platform.model} (${system})` : system;
+  return `${name || 'an unknown browser'}${device ? ` on ${device}` : ''}`;
+}
+
+/** Shortens a version to its first parts: `Chrome 128`, `Safari 17.4`. */
+function withVersion(name: string, version = ''): string {
+  const short = version.split('.', 2).join('.').replace(/\.0$/, '');
+  return short ? `${name} ${short}` : name;
+}
+
+/** Presents a breadcrumb. A breadcrumb without a message, as SDKs record them, gets one from its data. */
+function presentBreadcrumb({ at, category, message, level = 'info', data = {} }: Breadcrumb): BreadcrumbShape {
+  const told = message === '' ? tell(category, data) : { words: message, names: [] };
+  const pairs = toPairs(data).filter(([name]) => !told.names.includes(name));
+  return { at, category: toLine(category), message: toLine(told.words), level, data: pairs };
+}
+
+interface Told {
+  readonly words: string;
+  /** Data that the words already include. */
+  readonly names: readonly string[];
+}
+
+function tell(category: string, { method, url, status_code: status, from, to }: NonNullable<Breadcrumb['data']>): Told {
+  if ((category === 'fetch' || category === 'xhr') && url !== undefined) {
+    const words = [method, url, status].filter((part) => part !== undefined).join(' ');
+    return { words, names: ['method', 'url', 'status_code'] };
+  }
+  if (category === 'navigation' && to !== undefined) {
+    return { words: from === undefined ? `to ${to}` : `from ${from} to ${to}`, names: ['from', 'to'] };
+  }
+  return { words: '', names: [] };
 }

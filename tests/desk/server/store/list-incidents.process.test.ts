@@ -56,9 +56,9 @@ describeStores('the list of incidents', (open) => {
     const at = (hoursAgo: number, digest = '00000001') => summaryOf({ digest, at: thisHour - hoursAgo * Hour });
     await ingest(store, at(0), at(0), at(5), at(23), at(24), at(20 * 24), at(5));
     const [incident] = (await store.listIncidents({ limit: 5, now: thisHour + 1 })).incidents;
-    const { hours, days } = incident?.chart ?? { hours: undefined, days: undefined };
-    expect(hours?.start).toBe(thisHour - 23 * Hour);
-    expect(hours?.counts).toEqual([1, ...Array(17).fill(0), 2, 0, 0, 0, 0, 2]);
+    expect(incident?.charts.day.start).toBe(thisHour - 23 * Hour);
+    expect(incident?.charts.day.counts).toEqual([1, ...Array(17).fill(0), 2, 0, 0, 0, 0, 2]);
+    const days = incident?.charts.fortnight;
     expect(days).toMatchObject({ start: Math.floor(thisHour / Day) * Day - 13 * Day, counts: { length: 14 } });
     expect(days?.counts.reduce((sum, count) => sum + count, 0)).toBe(6);
   });

@@ -62,8 +62,8 @@ describeStores('a store', (open) => {
     const { store, find, ...desk } = await openWith(fullOf({ at: hour }), ...many.slice(0, 700));
     await desk.ingest(...many.slice(700), summaryOf({ at: hour + Hour }));
     expect(await store.listHours(KEY)).toEqual([
-      { at: hour, server: 1001, browser: 500, stored: 1000 },
-      { at: hour + Hour, server: 1, browser: 0, stored: 1 },
+      { at: hour, count: 1501 },
+      { at: hour + Hour, count: 1 },
     ]);
     expect(await find()).toMatchObject({ incident: { counts: { server: 1002, browser: 500 } } });
     const stored = many[10]?.summary;
@@ -79,9 +79,9 @@ describeStores('a store', (open) => {
     const seen = make(150, {});
     const { store, ...desk } = await openWith(...sent.slice(0, 200), ...seen.slice(0, 40));
     await desk.ingest(...seen.slice(40), ...sent.slice(200));
-    const { occurrences } = await store.listOccurrences(KEY, { limit: 1000, withPayload: true });
-    const kept = occurrences.flatMap(({ full }) => (full ? [full.id] : []));
-    const expected = [...seen.slice(0, 100), ...sent.slice(0, 100)].map(({ failure }) => failure.id);
+    const { occurrences } = await store.listOccurrences(KEY, { limit: 1000 });
+    const kept = occurrences.flatMap(({ isFull, occurrence }) => (isFull ? [occurrence] : []));
+    const expected = [...seen.slice(0, 100), ...sent.slice(0, 100)].map(({ failure }) => failure.occurrence);
     expect(kept.sort()).toEqual(expected.sort());
   });
 
