@@ -12,6 +12,7 @@ import { toPlural } from '../../../shared/words.ts';
 import type { Changed, DeskActions } from '../../shared/actions.ts';
 import { pickKept, toIncidentHref, toListHref, USUAL_VIEW } from '../../shared/href.ts';
 import type { IncidentsData, ViewShape } from '../../shared/page-data.ts';
+import { defined } from '../defined.ts';
 import type { StateChange } from '../store/change-incident.ts';
 import { isCursor } from '../store/cursor.ts';
 import { type IncidentKey, toKey } from '../store/incident-key.ts';
@@ -19,7 +20,7 @@ import type { ListedIncident } from '../store/list-incidents.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
 import { type DeskContext, operatorOf } from './context.ts';
-import { ORDERS, readScope, readView, toFilter } from './read-view.ts';
+import { readScope, readView, toFilter } from './read-view.ts';
 import { unlessAway } from './unless-away.ts';
 
 /** Incidents on a page (a count). */
@@ -54,17 +55,16 @@ async function load(search: URLSearchParams, context: DeskContext): Promise<Inci
   const now = Date.now();
   const view = readView(search);
   if (view.search !== '') await goStraight(view.search, context);
-  const order = ORDERS[view.sort];
   const asked = search.get('after') ?? '';
-  const cursor = isCursor(asked, order) ? asked : undefined;
+  const cursor = isCursor(asked, view.sort) ? asked : undefined;
   const filter = toFilter(view, { now, environment: context.facts.environment });
   const [page, totals, builds] = await Promise.all([
-    context.calls.listIncidents({ ...filter, order, limit: ROWS, ...(cursor !== undefined && { cursor }) }),
+    context.calls.listIncidents({ ...filter, limit: ROWS, cursor }),
     context.calls.countStates(filter),
     context.calls.listDeployments(filter.environment),
   ]);
   const { name, role } = operatorOf(context);
-  return {
+  return defined({
     now,
     operator: { name, canChange: role === 'operator' },
     view,
@@ -74,10 +74,10 @@ async function load(search: URLSearchParams, context: DeskContext): Promise<Inci
       page.incidents,
       builds.map(({ release }) => release),
     ),
-    ...(page.next !== undefined && { next: page.next }),
-    ...(cursor !== undefined && { cursor }),
+    next: page.next,
+    cursor,
     isNew: isUnfiltered(view) && Object.values(totals).every((count) => count === 0),
-  };
+  });
 }
 
 /** Redirects a search for a digest, an address, a request id or a trace id to its incident. */

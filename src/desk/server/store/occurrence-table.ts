@@ -11,7 +11,7 @@ export interface OccurrenceQuery {
   /** The most occurrences on a page. */
   readonly limit: number;
   /** `next` of the previous page. */
-  readonly cursor?: string;
+  readonly cursor?: string | undefined;
 }
 
 export interface OccurrencePage {

@@ -172,7 +172,7 @@ async function list({ values, store, settings, print, now }: Desk): Promise<void
   const view = readView(new URLSearchParams({ state, search, environment }));
   const filter = toFilter(view, { now, environment: settings.environment });
   const [page, totals] = await Promise.all([
-    store.listIncidents({ ...filter, order: 'lastSeen', limit: Math.min(Number(limit), MAX_LIMIT) }),
+    store.listIncidents({ ...filter, limit: Math.min(Number(limit), MAX_LIMIT) }),
     store.countStates(filter),
   ]);
   const rows = page.incidents.map((incident) => presentIncidentRow(incident, view.span));

@@ -1,20 +1,15 @@
 import type { ErrorRecord } from '../../../server/errors/failure.ts';
 import { isProductCode } from '../../../shared/whose-code.mjs';
 import type { ErrorShape, FrameShape } from '../../shared/shapes.ts';
+import { defined } from '../defined.ts';
 import { fillLink } from '../links.ts';
 import type { ResolvedFrame, StoredFailure } from '../store/records.ts';
 
 /** @param sourceLink the setting `SOURCE_LINK` */
 export function presentErrors(failure: StoredFailure, sourceLink: string | undefined): ErrorShape[] {
   return failure.errors.map((error, index) => {
-    const { code, members = [] } = error;
-    return {
-      class: error.class,
-      message: error.message,
-      ...(code !== undefined && { code }),
-      members,
-      frames: listFrames(failure, index).map((frame) => presentFrame(frame, failure, sourceLink)),
-    };
+    const frames = listFrames(failure, index).map((frame) => presentFrame(frame, failure, sourceLink));
+    return { members: [], ...error, frames };
   });
 }
 
@@ -47,7 +42,7 @@ function toFrameText({ file, line, column, function: name, async: isAsync }: Res
 function presentFrame(frame: ResolvedFrame, failure: StoredFailure, sourceLink: string | undefined): FrameShape {
   const { file, line, column, own, context } = frame;
   const { release, build } = failure;
-  return {
+  return defined({
     file,
     line,
     column,
@@ -55,9 +50,10 @@ function presentFrame(frame: ResolvedFrame, failure: StoredFailure, sourceLink: 
     isOwn: own,
     isEngine: !isProductCode(file),
     isAsync: frame.async === true,
-    ...(own && sourceLink && { link: fillLink(sourceLink, { file, line, column, release, build }, { isPath: true }) }),
-    ...(context && { source: { start: context.start, lines: dedent(context.lines) } }),
-  };
+    link:
+      own && sourceLink ? fillLink(sourceLink, { file, line, column, release, build }, { isPath: true }) : undefined,
+    source: context && { start: context.start, lines: dedent(context.lines) },
+  });
 }
 
 /** Removes the common indentation, because narrow screens have no room for it. */

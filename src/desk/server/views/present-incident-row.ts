@@ -2,6 +2,7 @@ import { explainReactError } from '../../../shared/rendering/react-errors.ts';
 import type { SpanName } from '../../shared/page-data.ts';
 import type { IncidentRow, PlaceShape, StatusShape } from '../../shared/shapes.ts';
 import { KIND_WORDS } from '../../shared/words.ts';
+import { defined } from '../defined.ts';
 import type { ListedIncident } from '../store/list-incidents.ts';
 import type { Incident } from '../store/records.ts';
 
@@ -23,7 +24,7 @@ export function presentIncidentRow(incident: ListedIncident, span: SpanName): In
 /** Presents the facts that a row and a page show. */
 export function presentFacts(incident: Incident): Omit<IncidentRow, 'firstRelease' | 'lastRelease' | 'chart'> {
   const { digest, environment, kind, counts, visitors, firstAt, lastAt } = incident;
-  return {
+  return defined({
     digest,
     environment,
     kind,
@@ -31,10 +32,10 @@ export function presentFacts(incident: Incident): Omit<IncidentRow, 'firstReleas
     place: presentPlace(incident),
     status: presentStatus(incident),
     counts,
-    ...(visitors > 0 && { visitors }),
+    visitors: visitors || undefined,
     firstAt,
     lastAt,
-  };
+  });
 }
 
 /**
@@ -48,23 +49,23 @@ export function presentTitle({ kind, title }: Pick<Incident, 'kind' | 'title'>):
 }
 
 function presentPlace({ location, locationLine, route }: Incident): PlaceShape {
-  return {
-    ...(route !== undefined && { route }),
-    ...(location && { file: location.path }),
-    ...(locationLine !== undefined && { line: locationLine }),
-    ...(location?.function && { function: location.function }),
-  };
+  return defined({
+    route,
+    file: location?.path,
+    line: locationLine,
+    function: location?.function || undefined,
+  });
 }
 
 export function presentStatus(incident: Incident): StatusShape {
   const { state, regressed, resolvedIn, ignoredUntil, ignoredGrowth, stateAt, stateBy } = incident;
-  return {
+  return defined({
     state,
-    ...(regressed && { isRegression: true }),
-    ...(resolvedIn === 'next' && { isForNext: true }),
-    ...(ignoredUntil !== undefined && { ignoredUntil }),
-    ...(ignoredGrowth !== undefined && { ignoredUntilMore: ignoredGrowth }),
-    ...(stateAt !== undefined && { changedAt: stateAt }),
-    ...(stateBy !== undefined && { changedBy: stateBy }),
-  };
+    isRegression: regressed && true,
+    isForNext: resolvedIn === 'next' || undefined,
+    ignoredUntil,
+    ignoredUntilMore: ignoredGrowth,
+    changedAt: stateAt,
+    changedBy: stateBy,
+  });
 }

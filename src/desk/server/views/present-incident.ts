@@ -2,6 +2,7 @@ import { explainReactError } from '../../../shared/rendering/react-errors.ts';
 import { Day } from '../../../shared/units.ts';
 import { toIncidentHref } from '../../shared/href.ts';
 import type { IncidentShape, MarkShape, MissedShape, ReleaseShape } from '../../shared/shapes.ts';
+import { defined } from '../defined.ts';
 import { type DeskLinks, fillLink } from '../links.ts';
 import type { KnownBuild } from '../store/build-table.ts';
 import { CHART_DAYS, toCharts } from '../store/charts.ts';
@@ -31,27 +32,26 @@ export function presentIncident(
   const facts = presentFacts(incident);
   // The line of the shown occurrence, because lines move from build to build.
   const line = shown?.full && findLine(incident.location, shown.full);
-  const place = { ...facts.place, ...(line !== undefined && { line }) };
-  const missed = details.missed && presentMissed(details.missed, found.state);
-  return {
+  const place = { ...facts.place, ...defined({ line }) };
+  return defined({
     ...facts,
     place,
     // The title already explains it.
     message: explainReactError(incident.message) === undefined ? incident.message : '',
     version: String(incident.version),
-    ...(commit && { commit }),
-    ...(links.issue && { issueLink: toIssueLink(links.issue) }),
+    commit,
+    issueLink: links.issue && toIssueLink(links.issue),
     elsewhere: details.environments.filter((name) => name !== incident.environment),
     ...toCharts(details.hours, now),
     marks: presentMarks(details.deployments, now),
     releases: details.releases.map(presentRelease),
-    ...(shown && { shown: presentOccurrence(shown, links) }),
-    ...(missed && { missed }),
-    ...(newer !== undefined && { newer }),
-    ...(older !== undefined && { older }),
+    shown: shown && presentOccurrence(shown, links),
+    missed: details.missed && presentMissed(details.missed, found.state),
+    newer,
+    older,
     recent: details.recent.map(({ occurrence, at, side, release }) => ({ occurrence, at, side, release })),
     changes: presentChanges(details.changes, details.notes),
-  };
+  });
 
   function toIssueLink(template: string): string {
     const { digest, environment: own } = incident;
@@ -71,12 +71,12 @@ function presentMissed(
   { occurrence, row }: NonNullable<IncidentDetails['missed']>,
   state: FoundIncident['state'],
 ): MissedShape {
-  return {
+  return defined({
     occurrence,
     state: row ? 'summary' : state === 'sampled' || state === 'arriving' ? state : 'unknown',
-    ...(row && { at: row.at }),
-    ...(row?.requestId !== undefined && { requestId: row.requestId }),
-  };
+    at: row?.at,
+    requestId: row?.requestId,
+  });
 }
 
 function presentRelease({ regressedAt, ...release }: IncidentRelease): ReleaseShape {

@@ -4,26 +4,27 @@ import type { FailureOrigin, RequestRecord } from '../../../server/errors/failur
 import type { Breadcrumb } from '../../../server/request/request-info.ts';
 import { isProductCode } from '../../../shared/whose-code.mjs';
 import type { BreadcrumbShape, ComponentShape, FullShape, OccurrenceShape, RequestShape } from '../../shared/shapes.ts';
+import { defined } from '../defined.ts';
 import { type DeskLinks, fillLink } from '../links.ts';
 import type { Occurrence, ResolvedFrame, StoredFailure } from '../store/records.ts';
 import { presentErrors, toStackText } from './present-errors.ts';
 import { presentStory, toUntold } from './present-story.ts';
 import { presentTest } from './present-test.ts';
-import { toLine, toPairs } from './to-pairs.ts';
+import { toPairs } from './to-pairs.ts';
 
 export function presentOccurrence(found: Occurrence, links: DeskLinks): OccurrenceShape {
   const { occurrence, at, side, release, build, route, requestId, visitor, full } = found;
-  return {
+  return defined({
     occurrence,
     at,
     side,
     release,
     build,
-    ...(route !== undefined && { route }),
-    ...(requestId !== undefined && { requestId }),
-    ...(visitor !== undefined && { visitor }),
-    ...(full && { full: presentFull(full, links) }),
-  };
+    route,
+    requestId,
+    visitor,
+    full: full && presentFull(full, links),
+  });
 }
 
 const ORIGIN_WORDS: Readonly<Record<FailureOrigin, string>> = {
@@ -43,26 +44,23 @@ const ORIGIN_WORDS: Readonly<Record<FailureOrigin, string>> = {
 
 function presentFull(failure: StoredFailure, links: DeskLinks): FullShape {
   const { origin, level = 'error', traceId, spanId, tags = {}, cut = [] } = failure;
-  const story = presentStory(failure);
-  const request = failure.request && presentRequest(failure.request);
-  const test = presentTest(failure);
-  return {
+  return defined({
     origin: ORIGIN_WORDS[origin],
     level,
-    ...(traceId !== undefined && { traceId }),
-    ...(traceId !== undefined && links.trace && { traceLink: fillLink(links.trace, { traceId }) }),
-    ...(spanId !== undefined && { spanId }),
+    traceId,
+    traceLink: traceId && links.trace && fillLink(links.trace, { traceId }),
+    spanId,
     errors: presentErrors(failure, links.source),
     stackText: toStackText(failure),
-    ...(story && { story }),
-    ...(request && { request }),
-    ...(test && { test }),
+    story: presentStory(failure),
+    request: failure.request && presentRequest(failure.request),
+    test: presentTest(failure),
     components: (failure.components ?? []).map(presentComponent),
     breadcrumbs: (failure.breadcrumbs ?? []).map(presentBreadcrumb),
     tags: toPairs(tags),
     extra: toPairs(toUntold(failure)),
-    cut: cut.map((part) => toLine(part)),
-  };
+    cut,
+  });
 }
 
 /** Presents a component. An element has only a name. Without source maps, the name is the minified one. */
@@ -73,13 +71,13 @@ function presentComponent({ file, line, function: name, own }: ResolvedFrame): C
 export function presentRequest({ method, url, headers = {} }: RequestRecord): RequestShape {
   const all = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   const { referer, 'user-agent': agent } = Object.fromEntries(all);
-  return {
+  return defined({
     method,
     url,
-    ...(referer !== undefined && { referrer: referer }),
-    ...(agent !== undefined && { agent: { words: toAgentWords(agent), raw: agent } }),
+    referrer: referer,
+    agent: agent === undefined ? undefined : { words: toAgentWords(agent), raw: agent },
     headers: all.filter(([name]) => name !== 'referer' && name !== 'user-agent'),
-  };
+  });
 }
 
 /** How much of a user agent is read (characters). Real ones are shorter. */
@@ -110,7 +108,7 @@ function withVersion(name: string, version = ''): string {
 function presentBreadcrumb({ at, category, message, level = 'info', data = {} }: Breadcrumb): BreadcrumbShape {
   const told = message === '' ? tell(category, data) : { words: message, names: [] };
   const pairs = toPairs(data).filter(([name]) => !told.names.includes(name));
-  return { at, category: toLine(category), message: toLine(told.words), level, data: pairs };
+  return { at, category, message: told.words, level, data: pairs };
 }
 
 interface Told {
