@@ -1,7 +1,32 @@
 import { Day, Hour } from '../../shared/units.ts';
-import type { SortName, SpanName } from './page-data.ts';
 
-type Choice<Value extends string = string> = readonly [value: Value, words: string];
+/** Labels of the kinds, for lists and filters. */
+export const KIND_WORDS = {
+  exception: 'Exception',
+  hydration: 'Hydration mismatch',
+  load: 'Asset not loaded',
+  network: 'Network',
+  timeout: 'Time-out',
+  'script-error': 'Foreign script',
+  'unclean-death': 'Process died',
+  'blocked-loop': 'Loop blocked',
+  csp: 'Policy violation',
+  crash: 'Browser crash',
+  deprecation: 'Deprecation',
+  intervention: 'Intervention',
+} as const;
+
+export const KINDS = Object.keys(KIND_WORDS) as readonly (keyof typeof KIND_WORDS)[];
+
+export const STATE_WORDS = {
+  open: 'Open',
+  resolved: 'Resolved',
+  ignored: 'Ignored',
+} as const;
+
+export const STATES = Object.keys(STATE_WORDS) as readonly (keyof typeof STATE_WORDS)[];
+
+type Choice = readonly [value: string, words: string];
 
 /** Values in the list's URL, with their labels. */
 export const SORTS = [
@@ -9,12 +34,12 @@ export const SORTS = [
   ['first', 'First seen'],
   ['count', 'Count'],
   ['visitors', 'Visitors'],
-] as const satisfies readonly Choice<SortName>[];
+] as const satisfies readonly Choice[];
 
 export const SPANS = [
   ['24h', '24 hours'],
   ['14d', '14 days'],
-] as const satisfies readonly Choice<SpanName>[];
+] as const satisfies readonly Choice[];
 
 export const WITHIN = [
   ['1h', 'Last hour'],

@@ -20,7 +20,7 @@ import type { FoundIncident } from '../store/records.ts';
 import { toDeletedWords, toStandingWords } from '../views/present-history.ts';
 import { presentIncident } from '../views/present-incident.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
-import { type DeskContext, operatorOf } from './context.ts';
+import { canChange, type DeskContext, operatorOf } from './context.ts';
 import { readVersion } from './incidents.ts';
 import { readScope } from './read-view.ts';
 import { unlessAway } from './unless-away.ts';
@@ -81,7 +81,6 @@ export const incident = {
 async function load({ url, params, context }: LoaderArgs<DeskContext>): Promise<IncidentData> {
   const { calls, facts } = context;
   const { links, environment } = facts;
-  const { name, role } = operatorOf(context);
   const asked = toAddress(params);
   const found = await findIncident(asked, readScope(url), calls);
   const { digest, key, environment: own } = found.incident;
@@ -93,7 +92,7 @@ async function load({ url, params, context }: LoaderArgs<DeskContext>): Promise<
   const now = Date.now();
   return {
     now,
-    operator: { name, canChange: role === 'operator' },
+    canChange: canChange(context),
     scope,
     ...presentIncident(found, details, { links, environment, now }),
   };

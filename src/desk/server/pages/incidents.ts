@@ -10,8 +10,8 @@ import { redirect } from '../../../shared/routing/control-flow.ts';
 import { Hour } from '../../../shared/units.ts';
 import { toPlural } from '../../../shared/words.ts';
 import type { Changed, DeskActions } from '../../shared/actions.ts';
-import { pickKept, toIncidentHref, toListHref, USUAL_VIEW } from '../../shared/href.ts';
-import type { IncidentsData, ViewShape } from '../../shared/page-data.ts';
+import { isFiltered, toIncidentHref } from '../../shared/href.ts';
+import type { IncidentsData } from '../../shared/page-data.ts';
 import { defined } from '../defined.ts';
 import type { StateChange } from '../store/change-incident.ts';
 import { isCursor } from '../store/cursor.ts';
@@ -19,7 +19,7 @@ import { type IncidentKey, toKey } from '../store/incident-key.ts';
 import type { ListedIncident } from '../store/list-incidents.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
-import { type DeskContext, operatorOf } from './context.ts';
+import { canChange, type DeskContext, operatorOf } from './context.ts';
 import { readScope, readView, toFilter } from './read-view.ts';
 import { unlessAway } from './unless-away.ts';
 
@@ -63,10 +63,9 @@ async function load(search: URLSearchParams, context: DeskContext): Promise<Inci
     context.calls.countStates(filter),
     context.calls.listDeployments(filter.environment),
   ]);
-  const { name, role } = operatorOf(context);
   return defined({
     now,
-    operator: { name, canChange: role === 'operator' },
+    canChange: canChange(context),
     view,
     rows: page.incidents.map((incident) => presentIncidentRow(incident, view.span)),
     totals,
@@ -76,7 +75,7 @@ async function load(search: URLSearchParams, context: DeskContext): Promise<Inci
     ),
     next: page.next,
     cursor,
-    isNew: isUnfiltered(view) && Object.values(totals).every((count) => count === 0),
+    isNew: !isFiltered(view) && Object.values(totals).every((count) => count === 0),
   });
 }
 
@@ -98,10 +97,6 @@ function toChoices(shown: readonly ListedIncident[], releases: readonly string[]
 
 function unique(values: readonly string[]): string[] {
   return [...new Set(values)].filter((value) => value !== '').slice(0, MAX_CHOICES);
-}
-
-function isUnfiltered(view: ViewShape): boolean {
-  return toListHref({ ...view, ...pickKept(USUAL_VIEW) }) === toListHref(USUAL_VIEW);
 }
 
 async function changeTicked(

@@ -5,7 +5,7 @@ import { EVENT_LABELS } from '../notifications/message.ts';
 import { splitKey } from '../store/incident-key.ts';
 import type { NotificationRecord } from '../store/notification-table.ts';
 import { presentTitle } from '../views/present-incident-row.ts';
-import { type DeskContext, operatorOf } from './context.ts';
+import { canChange, type DeskContext } from './context.ts';
 import { unlessAway } from './unless-away.ts';
 
 /** The most notifications shown of each kind (a count). */
@@ -26,11 +26,10 @@ export const notifications = {
   ActingPage<'notifications', DeskActions['notifications'], DeskContext>;
 
 async function load(context: DeskContext): Promise<NotificationsData> {
-  const { name, role } = operatorOf(context);
   const { waiting, done } = await context.calls.listNotifications(SHOWN);
   return {
     now: Date.now(),
-    operator: { name, canChange: role === 'operator' },
+    canChange: canChange(context),
     environment: context.facts.environment,
     targets: context.facts.notify?.targets ?? [],
     settings: context.facts.notify?.settings ?? [],

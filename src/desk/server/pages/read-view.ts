@@ -1,7 +1,6 @@
-import { SORTS, SPANS, WITHIN, WITHIN_TIMES } from '../../shared/choices.ts';
+import { KINDS, SORTS, SPANS, STATES, WITHIN, WITHIN_TIMES } from '../../shared/choices.ts';
 import { USUAL_VIEW } from '../../shared/href.ts';
 import type { ViewShape } from '../../shared/page-data.ts';
-import { KIND_WORDS, STATE_WORDS } from '../../shared/words.ts';
 import type { IncidentFilter } from '../store/list-incidents.ts';
 
 /** The longest filter or search text (characters). */
@@ -11,12 +10,12 @@ export const MAX_TEXT = 250;
 export function readView(search: URLSearchParams): ViewShape {
   const text = (name: string) => (search.get(name) ?? '').trim().slice(0, MAX_TEXT);
   return {
-    state: pick(text('state'), [...Object.keys(STATE_WORDS), 'all'], USUAL_VIEW.state),
+    state: pick(text('state'), [...STATES, 'all'], USUAL_VIEW.state),
     sort: pick(text('sort'), firsts(SORTS), USUAL_VIEW.sort),
     span: pick(text('span'), firsts(SPANS), USUAL_VIEW.span),
     search: text('search'),
     side: pick(text('side'), ['server', 'browser'], ''),
-    kind: pick(text('kind'), Object.keys(KIND_WORDS), ''),
+    kind: pick(text('kind'), KINDS, ''),
     route: text('route'),
     release: text('release'),
     environment: text('environment'),

@@ -8,7 +8,7 @@ import { NO_DAY, toVisitorHash } from '../../../server/reports/visitors.ts';
 import { toSender } from '../../../server/request/to-sender.ts';
 import { ConfigError, type Environment, readSettings } from '../../../server/settings.ts';
 import { toPlural } from '../../../shared/words.ts';
-import { STATE_WORDS } from '../../shared/words.ts';
+import { STATE_WORDS } from '../../shared/choices.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { readView, toFilter } from '../pages/read-view.ts';
 import { openPostgres } from '../store/postgres.ts';

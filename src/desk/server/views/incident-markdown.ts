@@ -1,4 +1,5 @@
 import { toAgo, toCount, toDuration, toExactTime, toMebibytes, toPlural } from '../../../shared/words.ts';
+import { KIND_WORDS, STATE_WORDS } from '../../shared/choices.ts';
 import { chooseOpen, groupFrames, toPackages } from '../../shared/frames.ts';
 import type {
   ErrorShape,
@@ -11,7 +12,7 @@ import type {
   ReleaseShape,
   StoryShape,
 } from '../../shared/shapes.ts';
-import { KIND_WORDS, MISSED_WORDS, STATE_WORDS, toHint, toStateDetail } from '../../shared/words.ts';
+import { MISSED_WORDS, toHint, toStateDetail } from '../../shared/words.ts';
 import { toClean } from './clean-text.ts';
 
 type Pair = readonly [name: string, value: string | undefined];

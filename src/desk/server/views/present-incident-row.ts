@@ -1,7 +1,7 @@
 import { explainReactError } from '../../../shared/rendering/react-errors.ts';
+import { KIND_WORDS } from '../../shared/choices.ts';
 import type { SpanName } from '../../shared/page-data.ts';
 import type { IncidentRow, PlaceShape, StatusShape } from '../../shared/shapes.ts';
-import { KIND_WORDS } from '../../shared/words.ts';
 import { defined } from '../defined.ts';
 import type { ListedIncident } from '../store/list-incidents.ts';
 import type { Incident } from '../store/records.ts';
