@@ -1,6 +1,6 @@
 import { toAgo, toCount, toDuration, toExactTime, toMebibytes, toPlural } from '../../../shared/words.ts';
 import { KIND_WORDS, STATE_WORDS } from '../../shared/choices.ts';
-import { chooseOpen, groupFrames, toPackages } from '../../shared/frames.ts';
+import { chooseOpen, groupFrames, toFrameText, toPackages } from '../../shared/frames.ts';
 import type {
   ErrorShape,
   FrameShape,
@@ -153,7 +153,7 @@ function toBreadcrumb({ at, category, level, message, data }: FullShape['breadcr
 function toErrorLines(error: ErrorShape, index: number): string[] {
   const { class: name, message, code, members, frames } = error;
   const groups = groupFrames(frames, chooseOpen(error)).map(({ isFolded, frames: group }) =>
-    isFolded ? `    ${toPlural(group.length, 'frame')} of ${toPackages(group)}` : group.map(toFrameLine).join('\n'),
+    isFolded ? `    ${toPlural(group.length, 'frame')} of ${toPackages(group)}` : group.map(toFrameText).join('\n'),
   );
   const said = [name, message].filter((part) => part !== '').join(': ');
   return [
@@ -161,11 +161,6 @@ function toErrorLines(error: ErrorShape, index: number): string[] {
     ...(members.length > 0 ? [`    Errors in it: ${members.join(', ')}`] : []),
     ...groups,
   ];
-}
-
-function toFrameLine({ file, line, column, function: name, isAsync }: FrameShape): string {
-  const location = line > 0 ? `${file}:${line}:${column}` : file || 'unknown';
-  return `    at ${isAsync ? 'async ' : ''}${name || 'anonymous'} (${location})`;
 }
 
 /** The lines of source around a frame, with a mark at the line itself. */

@@ -3,14 +3,21 @@ import { isbot } from 'isbot';
 import type { FailureOrigin, RequestRecord } from '../../../server/errors/failure.ts';
 import type { Breadcrumb } from '../../../server/request/request-info.ts';
 import { isProductCode } from '../../../shared/whose-code.mjs';
-import type { BreadcrumbShape, ComponentShape, FullShape, OccurrenceShape, RequestShape } from '../../shared/shapes.ts';
+import { toStackText } from '../../shared/frames.ts';
+import type {
+  BreadcrumbShape,
+  ComponentShape,
+  ErrorShape,
+  FrameShape,
+  FullShape,
+  OccurrenceShape,
+  RequestShape,
+} from '../../shared/shapes.ts';
 import { defined } from '../defined.ts';
 import { type DeskLinks, fillLink } from '../links.ts';
 import type { Occurrence, ResolvedFrame, StoredFailure } from '../store/records.ts';
-import { presentErrors, toStackText } from './present-errors.ts';
-import { presentStory, toUntold } from './present-story.ts';
+import { presentStory, toPairs, toUntold } from './present-story.ts';
 import { presentTest } from './present-test.ts';
-import { toPairs } from './to-pairs.ts';
 
 export function presentOccurrence(found: Occurrence, links: DeskLinks): OccurrenceShape {
   const { occurrence, at, side, release, build, route, requestId, visitor, full } = found;
@@ -44,14 +51,15 @@ const ORIGIN_WORDS: Readonly<Record<FailureOrigin, string>> = {
 
 function presentFull(failure: StoredFailure, links: DeskLinks): FullShape {
   const { origin, level = 'error', traceId, spanId, tags = {}, cut = [] } = failure;
+  const errors = presentErrors(failure, links.source);
   return defined({
     origin: ORIGIN_WORDS[origin],
     level,
     traceId,
     traceLink: traceId && links.trace && fillLink(links.trace, { traceId }),
     spanId,
-    errors: presentErrors(failure, links.source),
-    stackText: toStackText(failure),
+    errors,
+    stackText: toStackText(errors),
     story: presentStory(failure),
     request: failure.request && presentRequest(failure.request),
     test: presentTest(failure),
@@ -66,6 +74,43 @@ function presentFull(failure: StoredFailure, links: DeskLinks): FullShape {
 /** Presents a component. An element has only a name. Without source maps, the name is the minified one. */
 function presentComponent({ file, line, function: name, own }: ResolvedFrame): ComponentShape {
   return { name, place: line > 0 ? `${file}:${line}` : file, isOwn: own && isProductCode(file) };
+}
+
+/** @param sourceLink the setting `SOURCE_LINK` */
+function presentErrors(failure: StoredFailure, sourceLink: string | undefined): ErrorShape[] {
+  return failure.errors.map((error, index) => {
+    const frames = listFrames(failure, index).map((frame) => presentFrame(frame, failure, sourceLink));
+    return { members: [], ...error, frames };
+  });
+}
+
+/** Resolved by source maps, if those were read. */
+function listFrames({ errors, resolved }: StoredFailure, index: number): readonly ResolvedFrame[] {
+  return resolved?.[index] ?? errors[index]?.frames.map((frame) => ({ ...frame, own: false })) ?? [];
+}
+
+function presentFrame(frame: ResolvedFrame, failure: StoredFailure, sourceLink: string | undefined): FrameShape {
+  const { file, line, column, own, context } = frame;
+  const { release, build } = failure;
+  return defined({
+    file,
+    line,
+    column,
+    function: frame.function,
+    isOwn: own,
+    isEngine: !isProductCode(file),
+    isAsync: frame.async === true,
+    link:
+      own && sourceLink ? fillLink(sourceLink, { file, line, column, release, build }, { isPath: true }) : undefined,
+    source: context && { start: context.start, lines: dedent(context.lines) },
+  });
+}
+
+/** Removes the common indentation, because narrow screens have no room for it. */
+function dedent(lines: readonly string[]): string[] {
+  const indents = lines.filter((line) => line.trim() !== '').map((line) => line.length - line.trimStart().length);
+  const indent = indents.length > 0 ? Math.min(...indents) : 0;
+  return lines.map((line) => line.slice(indent));
 }
 
 export function presentRequest({ method, url, headers = {} }: RequestRecord): RequestShape {

@@ -3,7 +3,6 @@ import { explainReactError } from '../../../shared/rendering/react-errors.ts';
 import type { StoryShape } from '../../shared/shapes.ts';
 import { defined } from '../defined.ts';
 import type { StoredFailure } from '../store/records.ts';
-import { toPairs } from './to-pairs.ts';
 
 /** Fields of `extra` that a story includes, so that they are not shown twice. */
 const TOLD_EXTRA: Readonly<Partial<Record<FailureKind, readonly string[]>>> = {
@@ -62,4 +61,12 @@ function presentMismatch({ extra, errors }: StoredFailure): StoryShape {
 
 function toRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** Returns names and values of stored data as text. Nested values become JSON. */
+export function toPairs(record: Readonly<Record<string, unknown>>): [name: string, value: string][] {
+  return Object.entries(record).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
 }

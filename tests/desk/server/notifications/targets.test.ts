@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { toMessage } from '../../../../src/desk/server/notifications/message.ts';
 import type { NotifySettings } from '../../../../src/desk/server/notifications/settings.ts';
-import { createTargets, listTargets } from '../../../../src/desk/server/notifications/targets.ts';
+import { createTargets } from '../../../../src/desk/server/notifications/targets.ts';
 import type { NotificationEvent } from '../../../../src/desk/server/store/notification-table.ts';
 import type { Incident } from '../../../../src/desk/server/store/records.ts';
 import { Minute, Second } from '../../../../src/shared/units.ts';
@@ -240,11 +240,10 @@ it('the names of targets contain no secrets, and their ids never change', () => 
     webhooks: ['https://hooks.slack.com/services/T0/B0/canary', 'https://hooks.example.com/canary?canary=1'],
     mail: { smtpUrl: 'smtps://ada:canary@mail.example.com', from: 'x@y.z', to: ['ada@example.com'] },
   });
-  const targets = listTargets(settings);
+  const targets = createTargets(settings).map(({ send: _send, ...target }) => target);
   expect(targets).toEqual([
     { id: '9d4f109c472194ed', name: 'Webhook 1 hooks.slack.com' },
     { id: expect.stringMatching(/^[0-9a-f]{16}$/), name: 'Webhook 2 hooks.example.com' },
     { id: expect.stringMatching(/^[0-9a-f]{16}$/), name: 'Mail to ada@example.com' },
   ]);
-  expect(createTargets(settings).map(({ send: _send, ...target }) => target)).toEqual(targets);
 });
