@@ -1,57 +1,24 @@
-import type { FailureKind, FrameLocation } from '../../../server/errors/failure.ts';
 import { Hour } from '../../../shared/units.ts';
 import type { HourCount } from './charts.ts';
 import type { IncidentKey } from './incident-key.ts';
 import type { Incident, IncidentRelease, StoredFailure } from './records.ts';
-import { placeholders, readShapes, type Sql, type SqlValue, toColumn, toOptionalColumn } from './sql.ts';
+import { placeholders, readShapes, type Sql, toColumn, toOptionalColumn } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
-/** The facts of an incident, from its first full record. */
-export interface IncidentFacts {
-  /** 0 until there is a full record. */
-  readonly rule: number;
-  readonly kind: FailureKind;
-  readonly title: string;
-  readonly class: string;
-  readonly message: string;
-  readonly location: FrameLocation | undefined;
-  readonly route: string | undefined;
-  readonly weak: boolean;
-}
-
-export function readFacts(failure: StoredFailure): IncidentFacts {
-  const [outermost] = failure.errors;
-  return {
-    rule: failure.rule,
-    kind: failure.kind,
-    title: failure.title,
-    class: outermost?.class ?? '',
-    message: outermost?.message ?? '',
-    location: failure.site,
-    route: failure.route,
-    weak: failure.weak === true,
-  };
-}
-
-/** Columns of `desk_incidents` that are filled from a full record. */
-export const FACT_COLUMNS = [
-  ...(['rule', 'kind', 'title', 'class', 'message', 'location_path', 'location_function', 'location_detail'] as const),
-  ...(['route', 'weak'] as const),
-];
-
-export function toFactColumns(facts: IncidentFacts): Record<(typeof FACT_COLUMNS)[number], SqlValue> {
-  const { rule, kind, location } = facts;
+/** Returns the columns of an incident that are filled from its first full record. `rule` is 0 until there is one. */
+export function toFactColumns(full: StoredFailure | undefined) {
+  const { rule = 0, kind = 'exception', title = '', errors, site, route, weak }: Partial<StoredFailure> = full ?? {};
   return {
     rule,
     kind,
-    title: toColumn(facts.title),
-    class: toColumn(facts.class),
-    message: toColumn(facts.message),
-    location_path: toOptionalColumn(location?.path),
-    location_function: toOptionalColumn(location?.function),
-    location_detail: toOptionalColumn(location?.detail),
-    route: toOptionalColumn(facts.route),
-    weak: facts.weak ? 1 : 0,
+    title: toColumn(title),
+    class: toColumn(errors?.[0]?.class ?? ''),
+    message: toColumn(errors?.[0]?.message ?? ''),
+    location_path: toOptionalColumn(site?.path),
+    location_function: toOptionalColumn(site?.function),
+    location_detail: toOptionalColumn(site?.detail),
+    route: toOptionalColumn(route),
+    weak: weak ? 1 : 0,
   };
 }
 

@@ -1,10 +1,10 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { readCursor, writeCursor } from './cursor.ts';
 import type { IncidentKey } from './incident-key.ts';
-import { readFacts, toFactColumns } from './incident-table.ts';
+import { toFactColumns } from './incident-table.ts';
 import type { Occurrence, StoredFailure } from './records.ts';
 import { rebuildSearch } from './search-text.ts';
-import { assignments, placeholders, readShapes, type Sql } from './sql.ts';
+import { assignments, type Columns, placeholders, readShapes, type Sql } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 export interface OccurrenceQuery {
@@ -152,12 +152,15 @@ export async function deleteOccurrences(sql: Sql, key: IncidentKey, occurrences:
   const left = rows.flatMap(({ payload }) => unpackPayload(payload) ?? []);
   const [oldest] = left;
   // Without a record, texts are emptied rather than masked, because masking does not recognize names.
+  const facts: Columns = oldest ? toFactColumns(oldest) : {};
   const changes = oldest
-    ? assignments(toFactColumns(readFacts(oldest)))
+    ? assignments(facts)
     : `rule = 0, title = CASE WHEN class = '' THEN kind ELSE class END, message = '',
         location_detail = CASE WHEN location_path IS NULL THEN NULL ELSE '' END`;
-  const values = oldest ? Object.values(toFactColumns(readFacts(oldest))) : [];
-  await sql.run(`UPDATE desk_incidents SET ${changes}, version = version + 1 WHERE key = ?`, [...values, key]);
+  await sql.run(`UPDATE desk_incidents SET ${changes}, version = version + 1 WHERE key = ?`, [
+    ...Object.values(facts),
+    key,
+  ]);
   await rebuildSearch(sql, key, left);
 }
 

@@ -108,15 +108,3 @@ export interface FoundIncident {
    */
   readonly state?: 'stored' | 'sampled' | 'unknown' | 'arriving';
 }
-
-/** A server process, running or ended. */
-export interface ProcessRecord {
-  readonly id: string;
-  readonly build: string;
-  readonly release: string;
-  readonly startedAt: number;
-  readonly beatAt: number;
-  readonly endedAt?: number;
-  readonly ended?: 'clean' | 'unclean';
-  readonly memory: number;
-}

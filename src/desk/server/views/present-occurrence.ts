@@ -125,19 +125,15 @@ export function presentRequest({ method, url, headers = {} }: RequestRecord): Re
   });
 }
 
-/** How much of a user agent is read (characters). Real ones are shorter. */
-const MAX_AGENT = 1000;
-
 /**
  * Describes a user agent: `Safari 17.4 on iPhone (iOS 17.4)`, `Chrome 128 on Windows`, `Googlebot 2.1, a robot`.
  * Browsers freeze or fake some of it, so this is only what they claim.
  */
 function toAgentWords(agent: string): string {
-  const text = agent.slice(0, MAX_AGENT);
   // Bowser throws for an empty text.
-  const { browser, os, platform } = Bowser.parse(text || '-');
+  const { browser, os, platform } = Bowser.parse(agent || '-');
   const name = browser.name && withVersion(browser.name, browser.version);
-  if (isbot(text)) return `${name || /^[\w.-]+(?:\/[\w.]+)?/.exec(text)?.[0] || 'an unknown program'}, a robot`;
+  if (isbot(agent)) return `${name || /^[\w.-]+(?:\/[\w.]+)?/.exec(agent)?.[0] || 'an unknown program'}, a robot`;
   const system = os.name && (platform.type === 'desktop' ? os.name : withVersion(os.name, os.version));
   const device = platform.model ? `${platform.model} (${system})` : system;
   return `${name || 'an unknown browser'}${device ? ` on ${device}` : ''}`;

@@ -13,7 +13,7 @@ import type { OccurrencePage, OccurrenceQuery } from '../store/occurrence-table.
 import type { Heartbeat } from '../store/process-table.ts';
 import type { FoundIncident } from '../store/records.ts';
 import type { ChangedPages } from '../store/revalidation-table.ts';
-import type { Grant, Session } from '../store/session-table.ts';
+import type { Grant } from '../store/session-table.ts';
 
 /**
  * The calls from the main thread to the desk worker, which implements them in `answers.ts`. Each method rejects with a
@@ -90,7 +90,7 @@ export interface DeskCalls {
   /** @param idHash the hash of the cookie's id. @param lifeMs how long the session is valid (ms) */
   createSession(idHash: string, grant: Grant, lifeMs: number): Promise<void>;
   /** @returns undefined if there is no such session, or it has ended */
-  readSession(idHash: string): Promise<Session | undefined>;
+  readSession(idHash: string): Promise<Grant | undefined>;
   /** @returns whether the session existed */
   endSession(idHash: string): Promise<boolean>;
   /** Stores a sign-in link. @param idHash the hash of the id in the link */
