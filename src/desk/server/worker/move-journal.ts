@@ -45,7 +45,7 @@ export function createMoveJournal({ holder, prepare, onStored, count, log }: Mov
     const { entries, next, skipped } = piece;
     if (skipped > 0) log.warn({ process, lines: skipped }, 'A journal has incomplete lines, which were skipped.');
     return {
-      entries: await prepare(entries),
+      occurrences: await prepare(entries),
       revalidations: entries.flatMap((entry) => (entry.entry === 'revalidation' ? [entry.path] : [])),
       environment,
       from: { process, next },
@@ -64,9 +64,9 @@ export function createMoveJournal({ holder, prepare, onStored, count, log }: Mov
     tries.set(process, tried);
     if (error.reason !== 'value' && tried < MAX_BATCH_TRIES) throw error;
     const refused = await holder.use((store) => store.ingestEach(batch));
-    for (const { entry, reason } of refused) {
+    for (const { occurrence, reason } of refused) {
       count('spillway_journal_refused_total', { outcome: 'dropped' });
-      log.error({ reason, entry }, DROPPED);
+      log.error({ reason, entry: occurrence }, DROPPED);
     }
   }
 

@@ -1,6 +1,6 @@
 import { zstdCompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import type { PreparedEntry } from '../../../../src/desk/server/store/ingest/batch.ts';
+import type { NewOccurrence } from '../../../../src/desk/server/store/ingest/batch.ts';
 import { openStore } from '../../../../src/desk/server/store/store.ts';
 import type { Failure } from '../../../../src/server/errors/failure.ts';
 import { Day, Hour } from '../../../../src/shared/units.ts';
@@ -13,7 +13,7 @@ const START = { segment: 0, offset: 0 };
 
 describeStores('a store', (open) => {
   /** Opens a store with these entries. */
-  async function openWith(...entries: PreparedEntry[]) {
+  async function openWith(...entries: NewOccurrence[]) {
     const { store, driver } = await open();
     await ingest(store, ...entries);
     const find = ({ digest = DIGEST, occurrence }: Partial<Failure> = {}) =>
@@ -23,7 +23,7 @@ describeStores('a store', (open) => {
       driver,
       find,
       read: async (digest = DIGEST) => (await find({ digest }))?.incident,
-      ingest: (...more: PreparedEntry[]) => ingest(store, ...more),
+      ingest: (...more: NewOccurrence[]) => ingest(store, ...more),
     };
   }
 
@@ -66,9 +66,9 @@ describeStores('a store', (open) => {
       { at: hour + Hour, count: 1 },
     ]);
     expect(await find()).toMatchObject({ incident: { counts: { server: 1002, browser: 500 } } });
-    const stored = many[10]?.summary;
+    const stored = many[10];
     expect(await find(stored)).toMatchObject({ state: 'stored', occurrence: { requestId: stored?.requestId } });
-    expect(await find(many[1400]?.summary)).toMatchObject({ state: 'sampled', incident: { digest: DIGEST } });
+    expect(await find(many[1400])).toMatchObject({ state: 'sampled', incident: { digest: DIGEST } });
     expect((await store.listOccurrences(KEY, { limit: 2000 })).occurrences).toHaveLength(1001);
   });
 
@@ -81,16 +81,16 @@ describeStores('a store', (open) => {
     await desk.ingest(...seen.slice(40), ...sent.slice(200));
     const { occurrences } = await store.listOccurrences(KEY, { limit: 1000 });
     const kept = occurrences.flatMap(({ isFull, occurrence }) => (isFull ? [occurrence] : []));
-    const expected = [...seen.slice(0, 100), ...sent.slice(0, 100)].map(({ failure }) => failure.occurrence);
+    const expected = [...seen.slice(0, 100), ...sent.slice(0, 100)].map(({ occurrence }) => occurrence);
     expect(kept.sort()).toEqual(expected.sort());
   });
 
   it('reads a full occurrence unchanged, and skips one whose bytes are damaged', async () => {
     const both = [fullOf({ extra: { one: 1 } }), fullOf({ extra: { two: '2' }, tags: { a: 'b' } })];
     const { driver, find } = await openWith(...both);
-    for (const { failure } of both) expect((await find(failure))?.occurrence?.full).toEqual(failure);
+    for (const { full } of both) expect((await find(full))?.occurrence?.full).toEqual(full);
     await driver.run('UPDATE desk_occurrences SET payload = ?', [Buffer.from('broken')]);
-    const damaged = (await find(both[0]?.failure))?.occurrence;
+    const damaged = (await find(both[0]))?.occurrence;
     expect([damaged?.isFull, damaged?.full]).toEqual([true, undefined]);
     expect(await find({ occurrence: '00000000' })).toMatchObject({ state: 'unknown' });
     expect(await find({ digest: '00000000' })).toBeUndefined();
@@ -100,7 +100,7 @@ describeStores('a store', (open) => {
     const { store } = await open();
     expect(await store.readPosition('run-1')).toEqual(START);
     const next = { segment: 3, offset: 4711 };
-    await store.ingest({ entries: [fullOf()], from: { process: 'run-1', next } });
+    await store.ingest({ occurrences: [fullOf()], from: { process: 'run-1', next } });
     expect(await store.readPosition('run-1')).toEqual(next);
     await store.forgetJournal('run-1');
     expect(await store.readPosition('run-1')).toEqual(START);
@@ -108,14 +108,14 @@ describeStores('a store', (open) => {
 
   it('stores all of a batch or nothing', async () => {
     const { store } = await open();
-    const broken = { ...fullOf(), failure: { ...createFailure(), kind: null } } as unknown as PreparedEntry;
-    const entries = [fullOf({ digest: '00000001' }), broken];
+    const broken = { ...fullOf(), full: { ...createFailure(), kind: null } } as unknown as NewOccurrence;
+    const occurrences = [fullOf({ digest: '00000001' }), broken];
     const find = () => store.find({ digest: '00000001' });
     const from = { process: 'run-1', next: { segment: 1, offset: 1 } };
-    await expect(store.ingest({ entries, from })).rejects.toThrow();
+    await expect(store.ingest({ occurrences, from })).rejects.toThrow();
     expect(await find()).toBeUndefined();
     expect(await store.readPosition('run-1')).toEqual(START);
-    expect(await store.ingestEach({ entries })).toMatchObject([{ entry: broken }]);
+    expect(await store.ingestEach({ occurrences })).toMatchObject([{ occurrence: broken }]);
     expect(await find()).toBeDefined();
   });
 
@@ -126,10 +126,10 @@ describeStores('a store', (open) => {
 
   it('finds an occurrence by the digest under which it was shown', async () => {
     const shown = { digest: '00000001' };
-    const moved: PreparedEntry = { ...fullOf({ digest: '00000002' }), shownAs: shown.digest };
+    const moved: NewOccurrence = { ...fullOf({ digest: '00000002' }), shownAs: shown.digest };
     const { find, ...desk } = await openWith(moved);
     const incident = { digest: '00000002' };
-    const { occurrence } = moved.failure;
+    const { occurrence } = moved;
     expect(await find({ ...shown, occurrence })).toMatchObject({ state: 'stored', incident });
     expect(await find(shown)).toMatchObject({ incident });
     // Other failures with that digest are not moved.
@@ -168,7 +168,7 @@ describeStores('a store', (open) => {
     await store.storeHeartbeat(run, { inFlight, memory: 5 }, 0);
     expect([await store.listSilent(60_000), await store.listSilent(0)]).toEqual([[], ['run-1']]);
     expect(await store.readUnended('run-1')).toMatchObject({ inFlight, memory: 5 });
-    const record = () => store.recordDeath('run-1', fullOf(), 'production');
+    const record = () => store.recordDeath('run-1', createFailure(), 'production');
     expect((await Promise.all([record(), record()])).sort()).toEqual([false, true]);
     expect(await store.find({ digest: DIGEST })).toMatchObject({ incident: { counts: { server: 1 } } });
 

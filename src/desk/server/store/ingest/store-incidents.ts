@@ -2,7 +2,7 @@ import type { IncidentState } from '../../../shared/shapes.ts';
 import type { IncidentKey } from '../incident-key.ts';
 import { toFactColumns } from '../incident-table.ts';
 import { insertRows, type Sql, toColumn } from '../sql.ts';
-import { type BatchIncident, type BatchOccurrence, findLine } from './batch.ts';
+import { type BatchIncident, findLine, type NewOccurrence } from './batch.ts';
 
 /** The state of an incident that was just counted. */
 export interface CountedIncident {
@@ -44,7 +44,7 @@ export async function storeIncidents(
 }
 
 /** Returns the line of the latest full record. The location itself has none, because lines move from build to build. */
-function findLocationLine(occurrences: readonly BatchOccurrence[]): number | undefined {
+function findLocationLine(occurrences: readonly NewOccurrence[]): number | undefined {
   const lines = occurrences.map(({ full }) => full && findLine(full.site, full));
   return lines.findLast((line) => line !== undefined);
 }
