@@ -8,7 +8,7 @@ const TESTS = {
     ...['request', 'connection', 'front', 'api'].map((room) => `tests/server/${room}`),
     'tests/server/app.test.ts',
   ],
-  addresses: ['tests/e2e/gallery.test.ts'],
+  addresses: ['tests/desk/e2e/gallery.test.ts'],
   pages: ['tests/server/pages', 'tests/server/app.test.ts'],
   navigation: ['tests/client', 'tests/shared', 'tests/e2e/product'],
   digest: ['tests/server/errors'],
@@ -62,7 +62,7 @@ const TABLE = [
   [
     'addresses',
     'a problem links to the incident only',
-    'src/desk/server/open-destination.ts',
+    'src/desk/server/index.ts',
     "address.replace('-', '/')",
     "address.split('-')[0]",
   ],
@@ -328,7 +328,7 @@ const TABLE = [
   [
     'signIn',
     'any tag is accepted',
-    'src/desk/server/access/signed-ids.ts',
+    'src/desk/server/access/sign-in.ts',
     'timingSafeEqual(Buffer.from(toTag(secret, key)), given)',
     'timingSafeEqual(given, given)',
   ],

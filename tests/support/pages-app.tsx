@@ -32,7 +32,7 @@ export interface TestPage extends Omit<RouteDefinition, 'page' | 'children'> {
 
 /** Options of the pages, and of the app around them. */
 export type PagesAppOptions = Partial<Omit<PagesOptions, 'routes' | 'pages' | 'origins' | 'funnel'>> &
-  Pick<TestAppOptions, 'publicOrigins' | 'steps' | 'routes' | 'existingApp' | 'overload' | 'operators' | 'metrics'>;
+  Pick<TestAppOptions, 'publicOrigins' | 'steps' | 'routes' | 'existingApp' | 'overload' | 'tracker' | 'metrics'>;
 
 export const BUILD_ID = 'BUILD7K3Q';
 
@@ -127,11 +127,11 @@ export function createTestPages(
 export async function startPages(table: readonly TestPage[], options: PagesAppOptions = {}): Promise<PagesApp> {
   const { log, lines } = spyOnLog();
   const funnel = createFunnel({ scrubber: noScrubber, log, build: BUILD_ID });
-  const { publicOrigins = [], steps, routes, existingApp, overload, operators, metrics, ...pageOptions } = options;
+  const { publicOrigins = [], steps, routes, existingApp, overload, tracker, metrics, ...pageOptions } = options;
   const origins = createOrigins(publicOrigins, 'http://localhost:3000');
   const compression = options.compression ?? false;
   const pages = await createTestPages(table, { log: createAppLog(log), ...pageOptions, compression, funnel, origins });
-  const app = { steps: steps ?? [], routes, existingApp, overload, operators, metrics };
+  const app = { steps: steps ?? [], routes, existingApp, overload, tracker, metrics };
   const { port, close } = await startTestServer({ ...app, log, funnel, origins, pages, compression });
   onTestFinished(close);
   const open = (path: string, ask: AskOptions = {}): ClientRequest =>

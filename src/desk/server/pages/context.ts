@@ -1,4 +1,4 @@
-import type { Operator } from '../../../server/front/operator-tokens.ts';
+import type { Operator } from '../../../server/front/tokens.ts';
 import type { EngineContext } from '../../../server/pages/server-page.ts';
 import type { Access } from '../access/access.ts';
 import type { DeskLinks } from '../links.ts';

@@ -8,7 +8,6 @@ import type { EngineContext, ServerPages } from '../../../server/pages/server-pa
 import type { AppLog } from '../../../server/request/app-log.ts';
 import type { Origins } from '../../../server/request/origins.ts';
 import { requestInfo } from '../../../server/request/request-info.ts';
-import type { Step } from '../../../server/request/step.ts';
 import type { TracedProject } from '../../../server/request/trace-headers.ts';
 import { type AssetManifest, toAppManifest } from '../../../shared/wire/manifest.ts';
 import type { DeskActions } from '../../shared/actions.ts';
@@ -16,7 +15,6 @@ import { Document } from '../../shared/document.tsx';
 import { errorPages } from '../../shared/error-pages.tsx';
 import { DESK_PATH, routes } from '../../shared/routes.tsx';
 import { createReadAccess } from '../access/access.ts';
-import { createIsOperator, type IsOperator, knowOperator } from '../access/know-operator.ts';
 import type { SignIn } from '../access/sign-in.ts';
 import { MAX_DESK_FORM_BYTES } from '../limits.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
@@ -49,24 +47,11 @@ interface DeskPagesOptions {
   readonly pingInterval?: number;
 }
 
-export interface DeskPages {
-  /** Answers everything under `/desk` and its page data, and passes other requests on. */
-  readonly step: RequestHandler;
-  /** Returns whether a path belongs to the desk. */
-  readonly covers: (path: string) => boolean;
-  /** Returns whether a visitor of the site is signed in to the desk. */
-  readonly isOperator: IsOperator;
-  /** Records in each request whether its visitor is signed in here, for the site's error pages. */
-  readonly knowOperator: Step;
-  /** Ends the live streams of open pages, for a drain. */
-  readonly endStreams: () => void;
-}
-
 /**
- * Creates the desk as a second set of pages, separate from the product's. It answers everything under `/desk`,
- * including failures, so that no product code can block an operator.
+ * Creates the desk as a second set of pages, separate from the product's. It answers everything under `/desk` and its page
+ * data, including failures, so that no product code can block an operator.
  */
-export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPages> {
+export async function createDeskPages(options: DeskPagesOptions): Promise<RequestHandler> {
   const { calls, signIn, facts, funnel, log, origins, earlyScript, reportPath, traced } = options;
   const readAccess = createReadAccess(signIn);
   const handlers = await createPages<Omit<DeskContext, keyof EngineContext>>({
@@ -102,25 +87,18 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
     ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),
   });
 
-  const isOperator = createIsOperator(signIn);
   const router = Router();
   router.use(keepPrivate);
-  router.use(live.step);
+  router.use(live);
   router.use(handlers.data);
   router.use(handlers.pages);
   router.use(unclaimedMethods());
   router.use(handlers.notFound);
   router.use(errorHandler({ funnel, renderError: handlers.renderError }));
 
-  return {
-    step: function desk(req, res, next) {
-      if (isDeskPath(requestInfo(req).path)) router(req, res, next);
-      else next();
-    },
-    covers: isDeskPath,
-    isOperator,
-    knowOperator: knowOperator({ signIn, isOperator, covers: isDeskPath }),
-    endStreams: () => live.endAll(),
+  return function desk(req, res, next) {
+    if (isDeskPath(requestInfo(req).path)) router(req, res, next);
+    else next();
   };
 }
 

@@ -1,6 +1,6 @@
-import type { Salt } from '../../../server/reports/visitors.ts';
 import type { TestResult } from '../../shared/actions.ts';
 import type { IncidentState } from '../../shared/shapes.ts';
+import type { Salt } from '../ingest/visitors.ts';
 import type { KnownBuild } from '../store/build-table.ts';
 import type { ChangeBy, ChangeOutcome, DeleteOutcome, StateChange } from '../store/change-incident.ts';
 import type { Resolved } from '../store/find-incident.ts';

@@ -1,7 +1,7 @@
 import type { Count } from '../../../server/request/counters.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { NotifySettings } from '../notifications/settings.ts';
-import type { DeskRetention } from '../settings.ts';
+import type { DeskRetention } from '../read-settings.ts';
 import type { RetentionReport } from '../store/retention.ts';
 import type { QueryFailure } from '../store/sql.ts';
 import type { DeskCalls } from './desk-calls.ts';

@@ -5,6 +5,7 @@ import type { DeskLog } from '../desk-log.ts';
 import type { Heartbeat } from '../store/process-table.ts';
 import type { RetentionReport } from '../store/retention.ts';
 import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
+import { createAnswers } from './answers.ts';
 import type { DeskCalls } from './desk-calls.ts';
 import type { FromWorker, Refusal, ToWorker, WorkerStart } from './messages.ts';
 import type { BlockedLoop } from './watchdog.ts';
@@ -59,6 +60,9 @@ const PATIENCE: Readonly<Partial<Record<keyof DeskCalls, number>>> = {
  * can use, and the thread crashes past it.
  */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 256 };
+
+/** The names of the calls, from the object that answers them in the worker. Here it answers nothing, so it needs no parts. */
+const CALLS = Object.keys(createAnswers({} as Parameters<typeof createAnswers>[0])) as (keyof DeskCalls)[];
 
 const GONE = 'The desk worker is not running.';
 const LATE = 'The desk worker did not answer in time.';
@@ -162,13 +166,9 @@ export function createWorkerThread(options: WorkerThreadOptions) {
     return promise;
   }
 
-  // A method sends its name, and `main.ts` calls the worker's method of that name. Do not spread it: it lists no methods.
-  const calls = new Proxy({} as DeskCalls, {
-    get:
-      (_target, name: keyof DeskCalls) =>
-      (...args: readonly unknown[]) =>
-        call(name, args),
-  });
+  const calls = Object.fromEntries(
+    CALLS.map((name) => [name, (...args: readonly unknown[]) => call(name, args)]),
+  ) as unknown as DeskCalls; // `main.ts` calls the worker's method of the same name
 
   return {
     get state() {

@@ -2,8 +2,8 @@ import { zstdCompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { findCommit } from '../../../../src/desk/server/store/find-commit.ts';
 import type { Store } from '../../../../src/desk/server/store/store.ts';
-import { describeStores, fullOf, ingest } from '../../../support/stores.ts';
 import { until } from '../../../support/until.ts';
+import { describeStores, fullOf, ingest } from '../../support/stores.ts';
 
 const KEY = '7K3QM2XA@production';
 const FILE = 'src/server/product/pages/cart.ts';

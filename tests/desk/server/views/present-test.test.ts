@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredFailure } from '../../../../src/desk/server/store/records.ts';
 import { presentTest } from '../../../../src/desk/server/views/present-test.ts';
-import { createFailure } from '../../../support/desk.ts';
+import { createFailure } from '../../support/desk.ts';
 
 const write = (more: Partial<StoredFailure>) =>
   presentTest({

@@ -4,9 +4,9 @@ import { openSqlite } from '../../../../src/desk/server/store/sqlite.ts';
 import { openStore } from '../../../../src/desk/server/store/store.ts';
 import { createSignals } from '../../../../src/desk/server/worker/signals.ts';
 import { createStoreHolder } from '../../../../src/desk/server/worker/store-holder.ts';
-import { fullOf, ingest } from '../../../support/stores.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 import { until } from '../../../support/until.ts';
+import { fullOf, ingest } from '../../support/stores.ts';
 
 it('a store is unavailable if the disk is full, until a write succeeds', async () => {
   const driver = openSqlite(':memory:', createTestLog());
