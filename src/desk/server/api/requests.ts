@@ -16,27 +16,28 @@ const MAX_GROWTH = 1_000_000;
 
 const NO_CURSOR = 'This is not a `next` value of this list in this order. Omit it to start at the beginning.';
 
-/** Accepts a digest in any spelling: ignores case and hyphens, and reads I and L as 1, and O as 0. */
-export const Digest = z
-  .string()
-  .transform((text, context) => {
-    const address = parseAddress(text);
-    if (address && address.occurrence === undefined) return address.digest;
-    context.addIssue('This is not a digest. A digest has 8 letters and digits, such as 7K3QM2XA.');
+/** Accepts a part of an address in any spelling: ignores case and hyphens, and reads I and L as 1, and O as 0. */
+function spelled(read: (text: string) => string | undefined, refusal: string) {
+  return z.string().transform((text, context) => {
+    const found = read(text);
+    if (found !== undefined) return found;
+    context.addIssue(refusal);
     return z.NEVER;
-  })
-  .describe('The first 8 characters of an address: `7K3QM2XA`.');
+  });
+}
 
-const Occurrence = z
-  .string()
-  .transform((text, context) => {
-    // Spelled like the second half of an address.
-    const address = parseAddress(`00000000${text}`);
-    if (address?.occurrence !== undefined) return address.occurrence;
-    context.addIssue('This is not an occurrence. An occurrence has 8 letters and digits, such as 9F4W0R6B.');
-    return z.NEVER;
-  })
-  .describe('The last 8 characters of an address: `9F4W0R6B`.');
+export const Digest = spelled((text) => {
+  const address = parseAddress(text);
+  return address?.occurrence === undefined ? address?.digest : undefined;
+}, 'This is not a digest. A digest has 8 letters and digits, such as 7K3QM2XA.').describe(
+  'The first 8 characters of an address: `7K3QM2XA`.',
+);
+
+const Occurrence = spelled(
+  // Spelled like the second half of an address.
+  (text) => parseAddress(`00000000${text}`)?.occurrence,
+  'This is not an occurrence. An occurrence has 8 letters and digits, such as 9F4W0R6B.',
+).describe('The last 8 characters of an address: `9F4W0R6B`.');
 
 const word = z.string().trim().min(1).max(MAX_TEXT);
 
@@ -49,16 +50,12 @@ export const InEnvironment = z.strictObject({
   ),
 });
 
-/** Accepts an address too. */
-const Address = z
-  .string()
-  .transform((text, context) => {
-    const address = parseAddress(text);
-    if (address) return [address.digest, ...(address.occurrence === undefined ? [] : [address.occurrence])].join('-');
-    context.addIssue('This is neither a digest, such as 7K3QM2XA, nor an address, such as 7K3QM2XA-9F4W0R6B.');
-    return z.NEVER;
-  })
-  .describe('A digest, `7K3QM2XA`, or the address of an occurrence, `7K3QM2XA-9F4W0R6B`.');
+const Address = spelled((text) => {
+  const { digest, occurrence } = parseAddress(text) ?? {};
+  return occurrence === undefined ? digest : `${digest}-${occurrence}`;
+}, 'This is neither a digest, such as 7K3QM2XA, nor an address, such as 7K3QM2XA-9F4W0R6B.').describe(
+  'A digest, `7K3QM2XA`, or the address of an occurrence, `7K3QM2XA-9F4W0R6B`.',
+);
 
 export const OfAddress = z.strictObject({ digest: Address });
 export const OfIncident = z.strictObject({ digest: Digest });

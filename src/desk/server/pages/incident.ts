@@ -8,7 +8,6 @@ import {
   type Refusal,
 } from '../../../server/pages/server-page.ts';
 import { notFound, publicError, redirect } from '../../../shared/routing/control-flow.ts';
-import { Day, Hour } from '../../../shared/units.ts';
 import type { Changed, DeskActions } from '../../shared/actions.ts';
 import { IGNORE_CHOICES } from '../../shared/choices.ts';
 import { toIncidentHref, toListHref, USUAL_VIEW } from '../../shared/href.ts';
@@ -39,7 +38,9 @@ export const incident = {
 
     ignore(args) {
       const how = IGNORE_CHOICES.find(([value]) => value === args.form.get('how')) ?? IGNORE_CHOICES[0];
-      return change(args, toIgnored(how[0], Date.now()), `Ignored ${how[1]}.`);
+      const [, words, end] = how;
+      const until = 'ms' in end ? { until: Date.now() + end.ms } : end;
+      return change(args, { state: 'ignored', ...until }, `Ignored ${words}.`);
     },
 
     reopen: (args) => change(args, { state: 'open' }, 'Reopened.'),
@@ -113,32 +114,13 @@ function toAddress({ digest = '', occurrence = '' }: LoaderArgs['params']): Addr
 
 /** Returns the key of the page's incident. The URL names the environment if it is not the server's. */
 function keyOf({ url, params, context }: LoaderArgs<DeskContext>): IncidentKey {
-  return toKey(toAddress(params).digest, toEnvironment(url, context));
-}
-
-function toEnvironment(url: URL, { facts }: DeskContext): string {
-  return readScope(url) || facts.environment;
+  return toKey(toAddress(params).digest, readScope(url) || context.facts.environment);
 }
 
 /** Returns an empty text if the form has no such field. */
 function readText(form: FormData, name: string): string {
   const value = form.get(name);
   return typeof value === 'string' ? value.trim() : '';
-}
-
-type IgnoreChoice = (typeof IGNORE_CHOICES)[number][0];
-
-const IGNORE_TIMES: Readonly<Partial<Record<IgnoreChoice, number>>> = { '1h': Hour, '24h': Day, '7d': 7 * Day };
-const IGNORE_GROWTH: Readonly<Partial<Record<IgnoreChoice, number>>> = { '10': 10, '100': 100 };
-
-function toIgnored(how: IgnoreChoice, now: number): StateChange {
-  const time = IGNORE_TIMES[how];
-  const growth = IGNORE_GROWTH[how];
-  return {
-    state: 'ignored',
-    ...(time !== undefined && { until: now + time }),
-    ...(growth !== undefined && { growth }),
-  };
 }
 
 /** Applies a change. The later of two changes wins and reports which one it replaced. */

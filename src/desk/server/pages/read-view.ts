@@ -1,4 +1,4 @@
-import { KINDS, SORTS, SPANS, STATES, WITHIN, WITHIN_TIMES } from '../../shared/choices.ts';
+import { KINDS, SORTS, SPANS, STATES, WITHIN } from '../../shared/choices.ts';
 import { USUAL_VIEW } from '../../shared/href.ts';
 import type { ViewShape } from '../../shared/page-data.ts';
 import type { IncidentFilter } from '../store/list-incidents.ts';
@@ -32,7 +32,9 @@ function pick<Value extends string>(text: string, known: readonly string[], usua
   return known.includes(text) ? (text as Value) : usual; // the lists hold what the shape names
 }
 
-export function firsts<Value extends string>(choices: readonly (readonly [value: Value, words: string])[]): Value[] {
+export function firsts<Value extends string>(
+  choices: readonly (readonly [value: Value, ...more: readonly unknown[]])[],
+): Value[] {
   return choices.map(([value]) => value);
 }
 
@@ -41,7 +43,7 @@ export function toFilter(
   { within, ...view }: ViewShape,
   { now, environment }: { readonly now: number; readonly environment: string },
 ): IncidentFilter & { readonly environment: string } {
-  const span = WITHIN_TIMES[within];
+  const [, , span] = WITHIN.find(([value]) => value === within) ?? [];
   return {
     ...view,
     environment: view.environment || environment,

@@ -1,5 +1,6 @@
 import type { Address } from '../../../server/errors/parse-address.ts';
 import { parseAddress } from '../../../server/errors/parse-address.ts';
+import { defined } from '../defined.ts';
 import { findMoved, followAliases, type KeyAddress } from './alias-table.ts';
 import { type IncidentKey, toKey } from './incident-key.ts';
 import { readIncident } from './incident-table.ts';
@@ -102,5 +103,5 @@ export function createIncidentFinder({ reader: sql, environment: own }: StoreCon
 }
 
 function toResolved({ digest, environment }: Incident, occurrence: string | undefined): Resolved {
-  return { digest, environment, ...(occurrence !== undefined && { occurrence }) };
+  return defined({ digest, environment, occurrence });
 }

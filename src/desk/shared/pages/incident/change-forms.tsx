@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Form, useActionResult } from '../../actions.ts';
-import { IGNORE_CHOICES, RESOLVE_CHOICES, STATE_WORDS } from '../../choices.ts';
+import { IGNORE_CHOICES, type Choice as Option, RESOLVE_CHOICES, STATE_WORDS } from '../../choices.ts';
 import type { IncidentData } from '../../page-data.ts';
 import { Panel } from '../../ui/panel.tsx';
 import { toStateDetail } from '../../words.ts';
@@ -45,7 +45,7 @@ function Version({ of: version }: { readonly of: string }) {
 interface ChoiceProps {
   readonly name: string;
   readonly label: string;
-  readonly of: readonly (readonly [value: string, words: string])[];
+  readonly of: readonly Option[];
 }
 
 function Choice({ name, label, of: choices }: ChoiceProps) {

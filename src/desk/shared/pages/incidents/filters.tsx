@@ -1,6 +1,6 @@
 import { Link } from '../../../../shared/routing/link.tsx';
 import { Form } from '../../actions.ts';
-import { KIND_WORDS, SORTS, SPANS, WITHIN } from '../../choices.ts';
+import { KIND_WORDS, type Choice as Option, SORTS, SPANS, WITHIN } from '../../choices.ts';
 import { isFiltered, NO_FILTERS, toListHref, USUAL_VIEW } from '../../href.ts';
 import type { IncidentsData, ViewShape } from '../../page-data.ts';
 import styles from './filters.module.css';
@@ -9,8 +9,6 @@ interface FiltersProps {
   readonly view: ViewShape;
   readonly choices: IncidentsData['choices'];
 }
-
-type Option = readonly [value: string, words: string];
 
 /** A GET form, so that the URL contains the view. */
 export function Filters({ view, choices }: FiltersProps) {
