@@ -24,6 +24,7 @@ import { incidents } from './incidents.ts';
 import { createLive } from './live.ts';
 import { notifications } from './notifications.ts';
 import { root } from './root.ts';
+import { toPageCalls } from './unless-away.ts';
 
 export const pages = { root, incidents, incident, notifications } satisfies ServerPages<
   typeof routes,
@@ -54,6 +55,7 @@ interface DeskPagesOptions {
 export async function createDeskPages(options: DeskPagesOptions): Promise<RequestHandler> {
   const { calls, signIn, facts, funnel, log, origins, earlyScript, reportPath, traced } = options;
   const readAccess = createReadAccess(signIn);
+  const pageCalls = toPageCalls(calls);
   const handlers = await createPages<Omit<DeskContext, keyof EngineContext>>({
     family: 'desk',
     base: DESK_PATH,
@@ -69,7 +71,7 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<Reques
     policy: createContentPolicy({}, { earlyScript, reportPath, styleAttributes: false }),
     createContext: async (request, response) => ({
       access: await readAccess(request, response),
-      calls,
+      calls: pageCalls,
       facts,
     }),
     isSecret: true,

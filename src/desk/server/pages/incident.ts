@@ -22,12 +22,11 @@ import type { DeskCalls } from '../worker/desk-calls.ts';
 import { canChange, type DeskContext, operatorOf } from './context.ts';
 import { readVersion } from './incidents.ts';
 import { readScope } from './read-view.ts';
-import { unlessAway } from './unless-away.ts';
 
 export const incident = {
-  loader: (args) => unlessAway(load(args)),
+  loader: load,
 
-  version: ({ context }) => unlessAway(readVersion(context)),
+  version: ({ context }) => readVersion(context),
 
   actions: {
     resolve(args) {
@@ -52,12 +51,12 @@ export const incident = {
       if (text.length > MAX_NOTE_LENGTH) {
         return invalid({ errors: { note: `Please keep it below ${MAX_NOTE_LENGTH} characters.` } });
       }
-      const added = await unlessAway(context.calls.addNote(keyOf(args), text, operatorOf(context).name));
+      const added = await context.calls.addNote(keyOf(args), text, operatorOf(context).name);
       return added ? { words: 'Note added.' } : notFound();
     },
 
     async removeNote({ form, context }) {
-      await unlessAway(context.calls.deleteNote(Number(form.get('id')) || 0, operatorOf(context).name));
+      await context.calls.deleteNote(Number(form.get('id')) || 0, operatorOf(context).name);
       return { words: 'Note deleted.' }; // even if it was deleted before
     },
 
@@ -66,13 +65,13 @@ export const incident = {
       const { digest } = toAddress(params);
       const { occurrence } = parseAddress(digest + readText(form, 'occurrence')) ?? {};
       if (occurrence === undefined) notFound();
-      await unlessAway(context.calls.deleteOccurrence(keyOf(args), occurrence, operatorOf(context).name));
+      await context.calls.deleteOccurrence(keyOf(args), occurrence, operatorOf(context).name);
       redirect(toIncidentHref(digest, undefined, readScope(url)));
     },
 
     async remove(args) {
       const { name: author } = operatorOf(args.context);
-      await unlessAway(args.context.calls.deleteIncident(keyOf(args), { author }));
+      await args.context.calls.deleteIncident(keyOf(args), { author });
       redirect(toListHref(USUAL_VIEW, { environment: readScope(args.url) }));
     },
   },
@@ -127,7 +126,7 @@ function readText(form: FormData, name: string): string {
 async function change(args: ActionArgs<DeskContext>, to: StateChange, words: string): Promise<Changed | Refusal> {
   const { form, context } = args;
   const author = operatorOf(context).name;
-  const changed = await unlessAway(context.calls.changeState(keyOf(args), to, { author }));
+  const changed = await context.calls.changeState(keyOf(args), to, { author });
   if (changed.outcome !== 'changed') notFound();
   const overtook = toOvertaken(changed, readText(form, 'version'));
   return { words, ...(overtook !== undefined && { overtook }) };

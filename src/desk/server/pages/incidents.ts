@@ -3,6 +3,7 @@ import {
   type ActingPage,
   type ActionArgs,
   invalid,
+  type LoaderArgs,
   type LoadingPage,
   type Refusal,
 } from '../../../server/pages/server-page.ts';
@@ -21,7 +22,6 @@ import { presentIncidentRow } from '../views/present-incident-row.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
 import { canChange, type DeskContext, operatorOf } from './context.ts';
 import { readScope, readView, toFilter } from './read-view.ts';
-import { unlessAway } from './unless-away.ts';
 
 /** Incidents on a page (a count). */
 const ROWS = 50;
@@ -31,9 +31,9 @@ const MAX_TICKED = ROWS;
 const MAX_CHOICES = 100;
 
 export const incidents = {
-  loader: ({ url, context }) => unlessAway(load(url.searchParams, context)),
+  loader: load,
 
-  version: ({ context }) => unlessAway(readVersion(context)),
+  version: ({ context }) => readVersion(context),
 
   actions: {
     resolve: (args) => changeTicked(args, { state: 'resolved', in: 'now' }, 'resolved'),
@@ -51,11 +51,11 @@ export async function readVersion(context: DeskContext): Promise<string> {
   return [await context.calls.readChanges(), Math.floor(Date.now() / Hour), role, name].join(' ');
 }
 
-async function load(search: URLSearchParams, context: DeskContext): Promise<IncidentsData> {
+async function load({ url, context }: LoaderArgs<DeskContext>): Promise<IncidentsData> {
   const now = Date.now();
-  const view = readView(search);
+  const view = readView(url.searchParams);
   if (view.search !== '') await goStraight(view.search, context);
-  const asked = search.get('after') ?? '';
+  const asked = url.searchParams.get('after') ?? '';
   const cursor = isCursor(asked, view.sort) ? asked : undefined;
   const filter = toFilter(view, { now, environment: context.facts.environment });
   const [page, totals, builds] = await Promise.all([
@@ -111,7 +111,7 @@ async function changeTicked(
   const author = operatorOf(context).name;
   const environment = readScope(url) || context.facts.environment;
   const keys = [...new Set(ticked.map(({ digest }) => toKey(digest, environment)))];
-  return unlessAway(changeAll(keys, to, done, { author, calls: context.calls }));
+  return changeAll(keys, to, done, { author, calls: context.calls });
 }
 
 /** Changes each incident separately: one that was deleted in the meantime does not stop the others. */

@@ -25,7 +25,7 @@ export const root = {
       canChange: canChange(context),
       canSignOut,
       environment: context.facts.environment,
-      environments: await unlessAway(context.calls.listEnvironments()),
+      environments: await context.calls.listEnvironments(),
       release: context.facts.release,
       isArriving: !isSettled,
     };
@@ -33,7 +33,7 @@ export const root = {
 
   async version({ context }) {
     const { name, role } = operatorOf(context);
-    const environments = await unlessAway(context.calls.listEnvironments());
+    const environments = await context.calls.listEnvironments();
     return [name, role, context.facts.environment, context.facts.release, ...environments].join(' ');
   },
 
