@@ -66,12 +66,12 @@ export function toMessage(
   };
 }
 
-function toWhy(event: NotificationEvent, { counts, regressed, firstRelease }: Incident): string {
+function toWhy(event: NotificationEvent, { counts, regressedIn, firstRelease }: Incident): string {
   switch (event) {
     case 'new':
       return `New incident${firstRelease ? `, first seen in release ${firstRelease}` : ''}.`;
     case 'regressed':
-      return `It returned after it was resolved${regressed?.release ? `, in release ${regressed.release}` : ''}.`;
+      return `It returned after it was resolved${regressedIn ? `, in release ${regressedIn}` : ''}.`;
     default:
       return `It has happened ${toPlural(counts.server + counts.browser, 'time')}.`;
   }

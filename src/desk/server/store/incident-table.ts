@@ -1,4 +1,5 @@
 import { Hour } from '../../../shared/units.ts';
+import { defined } from '../defined.ts';
 import type { HourCount } from './charts.ts';
 import type { IncidentKey } from './incident-key.ts';
 import type { Incident, IncidentRelease, StoredFailure } from './records.ts';
@@ -22,23 +23,19 @@ export function toFactColumns(full: StoredFailure | undefined) {
   };
 }
 
-interface IncidentRow extends Omit<Incident, 'location' | 'weak' | 'regressed' | 'counts'> {
+interface IncidentRow extends Omit<Incident, 'location' | 'counts'> {
   readonly locationPath?: string;
   readonly locationFunction?: string;
   readonly locationDetail?: string;
-  readonly weak: number;
   readonly server: number;
   readonly browser: number;
-  readonly regressedAt?: number;
-  readonly regressedRelease?: string;
 }
 
-const COLUMNS = `key, digest, environment, rule, kind, title, class, message, location_path AS "locationPath",
+const COLUMNS = `key, digest, environment, kind, title, message, location_path AS "locationPath",
   location_function AS "locationFunction", location_detail AS "locationDetail", location_line AS "locationLine",
-  route, weak, state, version, NULLIF(state_at, 0) AS "stateAt", state_by AS "stateBy", resolved_in AS "resolvedIn",
-  ignored_until AS "ignoredUntil", ignored_growth AS "ignoredGrowth", regressed_at AS "regressedAt",
-  regressed_release AS "regressedRelease", first_side AS "firstSide", first_at AS "firstAt", last_at AS "lastAt",
-  first_release AS "firstRelease", first_build AS "firstBuild", last_release AS "lastRelease", last_build AS "lastBuild",
+  route, state, version, NULLIF(state_at, 0) AS "stateAt", state_by AS "stateBy", resolved_in AS "resolvedIn",
+  ignored_until AS "ignoredUntil", ignored_growth AS "ignoredGrowth", regressed_release AS "regressedIn",
+  first_at AS "firstAt", last_at AS "lastAt", first_release AS "firstRelease", last_release AS "lastRelease",
   server_count AS server, browser_count AS browser, visitors`;
 
 export async function readIncident(sql: Sql, key: IncidentKey): Promise<Incident | undefined> {
@@ -67,17 +64,9 @@ export async function lockIncident(sql: Sql, key: IncidentKey): Promise<Incident
 }
 
 function toIncident(row: IncidentRow): Incident {
-  const { locationPath, locationFunction = '', locationDetail = '', weak, server, browser, ...more } = row;
-  const { regressedAt, regressedRelease = '', ...facts } = more;
-  return {
-    ...facts,
-    ...(locationPath !== undefined && {
-      location: { path: locationPath, function: locationFunction, detail: locationDetail },
-    }),
-    weak: weak === 1,
-    ...(regressedAt !== undefined && { regressed: { at: regressedAt, release: regressedRelease } }),
-    counts: { server, browser },
-  };
+  const { locationPath: path, locationFunction = '', locationDetail: detail = '', server, browser, ...facts } = row;
+  const location = path === undefined ? undefined : { path, function: locationFunction, detail };
+  return { ...facts, ...defined({ location }), counts: { server, browser } };
 }
 
 /** Returns the start of the hour (ms since 1970). */

@@ -58,10 +58,10 @@ function presentPlace({ location, locationLine, route }: Incident): PlaceShape {
 }
 
 export function presentStatus(incident: Incident): StatusShape {
-  const { state, regressed, resolvedIn, ignoredUntil, ignoredGrowth, stateAt, stateBy } = incident;
+  const { state, regressedIn, resolvedIn, ignoredUntil, ignoredGrowth, stateAt, stateBy } = incident;
   return defined({
     state,
-    isRegression: regressed && true,
+    isRegression: regressedIn !== undefined || undefined,
     isForNext: resolvedIn === 'next' || undefined,
     ignoredUntil,
     ignoredUntilMore: ignoredGrowth,

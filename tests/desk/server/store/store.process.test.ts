@@ -30,15 +30,15 @@ describeStores('a store', (open) => {
   it('describes an incident by its first full occurrence', async () => {
     const site = { path: 'src/server/product/cart.ts', function: 'Cart.total', detail: 'throw new RangeError(…)' };
     const { store, find } = await openWith(
-      fullOf({ at: hour, site, weak: true }),
+      fullOf({ at: hour, site }),
       fullOf({ at: hour + 1000, release: 'v2', build: 'build-2', title: 'Other words', side: 'browser' }),
     );
     expect(await find()).toEqual({
       incident: {
-        ...{ key: KEY, digest: DIGEST, environment: 'production', rule: 1, kind: 'exception', location: site },
-        ...{ title: 'TypeError: boom', class: 'TypeError', message: 'boom', route: '/orders/:id', weak: true },
-        ...{ state: 'open', version: 0, firstSide: 'server', firstAt: hour, lastAt: hour + 1000 },
-        ...{ firstRelease: 'v1', firstBuild: 'build-1', lastRelease: 'v2', lastBuild: 'build-2' },
+        ...{ key: KEY, digest: DIGEST, environment: 'production', kind: 'exception', location: site },
+        ...{ title: 'TypeError: boom', message: 'boom', route: '/orders/:id' },
+        ...{ state: 'open', version: 0, firstAt: hour, lastAt: hour + 1000 },
+        ...{ firstRelease: 'v1', lastRelease: 'v2' },
         ...{ counts: { server: 1, browser: 1 }, visitors: 0 },
       },
     });
