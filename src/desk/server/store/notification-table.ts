@@ -128,8 +128,13 @@ async function storeNotifications(
     sql,
     'desk_notifications',
     targets.map(({ id, name }) => ({
-      ...{ target: id, target_name: toColumn(name), event, key },
-      ...{ created_at: now, state: 'waiting', due_at: now },
+      target: id,
+      target_name: toColumn(name),
+      event,
+      key,
+      created_at: now,
+      state: 'waiting',
+      due_at: now,
     })),
   );
 }
@@ -196,9 +201,11 @@ export function createNotificationTable({ driver, reader }: StoreContext) {
           created_at: now,
           due_at: now,
           tried_at: now,
+          state: ok ? 'sent' : 'failed',
+          attempts: 1,
+          result: toColumn(words),
         };
-        const sent = { state: ok ? 'sent' : 'failed', attempts: 1, result: toColumn(words) };
-        await insertRows(sql, 'desk_notifications', [{ ...row, ...sent }]);
+        await insertRows(sql, 'desk_notifications', [row]);
       }),
 
     async listNotifications(limit: number): Promise<NotificationLists> {

@@ -35,8 +35,14 @@ export function createProcessTable({ driver }: StoreContext) {
           ON CONFLICT (id) DO UPDATE SET memory = excluded.memory, in_flight = excluded.in_flight,
             blocked_ms = excluded.blocked_ms, beat_at = excluded.beat_at, ended = NULL, ended_at = NULL`,
         [
-          ...[start.id, start.build, start.release, start.environment, start.startedAt],
-          ...[memory, JSON.stringify(inFlight), Math.round(blockedMs)],
+          start.id,
+          start.build,
+          start.release,
+          start.environment,
+          start.startedAt,
+          memory,
+          JSON.stringify(inFlight),
+          Math.round(blockedMs),
         ],
       );
     },

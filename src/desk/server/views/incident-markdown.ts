@@ -134,7 +134,7 @@ function toFull({ errors, story, request, components, breadcrumbs, tags, extra, 
     toSection('What led to it', breadcrumbs.slice(-MOST).map(toBreadcrumb)),
     toSection(
       'Components',
-      components.slice(0, MOST).map(({ name, place }) => `- ${toCode(name)}${place && ` at ${toCode(place)}`}`),
+      components.map(({ name, place }) => `- ${toCode(name)}${place && ` at ${toCode(place)}`}`),
     ),
     toSection('Tags', toLines(toCodes(tags))),
     toSection('More', toLines(toCodes(extra))),

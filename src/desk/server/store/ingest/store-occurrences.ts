@@ -79,9 +79,13 @@ const HOUR_COUNTS = ['server_count', 'browser_count', 'stored', 'server_full', '
 async function storeHours(sql: Sql, hours: readonly BatchHour[]): Promise<void> {
   const count = (some: Iterable<NewOccurrence>, side: string) => [...some].filter((one) => one.side === side).length;
   const rows = hours.map(({ key, hour, all, stored, full }) => ({
-    ...{ key, hour, stored: stored.length },
-    ...{ server_count: count(all, 'server'), browser_count: count(all, 'browser') },
-    ...{ server_full: count(full, 'server'), browser_full: count(full, 'browser') },
+    key,
+    hour,
+    stored: stored.length,
+    server_count: count(all, 'server'),
+    browser_count: count(all, 'browser'),
+    server_full: count(full, 'server'),
+    browser_full: count(full, 'browser'),
   }));
   const sums = HOUR_COUNTS.map((name) => `${name} = desk_hours.${name} + excluded.${name}`).join(', ');
   await insertRows(sql, 'desk_hours', rows, `ON CONFLICT (key, hour) DO UPDATE SET ${sums}`);
