@@ -49,14 +49,13 @@ export function incidentsApi(context: ApiContext): ApiPart {
             calls.countStates(filter),
             calls.listEnvironments(),
           ]);
-          const { open, resolved, ignored } = totals;
           return {
             status: 200,
             body: defined({
               environment: filter.environment,
               environments,
               incidents: page.incidents.map((incident) => presentIncidentRow(incident, span)),
-              totals: { open, resolved, ignored },
+              totals,
               isArriving: !(await calls.settle()),
               next: page.next,
             }),

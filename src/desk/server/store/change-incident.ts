@@ -33,7 +33,12 @@ export type DeleteOutcome = { readonly outcome: 'deleted' } | NotChanged;
 
 /** Tables with rows of an incident, by its key. */
 const TABLES_OF_INCIDENT = [
-  ...['desk_hours', 'desk_releases', 'desk_occurrences', 'desk_changes', 'desk_notes', 'desk_incidents'],
+  'desk_hours',
+  'desk_releases',
+  'desk_occurrences',
+  'desk_changes',
+  'desk_notes',
+  'desk_incidents',
 ];
 
 /** What operators change. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseAddress } from '../../../server/errors/parse-address.ts';
 import { CHANGE_PATIENCE, LOOKUP_PATIENCE, RETRY_FIRST, SETTLE_PATIENCE } from '../limits.ts';
 import type { Notifier } from '../notifications/notifier.ts';
@@ -109,8 +110,4 @@ export function createAnswers({ holder, writer, processes, notifier, isShared, c
     flush: () => writer.flush(),
     close,
   };
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Count } from '../../../server/request/counters.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { GATHER_TIME, RETRY_LONGEST } from '../limits.ts';
@@ -105,7 +106,7 @@ export function createWriter({ journal, moveJournal, signals, holder, retryFirst
         () => true,
         () => true,
       );
-      isBehind = !(await Promise.race([done, sleep(patience)]));
+      isBehind = !(await Promise.race([done, sleep(patience, false)]));
     },
     /** Whether entries of this process wait in the journal, as far as is known. */
     get isBehind() {
@@ -123,9 +124,4 @@ export function createWriter({ journal, moveJournal, signals, holder, retryFirst
       clearTimeout(timer);
     },
   };
-}
-
-/** Resolves to `false` after this time. */
-function sleep(ms: number): Promise<false> {
-  return new Promise((resolve) => setTimeout(resolve, ms, false));
 }
