@@ -4,7 +4,7 @@ import { errorHandler } from '../../../server/errors/error-handler.ts';
 import type { Funnel } from '../../../server/errors/funnel.ts';
 import { createContentPolicy } from '../../../server/front/content-policy.ts';
 import { createPages } from '../../../server/pages/page-handlers.ts';
-import type { EngineContext, ServerPages } from '../../../server/pages/server-page.ts';
+import type { LoaderContext, ServerPages } from '../../../server/pages/server-page.ts';
 import type { AppLog } from '../../../server/request/app-log.ts';
 import type { Origins } from '../../../server/request/origins.ts';
 import { requestInfo } from '../../../server/request/request-info.ts';
@@ -56,30 +56,33 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<Reques
   const { calls, signIn, facts, funnel, log, origins, earlyScript, reportPath, traced } = options;
   const readAccess = createReadAccess(signIn);
   const pageCalls = toPageCalls(calls);
-  const handlers = await createPages<Omit<DeskContext, keyof EngineContext>>({
-    family: 'desk',
-    base: DESK_PATH,
-    routes,
-    pages,
-    document: Document,
-    errorPages,
-    manifest: toAppManifest(options.manifest, 'desk'),
-    funnel,
-    log,
-    origins,
-    // The desk shows untrusted text, so the policy forbids even `style` attributes.
-    policy: createContentPolicy({}, { earlyScript, reportPath, styleAttributes: false }),
-    createContext: async (request, response) => ({
-      access: await readAccess(request, response),
-      calls: pageCalls,
-      facts,
-    }),
-    isSecret: true,
-    // The desk has no render limit, so that operators can see what keeps the site busy.
-    limiter: undefined,
-    maxActionBytes: MAX_DESK_FORM_BYTES,
-    traceTargets: [],
-    ...(traced && { traced }),
+  const handlers = await createPages<Omit<DeskContext, keyof LoaderContext>>({
+    app: {
+      family: 'desk',
+      base: DESK_PATH,
+      routes,
+      pages,
+      document: Document,
+      errorPages,
+      createContext: async (request, response) => ({
+        access: await readAccess(request, response),
+        calls: pageCalls,
+        facts,
+      }),
+    },
+    server: {
+      manifest: toAppManifest(options.manifest, 'desk'),
+      funnel,
+      log,
+      // The desk shows untrusted text, so the policy forbids even `style` attributes.
+      policy: createContentPolicy({}, { earlyScript, reportPath, styleAttributes: false }),
+      origins,
+      traceTargets: [],
+      traced,
+      // The desk has no render limit, so that operators can see what keeps the site busy.
+      limiter: undefined,
+    },
+    settings: { isSecret: true, maxActionBytes: MAX_DESK_FORM_BYTES },
   });
 
   const live = createLive({

@@ -1,18 +1,17 @@
 import { KiB } from '../../../shared/units.ts';
+import { type Path, toPathText, WireError } from '../../../shared/wire/format.ts';
 import type { PageError } from '../../../shared/wire/payload.ts';
 import { FRAME_ROUTE } from '../../../shared/wire/protocol.ts';
-import { type Path, toPathText, WireError } from '../../../shared/wire/wire.ts';
 import { drawRandom } from '../../request/random.ts';
-import type { Hole, KeptShell, Loaded, LoadedPage, ShellMarks } from '../kept.ts';
-import { loadPage } from '../load-page.ts';
-import type { PageRequest } from '../page-request.ts';
-import type { PageServices } from '../page-response.ts';
+import type { CachedShell, Hole, ShellMarks } from '../cached-page.ts';
+import { type Loaded, type LoadedPage, loadPage } from '../load-page.ts';
+import type { PageServices } from '../page-services.ts';
 import { collectPersonal } from '../personal.ts';
 import { encodePage, toEtag, withFailure } from '../render/encode-page.ts';
 import { CLOSING } from '../render/page-sink.ts';
 import { renderPage } from '../render/render-page.tsx';
 import { writeDocument } from '../render/write-document.ts';
-import { MemoryTarget, renderForEveryone } from '../shared-render.ts';
+import { MemoryTarget, renderForEveryone, type SharedPageRequest } from '../shared-page.ts';
 
 /** A text without marks that is larger is sent as it is (UTF-16 code units). */
 const UNTOUCHED = 8 * KiB;
@@ -21,30 +20,26 @@ const UNTOUCHED = 8 * KiB;
 const DATA_COPIES = 3;
 
 /** React's state fits only the components of its own build. @param target path and search */
-export function toShellKey({ manifest }: Pick<PageServices, 'manifest'>, target: string): string {
-  return `${target} ${manifest.buildId}`;
+export function toShellKey({ server }: Pick<PageServices, 'server'>, target: string): string {
+  return `${target} ${server.manifest.buildId}`;
 }
 
 /** Returns the page's shell from memory, or renders it for everyone who waits for it. */
-export function getKeptShell(services: PageServices, pageRequest: PageRequest): Promise<KeptShell> {
-  return services.shells.get(toShellKey(services, pageRequest.path + pageRequest.search), () =>
-    renderForEveryone(services, pageRequest, (watched, hasFailed) => renderShell(watched, pageRequest, hasFailed)),
+export function getShell(services: PageServices, pageRequest: SharedPageRequest): Promise<CachedShell> {
+  return services.caches.shells.get(toShellKey(services, pageRequest.path + pageRequest.search), () =>
+    renderForEveryone(services, pageRequest, () => renderShell(services, pageRequest)),
   );
 }
 
-async function renderShell(
-  services: PageServices,
-  pageRequest: PageRequest,
-  hasFailed: () => boolean,
-): Promise<KeptShell> {
+async function renderShell(services: PageServices, pageRequest: SharedPageRequest): Promise<CachedShell> {
   const { context } = await pageRequest.toArgs();
   const personal = collectPersonal(context);
   const holes = new Map<string, Hole>();
-  const hasGuards = pageRequest.match.ids.some((id) => services.pages[id]?.guard !== undefined);
-  function toFailed(failed: Loaded): KeptShell {
+  const hasGuards = pageRequest.match.ids.some((id) => services.app.pages[id]?.guard !== undefined);
+  function toFailed(failed: Loaded): CachedShell {
     return { bytes: 0, loaded: failed, holes: [...holes.values()], hasGuards, failed: {} };
   }
-  const loaded = await loadPage({ services, pageRequest, guarded: true });
+  const loaded = await loadPage({ services, pageRequest }, { guarded: true });
   if (loaded.kind !== 'page') return toFailed(loaded);
   const misplaced: { readonly routeId: string; readonly thrown: WireError }[] = [];
   const encoded = encodePage({ services, pageRequest }, loaded, undefined, function takeHole(place, path) {
@@ -60,7 +55,7 @@ async function renderShell(
   const { head, late = [] } = encoded.encoded;
   const lines: string[] = [];
   for await (const line of late) lines.push(line);
-  if (misplaced[0]) return toFailed(withFailure({ services, pageRequest }, loaded, misplaced[0]));
+  if (misplaced[0]) return toFailed(withFailure(pageRequest, loaded, misplaced[0]));
 
   const marks = { nonce: drawRandom(16, 'hex'), trace: drawRandom(16, 'hex') };
   const rendered = await renderPage({ services, pageRequest, payload, nonce: marks.nonce, isShell: true });
@@ -81,12 +76,12 @@ async function renderShell(
     page: {
       payload,
       data,
-      etag: toEtag(services.manifest, data),
+      etag: toEtag(services.server.manifest, data),
       ...(text === '' ? {} : { parts: cut(addNonce(html, marks.nonce), marks) }),
       marks,
       postponed,
     },
-    ...(hasFailed() ? { failed: {} } : {}),
+    ...(pageRequest.hasFailed ? { failed: {} } : {}),
   };
 }
 

@@ -1,5 +1,6 @@
-import type { PageError, PagePayload } from '../../shared/wire/payload.ts';
-import type { Path } from '../../shared/wire/wire.ts';
+import type { Path } from '../../shared/wire/format.ts';
+import type { PagePayload } from '../../shared/wire/payload.ts';
+import type { Loaded } from './load-page.ts';
 import type { CachedPage } from './page-cache.ts';
 import type { LoadPersonal } from './personal.ts';
 
@@ -11,7 +12,7 @@ export interface CodedPage {
 }
 
 /** A static page in memory, with everything for its responses. */
-export interface KeptPage extends CachedPage {
+export interface CachedStaticPage extends CachedPage {
   /** The pattern of its route, for logs. */
   readonly route: string;
   readonly html: Buffer;
@@ -36,7 +37,7 @@ export interface Hole {
 }
 
 /** A page with `mode: 'shell'` in memory, with what each visitor's response needs. */
-export interface KeptShell extends CachedPage {
+export interface CachedShell extends CachedPage {
   /** The data for everyone, with holes, or what the page answers everyone instead, such as a redirect. */
   readonly loaded: Loaded;
   readonly holes: readonly Hole[];
@@ -65,30 +66,4 @@ export interface ShellPage {
   readonly marks: ShellMarks;
   /** React's state (JSON). Undefined if no hole is rendered. */
   readonly postponed: string | undefined;
-}
-
-/** A `redirect()` of a guard, loader, action or render. */
-export interface Redirect {
-  readonly kind: 'redirect';
-  readonly status: number;
-  readonly location: string;
-}
-
-/** The result of guards and loaders. */
-export type Loaded = Redirect | { readonly kind: 'gone' } | LoadedPage;
-
-export interface LoadedPage {
-  readonly kind: 'page';
-  readonly status: number;
-  /** By route id. Every matched route has a key. */
-  readonly data: Record<string, unknown>;
-  readonly errors?: Record<string, PageError>;
-  /** The combined version of the loaders, from before they ran. */
-  readonly version?: string;
-}
-
-/** An error in place of a route. The loaders of that route and its children do not run. */
-export interface Blocked {
-  readonly routeId: string;
-  readonly error: PageError;
 }

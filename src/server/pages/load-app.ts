@@ -1,5 +1,34 @@
+import { createRouteTree } from '../../shared/routing/route-objects.ts';
+import type { PageModule, RouteDefinition } from '../../shared/routing/routes.ts';
 import { WiringError } from '../errors/wiring-error.ts';
+import { createMatcher } from './match-page.ts';
+import type { LoadedApp, PageApp } from './page-services.ts';
 import type { PageTable } from './server-page.ts';
+
+/** @throws WiringError if the route table and the server halves do not match, or a page has no component */
+export async function loadApp<Own extends object>(app: PageApp<Own>): Promise<LoadedApp> {
+  const { document, errorPages, lang = 'en', family } = app;
+  const tree = createRouteTree(app.routes);
+  const pages = app.pages as PageTable; // they are called with what the maker of arguments makes
+  requireBothHalves(tree.definitions.keys(), pages, family);
+  const modules = await loadModules(tree.definitions, family);
+  return { tree, matchPage: createMatcher(tree), pages, modules, document, errorPages, lang };
+}
+
+async function loadModules(
+  definitions: ReadonlyMap<string, RouteDefinition>,
+  family = 'product',
+): Promise<Map<string, PageModule>> {
+  const loading = [...definitions.values()].map(async ({ id, page }) => [id, await page()] as const);
+  const modules = new Map(await Promise.all(loading));
+  for (const [id, module] of modules) {
+    if (module.default) continue;
+    throw new WiringError(
+      `The page "${id}" does not export a component as its default. src/shared/${family}/routes.tsx names its file.`,
+    );
+  }
+  return modules;
+}
 
 /**
  * Checks at start what `ServerPages<typeof routes>` checks in the compiler.
