@@ -38,18 +38,13 @@ export function createJsonSchemas(): JsonSchemas {
 
   return {
     read(schema, side) {
-      const converted: JsonSchema = toJsonSchema(schema, side);
+      const converted = schema['~standard'].jsonSchema[side]({ target: 'draft-2020-12' }) as JsonSchema;
       const { $schema: _version, $defs = {}, ...own } = converted;
       for (const [id, found] of Object.entries($defs as object)) keep(id, toNamed(found));
       return toNamed(own);
     },
     named: () => named,
   };
-}
-
-/** Converts a schema to JSON Schema 2020-12. Local definitions are in `$defs`. */
-export function toJsonSchema(schema: ApiSchema, side: 'input' | 'output'): JsonSchema {
-  return schema['~standard'].jsonSchema[side]({ target: 'draft-2020-12' }) as JsonSchema;
 }
 
 /** Points references to the document's schemas, and omits bounds that every integer satisfies. */

@@ -4,7 +4,7 @@ import { PROBLEM_TYPE } from '../errors/problem.ts';
 import { LINES_TYPE } from '../request/send-lines.ts';
 import type { Auth } from './auth.ts';
 import type { Implemented } from './implement.ts';
-import { createJsonSchemas, type JsonSchema, type JsonSchemas, toJsonSchema } from './json-schemas.ts';
+import { createJsonSchemas, type JsonSchema, type JsonSchemas } from './json-schemas.ts';
 import { MAX_KEY, MIN_OPEN_KEY } from './request-checks.ts';
 
 /** What the OpenAPI document says about the API as a whole. */
@@ -32,7 +32,7 @@ export type OpenApi = ReturnType<typeof createOpenApi>;
 
 export type OpenApiOperation = ReturnType<typeof describe>;
 
-export interface OpenApiParameter {
+interface OpenApiParameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
@@ -231,13 +231,12 @@ function listReplies(operation: Implemented, { schemas, options }: Making): Reco
 }
 
 function toContent(type: string, schema: ApiSchema, side: 'input' | 'output', schemas: JsonSchemas): Content {
-  const example = toExample(schema, side);
-  return { [type]: { schema: schemas.read(schema, side), ...(example !== undefined && { example }) } };
+  return { [type]: { schema: schemas.read(schema, side) } };
 }
 
-type Content = Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>;
+type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
 
-export type OpenApiReply = ReturnType<typeof toReply>;
+type OpenApiReply = ReturnType<typeof toReply>;
 
 function toReply({ about, body, lines, headers }: ReplyFacts, schemas: JsonSchemas) {
   const named = Object.entries(headers ?? {}).map(
@@ -250,57 +249,4 @@ function toReply({ about, body, lines, headers }: ReplyFacts, schemas: JsonSchem
     // OpenAPI 3.1 cannot describe a stream: this is the schema of each line.
     ...(lines && { content: toContent(LINES_TYPE, lines, 'output', schemas) }),
   };
-}
-
-/**
- * Returns an example of what a schema describes: its first one of `.meta({ examples: […] })`, or one made up from its
- * types. Undefined if the schema refuses what was made up, for example because of a pattern.
- */
-export function toExample(schema: ApiSchema, side: 'input' | 'output'): unknown {
-  const root = toJsonSchema(schema, side);
-  const example = makeUp(root, root);
-  const result = schema['~standard'].validate(example);
-  return result instanceof Promise || result.issues ? undefined : example;
-}
-
-const MAX_DEPTH = 6;
-
-const TEXTS: Readonly<Record<string, string>> = {
-  'date-time': '2026-01-31T12:00:00Z',
-  date: '2026-01-31',
-  email: 'ada@example.com',
-  uri: 'https://example.com/',
-  uuid: '6ba7b810-9dad-41d1-80b4-00c04fd430c8',
-};
-
-function makeUp(node: JsonSchema | boolean, root: JsonSchema, depth = 0): unknown {
-  if (typeof node === 'boolean') return undefined;
-  const { $ref, examples, anyOf, oneOf, allOf, items, prefixItems, properties = {}, minLength = 0, minimum = 1 } = node;
-  if (Array.isArray(examples)) return examples[0];
-  for (const known of ['const', 'default'] as const) if (known in node) return node[known];
-  if (Array.isArray(node.enum)) return node.enum[0];
-  const within = (inner: unknown) => makeUp(inner as JsonSchema | boolean, root, depth + 1); // a part of a JSON Schema is one
-  // A tree has no end.
-  if ($ref !== undefined && depth > MAX_DEPTH) return undefined;
-  if ($ref === '#') return within(root);
-  if (typeof $ref === 'string') return within((root.$defs as JsonSchema)[$ref.replace('#/$defs/', '')]);
-  const [first] = [anyOf, oneOf, allOf].find(Array.isArray) ?? [];
-  if (first) return within(first);
-  switch ([node.type].flat()[0]) {
-    case 'object':
-      return Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, within(inner)]));
-    case 'array':
-      return (Array.isArray(prefixItems) ? prefixItems : [items ?? {}])
-        .map(within)
-        .filter((item) => item !== undefined);
-    case 'string':
-      return TEXTS[String(node.format)] ?? 'text'.padEnd(Number(minLength), '.');
-    case 'number':
-    case 'integer':
-      return Math.max(Number(minimum), 1);
-    case 'boolean':
-      return true;
-    default:
-      return null;
-  }
 }
