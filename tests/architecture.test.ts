@@ -297,7 +297,7 @@ describe('dependencies that protect', () => {
     'src/server/start/watch-server.ts: limiter?:',
     'src/server/start/watch-server.ts: overload?:',
     // Origins of scripts in a stack.
-    'src/server/errors/digest/frame-file.ts: origins?:',
+    'src/server/errors/digest/parse-stack.ts: origins?:',
     // Without it, a failure has no visitor.
     'src/server/errors/create-failure.ts: toVisitor?:',
   ]);

@@ -227,7 +227,7 @@ const TABLE = [
   [
     'digest',
     'digits stay in words',
-    'src/server/errors/digest/mask-message.ts',
+    'src/server/errors/digest/read-message.ts',
     "    .replace(/(?<!\\S)\\S*\\d\\S*/g, '?')\n",
     '',
   ],

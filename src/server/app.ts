@@ -20,11 +20,9 @@ import { type Overload, shed } from './front/overload.ts';
 import type { PublicFile } from './front/public-files.ts';
 import { privateReplies, toSecurityHeaders } from './front/security-headers.ts';
 import type { PageSteps } from './pages/page-handlers.ts';
-import { isApiPath, isTakenPath } from './request/api-path.ts';
-import { dropClosed } from './request/on-close.ts';
-import { seenAsPage } from './request/page-url.ts';
+import { isApiPath, isTakenPath, seenAsPage } from './request/paths.ts';
 import { requestInfo } from './request/request-info.ts';
-import { chain, type ErrorHandler, intoExpress, type Step } from './request/step.ts';
+import { chain, dropClosed, type ErrorHandler, intoExpress, type Step } from './request/step.ts';
 
 export interface AppDeps extends FirstStepsDeps {
   readonly funnel: Funnel;

@@ -10,10 +10,10 @@ import {
   SCRUB_PATTERNS_SENTENCE,
 } from './errors/scrub/scrub-settings.ts';
 import { KEEP_ALIVE_TIMEOUT, REQUEST_TIMEOUT, SOCKET_TIMEOUT } from './limits.ts';
-import { parseMailAddress, parseSmtpUrl } from './mail/parse-settings.ts';
-import { parseDsn } from './reports/sentry/dsn.ts';
-import { isTakenPath } from './request/api-path.ts';
+import { parseMailAddress, parseSmtpUrl } from './mail/mailer.ts';
+import { parseDsn } from './reports/sentry/open-sentry.ts';
 import { parseOrigins } from './request/origins.ts';
+import { isTakenPath } from './request/paths.ts';
 import {
   type Environment,
   OFF,

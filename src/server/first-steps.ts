@@ -1,19 +1,18 @@
 import express, { type Express } from 'express';
 import type { Logger } from 'pino';
-import type { InFlight } from './connection/in-flight.ts';
-import { oneAtATime } from './connection/one-at-a-time.ts';
+import { oneAtATime } from './connection/http-server.ts';
 import type { ProductReporting } from './define-product.ts';
 import type { ScrubPath } from './errors/scrub/secret-path.ts';
-import { accessLog } from './front/access-log.ts';
+import { accessLog, type InFlight } from './front/access-log.ts';
 import { type FixedPaths, fixedPaths, health, type Readiness } from './front/fixed-paths.ts';
 import { hostCheck } from './front/host-check.ts';
 import type { Metrics } from './front/metrics.ts';
 import { type NormalizeUrlOptions, normalizeUrl } from './front/normalize-url.ts';
 import { securityHeaders, strictTransport, toSecurityHeaders } from './front/security-headers.ts';
 import { visitorId } from './front/visitor-id.ts';
+import type { ProxyTrust } from './request/client-address.ts';
 import type { Origins } from './request/origins.ts';
-import type { ProxyTrust } from './request/proxy-trust.ts';
-import { requestId } from './request/request-id.ts';
+import { requestId } from './request/request-info.ts';
 import type { Step } from './request/step.ts';
 import { findTracer, tracing } from './request/tracing.ts';
 

@@ -40,8 +40,8 @@ export {
   type ServerPage,
   type ServerPages,
 } from './pages/server-page.ts';
+export { toSender } from './request/client-address.ts';
 export { HttpError, notFoundHere } from './request/http-error.ts';
-export { isBelow } from './request/path-spelling.ts';
+export { isBelow } from './request/paths.ts';
 export { requestInfo } from './request/request-info.ts';
-export { toSender } from './request/to-sender.ts';
 export { parsed, toggle } from './settings.ts';

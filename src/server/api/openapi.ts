@@ -1,10 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import type { ApiSchema, Method, OperationFacts, Problem, ReplyFacts } from '../../shared/api/operation.ts';
 import { PROBLEM_TYPE } from '../errors/problem.ts';
-import { LINES_TYPE } from '../request/send-lines.ts';
+import { LINES_TYPE } from '../request/send-body.ts';
 import type { Auth } from './auth.ts';
 import type { Implemented } from './implement.ts';
-import { createJsonSchemas, type JsonSchema, type JsonSchemas } from './json-schemas.ts';
 import { MAX_KEY, MIN_OPEN_KEY } from './request-checks.ts';
 
 /** What the OpenAPI document says about the API as a whole. */
@@ -249,4 +249,59 @@ function toReply({ about, body, lines, headers }: ReplyFacts, schemas: JsonSchem
     // OpenAPI 3.1 cannot describe a stream: this is the schema of each line.
     ...(lines && { content: toContent(LINES_TYPE, lines, 'output', schemas) }),
   };
+}
+
+/** What is read of a schema in JSON Schema 2020-12. */
+export interface JsonSchema {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly [keyword: string]: unknown;
+}
+
+export interface JsonSchemas {
+  /** @param side `input` is what callers send, `output` what they get */
+  read(schema: ApiSchema, side: 'input' | 'output'): JsonSchema;
+  /** The schemas with an id, by their id. */
+  named(): Readonly<Record<string, JsonSchema>>;
+}
+
+const LOCAL = '#/$defs/';
+const NAMED = '#/components/schemas/';
+
+/** Collects the schemas of a document. Schemas with an id (`.meta({ id: 'Person' })`) appear once, and are referenced. */
+export function createJsonSchemas(): JsonSchemas {
+  const named: Record<string, JsonSchema> = {};
+
+  function keep(id: string, schema: JsonSchema): void {
+    if (id.startsWith('__') || JSON.stringify(schema).includes('"$ref":"#"')) {
+      throw new Error("A schema contains itself, and has no name for that. Give it one: `.meta({ id: 'Tree' })`.");
+    }
+    if (named[id] && !isDeepStrictEqual(named[id], schema)) {
+      throw new Error(
+        `Two schemas have the id ${id}, or one schema differs between input and output (defaults, transforms). Use different ids.`,
+      );
+    }
+    named[id] = schema;
+  }
+
+  return {
+    read(schema, side) {
+      const converted = schema['~standard'].jsonSchema[side]({ target: 'draft-2020-12' }) as JsonSchema;
+      const { $schema: _version, $defs = {}, ...own } = converted;
+      for (const [id, found] of Object.entries($defs as object)) keep(id, toNamed(found));
+      return toNamed(own);
+    },
+    named: () => named,
+  };
+}
+
+/** Points references to the document's schemas, and omits bounds that every integer satisfies. */
+function toNamed(schema: object): JsonSchema {
+  return JSON.parse(JSON.stringify(schema), (key, value: unknown) => {
+    if (key === '$ref' && typeof value === 'string') return value.replace(LOCAL, NAMED);
+    if (key === 'minimum' && value === Number.MIN_SAFE_INTEGER) return undefined;
+    return key === 'maximum' && value === Number.MAX_SAFE_INTEGER ? undefined : value;
+  });
 }

@@ -2,15 +2,15 @@ import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Express, Request } from 'express';
 import type { ApiSchema, OperationFacts } from '../../shared/api/operation.ts';
-import { sendProblem } from '../errors/problem.ts';
-import { sendAllowed } from '../errors/refuse.ts';
+import { sendAllowed, sendProblem } from '../errors/problem.ts';
 import { WiringError } from '../errors/wiring-error.ts';
 import { MAX_API_BODY_BYTES, MAX_JSON_NODES } from '../limits.ts';
-import { decodePercent } from '../request/decode-percent.ts';
-import { matchesEtag } from '../request/etag.ts';
 import { HttpError, methodNotAllowed, notFoundHere } from '../request/http-error.ts';
+import { isRead } from '../request/methods.ts';
+import { decodePercent } from '../request/paths.ts';
+import { matchesEtag } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
-import { sendLines } from '../request/send-lines.ts';
+import { sendLines } from '../request/send-body.ts';
 import { type Step, toExpress } from '../request/step.ts';
 import type { ApiStore } from './api-store.ts';
 import type { Auth, Caller } from './auth.ts';
@@ -311,11 +311,9 @@ function send(reply: AnyReply, req: IncomingMessage, res: ServerResponse): void 
   if (lines) return sendLines(req, res, lines);
   if (body === undefined) return void res.end();
   const text = JSON.stringify(body);
-  if (req.method === 'GET' || req.method === 'HEAD') {
-    if (isFresh(req, res, String(res.getHeader('ETag') ?? toHash(text)))) {
-      res.statusCode = 304;
-      return void res.end();
-    }
+  if (isRead(req) && isFresh(req, res, String(res.getHeader('ETag') ?? toHash(text)))) {
+    res.statusCode = 304;
+    return void res.end();
   }
   res.setHeader('Content-Type', 'application/json; charset=utf-8');
   res.setHeader('Content-Length', Buffer.byteLength(text));

@@ -16,10 +16,9 @@ import { jsonBody } from '../api/body-limits.ts';
 import { toListenError } from '../connection/listen.ts';
 import type { FailureContext, FunnelOptions } from '../errors/funnel.ts';
 import { type PublicFile, readPublicFile } from '../front/public-files.ts';
-import { onClose } from '../request/on-close.ts';
-import { toPageUrl } from '../request/page-url.ts';
+import { toPageUrl } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
-import type { Step } from '../request/step.ts';
+import { onClose, type Step } from '../request/step.ts';
 import { toBrowserError, toDevError, withPlaces } from './dev-error.ts';
 
 /** The messages of the supervisor (`bin/develop.mjs`) to the server. */

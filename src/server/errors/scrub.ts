@@ -1,10 +1,9 @@
 import { KiB } from '../../shared/units.ts';
-import { decodePercent } from '../request/decode-percent.ts';
-import { cutAtWord } from './cut-at-word.ts';
-import { createKnownValues, encode, type KnownValues } from './scrub/known-values.ts';
+import { decodePercent } from '../request/paths.ts';
+import { createKnownValues, encode, type KnownValues, REDACTED, redactShapes } from './scrub/redact.ts';
 import { scrubValue } from './scrub/scrub-value.ts';
 import { createSecretKeys, type SecretKeys } from './scrub/secret-keys.ts';
-import { REDACTED, redactShapes } from './scrub/secret-patterns.ts';
+import { cutAtWord } from './trim.ts';
 
 /** The part of a text that is read and kept (UTF-16 code units), so that a megabyte costs no more than a page. */
 export const MAX_SCRUBBED_LENGTH = 16 * KiB;

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 import { Minute } from '../../shared/units.ts';
+import { expandIPv6 } from '../request/client-address.ts';
 import { readBearer } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
-import { expandIPv6 } from '../request/to-sender.ts';
 import type { MayRead } from './may-read.ts';
 import type { OperatorToken, OperatorTokens } from './operator-tokens.ts';
 

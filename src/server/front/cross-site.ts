@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import { refuse } from '../errors/refuse.ts';
+import { refuse } from '../errors/problem.ts';
 import { cutText } from '../errors/trim.ts';
+import { isRead } from '../request/methods.ts';
 import type { Origins } from '../request/origins.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sayOnce } from '../request/say-once.ts';
@@ -19,8 +20,6 @@ interface CrossSiteOptions {
   readonly log?: Logger;
 }
 
-const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
-
 /**
  * Refuses requests that another site makes a visitor's browser send, before the body is read. Browsers name the source
  * of a request in `Sec-Fetch-Site`. Old browsers, and all browsers on plain HTTP to another machine, only send
@@ -35,7 +34,7 @@ export function crossSite({
 }: CrossSiteOptions): Step {
   const notice = log && originNotice(origins, log);
   return function crossSite(req, res, next) {
-    if (SAFE_METHODS.has(req.method ?? '') || isOfThisSite(req, origins)) return next();
+    if (isRead(req) || req.method === 'OPTIONS' || isOfThisSite(req, origins)) return next();
     const { path } = requestInfo(req);
     const { origin } = req.headers;
     const accepted = origin !== undefined && origin !== 'null' && isAccepted(path, origin);

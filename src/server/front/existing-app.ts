@@ -7,9 +7,9 @@ import type { ErrorRequestHandler, Express, NextFunction, Request, RequestHandle
 import type { Logger } from 'pino';
 import type { HeaderList } from '../connection/http-server.ts';
 import { describeNodeFloor } from '../connection/node-floor.ts';
-import { isApiPath } from '../request/api-path.ts';
+import type { ProxyTrust } from '../request/client-address.ts';
 import { HttpError, statusOf, unsupportedMediaType } from '../request/http-error.ts';
-import type { ProxyTrust } from '../request/proxy-trust.ts';
+import { isApiPath } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { Step } from '../request/step.ts';
 import { leaveUncompressed } from './compress.ts';

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
-import { refuse } from '../errors/refuse.ts';
+import { refuse } from '../errors/problem.ts';
+import { isFromProxy, type ProxyTrust } from '../request/client-address.ts';
 import { type Origins, toCheckedHost } from '../request/origins.ts';
-import { isFromProxy, type ProxyTrust } from '../request/proxy-trust.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sayOnce } from '../request/say-once.ts';
 import type { Step } from '../request/step.ts';

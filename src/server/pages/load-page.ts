@@ -1,7 +1,7 @@
 import { NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
 import { holdRejections } from '../../shared/wire/wire.ts';
 import { VisitorGone } from '../request/http-error.ts';
-import { inSpan } from '../request/timings.ts';
+import { inSpan } from '../request/request-spans.ts';
 import type { Blocked, Loaded, LoadedPage } from './kept.ts';
 import type { PageRequest } from './page-request.ts';
 import type { PageServices } from './page-response.ts';

@@ -2,12 +2,12 @@ import type { Request as ExpressRequest, Response as ExpressResponse } from 'exp
 import type { Params } from 'react-router';
 import { WHOLE_KEY } from '../../shared/wire/protocol.ts';
 import type { FailureContext } from '../errors/funnel.ts';
-import type { RenderLimiter } from '../front/overload.ts';
+import type { RenderLimiter } from '../front/render-limiter.ts';
 import { VisitorGone } from '../request/http-error.ts';
-import { onClose } from '../request/on-close.ts';
-import { isLinkPrefetch } from '../request/page-url.ts';
+import { isLinkPrefetch } from '../request/paths.ts';
 import { type RequestInfo, requestInfo } from '../request/request-info.ts';
-import { Timings } from '../request/timings.ts';
+import { Timings } from '../request/request-spans.ts';
+import { onClose } from '../request/step.ts';
 import { isCrawler } from './crawler.ts';
 import type { KeptShell } from './kept.ts';
 import type { PageMatch } from './match-page.ts';

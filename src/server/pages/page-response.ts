@@ -10,7 +10,7 @@ import type { PagePayload } from '../../shared/wire/payload.ts';
 import { BUILD_HEADER } from '../../shared/wire/protocol.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import type { ContentPolicy } from '../front/content-policy.ts';
-import type { RenderLimiter } from '../front/overload.ts';
+import type { RenderLimiter } from '../front/render-limiter.ts';
 import type { AppLog } from '../request/app-log.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { KeptPage, KeptShell, Redirect } from './kept.ts';

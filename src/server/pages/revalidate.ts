@@ -1,4 +1,4 @@
-import { spellPath } from '../request/path-spelling.ts';
+import { spellPath } from '../request/paths.ts';
 
 type Listener = (path: string) => void;
 

@@ -7,7 +7,7 @@ import type { Count } from '../request/counters.ts';
 import { toFrameFile } from './event-errors.ts';
 import { toEventId } from './event-to-failure.ts';
 import type { NewIncidents, TokenBuckets } from './memory.ts';
-import { isRecord, type JsonRecord, parseReportJson, toLine, toPosition, toRecord, toText } from './report-json.ts';
+import { isRecord, type JsonRecord, parseReportJson, toLine, toPosition, toRecord, toText } from './read-report.ts';
 import { type FailureParts, type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
 
 interface BrowserReportParts extends FailureParts {

@@ -1,5 +1,5 @@
 import { KiB } from '../../shared/units.ts';
-import { type JsonRecord, parseReportRecord, ReportError } from './report-json.ts';
+import { type JsonRecord, parseReportRecord, ReportError } from './read-report.ts';
 
 /**
  * Sentry's envelope: a line of JSON, then items. Each item is a line of JSON and a payload. The item's header

@@ -1,7 +1,7 @@
 import { KiB } from '../../shared/units.ts';
-import { isServedScript } from '../errors/digest/frame-file.ts';
+import { isServedScript } from '../errors/digest/parse-stack.ts';
 import type { ErrorRecord, StackFrame } from '../errors/failure.ts';
-import { isRecord, type JsonRecord, toLine, toList, toPosition, toRecord, toText } from './report-json.ts';
+import { isRecord, type JsonRecord, toLine, toList, toPosition, toRecord, toText } from './read-report.ts';
 import { type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
 
 /** The most errors in a chain of causes, as on the server. */

@@ -7,7 +7,7 @@ import type { Failure, FailureKind, RequestRecord } from '../errors/failure.ts';
 import { trimFailure } from '../errors/trim.ts';
 import type { Breadcrumb } from '../request/request-info.ts';
 import { readEventErrors } from './event-errors.ts';
-import { isRecord, type JsonRecord, toLine, toList, toRecord } from './report-json.ts';
+import { isRecord, type JsonRecord, toLine, toList, toRecord } from './read-report.ts';
 import { type FailureParts, type KnownBuild, type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
 
 /** Kinds that the browser's code can set. Other kinds have separate reports, or are found from the error. */

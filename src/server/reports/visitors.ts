@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { Day, Hour } from '../../shared/units.ts';
-import { toSender } from '../request/to-sender.ts';
+import { toSender } from '../request/client-address.ts';
 
 /** A random key that visitors are hashed with. */
 export interface Salt {

@@ -8,8 +8,8 @@ import type { Metrics } from '../front/metrics.ts';
 import type { PublicFile } from '../front/public-files.ts';
 import type { MayOpen, ReportStore } from '../reports/report-store.ts';
 import type { Visitors } from '../reports/visitors.ts';
+import type { ProxyTrust } from '../request/client-address.ts';
 import type { Origins } from '../request/origins.ts';
-import type { ProxyTrust } from '../request/proxy-trust.ts';
 import type { ErrorHandler, Step } from '../request/step.ts';
 import type { TracedProject } from '../request/trace-headers.ts';
 

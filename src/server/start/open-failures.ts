@@ -1,6 +1,5 @@
 import { listPatterns, type RouteLine } from '../../shared/routing/routes.ts';
 import type { Config } from '../config.ts';
-import { InFlight } from '../connection/in-flight.ts';
 import { listDestinationSecrets } from '../destination-settings.ts';
 import { createTableLoader, type LocationTable } from '../errors/digest/location-table.ts';
 import type { FailureLinks, Reporter } from '../errors/failure.ts';
@@ -9,6 +8,7 @@ import { reportTo } from '../errors/report.ts';
 import { createPathScrubber, listPathPatterns, type ScrubPath } from '../errors/scrub/secret-path.ts';
 import { listEnvironmentSecrets } from '../errors/scrub/secret-values.ts';
 import { createScrubber, type Scrubber } from '../errors/scrub.ts';
+import { InFlight } from '../front/access-log.ts';
 import type { Visitors } from '../reports/visitors.ts';
 import type { Environment } from '../settings.ts';
 import type { Bootstrap } from './bootstrap.ts';

@@ -1,8 +1,9 @@
 import type { Connections } from '../connection/connections.ts';
 import type { Drain } from '../connection/drain.ts';
-import type { InFlight } from '../connection/in-flight.ts';
+import type { InFlight } from '../front/access-log.ts';
 import type { Metrics } from '../front/metrics.ts';
-import type { Overload, RenderLimiter } from '../front/overload.ts';
+import type { Overload } from '../front/overload.ts';
+import type { RenderLimiter } from '../front/render-limiter.ts';
 
 interface WatchedServer {
   readonly metrics: Pick<Metrics, 'gauge'>;

@@ -1,9 +1,8 @@
 import { KiB } from '../../../shared/units.ts';
-import { isError, read } from '../../request/thrown.ts';
-import { cutAtWord } from '../cut-at-word.ts';
+import { isError, read } from '../../request/http-error.ts';
 import type { ErrorRecord } from '../failure.ts';
-import type { FramePaths } from './frame-file.ts';
-import { parseStack } from './parse-stack.ts';
+import { cutAtWord } from '../trim.ts';
+import { type FramePaths, parseStack } from './parse-stack.ts';
 
 /** Maximum length of a chain of causes (count). */
 const MAX_CAUSES = 10;

@@ -1,6 +1,6 @@
 import { createContext, Script } from 'node:vm';
 import { KiB, Second } from '../../../shared/units.ts';
-import { read } from '../../request/thrown.ts';
+import { read } from '../../request/http-error.ts';
 
 /** Maximum number of patterns (count), and length of one (characters). */
 const MAX_PATTERNS = 50;

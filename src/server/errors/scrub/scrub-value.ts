@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import { KiB } from '../../../shared/units.ts';
-import { REDACTED } from './secret-patterns.ts';
+import { REDACTED } from './redact.ts';
 
 /** Levels of nesting (count). */
 const MAX_DEPTH = 12;

@@ -1,6 +1,6 @@
 import type { ActionResult, PageError } from '../../../shared/wire/payload.ts';
 import { readAction } from '../../../shared/wire/protocol.ts';
-import { inSpan } from '../../request/timings.ts';
+import { inSpan } from '../../request/request-spans.ts';
 import type { Loaded, LoadedPage } from '../kept.ts';
 import { type LoadOptions, runGuards, untilEnd } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';

@@ -1,8 +1,8 @@
 import type { Response as ExpressResponse } from 'express';
 import { WIRE_TYPE } from '../../../shared/wire/protocol.ts';
 import type { Encoded } from '../../../shared/wire/wire.ts';
-import { matchesEtag } from '../../request/etag.ts';
 import { VisitorGone } from '../../request/http-error.ts';
+import { matchesEtag } from '../../request/request-headers.ts';
 import type { PageExchange } from '../page-response.ts';
 
 /** Caching of data without deferred values: only in the browser, and only for conditional requests. */

@@ -1,8 +1,7 @@
 import type { PagePayload } from '../../../shared/wire/payload.ts';
 import { WHOLE_KEY } from '../../../shared/wire/protocol.ts';
 import { escapeHtml } from '../../errors/escape-html.ts';
-import { drawRandom } from '../../request/random.ts';
-import type { Trace } from '../../request/request-info.ts';
+import { drawRandom, type Trace } from '../../request/request-info.ts';
 import type { PageRequest } from '../page-request.ts';
 import { type Answer, digestOf, setPageHeaders, setStatus } from '../page-response.ts';
 

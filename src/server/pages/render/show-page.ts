@@ -1,8 +1,8 @@
 import type { ActionResult } from '../../../shared/wire/payload.ts';
 import { sendLastResort } from '../../errors/error-handler.ts';
-import { sendBusy } from '../../front/busy-page.ts';
+import { sendBusy } from '../../front/overload.ts';
 import { VisitorGone } from '../../request/http-error.ts';
-import { inSpan } from '../../request/timings.ts';
+import { inSpan } from '../../request/request-spans.ts';
 import type { LoadedPage } from '../kept.ts';
 import { loadGuarded, runGuards } from '../load-page.ts';
 import { type PageExchange, sendRedirect } from '../page-response.ts';

@@ -2,7 +2,7 @@ import { KiB } from '../../../shared/units.ts';
 import type { PageError } from '../../../shared/wire/payload.ts';
 import { FRAME_ROUTE } from '../../../shared/wire/protocol.ts';
 import { type Path, toPathText, WireError } from '../../../shared/wire/wire.ts';
-import { drawRandom } from '../../request/random.ts';
+import { drawRandom } from '../../request/request-info.ts';
 import type { Hole, KeptShell, Loaded, LoadedPage, ShellMarks } from '../kept.ts';
 import { loadPage } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
