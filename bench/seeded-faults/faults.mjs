@@ -408,8 +408,8 @@ const TABLE = [
     'api',
     'a GET is sent again',
     'src/server/api/serve-operations.ts',
-    "if (req.method === 'GET' || req.method === 'HEAD') {",
-    "if (req.method === 'HEAD') {",
+    'if (isRead(req) && isFresh(',
+    "if (req.method === 'HEAD' && isFresh(",
   ],
   // Build
   [

@@ -3,7 +3,7 @@
 
 export { type ApiStore, createMemoryStore, createPostgresStore } from './api/api-store.ts';
 export { type Auth, bearer, type Caller, session } from './api/auth.ts';
-export { formBody, jsonBody } from './api/body-limits.ts';
+export { formBody, jsonBody } from './api/body-parsers.ts';
 export { type ApiPart, implement } from './api/implement.ts';
 export { localClient } from './api/local-client.ts';
 export type { ApiParts } from './api/mount-api.ts';

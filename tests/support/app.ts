@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type RequestHandler, Router } from 'express';
 import { type Logger, pino } from 'pino';
-import { jsonBody } from '../../src/server/api/body-limits.ts';
+import { jsonBody } from '../../src/server/api/body-parsers.ts';
 import { resource } from '../../src/server/api/resource.ts';
 import { type AppDeps, createApp } from '../../src/server/app.ts';
 import { toConnectionLimits } from '../../src/server/connection/connections.ts';

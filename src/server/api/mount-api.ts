@@ -10,7 +10,8 @@ import { provideOperations } from './local-client.ts';
 import { createOpenApi, type DocumentFacts, type OpenApi } from './openapi.ts';
 import { REFERENCE_POLICY, renderReference } from './reference-page.ts';
 import { resource } from './resource.ts';
-import { serveOperation, serveOperations } from './serve-operations.ts';
+import { serveOperation } from './run-operation.ts';
+import { serveOperations } from './serve-operations.ts';
 
 /** What is under `/api`: parts made by `implement()`, and Express handlers for everything else. */
 export type ApiParts = RequestHandler | readonly (ApiPart | RequestHandler)[];

@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import * as z from 'zod';
-import type { ApiSchema, Method, OperationFacts, Problem, ReplyFacts } from '../../shared/api/operation.ts';
-import { PROBLEM_TYPE } from '../errors/problem.ts';
+import type { ApiSchema, Method, OperationFacts, ReplyFacts } from '../../shared/api/operation.ts';
+import { PROBLEM_TYPE, ProblemBody } from '../errors/problem.ts';
 import { LINES_TYPE } from '../request/send-body.ts';
 import type { Auth } from './auth.ts';
+import { MAX_KEY, MIN_OPEN_KEY } from './idempotency.ts';
 import type { Implemented } from './implement.ts';
-import { MAX_KEY, MIN_OPEN_KEY } from './request-checks.ts';
 
 /** What the OpenAPI document says about the API as a whole. */
 export interface DocumentFacts {
@@ -40,19 +39,6 @@ interface OpenApiParameter {
   readonly schema: JsonSchema;
 }
 
-/** The body that `sendProblem()` writes. */
-const ProblemBody = z
-  .strictObject({
-    type: z.literal('about:blank'),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string().optional(),
-    instance: z.string().optional().describe('The URL that shows this failure.'),
-    digest: z.string().optional().describe('The digest, which names this kind of failure.'),
-    errors: z.record(z.string(), z.string()).optional().describe('Errors in the request, by field.'),
-  })
-  .meta({ id: 'Problem', description: 'What went wrong (RFC 9457).' }) satisfies z.core.$ZodType<Problem>;
-
 /**
  * Describes operations in OpenAPI 3.1, with the schemas that check their requests and replies. A schema with an id
  * (`.meta({ id: 'Person' })`) appears once, under that name.
@@ -78,7 +64,7 @@ export function createOpenApi(options: OpenApiOptions) {
     openapi: '3.1.1',
     info: { title, version, ...(about !== undefined && { description: about }) },
     paths,
-    components: { schemas: schemas.named(), ...(auths.length > 0 && { securitySchemes }) },
+    components: { schemas: schemas.named, ...(auths.length > 0 && { securitySchemes }) },
   };
 }
 
@@ -144,27 +130,17 @@ function toParameters(
 }
 
 const TEXT = { type: 'string' } as const;
-const CURSOR: OpenApiParameter = {
-  name: 'cursor',
-  in: 'query',
-  required: false,
-  description: 'Where the page begins. Follow the `Link` header instead of making one up.',
-  schema: TEXT,
-};
-const IF_MATCH: OpenApiParameter = {
-  name: 'If-Match',
-  in: 'header',
-  required: false,
-  description: 'The `ETag` of the version that you change. The answer is 412 if there is another one.',
-  schema: TEXT,
-};
-const IF_NONE_MATCH: OpenApiParameter = {
-  name: 'If-None-Match',
-  in: 'header',
-  required: false,
-  description: 'The `ETag` of the version that you have. The answer is 304 if nothing has changed.',
-  schema: TEXT,
-};
+const CURSOR = optional('query', 'cursor', 'Where the page begins. Follow the `Link` header instead of making one up.');
+const IF_MATCH = optional(
+  'header',
+  'If-Match',
+  'The `ETag` of the version that you change. The answer is 412 if there is another one.',
+);
+const IF_NONE_MATCH = optional(
+  'header',
+  'If-None-Match',
+  'The `ETag` of the version that you have. The answer is 304 if nothing has changed.',
+);
 const RATE_LIMIT = {
   RateLimit: 'How many requests are left (`r`), and in how many seconds the count starts again (`t`).',
   'RateLimit-Policy': 'How many requests (`q`) are accepted in how many seconds (`w`).',
@@ -172,19 +148,32 @@ const RATE_LIMIT = {
 const ETAG = { ETag: 'Identifies this version of the response.' };
 const LINK = { Link: 'The URL of the next page, with `rel="next"`. Absent on the last page.' };
 
+function optional(
+  place: OpenApiParameter['in'],
+  name: string,
+  description: string,
+  schema: JsonSchema = TEXT,
+): OpenApiParameter {
+  return { name, in: place, required: false, description, schema };
+}
+
 function toIdempotencyKey({ auth }: Implemented): OpenApiParameter {
-  return {
-    name: 'Idempotency-Key',
-    in: 'header',
-    required: false,
-    description: `${auth ? 'Any text' : 'A random text, such as a UUID,'} that is new for each request. A repeated request gets the first response, for a day.`,
-    schema: { type: 'string', minLength: auth ? 1 : MIN_OPEN_KEY, maxLength: MAX_KEY },
-  };
+  const what = auth ? 'Any text' : 'A random text, such as a UUID,';
+  return optional(
+    'header',
+    'Idempotency-Key',
+    `${what} that is new for each request. A repeated request gets the first response, for a day.`,
+    { type: 'string', minLength: auth ? 1 : MIN_OPEN_KEY, maxLength: MAX_KEY },
+  );
 }
 
 function toLimit({ limit, max }: NonNullable<OperationFacts['paged']>): OpenApiParameter {
-  const schema = { type: 'integer', minimum: 1, maximum: max, default: limit };
-  return { name: 'limit', in: 'query', required: false, description: 'The most items of a page.', schema };
+  return optional('query', 'limit', 'The most items of a page.', {
+    type: 'integer',
+    minimum: 1,
+    maximum: max,
+    default: limit,
+  });
 }
 
 /** The response to a GET has an `ETag`, which is compared, if it is JSON or the handler has a `version`. */
@@ -230,11 +219,9 @@ function listReplies(operation: Implemented, { schemas, options }: Making): Reco
   };
 }
 
-function toContent(type: string, schema: ApiSchema, side: 'input' | 'output', schemas: JsonSchemas): Content {
+function toContent(type: string, schema: ApiSchema, side: 'input' | 'output', schemas: JsonSchemas) {
   return { [type]: { schema: schemas.read(schema, side) } };
 }
-
-type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
 
 type OpenApiReply = ReturnType<typeof toReply>;
 
@@ -252,26 +239,20 @@ function toReply({ about, body, lines, headers }: ReplyFacts, schemas: JsonSchem
 }
 
 /** What is read of a schema in JSON Schema 2020-12. */
-export interface JsonSchema {
-  readonly type?: string | readonly string[];
+interface JsonSchema {
   readonly description?: string;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
   readonly [keyword: string]: unknown;
 }
 
-export interface JsonSchemas {
-  /** @param side `input` is what callers send, `output` what they get */
-  read(schema: ApiSchema, side: 'input' | 'output'): JsonSchema;
-  /** The schemas with an id, by their id. */
-  named(): Readonly<Record<string, JsonSchema>>;
-}
+type JsonSchemas = ReturnType<typeof createJsonSchemas>;
 
 const LOCAL = '#/$defs/';
 const NAMED = '#/components/schemas/';
 
 /** Collects the schemas of a document. Schemas with an id (`.meta({ id: 'Person' })`) appear once, and are referenced. */
-export function createJsonSchemas(): JsonSchemas {
+function createJsonSchemas() {
   const named: Record<string, JsonSchema> = {};
 
   function keep(id: string, schema: JsonSchema): void {
@@ -287,13 +268,15 @@ export function createJsonSchemas(): JsonSchemas {
   }
 
   return {
-    read(schema, side) {
+    /** @param side `input` is what callers send, `output` what they get */
+    read(schema: ApiSchema, side: 'input' | 'output'): JsonSchema {
       const converted = schema['~standard'].jsonSchema[side]({ target: 'draft-2020-12' }) as JsonSchema;
       const { $schema: _version, $defs = {}, ...own } = converted;
       for (const [id, found] of Object.entries($defs as object)) keep(id, toNamed(found));
       return toNamed(own);
     },
-    named: () => named,
+    /** The schemas with an id, by their id. */
+    named,
   };
 }
 

@@ -12,7 +12,7 @@ import {
   type ThrownInBrowser,
 } from '../../shared/develop-protocol.ts';
 import { Millisecond } from '../../shared/units.ts';
-import { jsonBody } from '../api/body-limits.ts';
+import { jsonBody } from '../api/body-parsers.ts';
 import { toListenError } from '../connection/listen.ts';
 import type { FailureContext, FunnelOptions } from '../errors/funnel.ts';
 import { type PublicFile, readPublicFile } from '../front/public-files.ts';

@@ -1,4 +1,5 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import * as z from 'zod';
 import type { Problem } from '../../shared/api/operation.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
 import { describeStatus } from '../request/http-error.ts';
@@ -11,6 +12,19 @@ export const PROBLEM_TYPE = 'application/problem+json';
 
 /** For responses that are not pages: they load nothing and cannot be framed. */
 export const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
+
+/** The body that `sendProblem()` writes. */
+export const ProblemBody = z
+  .strictObject({
+    type: z.literal('about:blank'),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().optional(),
+    instance: z.string().optional().describe('The URL that shows this failure.'),
+    digest: z.string().optional().describe('The digest, which names this kind of failure.'),
+    errors: z.record(z.string(), z.string()).optional().describe('Errors in the request, by field.'),
+  })
+  .meta({ id: 'Problem', description: 'What went wrong (RFC 9457).' }) satisfies z.core.$ZodType<Problem>;
 
 /** @param instance the URL that shows the failure */
 export function presentProblem(error: PageError, instance?: string): Problem {

@@ -6,7 +6,7 @@ import { bodies } from '../request/body-reader.ts';
 import { badRequest, HttpError, unsupportedMediaType } from '../request/http-error.ts';
 import { decodeFormText, isInUtf8, parseJson, readContentType } from '../request/parse-body.ts';
 
-export interface BodyLimits {
+interface BodyLimits {
   /** Bytes; 413 beyond. */
   readonly limit?: number;
 }
