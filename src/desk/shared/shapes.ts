@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Sent } from '../../shared/api/operation.ts';
+import { FAILURE_KINDS } from '../../shared/reporting/browser-report.ts';
 
 // The data of incidents, as the desk's API and its pages have it: plain JSON, cut and scrubbed. Browsers import only the
 // types.
@@ -13,22 +14,7 @@ const Pairs = z
   .array(z.tuple([z.string(), z.string()]))
   .meta({ id: 'Pairs', description: 'Names and values. A name can occur twice.' });
 
-export const Kind = z
-  .enum([
-    'exception',
-    'hydration',
-    'load',
-    'network',
-    'timeout',
-    'script-error',
-    'unclean-death',
-    'blocked-loop',
-    'csp',
-    'crash',
-    'deprecation',
-    'intervention',
-  ])
-  .meta({ id: 'Kind', description: 'The kind of failure.' });
+export const Kind = z.enum(FAILURE_KINDS).meta({ id: 'Kind', description: 'The kind of failure.' });
 export type IncidentKind = z.infer<typeof Kind>;
 
 export const State = z.enum(['open', 'resolved', 'ignored']).meta({ id: 'State' });

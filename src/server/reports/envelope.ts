@@ -1,4 +1,4 @@
-import { KiB } from '../../shared/units.ts';
+import { MAX_HEADER_BYTES } from '../limits.ts';
 import { type JsonRecord, parseReportRecord, ReportError } from './read-report.ts';
 
 /**
@@ -16,8 +16,6 @@ export interface EnvelopeItem {
   readonly payload: Uint8Array;
 }
 
-/** The largest header (bytes). It contains the trace's baggage, which browsers limit to this size. */
-const MAX_HEADER_BYTES = 16 * KiB;
 /** The most items. An event can have attachments, and a replay is two items. */
 const MAX_ITEMS = 100;
 

@@ -1,7 +1,7 @@
 import { MAX_VALUE_LENGTH } from '../../shared/limits.ts';
 import { isNotFoundTransaction, noiseOf } from '../../shared/reporting/ignored-errors.ts';
-import { MiB } from '../../shared/units.ts';
 import type { Failure } from '../errors/failure.ts';
+import { MAX_REPORT_BYTES } from '../limits.ts';
 import type { Count } from '../request/counters.ts';
 import { type Envelope, parseEnvelope } from './envelope.ts';
 import { findBuild, readTags, toEventId, toFailure, toHex } from './event-to-failure.ts';
@@ -40,9 +40,6 @@ export interface Taken {
   /** False if the journal could not store it. */
   readonly stored: boolean;
 }
-
-/** The same limit as Sentry's (bytes). */
-const MAX_EVENT_BYTES = 1 * MiB;
 
 /**
  * The items that are read. Others are dropped unread: what nobody has scrubbed must reach neither the store nor the
@@ -90,7 +87,8 @@ function isReadType(type: string): type is ReadType {
 
 function parseItem(type: ReadType, payload: Uint8Array): JsonRecord {
   const what = READ_TYPES[type];
-  if (payload.length > MAX_EVENT_BYTES) throw new ReportError(413, `${what} is larger than ${MAX_EVENT_BYTES} bytes.`);
+  if (payload.length > MAX_REPORT_BYTES)
+    throw new ReportError(413, `${what} is larger than ${MAX_REPORT_BYTES} bytes.`);
   return parseReportRecord(payload, what);
 }
 

@@ -2,13 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip, inflate } from 'node:zlib';
 import { MiB } from '../../shared/units.ts';
-import { MAX_JSON_DEPTH, MAX_JSON_NODES } from '../limits.ts';
+import { MAX_JSON_DEPTH, MAX_JSON_NODES, MAX_REPORT_BYTES } from '../limits.ts';
 import { bodies } from '../request/body-reader.ts';
 import { HttpError } from '../request/http-error.ts';
 import { measureJson } from '../request/parse-body.ts';
 
-/** The largest body before decoding (bytes). A browser's event has at most a tenth of it. */
-const MAX_WIRE_BYTES = MiB;
 /** The largest decoded body (bytes). */
 const MAX_DECODED_BYTES = 4 * MiB;
 
@@ -33,8 +31,8 @@ export async function readReport<Value>(
 ): Promise<Value> {
   const decode = requireDecoder(req.headers['content-encoding']);
   const isAwaited = /^100-continue$/i.test(req.headers.expect ?? '');
-  if (isAwaited && Number(req.headers['content-length'] ?? 0) <= MAX_WIRE_BYTES) res.writeContinue();
-  return bodies.read({ req, res, limit: MAX_WIRE_BYTES, decode }, use);
+  if (isAwaited && Number(req.headers['content-length'] ?? 0) <= MAX_REPORT_BYTES) res.writeContinue();
+  return bodies.read({ req, res, limit: MAX_REPORT_BYTES, decode }, use);
 }
 
 function requireDecoder(header: string | undefined): typeof decodeGzip | undefined {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { toCrockford } from '../../../shared/reporting/address.ts';
-import { KiB } from '../../../shared/units.ts';
+import { MAX_MESSAGE_LENGTH } from '../../limits.ts';
 import type { ErrorRecord, Failure, FailureKind, FrameLocation } from '../failure.ts';
 import { findLocation, isOwn } from './find-location.ts';
 import { type FoundLocation, type LocationTable, toFirst } from './location-table.ts';
@@ -17,12 +17,6 @@ import {
 
 /** Changes whenever a failure gets a different digest than before. `docs/decisions/006-digest.md` has the rule. */
 export const DIGEST_RULE = 2;
-
-/**
- * Maximum length of a title (UTF-16 code units). Pages show less, but only cut after scrubbing, because half a
- * secret cannot be recognized.
- */
-const MAX_TITLE_WORDS = 2 * KiB;
 
 export interface DigestInput {
   /** Set if the kind does not follow from the error, such as `csp` or `blocked-loop`. */
@@ -266,7 +260,8 @@ function toTitle(kind: FailureKind, error: ErrorRecord | undefined, details: Dig
     error && kind !== 'csp'
       ? `${error.class}: ${error.message.split(/[\r\n]/, 1)[0] ?? ''}`
       : [kind, ...Object.values(details ?? {}), ...(foreign ? [foreign] : [])].join(' ');
-  return words.slice(0, MAX_TITLE_WORDS);
+  // Pages show less, but only cut after scrubbing, because half a secret cannot be recognized.
+  return words.slice(0, MAX_MESSAGE_LENGTH);
 }
 
 /** Hashes each field with its length, so that two different lists of fields never give the same text. */

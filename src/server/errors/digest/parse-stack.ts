@@ -1,4 +1,6 @@
+import { MAX_REPORTED_FRAMES } from '../../../shared/limits.ts';
 import { KiB } from '../../../shared/units.ts';
+import { MAX_FUNCTION_LENGTH } from '../../limits.ts';
 import { decodePercent } from '../../request/paths.ts';
 import type { StackFrame } from '../failure.ts';
 
@@ -10,9 +12,6 @@ import type { StackFrame } from '../failure.ts';
 /** The parts of a stack, and of one line, that are read (UTF-16 code units). */
 const MAX_STACK_LENGTH = 64 * KiB;
 const MAX_LINE_LENGTH = 2 * KiB;
-/** More frames than any engine gives by default, except for endless recursion (count). */
-const MAX_FRAMES = 100;
-const MAX_NAME_LENGTH = 200;
 
 const V8_LINE = /^[ \t]*at /;
 
@@ -22,14 +21,14 @@ const V8_LINE = /^[ \t]*at /;
  * @param message the error's, which V8 writes before the frames: its lines that look like frames are skipped
  */
 export function parseStack(stack: string, paths: FramePaths, message = ''): StackFrame[] {
-  const lines = skipMessage(stack, message).split('\n', 2 * MAX_FRAMES);
+  const lines = skipMessage(stack, message).split('\n', 2 * MAX_REPORTED_FRAMES);
   const isV8 = lines.some((line) => V8_LINE.test(line));
   const frames: StackFrame[] = [];
   for (const line of lines) {
     if (line.length > MAX_LINE_LENGTH) continue;
     const frame = isV8 ? parseV8Line(line, paths) : parseGeckoLine(line, paths);
     if (frame) frames.push(frame);
-    if (frames.length === MAX_FRAMES) break;
+    if (frames.length === MAX_REPORTED_FRAMES) break;
   }
   return frames;
 }
@@ -121,7 +120,7 @@ function toPlace(location: string): Place {
 
 function toFrame(name: string, place: Place, isAsync: boolean, paths: FramePaths): StackFrame {
   const file = toFrameFile(place.file, paths);
-  const frame = { file, line: place.line, column: place.column, function: name.slice(0, MAX_NAME_LENGTH) };
+  const frame = { file, line: place.line, column: place.column, function: name.slice(0, MAX_FUNCTION_LENGTH) };
   return isAsync ? { ...frame, async: true } : frame;
 }
 
