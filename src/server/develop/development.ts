@@ -180,7 +180,7 @@ class FilesOnDemand extends Map<string, PublicFile> {
 }
 
 /** Warns once for each cookie that a prefetch changes: pointing at a link to `/sign-out` must not sign out. */
-export function warnOfCookies(log: Pick<Logger, 'warn'>): Step {
+function warnOfCookies(log: Pick<Logger, 'warn'>): Step {
   const known = new Set<string>();
   return function warnOfCookies(req, res, next) {
     const info = requestInfo(req);

@@ -14,7 +14,7 @@ import type { ProxyTrust } from '../request/client-address.ts';
 import type { Origins } from '../request/origins.ts';
 import { requestId, requestInfo } from '../request/request-info.ts';
 import { chain, type Step } from '../request/step.ts';
-import { isOfThisSite, originNotice, refuseOtherSite } from './cross-site.ts';
+import { crossSite } from './cross-site.ts';
 import { hostCheck } from './host-check.ts';
 import { normalizeUrl } from './normalize-url.ts';
 import { securityHeaders, toSecurityHeaders } from './security-headers.ts';
@@ -79,7 +79,7 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
     securityHeaders(headers),
     normalizeUrl(),
     hostCheck({ origins, trust, log }),
-    sameSite(origins, log, (path) => handlers.has(path)),
+    crossSite({ origins, log, covers: (path) => handlers.has(path), isSafe: () => false }),
   ];
   const enter = (head: Buffer) =>
     chain(
@@ -170,12 +170,3 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
 
 /** `@types/node` only has it as an option. */
 type ServerWithUpgrades = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean };
-
-function sameSite(origins: Origins, log: Logger, covers: (path: string) => boolean): Step {
-  const notice = originNotice(origins, log);
-  return function sameSite(req, res, next) {
-    if (isOfThisSite(req, origins) || !covers(requestInfo(req).path)) return next();
-    notice(req);
-    refuseOtherSite(req, res);
-  };
-}
