@@ -11,11 +11,13 @@ import { measureJson } from '../request/parse-body.ts';
 const MAX_DECODED_BYTES = 4 * MiB;
 
 /** Without Brotli and zstd: Node's Brotli decoder has a vulnerability in every available version (CVE-2026-111497). */
-const DECODERS: Readonly<Record<string, typeof decodeGzip>> = {
-  gzip: decodeGzip,
-  'x-gzip': decodeGzip,
-  deflate: decodeDeflate,
+const DECODERS: Readonly<Record<string, Decode>> = {
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
 };
+
+type Decode = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
 /**
  * Reads and decodes a report of any type, and passes it to `use`. A sender with `Expect: 100-continue` gets 100 unless
@@ -35,30 +37,19 @@ export async function readReport<Value>(
   return bodies.read({ req, res, limit: MAX_REPORT_BYTES, decode }, use);
 }
 
-function requireDecoder(header: string | undefined): typeof decodeGzip | undefined {
+function requireDecoder(header: string | undefined): ((bytes: Buffer) => Promise<Buffer>) | undefined {
   const coding = header?.trim().toLowerCase() || 'identity';
   if (coding === 'identity') return undefined;
   const decode = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined;
-  if (decode) return decode;
+  if (decode) return (bytes) => decodeWith(decode, bytes);
   throw new ReportError(415, 'The Content-Encoding is not supported. Send gzip, deflate or none.', {
     'Accept-Encoding': 'gzip, deflate', // RFC 9110, section 15.5.16
   });
 }
 
-const gunzipAsync = promisify(gunzip);
-const inflateAsync = promisify(inflate);
-
-function decodeGzip(bytes: Buffer): Promise<Buffer> {
-  return decodeWith((options) => gunzipAsync(bytes, options));
-}
-
-function decodeDeflate(bytes: Buffer): Promise<Buffer> {
-  return decodeWith((options) => inflateAsync(bytes, options));
-}
-
-async function decodeWith(decode: (options: { maxOutputLength: number }) => Promise<Buffer>): Promise<Buffer> {
+async function decodeWith(decode: Decode, bytes: Buffer): Promise<Buffer> {
   try {
-    return await decode({ maxOutputLength: MAX_DECODED_BYTES });
+    return await decode(bytes, { maxOutputLength: MAX_DECODED_BYTES });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
       throw new ReportError(413, `The report is larger than ${MAX_DECODED_BYTES / MiB} MiB.`);
