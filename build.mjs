@@ -5,12 +5,11 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as esbuild from 'esbuild';
 import { hasRequiredNode } from './bin/require-node.mjs';
-import { product } from './build/apps.mjs';
-import { browserTarget, bundleServer, serverParts, throwReadable } from './build/bundles.mjs';
+import { findDesk, product } from './build/apps.mjs';
+import { browserTarget, bundleServer, listServerParts, throwReadable } from './build/bundles.mjs';
 import { buildClientApp } from './build/client-app.mjs';
 import { readCommits } from './build/commits.mjs';
 import { addDebugIds, listDebugIds } from './build/debug-ids.mjs';
-import * as destination from './build/destination.mjs';
 import { mapExistingApp } from './build/existing-app.mjs';
 import { readFiles } from './build/files.mjs';
 import { toBuildId } from './build/manifest.mjs';
@@ -43,6 +42,7 @@ export async function build({
 } = {}) {
   const started = performance.now();
   const stamp = toStamp(root);
+  const desk = findDesk(root);
   const owner = await readOwnersBuild(root);
   const styles = createStyles(root, {
     minify: true,
@@ -56,19 +56,17 @@ export async function build({
   const [client, otherClients, server, parts, launcher, publicFiles, commits] = await Promise.all([
     buildClientApp(product, { ...options, outdir: clientFolder }),
     Promise.all(
-      destination.apps.map((app) =>
-        reuse(app.name, options, () => buildClientApp(app, { ...options, outdir: clientFolder })),
-      ),
+      desk.apps.map((app) => reuse(app.name, options, () => buildClientApp(app, { ...options, outdir: clientFolder }))),
     ),
     bundleServer({ ...serverSide, entryPoints: { main: serverEntry } }),
-    reuse('parts', options, () => bundleServer({ ...serverSide, entryPoints: serverParts })),
+    reuse('parts', options, () => bundleServer({ ...serverSide, entryPoints: listServerParts(root) })),
     readFile(new URL('bin/require-node.mjs', import.meta.url), 'utf8'),
     readFiles(join(root, publicFolder)),
     readCommits(root),
   ]).catch(throwReadable);
 
   const bundles = [client, ...otherClients, server, parts];
-  const commandMaps = destination.commands.map((command) => `${command}.js.map`);
+  const commandMaps = desk.commands.map((command) => `${command}.js.map`);
   // Failures of commands are not incidents.
   const outputs = bundles
     .flatMap(({ outputFiles }) => outputFiles)
@@ -80,7 +78,7 @@ export async function build({
     release: readRelease(root),
     debugIds: listDebugIds(bundled.unserved),
     ...client.assets,
-    apps: Object.fromEntries(destination.apps.map(({ name }, index) => [name, otherClients[index].assets])),
+    apps: Object.fromEntries(desk.apps.map(({ name }, index) => [name, otherClients[index].assets])),
   };
 
   const packages = { loaded: listLoaded(bundles.map(({ metafile }) => metafile)) };
@@ -89,7 +87,7 @@ export async function build({
   const toClient = (file) => ({ ...file, path: `client/${file.path}` });
   const runnable = [
     ...bundled.unserved.filter((file) => !isMap(file)),
-    ...destination.commands.map((command) => ({
+    ...desk.commands.map((command) => ({
       path: `${command}.mjs`,
       contents: `${launcher}\nif (hasRequiredNode()) import('./server/${command}.js');\n`,
     })),

@@ -12,7 +12,7 @@ const toPath = (file: string) => fileURLToPath(new URL(file, routerModules));
 
 /** Tests that start servers, databases, builds or compilers. */
 const PROCESS = ['tests/**/*.process.test.{ts,tsx}', 'tests/{,desk/}{bin,build}/**/*.test.ts'];
-const DOCS = ['tests/{container,guide,proxies,recipes}/**/*.test.ts'];
+const DOCS = ['tests/{,desk/}{container,guide,proxies,recipes}/**/*.test.ts'];
 const BROWSER = ['tests/{,desk/}e2e/**/*.test.{ts,tsx}'];
 const SOAK = 'tests/**/*.{soak,clone}.test.ts';
 

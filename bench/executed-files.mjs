@@ -10,7 +10,7 @@ import { root, start } from './servers.mjs';
 //
 //   node bench/executed-files.mjs [path ...]        default: the cards page, a failing loader and an API response
 
-const paths = process.argv.length > 2 ? process.argv.slice(2) : ['/tour/cards', '/tour/fail/loader', '/api/ping'];
+const paths = process.argv.length > 2 ? process.argv.slice(2) : ['/tour/cards', '/tour/fail/loader', '/api/tour/todos'];
 
 /** Runs in the server: records which of its functions run on the main thread between two messages. */
 const probe = `

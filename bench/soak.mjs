@@ -4,8 +4,8 @@ import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { build, stopBuilder } from '../build.mjs';
+import { usePostgres } from '../tests/desk/support/use-postgres.ts';
 import { findFreePort } from '../tests/support/free-port.ts';
-import { usePostgres } from '../tests/support/use-postgres.ts';
 import { makeFolder, start, TOKEN } from './servers.mjs';
 
 /**

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import * as esbuild from 'esbuild';
+import { findDesk } from './apps.mjs';
 import { nodeModulesInClient } from './client-inputs.mjs';
-import * as destination from './destination.mjs';
 import { excerpts } from './excerpts.mjs';
 import { firstLoad } from './first-load.mjs';
 import { engineByName } from './front-doors.mjs';
@@ -26,12 +26,12 @@ const serverExternals = ['pino', 'pino-pretty', 'pg-native'];
  * Separate server bundles. Optional parts, such as the SDK, do not slow down the start: `import()` of the file loads its
  * bundle. A worker thread and the health check of a container need their own files.
  */
-export const serverParts = {
+export const listServerParts = (root) => ({
   sentry: 'src/server/reports/sentry/sentry.ts',
   mail: 'src/server/mail/send-mail.ts',
   'health-check': 'src/server/start/health-check.ts',
-  ...destination.parts,
-};
+  ...findDesk(root).parts,
+});
 
 /** Build flags of Sentry's SDK. Without tracing, wrappers and debug messages, the SDK is half the size. */
 const sentryFlags = {
@@ -121,7 +121,7 @@ export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, w
       ...sentryFlags,
     },
     plugins: [
-      apart(root, serverParts),
+      apart(root, listServerParts(root)),
       nodeHttp(root),
       inlineScripts(root, browserTarget), // before styles: it also inlines style sheets
       styles.plugin,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isInProduct } from '../src/shared/whose-code.mjs';
-import * as destination from './destination.mjs';
+import { findDesk } from './apps.mjs';
 import { listExistingApp } from './existing-app.mjs';
 import { listFiles } from './files.mjs';
 import { readRelease } from './release.mjs';
@@ -15,7 +15,11 @@ const inputFolders = ['build', 'src'];
 export const toPart = (name) => `dist/server/${name}.js`;
 
 /** Files without which the server cannot start, whatever the stamp says. */
-const outputFiles = ['dist/manifest.json', 'dist/server/main.js', ...Object.keys(destination.parts).map(toPart)];
+const listOutputs = (root) => [
+  'dist/manifest.json',
+  'dist/server/main.js',
+  ...Object.keys(findDesk(root).parts).map(toPart),
+];
 
 /**
  * Returns the release of a build and a hash of its inputs. The hash uses the contents of files, not their times:
@@ -58,7 +62,7 @@ function hashFiles(root, paths) {
 /** @param {string} root */
 export function hasCurrentBuild(root) {
   const file = join(root, 'dist/.stamp');
-  if (![file, ...outputFiles.map((path) => join(root, path))].every(existsSync)) return false;
+  if (![file, ...listOutputs(root).map((path) => join(root, path))].every(existsSync)) return false;
   const stamp = readFileSync(file, 'utf8');
   // Before the files are read, so that a change in between is noticed at the next start.
   const state = `${readRelease(root)}\n${stamp}\n${toFileState(root)}`;

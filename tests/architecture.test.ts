@@ -3,6 +3,7 @@ import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { isInProduct } from '../src/shared/whose-code.mjs';
+import { hasDesk } from './support/has-desk.ts';
 import { listBlocks } from './support/recipe-blocks.ts';
 
 interface Import {
@@ -61,7 +62,7 @@ const isIn = (path: string, ...folders: string[]) => folders.some((folder) => pa
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const indexes = names.map(([, target]) => posix.normalize(target)).filter((path) => path.endsWith('/index.ts'));
 /** What puts the engine, the desk and the product together. */
-const COMPOSERS = /^src\/(?:server\/(?:main|main-develop|destination|destination-settings)\.ts|client\/main\.tsx)$/;
+const COMPOSERS = /^src\/(?:server\/(?:main|main-develop)\.ts|client\/main\.tsx)$/;
 const isEngine = (path: string) => isIn(path, ...sides) && !isInProduct(path) && !COMPOSERS.test(path);
 
 /**
@@ -69,18 +70,10 @@ const isEngine = (path: string) => isIn(path, ...sides) && !isInProduct(path) &&
  * beside the rooms are in the list too.
  */
 const LEVELS = [
-  ['request', 'limits.ts', 'settings.ts'],
+  ['request', 'limits.ts', 'settings.ts', 'start-error.ts', 'removed-settings.ts'],
   ['connection', 'errors', 'mail'],
-  ['front', 'pages', 'api', 'reports'],
-  [
-    'app.ts',
-    'config.ts',
-    'define-product.ts',
-    'destination.ts',
-    'destination-settings.ts',
-    'develop',
-    'first-steps.ts',
-  ],
+  ['front', 'pages', 'api', 'config.ts', 'tracker', 'reports'],
+  ['app.ts', 'define-product.ts', 'develop'],
   ['start'],
 ];
 
@@ -239,7 +232,7 @@ describe('files that you edit in your app', () => {
   });
 });
 
-describe.skipIf(isOwned)('files that the docs name', () => {
+describe.skipIf(isOwned || !hasDesk)('files that the docs name', () => {
   const project = ['.ci', 'bench', 'bin', 'build', 'docs', 'src', 'tests'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => `/${folder}/${path}`),
   );
@@ -254,6 +247,18 @@ describe.skipIf(isOwned)('files that the docs name', () => {
       return [...spans].map(([, path = '']) => path).filter((path) => !exists(path));
     });
     expect(wrong).toEqual([]);
+  });
+
+  it('are in the drawing of a request', () => {
+    const drawing = /^## A request\n.*?```\n(.+?)```/ms.exec(read('docs/architecture.md'))?.[1] ?? '';
+    const steps = [...drawing.matchAll(/[\w./-]+\.tsx?\b/g)].map(([path]) => path);
+    expect(steps.length).toBeGreaterThan(35);
+    expect(steps.filter((path) => !['src/server', 'src'].some((top) => existsSync(join(root, top, path))))).toEqual([]);
+    // And the other way round: each step of the list.
+    const listed = imports.filter(
+      ({ from, typeOnly, to }) => from === 'src/server/app.ts' && !typeOnly && to.includes('/front/'),
+    );
+    expect(listed.map(({ to }) => to.replace('src/server/', '')).filter((path) => !steps.includes(path))).toEqual([]);
   });
 
   it("are where the architecture's tree shows them", () => {
@@ -284,22 +289,15 @@ describe('dependencies that protect', () => {
   /** Names of dependencies that guard something. Add new ones here. */
   const GUARDS = [
     ...['scrubber', 'scrubberOf', 'scrubPath', 'policy', 'trust', 'origins', 'isOurs', 'limiter', 'overload', 'steps'],
-    ...['mayRead', 'takeCredentials', 'checkToken', 'toVisitor', 'isSecret', 'styleAttributes'],
-    // #region desk
-    ...['signIn', 'readAccess'],
-    // #endregion desk
+    ...['mayRead', 'takeCredentials', 'checkToken', 'isSecret', 'styleAttributes'],
+    ...(hasDesk ? ['signIn', 'readAccess'] : []),
   ];
   /** Optional members that do not open anything when they are missing. */
   const ALLOWED = new Set([
     // The product's steps: without them, the list is empty.
     'src/server/define-product.ts: steps?:',
-    // Only shown to operators.
-    'src/server/start/watch-server.ts: limiter?:',
-    'src/server/start/watch-server.ts: overload?:',
     // Origins of scripts in a stack.
     'src/server/errors/digest/parse-stack.ts: origins?:',
-    // Without it, a failure has no visitor.
-    'src/server/errors/create-failure.ts: toVisitor?:',
   ]);
 
   /** Lists optional members, and parameters with a default value, that are named like a guard. */

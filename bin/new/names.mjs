@@ -1,10 +1,13 @@
-import * as destination from '../../build/destination.mjs';
+import { fileURLToPath } from 'node:url';
+import { findDesk } from '../../build/apps.mjs';
+
+const desk = findDesk(fileURLToPath(new URL('../..', import.meta.url)));
 
 /** Thrown for invalid requests. The message is shown to the user. */
 export class Refusal extends Error {}
 
 /** First path segments that the engine handles before any page. */
-const RESERVED = ['api', '_data', 'assets', '_dev', '_report', ...destination.paths, 'livez', 'readyz', 'metrics'];
+const RESERVED = ['api', '_data', 'assets', '_dev', '_report', ...desk.paths, 'livez', 'readyz', 'metrics'];
 
 /** Irregular singulars: many:one. */
 const SINGULARS = new Map(
@@ -49,7 +52,7 @@ export function parsePagePath(path) {
  * @throws Refusal
  */
 export function parseResource(resource) {
-  if (destination.paths.includes(resource)) throw new Refusal(`Spillway uses /api/${resource}. Choose another name.`);
+  if (desk.paths.includes(resource)) throw new Refusal(`Spillway uses /api/${resource}. Choose another name.`);
   if (NAME.test(resource) && !/^\d/.test(resource)) return resource;
   throw new Refusal(
     `"${resource}" is not a valid name for a resource. Use lowercase letters and digits, with - between words. For example, gauges gets the path /api/gauges.`,

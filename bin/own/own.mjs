@@ -7,7 +7,6 @@ import { parseArgs } from 'node:util';
 import { listFiles, readJson } from '../../build/files.mjs';
 import { writeJson, writeOrigin } from '../upgrade/spillway-file.mjs';
 import { listSettings, withoutSettings } from './settings.mjs';
-import { removePart, toSorted } from './without.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -42,7 +41,7 @@ export async function own(args) {
   const tour = listTour();
   const template = options.with ?? 'empty';
   console.log(`This replaces the tour (${tour.join(', ')}) with the app in templates/${template}.`);
-  if (options.without) console.log(`It also removes the ${options.without}, with its tests, settings and packages.`);
+  if (options.without) console.log(`It also removes the ${options.without} and its tests.`);
   if (!options.yes && !(await agree(args))) return refuse('Nothing was removed.');
 
   const files = kept.map((path) => [join(root, path), readFileSync(join(root, path))]);
@@ -57,7 +56,7 @@ export async function own(args) {
   for (const path of ['README.md', ...listFiles(join(root, 'docs')).map((name) => `docs/${name}`)]) {
     if (path.endsWith('.md')) rewrite(path, withoutTour);
   }
-  if (options.without) removePart(root, options.without);
+  if (options.without) removeDesk();
   writeManifest(templates[template]);
   writeOrigin(root, findOrigin());
   console.log(farewell);
@@ -130,6 +129,16 @@ function withoutTour(markdown) {
 function rewrite(path, change) {
   const text = readFileSync(join(root, path), 'utf8');
   writeFileSync(join(root, path), change(text));
+}
+
+/** The build, the checks and the tests find out by themselves that it is gone. */
+function removeDesk() {
+  for (const folder of ['src/desk', 'tests/desk']) rmSync(join(root, folder), { recursive: true });
+  rewrite('src/server/main.ts', (text) => text.replace(/^.*desk\/server.*\n/m, ''));
+}
+
+function toSorted(entries) {
+  return Object.fromEntries(Object.entries(entries).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** Changes the scripts of tests, and turns packages for development into those that the app needs. */

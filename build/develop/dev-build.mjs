@@ -2,10 +2,9 @@ import { hash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { isInProduct } from '../../src/shared/whose-code.mjs';
-import { product } from '../apps.mjs';
-import { browserTarget, bundleServer, clientOptions, serverParts } from '../bundles.mjs';
+import { findDesk, product } from '../apps.mjs';
+import { browserTarget, bundleServer, clientOptions, listServerParts } from '../bundles.mjs';
 import { buildClientApp, listClientFiles } from '../client-app.mjs';
-import * as destination from '../destination.mjs';
 import { readFiles } from '../files.mjs';
 import { sortOutputs } from '../output.mjs';
 import { readOwnersBuild } from '../owner.mjs';
@@ -47,6 +46,7 @@ const buildId = 'development';
  */
 export function createDevBuild(root) {
   const dist = join(root, devFolder);
+  const desk = findDesk(root);
   /** Set by `open`. */
   let styles;
   let base;
@@ -119,7 +119,7 @@ export function createDevBuild(root) {
   async function buildParts(isChanged) {
     if (builtParts && !isChanged(builtParts.metafile)) return builtParts;
     builtParts = undefined;
-    const parts = { ...options, outdir: `${devFolder}/server`, entryPoints: serverParts, warn: () => {} };
+    const parts = { ...options, outdir: `${devFolder}/server`, entryPoints: listServerParts(root), warn: () => {} };
     builtParts = await reuse('parts of development', options, () => bundleServer(parts));
     return builtParts;
   }
@@ -133,7 +133,7 @@ export function createDevBuild(root) {
     if (builtOthers && changed.length > 0 && changed.every(isInProduct)) return builtOthers;
     builtOthers = undefined;
     builtOthers = await Promise.all(
-      destination.apps.map((app) =>
+      desk.apps.map((app) =>
         reuse(`${app.name} of development`, options, () =>
           buildClientApp({ ...app, entry: app.devEntry }, { ...options, outdir: clientFolder }),
         ),
@@ -197,7 +197,7 @@ export function createDevBuild(root) {
         outdir: clientFolder,
         styles,
       });
-      const apps = Object.fromEntries(destination.apps.map(({ name }, index) => [name, builtOthers[index].assets]));
+      const apps = Object.fromEntries(desk.apps.map(({ name }, index) => [name, builtOthers[index].assets]));
       const manifest = { buildId, ...assets, apps };
       const text = `${JSON.stringify(manifest, null, 2)}\n`;
       const outputFiles = [

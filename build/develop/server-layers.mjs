@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import * as esbuild from 'esbuild';
 import { isInProduct } from '../../src/shared/whose-code.mjs';
+import { findDesk } from '../apps.mjs';
 import { serverOptions } from '../bundles.mjs';
 import { baseNamespace, createBase, loadFromBase } from './base.mjs';
 
@@ -61,11 +62,17 @@ export function createServerLayers({ root, outdir, owner, styles }) {
     },
   };
 
+  /** Loads the desk too, if the app has it. */
+  async function toSource() {
+    const loaded = findDesk(root).loaded.map((file) => `import ${JSON.stringify(join(root, file))};\n`);
+    return loaded.join('') + (await readFile(join(root, entry), 'utf8'));
+  }
+
   const base = createBase(
     'server-base',
     root,
     { ...common, sourcesContent: false, entryPoints: { develop: entry }, plugins: [toProduct, ...common.plugins] },
-    { owner, at: entry, toSource: () => readFile(join(root, entry), 'utf8') },
+    { owner, at: entry, toSource },
   );
 
   async function openProduct() {

@@ -1,145 +1,237 @@
-import type { RequestListener } from 'node:http';
-import type { RequestHandler } from 'express';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import express, { type Express, type RequestHandler, Router } from 'express';
+import type { Logger } from 'pino';
 import type { ApiStore } from './api/api-store.ts';
 import { type ApiParts, mountApi } from './api/mount-api.ts';
 import type { DocumentFacts } from './api/openapi.ts';
 import { apiNotFound, unclaimedMethods } from './api/resource.ts';
-import { expectContinue } from './connection/http-server.ts';
+import { expectContinue, oneAtATime } from './connection/http-server.ts';
 import { lateWrites } from './connection/late-writes.ts';
-import { isDestinationPath } from './destination-settings.ts';
+import type { ProductReporting } from './define-product.ts';
 import { errorHandler } from './errors/error-handler.ts';
 import type { Funnel } from './errors/funnel.ts';
-import { createExpress, type FirstStepsDeps, firstSteps } from './first-steps.ts';
+import type { ScrubPath } from './errors/scrub/secret-path.ts';
+import { accessLog, type InFlight } from './front/access-log.ts';
 import { type ApiOrigins, apiOrigins } from './front/api-origins.ts';
 import { type AssetsOptions, assets } from './front/assets.ts';
 import { compress } from './front/compress.ts';
 import { crossSite } from './front/cross-site.ts';
-import { type LoadedApp, mountExistingApp } from './front/existing-app.ts';
+import { type ExistingAppSteps, type LoadedApp, mountExistingApp } from './front/existing-app.ts';
+import { type FixedPaths, fixedPaths, health, type Readiness } from './front/fixed-paths.ts';
+import { hostCheck } from './front/host-check.ts';
+import { knowSignedIn } from './front/know-signed-in.ts';
 import type { Metrics } from './front/metrics.ts';
+import { normalizeUrl } from './front/normalize-url.ts';
 import { type Overload, shed } from './front/overload.ts';
 import type { PublicFile } from './front/public-files.ts';
-import { privateReplies, toSecurityHeaders } from './front/security-headers.ts';
+import { privateReplies, securityHeaders, strictTransport, toSecurityHeaders } from './front/security-headers.ts';
+import { visitorId } from './front/visitor-id.ts';
 import type { PageSteps } from './pages/page-handlers.ts';
+import type { ProxyTrust } from './request/client-address.ts';
+import { notFoundHere } from './request/http-error.ts';
+import type { Origins } from './request/origins.ts';
 import { isApiPath, isTakenPath, seenAsPage } from './request/paths.ts';
-import { requestInfo } from './request/request-info.ts';
+import { requestId, requestInfo } from './request/request-info.ts';
 import { chain, dropClosed, type ErrorHandler, intoExpress, type Step } from './request/step.ts';
+import { findTracer, tracing } from './request/tracing.ts';
 
-export interface AppDeps extends FirstStepsDeps {
+/** What answers on one port. */
+export interface AppParts {
+  readonly port: PortParts;
+  /** Undefined on DESK_PORT, which serves nothing of the product. */
+  readonly site: SiteParts | undefined;
+  /** The tracker, if this port serves it. It runs before all product code. */
+  readonly tracker: TrackerParts | undefined;
+}
+
+export interface PortParts {
+  readonly log: Logger;
   readonly funnel: Funnel;
+  readonly origins: Origins;
+  readonly trust: ProxyTrust;
+  readonly readiness: Readiness;
+  /** The files of the client, by path. */
   readonly files: ReadonlyMap<string, PublicFile>;
   /** Finds assets of earlier builds. */
   readonly findOldAsset?: AssetsOptions['findOldAsset'];
+  /** Removes credentials of the tracker from each request, before the product sees it. */
+  readonly takeCredentials: Step;
+  /** Whether a path belongs to the tracker, on this port or on the other. */
+  readonly isTrackers: (path: string) => boolean;
+  /** Tracks the requests in flight. */
+  readonly inFlight?: InFlight;
+  readonly scrubPath: ScrubPath;
+  readonly metrics?: Pick<Metrics, 'count' | 'observeRequest'>;
+  /** Answers `/metrics` and `/_check`. */
+  readonly fixed?: readonly FixedPaths[];
+  /** Receives browser reports. `fail` answers if the tunnel itself fails. */
+  readonly tunnel?: (fail: ErrorHandler) => Step;
+  /** The path at which the tunnel receives the browser's own reports. */
+  readonly reportPath?: string;
+  readonly compression?: boolean;
+}
+
+export interface SiteParts {
   readonly pages: PageSteps;
-  readonly api?: ApiParts | undefined;
+  readonly api: ApiParts | undefined;
   readonly apiDocument?: DocumentFacts | false | undefined;
   readonly apiStore?: ApiStore | undefined;
   /** Other origins whose scripts can call the product's API. */
   readonly apiOrigins?: ApiOrigins | undefined;
-  readonly compression?: boolean;
-  readonly metrics?: Pick<Metrics, 'count' | 'observeRequest'>;
-  /** Detects overload; undefined to refuse nothing. */
-  readonly overload: Overload | undefined;
-  /** Receives browser reports. `fail` answers if the tunnel itself fails. */
-  readonly tunnel?: (fail: ErrorHandler) => Step;
-  /** What operators see. It runs before all product code. */
-  readonly operators?: OperatorApp | undefined;
-  /** `npm run dev`: notifies open pages of builds. */
-  readonly development?: RequestHandler;
   /** The product's steps. They run before API and pages, and can guard them. */
   readonly steps: readonly RequestHandler[];
   /** The product's routes, for requests that are neither a page nor under `/api`. */
   readonly routes?: RequestHandler | undefined;
   /** An existing Express app. It gets the requests that nothing else answers, and keeps its own rules. */
   readonly existingApp?: LoadedApp | undefined;
+  /** The product's function that identifies the visitor, for failures. */
+  readonly visitorId?: ProductReporting['visitorId'] | undefined;
+  /** Detects overload; undefined to refuse nothing. */
+  readonly overload: Overload | undefined;
+  /** `npm run dev`: notifies open pages of builds. */
+  readonly development?: RequestHandler | undefined;
 }
 
-/** What operators see on the site's port. */
-export interface OperatorApp {
-  /** Whether a path is theirs. Such requests are answered under load. */
-  readonly covers: (path: string) => boolean;
-  /** Records in each request whether its visitor is an operator. */
-  readonly knowOperator: Step;
-  /** Answers their paths, and passes other requests on. */
-  readonly step: RequestHandler;
+export interface TrackerParts {
+  /** The path of its first page. */
+  readonly home: string;
+  readonly canOpen: (request: IncomingMessage) => false | Promise<boolean>;
+  readonly handle: RequestHandler;
 }
 
 /**
- * Creates the list of steps that a request passes, in order. It has no side effects, so a test can create the real app
- * in one line.
+ * Creates the list of steps that a request passes, from top to bottom. It has no side effects, so a test can create the
+ * real app in one line.
  */
-export function createApp(deps: AppDeps): RequestListener {
-  const { log, funnel, origins, trust, files, pages } = deps;
-  const fail = errorHandler({ funnel, renderError: pages.renderError });
-  const count = deps.metrics?.count;
-  const headers = toSecurityHeaders(origins);
-  const existing = deps.existingApp && mountExistingApp({ existing: deps.existingApp, trust, headers, isReserved });
-  const app = createExpress(trust).enable('case sensitive routing'); // for `/api`, as for operations
-  const document = deps.apiDocument ?? { title: 'API', version: '1' };
-  const api = mountApi(deps.api ?? [], { app, base: '/api', document, store: deps.apiStore });
-  const setPrivate = privateReplies();
+export function createApp({ port, site, tracker }: AppParts): RequestListener {
+  const { log, funnel, origins, trust, files, isTrackers } = port;
+  const fail = errorHandler({ funnel, renderError: site?.pages.renderError });
+  const inner = createExpress(trust);
+  const existing = site?.existingApp && mountExisting(site.existingApp);
+  const api = site && mountProductsApi(site);
+  const tracer = findTracer();
 
-  const front = [
-    ...firstSteps(deps, existing && { isReserved, rawPaths: deps.existingApp?.rawPaths }),
-    ...(deps.apiOrigins?.length ? [apiOrigins(deps.apiOrigins, isProductsApi)] : []),
+  const beforeExpress = [
+    // Express's router reads the request line before any of its own steps, so these are in front of it.
+    oneAtATime(),
+    requestId({ origins, trust }),
+    port.takeCredentials,
+    site?.visitorId && visitorId({ visitorId: site.visitorId, log }),
+    accessLog({ log, inFlight: port.inFlight, scrubPath: port.scrubPath, metrics: port.metrics }),
+    securityHeaders(toSecurityHeaders(origins)),
+    normalizeUrl(existing && { isReserved, rawPaths: site?.existingApp?.rawPaths }),
+    fixedPaths([health(port.readiness), ...(port.fixed ?? [])]),
+    hostCheck({ origins, trust, log }),
+    tracer && tracing(tracer, port.scrubPath),
+    strictTransport({ reportPath: port.reportPath }),
+    site?.apiOrigins?.length && apiOrigins(site.apiOrigins, isProductsApi),
     // Before everything that reads bodies. The tunnel has its own cross-site check.
-    ...(deps.tunnel ? [deps.tunnel(fail)] : []),
-    assets({ files, findOldAsset: deps.findOldAsset, passesOn: existing !== undefined }),
+    port.tunnel?.(fail),
+    assets({ files, findOldAsset: port.findOldAsset, passesOn: existing !== undefined }),
     // Everything above is cheap, so it is answered even during overload.
-    ...(deps.overload
-      ? [shed({ overload: deps.overload, isRendered: pages.isRendered, isExempt: isForOperators, count })]
-      : []),
-    ...(deps.operators ? [deps.operators.knowOperator] : []),
-    ...(existing ? [existing.takeHeaders] : []),
+    site?.overload && shedLoad(site, site.overload),
+    site && tracker && knowSignedIn(tracker.canOpen, isTrackers),
+    existing?.takeHeaders,
     // Before anything with side effects, and before the body is read.
     crossSite({
       origins,
-      isAccepted: pages.acceptsPostsFrom,
+      isAccepted: site?.pages.acceptsPostsFrom,
       covers: existing && isReserved,
       takesTokens: isProductsApi,
-      log,
+      log: site && log,
     }),
     expectContinue(),
-    ...(deps.compression ? [compress()] : []),
+    port.compression && compress(),
     lateWrites({ funnel }),
     // Express costs such an answer a third of its time, so it runs only if the product has steps for it.
-    ...(deps.steps.length === 0 ? [productsApi, pages.kept] : []),
-  ];
+    site?.steps.length === 0 && api?.operations,
+    site?.steps.length === 0 && site.pages.cached(inner),
+  ].filter(isPresent);
 
-  if (deps.development) app.use(deps.development);
-  if (deps.operators) app.use(deps.operators.step);
-  for (const step of deps.steps) app.use(seenAsPage(step), dropClosed());
-  if (deps.steps.length > 0) app.use(productsApi);
-  if (api.handlers.length > 0) app.use('/api', ...api.handlers);
-  app.use(pages.data);
-  app.use(pages.pages);
-  if (deps.routes) app.use(...(existing ? [existing.giveHeaders] : []), deps.routes);
-  if (existing) app.use(existing.run, existing.giveHeaders);
-  app.use(apiNotFound());
-  if (!existing) app.use(unclaimedMethods());
-  app.use(pages.notFound);
-  if (existing) app.use(existing.giveHeadersToErrors);
-  app.use(fail);
+  const inExpress = [
+    site?.development,
+    tracker && onlyFor(isTrackers, tracker.handle),
+    ...(site?.steps ?? []).flatMap((step) => [seenAsPage(step), dropClosed()]),
+    site?.steps.length !== 0 && api?.operations,
+    api?.handlers,
+    site?.pages.data,
+    site?.pages.pages,
+    site?.routes && existing?.giveHeaders,
+    site?.routes,
+    existing?.run,
+    existing?.giveHeaders,
+    tracker && !site && redirectHome(tracker.home),
+    site && apiNotFound(),
+    site && !existing && unclaimedMethods(),
+    site?.pages.notFound ?? notFound,
+  ].filter(isPresent);
 
-  function productsApi(...[req, res, next]: Parameters<Step>): void | Promise<void> {
-    if (!isProductsApi(requestInfo(req).path)) return next();
-    setPrivate(req, res, () => undefined);
-    return api.operations(req, res, next);
+  const onError = [existing?.giveHeadersToErrors, fail].filter(isPresent);
+
+  for (const step of [...inExpress, ...onError]) inner.use(step);
+  return chain(beforeExpress, intoExpress(inner, fail), fail);
+
+  function mountProductsApi({ api, apiDocument, apiStore }: SiteParts) {
+    const document = apiDocument ?? { title: 'API', version: '1' };
+    const { operations, handlers } = mountApi(api ?? [], { app: inner, base: '/api', document, store: apiStore });
+    const setPrivate = privateReplies();
+    const answer: Step = (req, res, next) => {
+      if (!isProductsApi(requestInfo(req).path)) return next();
+      setPrivate(req, res, () => undefined);
+      return operations(req, res, next);
+    };
+    const router = handlers.length > 0 && Router(EXACT).use('/api', ...handlers);
+    return { operations: answer, handlers: router && onlyFor(isApiPath, router) };
+  }
+
+  function mountExisting(existing: LoadedApp): ExistingAppSteps {
+    return mountExistingApp({ existing, trust, headers: toSecurityHeaders(origins), isReserved });
+  }
+
+  function shedLoad({ pages }: SiteParts, overload: Overload): Step {
+    const isExempt = (path: string) => tracker !== undefined && isTrackers(path);
+    return shed({ overload, isRendered: pages.isRendered, isExempt, count: port.metrics?.count });
   }
 
   /** With an existing app, these paths follow our rules, and all others follow the app's. */
   function isReserved(path: string): boolean {
     return (
-      isTakenPath(path) || isDestinationPath(path) || path === deps.reportPath || files.has(path) || pages.isPage(path)
+      isTakenPath(path) || isTrackers(path) || path === port.reportPath || files.has(path) || !!site?.pages.isPage(path)
     );
   }
 
   function isProductsApi(path: string): boolean {
-    return isApiPath(path) && !isDestinationPath(path);
+    return isApiPath(path) && !isTrackers(path);
   }
+}
 
-  function isForOperators(path: string): boolean {
-    return deps.operators?.covers(path) ?? false;
-  }
+/** Paths of the API differ by case, as those of operations do. */
+const EXACT = { caseSensitive: true };
 
-  return chain(front, intoExpress(app, fail), fail);
+/** Creates an Express app that trusts the same proxies and does not send `X-Powered-By`. */
+function createExpress(trust: ProxyTrust): Express {
+  const app = express().enable('case sensitive routing');
+  app.disable('x-powered-by');
+  app.set('trust proxy', trust);
+  return app;
+}
+
+/** A router costs each page as much as several steps. */
+function onlyFor(covers: (path: string) => boolean, handle: RequestHandler): RequestHandler {
+  return (req, res, next) => (covers(requestInfo(req).path) ? handle(req, res, next) : next());
+}
+
+function redirectHome(home: string): RequestHandler {
+  return function redirectHome(req, res, next) {
+    if (requestInfo(req).path !== '/' || (req.method !== 'GET' && req.method !== 'HEAD')) return next();
+    res.set('Cache-Control', 'no-store').redirect(302, home);
+  };
+}
+
+const notFound: RequestHandler = function notFound() {
+  throw notFoundHere();
+};
+
+function isPresent<T>(step: T | undefined | false | 0): step is T {
+  return Boolean(step);
 }

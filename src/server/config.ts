@@ -2,22 +2,23 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { Second } from '../shared/units.ts';
 import { ASSET_PREFIX } from '../shared/wire/protocol.ts';
-import { DESTINATION_SETTINGS, isDestinationPath, toDestinationConfig } from './destination-settings.ts';
 import {
   parseScrubKeys,
   parseScrubPatterns,
   SCRUB_KEYS_SENTENCE,
   SCRUB_PATTERNS_SENTENCE,
 } from './errors/scrub/scrub-settings.ts';
+import { ONLY_OPERATOR, ONLY_VIEWER, parseTokens, TOKEN_SENTENCE } from './front/tokens.ts';
 import { KEEP_ALIVE_TIMEOUT, REQUEST_TIMEOUT, SOCKET_TIMEOUT } from './limits.ts';
 import { parseMailAddress, parseSmtpUrl } from './mail/mailer.ts';
 import { parseDsn } from './reports/sentry/open-sentry.ts';
 import { parseOrigins } from './request/origins.ts';
 import { isTakenPath } from './request/paths.ts';
 import {
+  ConfigError,
   type Environment,
-  OFF,
   parsed,
+  parseTrust,
   port,
   readSettings,
   type SettingsTable,
@@ -27,7 +28,9 @@ import {
 } from './settings.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-const NETWORK_NAMES = new Set(['loopback', 'linklocal', 'uniquelocal']);
+
+const TUNNEL_SENTENCE =
+  'is not a path for reports. Use an absolute path of letters, digits, - and _ that Spillway does not use itself, such as /_report.';
 
 /** The settings of Spillway. The settings of your app are in `product/settings.ts`. */
 export const SETTINGS = {
@@ -157,10 +160,7 @@ export const SETTINGS = {
   TUNNEL_PATH: {
     about: 'The path that browsers send reports to. Avoid words such as error or sentry, which ad blockers match.',
     example: '/_report',
-    schema: parsed(
-      'is not a path for reports. Use an absolute path of letters, digits, - and _ that Spillway does not use itself, such as /_report.',
-      parseTunnelPath,
-    ).prefault('/_report'),
+    schema: parsed(TUNNEL_SENTENCE, parseTunnelPath).prefault('/_report'),
   },
   SCRUB_KEYS: {
     about:
@@ -202,28 +202,24 @@ export const SETTINGS = {
     example: '8',
     schema: seconds().prefault('8'),
   },
-  ...DESTINATION_SETTINGS,
+  OPERATOR_TOKEN: {
+    about:
+      'The token that operators sign in to the desk with. For several operators, use name:token, separated by commas: each change then shows its author. Default: a token is created at the first start and stored in DATA_DIR/desk-token. Required with DESK_DATABASE_URL.',
+    example: 'ada:6f1d0c5e9b7a4823,grace:b80e57d2a6c94f31',
+    schema: parsed(TOKEN_SENTENCE, (text) => parseTokens(text, ONLY_OPERATOR)).prefault(''),
+  },
+  VIEWER_TOKEN: {
+    about: 'The same for viewers, who can read the desk but change nothing. Default: no viewers.',
+    example: '3ac97e4410d8b26f',
+    schema: parsed(TOKEN_SENTENCE, (text) => parseTokens(text, ONLY_VIEWER)).prefault(''),
+  },
+  DESK_PORT: {
+    about:
+      'A separate port for the desk and /metrics, which PORT then no longer serves. Requests for any host are accepted there, and metrics need no token, so make it reachable only from an internal network. 0 takes any free port. Default: the desk is on PORT.',
+    example: '3001',
+    schema: port().optional(),
+  },
 } satisfies SettingsTable;
-
-/** Settings of earlier versions that no longer exist, and what replaces them. Delete the table in 0.4.0. */
-const REMOVED_SETTINGS: Readonly<Record<string, string>> = {
-  // #region desk
-  DESK_MCP: 'Agents read incidents as Markdown: `npm run desk -- <address>`, or the API with Accept: text/markdown.',
-  DESK_ONLY: 'If your app does not start, read its failures with `npm run desk`.',
-  HEARTBEAT_URL: 'Let a monitor request /readyz, and watch spillway_store_reachable in /metrics.',
-  MAIL_PEOPLE: 'Incidents are no longer assigned. MAIL_TO and WEBHOOK_URL get new, regressed and frequent incidents.',
-  MAIL_SUMMARY: 'MAIL_TO gets new, regressed and frequent incidents. `npm run desk -- list` lists all open ones.',
-  WEBHOOK_FORMAT: 'Each WEBHOOK_URL gets the same JSON, which Slack, Mattermost and Discord accept.',
-  // #endregion desk
-  NOTIFY_PRIVATE_TARGETS: 'Notifications and mail go to any address of the settings.',
-};
-
-/** Returns a sentence for each setting in the environment that no longer exists. */
-export function listRemovedSettings(env: Environment): string[] {
-  return Object.entries(REMOVED_SETTINGS)
-    .filter(([name]) => env[name]?.trim())
-    .map(([name, instead]) => `The setting ${name} no longer exists, so it is ignored. ${instead}`);
-}
 
 /** The parsed settings. */
 export type Config = Readonly<ReturnType<typeof readConfig>>;
@@ -236,6 +232,9 @@ export type Config = Readonly<ReturnType<typeof readConfig>>;
  */
 export function readConfig(env: Environment, { terminal = false } = {}) {
   const values = readSettings(SETTINGS, env);
+  if (values.DESK_PORT === values.PORT && values.PORT > 0) {
+    throw new ConfigError([`PORT and DESK_PORT are both ${values.PORT}. Change DESK_PORT.`]);
+  }
   return {
     port: values.PORT,
     host: values.HOST,
@@ -276,27 +275,20 @@ export function readConfig(env: Environment, { terminal = false } = {}) {
     drainLag: values.DRAIN_LAG ?? (terminal ? 0 : 1 * Second),
     /** Milliseconds. */
     drainDeadline: values.DRAIN_DEADLINE,
-    ...toDestinationConfig(values),
+    /** Empty: with a tracker, the token in `dataDir` is used. */
+    operatorTokens: values.OPERATOR_TOKEN,
+    viewerTokens: values.VIEWER_TOKEN,
+    /** Undefined: the tracker is on `port`. */
+    deskPort: values.DESK_PORT,
   };
 }
 
+/** @throws ConfigError if TUNNEL_PATH is a path that already has another use */
+export function requireFreeTunnelPath({ tunnelPath }: Config, isTaken: (path: string) => boolean): void {
+  if (isTaken(tunnelPath)) throw new ConfigError([`The setting TUNNEL_PATH ${TUNNEL_SENTENCE}`]);
+}
+
 function parseTunnelPath(text: string): string | undefined {
-  const isTaken = isTakenPath(text) || isDestinationPath(text) || `${text}/`.startsWith(ASSET_PREFIX);
+  const isTaken = isTakenPath(text) || `${text}/`.startsWith(ASSET_PREFIX);
   return /^(?:\/[\w-]{1,60}){1,4}$/.test(text) && !isTaken ? text : undefined;
-}
-
-function parseTrust(text: string): number | readonly string[] | undefined {
-  if (/^\d{1,2}$/.test(text)) return Number(text);
-  if (OFF.has(text.toLowerCase())) return 0;
-  const parts = text.split(',').map((part) => part.trim().toLowerCase());
-  return parts.every(isNetwork) ? parts : undefined;
-}
-
-function isNetwork(text: string): boolean {
-  if (NETWORK_NAMES.has(text)) return true;
-  const [address = '', prefix, ...rest] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || rest.length > 0) return false;
-  // A prefix of length 0 matches every address.
-  return prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
 }

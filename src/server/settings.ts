@@ -1,20 +1,23 @@
+import { isIP } from 'node:net';
 import * as z from 'zod';
 import { Second } from '../shared/units.ts';
+import { StartError } from './start-error.ts';
 
 /** Thrown if settings are invalid: the server does not start. The sentences name the settings, but not their values. */
-export class ConfigError extends Error {
+export class ConfigError extends StartError {
   readonly sentences: readonly string[];
 
   constructor(sentences: readonly string[]) {
     super(sentences.join('\n'));
-    this.name = 'ConfigError';
     this.sentences = sentences;
   }
 }
 
+/** Names of networks that Express knows. */
+const NETWORK_NAMES = new Set(['loopback', 'linklocal', 'uniquelocal']);
+
 const ON = new Set(['1', 'true', 'on', 'yes']);
-/** Words that switch a setting off. */
-export const OFF: ReadonlySet<string> = new Set(['0', 'false', 'off', 'no']);
+const OFF = new Set(['0', 'false', 'off', 'no']);
 
 /** Text that `parse` converts to a value. If it returns undefined, the start fails with `The setting NAME` and the sentence. */
 export function parsed<T>(sentence: string, parse: (text: string) => T | undefined) {
@@ -54,6 +57,23 @@ export function port() {
   return parsed('is not a port number. Use a whole number from 0 to 65535.', (text) => {
     return /^\d{1,5}$/.test(text) && Number(text) <= 65535 ? Number(text) : undefined;
   });
+}
+
+/** Parses TRUST_PROXY. @returns undefined if the text does not say which proxies to trust */
+export function parseTrust(text: string): number | readonly string[] | undefined {
+  if (/^\d{1,2}$/.test(text)) return Number(text);
+  if (OFF.has(text.toLowerCase())) return 0;
+  const parts = text.split(',').map((part) => part.trim().toLowerCase());
+  return parts.every(isNetwork) ? parts : undefined;
+}
+
+function isNetwork(text: string): boolean {
+  if (NETWORK_NAMES.has(text)) return true;
+  const [address = '', prefix, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  // A prefix of length 0 matches every address.
+  return prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
 }
 
 /** A setting: its description for the docs and `.env.example`, and the schema of its value. */

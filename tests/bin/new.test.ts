@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addRoute } from '../../bin/new/insert.mjs';
 import { parsePagePath, parseResource, toConstName, toSingular, toTypeName } from '../../bin/new/names.mjs';
+import { hasDesk } from '../support/has-desk.ts';
 import type { OwnedApp } from '../support/owned-app.ts';
 import { changeFirstThings, createNewApp, failTests } from './new-app.ts';
 
@@ -48,8 +49,10 @@ describe('the id of a page', () => {
   });
 });
 
+const OF_DESK: [path: string, words: string][] = [['/desk/x', 'would never be shown']];
+
 describe('an invalid path', () => {
-  it.each([
+  it.each<[path: string, words: string]>([
     ['about', 'is not a path that this command can add'],
     ['/about/', 'is not a path that this command can add'],
     ['//', 'is not a path that this command can add'],
@@ -57,9 +60,7 @@ describe('an invalid path', () => {
     ['/:lang?/about', 'is not a path that this command can add'],
     ['/../a', 'is not a path that this command can add'],
     ['/API/orders', 'would never be shown'],
-    // #region desk
-    ['/desk/x', 'would never be shown'],
-    // #endregion desk
+    ...(hasDesk ? OF_DESK : []),
   ])('%s is rejected with an explanation', (path, words) => {
     expect(() => parsePagePath(path)).toThrow(new RegExp(words.replace(/[?*"/]/g, '\\$&'), 'i'));
   });
@@ -142,7 +143,7 @@ describe('npm run new', () => {
   beforeEach(() => {
     rmSync(root, { recursive: true });
     cpSync(join(project, 'bin'), join(root, 'bin'), { recursive: true });
-    cpSync(join(project, 'build/destination.mjs'), join(root, 'build/destination.mjs'));
+    cpSync(join(project, 'build/apps.mjs'), join(root, 'build/apps.mjs'));
     cpSync(join(project, 'templates/empty/src'), join(root, 'src'), { recursive: true });
     mkdirSync(join(root, 'node_modules'));
     symlinkSync(join(project, 'node_modules/oxc-parser'), join(root, 'node_modules/oxc-parser'));

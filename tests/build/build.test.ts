@@ -75,7 +75,6 @@ const app = {
   'src/server/start/health-check.ts': '',
 };
 
-// #region desk
 Object.assign(app, {
   'src/desk/server/worker/main.ts': '',
   'src/desk/server/command.ts': `console.log('the command');`,
@@ -91,7 +90,6 @@ Object.assign(app, {
     import { routes } from '../shared/routes.tsx';
     hydrate(routes);`,
 });
-// #endregion desk
 
 function createApp(files: Record<string, string> = {}): string {
   const root = mkdtempSync(join(tmpdir(), 'spillway-build-'));
@@ -169,14 +167,12 @@ describe('the server bundle', () => {
   });
 });
 
-// #region desk
 describe('a command', () => {
   it('is a bundle with a small entry file', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [join(built, 'dist/desk.mjs')]);
     expect(stdout).toBe('the command\n');
   });
 });
-// #endregion desk
 
 describe('style sheets', () => {
   it('have the same class names as the pages, in both bundles', async () => {

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { listRemovedSettings, readConfig, SETTINGS } from '../../src/server/config.ts';
+import { readConfig, requireFreeTunnelPath, SETTINGS } from '../../src/server/config.ts';
+import { listRemovedSettings } from '../../src/server/removed-settings.ts';
 import { ConfigError } from '../../src/server/settings.ts';
-import { Day, MiB } from '../../src/shared/units.ts';
+import { createOwnsPath } from '../../src/server/tracker/tracker.ts';
 
 function sentencesOf(env: Record<string, string>): readonly string[] {
   try {
@@ -25,9 +26,7 @@ it('has defaults, which trust no proxy and listen only on this machine', () => {
     trustProxy: 0,
     times: { keepAlive: 72_000, request: 300_000, socket: 180_000 },
     digestNamespace: 'spillway',
-    deskRetention: { maxAge: 90 * Day, maxBytes: 500 * MiB },
     operatorTokens: [],
-    notifyAfter: 1,
     tunnelPath: '/_report',
     drainLag: 1000,
     drainDeadline: 8000,
@@ -60,7 +59,6 @@ it('reads lists of origins and proxies', () => {
 describe('an invalid value', () => {
   it.each([
     ['PORT', ['canary', '65536', '-1', '3000.5']],
-    ['NOTIFY_AFTER', ['canary', '0', '1000001']],
     ['HOST', ['canary canary', 'http://canary', 'canary:80']],
     ['DATA_DIR', ['canary\0']],
     [
@@ -76,32 +74,17 @@ describe('an invalid value', () => {
     ['COMPRESSION', ['canary', '2']],
     ['RELEASE', ['canary canary', 'x'.repeat(101)]],
     ['DIGEST_NAMESPACE', ['x'.repeat(201)]],
-    ['DESK_DATABASE_URL', ['canary', 'mysql://canary/x', 'postgres:///canary']],
     ['OPERATOR_TOKEN', ['canary', 'canary-canary-canary canary', 'canary-canary-canary,other-other-other']],
     ['VIEWER_TOKEN', ['canary', 'ada:canary', 'ada:canary-canary-canary,ada:other-other-other']],
-    ['AUTH_PROXY_HEADER', ['canary canary', 'canary:', 'canary\r\nX', 'Cookie', 'authorization', 'X-Forwarded-For']],
-    ['AUTH_PROXY_SECRET', ['canary', 'canary canary canary canary', 'canaryé'.repeat(3), 'canary'.repeat(40)]],
-    ['AUTH_PROXY_OPERATORS', [`ada,${'canary'.repeat(20)}`]],
     ['DESK_PORT', ['canary', '65536', '-1']],
-    ['DESK_ORIGIN', ['canary', 'https://canary/desk', 'https://canary,https://x', 'ftp://canary']],
-    ['WEBHOOK_URL', ['canary', 'ftp://canary', 'https://u:canary@x', 'https://x,canary:x,https://y', 'file:///canary']],
-    ['WEBHOOK_SECRET', ['canary', 'canary canary canary']],
     [
       'SMTP_URL',
       ['canary', 'https://canary', 'smtp://', 'smtp://canary/x', 'smtp://:canary@x', 'smtp://u:100%canary@x'],
     ],
     ['MAIL_FROM', ['canary', 'Canary <canary@x>', 'canary@x\r\nBcc: y@z', 'canary@x,y@z']],
-    ['MAIL_TO', ['canary', 'a@b,canary', 'canary @x', 'canary@x\ny@z']],
     ['SENTRY_DSN', ['canary', 'https://canary.example/2', 'ftp://key@canary/2']],
     ['SENTRY_ENVIRONMENT', ['canary canary', 'x'.repeat(65)]],
-    [
-      'SOURCE_LINK',
-      ['canary', 'https://canary.example/', 'javascript://canary/{file}', 'https://canary canary/{file}'],
-    ],
-    [
-      'TUNNEL_PATH',
-      ['canary', '/', '/api/canary', '/desk', '/canary canary', '/canary/../x', '//canary', '/_check/canary'],
-    ],
+    ['TUNNEL_PATH', ['canary', '/', '/api/canary', '/canary canary', '/canary/../x', '//canary', '/_check/canary']],
     ['SCRUB_KEYS', ['x,canary:', '(canary)']],
     ['SCRUB_PATTERNS', ['canary', '/(canary/', '/^(canary|canary)+$/', '/(x+x+)+y/']],
     ['KEEP_ALIVE', ['canary', '0', '7201', '60s']],
@@ -117,6 +100,11 @@ describe('an invalid value', () => {
       expect(sentences[0]).not.toContain('canary');
     }
   });
+});
+
+it.each(['/desk', '/DESK/reports'])('reports cannot be sent to %s, which is the tracker’s', (TUNNEL_PATH) => {
+  const check = () => requireFreeTunnelPath(readConfig({ TUNNEL_PATH }), createOwnsPath({ paths: ['/desk'] }));
+  expect(check).toThrow(/^The setting TUNNEL_PATH is not a path for reports\./);
 });
 
 it('says of a setting that no longer exists what replaces it', () => {

@@ -18,9 +18,7 @@ it.each([
   ...['/package.json', '/package-lock.json', '/node_modules/express/package.json', '/tsconfig.json', '/build.mjs'],
   ...['/dist/server/main.js', '/server/main.js', '/server/main.js.map', '/main.js', '/sites.json', '/packages.json'],
   ...['/maps/', '/client/', '/dist/', '/assets', '/assets/', '/assets/.', '/src/server/main.ts', '/README.md'],
-  // #region desk
   ...['/data/desk.sqlite', '/desk-token'],
-  // #endregion desk
   ...['/server-status', '/debug/pprof/', '/__manifest', '/_dev/events', '/@vite/client', '/@fs/etc/passwd', '/id_rsa'],
 ])('%s does not exist', async (path) => {
   const { status, headers } = await ask(path);

@@ -4,10 +4,9 @@ import { type RequestHandler, Router } from 'express';
 import { type Logger, pino } from 'pino';
 import { jsonBody } from '../../src/server/api/body-parsers.ts';
 import { resource } from '../../src/server/api/resource.ts';
-import { type AppDeps, createApp } from '../../src/server/app.ts';
+import { createApp, type PortParts, type SiteParts, type TrackerParts } from '../../src/server/app.ts';
 import { toConnectionLimits } from '../../src/server/connection/connections.ts';
 import { createHttpServer, type HttpServerOptions } from '../../src/server/connection/http-server.ts';
-import type { FailureLinks } from '../../src/server/errors/failure.ts';
 import { createFunnel } from '../../src/server/errors/funnel.ts';
 import { SECURITY_HEADERS } from '../../src/server/front/security-headers.ts';
 import { MAX_CONNECTIONS } from '../../src/server/limits.ts';
@@ -15,9 +14,11 @@ import type { PageSteps } from '../../src/server/pages/page-handlers.ts';
 import { createProxyTrust } from '../../src/server/request/client-address.ts';
 import { createOrigins } from '../../src/server/request/origins.ts';
 import { requestInfo } from '../../src/server/request/request-info.ts';
+import { createOwnsPath } from '../../src/server/tracker/tracker.ts';
 import { noPathScrubber, noScrubber } from './unguarded.ts';
 
-export interface TestAppOptions extends Partial<AppDeps> {
+export interface TestAppOptions extends Partial<PortParts>, Partial<SiteParts> {
+  readonly tracker?: TrackerParts | undefined;
   readonly publicOrigins?: readonly string[];
   readonly trustProxy?: number | readonly string[];
 }
@@ -29,8 +30,7 @@ export const TEST_SERVER: Pick<HttpServerOptions, 'limits' | 'trust' | 'headers'
   trust: createProxyTrust(),
 };
 
-/** Where failures are shown, for operators. */
-export const TEST_LINKS: FailureLinks = { toUrl: (address) => `/failures/${address}`, arePublic: false };
+export const toTestUrl = (address: string) => `/failures/${address}`;
 
 /** A log that collects its lines. */
 export interface LogSpy {
@@ -65,7 +65,7 @@ export function createFakePages(overrides: Partial<PageSteps> = {}): PageSteps {
       if (known.has(requestInfo(req).path) && ['GET', 'HEAD', 'POST'].includes(req.method)) say(req, res, next);
       else next();
     },
-    kept: (_req, _res, next) => next(),
+    cached: () => (_req, _res, next) => next(),
     notFound: (_req, res) =>
       void res.status(404).type('html').set('Cache-Control', 'no-store').send('<h1>Page not found</h1>'),
     renderError: async (_req, res, error) => void res.status(error.status).type('html').send(`<h1>${error.kind}</h1>`),
@@ -96,22 +96,23 @@ export function createFakeApi(): Router {
 }
 
 /** The real app with fake dependencies. */
-export function createTestApp({ publicOrigins = [], trustProxy, ...deps }: TestAppOptions = {}) {
-  const log = deps.log ?? pino({ enabled: false });
+export function createTestApp({ publicOrigins = [], trustProxy, tracker, ...parts }: TestAppOptions = {}) {
+  const log = parts.log ?? pino({ enabled: false });
   return createApp({
-    log,
-    funnel: createFunnel({ scrubber: noScrubber, log, build: 'test', links: TEST_LINKS }),
-    origins: createOrigins(publicOrigins, 'http://localhost:3000'),
-    trust: createProxyTrust(trustProxy),
-    readiness: { draining: false },
-    files: new Map(),
-    takeCredentials: (_req, _res, next) => next(),
-    pages: createFakePages(),
-    api: createFakeApi(),
-    scrubPath: noPathScrubber,
-    overload: undefined,
-    steps: [],
-    ...deps,
+    port: {
+      log,
+      funnel: createFunnel({ scrubber: noScrubber, log, build: 'test', toUrl: toTestUrl }),
+      origins: createOrigins(publicOrigins, 'http://localhost:3000'),
+      trust: createProxyTrust(trustProxy),
+      readiness: { draining: false },
+      files: new Map(),
+      takeCredentials: (_req, _res, next) => next(),
+      isTrackers: createOwnsPath({ paths: ['/desk', '/api/desk'] }),
+      scrubPath: noPathScrubber,
+      ...parts,
+    },
+    site: { pages: createFakePages(), api: createFakeApi(), overload: undefined, steps: [], ...parts },
+    tracker,
   });
 }
 

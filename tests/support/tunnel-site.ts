@@ -54,7 +54,7 @@ export const fakeScrubber: ReportScrubber = {
 };
 
 interface FakeOptions extends Partial<Omit<TunnelOptions, 'store'>> {
-  readonly store?: Partial<TunnelOptions['store']>;
+  readonly store?: Partial<NonNullable<TunnelOptions['store']>>;
 }
 
 export interface TunnelSiteOptions extends FakeOptions {
@@ -96,20 +96,19 @@ export function createFakeTunnel(
   return tunnel({
     path: '/_report',
     store: {
-      journal: (failure) => spies.failures.push(failure) > 0,
+      record: (failure, visitor) =>
+        spies.failures.push({ ...failure, visitor: visitor?.id ?? visitor?.address ?? '' }) > 0,
       isEchoAwaited: async () => true,
-      isKnownDigest: () => false,
+      isKnown: async () => false,
       ...store,
     },
     toUrl: (address) => `/failures/${address}`,
-    mayOpen: () => false,
     makeDigest: makeFakeDigest,
     findBuild: async (named) => {
       if (named === 'build-2' || named === 'v2') return { build: 'build-2', release: 'v2' };
       return named === 'build-1' ? { build: 'build-1', release: 'v1' } : undefined;
     },
     isRoute: (pattern) => pattern === '/orders/:id',
-    visitors: { toVisitor: (address, id) => `hash of ${id ?? address}` },
     scrubberOf: () => fakeScrubber,
     count: (name, labels = {}, by = 1) => {
       const pairs = Object.entries(labels).map(([label, value]) => `${label}=${value}`);

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import type { Failure } from '../../server/errors/failure.ts';
 import type { InFlightRequest } from '../../server/front/access-log.ts';
 import type { Count } from '../../server/request/counters.ts';
+import { StartError } from '../../server/start-error.ts';
 import type { DeskLog } from './desk-log.ts';
 import { type FileLock, takeLock } from './file-lock.ts';
 import { createJournal } from './ingest/journal.ts';
 import { BEAT_INTERVAL, CLOSE_PATIENCE, PULSE_INTERVAL } from './limits.ts';
 import type { NotifySettings } from './notifications/settings.ts';
 import { createFindOldAsset, type FindOldAsset } from './old-assets.ts';
-import type { DeskRetention } from './settings.ts';
+import type { DeskRetention } from './read-settings.ts';
 import type { DeskCalls } from './worker/desk-calls.ts';
 import { createSignals, type StoreState } from './worker/signals.ts';
 import type { BlockedLoop } from './worker/watchdog.ts';
@@ -84,17 +85,13 @@ export interface DeskOptions {
 }
 
 /** Thrown when another process uses the folder. The message says what to do. */
-export class DeskInUseError extends Error {
+export class DeskInUseError extends StartError {
   constructor(dataDir: string) {
     super(
       `Another server is using the folder ${dataDir} (DATA_DIR), and its SQLite database supports only one server. Stop that server, set a different DATA_DIR, or set DESK_DATABASE_URL to a PostgreSQL database that both can use.`,
     );
-    this.name = 'DeskInUseError';
   }
 }
-
-/** Errors whose message says what to do. */
-export const START_ERRORS = [DeskInUseError];
 
 /**
  * Takes the folder and starts the desk worker. Does not wait for the store: it opens while pages load, and failures until
@@ -153,7 +150,6 @@ export async function openDesk(options: DeskOptions): Promise<Desk> {
     calls: worker.calls,
     findOldAsset: createFindOldAsset((path) => worker.calls.readAsset(path)),
     journal(failure) {
-      count?.('spillway_failures_total', { side: failure.side, kind: failure.kind });
       return wakeIf(journal.append(failure));
     },
     journalRevalidation: (path) => wakeIf(journal.appendRevalidation(path)),
@@ -186,16 +182,6 @@ export async function openDesk(options: DeskOptions): Promise<Desk> {
       return closing;
     },
   };
-}
-
-/** Closes the desk if a start fails. Otherwise the next start would report an unclean death. */
-export async function orClose<T>(desk: Pick<Desk, 'close'>, work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    await desk.close();
-    throw error;
-  }
 }
 
 interface LockOptions {

@@ -1,7 +1,5 @@
-import { ONLY_OPERATOR, ONLY_VIEWER, parseTokens, TOKEN_SENTENCE } from '../../server/front/operator-tokens.ts';
 import { parseOrigins } from '../../server/request/origins.ts';
-import { parsed, port, type SettingsTable, type SettingsValues, whole } from '../../server/settings.ts';
-import { Day, MiB } from '../../shared/units.ts';
+import { parsed, type SettingsTable, whole } from '../../server/settings.ts';
 import { ISSUE_FIELDS, parseIssueLink, parseSourceLink, parseTraceLink } from './links.ts';
 import { parseHttpUrls, parseMailAddresses } from './notifications/settings.ts';
 
@@ -32,17 +30,6 @@ export const DESK_SETTINGS = {
     example: '500',
     schema: whole({ what: 'megabytes', from: 10, to: 1_000_000 }).prefault('500'),
   },
-  OPERATOR_TOKEN: {
-    about:
-      'The token that operators sign in to the desk with. For several operators, use name:token, separated by commas: each change then shows its author. Default: a token is created at the first start and stored in DATA_DIR/desk-token. Required with DESK_DATABASE_URL.',
-    example: 'ada:6f1d0c5e9b7a4823,grace:b80e57d2a6c94f31',
-    schema: parsed(TOKEN_SENTENCE, (text) => parseTokens(text, ONLY_OPERATOR)).prefault(''),
-  },
-  VIEWER_TOKEN: {
-    about: 'The same for viewers, who can read the desk but change nothing. Default: no viewers.',
-    example: '3ac97e4410d8b26f',
-    schema: parsed(TOKEN_SENTENCE, (text) => parseTokens(text, ONLY_VIEWER)).prefault(''),
-  },
   AUTH_PROXY_HEADER: {
     about:
       'The header in which an authenticating proxy names the person that it signed in. Replaces tokens for people. Requires AUTH_PROXY_SECRET, and the addresses of the proxy in TRUST_PROXY. Default: no header is trusted.',
@@ -70,12 +57,6 @@ export const DESK_SETTINGS = {
       const names = text.split(',').map((name) => name.trim());
       return names.every((name) => name.length <= 80) ? names.filter((name) => name !== '') : undefined;
     }).prefault(''),
-  },
-  DESK_PORT: {
-    about:
-      'A separate port for the desk and /metrics, which PORT then no longer serves. Requests for any host are accepted there, and metrics need no token, so make it reachable only from an internal network. 0 takes any free port. Default: the desk is on PORT.',
-    example: '3001',
-    schema: port().optional(),
   },
   DESK_ORIGIN: {
     about:
@@ -148,40 +129,6 @@ export const DESK_SETTINGS = {
     ).optional(),
   },
 } satisfies SettingsTable;
-
-export interface DeskRetention {
-  readonly maxAge: number;
-  readonly maxBytes: number;
-}
-
-export type DeskConfig = ReturnType<typeof toDeskConfig>;
-
-/** Returns the desk's part of the configuration. */
-export function toDeskConfig(values: SettingsValues<typeof DESK_SETTINGS>) {
-  return {
-    /** In ms and bytes. */
-    deskRetention: { maxAge: values.DESK_RETENTION_DAYS * Day, maxBytes: values.DESK_MAX_SIZE * MiB },
-    /** Undefined: SQLite in `dataDir`. */
-    deskDatabaseUrl: values.DESK_DATABASE_URL || undefined,
-    /** Empty: the token in `dataDir` is used. */
-    operatorTokens: values.OPERATOR_TOKEN,
-    viewerTokens: values.VIEWER_TOKEN,
-    /** In lower case. */
-    authProxyHeader: values.AUTH_PROXY_HEADER || undefined,
-    authProxySecret: values.AUTH_PROXY_SECRET || undefined,
-    authProxyOperators: values.AUTH_PROXY_OPERATORS,
-    /** Undefined: the desk is on `port`. */
-    deskPort: values.DESK_PORT,
-    /** Undefined: it follows from other settings. */
-    deskOrigin: values.DESK_ORIGIN || undefined,
-    webhookUrls: values.WEBHOOK_URL,
-    webhookSecret: values.WEBHOOK_SECRET || undefined,
-    mailTo: values.MAIL_TO,
-    notifyAfter: values.NOTIFY_AFTER,
-    /** URLs with placeholders such as `{file}`. */
-    links: { source: values.SOURCE_LINK, issue: values.ISSUE_LINK, trace: values.TRACE_LINK },
-  };
-}
 
 function parseDatabase(text: string): string | undefined {
   if (text === '') return text;

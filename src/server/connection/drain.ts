@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Millisecond } from '../../shared/units.ts';
+import { isStream } from '../request/request-info.ts';
 import type { Connections } from './connections.ts';
 
 /** The sockets that no longer speak HTTP. */
@@ -16,8 +17,8 @@ interface DrainOptions {
   readonly connections: Connections;
   /** These sockets are notified, and have the same deadline as replies. */
   readonly upgraded?: UpgradedSockets;
-  /** Called when connections are no longer accepted. It must end everything that never ends by itself. */
-  readonly onStop?: () => void;
+  /** Called at once: readiness fails from here on. */
+  readonly onStart?: () => void;
   /** How long to keep accepting after readiness fails (ms), so that a proxy notices first. */
   readonly lag: number;
   /** How long replies can take after that (ms). Replies still open then are cut. */
@@ -48,6 +49,9 @@ const QUIET_TURN_PATIENCE = 500 * Millisecond;
 /** How long to accept connections if they never cease (ms). */
 const LAST_CONNECTION = 5000 * Millisecond;
 
+/** How often streams are ended that began meanwhile (ms). */
+const STREAM_SWEEP = 100 * Millisecond;
+
 /** How long a new connection can take to send its first bytes (ms). */
 const FIRST_REQUEST_GRACE = 500 * Millisecond;
 
@@ -56,7 +60,7 @@ const FIRST_REQUEST_GRACE = 500 * Millisecond;
  * flushed, and stops the timers that bound half-sent requests. It also keeps sending `keep-alive`, so it waits for
  * idle connections.
  */
-export function createDrain({ server, connections, upgraded, onStop, lag, deadline }: DrainOptions): Drain {
+export function createDrain({ server, connections, upgraded, onStart, lag, deadline }: DrainOptions): Drain {
   let running: Promise<DrainEnd> | undefined;
   let draining = false;
   let stopped = false;
@@ -87,8 +91,15 @@ export function createDrain({ server, connections, upgraded, onStop, lag, deadli
     }
   }
 
+  /** Ends what never ends by itself. Browsers connect again, to another replica or to the next process. */
+  function endStreams(): void {
+    const replies = [...connections.sockets].flatMap((socket) => connections.openReplies(socket));
+    for (const reply of replies) if (!reply.writableEnded && isStream(reply.req)) reply.end();
+  }
+
   async function run(): Promise<DrainEnd> {
     draining = true;
+    onStart?.();
     for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, sayClose);
     for (const socket of connections.sockets) {
       for (const reply of connections.openReplies(socket)) sayClose(reply.req, reply);
@@ -109,10 +120,12 @@ export function createDrain({ server, connections, upgraded, onStop, lag, deadli
       for (const socket of fresh) if (connections.openReplies(socket).length === 0) socket.destroySoon();
     };
     upgraded?.closeAll();
-    onStop?.();
+    endStreams();
+    const sweep = setInterval(endStreams, STREAM_SWEEP);
     // A client that connected a moment ago does not know about the drain: its request is on the way.
     setTimeout(() => setImmediate(releaseFresh), FIRST_REQUEST_GRACE);
     await Promise.race([closed, sleep(deadline, undefined, { ref: false })]);
+    clearInterval(sweep);
     // A socket can be destroyed before its close event arrives.
     const cut = [...connections.sockets].filter((socket) => !socket.destroyed);
     const owed = cut.filter((socket) => connections.openReplies(socket).some(isOwed)).length;

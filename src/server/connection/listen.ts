@@ -1,9 +1,10 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CONNECTION_BACKLOG } from '../limits.ts';
+import { StartError } from '../start-error.ts';
 
 /** Says in one sentence why the server could not listen. */
-export class ListenError extends Error {}
+export class ListenError extends StartError {}
 
 export interface Where {
   readonly host: string;

@@ -44,14 +44,12 @@ export interface Development {
   readonly onFailure: FunnelOptions['onFailure'];
   /** The client's files, looked up on request: a build adds some while the server runs. */
   readonly files: ReadonlyMap<string, PublicFile>;
-  /** Ends the streams of builds, so that pages connect to the next server. */
-  endStreams(): void;
   /** Listens on the socket that the supervisor holds, so that no request is refused while servers are exchanged. */
   listen(server: Server, where: { host: string; port: number }): Promise<void>;
 }
 
-/** How long a page waits before it connects again (ms): after a planned end, and after any other. */
-const RECONNECT_AFTER = { end: 20 * Millisecond, failure: 50 * Millisecond };
+/** How long a page waits before it connects again (ms). */
+const RECONNECT_AFTER = 20 * Millisecond;
 
 /**
  * The server's side of `npm run dev`. Resolves when the process before this one has ended, so that everything that
@@ -71,12 +69,6 @@ export async function createDevelopment({ dist, log }: { dist: string; log: Logg
 
   function send(stream: Response): void {
     stream.write(`data: ${JSON.stringify(state)}\n\n`);
-  }
-
-  let isEnding = false;
-  function endStreams(): void {
-    isEnding = true;
-    for (const stream of streams) stream.end(`retry: ${RECONNECT_AFTER.end}\n\n`);
   }
 
   const failures = new Map(turn.failures);
@@ -106,17 +98,17 @@ export async function createDevelopment({ dist, log }: { dist: string; log: Logg
   routes.get(DEV_STATE, (_req, res) => {
     res.set('Cache-Control', 'no-store').json(state);
   });
-  routes.get(DEV_EVENTS, (_req, res) => {
+  routes.get(DEV_EVENTS, (req, res) => {
+    requestInfo(req).isStream = true;
     res.setHeader('Content-Type', 'text/event-stream');
     res.setHeader('Cache-Control', 'no-store, no-transform');
     res.setHeader('X-Accel-Buffering', 'no');
     // If it stayed open, a proxy could send the next request on it while the server closes it.
     res.setHeader('Connection', 'close');
-    res.write(`retry: ${RECONNECT_AFTER.failure}\n\n`);
+    res.write(`retry: ${RECONNECT_AFTER}\n\n`);
     send(res);
     streams.add(res);
     onClose(res, () => streams.delete(res));
-    if (isEnding) endStreams();
   });
 
   return {
@@ -124,7 +116,6 @@ export async function createDevelopment({ dist, log }: { dist: string; log: Logg
     routes,
     onFailure,
     files: new FilesOnDemand(join(dist, 'client')),
-    endStreams,
     listen: (server, where) => listenOnShared(server, where),
   };
 }

@@ -9,7 +9,7 @@ import { createDigest } from './digest/create-digest.ts';
 import { emptyLocationTable, type LocationTable } from './digest/location-table.ts';
 import type { FramePaths } from './digest/parse-stack.ts';
 import { readErrors } from './digest/read-error.ts';
-import type { BodyField, ErrorRecord, Failure, FailureKind, FailureOrigin, RequestRecord } from './failure.ts';
+import type { BodyField, ErrorRecord, Failure, FailureKind, FailureOrigin, RequestRecord, Visitor } from './failure.ts';
 import { hidePathSecrets } from './scrub/secret-path.ts';
 import { listBodySecrets, listRequestSecrets } from './scrub/secret-values.ts';
 import type { Scrubber } from './scrub.ts';
@@ -71,8 +71,6 @@ export interface RecorderOptions {
   /** The table of positions in the bundles and of the source that is there. Read for the first failure. */
   readonly table?: () => LocationTable;
   readonly scrubber: Scrubber;
-  /** Returns a hash of a visitor's address, which changes daily, or of the product's id. It only serves to count. */
-  readonly toVisitor?: (address: string, id?: string) => string | undefined;
   /** Names of posted fields whose values are stored. */
   readonly keep?: readonly string[] | undefined;
   /** Set by the product to keep failures at one place apart. */
@@ -100,6 +98,7 @@ const SHOWN_HEADERS = [
 
 interface RecordedFailure {
   readonly failure: Failure;
+  readonly visitor: Visitor | undefined;
   /** Also knows the secrets of the request. */
   readonly scrubber: Scrubber;
 }
@@ -146,9 +145,9 @@ export function createFailureRecorder(
       breadcrumbs: info?.trail,
       ...(tags && { tags }),
       extra: extra ?? reported.extra,
-      visitor: (info || user) && options.toVisitor?.(info?.address ?? '', user ?? info?.readVisitorId()),
     };
-    return { failure: trimFailure(scrubFailure(failure, scrubber)), scrubber };
+    const visitor = info || user ? { address: info?.address ?? '', id: user ?? info?.readVisitorId() } : undefined;
+    return { failure: trimFailure(scrubFailure(failure, scrubber)), visitor, scrubber };
   };
 
   function split(error: unknown, context: FailureContext): readonly string[] | undefined {

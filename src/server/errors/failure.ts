@@ -129,7 +129,7 @@ export interface Failure {
   readonly tags?: Readonly<Record<string, string>>;
   /** Other facts, such as the difference at hydration, or the requests in flight at a death. */
   readonly extra?: Readonly<Record<string, unknown>>;
-  /** Identifies the visitor: a salted hash that changes daily. */
+  /** Identifies the visitor: a salted hash that changes daily. Only the tracker makes it. */
   readonly visitor?: string;
   /** Names of the parts that were cut to fit the limits, such as `breadcrumbs`. */
   readonly cut?: readonly string[];
@@ -142,28 +142,28 @@ export function toAddress({ digest, occurrence }: Pick<Failure, 'digest' | 'occu
   return `${digest}-${occurrence}`;
 }
 
-/** A destination for failures, such as Sentry. */
+/** What else learns of each failure, such as Sentry. */
 export interface Reporter {
   /**
-   * Called once for each failure, before its address leaves the process.
+   * Called once for each failure, after it was stored and before its address leaves the process.
    *
    * @param error the thrown value, if there is one
-   * @returns false if it could not be stored: the log line then contains all of it
-   * @throws without effect on the other reporters: the funnel logs the error
+   * @throws without effect: the funnel logs the error
    */
-  report(failure: Failure, error: unknown): boolean;
+  report(failure: Failure, error: unknown): void;
 }
 
-/** Where a failure is shown to people. */
-export interface FailureLinks {
-  /**
-   * Returns a path of this site, or an absolute URL. Undefined if there is none.
-   *
-   * @param address `7K3QM2XA-9F4W0R6B`
-   */
-  toUrl(address: string): string | undefined;
-  /** Whether every visitor sees the URL on an error page. Otherwise only operators do. */
-  readonly arePublic: boolean;
+/** Who met a failure. A tracker stores only a hash of it. */
+export interface Visitor {
+  /** The address of the request; empty if there is none. */
+  readonly address: string;
+  /** The product's own id of the visitor, if it has one. */
+  readonly id: string | undefined;
 }
 
-export const NO_LINKS: FailureLinks = { toUrl: () => undefined, arePublic: false };
+/**
+ * Returns the URL that shows a failure to those who may see it: a path of this site, or an absolute URL.
+ *
+ * @param address `7K3QM2XA-9F4W0R6B`
+ */
+export type ToFailureUrl = (address: string) => string | undefined;

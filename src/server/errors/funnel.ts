@@ -11,11 +11,11 @@ import { causesOf, readError } from './digest/read-error.ts';
 import {
   type Failure,
   type FailureKind,
-  type FailureLinks,
   type FailureOrigin,
-  NO_LINKS,
   type Reporter,
+  type ToFailureUrl,
   toAddress,
+  type Visitor,
 } from './failure.ts';
 import type { Scrubber } from './scrub.ts';
 
@@ -30,8 +30,8 @@ export type Disposition =
 export interface Funnel {
   /** Never throws. Calling it again with the same error does not record the error again. */
   fail(error: unknown, context: FailureContext): Disposition;
-  /** Returns the URL that shows the failure at an address, for programs; undefined if there is none. */
-  toUrl(address: string): string | undefined;
+  /** For programs. Undefined if nothing shows failures. */
+  readonly toUrl: ToFailureUrl;
   /**
    * Records a failure that was not thrown, such as a blocked event loop.
    *
@@ -42,10 +42,11 @@ export interface Funnel {
 
 export interface FunnelOptions extends RecorderOptions {
   readonly log: Logger;
-  /** Notified of each failure once, in this order. The first one stores it. */
+  /** Stores each failure once. Returns false if that failed. Without it, the line in the log is the record. */
+  readonly record?: ((failure: Failure, visitor: Visitor | undefined) => boolean) | undefined;
+  /** Notified of each failure once, after it was stored. */
   readonly reporters?: readonly Reporter[];
-  /** Where failures are shown. Default: nowhere. */
-  readonly links?: FailureLinks | undefined;
+  readonly toUrl?: ToFailureUrl | undefined;
   readonly count?: Count;
   /** `npm run dev`: called once for each failure, with its address. */
   readonly onFailure?: (address: string, error: unknown, context: FailureContext) => void;
@@ -56,7 +57,7 @@ export interface FunnelOptions extends RecorderOptions {
  * (`7K3QM2XA-9F4W0R6B`), is stored, reported and logged, and only the address leaves the server.
  */
 export function createFunnel(options: FunnelOptions): Funnel {
-  const { log, reporters = [], count = ignore, links = NO_LINKS } = options;
+  const { log, reporters = [], count = ignore, toUrl = () => undefined } = options;
   const toFailure = createFailureRecorder(options);
   const addresses = new Addresses();
   const retries = new Retries();
@@ -69,24 +70,26 @@ export function createFunnel(options: FunnelOptions): Funnel {
   }
 
   function record(event: Recorded, context: FailureContext): string {
-    const { failure, scrubber } = toFailure(event, context);
+    const { failure, visitor, scrubber } = toFailure(event, context);
     const first = retries.find(failure.digest, context.info?.headers?.[RETRY_HEADER.toLowerCase()]);
     if (first !== undefined) return first;
     const address = toAddress(failure);
     retries.add(address);
     context.info?.spans?.fail(event.error, failure);
-    const kept = reporters.map((reporter) => report(reporter, failure, event.error));
-    const isKept = kept.length === 0 || kept[0] === true;
+    count('spillway_failures_total', { side: failure.side, kind: failure.kind });
+    // First, so that a failure is stored before its address is shown.
+    const isKept = options.record ? attempt(failure, () => options.record?.(failure, visitor) === true) : true;
+    for (const reporter of reporters) attempt(failure, () => reporter.report(failure, event.error));
     const words = WORDS[failure.origin] ?? 'A request failed.';
     writeLine(log, toLogLine(failure, event.error, isKept, scrubber), words, failure.level && 'warn');
     options.onFailure?.(address, event.error, context);
     return address;
   }
 
-  /** Catches errors of a reporter, so that one failure does not turn into another. */
-  function report(reporter: Reporter, failure: Failure, error: unknown): boolean {
+  /** Catches errors of the store and of reporters, so that one failure does not turn into another. */
+  function attempt(failure: Failure, work: () => unknown): boolean {
     try {
-      return reporter.report(failure, error);
+      return work() === true;
     } catch (cause) {
       writeLine(log, { digest: failure.digest, occurrence: failure.occurrence, stack: readError(cause).stack }, FAILED);
       return false;
@@ -99,7 +102,7 @@ export function createFunnel(options: FunnelOptions): Funnel {
   }
 
   return {
-    toUrl: (address) => links.toUrl(address),
+    toUrl,
     record: (event, context) => record(event, inRequest(context)),
     fail(error, given) {
       const context = inRequest(given);
@@ -118,8 +121,7 @@ export function createFunnel(options: FunnelOptions): Funnel {
         return pass({ kind: 'error', error: { kind: 'failure', status: 500 } }, 'prefetch');
       }
       const digest = toAddressOf(error, context);
-      const isShown = links.arePublic || (!context.isShared && context.info?.isOperator === true);
-      const url = isShown ? links.toUrl(digest) : undefined;
+      const url = !context.isShared && context.info?.isSignedIn ? toUrl(digest) : undefined;
       const status = (isHandlers && statusOf(error)) || 500;
       return { kind: 'error', error: { kind: 'failure', status, digest, ...(url !== undefined && { url }) } };
     },

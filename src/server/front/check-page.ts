@@ -5,9 +5,9 @@ import { isFromProxy, type ProxyTrust } from '../request/client-address.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendText } from '../request/send-body.ts';
 import { onClose } from '../request/step.ts';
+import { forReaders, type MayRead } from './check-token.ts';
 import type { FixedPaths } from './fixed-paths.ts';
 import { readHost, readScheme } from './host-check.ts';
-import { forReaders, type MayRead } from './may-read.ts';
 
 /** The path that `npm start -- --check <url>` posts to. */
 export const CHECK_PATH = '/_check';

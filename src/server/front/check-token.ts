@@ -1,10 +1,11 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { Minute } from '../../shared/units.ts';
 import { expandIPv6 } from '../request/client-address.ts';
 import { readBearer } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
-import type { MayRead } from './may-read.ts';
-import type { OperatorToken, OperatorTokens } from './operator-tokens.ts';
+import { sendText } from '../request/send-body.ts';
+import type { OperatorToken, Tokens } from './tokens.ts';
 
 export type Checked =
   | { readonly kind: 'known'; readonly token: OperatorToken }
@@ -30,7 +31,7 @@ const MAX_KNOWN_SENDERS = 1000;
  *
  * @param now milliseconds since 1970
  */
-export function createCheckToken(tokens: OperatorTokens, now: () => number = Date.now): CheckToken {
+export function createCheckToken(tokens: Pick<Tokens, 'find'>, now: () => number = Date.now): CheckToken {
   const known = new Set<string>();
   const wrong = new Map<string, number>();
   let minute = 0;
@@ -79,6 +80,9 @@ function listNetworks(address: string): readonly string[] {
   return [groups.join(':'), `${groups.slice(0, 4).join(':')}/64`, `${groups.slice(0, 3).join(':')}/48`];
 }
 
+/** Checks if a caller can read pages for operators: yes, no, or not until `waitMs` have passed. */
+export type MayRead = (req: IncomingMessage) => Promise<boolean | { readonly waitMs: number }>;
+
 /** Accepts the token of an operator or viewer. */
 export function toMayRead(checkToken: CheckToken): MayRead {
   return async function mayRead(req) {
@@ -87,4 +91,29 @@ export function toMayRead(checkToken: CheckToken): MayRead {
     const checked = checkToken(token, requestInfo(req).address);
     return checked.kind === 'too-many' ? { waitMs: checked.waitMs } : checked.kind === 'known';
   };
+}
+
+type Answer = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
+
+/** Answers only callers with a valid token. */
+export function forReaders(mayRead: MayRead, answer: Answer): (req: IncomingMessage, res: ServerResponse) => void {
+  async function check(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const may = await mayRead(req);
+    if (res.closed) return;
+    if (may === true) await answer(req, res);
+    else refuseReader(res, may);
+  }
+  return function answerReader(req, res) {
+    check(req, res).catch(() => sendText(res, 500, 'The server could not answer this request.'));
+  };
+}
+
+function refuseReader(res: ServerResponse, may: false | { readonly waitMs: number }): void {
+  if (may) {
+    res.setHeader('Retry-After', Math.ceil(may.waitMs / 1000));
+    sendText(res, 429, 'Too many wrong tokens came from this address. Try again later.');
+    return;
+  }
+  res.setHeader('WWW-Authenticate', 'Bearer');
+  sendText(res, 401, 'This page is for operators. Send a token from VIEWER_TOKEN or OPERATOR_TOKEN as a bearer token.');
 }

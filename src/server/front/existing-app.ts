@@ -47,7 +47,7 @@ interface ExistingAppOptions {
   readonly isReserved: (path: string) => boolean;
 }
 
-interface ExistingAppSteps {
+export interface ExistingAppSteps {
   /** Runs before the product's steps. Removes Spillway's headers, unless the path is reserved: `run` does it then. */
   readonly takeHeaders: Step;
   /** Restores them if Spillway answers after all. Headers that a step has set remain. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { requestInfo } from '../request/request-info.ts';
 import { sendBody, sendJson, sendText } from '../request/send-body.ts';
 import type { Step } from '../request/step.ts';
-import { forReaders, type MayRead } from './may-read.ts';
+import { forReaders, type MayRead } from './check-token.ts';
 import type { Metrics } from './metrics.ts';
 
 /** The answer of one path. */

@@ -233,7 +233,6 @@ function toFailure(
     site: made.site,
     request: { method: 'GET', url: scrubber.url(page), ...(agent && { headers: { 'user-agent': agent } }) },
     extra: toRecord(extra),
-    visitor: sender.visitor,
   });
 }
 

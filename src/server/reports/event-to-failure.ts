@@ -78,7 +78,6 @@ export function toFailure(event: JsonRecord, { id, build, sender }: Reported, pa
     breadcrumbs: readBreadcrumbs(event, scrubber),
     tags: readTags(event.tags, scrubber),
     extra: readExtra(event, scrubber),
-    visitor: sender.visitor,
     echoOf,
   });
 }

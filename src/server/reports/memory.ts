@@ -71,9 +71,9 @@ export function createOverflow(makeDigest: MakeReportDigest): (failure: Failure)
   return (failure) => {
     const errors = [{ class: 'TooManyNewIncidents', message: TITLE, frames: [] }];
     const made = makeDigest({ kind: 'exception', side: 'browser', errors });
-    const { id, occurrence, at, build, release, route, visitor, title } = failure;
+    const { id, occurrence, at, build, release, route, title } = failure;
     return {
-      ...{ id, occurrence, at, build, release, route, visitor },
+      ...{ id, occurrence, at, build, release, route },
       digest: made.digest,
       rule: made.rule,
       weak: true,

@@ -43,7 +43,6 @@ export interface Sender {
   readonly userAgent: string | undefined;
   /** Names of the cookies. */
   readonly credentials: readonly string[];
-  readonly visitor: string;
 }
 
 /** Extra length for scrubbing (UTF-16 code units), because no pattern matches a secret that is cut in half. */

@@ -6,7 +6,7 @@ import { Minute, Second } from '../../shared/units.ts';
 import { listCredentials } from '../errors/create-failure.ts';
 import { createDigest } from '../errors/digest/create-digest.ts';
 import type { LocationTable } from '../errors/digest/location-table.ts';
-import type { Failure, FailureLinks } from '../errors/failure.ts';
+import type { Failure, ToFailureUrl, Visitor } from '../errors/failure.ts';
 import { refuse } from '../errors/problem.ts';
 import { listRequestSecrets } from '../errors/scrub/secret-values.ts';
 import type { Scrubber } from '../errors/scrub.ts';
@@ -17,6 +17,7 @@ import { HttpError, isVisitorGone } from '../request/http-error.ts';
 import type { Origins } from '../request/origins.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { ErrorHandler, Step } from '../request/step.ts';
+import type { OpenedTracker } from '../tracker/tracker.ts';
 import { takeBrowserReports } from './browser-reports.ts';
 import { ingestEnvelope, type Taken } from './ingest-envelope.ts';
 import {
@@ -30,15 +31,17 @@ import {
 } from './memory.ts';
 import { ReportError, readReport } from './read-report.ts';
 import type { KnownBuild, MakeReportDigest, ReportScrubber, Sender, Upstream } from './report-parts.ts';
-import type { MayOpen, ReportStore } from './report-store.ts';
-import type { Visitors } from './visitors.ts';
+
+/** Stores reports. */
+type ReportStore = Pick<OpenedTracker, 'record' | 'isKnown' | 'isEchoAwaited'>;
 
 export interface TunnelOptions {
   /** `/_report`. The browser's own reports use `/_report/browser`. */
   readonly path: string;
   readonly origins: Origins;
   readonly upstream?: Upstream | undefined;
-  readonly store: Omit<ReportStore, 'listBuilds'>;
+  /** Undefined: reports are logged, and sent to the upstream. */
+  readonly store: ReportStore | undefined;
   readonly makeDigest: MakeReportDigest;
   /** Returns the build with this id, or the newest one of this release. */
   readonly findBuild: (named: string) => Promise<KnownBuild | undefined>;
@@ -48,11 +51,9 @@ export interface TunnelOptions {
   readonly scrubberOf: (req: IncomingMessage) => ReportScrubber;
   /** Replaces the sender's environment in transactions for the upstream. */
   readonly environment?: string | undefined;
-  readonly visitors: Visitors;
-  /** Returns the URL that shows the failure at an address: a path, or an absolute URL. */
-  readonly toUrl: FailureLinks['toUrl'];
-  /** Whether the response has that URL. */
-  readonly mayOpen: MayOpen;
+  readonly toUrl: ToFailureUrl;
+  /** Whether the response has that URL. Undefined for never. */
+  readonly canOpen?: OpenedTracker['canOpen'] | undefined;
   readonly count: Count;
   readonly log: Logger;
   /** Responds if the tunnel itself fails. */
@@ -97,16 +98,15 @@ const RETRY_AFTER = 30;
  * without an origin is not from a page, or is a browser's own report.
  */
 export function tunnel(options: TunnelOptions): Step {
-  const { path, origins, store, upstream, visitors, count, scrubberOf, fail } = options;
+  const { path, origins, store, upstream, count, scrubberOf, fail } = options;
   const { perAddress, together } = { ...LIMITS, ...options.limits };
   const senders = createTokenBuckets(perAddress);
   const all = createTokenBuckets(together);
-  const newIncidents = createNewIncidents({ isKnown: (digest) => store.isKnownDigest(digest) });
+  const newIncidents = createNewIncidents({ isKnown: async (digest) => !store || store.isKnown(digest) });
   const parts = {
     ...options,
     newIncidents,
-    echoes: createEchoes({ isAwaited: (address) => store.isEchoAwaited(address) }),
-    keep,
+    echoes: createEchoes({ isAwaited: async (address) => !store || store.isEchoAwaited(address) }),
     isOurDsn,
     recentIds: createRecentIds(),
     toOverflow: createOverflow(options.makeDigest),
@@ -119,26 +119,30 @@ export function tunnel(options: TunnelOptions): Step {
   ]);
 
   async function answerEnvelope(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const own = { ...parts, scrubber: scrubberOf(req) };
+    const own = toOwn(req);
     const taken = await readReport({ req, res }, (bytes) => ingestEnvelope(bytes, toReportSender(req), own));
-    const url = taken.digest !== undefined && (await options.mayOpen(req)) ? toUrl(taken) : undefined;
+    const url = taken.digest !== undefined && (await options.canOpen?.(req)) ? toUrl(taken) : undefined;
     sendTaken(res, taken, url);
   }
 
   async function answerReports(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const type = (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
     if (!REPORT_TYPES.has(type)) throw new ReportError(415, `Send ${[...REPORT_TYPES].join(', ')}.`);
-    const own = { ...parts, scrubber: scrubberOf(req) };
+    const own = toOwn(req);
     await readReport({ req, res }, (bytes) => takeBrowserReports(bytes, toReportSender(req), own));
     res.statusCode = 204;
     res.setHeader('Cache-Control', 'no-store');
     res.end();
   }
 
-  function toReportSender(req: IncomingMessage): Sender {
+  function toOwn(req: IncomingMessage) {
     const info = requestInfo(req);
-    const { origin, address } = info;
-    const id = info.readVisitorId();
+    const visitor = { address: info.address, id: info.readVisitorId() };
+    return { ...parts, scrubber: scrubberOf(req), keep: (failure: Failure) => keep(failure, visitor) };
+  }
+
+  function toReportSender(req: IncomingMessage): Sender {
+    const { origin } = requestInfo(req);
     // Behind a proxy that changes the host, only the browser knows the origin of its page.
     const page = req.headers['sec-fetch-site'] === 'same-origin' ? req.headers.origin : undefined;
     return {
@@ -146,7 +150,6 @@ export function tunnel(options: TunnelOptions): Step {
       isOurs: (other) => other === page || origins.isOurs(other, origin),
       userAgent: req.headers['user-agent'],
       credentials: listCredentials(req.headers),
-      visitor: visitors.toVisitor(address, id),
     };
   }
 
@@ -161,12 +164,14 @@ export function tunnel(options: TunnelOptions): Step {
     return options.toUrl(`${digest}-${toOccurrence(id)}`);
   }
 
-  function keep(failure: Failure): boolean {
-    const stored = store.journal(failure);
+  function keep(failure: Failure, visitor: Visitor): boolean {
+    count('spillway_failures_total', { side: 'browser', kind: failure.kind });
+    const stored = store?.record(failure, visitor) ?? true;
     const { digest, occurrence, kind, title, build, release, route, requestId, echoOf } = failure;
     const line = { digest, occurrence, side: 'browser', kind, title, build, release, route, requestId, echoOf };
-    if (stored) options.log.warn(line, 'A browser reported a failure.');
-    else options.log.error({ ...line, failure }, 'A browser reported a failure, but it could not be journaled.');
+    if (!stored) options.log.error({ ...line, failure }, 'A browser reported a failure, but it could not be stored.');
+    // The upstream gets the report itself.
+    else options.log.warn(store || upstream ? line : { ...line, failure }, 'A browser reported a failure.');
     return stored;
   }
 
@@ -231,11 +236,8 @@ function sendTaken(res: ServerResponse, { id, digest, stored }: Taken, url: stri
 }
 
 interface OpenTunnelOptions
-  extends Pick<
-    TunnelOptions,
-    'path' | 'origins' | 'upstream' | 'environment' | 'visitors' | 'toUrl' | 'mayOpen' | 'count' | 'log'
-  > {
-  readonly store: ReportStore;
+  extends Pick<TunnelOptions, 'path' | 'origins' | 'upstream' | 'environment' | 'toUrl' | 'canOpen' | 'count' | 'log'> {
+  readonly store: (ReportStore & Pick<OpenedTracker, 'listBuilds'>) | undefined;
   readonly build: string;
   readonly release: string;
   readonly namespace: string;
@@ -255,7 +257,10 @@ const MIN_CREDENTIAL_LENGTH = 16;
 export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => Step {
   const { build, release, namespace, table, scrubber, routes, ...shared } = options;
   const patterns = new Set(listPatterns(routes));
-  const findBuild = createKnownBuilds({ own: { build, release }, list: () => shared.store.listBuilds() });
+  const findBuild = createKnownBuilds({
+    own: { build, release },
+    list: async () => (await shared.store?.listBuilds()) ?? [],
+  });
 
   return (fail) =>
     tunnel({

@@ -39,7 +39,6 @@ export const COUNTERS = {
     help: 'Items in envelopes from browsers, by type and outcome.',
     labels: ['type', 'outcome'],
   },
-  // #region desk
   spillway_desk_deleted_rows_total: {
     help: "Rows deleted from the desk's store, by table and by reason: age, size or orphan.",
     labels: ['table', 'reason'],
@@ -57,7 +56,6 @@ export const COUNTERS = {
     help: 'Journal entries that the store refused: batches to retry, and entries that were dropped with a log line.',
     labels: ['outcome'],
   },
-  // #endregion desk
   spillway_sentry_dropped_total: {
     help: 'Envelopes for Sentry that were dropped, because its queue was full or it refused them.',
     labels: ['reason'],

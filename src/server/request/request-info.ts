@@ -66,11 +66,11 @@ export class RequestInfo {
   digest: string | undefined;
   /** The product's tags for failures of this request. */
   tags: Readonly<Record<string, string>> | undefined;
-  /** The visitor is an operator, as the store confirmed at most 2 s ago. */
-  isOperator = false;
+  /** The visitor can open failures, as the tracker confirmed for this request. */
+  isSignedIn = false;
   /**
-   * The visitor has a session id that was issued to an operator, so the response has `Server-Timing`. The session
-   * can have ended, so use this for nothing else.
+   * The visitor has a cookie that the tracker signed, so the response has `Server-Timing`. The session can have ended, so
+   * use this for nothing else.
    */
   showsTimings = false;
   /** The response continues for as long as the client listens, so its age does not mean that it hangs. */
@@ -211,6 +211,11 @@ export function requestInfo(req: IncomingMessage): RequestInfo {
   const info = (req as IncomingMessage & CarriesInfo)[INFO];
   if (info) return info;
   throw new Error('requestInfo() was asked before the step requestId() ran. Put requestId() first in app.ts.');
+}
+
+/** Whether the response to a request goes on for as long as the client listens. */
+export function isStream(req: IncomingMessage): boolean {
+  return (req as IncomingMessage & CarriesInfo)[INFO]?.isStream === true;
 }
 
 function toHost(origin: string): string {

@@ -1,14 +1,16 @@
 import { statfsSync } from 'node:fs';
 import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
 import { MiB, Second } from '../../shared/units.ts';
-import { type Config, listRemovedSettings, readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config.ts';
 import type { ProductSettings } from '../define-product.ts';
-import { checkDestinationSettings } from '../destination.ts';
-import { DESTINATION_FILES, DESTINATION_PATHS, readKeptToken } from '../destination-settings.ts';
 import { CHECK_PATH, CHECK_PAUSE, FORGED_ADDRESS, type SeenRequest } from '../front/check-page.ts';
-import { ConfigError, type Environment } from '../settings.ts';
-import { readManifest } from './bootstrap.ts';
+import { readKeptToken } from '../front/tokens.ts';
+import { listRemovedSettings } from '../removed-settings.ts';
+import { ConfigError } from '../settings.ts';
+import type { Tracker } from '../tracker/tracker.ts';
+import { readManifest, requireSettings } from './basics.ts';
 import { findExisting, requireWritable, UnwritableFolderError } from './data-folder.ts';
+import type { Site } from './open.ts';
 
 /** A line of the report. An error makes the command exit with 1. */
 export interface Finding {
@@ -17,12 +19,7 @@ export interface Finding {
   readonly text: string;
 }
 
-interface CheckOptions {
-  /** The folder of the build. */
-  readonly dist: string;
-  readonly env: Environment;
-  readonly settings: ProductSettings<unknown>;
-}
+type CheckedSite = Pick<Site<unknown, unknown, object>, 'dist' | 'tracker'>;
 
 /** The time for one request to the site (ms). */
 const TIMEOUT = 15 * Second;
@@ -34,29 +31,36 @@ const LITTLE_SPACE = 100 * MiB;
  * URL, it also asks that site from outside.
  *
  * @param args the arguments of the process
+ * @param settings of the product
  * @returns the exit code
  */
-export async function runCheck(args: readonly string[], options: CheckOptions): Promise<number> {
+export async function runCheck(
+  args: readonly string[],
+  settings: ProductSettings<unknown>,
+  site: CheckedSite,
+): Promise<number> {
   const given = args[args.indexOf('--check') + 1];
   const url = given === undefined ? undefined : URL.parse(given);
   if (url === null || (url && !/^https?:$/.test(url.protocol))) {
     process.stderr.write(`${given} is not the URL of a site. Use one such as https://example.com.\n`);
     return 1;
   }
-  const { findings, config } = checkHere(options);
-  const all = url ? [...findings, ...(await checkSite(url, config))] : findings;
+  const { findings, config } = checkHere(settings, site);
+  const all = url && config ? [...findings, ...(await checkSite(url, config, site.tracker))] : findings;
   for (const { level, text } of all) process.stdout.write(`${level}: ${text}\n`);
   return all.some(({ level }) => level === 'error') ? 1 : 0;
 }
 
 /** Checks everything that can stop a start. `config` is undefined if a setting is invalid. */
-function checkHere({ dist, env, settings }: CheckOptions): { findings: Finding[]; config: Config | undefined } {
+function checkHere(settings: ProductSettings<unknown>, { dist, tracker }: CheckedSite) {
+  const { env } = process;
   const findings: Finding[] = listRemovedSettings(env).map((text) => ({ level: 'warning', text }));
   const config = attempt(findings, () => readConfig(env));
   if (config) {
+    attempt(findings, () => requireSettings(config, tracker));
     attempt(findings, () => settings.read(env, config));
-    attempt(findings, () => checkDestinationSettings(config));
-    findings.push(...listAdvice(config), checkFolder(config));
+    attempt(findings, () => tracker?.configure(env, config));
+    findings.push(...listAdvice(config), checkFolder(config, tracker));
   }
   const manifest = attempt(findings, () => readManifest(dist));
   if (manifest) findings.push({ level: 'ok', text: `Build ${manifest.buildId}.` });
@@ -89,9 +93,9 @@ function listAdvice({ publicOrigins, trustProxy, isLoopback }: Config): Finding[
   ].map((text) => ({ level: 'warning', text }));
 }
 
-function checkFolder({ dataDir }: Config): Finding {
+function checkFolder({ dataDir }: Config, tracker: Tracker | undefined): Finding {
   try {
-    requireWritable(dataDir, DESTINATION_FILES);
+    requireWritable(dataDir, tracker?.files);
   } catch (error) {
     if (!(error instanceof UnwritableFolderError)) throw error;
     return { level: 'error', text: error.message };
@@ -104,8 +108,7 @@ function checkFolder({ dataDir }: Config): Finding {
 }
 
 /** Asks a site from outside. The token comes from the settings of this folder. */
-async function checkSite(url: URL, config: Config | undefined): Promise<Finding[]> {
-  if (!config) return [];
+async function checkSite(url: URL, config: Config, tracker: Tracker | undefined): Promise<Finding[]> {
   try {
     const { status } = await ask(url, '/readyz');
     if (status !== 200)
@@ -113,9 +116,9 @@ async function checkSite(url: URL, config: Config | undefined): Promise<Finding[
   } catch (error) {
     return [{ level: 'error', text: `${url.origin} cannot be reached: ${toReason(error)}.` }];
   }
-  const closed = await Promise.all(DESTINATION_PATHS.map((path) => checkClosed(url, path, config)));
-  const token = [...config.operatorTokens, ...config.viewerTokens][0]?.token ?? readKeptToken(config.dataDir);
-  if (token !== undefined) return [...closed.flat(), ...(await checkProxy(url, token))];
+  const closed = await Promise.all((tracker?.guarded ?? []).map((path) => checkClosed(url, path)));
+  const [known = readKeptToken(config.dataDir)] = [...config.operatorTokens, ...config.viewerTokens];
+  if (known) return [...closed.flat(), ...(await checkProxy(url, known.token))];
   return [
     ...closed.flat(),
     { level: 'error', text: 'There is no token to ask the site with. Set OPERATOR_TOKEN as the server has it.' },
@@ -123,12 +126,11 @@ async function checkSite(url: URL, config: Config | undefined): Promise<Finding[
 }
 
 /** Is a path of operators closed to strangers, and to a header that only the authenticating proxy can set? */
-async function checkClosed(url: URL, path: string, config: Config): Promise<Finding[]> {
-  // A setting that an app can have removed.
-  const header: unknown = 'authProxyHeader' in config ? config.authProxyHeader : undefined;
+async function checkClosed(url: URL, path: string): Promise<Finding[]> {
+  const header = process.env.AUTH_PROXY_HEADER?.trim();
   const callers = [
     { who: 'strangers', headers: {} },
-    ...(typeof header === 'string' ? [{ who: `a forged ${header}`, headers: { [header]: 'admin' } }] : []),
+    ...(header ? [{ who: `a forged ${header}`, headers: { [header]: 'admin' } }] : []),
   ];
   return Promise.all(
     callers.map(async ({ who, headers }): Promise<Finding> => {

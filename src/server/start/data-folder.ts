@@ -1,23 +1,23 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { StartError } from '../start-error.ts';
+import type { Tracker } from '../tracker/tracker.ts';
 
 /** Thrown when the data folder is not writable. The message says what to do. */
-export class UnwritableFolderError extends Error {
+export class UnwritableFolderError extends StartError {
   constructor(dataDir: string, code: string) {
     const user = process.getuid?.();
     const who = user === undefined ? 'this user' : `this user (number ${user})`;
     super(
       `The folder ${dataDir} (DATA_DIR) cannot be written to (${code}). Let ${who} write there, or set DATA_DIR to another folder.`,
     );
-    this.name = 'UnwritableFolderError';
   }
 }
 
-/** What is written into the data folder: a folder that the start creates, and files. */
-interface WrittenFiles {
-  readonly folder: string;
-  readonly files: readonly string[];
-}
+/** What the tracker writes into the data folder: a folder that the start creates, and files. Services can write too. */
+type WrittenFiles = Tracker['files'];
+
+const NOTHING: WrittenFiles = { folder: '', files: [] };
 
 /** Errors that do not mean a full disk: a wrong owner, a read-only mount, or a file in place of a folder. */
 const REFUSALS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
@@ -28,7 +28,7 @@ const REFUSALS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
  *
  * @throws UnwritableFolderError if this user cannot write to the folder, or to files that another user left in it
  */
-export function requireDataFolder(dataDir: string, written: WrittenFiles): void {
+export function requireDataFolder(dataDir: string, written = NOTHING): void {
   orRefuse(dataDir, () => {
     mkdirSync(join(dataDir, written.folder), { recursive: true, mode: 0o700 });
     requireAccess(dataDir, written);
@@ -40,7 +40,7 @@ export function requireDataFolder(dataDir: string, written: WrittenFiles): void 
  *
  * @throws UnwritableFolderError
  */
-export function requireWritable(dataDir: string, written: WrittenFiles): void {
+export function requireWritable(dataDir: string, written = NOTHING): void {
   orRefuse(dataDir, () => requireAccess(dataDir, written));
 }
 

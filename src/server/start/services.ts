@@ -3,14 +3,13 @@ import { Second } from '../../shared/units.ts';
 import type { ProductServices, ServiceTools } from '../define-product.ts';
 import { report } from '../errors/report.ts';
 import type { Scrubber } from '../errors/scrub.ts';
+import { StartError } from '../start-error.ts';
 
 /** How long services can take to close (ms). It is less than the process has left. */
 const CLOSE_TIME = 3 * Second;
 
 /** Thrown when the product's services cannot be opened. The server does not start. */
-export class ServicesError extends Error {
-  override readonly name = 'ServicesError';
-}
+export class ServicesError extends StartError {}
 
 interface OpenedServices<Services> {
   readonly services: Services;

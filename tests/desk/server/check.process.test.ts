@@ -86,7 +86,7 @@ describe('npm start -- --check <url>', () => {
     const { code, out } = await aside(await startProxy(server.url, { change }));
     for (const line of [
       'ok: /desk is closed to strangers (401)',
-      'ok: /desk is closed to a forged x-user (401)',
+      'ok: /desk is closed to a forged X-User (401)',
       'ok: /api/desk/incidents is closed to strangers (401)',
       'ok: The server sees this machine as 198.51.100.4.',
       'ok: A body of 1048576 bytes arrives.',

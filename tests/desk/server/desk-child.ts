@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toAddress } from '../../../src/server/errors/failure.ts';
-import { createFailure, openTestDesk } from '../../support/desk.ts';
+import { createFailure, openTestDesk } from '../support/desk.ts';
 
 /**
  * A server that fails continuously, for tests that kill it. It writes only the address of each failure to standard

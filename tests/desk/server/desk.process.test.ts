@@ -6,9 +6,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { DeskInUseError } from '../../../src/desk/server/desk.ts';
 import { StoreAwayError } from '../../../src/desk/server/store/sql.ts';
 import { toAddress } from '../../../src/server/errors/failure.ts';
-import { createFailure, openTestDesk } from '../../support/desk.ts';
 import { createFolder } from '../../support/folder.ts';
-import { useDesk } from '../../support/use-desk.ts';
+import { createFailure, openTestDesk } from '../support/desk.ts';
+import { useDesk } from '../support/use-desk.ts';
 
 describe('the desk', () => {
   it('changes an incident journaled a moment ago, and stores the build before its first failure', async () => {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { openSqlite } from '../../../src/desk/server/store/sqlite.ts';
 import { openStore } from '../../../src/desk/server/store/store.ts';
-import { startDeskApi } from '../../support/desk-api.ts';
-import { fullOf, ingest } from '../../support/stores.ts';
 import { createTestLog } from '../../support/test-log.ts';
+import { startDeskApi } from '../support/desk-api.ts';
+import { fullOf, ingest } from '../support/stores.ts';
 
 const BOTH = '7K3QM2XA';
 const ONLY_STAGING = '2M3KQ7XA';

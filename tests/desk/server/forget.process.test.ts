@@ -2,16 +2,16 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../src/desk/server/desk.ts';
+import { createVisitors } from '../../../src/desk/server/ingest/visitors.ts';
 import { openPostgres } from '../../../src/desk/server/store/postgres.ts';
 import { openMadeSqlite } from '../../../src/desk/server/store/sqlite.ts';
 import { type Failure, toAddress } from '../../../src/server/errors/failure.ts';
-import { createVisitors } from '../../../src/server/reports/visitors.ts';
-import { findCanaries, type Leftover, readFolder, readTables, toCanary } from '../../support/canaries.ts';
-import { createFailure } from '../../support/desk.ts';
 import { createFolder } from '../../support/folder.ts';
-import { runDesk } from '../../support/terminal.ts';
-import { useDesk } from '../../support/use-desk.ts';
-import { usePostgres } from '../../support/use-postgres.ts';
+import { findCanaries, type Leftover, readFolder, readTables, toCanary } from '../support/canaries.ts';
+import { createFailure } from '../support/desk.ts';
+import { runDesk } from '../support/terminal.ts';
+import { useDesk } from '../support/use-desk.ts';
+import { usePostgres } from '../support/use-postgres.ts';
 
 const postgres = usePostgres();
 
@@ -151,7 +151,12 @@ it('a visitor is forgotten by an address of a failure, an IP address or an own i
     return failure;
   };
   const ip = '2001:db8::7';
-  const seen = [fail(visitors.toVisitor(ip)), fail(visitors.toVisitor(ip, 'customer 42')), fail('other'), fail()];
+  const seen = [
+    fail(visitors.toVisitor({ address: ip, id: undefined })),
+    fail(visitors.toVisitor({ address: ip, id: 'customer 42' })),
+    fail('other'),
+    fail(),
+  ];
   await desk.calls.flush();
   const texts = [ip, 'customer 42', ...seen.slice(2).map((failure) => toAddress(failure))];
   for (const [index, text] of texts.entries()) {

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../src/desk/server/desk.ts';
-import { openTestDesk } from '../../support/desk.ts';
 import { createFolder } from '../../support/folder.ts';
-import { useDesk } from '../../support/use-desk.ts';
-import { usePostgres } from '../../support/use-postgres.ts';
+import { openTestDesk } from '../support/desk.ts';
+import { useDesk } from '../support/use-desk.ts';
+import { usePostgres } from '../support/use-postgres.ts';
 
 const postgres = usePostgres();
 

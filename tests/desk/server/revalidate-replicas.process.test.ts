@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { startServer } from '../../support/e2e-server.ts';
-import { usePostgres } from '../../support/use-postgres.ts';
+import { usePostgres } from '../support/use-postgres.ts';
 
 const postgres = usePostgres();
 

@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { openPostgres } from '../../../src/desk/server/store/postgres.ts';
-import { createFailure } from '../../support/desk.ts';
-import { useDesk } from '../../support/use-desk.ts';
-import { usePostgres } from '../../support/use-postgres.ts';
+import { createFailure } from '../support/desk.ts';
+import { useDesk } from '../support/use-desk.ts';
+import { usePostgres } from '../support/use-postgres.ts';
 
 const postgres = usePostgres();
 const PATIENCE = { timeout: 40_000, interval: 50 };

@@ -2,15 +2,14 @@ import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ApiStore, createMemoryStore, createPostgresStore } from '../../../src/server/api/api-store.ts';
 import { Day, Minute } from '../../../src/shared/units.ts';
-import { usePostgres } from '../../support/use-postgres.ts';
+import { createPostgresDatabase } from '../../support/postgres.ts';
 
-const postgres = usePostgres();
 const reply = { status: 201, headers: { Location: '/api/orders/1' }, body: { id: 1 } };
 
 const toClaim = (id: string, sender = 'ada') => ({ id, sender });
 
 async function createTwo(now: () => number): Promise<[ApiStore, ApiStore]> {
-  const connectionString = await postgres.createDatabase();
+  const connectionString = await createPostgresDatabase();
   const open = () => {
     const pool = new pg.Pool({ connectionString, max: 3 });
     onTestFinished(() => pool.end());
@@ -101,7 +100,7 @@ describe('the store in memory', () => {
 });
 
 it('adds the id of a claim to tables of an earlier version', async () => {
-  const connectionString = await postgres.createDatabase();
+  const connectionString = await createPostgresDatabase();
   const pool = new pg.Pool({ connectionString, max: 3 });
   onTestFinished(() => pool.end());
   await pool.query(`CREATE TABLE spillway_api_requests

@@ -5,6 +5,7 @@ import { listen } from '../../../src/server/connection/listen.ts';
 import { createStop, onStopSignal } from '../../../src/server/connection/stop.ts';
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
 import { watchProcess } from '../../../src/server/errors/process-faults.ts';
+import { requestInfo } from '../../../src/server/request/request-info.ts';
 import { createLogger } from '../../../src/server/start/logger.ts';
 import { createTestApp, TEST_SERVER } from '../../support/app.ts';
 import { noScrubber } from '../../support/unguarded.ts';
@@ -17,6 +18,10 @@ const routes = Router()
   .get('/stream', (_req, res) => {
     res.write('first ');
     setTimeout(() => res.end('last'), 400);
+  })
+  .get('/endless', (req, res) => {
+    requestInfo(req).isStream = true;
+    res.write('event');
   })
   .get('/big', (_req, res) => void res.end(Buffer.alloc(20_000_000, 'x')))
   .get('/stand-still', (_req, res) => {

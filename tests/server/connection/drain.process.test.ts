@@ -69,6 +69,18 @@ describe.concurrent('a stop', () => {
     expect(output()).not.toContain('Connections were cut');
   });
 
+  it('ends responses that go on for as long as the client listens, also one that begins meanwhile', async (context) => {
+    const { open, stop, ended, output } = await run(context, { deadline: 30_000 });
+    const early = await open(get('/endless'));
+    const { socket, whole } = await open('');
+    stop();
+    await sleep(150);
+    socket.write(get('/endless'));
+    for (const { text } of [await early.whole, await whole]) expect(text).toMatch(/event\r\n0\r\n\r\n$/);
+    expect((await ended()).code).toBe(0);
+    expect(output()).not.toContain('Connections were cut');
+  });
+
   it('answers a request sent after the stop on a connection opened before it', async (context) => {
     const { open, stop, ended } = await run(context);
     const { socket, whole } = await open('');

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Failure, FailureLinks } from '../../../src/server/errors/failure.ts';
+import type { Failure, Visitor } from '../../../src/server/errors/failure.ts';
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
 import { HttpError, VisitorGone } from '../../../src/server/request/http-error.ts';
 import { RequestInfo } from '../../../src/server/request/request-info.ts';
@@ -22,9 +22,9 @@ function createTestFunnel(options: Partial<Parameters<typeof createFunnel>[0]> =
   return { funnel, fail, addressOf, lines };
 }
 
-function createInfo(headers = {}, isOperator = false): RequestInfo {
+function createInfo(headers = {}, isSignedIn = false): RequestInfo {
   const facts = { headers, requestId: 'request-1', method: 'GET', address: '::1', origin: 'http://localhost' };
-  return Object.assign(new RequestInfo(facts), { isOperator });
+  return Object.assign(new RequestInfo(facts), { isSignedIn });
 }
 
 function caught(action: () => unknown): unknown {
@@ -142,11 +142,12 @@ describe('a failure', () => {
     expect(createTestFunnel().fail(error)).toEqual({ kind: 'error', error: shown });
   });
 
-  it('reaches every reporter once, complete with breadcrumbs, before its address is known', () => {
+  it('is stored, then reaches every reporter once, complete with breadcrumbs, before its address is known', () => {
+    const stored: [Failure, Visitor | undefined][] = [];
     const told: { failure: Failure; error: unknown }[] = [];
-    const reporter = { report: (failure: Failure, error: unknown) => told.push({ failure, error }) > 0 };
-    const toVisitor = (address: string) => `hash of ${address}`;
-    const { fail } = createTestFunnel({ build: 'b1', release: 'v1', reporters: [reporter, reporter], toVisitor });
+    const record = (failure: Failure, visitor: Visitor | undefined) => stored.push([failure, visitor]) > told.length;
+    const reporter = { report: (failure: Failure, error: unknown) => void told.push({ failure, error }) };
+    const { fail } = createTestFunnel({ build: 'b1', release: 'v1', record, reporters: [reporter, reporter] });
     const info = createInfo();
     info.addBreadcrumb({ at: 1, category: 'fetch', message: 'GET https://api.example/' });
     const error = boom();
@@ -155,6 +156,7 @@ describe('a failure', () => {
     fail(error, { origin: 'render' });
     expect(told).toHaveLength(2);
     const { failure } = told[0] ?? {};
+    expect(stored).toEqual([[failure, { address: '::1', id: undefined }]]);
     expect(told[0]?.error).toBe(error);
     expect(disposition).toEqual({
       kind: 'error',
@@ -162,7 +164,7 @@ describe('a failure', () => {
     });
     expect(failure).toMatchObject({
       ...{ id: expect.stringMatching(/^[0-9a-f]{32}$/), kind: 'exception', side: 'server', origin: 'action' },
-      ...{ build: 'b1', release: 'v1', title: 'Error: boom', visitor: 'hash of ::1', routeId: 'cart' },
+      ...{ build: 'b1', release: 'v1', title: 'Error: boom', routeId: 'cart' },
       requestId: 'request-1',
       request: { method: 'GET', url: '/', headers: { 'user-agent': 'canary-agent' } },
       breadcrumbs: [{ category: 'fetch', message: 'GET https://api.example/' }],
@@ -171,11 +173,13 @@ describe('a failure', () => {
     expect(JSON.stringify(failure)).not.toContain('sid=');
   });
 
-  it('is logged in full if it cannot be stored, and so is the error of a reporter', () => {
-    const { fail, lines } = createTestFunnel({ reporters: [{ report: trap }] });
+  it('is logged in full if it cannot be stored, and so are the errors of the store and of a reporter', () => {
+    const { fail, lines } = createTestFunnel({ record: trap, reporters: [{ report: trap }] });
     expect(fail(boom())).toMatchObject({ kind: 'error', error: { kind: 'failure' } });
+    const fault = { msg: 'A failure could not be reported.', stack: expect.stringContaining('trap') };
     expect(lines).toMatchObject([
-      { msg: 'A failure could not be reported.', stack: expect.stringContaining('trap') },
+      fault,
+      fault,
       { lost: expect.any(String), failure: { title: 'Error: boom', errors: [{ message: 'boom' }] } },
     ]);
   });
@@ -220,7 +224,7 @@ describe('an error that is not a failure', () => {
     ],
   ])('%s is counted, but not logged, and gets no address', (thrown, disposition, reason) => {
     const count = vi.fn();
-    const { fail, lines } = createTestFunnel({ count, links });
+    const { fail, lines } = createTestFunnel({ count, toUrl });
     expect(fail(thrown, { info: createInfo({}, true) })).toEqual(disposition);
     expect(lines).toEqual([]);
     expect(count.mock.calls.map(([name, labels]) => [name, labels])).toEqual([
@@ -236,15 +240,15 @@ describe('an error that is not a failure', () => {
   });
 });
 
-const links: FailureLinks = { toUrl: (address: string) => `/failures/${address}`, arePublic: false };
+const toUrl = (address: string) => `/failures/${address}`;
 
 it.each([
   ['an operator sees', true, false, true],
   ['others do not see', false, false, false],
   ['an operator does not see on a page that is shared with others', true, true, false],
-])('%s where the failure is shown', (_name, isOperator, isShared, sees) => {
-  const { fail } = createTestFunnel({ links });
-  const told = fail(boom(), { info: createInfo({}, isOperator), ...(isShared && { isShared }) });
+])('%s where the failure is shown', (_name, isSignedIn, isShared, sees) => {
+  const { fail } = createTestFunnel({ toUrl });
+  const told = fail(boom(), { info: createInfo({}, isSignedIn), ...(isShared && { isShared }) });
   if (sees) expect(told).toHaveProperty('error.url', expect.stringMatching(/^\/failures\/.{17}$/));
   else expect(told).not.toHaveProperty('error.url');
 });

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { expect, it } from 'vitest';
-import type { Failure } from '../../../src/server/errors/failure.ts';
+import type { Failure, Visitor } from '../../../src/server/errors/failure.ts';
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
 import { report, reportTo, setTags } from '../../../src/server/errors/report.ts';
 import { createScrubber } from '../../../src/server/errors/scrub.ts';
@@ -12,9 +12,9 @@ import { startPages, type TestPage } from '../../support/pages-app.tsx';
 function collect() {
   const failures: Failure[] = [];
   const { log, lines } = spyOnLog();
-  const toVisitor = (address: string, id = '') => `hash of ${id || address}`;
-  const reporters = [{ report: (failure: Failure) => failures.push(failure) > 0 }];
-  reportTo(createFunnel({ log, build: 'test', scrubber: createScrubber(), toVisitor, reporters }));
+  const record = (failure: Failure, visitor: Visitor | undefined) =>
+    failures.push({ ...failure, ...(visitor && { visitor: visitor.id ?? visitor.address }) }) > 0;
+  reportTo(createFunnel({ log, build: 'test', scrubber: createScrubber(), record }));
   return { failures, lines };
 }
 
@@ -97,7 +97,7 @@ it('works outside of requests, for a user, and returns the address', () => {
   });
   const [failure] = failures;
   expect(address).toBe(`${failure?.digest}-${failure?.occurrence}`);
-  expect(failure).toMatchObject({ origin: 'service', visitor: 'hash of ada', extra: { job: 7 } });
+  expect(failure).toMatchObject({ origin: 'service', visitor: 'ada', extra: { job: 7 } });
   expect(JSON.stringify([failures, lines])).not.toMatch(/canary|a@example/);
   expect(report(error)).toBe(address);
   expect(failures).toHaveLength(1);

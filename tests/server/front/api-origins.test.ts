@@ -35,9 +35,7 @@ describe('a preflight', () => {
     ['from the opaque origin', [THEIRS], '/api/echo', 'null'],
     ['for a page', '*', '/admin', THEIRS],
     ['for page data', '*', '/_data/admin', THEIRS],
-    // #region desk
     ['for the API of the desk', '*', '/api/desk/incidents', THEIRS],
-    // #endregion desk
   ])('%s is not allowed', async (_, apiOrigins, path, origin) => {
     const { headers } = await preflight(apiOrigins, path, origin);
     expect(headers['access-control-allow-origin']).toBeUndefined();

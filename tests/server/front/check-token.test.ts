@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createCheckToken, MAX_COUNTED_SENDERS } from '../../../src/server/front/check-token.ts';
-import { createOperatorTokens } from '../../../src/server/front/operator-tokens.ts';
+import { createTokens } from '../../../src/server/front/tokens.ts';
 import { Second } from '../../../src/shared/units.ts';
 import { ADA, VERA } from '../../support/people.ts';
 
 /** A process whose clock the test sets. */
 function start() {
   let at = 0;
-  const checkToken = createCheckToken(createOperatorTokens([ADA, VERA]), () => at);
+  const checkToken = createCheckToken(createTokens([ADA, VERA]), () => at);
   return {
     check: (token: string, address = '192.0.2.1') => checkToken(token, address).kind,
     checkToken,

@@ -1,13 +1,13 @@
 import request from 'supertest';
 import { expect, it } from 'vitest';
+import type { MayRead } from '../../../src/server/front/check-token.ts';
 import { metricsPage } from '../../../src/server/front/fixed-paths.ts';
-import type { MayRead } from '../../../src/server/front/may-read.ts';
 import { createMetrics } from '../../../src/server/front/metrics.ts';
 import { createTestApp, spyOnLog, type TestAppOptions } from '../../support/app.ts';
 
 function createApp(may: Awaited<ReturnType<MayRead>>, options: TestAppOptions = {}) {
   const metrics = createMetrics({ build: 'b', release: 'r' });
-  return createTestApp({ metrics, metricsPage: metricsPage({ metrics, mayRead: async () => may }), ...options });
+  return createTestApp({ metrics, fixed: [metricsPage({ metrics, mayRead: async () => may })], ...options });
 }
 
 it('shows the metrics to authorized callers for any host, without an access log line', async () => {

@@ -14,11 +14,7 @@ function createApp() {
     overload,
     metrics: { count, observeRequest() {} },
     pages: createFakePages({ isRendered: (path) => /^(?:\/_data)?\/orders$/.test(path) }),
-    operators: {
-      covers: (path) => path === '/operators',
-      step: (req, res, next) => (req.path === '/operators' ? void res.send('operators') : next()),
-      knowOperator: (_req, _res, next) => next(),
-    },
+    tracker: { home: '/desk', canOpen: () => false, handle: (_req, res) => void res.send('tracker') },
     files: new Map(),
     routes: (req, res, next) => (req.path === '/sitemap.xml' ? void res.send('<urlset/>') : next()),
   });
@@ -45,7 +41,7 @@ const CASES: readonly Case[] = [
   { name: 'a cached page', path: '/admin', refusedFrom: 4 },
   { name: 'the API', path: '/api/echo', refusedFrom: 4 },
   { name: 'a product route', path: '/sitemap.xml', refusedFrom: 4 },
-  { name: 'a page for operators', path: '/operators', refusedFrom: Infinity },
+  { name: 'a page for operators', path: '/desk', refusedFrom: Infinity },
   { name: 'health', path: '/livez', refusedFrom: Infinity },
   { name: 'readiness', path: '/readyz', refusedFrom: Infinity },
   { name: 'an asset, even if it does not exist', path: '/assets/nothing.js', refusedFrom: Infinity },

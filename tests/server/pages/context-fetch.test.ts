@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { createContextFetch } from '../../../src/server/pages/context-fetch.ts';
+import { createContextFetch } from '../../../src/server/pages/loader-args.ts';
 import { RequestInfo } from '../../../src/server/request/request-info.ts';
 import { createTraceHeaders } from '../../../src/server/request/trace-headers.ts';
 

@@ -56,7 +56,16 @@ type Waiting = (step: Step) => PagesAppOptions;
 
 const WAITS: readonly (readonly [string, Waiting])[] = [
   ['a product step', (step) => ({ steps: [step] })],
-  ['the lookup of an operator', (step) => ({ operators: { knowOperator: step, step: pass, covers: () => false } })],
+  [
+    'the lookup of a session',
+    (step) => ({
+      tracker: {
+        home: '/desk',
+        canOpen: (req) => new Promise((resolve) => void step(req, req.socket as never, () => resolve(false))),
+        handle: pass,
+      },
+    }),
+  ],
 ];
 
 describe.each(WAITS)('a client that left during %s', (_name, toOptions) => {

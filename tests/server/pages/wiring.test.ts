@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { WiringError } from '../../../src/server/errors/wiring-error.ts';
-import { requireBothHalves } from '../../../src/server/pages/wiring.ts';
+import { requireBothHalves } from '../../../src/server/pages/load-app.ts';
 import { startPages } from '../../support/pages-app.tsx';
 
 it.each([

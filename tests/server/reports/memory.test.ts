@@ -6,8 +6,7 @@ import {
   createRecentIds,
   createTokenBuckets,
 } from '../../../src/server/reports/memory.ts';
-import { createVisitors, NO_DAY, type Salt } from '../../../src/server/reports/visitors.ts';
-import { Day, Hour, Minute } from '../../../src/shared/units.ts';
+import { Hour, Minute } from '../../../src/shared/units.ts';
 
 function clock(at = 0) {
   const time = { at, now: () => time.at };
@@ -98,49 +97,5 @@ describe('known builds', () => {
     time.at = Minute;
     expect([await findBuild('build-2'), await findBuild('v3')]).toEqual([undefined, own]);
     expect([await findAll(), asked]).toEqual([new Set([second]), 3]);
-  });
-});
-
-describe('visitors', () => {
-  const TODAY = 20_000;
-  const ADDRESS = '192.0.2.1';
-
-  /** Replicas on a store that can become unavailable. */
-  async function start() {
-    const time = clock(TODAY * Day + 12 * Hour);
-    const store = { salts: [] as Salt[], isAway: false };
-    const readSalts = async (offers: readonly Salt[]) => {
-      if (store.isAway) return away();
-      for (const offer of offers) if (!store.salts.some(({ day }) => day === offer.day)) store.salts.push(offer);
-      return [...store.salts];
-    };
-    const [one, two] = [1, 2].map(() => createVisitors({ now: time.now, readSalts }));
-    if (!one || !two) throw new Error('There are two.');
-    return { store, time, one, two };
-  }
-
-  it('have a new hash of the address each day, and the same hash of an id, on all replicas', async () => {
-    const { one, two, time } = await start();
-    for (const { refresh } of [one, two]) await refresh();
-    const first = one.toVisitor(ADDRESS);
-    const ann = one.toVisitor(ADDRESS, 'ann');
-    expect(first).toMatch(/^[\w-]{16}$/);
-    expect([two.toVisitor(ADDRESS), two.toVisitor('192.0.2.2', 'ann')]).toEqual([first, ann]);
-    expect(new Set([first, ann, one.toVisitor('192.0.2.2'), one.toVisitor(ADDRESS, 'bob')]).size).toBe(4);
-    expect(one.toVisitor('2001:db8::1')).toBe(one.toVisitor('2001:db8::2'));
-    time.at += Day;
-    expect([one.toVisitor(ADDRESS) === first, one.toVisitor(ADDRESS, 'ann')]).toEqual([false, ann]);
-  });
-
-  it('are told apart while the store is unavailable, and have its salts when it is back', async () => {
-    const { one, store } = await start();
-    store.isAway = true;
-    await expect(one.refresh()).rejects.toThrow('away');
-    const mine = one.toVisitor(ADDRESS);
-    expect([one.toVisitor(ADDRESS), one.toVisitor('192.0.2.2') === mine]).toEqual([mine, false]);
-    store.isAway = false;
-    for (const day of [NO_DAY, TODAY]) store.salts.push({ day, salt: 'of another replica' });
-    await one.refresh();
-    expect(one.toVisitor(ADDRESS)).not.toBe(mine);
   });
 });

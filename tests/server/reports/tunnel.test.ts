@@ -67,7 +67,7 @@ describe('an envelope with an event', () => {
   });
 
   it('names the URL of the failure only to senders who can open it', async () => {
-    const other = await start({ mayOpen: async (req) => req.headers.cookie === 'who=known' });
+    const other = await start({ canOpen: async (req) => req.headers.cookie === 'who=known' });
     const ask = async (Cookie: string) => (await post(toSound(other), { Cookie }, other)).json();
     expect(await ask('who=known')).toMatchObject({ url: expect.stringMatching(/^\/failures\/.{17}$/) });
     for (const cookie of ['who=forged', '']) expect(await ask(cookie)).not.toHaveProperty('url');
@@ -102,7 +102,7 @@ describe('an envelope with an event', () => {
 
   it('gets 503 if it could not be stored, and is stored when it is sent again', async () => {
     const answers = [false, true];
-    const broken = await start({ store: { journal: () => answers.shift() ?? false } });
+    const broken = await start({ store: { record: () => answers.shift() ?? false } });
     const body = toSound(broken);
     const reply = await post(body, {}, broken);
     expect([reply.status, reply.headers.get('retry-after'), await reply.json()]).toEqual([503, '30', {}]);

@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Operator } from '../../../server/front/operator-tokens.ts';
+import type { Operator } from '../../../server/front/tokens.ts';
 import { requestInfo } from '../../../server/request/request-info.ts';
-import { Second } from '../../../shared/units.ts';
+import type { OpenedTracker } from '../../../server/tracker/tracker.ts';
+import { Millisecond, Second } from '../../../shared/units.ts';
 import { StoreError } from '../store/sql.ts';
+import { withinTime } from '../within-time.ts';
 import { clearSessionCookie, proxyOperatorOf, sessionCookieOf, setSessionCookie } from './credentials.ts';
 import type { SignedIn, SignIn } from './sign-in.ts';
 
@@ -22,6 +24,22 @@ export interface Access {
 export type Proof = { readonly token: string } | { readonly ticket: string };
 
 export type ReadAccess = (req: IncomingMessage, res: ServerResponse) => Promise<Access>;
+
+/** How long a page of the site waits for the store (ms). */
+const PATIENCE = 250 * Millisecond;
+
+/** Returns whether a visitor of the site is signed in to the desk; false if the store does not answer in time. */
+export function createCanOpen(signIn: Pick<SignIn, 'identify' | 'isIssued'>): OpenedTracker['canOpen'] {
+  return function canOpen(req) {
+    const session = sessionCookieOf(req);
+    if (session === undefined || !signIn.isIssued(session)) return false;
+    const known = withinTime(PATIENCE, signIn.identify(session));
+    return known.then(
+      (operator) => operator !== undefined,
+      () => false,
+    );
+  };
+}
 
 /** Asks the store about the session of each request. */
 export function createReadAccess(signIn: SignIn): ReadAccess {

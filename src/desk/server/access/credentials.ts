@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Operator } from '../../../server/front/operator-tokens.ts';
+import type { Operator } from '../../../server/front/tokens.ts';
 import { removeHeader, takeCookies } from '../../../server/request/request-headers.ts';
 import { requestInfo } from '../../../server/request/request-info.ts';
 import type { Step } from '../../../server/request/step.ts';

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { isSameText, type Operator } from '../../../server/front/operator-tokens.ts';
+import { isSameText, type Operator } from '../../../server/front/tokens.ts';
 import { createProxyTrust, isFromProxy, type ProxyTrust } from '../../../server/request/client-address.ts';
-import { ConfigError } from '../../../server/settings.ts';
 
 /** The header in which the proxy proves that it set the name itself, in lower case. */
 export const AUTH_PROXY_SECRET_HEADER = 'x-auth-proxy-secret';
@@ -39,46 +38,34 @@ function readOnly(req: IncomingMessage, name: string): string | undefined {
   return others.length === 0 ? value : undefined;
 }
 
-/**
- * @returns undefined if no header is set
- * @throws ConfigError if the header would be accepted from any client
- */
-export function toProxySignIn(settings: ProxySettings): ProxySignIn | undefined {
-  const { authProxyHeader: header, authProxyOperators: operators } = settings;
-  if (header === undefined) return undefined;
-  const { addresses, secret } = requireProxySettings(settings);
-  return { header, secret, operators, trust: createProxyTrust(addresses) };
-}
-
 interface ProxySettings {
-  readonly authProxyHeader: string | undefined;
-  readonly authProxySecret: string | undefined;
-  readonly authProxyOperators: readonly string[];
+  /** Empty for none. */
+  readonly header: string;
+  readonly secret: string;
+  readonly operators: readonly string[];
   readonly trustProxy: number | readonly string[];
 }
 
-/**
- * Checks the settings that AUTH_PROXY_HEADER needs.
- *
- * @returns the addresses of the proxy, and its secret
- * @throws ConfigError if the header would be accepted from any client
- */
-export function requireProxySettings({ trustProxy, authProxySecret }: ProxySettings): {
-  readonly addresses: readonly string[];
-  readonly secret: string;
-} {
-  const sentences: string[] = [];
-  // A number of hops trusts any client that connects.
-  if (typeof trustProxy === 'number') {
-    sentences.push(
-      'The setting AUTH_PROXY_HEADER needs the addresses of the proxy in TRUST_PROXY, such as 10.0.0.5 or 10.0.0.0/8. With a number of hops, any client that reaches this server could claim any name.',
-    );
-  }
-  if (authProxySecret === undefined) {
-    sentences.push(
-      'The setting AUTH_PROXY_HEADER needs AUTH_PROXY_SECRET, which the proxy sends in the header X-Auth-Proxy-Secret. Without it, a visitor whose headers the proxy passes on could claim any name. Set it to the same secret on both sides, for example the output of "openssl rand -hex 32".',
-    );
-  }
-  if (typeof trustProxy === 'number' || authProxySecret === undefined) throw new ConfigError(sentences);
-  return { addresses: trustProxy, secret: authProxySecret };
+/** @returns undefined if no header is set. @param settings without problems */
+export function toProxySignIn({ header, secret, operators, trustProxy }: ProxySettings): ProxySignIn | undefined {
+  if (header === '' || typeof trustProxy === 'number') return undefined;
+  return { header, secret, operators, trust: createProxyTrust(trustProxy) };
+}
+
+/** Lists what AUTH_PROXY_HEADER needs, so that it is not accepted from any client. */
+export function listProxyProblems({ header, secret, trustProxy }: ProxySettings): string[] {
+  if (header === '') return [];
+  return [
+    // A number of hops trusts any client that connects.
+    ...(typeof trustProxy === 'number'
+      ? [
+          'The setting AUTH_PROXY_HEADER needs the addresses of the proxy in TRUST_PROXY, such as 10.0.0.5 or 10.0.0.0/8. With a number of hops, any client that reaches this server could claim any name.',
+        ]
+      : []),
+    ...(secret === ''
+      ? [
+          'The setting AUTH_PROXY_HEADER needs AUTH_PROXY_SECRET, which the proxy sends in the header X-Auth-Proxy-Secret. Without it, a visitor whose headers the proxy passes on could claim any name. Set it to the same secret on both sides, for example the output of "openssl rand -hex 32".',
+        ]
+      : []),
+  ];
 }

@@ -1,11 +1,9 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash, createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { CheckToken } from '../../../server/front/check-token.ts';
-import type { Operator, OperatorToken, OperatorTokens } from '../../../server/front/operator-tokens.ts';
-import { isSameText } from '../../../server/front/operator-tokens.ts';
+import { isSameText, type Operator, type OperatorToken, type Tokens } from '../../../server/front/tokens.ts';
 import { SESSION_TIME } from '../limits.ts';
 import type { Grant } from '../store/session-table.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
-import { createSignedIds } from './signed-ids.ts';
 
 /** The result of a sign-in. */
 export type SignedIn =
@@ -19,7 +17,7 @@ export type SessionStore = Pick<DeskCalls, 'createSession' | 'readSession' | 'en
 export type SignIn = ReturnType<typeof createSignIn>;
 
 interface SignInOptions {
-  readonly tokens: OperatorTokens;
+  readonly tokens: Tokens;
   readonly sessions: SessionStore;
   readonly checkToken: CheckToken;
 }
@@ -79,7 +77,7 @@ export function createSignIn({ tokens, sessions, checkToken }: SignInOptions) {
  * @throws StoreAwayError
  */
 export async function makeTicket(
-  tokens: OperatorTokens,
+  tokens: Tokens,
   sessions: Pick<SessionStore, 'createLink'>,
   name: string,
 ): Promise<string> {
@@ -102,4 +100,50 @@ function toGrant(id: string, { name, role, token }: OperatorToken): Grant {
 /** Checks that the store's row is for this id and this token, and that the token has the same name. */
 function isGrantOf(token: OperatorToken, id: string, grant: Grant | undefined): boolean {
   return grant?.name === token.name && isSameText(grant.fingerprint, toGrant(id, token).fingerprint);
+}
+
+/** Issues ids, and later recognizes them without asking the store. */
+interface SignedIds {
+  /** Makes a new id for the holder of a token. */
+  make(token: OperatorToken): string;
+  /**
+   * Returns the token that an id was issued for, in constant time; `undefined` if the desk did not issue it. Only the
+   * store knows whether the session or link is still valid.
+   */
+  read(id: string): OperatorToken | undefined;
+}
+
+/** 256 random bits, and the first 132 bits of their HMAC-SHA256, both in base64url. */
+const SIGNED = /^([\w-]{43})\.([\w-]{22})$/;
+const TAG_LENGTH = 22;
+
+/**
+ * The keys are derived from the tokens: none has to be stored, all replicas agree, and an id becomes invalid when its
+ * token or the token's role changes.
+ *
+ * @param purpose an id for one purpose is not valid for another
+ */
+function createSignedIds(tokens: readonly OperatorToken[], purpose: 'session' | 'link'): SignedIds {
+  const keys = tokens.map((token) => {
+    const key = createHmac('sha256', token.token).update(`spillway desk ${purpose} ${token.role}`).digest();
+    return { token, key: createSecretKey(key) };
+  });
+  type Key = (typeof keys)[number]['key'];
+  const toTag = (secret: string, key: Key): string =>
+    createHmac('sha256', key).update(secret).digest('base64url').slice(0, TAG_LENGTH);
+  return {
+    make(token) {
+      const signing = keys.find((known) => known.token === token);
+      if (!signing) throw new Error(`The token of ${JSON.stringify(token.name)} is not configured.`);
+      const secret = randomBytes(32).toString('base64url');
+      return `${secret}.${toTag(secret, signing.key)}`;
+    },
+    read(id) {
+      const [, secret, tag] = SIGNED.exec(id) ?? [];
+      if (secret === undefined || tag === undefined) return undefined;
+      const given = Buffer.from(tag);
+      const fitting = keys.filter(({ key }) => timingSafeEqual(Buffer.from(toTag(secret, key)), given));
+      return fitting[0]?.token;
+    },
+  };
 }

@@ -2,7 +2,7 @@ import type { Request, RequestHandler } from 'express';
 import type { Auth } from '../../../server/api/auth.ts';
 import { DOCUMENT_PATH, REFERENCE_PATH } from '../../../server/api/mount-api.ts';
 import type { CheckToken } from '../../../server/front/check-token.ts';
-import type { Operator } from '../../../server/front/operator-tokens.ts';
+import type { Operator } from '../../../server/front/tokens.ts';
 import { HttpError } from '../../../server/request/http-error.ts';
 import { readBearer } from '../../../server/request/request-headers.ts';
 import { requestInfo } from '../../../server/request/request-info.ts';

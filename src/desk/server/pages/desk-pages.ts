@@ -4,18 +4,16 @@ import { errorHandler } from '../../../server/errors/error-handler.ts';
 import type { Funnel } from '../../../server/errors/funnel.ts';
 import { createContentPolicy } from '../../../server/front/content-policy.ts';
 import { createPages } from '../../../server/pages/page-handlers.ts';
-import type { EngineContext } from '../../../server/pages/server-page.ts';
+import type { LoaderContext } from '../../../server/pages/server-page.ts';
 import type { AppLog } from '../../../server/request/app-log.ts';
 import type { Origins } from '../../../server/request/origins.ts';
 import { requestInfo } from '../../../server/request/request-info.ts';
-import type { Step } from '../../../server/request/step.ts';
 import type { TracedProject } from '../../../server/request/trace-headers.ts';
 import { type AssetManifest, toAppManifest } from '../../../shared/wire/manifest.ts';
 import { Document } from '../../shared/document.tsx';
 import { errorPages } from '../../shared/error-pages.tsx';
 import { DESK_PATH, routes } from '../../shared/routes.tsx';
 import { createReadAccess } from '../access/access.ts';
-import { createIsOperator, type IsOperator, knowOperator } from '../access/know-operator.ts';
 import type { SignIn } from '../access/sign-in.ts';
 import { MAX_DESK_FORM_BYTES } from '../limits.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
@@ -39,50 +37,40 @@ interface DeskPagesOptions {
   readonly pingInterval?: number;
 }
 
-export interface DeskPages {
-  /** Answers everything under `/desk` and its page data, and passes other requests on. */
-  readonly step: RequestHandler;
-  /** Returns whether a path belongs to the desk. */
-  readonly covers: (path: string) => boolean;
-  /** Returns whether a visitor of the site is signed in to the desk. */
-  readonly isOperator: IsOperator;
-  /** Records in each request whether its visitor is signed in here, for the site's error pages. */
-  readonly knowOperator: Step;
-  /** Ends the live streams of open pages, for a drain. */
-  readonly endStreams: () => void;
-}
-
 /**
- * Creates the desk as a second set of pages, separate from the product's. It answers everything under `/desk`,
- * including failures, so that no product code can block an operator.
+ * Creates the desk as a second set of pages, separate from the product's. It answers everything under `/desk` and its page
+ * data, including failures, so that no product code can block an operator.
  */
-export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPages> {
+export async function createDeskPages(options: DeskPagesOptions): Promise<RequestHandler> {
   const { calls, signIn, facts, funnel, log, origins, earlyScript, reportPath, traced } = options;
   const readAccess = createReadAccess(signIn);
-  const pages = await createPages<Omit<DeskContext, keyof EngineContext>>({
-    family: 'desk',
-    base: DESK_PATH,
-    routes,
-    pages: serverPages,
-    document: Document,
-    errorPages,
-    manifest: toAppManifest(options.manifest, 'desk'),
-    funnel,
-    log,
-    origins,
-    // The desk shows untrusted text, so the policy forbids even `style` attributes.
-    policy: createContentPolicy({}, { earlyScript, reportPath, styleAttributes: false }),
-    createContext: async (request, response) => ({
-      access: await readAccess(request, response),
-      calls,
-      facts,
-    }),
-    isSecret: true,
-    // The desk has no render limit, so that operators can see what keeps the site busy.
-    limiter: undefined,
-    maxActionBytes: MAX_DESK_FORM_BYTES,
-    traceTargets: [],
-    ...(traced && { traced }),
+  const pages = await createPages<Omit<DeskContext, keyof LoaderContext>>({
+    app: {
+      family: 'desk',
+      base: DESK_PATH,
+      routes,
+      pages: serverPages,
+      document: Document,
+      errorPages,
+      createContext: async (request, response) => ({
+        access: await readAccess(request, response),
+        calls,
+        facts,
+      }),
+    },
+    server: {
+      manifest: toAppManifest(options.manifest, 'desk'),
+      funnel,
+      log,
+      // The desk shows untrusted text, so the policy forbids even `style` attributes.
+      policy: createContentPolicy({}, { earlyScript, reportPath, styleAttributes: false }),
+      origins,
+      traceTargets: [],
+      traced,
+      // The desk has no render limit, so that operators can see what keeps the site busy.
+      limiter: undefined,
+    },
+    settings: { isSecret: true, maxActionBytes: MAX_DESK_FORM_BYTES },
   });
 
   const live = createLive({
@@ -92,25 +80,18 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
     ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),
   });
 
-  const isOperator = createIsOperator(signIn);
   const router = Router();
   router.use(keepPrivate);
-  router.use(live.step);
+  router.use(live);
   router.use(pages.data);
   router.use(pages.pages);
   router.use(unclaimedMethods());
   router.use(pages.notFound);
   router.use(errorHandler({ funnel, renderError: pages.renderError }));
 
-  return {
-    step: function desk(req, res, next) {
-      if (isDeskPath(requestInfo(req).path)) router(req, res, next);
-      else next();
-    },
-    covers: isDeskPath,
-    isOperator,
-    knowOperator: knowOperator({ signIn, isOperator, covers: isDeskPath }),
-    endStreams: () => live.endAll(),
+  return function desk(req, res, next) {
+    if (isDeskPath(requestInfo(req).path)) router(req, res, next);
+    else next();
   };
 }
 

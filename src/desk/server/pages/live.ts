@@ -9,13 +9,6 @@ import { LIVE_EVENT, LIVE_PATH } from '../../shared/live.ts';
 import type { ReadAccess } from '../access/access.ts';
 import { LIVE_PING_INTERVAL, LIVE_POLL_INTERVAL, MAX_LIVE_STREAMS } from '../limits.ts';
 
-export interface Live {
-  /** Answers `GET /desk/live` and passes other requests on. */
-  readonly step: RequestHandler;
-  /** Ends all streams, for a drain. Browsers reconnect, to another replica or to the next process. */
-  endAll(): void;
-}
-
 interface LiveOptions {
   /** Returns a number that grows with each change, over all replicas. */
   readonly readChanges: () => Promise<number>;
@@ -32,9 +25,13 @@ const PING = ': ping\n\n';
  * Tells open pages of the desk that something changed, without details. The pages then load their data as usual. A
  * stream needs a signed-in user, is checked with each ping, and ends when the user is no longer signed in.
  */
-export function createLive({ readChanges, readAccess, origins, pingInterval = LIVE_PING_INTERVAL }: LiveOptions): Live {
+export function createLive({
+  readChanges,
+  readAccess,
+  origins,
+  pingInterval = LIVE_PING_INTERVAL,
+}: LiveOptions): RequestHandler {
   const streams = new Set<ServerResponse>();
-  let isEnding = false;
   let known: number | undefined;
   let _polling: NodeJS.Timeout | undefined;
 
@@ -53,7 +50,6 @@ export function createLive({ readChanges, readAccess, origins, pingInterval = LI
     if (res.closed) return;
     if (access.isAway) return refuse(req, res, 503, 'The desk’s store is unavailable at the moment.');
     if (!access.operator) return refuse(req, res, 401, 'Sign in to the desk first.');
-    if (isEnding) return refuse(req, res, 503, 'This server is about to stop. Try again in a few seconds.');
     if (streams.size >= MAX_LIVE_STREAMS) return refuse(req, res, 503, 'Too many pages of the desk are open.');
     open(req, res);
   }
@@ -89,16 +85,11 @@ export function createLive({ readChanges, readAccess, origins, pingInterval = LI
     return isAway || operator !== undefined;
   }
 
-  return {
-    async step(req, res, next) {
-      const isAsked = requestInfo(req).path === LIVE_PATH && (req.method === 'GET' || req.method === 'HEAD');
-      if (isAsked) await answer(req, res);
-      else next();
-    },
-    endAll() {
-      isEnding = true;
-      for (const res of streams) res.end();
-    },
+  /** Answers `GET /desk/live` and passes other requests on. */
+  return async function live(req, res, next) {
+    const isAsked = requestInfo(req).path === LIVE_PATH && (req.method === 'GET' || req.method === 'HEAD');
+    if (isAsked) await answer(req, res);
+    else next();
   };
 }
 

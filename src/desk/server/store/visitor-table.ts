@@ -1,5 +1,5 @@
-import { NO_DAY, type Salt, toVisitorHash } from '../../../server/reports/visitors.ts';
 import { Day } from '../../../shared/units.ts';
+import { NO_DAY, type Salt, toVisitorHash } from '../ingest/visitors.ts';
 import { deleteAliasesOf } from './alias-table.ts';
 import type { IncidentKey } from './incident-key.ts';
 import { lockIncident } from './incident-table.ts';

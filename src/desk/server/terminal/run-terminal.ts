@@ -4,14 +4,15 @@ import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SETTINGS } from '../../../server/config.ts';
 import { parseAddress } from '../../../server/errors/parse-address.ts';
-import { NO_DAY, toVisitorHash } from '../../../server/reports/visitors.ts';
 import { toSender } from '../../../server/request/client-address.ts';
 import { ConfigError, type Environment, readSettings } from '../../../server/settings.ts';
 import { toPlural } from '../../../shared/words.ts';
 import { STATE_WORDS } from '../../shared/words.ts';
 import type { DeskLog } from '../desk-log.ts';
+import { NO_DAY, toVisitorHash } from '../ingest/visitors.ts';
 import { chooseShown } from '../pages/find-shown.ts';
 import { readView, toFilter } from '../pages/read-view.ts';
+import { DESK_SETTINGS } from '../settings.ts';
 import { openPostgres } from '../store/postgres.ts';
 import { StoreError } from '../store/sql.ts';
 import { openMadeSqlite } from '../store/sqlite.ts';
@@ -125,7 +126,8 @@ function parse(args: readonly string[]): { readonly values: Values; readonly pos
 
 /** The server's settings that the command needs. The others can be invalid, which may be why it is needed. */
 function readTerminalSettings(env: Environment) {
-  const { DATA_DIR, DESK_DATABASE_URL, SENTRY_ENVIRONMENT, SOURCE_LINK, TRACE_LINK } = SETTINGS;
+  const { DATA_DIR, SENTRY_ENVIRONMENT } = SETTINGS;
+  const { DESK_DATABASE_URL, SOURCE_LINK, TRACE_LINK } = DESK_SETTINGS;
   const values = readSettings({ DATA_DIR, DESK_DATABASE_URL, SENTRY_ENVIRONMENT, SOURCE_LINK, TRACE_LINK }, env);
   return {
     dataDir: resolve(values.DATA_DIR),
@@ -225,8 +227,8 @@ function writeTest({ root, print, tell }: Desk, test: ReturnType<typeof presentT
   for (const words of test.missing) tell(`TODO: ${words}`);
 }
 
-async function link({ store, settings, env, log, print, tell }: Desk, [name]: readonly string[]): Promise<void> {
-  const made = await makeSignInLink({ store, settings, env, name, log });
+async function link({ store, settings, env, print, tell }: Desk, [name]: readonly string[]): Promise<void> {
+  const made = await makeSignInLink({ store, settings, env, name });
   const note = made.role === 'operator' ? '' : ' (read-only)';
   tell(`Sign-in link for ${made.name}${note}. It works once and expires after 15 minutes.`);
   if (made.isGuessed) {

@@ -1,11 +1,9 @@
 import { SETTINGS } from '../../../server/config.ts';
 import { toHttpUrl } from '../../../server/connection/listen.ts';
-import { createOperatorTokens, type OperatorToken } from '../../../server/front/operator-tokens.ts';
+import { createTokens, listTokens, type OperatorToken, readKeptToken } from '../../../server/front/tokens.ts';
 import { type Environment, readSettings } from '../../../server/settings.ts';
 import { TICKET_KEY } from '../../shared/ticket.ts';
-import { listTokens, readKeptToken } from '../access/list-tokens.ts';
 import { makeTicket } from '../access/sign-in.ts';
-import type { DeskLog } from '../desk-log.ts';
 import type { Store } from '../store/store.ts';
 import { TerminalError } from './terminal-error.ts';
 
@@ -17,11 +15,10 @@ interface SignInLink extends Pick<OperatorToken, 'name' | 'role'> {
 
 interface LinkOptions {
   readonly store: Store;
-  readonly settings: { readonly dataDir: string; readonly databaseUrl: string | undefined };
+  readonly settings: { readonly dataDir: string };
   readonly env: Environment;
   /** The name of a token; undefined if there is only one operator. */
   readonly name: string | undefined;
-  readonly log: DeskLog;
 }
 
 /**
@@ -30,19 +27,21 @@ interface LinkOptions {
  * @throws TerminalError if there is no such token
  * @throws ConfigError if a setting is invalid
  */
-export async function makeSignInLink({ store, settings, env, name, log }: LinkOptions): Promise<SignInLink> {
+export async function makeSignInLink({ store, settings, env, name }: LinkOptions): Promise<SignInLink> {
   const { OPERATOR_TOKEN, VIEWER_TOKEN, PUBLIC_ORIGINS, HOST, PORT, DESK_PORT } = SETTINGS;
   const values = readSettings({ OPERATOR_TOKEN, VIEWER_TOKEN, PUBLIC_ORIGINS, HOST, PORT, DESK_PORT }, env);
-  const { dataDir, databaseUrl: deskDatabaseUrl } = settings;
-  if (values.OPERATOR_TOKEN.length === 0 && readKeptToken(dataDir) === undefined) {
+  const kept = values.OPERATOR_TOKEN.length === 0 ? readKeptToken(settings.dataDir) : undefined;
+  if (values.OPERATOR_TOKEN.length === 0 && !kept) {
     throw new TerminalError(
       "No operator token was found. Set OPERATOR_TOKEN to the server's value, or DATA_DIR to the folder with its desk-token file.",
     );
   }
-  const { OPERATOR_TOKEN: operatorTokens, VIEWER_TOKEN: viewerTokens } = values;
-  const { tokens } = listTokens({ operatorTokens, viewerTokens, dataDir, deskDatabaseUrl }, log);
+  const tokens = listTokens({
+    operatorTokens: kept ? [kept] : values.OPERATOR_TOKEN,
+    viewerTokens: values.VIEWER_TOKEN,
+  });
   const token = chooseToken(tokens, name);
-  const ticket = await makeTicket(createOperatorTokens(tokens), store, token.name);
+  const ticket = await makeTicket(createTokens(tokens), store, token.name);
   const [publicOrigin] = values.DESK_PORT === undefined ? values.PUBLIC_ORIGINS : [];
   const origin = publicOrigin ?? toHttpUrl(toReachable(values.HOST), values.DESK_PORT ?? values.PORT);
   const link = `${origin}/desk?${TICKET_KEY}=${ticket}`;

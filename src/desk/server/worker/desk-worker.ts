@@ -13,7 +13,7 @@ import {
 import { createNotifier } from '../notifications/notifier.ts';
 import type { NotifySettings } from '../notifications/settings.ts';
 import { createTargets } from '../notifications/targets.ts';
-import type { DeskRetention } from '../settings.ts';
+import type { DeskRetention } from '../read-settings.ts';
 import type { RetentionReport } from '../store/retention.ts';
 import { openDriver, openStore, type Store } from '../store/store.ts';
 import { withinTime } from '../within-time.ts';

@@ -61,7 +61,7 @@ export function createPrepare({ maps, namespace, readLocations, log }: PrepareOp
 function withComponent(failure: StoredFailure): StoredFailure {
   const { kind, components = [] } = failure;
   if (kind !== 'hydration') return failure;
-  const end = components.findIndex(({ file }) => file.endsWith('rendering/route-view.tsx'));
+  const end = components.findIndex(({ file }) => file.endsWith('rendering/router-view.tsx'));
   const inPage = components.slice(0, end < 0 ? undefined : end);
   const found = inPage.find(({ file, line, own }) => own && line > 0 && isProductCode(file));
   return found ? { ...failure, site: { path: found.file, function: found.function, detail: '' } } : failure;

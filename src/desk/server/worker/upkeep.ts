@@ -1,7 +1,7 @@
 import { MiB } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { RETRY_LONGEST } from '../limits.ts';
-import type { DeskRetention } from '../settings.ts';
+import type { DeskRetention } from '../read-settings.ts';
 import type { RetentionReport } from '../store/retention.ts';
 import { StoreError } from '../store/sql.ts';
 import { claimDeadJournals, type DeadJournal } from './adopt.ts';

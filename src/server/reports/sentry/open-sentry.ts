@@ -1,4 +1,4 @@
-import type { FailureLinks } from '../../errors/failure.ts';
+import type { ToFailureUrl } from '../../errors/failure.ts';
 import type { Count } from '../../request/counters.ts';
 import type { Dsn, Sentry } from './sentry.ts';
 
@@ -10,7 +10,8 @@ interface OpenSentryOptions {
   };
   readonly debugIds?: Readonly<Record<string, string>> | undefined;
   readonly count: Count;
-  readonly toUrl: FailureLinks['toUrl'];
+  /** Undefined if nothing shows failures. */
+  readonly toUrl: ToFailureUrl | undefined;
 }
 
 /** Opens the project of SENTRY_DSN. Without that setting, the SDK is not loaded. */

@@ -2,9 +2,9 @@ import { MAX_EVENT_BYTES } from '../../../shared/limits.ts';
 import {
   type ErrorRecord,
   type Failure,
-  type FailureLinks,
   type RequestRecord,
   type StackFrame,
+  type ToFailureUrl,
   toAddress,
 } from '../../errors/failure.ts';
 import { cutText, trimFailure } from '../../errors/trim.ts';
@@ -16,7 +16,7 @@ export interface SentryEventOptions {
   /** The main public origin. Without it, the event has only the path of the incident. */
   readonly origin?: string | undefined;
   /** Returns the URL that shows the failure at an address. */
-  readonly toUrl: FailureLinks['toUrl'];
+  readonly toUrl: ToFailureUrl | undefined;
   /** The ids that the build wrote into bundles and maps, by file as in frames (`server/main.js`). */
   readonly debugIds?: Readonly<Record<string, string>>;
 }
@@ -204,7 +204,7 @@ function toIncident(failure: Failure): string {
 }
 
 function toUrl(failure: Failure, { toUrl, origin }: SentryEventOptions): string | undefined {
-  const url = failure.unresolved ? undefined : toUrl(toIncident(failure));
+  const url = failure.unresolved ? undefined : toUrl?.(toIncident(failure));
   return url === undefined ? undefined : toAbsolute(url, origin);
 }
 

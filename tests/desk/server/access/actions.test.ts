@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { pages } from '../../../../src/desk/server/pages/index.ts';
-import { type DeskSite, startDeskSite } from '../../../support/desk-site.ts';
 import { ADA, VERA } from '../../../support/people.ts';
-import { fullOf, ingest } from '../../../support/stores.ts';
+import { type DeskSite, startDeskSite } from '../../support/desk-site.ts';
+import { fullOf, ingest } from '../../support/stores.ts';
 
 const PATHS = { root: '/desk', incidents: '/desk', incident: '/desk/7K3QM2XA', notifications: '/desk/notifications' };
 

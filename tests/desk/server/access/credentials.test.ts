@@ -13,17 +13,13 @@ import { createProxyTrust } from '../../../../src/server/request/client-address.
 import { createOrigins } from '../../../../src/server/request/origins.ts';
 import { requestInfo } from '../../../../src/server/request/request-info.ts';
 import { createFakePages, spyOnLog, TEST_SERVER } from '../../../support/app.ts';
-import { startDeskSite } from '../../../support/desk-site.ts';
 import { askRaw } from '../../../support/raw-http.ts';
 import { noPathScrubber, noScrubber } from '../../../support/unguarded.ts';
+import { startDeskSite } from '../../support/desk-site.ts';
 
 const SECRET = 'a-secret-of-the-proxy';
-const PROXIED = {
-  authProxyHeader: 'x-forwarded-user',
-  authProxySecret: SECRET,
-  authProxyOperators: ['ada'],
-  trustProxy: ['loopback'],
-};
+const PROXY = { header: 'x-forwarded-user', secret: SECRET, operators: ['ada'] };
+const PROXIED = { proxy: PROXY, trustProxy: ['loopback'] };
 
 /** A site on which every kind of product code records what it sees of a request. */
 async function start() {
@@ -48,8 +44,7 @@ async function start() {
     scrubber: noScrubber,
     log,
     build: 'test',
-    reporters: [{ report: (failure) => failures.push(failure) > 0 }],
-    toVisitor: (_address, id) => id,
+    record: (failure, visitor) => failures.push({ ...failure, ...(visitor?.id && { visitor: visitor.id }) }) > 0,
   });
   const site = await startDeskSite({
     ...PROXIED,
@@ -79,7 +74,7 @@ async function start() {
         new WebSocketServer({ noServer: true }).handleUpgrade(req, socket, head, (peer) => peer.close());
       },
     },
-    takeCredentials: takeCredentials(toProxySignIn(PROXIED)),
+    takeCredentials: takeCredentials(toProxySignIn({ ...PROXY, ...PROXIED })),
     steps: [noting('step of a socket')],
     origins: createOrigins([], 'http://127.0.0.1'),
     trust: createProxyTrust(PROXIED.trustProxy),

@@ -2,8 +2,8 @@ import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import { Hour, Minute } from '../../../../src/shared/units.ts';
-import { startDeskSite, toCookie } from '../../../support/desk-site.ts';
 import { ADA, VERA } from '../../../support/people.ts';
+import { startDeskSite, toCookie } from '../../support/desk-site.ts';
 
 const signIn = (token: string) => ({ _action: 'root.signIn', token });
 const use = (ticket: string) => ({ _action: 'root.signIn', ticket });
@@ -199,9 +199,7 @@ describe('a session', () => {
 describe('behind an authenticating proxy', () => {
   const SECRET = 'a-secret-of-the-proxy';
   const proxied = {
-    authProxyHeader: 'x-forwarded-user',
-    authProxySecret: SECRET,
-    authProxyOperators: ['ada@example.com'],
+    proxy: { header: 'x-forwarded-user', secret: SECRET, operators: ['ada@example.com'] },
     trustProxy: ['loopback'],
   };
   const named = (name: string, secret = SECRET) => ({ 'X-Forwarded-User': name, 'X-Auth-Proxy-Secret': secret });

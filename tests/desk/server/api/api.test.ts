@@ -1,10 +1,10 @@
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { Day, Hour, Minute } from '../../../../src/shared/units.ts';
-import { fullOfStranger, fullWithSource, startDeskApi } from '../../../support/desk-api.ts';
-import { startDeskSite } from '../../../support/desk-site.ts';
 import { ADA, VERA } from '../../../support/people.ts';
-import { fullOf, ingest, summaryOf } from '../../../support/stores.ts';
+import { fullOfStranger, fullWithSource, startDeskApi } from '../../support/desk-api.ts';
+import { startDeskSite } from '../../support/desk-site.ts';
+import { fullOf, ingest, summaryOf } from '../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';
 const OTHER = '2M3KQ7XA';
@@ -42,11 +42,9 @@ describe('a caller', () => {
   });
 
   it('is not authenticated by a session or by the header of a proxy', async () => {
-    const authProxySecret = 'a-secret-of-the-proxy';
-    const { site } = await start({
-      ...{ authProxyHeader: 'x-user', authProxySecret, authProxyOperators: ['*'], trustProxy: ['loopback'] },
-    });
-    const named = { 'X-User': 'eve', 'X-Auth-Proxy-Secret': authProxySecret };
+    const secret = 'a-secret-of-the-proxy';
+    const { site } = await start({ proxy: { header: 'x-user', secret, operators: ['*'] }, trustProxy: ['loopback'] });
+    const named = { 'X-User': 'eve', 'X-Auth-Proxy-Secret': secret };
     const cookie = await site.enter();
     expect((await site.get('/desk').set(named)).status).toBe(200);
     expect((await site.get('/api/desk/incidents', cookie).set(named)).status).toBe(401);

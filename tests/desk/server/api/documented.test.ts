@@ -3,9 +3,9 @@ import request from 'supertest';
 import { expect, it } from 'vitest';
 import { QueryFailedError, StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import { CHANGES, READS } from '../../../../src/desk/server/worker/desk-calls.ts';
-import { type AskOptions, fullWithSource, startDeskApi, type TestDeskApi } from '../../../support/desk-api.ts';
 import { VERA } from '../../../support/people.ts';
-import { ingest, summaryOf } from '../../../support/stores.ts';
+import { type AskOptions, fullWithSource, startDeskApi, type TestDeskApi } from '../../support/desk-api.ts';
+import { ingest, summaryOf } from '../../support/stores.ts';
 
 const INCIDENT = '/incidents/7K3QM2XA';
 const OTHER = '/incidents/2M3KQ7XA';

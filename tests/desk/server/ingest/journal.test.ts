@@ -7,8 +7,8 @@ import { dropSegments, type LogPosition, type SegmentFiles } from '../../../../s
 import { readJournal } from '../../../../src/desk/server/worker/read-journal.ts';
 import { createSignals } from '../../../../src/desk/server/worker/signals.ts';
 import type { Failure } from '../../../../src/server/errors/failure.ts';
-import { createFailure } from '../../../support/desk.ts';
 import { createFolder } from '../../../support/folder.ts';
+import { createFailure } from '../../support/desk.ts';
 
 const START: LogPosition = { segment: 0, offset: 0 };
 

@@ -4,16 +4,22 @@ import type { Failure } from '../../../../src/server/errors/failure.ts';
 import { ECHO_AGE } from '../../../../src/server/reports/memory.ts';
 import { toOccurrence } from '../../../../src/shared/reporting/address.ts';
 import { REPORT_TAGS } from '../../../../src/shared/reporting/browser-report.ts';
-import { createFailure } from '../../../support/desk.ts';
 import { createEvent, startTunnelSite, writeEnvelope } from '../../../support/tunnel-site.ts';
-import { useDesk } from '../../../support/use-desk.ts';
+import { createFailure } from '../../support/desk.ts';
+import { useDesk } from '../../support/use-desk.ts';
 
 const newId = () => randomBytes(16).toString('hex');
 
 /** Starts the tunnel with a real desk. */
 async function start() {
   const { desk } = await useDesk();
-  const site = await startTunnelSite({ store: { ...desk.calls, journal: (failure) => desk.journal(failure) } });
+  const site = await startTunnelSite({
+    store: {
+      isEchoAwaited: desk.calls.isEchoAwaited,
+      isKnown: desk.calls.isKnownDigest,
+      record: (failure) => desk.journal(failure),
+    },
+  });
   onTestFinished(() => site.close());
 
   async function sendEvent(more: object = {}) {

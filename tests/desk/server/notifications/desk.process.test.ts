@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../../src/desk/server/desk.ts';
 import type { NotifySettings } from '../../../../src/desk/server/notifications/settings.ts';
-import { createFailure } from '../../../support/desk.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { startMailServer, startWebhook, type WebhookReceiver } from '../../../support/receivers.ts';
 import { until } from '../../../support/until.ts';
-import { useDesk } from '../../../support/use-desk.ts';
-import { usePostgres } from '../../../support/use-postgres.ts';
+import { createFailure } from '../../support/desk.ts';
+import { useDesk } from '../../support/use-desk.ts';
+import { usePostgres } from '../../support/use-postgres.ts';
 
 /** How long a loaded machine can take for a message that is due in five seconds (ms). */
 const PATIENCE = 30_000;

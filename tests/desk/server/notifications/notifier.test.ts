@@ -4,9 +4,9 @@ import { createNotifier } from '../../../../src/desk/server/notifications/notifi
 import type { SendResult } from '../../../../src/desk/server/store/notification-table.ts';
 import { openSqlite } from '../../../../src/desk/server/store/sqlite.ts';
 import { openStore } from '../../../../src/desk/server/store/store.ts';
-import { fullOf, ingest } from '../../../support/stores.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 import { until } from '../../../support/until.ts';
+import { fullOf, ingest } from '../../support/stores.ts';
 
 const OK = { ok: true, words: 'It answered 200.' } as const;
 const NO = { ok: false, words: 'It answered 500.' } as const;

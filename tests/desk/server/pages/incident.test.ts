@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredFailure } from '../../../../src/desk/server/store/records.ts';
 import { Hour, MiB, Minute } from '../../../../src/shared/units.ts';
-import { createFailure } from '../../../support/desk.ts';
-import { fullOfStranger, fullWithSource } from '../../../support/desk-api.ts';
-import { type DeskSiteOptions, startDeskSite, toWords } from '../../../support/desk-site.ts';
 import { VERA } from '../../../support/people.ts';
-import { fullOf, ingest, summaryOf } from '../../../support/stores.ts';
+import { createFailure } from '../../support/desk.ts';
+import { fullOfStranger, fullWithSource } from '../../support/desk-api.ts';
+import { type DeskSiteOptions, startDeskSite, toWords } from '../../support/desk-site.ts';
+import { fullOf, ingest, summaryOf } from '../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';
 const KEY = `${DIGEST}@test`;

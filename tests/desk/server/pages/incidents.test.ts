@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Day, Hour } from '../../../../src/shared/units.ts';
-import { startDeskSite, toWords } from '../../../support/desk-site.ts';
 import { VERA } from '../../../support/people.ts';
-import { fullOf, ingest, summaryOf } from '../../../support/stores.ts';
+import { startDeskSite, toWords } from '../../support/desk-site.ts';
+import { fullOf, ingest, summaryOf } from '../../support/stores.ts';
 
 const DIGESTS = ['7K3QM2XA', '2M3KQ7XA', '3Q7K2MXA'] as const;
 const [CART, STOCK, PRICE] = DIGESTS;

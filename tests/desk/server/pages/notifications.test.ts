@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { type DeskSiteOptions, startDeskSite, toWords } from '../../../support/desk-site.ts';
 import { VERA } from '../../../support/people.ts';
+import { type DeskSiteOptions, startDeskSite, toWords } from '../../support/desk-site.ts';
 
 const PATH = '/desk/notifications';
 const TEST = { _action: 'notifications.test' };

@@ -3,7 +3,7 @@ import type { StateChange } from '../../../../src/desk/server/store/change-incid
 import type { Store } from '../../../../src/desk/server/store/store.ts';
 import type { Failure } from '../../../../src/server/errors/failure.ts';
 import { Day, Hour, Minute } from '../../../../src/shared/units.ts';
-import { describeStores, fullOf, ingest, summaryOf, thisHour } from '../../../support/stores.ts';
+import { describeStores, fullOf, ingest, summaryOf, thisHour } from '../../support/stores.ts';
 
 const digest = '7K3QM2XA';
 const key = `${digest}@production`;

@@ -1,8 +1,8 @@
 import { zstdCompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import type { Store } from '../../../../src/desk/server/store/store.ts';
-import { describeStores, fullOf, ingest } from '../../../support/stores.ts';
 import { until } from '../../../support/until.ts';
+import { describeStores, fullOf, ingest } from '../../support/stores.ts';
 
 const KEY = '7K3QM2XA@production';
 const FILE = 'src/server/product/pages/cart.ts';

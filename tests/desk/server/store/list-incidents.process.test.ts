@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { IncidentOrder } from '../../../../src/desk/server/store/list-incidents.ts';
 import type { Store } from '../../../../src/desk/server/store/store.ts';
 import { Day, Hour } from '../../../../src/shared/units.ts';
-import { describeStores, fullOf, ingest, summaryOf, thisHour } from '../../../support/stores.ts';
+import { describeStores, fullOf, ingest, summaryOf, thisHour } from '../../support/stores.ts';
 
 /** Adds incidents. The higher the digest, the later and the more often it happened. */
 async function fill(store: Store, count: number): Promise<string[]> {

@@ -10,7 +10,7 @@ import type { Store } from '../../../../src/desk/server/store/store.ts';
 import type { NotificationRules } from '../../../../src/desk/server/store/store-context.ts';
 import type { Failure } from '../../../../src/server/errors/failure.ts';
 import { Day, Hour, Minute, Second } from '../../../../src/shared/units.ts';
-import { describeStores, fullOf, ingest, summaryOf, thisHour } from '../../../support/stores.ts';
+import { describeStores, fullOf, ingest, summaryOf, thisHour } from '../../support/stores.ts';
 
 const KEY = '7K3QM2XA@production';
 const hook = { id: 'hook', name: 'Webhook hooks.example.com' };

@@ -5,8 +5,8 @@ import { openPostgres } from '../../../../src/desk/server/store/postgres.ts';
 import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import { openStore } from '../../../../src/desk/server/store/store.ts';
 import { Day } from '../../../../src/shared/units.ts';
-import { fullOf } from '../../../support/stores.ts';
-import { usePostgres } from '../../../support/use-postgres.ts';
+import { fullOf } from '../../support/stores.ts';
+import { usePostgres } from '../../support/use-postgres.ts';
 
 const postgres = usePostgres();
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../../../src/desk/server/store/store.ts';
 import { Day } from '../../../../src/shared/units.ts';
-import { describeStores, fullOf, ingest, retain, summaryOf, thisHour } from '../../../support/stores.ts';
+import { describeStores, fullOf, ingest, retain, summaryOf, thisHour } from '../../support/stores.ts';
 
 const KEY = '7K3QM2XA@production';
 const noise = () => Array.from({ length: 400 }, () => Math.random().toString(36)).join('');

@@ -6,8 +6,8 @@ import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import { openSqlite } from '../../../../src/desk/server/store/sqlite.ts';
 import { openStore } from '../../../../src/desk/server/store/store.ts';
 import { createFolder } from '../../../support/folder.ts';
-import { fullOf, ingest, retain } from '../../../support/stores.ts';
 import { createTestLog } from '../../../support/test-log.ts';
+import { fullOf, ingest, retain } from '../../support/stores.ts';
 
 async function open(path = join(createFolder(onTestFinished), 'desk.sqlite')) {
   const { log, lines } = createTestLog();

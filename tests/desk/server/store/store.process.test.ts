@@ -4,8 +4,8 @@ import type { PreparedEntry } from '../../../../src/desk/server/store/ingest/bat
 import { openStore } from '../../../../src/desk/server/store/store.ts';
 import type { Failure } from '../../../../src/server/errors/failure.ts';
 import { Day, Hour } from '../../../../src/shared/units.ts';
-import { createFailure } from '../../../support/desk.ts';
-import { describeStores, fullOf, thisHour as hour, ingest, retain, summaryOf } from '../../../support/stores.ts';
+import { createFailure } from '../../support/desk.ts';
+import { describeStores, fullOf, thisHour as hour, ingest, retain, summaryOf } from '../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';
 const KEY = `${DIGEST}@production`;

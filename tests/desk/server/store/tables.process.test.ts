@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { openStore } from '../../../../src/desk/server/store/store.ts';
 import { Day, Hour, Minute, Second } from '../../../../src/shared/units.ts';
-import { describeStores, fullOf, retain } from '../../../support/stores.ts';
+import { describeStores, fullOf, retain } from '../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';
 const ada = { name: 'ada', role: 'operator', fingerprint: 'f1' } as const;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredFailure } from '../../../../src/desk/server/store/records.ts';
 import { presentTest } from '../../../../src/desk/server/views/present-test.ts';
-import { createFailure } from '../../../support/desk.ts';
+import { createFailure } from '../../support/desk.ts';
 
 const write = (more: Partial<StoredFailure>) =>
   presentTest({
@@ -23,7 +23,6 @@ describe('the test of a failure on the server', () => {
     });
     expect(made?.file).toBe('tests/product/failures/7K3QM2XA.test.ts');
     expect(made?.text).toBe(`import request from 'supertest';
-import { expect, it } from 'vitest';
 import { openApp } from '../../support/product/open-app.ts';
 
 // TypeError: no city

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createPrepare } from '../../../../src/desk/server/worker/prepare.ts';
-import { fullOf } from '../../../support/stores.ts';
 import { createTestLog } from '../../../support/test-log.ts';
+import { fullOf } from '../../support/stores.ts';
 
 it('a failure is stored even if its maps and the table of its build cannot be read', async () => {
   const { log, lines } = createTestLog();

@@ -3,9 +3,9 @@ import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import { openSqlite } from '../../../../src/desk/server/store/sqlite.ts';
 import { openStore } from '../../../../src/desk/server/store/store.ts';
 import { createStoreHolder } from '../../../../src/desk/server/worker/store-holder.ts';
-import { fullOf, ingest } from '../../../support/stores.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 import { until } from '../../../support/until.ts';
+import { fullOf, ingest } from '../../support/stores.ts';
 
 it('a store is unavailable if the disk is full, until a write succeeds', async () => {
   const driver = openSqlite(':memory:', createTestLog());

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { BLOCKED_AFTER, PULSE_INTERVAL } from '../../../../src/desk/server/limits.ts';
 import { type BlockedLoop, createWatchdog } from '../../../../src/desk/server/worker/watchdog.ts';
 import { createFolder } from '../../../support/folder.ts';
-import { useDesk } from '../../../support/use-desk.ts';
+import { useDesk } from '../../support/use-desk.ts';
 
 function setUp() {
   const signals = { pulses: 1, waiting: false };

@@ -4,10 +4,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import { createSignals } from '../../../../src/desk/server/worker/signals.ts';
 import { createWorkerThread, type WorkerThreadLimits } from '../../../../src/desk/server/worker/worker-thread.ts';
-import { TEST_RETENTION } from '../../../support/desk.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 import { until } from '../../../support/until.ts';
+import { TEST_RETENTION } from '../../support/desk.ts';
 
 /** Crashes on `find`, never answers about sessions, and answers everything else. */
 const script = `

@@ -3,7 +3,7 @@ import { transform } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { createMapReader } from '../../../../../src/desk/server/worker/maps/map-reader.ts';
 import type { StackFrame } from '../../../../../src/server/errors/failure.ts';
-import { createFailure } from '../../../../support/desk.ts';
+import { createFailure } from '../../../support/desk.ts';
 
 const withFrames = (frames: readonly StackFrame[], build = 'build-1') =>
   createFailure({ build, errors: [{ class: 'RangeError', message: '', frames }] });

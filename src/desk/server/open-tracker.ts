@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Router } from 'express';
+import type { Funnel } from '../../server/errors/funnel.ts';
+import type { OpenedTracker, TrackerHost } from '../../server/tracker/tracker.ts';
+import { Millisecond, Second } from '../../shared/units.ts';
+import { TICKET_KEY } from '../shared/ticket.ts';
+import { createCanOpen } from './access/access.ts';
+import { takeCredentials } from './access/credentials.ts';
+import { createSignIn, makeTicket } from './access/sign-in.ts';
+import { createDeskApi, DESK_API_PATH } from './api/desk-api.ts';
+import { type Desk, openDesk } from './desk.ts';
+import { createVisitors } from './ingest/visitors.ts';
+import type { DeskFacts } from './pages/context.ts';
+import { createDeskPages } from './pages/desk-pages.ts';
+import type { DeskSettings } from './read-settings.ts';
+import { startRevalidations } from './share-revalidations.ts';
+import { presentNotify } from './views/present-notify.ts';
+import type { BlockedLoop } from './worker/watchdog.ts';
+
+/** From the start of the server until it does what the first answers do not need (ms). */
+const SETTLE_AFTER = 250 * Millisecond;
+/** The same in development, where the next edit often ends the server before. Its end would wait for the thread. */
+const SETTLE_AFTER_EDIT = 5 * Second;
+
+/** Opens the store, and creates what signed-in people see. */
+export async function openTracker(host: TrackerHost, settings: DeskSettings): Promise<OpenedTracker> {
+  const { config, manifest, release, log, metrics, funnel, tokens, checkToken, page } = host;
+  const { databaseUrl, retention, proxy, notify, links } = settings;
+  const desk = await openDesk({
+    dataDir: config.dataDir,
+    databaseUrl,
+    build: manifest.buildId,
+    release,
+    environment: config.sentryEnvironment,
+    namespace: config.digestNamespace,
+    retention,
+    dist: host.dist,
+    notify,
+    inFlight: host.inFlight,
+    onBlockedLoop: (report) => recordBlockedLoop(funnel, report),
+    count: metrics.count,
+    log,
+    startWithin: process.env.SPILLWAY_DEV ? SETTLE_AFTER_EDIT : SETTLE_AFTER,
+  });
+  const { calls } = desk;
+  const visitors = createVisitors(calls);
+  const signIn = createSignIn({ tokens, sessions: calls, checkToken });
+  const facts: DeskFacts = { environment: config.sentryEnvironment, release, links, notify: presentNotify(notify) };
+  const { earlyScript, reportPath, traced } = page;
+  const pages = await createDeskPages({
+    ...{ calls, signIn, facts, manifest, funnel, log, origins: host.origins, earlyScript, reportPath, traced },
+  });
+  const api = createDeskApi({ calls, facts, checkToken });
+  const endRevalidations =
+    databaseUrl && startRevalidations({ calls, store: (path) => desk.journalRevalidation(path), log });
+  registerGauges(metrics, desk);
+
+  return {
+    takeCredentials: takeCredentials(proxy),
+    record: (failure, visitor) => desk.journal({ ...failure, visitor: visitor && visitors.toVisitor(visitor) }),
+    canOpen: createCanOpen(signIn),
+    handle: Router().use(pages).use(DESK_API_PATH, api),
+    findAsset: desk.findOldAsset,
+    isKnown: (digest) => calls.isKnownDigest(digest),
+    isEchoAwaited: (address) => calls.isEchoAwaited(address),
+    listBuilds: () => calls.listBuilds(),
+    async ready(origin, isFirst) {
+      await sleep(isFirst ? SETTLE_AFTER : SETTLE_AFTER_EDIT, undefined, { ref: false });
+      visitors.start();
+      const holder = isFirst ? findLinkHolder(host) : undefined;
+      if (holder === undefined) return;
+      try {
+        const link = `${origin}/desk?${TICKET_KEY}=${await makeTicket(tokens, calls, holder)}`;
+        // On standard error, because logs are often forwarded and kept.
+        process.stderr.write(`Sign in to the desk (works once, expires in 15 minutes): ${link}\n`);
+      } catch (error) {
+        log.warn({ err: error }, 'No sign-in link could be created. Sign in with the token in DATA_DIR/desk-token.');
+      }
+    },
+    health: () => ({ ...desk.condition }),
+    flushSync: (timeoutMs) => void desk.flushSync(timeoutMs),
+    close() {
+      if (endRevalidations) endRevalidations();
+      return desk.close();
+    },
+  };
+}
+
+/** Returns the operator who gets a sign-in link at this start. */
+function findLinkHolder({ config, tokens, isTokenNew }: TrackerHost): string | undefined {
+  // Otherwise none: in production, what a process prints is often forwarded and kept.
+  const isLocal = config.isLoopback && config.publicOrigins.length === 0;
+  return isTokenNew || isLocal ? tokens.all.find(({ role }) => role === 'operator')?.name : undefined;
+}
+
+/** Records a blocked event loop as a failure. */
+function recordBlockedLoop(funnel: Funnel, { at, ms }: BlockedLoop): void {
+  const message = `The event loop was blocked for ${ms} ms.`;
+  funnel.record(
+    {
+      kind: 'blocked-loop',
+      errors: [{ class: 'BlockedLoop', message, frames: [] }],
+      extra: { ms, since: new Date(at).toISOString() },
+    },
+    { origin: 'process' },
+  );
+}
+
+type WatchedDesk = Pick<Desk, 'condition' | 'waitingBytes' | 'pendingCalls' | 'storedBytes'>;
+
+function registerGauges({ gauge }: TrackerHost['metrics'], desk: WatchedDesk): void {
+  gauge('spillway_store_reachable', '1 if the store of the desk is available.', () => {
+    return Number(desk.condition.store === 'reachable');
+  });
+  gauge(
+    'spillway_journal_waiting_bytes',
+    'Bytes of the journal that are not in the store yet. They grow while the store is unavailable.',
+    () => desk.waitingBytes,
+  );
+  gauge('spillway_desk_store_bytes', 'Size of what the desk stores at the last measurement.', () => desk.storedBytes);
+  gauge('spillway_desk_worker_running', '1 if the desk worker is running and responsive.', () => {
+    return Number(desk.condition.worker === 'running');
+  });
+  gauge('spillway_desk_calls_pending', 'Calls that the desk worker has not answered yet.', () => {
+    return desk.pendingCalls;
+  });
+}

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { RouteLine } from '../../shared/routing/routes.ts';
+import type { AssetManifest } from '../../shared/wire/manifest.ts';
+import { type Config, readConfig, requireFreeTunnelPath } from '../config.ts';
+import { type CheckToken, createCheckToken } from '../front/check-token.ts';
+import { createMetrics, type Metrics } from '../front/metrics.ts';
+import { createTokens, keepToken, listTokens, type Tokens } from '../front/tokens.ts';
+import { createEarlyScript } from '../pages/render/early-script.ts';
+import { listRemovedSettings } from '../removed-settings.ts';
+import { ConfigError } from '../settings.ts';
+import { type ConfiguredTracker, createOwnsPath, type PageParts, type Tracker } from '../tracker/tracker.ts';
+import { requireDataFolder } from './data-folder.ts';
+import { createLogger } from './logger.ts';
+
+/** What a start reads first, and what everything else uses. */
+export interface Basics {
+  /** The folder of the build. */
+  readonly dist: string;
+  readonly config: Config;
+  readonly manifest: AssetManifest;
+  readonly release: string;
+  readonly log: Logger;
+  /** Writes out buffered log lines. */
+  readonly flush: () => void;
+  readonly metrics: Metrics;
+  /** Who can read the metrics, and sign in to the tracker. */
+  readonly tokens: Tokens;
+  /** Whether the operator's token was created just now. */
+  readonly isTokenNew: boolean;
+  readonly checkToken: CheckToken;
+  readonly tracker: (Tracker & ConfiguredTracker) | undefined;
+  /** Whether a path belongs to the tracker. */
+  readonly isTrackers: (path: string) => boolean;
+  /** The routes of the product. */
+  readonly routes: readonly RouteLine[];
+  /** Values of the tracker's settings that nothing may show. */
+  readonly secrets: readonly string[];
+  readonly page: PageParts;
+}
+
+/**
+ * Reads settings and build, and opens the log and the data folder.
+ *
+ * @throws StartError if a setting is invalid, the build is missing, or the data folder cannot be used
+ */
+export async function readBasics(
+  dist: string,
+  routes: readonly RouteLine[],
+  tracker: Tracker | undefined,
+): Promise<Basics> {
+  const terminal = process.stdout.isTTY === true;
+  const config = readConfig(process.env, { terminal });
+  requireSettings(config, tracker);
+  const configured = tracker?.configure(process.env, config);
+  const manifest = readManifest(dist);
+  const release = config.release ?? manifest.release ?? manifest.buildId;
+  const { log, flush } = await createLogger({ level: config.logLevel, terminal });
+  for (const sentence of listRemovedSettings(process.env)) log.warn(sentence);
+  const metrics = createMetrics({ build: manifest.buildId, release, process: true });
+  requireDataFolder(config.dataDir, tracker?.files);
+  const kept = tracker && config.operatorTokens.length === 0 ? keepToken(config.dataDir, log) : undefined;
+  const { viewerTokens, operatorTokens } = config;
+  const tokens = createTokens(listTokens({ viewerTokens, operatorTokens: kept ? [kept] : operatorTokens }));
+  return {
+    ...{ dist, config, manifest, release, log, flush, metrics, tokens, routes },
+    isTokenNew: kept?.isNew === true,
+    checkToken: createCheckToken(tokens),
+    tracker: tracker && configured && { ...tracker, ...configured },
+    isTrackers: createOwnsPath(tracker),
+    secrets: configured?.secrets ?? [],
+    page: toPageParts(config, manifest.buildId, release),
+  };
+}
+
+/** Checks settings together that are valid by themselves. @throws ConfigError */
+export function requireSettings(config: Config, tracker: Tracker | undefined): void {
+  requireFreeTunnelPath(config, createOwnsPath(tracker));
+  listTokens(config);
+}
+
+/** @throws ConfigError if there is no build */
+export function readManifest(dist: string): AssetManifest {
+  try {
+    // Written by the same build.
+    return JSON.parse(readFileSync(join(dist, 'manifest.json'), 'utf8')) as AssetManifest;
+  } catch {
+    throw new ConfigError([
+      'There is no usable build (dist/manifest.json is missing or broken). Run "npm run build" first.',
+    ]);
+  }
+}
+
+function toPageParts(config: Config, build: string, release: string): PageParts {
+  const { tunnelPath: tunnel, sentryDsn: dsn, sentryEnvironment: environment } = config;
+  return {
+    earlyScript: createEarlyScript({ tunnel, dsn: dsn?.text, build, release, environment }),
+    reportPath: `${tunnel}/browser`,
+    traced: { release, environment, publicKey: dsn?.publicKey },
+  };
+}

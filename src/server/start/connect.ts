@@ -1,0 +1,180 @@
+import { createApp, type PortParts } from '../app.ts';
+import {
+  type Connections,
+  readOpenFileLimit,
+  toConnectionLimits,
+  toMaxConnections,
+} from '../connection/connections.ts';
+import { createDrain, type Drain, joinDrains } from '../connection/drain.ts';
+import { createHttpServer, type HttpServer } from '../connection/http-server.ts';
+import { checkPage } from '../front/check-page.ts';
+import { type MayRead, toMayRead } from '../front/check-token.ts';
+import { metricsPage, type Readiness } from '../front/fixed-paths.ts';
+import { indexPublicFiles } from '../front/public-files.ts';
+import { toSecurityHeaders } from '../front/security-headers.ts';
+import { handleUpgrades } from '../front/upgrades.ts';
+import { openTunnel } from '../reports/tunnel.ts';
+import { createProxyTrust } from '../request/client-address.ts';
+import type { Origins } from '../request/origins.ts';
+import type { OpenedTracker } from '../tracker/tracker.ts';
+import { type Opened, toDeskOrigins } from './open.ts';
+
+/** The servers of all ports. They do not listen yet. */
+export interface Connected {
+  /** The server of PORT. */
+  readonly site: HttpServer;
+  /** The server of DESK_PORT. */
+  readonly desk: HttpServer | undefined;
+  /** Ends all of them. */
+  readonly drain: Drain;
+}
+
+/** The share of the open connections for DESK_PORT. */
+const DESK_SHARE = 1 / 16;
+
+/** Makes the app and the server of each port. */
+export function connect(opened: Opened): Connected {
+  const { basics, failures, product, tracker, development, origins } = opened;
+  const { config, checkToken, log } = basics;
+  const { deskPort } = config;
+  const readiness = { draining: false, details: () => tracker?.health() ?? {} };
+  const shown = tracker && basics.tracker && { ...tracker, home: basics.tracker.paths[0] };
+  const total = toMaxConnections(readOpenFileLimit());
+  const deskShare = deskPort === undefined ? 0 : Math.ceil(total * DESK_SHARE);
+
+  const isTogether = deskPort === undefined;
+  const port = toPort(opened, readiness, {
+    origins,
+    mayReadMetrics: isTogether ? toMayRead(checkToken) : undefined,
+    canOpen: isTogether ? tracker?.canOpen : undefined,
+  });
+  const app = createApp({
+    port,
+    site: { ...product.parts, development: development?.routes },
+    tracker: isTogether ? shown : undefined,
+  });
+  const site = toServer(opened, port, app, total - deskShare);
+  const upgraded = handleUpgrades(site.server, {
+    upgrades: product.upgrades,
+    existing: product.parts.existingApp?.server,
+    takeCredentials: port.takeCredentials,
+    steps: product.parts.steps,
+    origins,
+    trust: port.trust,
+    connections: site.connections,
+    log,
+    scrubPath: failures.scrubPath,
+    funnel: failures.funnel,
+  });
+
+  const desk = deskPort === undefined ? undefined : connectDesk(deskPort);
+  const ending = { lag: config.drainLag, deadline: config.drainDeadline, onStart };
+  const drains = [
+    createDrain({ ...site, upgraded, ...ending }),
+    ...(desk ? [createDrain({ ...desk, ...ending })] : []),
+  ];
+  registerGauges(opened, readiness, site.connections);
+  return { site, desk, drain: joinDrains(drains) };
+
+  /** Only an internal network can reach this port, so the metrics need no token, and error pages do not lead to it. */
+  function connectDesk(number: number): HttpServer {
+    const own = toDeskOrigins(config.host, number);
+    const port = toPort(opened, readiness, { origins: own, mayReadMetrics: async () => true, canOpen: undefined });
+    return toServer(opened, port, createApp({ port, site: undefined, tracker: shown }), deskShare);
+  }
+
+  function onStart(): void {
+    readiness.draining = true;
+  }
+}
+
+interface PortFacts {
+  readonly origins: Origins;
+  /** Undefined if another port serves the metrics. */
+  readonly mayReadMetrics: MayRead | undefined;
+  /** Who sees the URL of a failure. Undefined for nobody. */
+  readonly canOpen: OpenedTracker['canOpen'] | undefined;
+}
+
+function toPort(opened: Opened, readiness: Readiness, { origins, mayReadMetrics, canOpen }: PortFacts): PortParts {
+  const { basics, failures, tracker, development } = opened;
+  const { config, log, metrics, manifest, release, dist } = basics;
+  const { funnel, inFlight, scrubPath, scrubber, sentry, table } = failures;
+  const trust = createProxyTrust(config.trustProxy);
+  return {
+    log,
+    funnel,
+    origins,
+    trust,
+    readiness,
+    files: development?.files ?? indexPublicFiles(dist),
+    findOldAsset: tracker?.findAsset,
+    takeCredentials: tracker?.takeCredentials ?? ((_req, _res, next) => next()),
+    isTrackers: basics.isTrackers,
+    inFlight,
+    scrubPath,
+    metrics,
+    fixed: [
+      checkPage({ trust, mayRead: toMayRead(basics.checkToken) }),
+      ...(mayReadMetrics ? [metricsPage({ metrics, mayRead: mayReadMetrics })] : []),
+    ],
+    tunnel: openTunnel({
+      path: config.tunnelPath,
+      store: tracker,
+      canOpen,
+      upstream: sentry?.upstream,
+      environment: config.sentryEnvironment,
+      build: manifest.buildId,
+      release,
+      namespace: config.digestNamespace,
+      table,
+      scrubber,
+      origins,
+      routes: [...basics.routes, ...(basics.tracker?.routes ?? [])],
+      toUrl: funnel.toUrl,
+      count: metrics.count,
+      log,
+    }),
+    reportPath: basics.page.reportPath,
+    compression: config.compression,
+  };
+}
+
+function toServer({ basics }: Opened, port: PortParts, app: ReturnType<typeof createApp>, limit: number): HttpServer {
+  const { config, log, metrics } = basics;
+  return createHttpServer(app, {
+    log,
+    limits: toConnectionLimits(limit, config.maxConnectionsPerAddress),
+    trust: port.trust,
+    count: metrics.count,
+    times: config.times,
+    headers: toSecurityHeaders(port.origins),
+  });
+}
+
+/** Registers the gauges that are read with the metrics. */
+function registerGauges(
+  { basics, failures, product }: Opened,
+  readiness: Readiness,
+  { sockets }: Pick<Connections, 'sockets'>,
+): void {
+  const { gauge } = basics.metrics;
+  const { limiter, parts } = product;
+  const { overload } = parts;
+  gauge('http_server_active_requests', 'Requests in flight.', () => failures.inFlight.size);
+  gauge('spillway_open_connections', 'Open sockets on PORT.', () => sockets.size);
+  gauge('spillway_draining', '1 while the server is stopping.', () => Number(readiness.draining));
+  gauge(
+    'spillway_pages_in_progress',
+    'Pages in progress: from the first guard to the shell, and renders of static pages.',
+    () => limiter.pages,
+  );
+  gauge('spillway_renders_queued', 'Pages that wait for a render slot.', () => limiter.queued);
+  if (overload) {
+    gauge(
+      'spillway_overload_level',
+      'Waiting work against its limits. Refused are prefetches from 0.5 on, pages from 1, forms and the API from 4.',
+      () => overload.level,
+    );
+  }
+}

@@ -1,0 +1,86 @@
+import { listPatterns } from '../../shared/routing/routes.ts';
+import type { ProductReporting } from '../define-product.ts';
+import { createTableLoader, type LocationTable } from '../errors/digest/location-table.ts';
+import { createFunnel, type Funnel, type FunnelOptions } from '../errors/funnel.ts';
+import { reportTo } from '../errors/report.ts';
+import { createPathScrubber, listPathPatterns, type ScrubPath } from '../errors/scrub/secret-path.ts';
+import { listEnvironmentSecrets } from '../errors/scrub/secret-values.ts';
+import { createScrubber, type Scrubber } from '../errors/scrub.ts';
+import { InFlight } from '../front/access-log.ts';
+import { openSentry } from '../reports/sentry/open-sentry.ts';
+import type { Sentry } from '../reports/sentry/sentry.ts';
+import type { OpenedTracker } from '../tracker/tracker.ts';
+import type { Basics } from './basics.ts';
+
+export interface Failures {
+  readonly funnel: Funnel;
+  readonly scrubber: Scrubber;
+  readonly scrubPath: ScrubPath;
+  readonly table: () => LocationTable;
+  readonly inFlight: InFlight;
+  readonly sentry: Sentry | undefined;
+  /** From here on, failures are stored. Failures during the start are only logged. */
+  keepIn(tracker: Pick<OpenedTracker, 'record'>): void;
+  /** `npm run dev`: called for each failure from here on. */
+  watch(onFailure: FunnelOptions['onFailure']): void;
+}
+
+/** Opens the path from a thrown error to the log, the tracker and Sentry. */
+export async function openFailures(basics: Basics, reporting: ProductReporting | undefined): Promise<Failures> {
+  const { config, manifest, release, log, metrics, dist, tracker } = basics;
+  const { count } = metrics;
+  const scrubber = createEnvironmentScrubber(basics);
+  const scrubPath = createPathScrubber(scrubber);
+  const table = await createTable(basics);
+  const sentry = await openSentry({ config, debugIds: manifest.debugIds, count, toUrl: tracker?.toUrl });
+  let store: Pick<OpenedTracker, 'record'> | undefined;
+  let watcher: FunnelOptions['onFailure'];
+  const funnel = createFunnel({
+    log,
+    count,
+    record: tracker && ((failure, visitor) => store?.record(failure, visitor) ?? false),
+    reporters: sentry ? [sentry.reporter] : [],
+    toUrl: tracker?.toUrl,
+    namespace: config.digestNamespace,
+    build: manifest.buildId,
+    release,
+    paths: { dist },
+    table,
+    scrubber,
+    splitBy: reporting?.splitBy,
+    keep: reporting?.keep,
+    onFailure: (...args) => watcher?.(...args),
+  });
+  reportTo(funnel);
+  return {
+    ...{ funnel, scrubber, scrubPath, table, sentry },
+    inFlight: new InFlight(scrubPath),
+    keepIn(tracker) {
+      store = tracker;
+    },
+    watch(onFailure) {
+      watcher = onFailure;
+    },
+  };
+}
+
+/** Under `npm run dev`, positions come from the sources themselves. */
+async function createTable({ dist, log }: Basics): Promise<() => LocationTable> {
+  if (!process.env.SPILLWAY_DEV) return createTableLoader(dist, log);
+  const { createSourceTable } = await import('../develop/source-table.ts');
+  const table = createSourceTable(dist);
+  return () => table;
+}
+
+/** Creates a scrubber that knows the secrets in settings and in URL patterns, because a message can contain one. */
+function createEnvironmentScrubber({ config, routes, secrets, tokens }: Basics): Scrubber {
+  const { scrubKeys: keys, scrubPatterns } = config;
+  const named = createScrubber({ keys });
+  const patterns = [...scrubPatterns, ...listPathPatterns(listPatterns(routes), named)];
+  const scrubber = createScrubber({ keys, patterns });
+  return scrubber.with([
+    ...listEnvironmentSecrets(process.env, scrubber),
+    ...secrets,
+    ...tokens.all.map(({ token }) => token),
+  ]);
+}

@@ -1,0 +1,96 @@
+import { flushCompileCache } from 'node:module';
+import { setFlagsFromString } from 'node:v8';
+import { Millisecond, Second } from '../../shared/units.ts';
+import type { Config } from '../config.ts';
+import { listen as listenOn, toHttpUrl } from '../connection/listen.ts';
+import { describeNodeFloor } from '../connection/node-floor.ts';
+import { createStop, onStopSignal } from '../connection/stop.ts';
+import { watchProcess } from '../errors/process-faults.ts';
+import type { Basics } from './basics.ts';
+import type { Connected } from './connect.ts';
+import type { Opened } from './open.ts';
+
+/** How long a crashing process can block to store its last failures (ms). */
+const FLUSH_TIME = 1 * Second;
+/** The time for closing after the last response (ms). */
+const CLOSE_TIME = 6 * Second;
+/** From the first answers until the compiled code is written to the cache (ms). */
+const CACHE_AFTER = 500 * Millisecond;
+
+/**
+ * Listens on all ports, and serves until a signal or an uncaught exception ends the process.
+ *
+ * @throws ListenError
+ */
+export async function listen(opened: Opened, { site, desk, drain }: Connected): Promise<void> {
+  const { basics, development, tracker } = opened;
+  const { config, log } = basics;
+  const isFirst = development?.isFirst !== false;
+  stopOnSignals(opened, drain);
+  let url: string;
+  let deskUrl: string | undefined;
+  try {
+    url = development ? toHttpUrl(config.host, config.port) : await listenOn(site.server, config);
+    await development?.listen(site.server, config);
+    announce(url, log);
+    keepRequestsYoung();
+    if (isFirst) logAdvice(config, log);
+    if (!development) warnOfNode(log);
+    if (desk && config.deskPort !== undefined) {
+      deskUrl = await listenOn(desk.server, { host: config.host, port: config.deskPort, setting: 'DESK_PORT' });
+      log.info(`The desk is on ${deskUrl}/desk`);
+    }
+  } catch (error) {
+    // Otherwise the next start would report that this process died.
+    await tracker?.close();
+    throw error;
+  }
+  await tracker?.ready(deskUrl ?? config.publicOrigins[0] ?? url, isFirst);
+  // So that a process that is killed also makes the next start faster.
+  setTimeout(flushCompileCache, CACHE_AFTER).unref();
+}
+
+function stopOnSignals({ basics, failures, product, tracker }: Opened, drain: Connected['drain']): void {
+  const { config, log, flush, metrics } = basics;
+  async function close(): Promise<void> {
+    await product.close();
+    await tracker?.close();
+    await failures.sentry?.close();
+    log.info(await metrics.listCounts(), 'Counts since the start.');
+  }
+  const within = config.drainLag + config.drainDeadline + CLOSE_TIME;
+  const stop = createStop({ drain, close, within, log, flush });
+  watchProcess({ funnel: failures.funnel, log, stop, flushSync: () => tracker?.flushSync(FLUSH_TIME) });
+  onStopSignal((signal) => stop(0, signal));
+}
+
+/** Prints the URL at any log level and at once, because tools wait for this line. */
+function announce(url: string, log: Basics['log']): void {
+  if (log.isLevelEnabled('info')) log.info(`Listening on ${url}`);
+  else process.stdout.write(`Listening on ${url}\n`);
+  log.flush(); // not the flush for the end of a process, which waits while the output is blocked
+}
+
+/**
+ * Lets V8 allocate all parts of requests in the young generation. At the start, when it is small, most of them survive its
+ * collections. From that, V8 would conclude to allocate such objects in the old generation, where each keeps its page until
+ * the next full collection. Call it once the server listens: afterwards, Node loads its own modules three times slower.
+ */
+function keepRequestsYoung(): void {
+  setFlagsFromString('--no-allocation-site-pretenuring');
+}
+
+function warnOfNode(log: Basics['log']): void {
+  const words = describeNodeFloor(process.versions.node);
+  if (words !== undefined) log.warn(words);
+}
+
+/** Logs settings that are worth changing. */
+function logAdvice({ publicOrigins, isLoopback }: Config, log: Basics['log']): void {
+  if (publicOrigins.length === 0) {
+    log.warn(
+      'PUBLIC_ORIGINS is not set: requests for any host are accepted. Set it in production, for example PUBLIC_ORIGINS=https://example.com.',
+    );
+  }
+  if (isLoopback) log.info('Listening on localhost only. Set HOST=0.0.0.0 to accept outside connections.');
+}

@@ -1,0 +1,169 @@
+import { join } from 'node:path';
+import type { ComponentType } from 'react';
+import type { DocumentProps, ErrorPages } from '../../shared/rendering/engine-context.ts';
+import type { RouteDefinition } from '../../shared/routing/routes.ts';
+import type { SiteParts } from '../app.ts';
+import { toHttpUrl } from '../connection/listen.ts';
+import { type Product, requireProduct, toContextMaker } from '../define-product.ts';
+import type { Development } from '../develop/development.ts';
+import { requireMembers } from '../errors/wiring-error.ts';
+import { createContentPolicy } from '../front/content-policy.ts';
+import { loadExistingApp } from '../front/existing-app.ts';
+import { openOverload } from '../front/overload.ts';
+import type { RenderLimiter } from '../front/render-limiter.ts';
+import type { Upgrades } from '../front/upgrades.ts';
+import { createPages } from '../pages/page-handlers.ts';
+import { createAppLog } from '../request/app-log.ts';
+import { createOrigins, type Origins } from '../request/origins.ts';
+import type { OpenedTracker, Tracker } from '../tracker/tracker.ts';
+import { type Basics, readBasics } from './basics.ts';
+import { type Failures, openFailures } from './failures.ts';
+import { openServices } from './services.ts';
+
+/** What a server is made of. */
+export interface Site<Settings, Services, Own extends object> {
+  /** The folder of the build. */
+  readonly dist: string;
+  readonly product: Product<Settings, Services, Own>;
+  readonly routes: readonly RouteDefinition[];
+  readonly document: ComponentType<DocumentProps>;
+  readonly errorPages: ErrorPages;
+  /** Stores failures and shows them. Without one, they are logged, and sent to Sentry if it is configured. */
+  readonly tracker?: Tracker;
+}
+
+/** Everything that a server needs before it can be connected to a port. */
+export interface Opened {
+  readonly basics: Basics;
+  readonly failures: Failures;
+  /** The origins of PORT. */
+  readonly origins: Origins;
+  readonly product: OpenedProduct;
+  /** Under `npm run dev`. */
+  readonly development: Development | undefined;
+  readonly tracker: OpenedTracker | undefined;
+}
+
+interface OpenedProduct {
+  readonly parts: SiteParts;
+  readonly upgrades: Upgrades;
+  /** Limits the pages in progress. */
+  readonly limiter: RenderLimiter;
+  /** Closes the services. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens settings and log, failures, the product, and the tracker.
+ *
+ * @throws StartError
+ */
+export async function open<Settings, Services, Own extends object>(
+  site: Site<Settings, Services, Own>,
+): Promise<Opened> {
+  requireProduct(site.product);
+  const basics = await readBasics(site.dist, site.routes, site.tracker);
+  const { config, dist, log } = basics;
+  const failures = await openFailures(basics, site.product.reporting);
+  const origins = createOrigins(config.publicOrigins, toHttpUrl(config.host, config.port));
+  const product = await openProduct(site, basics, failures, origins);
+  // A new development server waits here until the previous one has released the store. If anything above fails, the
+  // previous one continues.
+  const development = process.env.SPILLWAY_DEV
+    ? await (await import('../develop/development.ts')).createDevelopment({ dist, log })
+    : undefined;
+  if (development) failures.watch(development.onFailure);
+  const tracker = await openTracker(basics, failures, origins);
+  return { basics, failures, origins, product, development, tracker };
+}
+
+/** Opens the services, and makes everything that serves the product. */
+async function openProduct<Settings, Services, Own extends object>(
+  { product, routes, document, errorPages, dist }: Site<Settings, Services, Own>,
+  { config, manifest, page, log, metrics }: Basics,
+  { funnel, scrubber }: Failures,
+  origins: Origins,
+): Promise<OpenedProduct> {
+  const settings = product.settings.read(process.env, config);
+  const appLog = createAppLog(log);
+  const { services, close } = await openServices(product.services, settings, { scrubber, log: appLog });
+  const parts = { settings, services };
+  const steps = product.steps?.(parts) ?? [];
+  requireMembers('steps', steps, (step) => typeof step === 'function');
+  // A process that is paused at a breakpoint seems overloaded, so nothing is refused during development.
+  const delayMs = process.env.SPILLWAY_DEV ? 0 : config.overloadDelay;
+  const { limiter, overload } = openOverload({ delayMs, maxPages: config.maxPages, count: metrics.count });
+  const { earlyScript, reportPath, traced } = page;
+  const pages = await createPages({
+    app: {
+      routes,
+      document,
+      errorPages,
+      pages: product.pages,
+      createContext: toContextMaker(product, parts),
+      sharedContext: parts,
+    },
+    server: {
+      manifest,
+      funnel,
+      log: appLog,
+      policy: createContentPolicy(product.contentSources, { earlyScript, reportPath, styleAttributes: true }),
+      origins,
+      traceTargets: config.traceTargets,
+      traced,
+      limiter,
+    },
+    settings: { isSecret: false, compression: config.compression },
+  });
+  return {
+    parts: {
+      pages,
+      steps,
+      overload,
+      api: product.api?.(parts),
+      apiDocument: product.apiDocument,
+      apiStore: product.apiStore?.(parts),
+      apiOrigins: product.apiOrigins,
+      routes: product.routes?.(parts),
+      existingApp: await loadExistingApp(product.existingApp, join(dist, '..'), log),
+      visitorId: product.reporting?.visitorId,
+    },
+    upgrades: product.upgrades?.(parts) ?? {},
+    limiter,
+    close,
+  };
+}
+
+/** Opens the tracker, which gets all failures from here on. */
+async function openTracker(
+  basics: Basics,
+  { funnel, inFlight, keepIn }: Failures,
+  origins: Origins,
+): Promise<OpenedTracker | undefined> {
+  const { config, dist, manifest, release, log, metrics, tokens, isTokenNew, checkToken, page } = basics;
+  const tracker = await basics.tracker?.open({
+    config,
+    dist,
+    manifest,
+    release,
+    log,
+    metrics,
+    funnel,
+    inFlight: () => inFlight.list(),
+    tokens,
+    isTokenNew,
+    checkToken,
+    origins: config.deskPort === undefined ? origins : toDeskOrigins(config.host, config.deskPort),
+    page,
+  });
+  if (tracker) keepIn(tracker);
+  return tracker;
+}
+
+/**
+ * Accepts any host on DESK_PORT, because an internal network can have any name or address for it. A form must still come
+ * from the host that it is posted to.
+ */
+export function toDeskOrigins(host: string, port: number): Origins {
+  return createOrigins([], toHttpUrl(host, port));
+}

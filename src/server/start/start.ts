@@ -1,0 +1,57 @@
+import { isInProduct } from '../../shared/whose-code.mjs';
+import { onStopSignal } from '../connection/stop.ts';
+import { loadLocationTable } from '../errors/digest/location-table.ts';
+import { parseStack } from '../errors/digest/parse-stack.ts';
+import { WiringError } from '../errors/wiring-error.ts';
+import { StartError } from '../start-error.ts';
+import { connect } from './connect.ts';
+import { listen } from './listen.ts';
+import { open, type Site } from './open.ts';
+
+/** Frames of a stack (a count). Node's default of 10 can end inside a dependency, before the line that called it. */
+const STACK_FRAMES = 30;
+
+interface Start<Settings, Services, Own extends object>
+  extends Pick<Site<Settings, Services, Own>, 'dist' | 'tracker'> {
+  /** Imports the product. Called late, so that no product code runs before: it can be what is broken. */
+  readonly load: () => Promise<Omit<Site<Settings, Services, Own>, 'dist' | 'tracker'>>;
+}
+
+/** Starts the server, or checks it (`--check`). On an expected error, prints its message and exits with status 1. */
+export async function startOrExit<Settings, Services, Own extends object>({
+  dist,
+  tracker,
+  load,
+}: Start<Settings, Services, Own>): Promise<void> {
+  Error.stackTraceLimit = STACK_FRAMES;
+  // No request was answered yet, so there is nothing to drain.
+  onStopSignal(() => process.exit(0));
+  try {
+    const site = { dist, tracker, ...(await load()) };
+    if (process.argv.includes('--check')) {
+      const { runCheck } = await import('./check.ts');
+      process.exit(await runCheck(process.argv, site.product.settings, { dist, tracker }));
+    }
+    await startSite(site);
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    const file = error instanceof WiringError ? findProductFile(error, dist) : undefined;
+    process.stderr.write(`${error.message}\n${file ? `    at ${file}\n` : ''}`);
+    process.exit(1);
+  }
+}
+
+/** Starts a site. Resolves when it serves everything. */
+export async function startSite<Settings, Services, Own extends object>(
+  site: Site<Settings, Services, Own>,
+): Promise<void> {
+  const opened = await open(site);
+  await listen(opened, connect(opened));
+}
+
+/** Returns the product's file that called the engine, such as `src/server/product/api/orders/handlers.ts`. */
+function findProductFile({ stack = '', message }: Error, dist: string): string | undefined {
+  const table = loadLocationTable(dist);
+  const paths = parseStack(stack, { dist }, message).map((frame) => table.find(frame)?.path);
+  return paths.find((path) => path !== undefined && isInProduct(path));
+}

@@ -1,0 +1,212 @@
+import { exec } from 'node:child_process';
+import { cpSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { FoundIncident } from '../../../src/desk/server/store/records.ts';
+import { shareBrowser } from '../../support/browser.ts';
+import { createFolder } from '../../support/folder.ts';
+import { type OwnedApp, type RunningApp, startApp } from '../../support/owned-app.ts';
+import {
+  ADDRESS,
+  type Addresses,
+  AGENT,
+  createGallery,
+  createNextGallery,
+  failInBrowser,
+  failOnServer,
+  findLogged,
+  lookUp,
+  placeOf,
+  readPlaces,
+  useStore,
+} from '../support/gallery.ts';
+
+const TOKEN = 'a-token-of-sixteen-characters';
+
+let app: OwnedApp;
+let next: OwnedApp;
+let browser: Browser;
+let server: RunningApp;
+let dataDir: string;
+let places: ReadonlyMap<string, string>;
+let addresses: Addresses;
+
+beforeAll(async () => {
+  [app, next] = [createGallery(), createNextGallery()];
+  [browser] = await Promise.all([shareBrowser(), app.build(), next.build()]);
+  dataDir = join(app.folder, 'data');
+  places = readPlaces(app.folder);
+  server = await startApp(app.folder, { OPERATOR_TOKEN: TOKEN });
+  addresses = await failEverywhere(server);
+}, 180_000);
+afterAll(async () => {
+  await server?.stop();
+  app?.remove();
+  next?.remove();
+});
+
+async function failEverywhere(running: RunningApp): Promise<Addresses> {
+  return new Map([...(await failInBrowser(browser, running)), ...(await failOnServer(running))]);
+}
+
+/** Waits until the desk worker has ingested the incident with its full occurrence. */
+async function find(address: string): Promise<FoundIncident> {
+  expect(address).toMatch(new RegExp(`^${ADDRESS.source}$`));
+  return expect
+    .poll(() => lookUp(dataDir, address), { timeout: 10_000, message: `${address} leads nowhere` })
+    .toMatchObject({ occurrence: { full: expect.anything() } })
+    .then(() => lookUp(dataDir, address) as Promise<FoundIncident>);
+}
+
+test('a failure that ends the process is stored before it ends', async () => {
+  expect(await server.ended).toBe(1);
+  const found = await lookUp(dataDir, addresses.get('uncaught') ?? '');
+  expect(found?.occurrence?.full?.origin).toBe('process');
+  server = await startApp(app.folder, { OPERATOR_TOKEN: TOKEN });
+});
+
+const GET = { method: 'GET' };
+const ORDER = { url: '/api/orders/7' };
+const BUTTON = { side: 'browser', origin: 'browser', route: '/browser' };
+
+test.each<[name: string, story: object, request?: object]>([
+  ['loader-property', { origin: 'loader', route: '/loader/:way' }, { url: '/loader/property?token=[redacted]' }],
+  ['loader-thrown', { origin: 'loader', title: expect.stringMatching(/^PaymentError: The card was declined/) }],
+  ['loader-cause', { origin: 'loader' }],
+  ['loader-string', { origin: 'loader', title: expect.stringMatching(/^NonError: a string/) }],
+  ['loader-network', { kind: 'network', origin: 'loader' }],
+  [
+    'loader-upstream',
+    {
+      title: expect.stringMatching(/^PaymentError/),
+      breadcrumbs: [{ category: 'fetch', level: 'error', message: expect.stringContaining('GET http://127.0.0.1:4/') }],
+    },
+  ],
+  ['loader-unsendable', { origin: 'loader', route: '/loader/:way' }],
+  ['guard', { origin: 'guard' }, GET],
+  ['shell-render', { origin: 'render', title: expect.stringMatching(/^TypeError/) }],
+  ['step', { origin: 'step' }],
+  ['route', { origin: 'step' }],
+  ['mounted-app', { origin: 'step' }],
+  ['action-thrown', { origin: 'action' }, { method: 'POST' }],
+  ['action-native', { origin: 'action' }, { method: 'POST' }],
+  ['api-thrown', { origin: 'api', route: '/api/orders/:id' }, { ...GET, ...ORDER }],
+  ['api-rejected', { origin: 'api', route: '/api/orders/:id' }, { method: 'DELETE', ...ORDER }],
+  ['part-render', { origin: 'render' }, { url: '/part' }],
+  ['after-flush', { origin: 'render' }, { url: '/after' }],
+  ['late-rejected', { origin: 'late' }, { url: '/late/thrown' }],
+  ['late-native', { origin: 'late' }, { url: '/late/native' }],
+  ['late-write', { origin: 'request' }, GET],
+  ['unhandled-rejection', { origin: 'request', route: '/loader/:way' }],
+  ['blocked-loop', { kind: 'blocked-loop', origin: 'process', extra: { ms: expect.any(Number) } }],
+  ['uncaught', { origin: 'process' }],
+  ['click', { ...BUTTON, title: expect.stringMatching(/^TypeError: The button was not ready/) }],
+  ['click-string', { ...BUTTON, title: expect.stringMatching(/no error at all/) }],
+  ['rejection', { ...BUTTON, title: expect.stringMatching(/^Error: Nobody waited/) }],
+  ['timer', { ...BUTTON, title: expect.stringMatching(/^TypeError/) }],
+  ['effect', BUTTON],
+  ['render', { ...BUTTON, title: expect.stringMatching(/^TypeError/) }],
+  ['client-render', { side: 'browser', route: '/client-render' }],
+  ['mismatch', { side: 'browser', kind: 'hydration', route: '/mismatch', componentStack: expect.any(String) }],
+  ['effect-kept', { side: 'browser', route: '/kept' }],
+])('%s: the address that a visitor or the log shows leads to its line', async (name, story, request = {}) => {
+  const { incident, occurrence } = await find(addresses.get(name) ?? '');
+  const { full } = occurrence ?? {};
+  expect(full).toMatchObject({ kind: 'exception', side: 'server', ...story });
+  expect(full?.request ?? {}).toMatchObject(request);
+  const hasPlace = !['loader-string', 'loader-unsendable', 'blocked-loop', 'click-string', 'mismatch'].includes(name);
+  expect([places.has(name), full && placeOf(full)]).toEqual([hasPlace, places.get(name)]);
+  const isServer = full?.side === 'server';
+  expect(incident.counts).toEqual(isServer ? { server: 1, browser: 0 } : { server: 0, browser: 1 });
+  if (full?.request?.headers) expect(full.request.headers['user-agent']).toBe(AGENT);
+});
+
+test('a hydration mismatch names the component', async () => {
+  const { incident } = await find(addresses.get('mismatch') ?? '');
+  expect(incident.location).toMatchObject({ path: expect.stringMatching(/\/mismatch\.tsx$/), function: 'Words' });
+});
+
+test('an occurrence has the id of its request', async () => {
+  const response = await fetch(`${server.url}/loader/property`);
+  const { occurrence } = await find(response.headers.get('X-Error-Digest') ?? '');
+  expect(occurrence?.requestId).toBe(response.headers.get('X-Request-Id'));
+});
+
+/** Runs the built command, next to the server. */
+function desk(rest: string, { at = app.folder, env = {} as Record<string, string> } = {}) {
+  const options = { cwd: at, env: { ...process.env, DATA_DIR: dataDir, OPERATOR_TOKEN: TOKEN, ...env } };
+  return promisify(exec)(`"${process.execPath}" dist/desk.mjs ${rest} 2>&1`, options).then(({ stdout }) => stdout);
+}
+
+test('npm run desk finds the line of an address', async () => {
+  const out = await desk(addresses.get('loader-property') ?? '');
+  const place = places.get('loader-property') ?? '';
+  expect(out).toContain(`- Where: \`${place}\``);
+  expect(out).toMatch(new RegExp(`^> +${place.split(':')[1]} +return \\{ text: order\\.customer\\.name \\};`, 'm'));
+  expect(await desk('list | head -1')).toMatch(/^# \d+ incidents [^\n]*\n$/);
+  for (const rest of ['list --json | true', `${addresses.get('step')} | head -c 0`]) expect(await desk(rest)).toBe('');
+});
+
+test('npm run desk -- link signs in', async () => {
+  const [link = ''] = /http\S+/.exec(await desk('link', { env: { PUBLIC_ORIGINS: server.url } })) ?? [];
+  const body = new URLSearchParams({ _action: 'root.signIn', ticket: new URL(link).searchParams.get('ticket') ?? '' });
+  const reply = await fetch(link, { method: 'POST', body, redirect: 'manual', headers: { Origin: server.url } });
+  expect(reply.status).toBe(303);
+});
+
+test('npm run desk does not load React, Express or the product, and needs no other files', async () => {
+  const bundle = readFileSync(join(app.folder, 'dist/server/desk.js'), 'utf8');
+  const modules = [...bundle.matchAll(/^\/\/ (\S+\.[cm]?[jt]sx?)$/gm)].map(([, path = '']) => path);
+  expect(modules.length).toBeGreaterThan(50);
+  const unwanted = /node_modules\/(?:express|react|react-dom|react-router|@sentry|pino)\/|\/product\/|\.tsx$/;
+  expect(modules.filter((path) => unwanted.test(path))).toEqual([]);
+
+  const at = createFolder(onTestFinished);
+  for (const path of ['dist/desk.mjs', 'dist/server/desk.js']) cpSync(join(app.folder, path), join(at, path));
+  expect(await desk('help', { at })).toContain('Reads the desk');
+});
+
+test('a death without a word is reported at the next start, with the requests that it ended', async () => {
+  const hanging = fetch(`${server.url}/hang`).catch(() => undefined);
+  const { driver } = await useStore(dataDir);
+  const readBeats = () => driver.all('SELECT in_flight FROM desk_processes');
+  await expect.poll(async () => JSON.stringify(await readBeats())).toContain('/hang');
+  await fetch(`${server.url}/loader/death`).catch(() => undefined);
+  await hanging;
+  expect(await server.ended).toBeNull();
+  server = await startApp(app.folder, { OPERATOR_TOKEN: TOKEN });
+  const { occurrence } = await find(await findLogged(server, { kind: 'unclean-death' }));
+  expect(occurrence?.full).toMatchObject({
+    origin: 'process',
+    extra: { memory: expect.any(Number), inFlight: [{ method: 'GET', route: '/hang' }] },
+  });
+});
+
+describe('a digest', () => {
+  const toDigests = (found: Addresses) => new Map([...found].map(([name, address]) => [name, address.slice(0, 8)]));
+
+  test('is different for each failure', () => {
+    const digests = [...toDigests(addresses).values()];
+    expect(digests.length).toBeGreaterThan(30);
+    expect(new Set(digests).size).toBe(digests.length);
+  });
+
+  test('is the same in a release with an empty store in which the code has moved, and different if the code has changed', async () => {
+    const moved = readPlaces(next.folder);
+    for (const [name, place] of places) {
+      expect([name, lineOf(moved.get(name)) - lineOf(place) >= 10]).toEqual([name, true]);
+    }
+    const digests = toDigests(addresses);
+    const others = toDigests(await failEverywhere(await next.start()));
+    const changed = 'step'; // which throws another message
+    expect(others.get(changed)).toMatch(/^\w{8}$/);
+    expect([...digests.values()]).not.toContain(others.get(changed));
+    expect(new Map(others).set(changed, digests.get(changed) ?? '')).toEqual(digests);
+  });
+});
+
+function lineOf(place = ''): number {
+  return Number(place.slice(place.lastIndexOf(':') + 1));
+}

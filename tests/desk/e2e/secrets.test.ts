@@ -1,0 +1,543 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { StoredFailure } from '../../../src/desk/server/store/records.ts';
+import { openSqlite } from '../../../src/desk/server/store/sqlite.ts';
+import { toOccurrence } from '../../../src/shared/reporting/address.ts';
+import { hydrated } from '../../e2e/site.ts';
+import { shareBrowser } from '../../support/browser.ts';
+import { createOwnedApp, type OwnedApp, type RunningApp, startApp } from '../../support/owned-app.ts';
+import { sendRaw } from '../../support/raw-http.ts';
+import { createTestLog } from '../../support/test-log.ts';
+import { until } from '../../support/until.ts';
+import { findCanaries, type Leftover, readFolder, readTables, toCanary } from '../support/canaries.ts';
+import { lookUp } from '../support/gallery.ts';
+
+/**
+ * Plants secrets in every input of the server and its errors, and searches all of its output for them: responses,
+ * log, journal, store, data sent upstream, and the build. Each test also checks that its secret was recorded as
+ * `[redacted]`, because a test that plants nothing would find nothing.
+ *
+ * Some secrets cannot be recognized, because neither a name, a shape nor a configured value reveals them: a visitor's
+ * own words in a message, a value of fewer than eight characters without its name, and a secret that product code got
+ * from elsewhere (a row of a database) and repeats without its name. Add those to `SCRUB_KEYS` and `SCRUB_PATTERNS`.
+ * A page contains its own URL, which is intended.
+ */
+const NAMES = [
+  ...['database-password', 'session-secret', 'api-key', 'dsn-secret', 'private-key', 'owners-name', 'operator-token'],
+  ...['bearer', 'basic-password', 'cookie', 'header-key', 'proxy-authorization', 'referer'],
+  ...['query', 'query-code', 'query-nested', 'path-param', 'path-key'],
+  ...['body-password', 'body-nested', 'form-password', 'malformed', 'multipart'],
+  ...['jwt', 'named', 'in-url', 'policy', 'agent', 'span', 'dropped'],
+];
+const CANARIES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(NAMES.map((name) => [name, toCanary(name)])),
+  card: '4242424242424242',
+};
+
+const planted = new Set<string>();
+
+function canary(name: string): string {
+  const found = CANARIES[name];
+  if (!found) throw new Error(`There is no canary ${name}.`);
+  planted.add(name);
+  return found;
+}
+
+const JWT = `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.${canary('jwt')}`;
+const PATH_KEY = `ghp_${canary('path-key')}`;
+
+let app: OwnedApp;
+let server: RunningApp;
+let browser: Browser;
+let upstream: Server;
+let dataDir: string;
+const sent: Leftover[] = [];
+const journal = new Map<string, Buffer>();
+let journalReader: NodeJS.Timeout;
+const replies: Leftover[] = [];
+
+beforeAll(async () => {
+  app = createOwnedApp([], { over: 'leaky' });
+  dataDir = join(app.folder, 'data');
+  upstream = await listen();
+  const { port } = upstream.address() as AddressInfo;
+  const environment = {
+    DATABASE_URL: `postgres://shop:${encodeURIComponent(`${canary('database-password')}/@`)}@db.internal:5432/shop`,
+    SESSION_SECRET: canary('session-secret'),
+    MAILER_API_KEY: canary('api-key'),
+    SIGNING_PRIVATE_KEY: `-----BEGIN PRIVATE KEY-----\n${canary('private-key')}\n-----END PRIVATE KEY-----`,
+    SENTRY_DSN: `http://${'d'.repeat(32)}:${canary('dsn-secret')}@127.0.0.1:${port}/7`,
+    SCRUB_KEYS: 'member number',
+    OPERATOR_TOKEN: canary('operator-token'),
+  };
+  // The build runs with the same secrets in its environment.
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  [browser] = await Promise.all([shareBrowser(), app.build()]);
+  vi.unstubAllEnvs();
+  server = await startApp(app.folder, environment);
+  journalReader = setInterval(copyJournal, 20);
+}, 120_000);
+
+afterAll(async () => {
+  clearInterval(journalReader);
+  await server?.stop();
+  upstream?.close();
+  app?.remove();
+});
+
+async function listen(): Promise<Server> {
+  const listening = createServer((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      sent.push({ name: 'upstream headers', bytes: Buffer.from(JSON.stringify(req.rawHeaders)) });
+      sent.push({ name: 'upstream', bytes: unpackBody(Buffer.concat(chunks), req.headers['content-encoding']) });
+      res.end('{}');
+    });
+  });
+  await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
+  return listening;
+}
+
+function unpackBody(bytes: Buffer, encoding: string | undefined): Buffer {
+  return encoding === 'gzip' ? gunzipSync(bytes) : encoding === 'zstd' ? zstdDecompressSync(bytes) : bytes;
+}
+
+/** Copies the journal, because a segment is deleted as soon as it is full and ingested. */
+function copyJournal(): void {
+  if (!existsSync(join(dataDir, 'journal'))) return;
+  for (const path of readdirSync(join(dataDir, 'journal'), { recursive: true, encoding: 'utf8' })) {
+    const name = join('journal', path);
+    const file = join(dataDir, name);
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (!found?.isFile() || found.size <= (journal.get(name)?.length ?? 0)) continue;
+    try {
+      journal.set(name, readFileSync(file));
+    } catch {
+      // It was deleted since.
+    }
+  }
+}
+
+interface Asked {
+  readonly status: number;
+  /** The address of the failure; empty if there was none. */
+  readonly address: string;
+  readonly text: string;
+}
+
+/** Sends a request that contains every kind of secret that a client can send. */
+async function ask(path: string, { headers, ...init }: RequestInit = {}): Promise<Asked> {
+  const query = new URLSearchParams({
+    token: canary('query'),
+    code: canary('query-code'),
+    next: `https://x.example/?a=1&token=${canary('query-nested')}`,
+  });
+  const response = await fetch(`${server.url}${path}${path.includes('?') ? '&' : '?'}${query}`, {
+    redirect: 'manual',
+    ...init,
+    headers: {
+      Authorization: `Bearer ${canary('bearer')}`,
+      Cookie: `theme=dark; sid=${canary('cookie')}`,
+      'X-Api-Key': canary('header-key'),
+      'Proxy-Authorization': `Bearer ${canary('proxy-authorization')}`,
+      Referer: `${server.url}/reset/${canary('path-param')}?token=${canary('referer')}`,
+      Origin: server.url,
+      ...headers,
+    },
+  });
+  const text = await response.text();
+  const head = JSON.stringify([...response.headers]);
+  // A page contains its own URL, which the browser shows anyway.
+  const own = decodeURIComponent(path.split('?')[0]?.split('/').at(-1) ?? '');
+  const shown = own.length > 20 ? `${head}\n${text}`.replaceAll(`"${own}"`, '"its own"') : `${head}\n${text}`;
+  replies.push({ name: `reply to ${init.method ?? 'GET'} ${path.replace(own, '')}`, bytes: Buffer.from(shown) });
+  const address = response.headers.get('X-Error-Digest') ?? ADDRESS.exec(text)?.[0] ?? '';
+  return { status: response.status, address, text };
+}
+
+const ADDRESS = /\b[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}\b/;
+
+function find(address: string): Promise<StoredFailure> {
+  return vi.waitFor(
+    async () => {
+      const full = (await lookUp(dataDir, address))?.occurrence?.full;
+      if (!full) throw new Error(`${address} leads nowhere.`);
+      return full;
+    },
+    { timeout: 20_000 },
+  );
+}
+
+async function expectRedacted({ status, address }: Asked, expected = 500): Promise<StoredFailure> {
+  expect([status, address]).toEqual([expected, expect.stringMatching(ADDRESS)]);
+  const full = await find(address);
+  expect(full.title).not.toContain('There is n');
+  return full;
+}
+
+// Concurrent, because each test waits for the desk worker.
+describe.concurrent('secrets of a request or the environment are recognized by their value', () => {
+  const BODY = {
+    password: canary('body-password'),
+    payment: { card: { cvc_token: canary('body-nested') } },
+    number: Number(canary('card')),
+  };
+  const JSON_POST = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(BODY) };
+  const PAIR = Buffer.from(`ann:${canary('basic-password')}`).toString('base64');
+
+  test.each<[what: string, path: string, init: RequestInit, sources: readonly string[]]>([
+    [
+      'the environment',
+      '/fail',
+      {},
+      ['database-url', 'database-password', 'session-secret', 'api-key', 'dsn-secret', 'private-key'],
+    ],
+    ['a header', '/fail', {}, ['bearer', 'cookie', 'header-key', 'proxy-authorization', 'referer']],
+    ['the query', '/fail', {}, ['query', 'query-code', 'query-nested']],
+    ['a basic header', '/fail', { headers: { Authorization: `Basic ${PAIR}` } }, ['basic-pair', 'basic-password']],
+    ['a body', '/api/fail', JSON_POST, ['body-password', 'body-nested', 'body-card']],
+  ])('a bare one, from %s', async (_what, path, init, sources) => {
+    for (const from of sources) {
+      const { title } = await expectRedacted(await ask(`${path}/message?from=${from}`, init));
+      expect([from, title]).toEqual([from, expect.stringMatching(/^Error: Refused (?:postgres:\/\/)?\[redacted\]/)]);
+    }
+  });
+
+  test('a field of a form, to the API and to an action', async () => {
+    const body = new URLSearchParams({ password: canary('form-password'), _action: 'form.send' });
+    const toApi = await ask('/api/fail/message?from=body-password', { method: 'PUT', body });
+    expect((await expectRedacted(toApi)).title).toBe('Error: Refused [redacted] at last');
+    const toAction = await ask('/form', { method: 'POST', body });
+    expect((await expectRedacted(toAction)).title).toBe('Error: Refused [redacted] at last');
+    const data = new FormData();
+    data.set('password', canary('multipart'));
+    data.set('_action', 'form.send');
+    const multipart = await ask('/form', { method: 'POST', body: data });
+    expect((await expectRedacted(multipart)).title).toBe('Error: Refused [redacted] at last');
+  });
+
+  test('a path segment whose parameter is named like a secret, or which looks like one', async () => {
+    const reset = await expectRedacted(await ask(`/reset/${canary('path-param')}`));
+    expect([reset.title, reset.request?.url]).toEqual([
+      'Error: Nobody knows [redacted] here',
+      expect.stringMatching(/^\/reset\/\[redacted\]\?token=\[redacted\]/),
+    ]);
+    const key = await expectRedacted(await ask(`/api/keys/${canary('path-param')}`));
+    expect(key.request?.url).toMatch(/^\/api\/keys\/\[redacted\]\?/);
+    for (const path of [`/welcome/${canary('path-param')}`, `/_data/welcome/${canary('path-param')}`]) {
+      expect((await ask(path)).status).toBe(200);
+    }
+    for (const path of [`/${PATH_KEY}`, `/api/${PATH_KEY}`, `/assets/${PATH_KEY}.js`, `/welcome/${JWT}`]) {
+      await ask(path);
+    }
+    for (const path of ['/welcome/[redacted]', '/_data/welcome/[redacted]', '/[redacted]', '/api/[redacted]']) {
+      await until(() => server.log().includes(`"path":"${path}"`), path, 20_000);
+    }
+  });
+});
+
+describe.concurrent('secrets are removed anywhere in an error', () => {
+  const ways = [
+    ...['message', 'long-message', 'long-title', 'long-detail', 'cause', 'properties', 'class', 'stack', 'frame'],
+    ...['aggregate', 'text', 'object', 'breadcrumb'],
+  ];
+
+  test.each(ways)('as %s', async (way) => {
+    async function expectNone(from: string): Promise<void> {
+      const full = await expectRedacted(await ask(`/fail/${way}?from=${from}`));
+      const isCut = way === 'properties' || way.startsWith('long-');
+      if (!isCut) expect(JSON.stringify(full).split('[redacted]').length, way).toBeGreaterThan(3);
+    }
+    await Promise.all(['bearer', 'session-secret', 'database-url'].map(expectNone));
+  });
+
+  test.each([
+    ['/guarded/message', 500],
+    ['/_data/fail/message', 500],
+    ['/late/message', 200],
+    ['/late/cause', 200],
+    ['/rendered/shell', 500],
+    ['/rendered/part', 200],
+    ['/step/message', 500],
+    ['/step/properties', 500],
+    ['/api/fail/message', 500],
+    ['/api/fail/aggregate', 500],
+    ['/_data/late/message', 200],
+  ] as const)('thrown by %s', async (path, status) => {
+    const full = await expectRedacted(await ask(`${path}?from=header-key`), status);
+    expect(full.request?.url).toContain('token=[redacted]');
+  });
+
+  test('thrown without a handler, long after the response', async () => {
+    await ask('/late/forgotten?from=cookie');
+    await until(() => server.log().includes('"origin":"request"'), 'a line with this origin', 20_000);
+    const line = lines().find(({ origin }) => origin === 'request');
+    expect((await find(`${line?.digest}-${line?.occurrence}`)).title).toBe('Error: Refused [redacted] at last');
+  });
+});
+
+test('a body that a parser rejects is not repeated', async () => {
+  const secret = canary('malformed');
+  const json = { 'Content-Type': 'application/json' };
+  for (const body of [`{"password":"${secret}"`, `"${secret}`, `{"a":${secret}}`, `{"a":"${secret}\u0000"}`]) {
+    const { status, text } = await ask('/api/fail/message', { method: 'POST', headers: json, body });
+    expect(status).toBe(400);
+    expect(text).toContain('"status":400');
+  }
+  const tooLarge = JSON.stringify({ password: secret.repeat(20_000) });
+  expect((await ask('/api/fail/message', { method: 'POST', headers: json, body: tooLarge })).status).toBe(413);
+  const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const fields = `password=${secret}&`.repeat(3000);
+  expect((await ask('/api/fail/message', { method: 'PUT', headers: form, body: fields })).status).toBe(413);
+  const multipart = { 'Content-Type': 'multipart/form-data; boundary=b' };
+  const part = `--b\r\nContent-Disposition: form-data; name="password"\r\n\r\n${secret}`;
+  expect((await ask('/form', { method: 'POST', headers: multipart, body: part })).status).toBe(400);
+});
+
+describe('secrets in reports of browsers', () => {
+  function post(path: string, type: string, body: string, headers: Record<string, string> = {}) {
+    return ask(path, { method: 'POST', headers: { 'Content-Type': type, ...headers }, body });
+  }
+
+  function toEnvelope(type: string, payload: object, header: object = {}): string {
+    const dsn = `http://${'d'.repeat(32)}@127.0.0.1:${(upstream.address() as AddressInfo).port}/7`;
+    return [{ dsn, ...header }, { type }, payload].map((part) => JSON.stringify(part)).join('\n');
+  }
+
+  /** Shapes and names by which secrets in a text are recognized. */
+  const words = [
+    JWT,
+    canary('card'),
+    `Bearer ${canary('bearer')}`,
+    `password=${canary('named')}`,
+    `{"apiKey":"${canary('named')}","member_number":"${canary('owners-name')}"}`,
+    `https://ann:${canary('in-url')}@x.example/?token=${canary('in-url')}&next=${encodeURIComponent(`/?sig=${canary('in-url')}`)}`,
+    canary('session-secret'),
+    canary('cookie'),
+  ].join(' ');
+  const url = () =>
+    `${server.url}/reset/${canary('path-param')}?token=${canary('in-url')}#access_token=${canary('in-url')}`;
+
+  test('an event with secrets in every field', async () => {
+    const token = `token=${canary('named')}`;
+    const frame = {
+      filename: url(),
+      abs_path: `https://cdn.example/${JWT}/a.js?token=${canary('in-url')}`,
+      ...{ function: token, module: words, context_line: words, vars: { words } },
+    };
+    const mechanism = { type: token, exception_id: 1, parent_id: 0, source: 'errors[0]', data: { words } };
+    const event = {
+      ...{ message: words, transaction: words, server_name: words, logger: words, fingerprint: [words] },
+      request: { url: url(), headers: { Cookie: canary('cookie') }, cookies: { sid: canary('cookie') }, data: words },
+      user: { username: words, data: { password: canary('named') }, ip_address: '{{auto}}' },
+      tags: { [token]: 'as a name', token: canary('named'), seen: words, [words.slice(0, 32)]: '' },
+      extra: { [words]: words, password: canary('named'), list: [words], componentStack: `\n    at ${words}` },
+      contexts: {
+        react: { componentStack: `\n    at ${words}`, said: words },
+        [words]: { words },
+        trace: { data: words },
+      },
+      breadcrumbs: [
+        { category: words, type: words, message: words, data: { url: url(), [words]: words, token: canary('named') } },
+      ],
+      exception: {
+        values: [
+          { type: `Refused ${token}`, value: words, module: words, mechanism },
+          {
+            ...{ type: `Refused ${JWT}`.slice(0, 60), value: words, mechanism: { exception_id: 0 } },
+            stacktrace: { frames: [frame] },
+          },
+        ],
+      },
+      debug_meta: { images: [{ type: 'sourcemap', code_file: url(), debug_id: '0'.repeat(32) }] },
+      sdk: { name: words, packages: [{ name: words }] },
+    };
+    const header = { sdk: { name: words }, trace: { transaction: words, trace_id: 'a'.repeat(32) }, said: words };
+    const agent = `Mozilla/5.0 token=${canary('agent')}`;
+    const { text } = await post('/_report', 'text/plain', toEnvelope('event', event, header), { 'User-Agent': agent });
+    const { id, digest } = JSON.parse(text) as { id: string; digest: string };
+    const full = await find(`${digest}-${toOccurrence(id)}`);
+    expect(JSON.stringify(full).split('[redacted]').length).toBeGreaterThan(30);
+    expect(full.request?.headers?.['user-agent']).toBe('Mozilla/5.0 token=[redacted]');
+  });
+
+  test('a transaction, and items that are not read', async () => {
+    const said = `${words} ?token=${canary('span')}`;
+    const spans = [
+      { trace_id: 'a'.repeat(32), description: said, op: said, data: { 'url.full': url(), [said]: said } },
+    ];
+    const transaction = {
+      type: 'transaction',
+      transaction: said,
+      spans,
+      request: { url: url() },
+      contexts: { trace: {} },
+    };
+    const before = sent.length;
+    const { status } = await post('/_report', 'text/plain', toEnvelope('transaction', transaction));
+    expect(status).toBe(200);
+    await expect.poll(() => sent.slice(before).some(({ bytes }) => bytes.includes('"transaction"'))).toBe(true);
+    for (const type of ['feedback', 'attachment', 'replay_event', 'log', 'from_2031']) {
+      const body = toEnvelope(type, { said: canary('dropped') });
+      expect((await post('/_report', 'text/plain', body)).status).toBe(200);
+    }
+  });
+
+  test('CSP violations and other reports of the Reporting API', async () => {
+    const body = {
+      documentURL: url(),
+      blockedURL: `https://ann:${canary('policy')}@${JWT.slice(0, 10)}.example/a?token=${canary('policy')}`,
+      sourceFile: `https://x.example/a.js?token=${canary('policy')}`,
+      effectiveDirective: 'img-src',
+      referrer: url(),
+      originalPolicy: words,
+      sample: `fetch("/?token=${canary('policy')}")`,
+      disposition: words,
+    };
+    const reports = [
+      { type: 'csp-violation', url: url(), body },
+      { type: 'crash', url: url(), body: { reason: words, stack: `at ${words}` } },
+      { type: 'deprecation', url: url(), body: { id: 'Old', message: words, sourceFile: url() } },
+    ];
+    expect((await post('/_report/browser', 'application/reports+json', JSON.stringify(reports))).status).toBe(204);
+    const old = { 'csp-report': { 'document-uri': url(), 'blocked-uri': url(), 'violated-directive': 'font-src' } };
+    expect((await post('/_report/browser', 'application/csp-report', JSON.stringify(old))).status).toBe(204);
+    for (const kind of ['csp', 'crash', 'deprecation']) {
+      await expect.poll(() => lines().find((line) => line.side === 'browser' && line.kind === kind)).toBeDefined();
+      const line = lines().find((one) => one.side === 'browser' && one.kind === kind);
+      expect(JSON.stringify(await find(`${line?.digest}-${line?.occurrence}`))).toContain('token=[redacted]');
+    }
+  });
+
+  test.each(['event', 'render'])('a report of an error in an %s of a page', async (button) => {
+    const context = await browser.newContext({ baseURL: server.url });
+    onTestFinished(() => context.close());
+    await context.addCookies([{ name: 'sid', value: canary('cookie'), url: server.url, httpOnly: true }]);
+    const page = await context.newPage();
+    const secrets = { jwt: JWT, card: canary('card'), query: canary('query'), cookie: canary('cookie') };
+    await page.addInitScript((planted) => Object.assign(globalThis, { planted }), secrets);
+    const reported = page.waitForResponse((response) => new URL(response.url()).pathname === '/_report');
+    // Until then, reports have no breadcrumbs.
+    const reporter = page.waitForResponse(/\/courier-/);
+    await page.goto('/browser');
+    await hydrated(page, 'button');
+    await (await reporter).finished();
+    await page.getByRole('button', { name: button, exact: true }).click();
+    const response = await reported;
+    const { id, digest } = (await response.json()) as { id: string; digest: string };
+    const full = await find(`${digest}-${toOccurrence(id)}`);
+    expect(full.errors.map(({ message }) => message).join()).toContain('Refused [redacted] [redacted]');
+    expect(full.errors.length).toBe(2);
+    if (button === 'event') {
+      const trail = JSON.stringify(full.breadcrumbs);
+      for (const part of ['/nowhere', 'password=[redacted]', 'token=[redacted]']) {
+        expect(trail).toContain(part);
+      }
+    }
+  });
+});
+
+const CONTROLS = [
+  '\r\nSet-Cookie: a=b\r\n{"level":60}',
+  '\u001b[31mred\u001b]0;title\u0007',
+  '\u2028\u2029',
+  '\ud800',
+  '\u0085',
+];
+
+test('no client input breaks a line of the log', async () => {
+  const before = lines().length;
+  const port = Number(new URL(server.url).port);
+  for (const text of CONTROLS) {
+    const encoded = encodeURIComponent(text.toWellFormed());
+    await ask(`/fail/${encoded}?from=bearer&said=${encoded}`);
+    await ask(`/welcome/${encoded}`);
+    await ask('/form', {
+      method: 'POST',
+      body: new URLSearchParams({ password: `a long ${text} one`, _action: 'form.send' }),
+    });
+    await ask('/api/fail/message?from=body-password', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ password: `${text} is not hidden by its escapes` }),
+    });
+    const raw = Buffer.from(text, 'utf8')
+      .toString('latin1')
+      .replace(/[\r\n\0]/g, '');
+    const end = `Host: 127.0.0.1:${port}\r\nUser-Agent: ${raw}\r\nConnection: close`;
+    const named = `X-Api-Key: key of ${raw}\r\nX-Request-Id: ${raw}aaaaaaaa`;
+    await sendRaw(port, `GET /${raw} HTTP/1.1\r\n${end}\r\n\r\n`);
+    await sendRaw(port, `GET /fail/text?from=header-key HTTP/1.1\r\n${end}\r\n${named}\r\n\r\n`);
+  }
+  await expect.poll(() => lines().length).toBeGreaterThan(before + CONTROLS.length * 6);
+  for (const line of readLog().split('\n')) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test searches for them.
+    expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffe]/);
+    if (line !== '') expect(JSON.parse(line)).toMatchObject({ level: expect.any(Number), time: expect.any(String) });
+  }
+});
+
+test('no stack, file name, source map or class name reaches a visitor', async () => {
+  const script = /\/assets\/[\w-]+\.js/.exec((await ask('/')).text)?.[0] ?? '';
+  expect((await fetch(server.url + script)).status).toBe(200);
+  expect((await ask(`${script}.map`)).status).toBe(404);
+  expect(replies.length).toBeGreaterThan(80);
+  const inside = [
+    ...['node_modules', '/src/', '.map"', 'file:///', 'server/main.js', app.folder],
+    ...['Refused', 'RangeError', 'AggregateError', 'SyntaxError'],
+  ];
+  for (const { name, bytes } of replies) {
+    const text = bytes.toString();
+    expect([name, ...inside.filter((part) => text.includes(part))]).toEqual([name]);
+    expect(text, name).not.toMatch(/\n\s*at \S+ ?\(?\S+:\d+/);
+  }
+});
+
+test('no secret is found anywhere', async () => {
+  await expect.poll(() => sent.length).toBeGreaterThan(100);
+  copyJournal();
+  const alive = readFolder(dataDir);
+  await server.stop();
+  const leftovers: Leftover[] = [
+    ...replies,
+    { name: 'log', bytes: Buffer.from(server.log()) },
+    ...[...journal].map(([name, bytes]) => ({ name, bytes })),
+    ...alive,
+    ...readFolder(dataDir),
+    ...(await readTables(openSqlite(join(dataDir, 'desk.sqlite'), { log: createTestLog().log }))),
+    ...sent,
+    ...readFolder(join(app.folder, 'dist')),
+  ];
+  const names = leftovers.map(({ name }) => name);
+  for (const kind of [/^journal.*\.ndjson$/, /^desk\.sqlite$/, /^desk\.sqlite-wal$/, /^upstream$/]) {
+    expect(names, String(kind)).toContainEqual(expect.stringMatching(kind));
+  }
+  const journaled = Buffer.concat([...journal.values()]).toString();
+  expect(journaled.split('[redacted]').length).toBeGreaterThan(200);
+  expect(
+    leftovers.filter(({ name, bytes }) => name.includes('.') && bytes.includes('"occurrence"')).length,
+  ).toBeGreaterThan(50);
+  expect(sent.filter(({ bytes }) => bytes.includes('[redacted]')).length).toBeGreaterThan(50);
+  expect([...planted].sort()).toEqual(Object.keys(CANARIES).sort());
+  const all = [{ name: 'all', bytes: Buffer.from(JSON.stringify(CANARIES)) }];
+  expect(findCanaries(CANARIES, all).length).toBeGreaterThan(Object.keys(CANARIES).length);
+  expect([...new Set(findCanaries(CANARIES, leftovers))]).toEqual([]);
+});
+
+/** The output of the server, without the sign-in link that it prints for its operator. */
+function readLog(): string {
+  return server.log().replace(/^Sign in to the desk .*\n/m, '');
+}
+
+function lines(): Record<string, unknown>[] {
+  return readLog()
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+}

@@ -1,0 +1,128 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findFreePort } from '../../support/free-port.ts';
+import { runNginx } from '../../support/nginx.ts';
+import { createProxyFolder, type ProxyProcess, startProxyProcess } from '../../support/proxy-process.ts';
+
+export type ProxyName = 'nginx' | 'haproxy' | 'caddy';
+
+export const PROXIES: readonly ProxyName[] = ['nginx', 'haproxy', 'caddy'];
+
+/** The host in the examples of docs/operating.md. */
+export const HOST = 'www.example.com';
+
+/** The replicas in the examples. */
+export const REPLICAS = ['10.0.0.11:3000', '10.0.0.12:3000'] as const;
+
+export interface ProxyOptions {
+  /** Host and port of each replica. */
+  readonly replicas: readonly [one: string, two: string];
+  /** Replacements, by the text of the example that they replace. */
+  readonly changes?: Readonly<Record<string, string>>;
+}
+
+export interface RunningProxy extends ProxyProcess {
+  readonly httpPort: number;
+  readonly httpsPort: number;
+  /** The certificate that clients must trust (PEM). */
+  readonly certificate: string;
+}
+
+interface Place {
+  readonly folder: string;
+  readonly httpPort: number;
+  readonly httpsPort: number;
+}
+
+/** The reason why this proxy cannot run here; undefined if it can. */
+export function whyNot(name: ProxyName): string | undefined {
+  const missing = [name, 'openssl'].find((program) => !isInstalled(program));
+  return missing && `${missing} is not on the PATH.`;
+}
+
+function isInstalled(program: string): boolean {
+  const question = { nginx: '-v', haproxy: '-v' }[program] ?? 'version';
+  return spawnSync(program, [question]).status === 0;
+}
+
+/** Starts a proxy with its configuration in docs/operating.md. Only ports, replicas and certificate are replaced. */
+export async function startProxy(name: ProxyName, { replicas, changes = {} }: ProxyOptions): Promise<RunningProxy> {
+  const place = { folder: createProxyFolder(), httpPort: await findFreePort(), httpsPort: await findFreePort() };
+  const certificate = makeCertificate(place.folder);
+  const text = exchange(readExample(name), {
+    [REPLICAS[0]]: replicas[0],
+    [REPLICAS[1]]: replicas[1],
+    ...changes,
+  });
+  const ports = [place.httpPort, place.httpsPort];
+  const running = await STARTS[name](text, place, ports);
+  return { ...running, httpPort: place.httpPort, httpsPort: place.httpsPort, certificate };
+}
+
+/**
+ * @param index which block for this proxy in docs/operating.md; the first is the complete configuration
+ * @throws if docs/operating.md has no such block
+ */
+export function readExample(name: ProxyName, index = 0): string {
+  const page = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8');
+  const language = name === 'caddy' ? 'caddyfile' : name;
+  const blocks = [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))];
+  const text = blocks[index]?.[1];
+  if (text === undefined) throw new Error(`docs/operating.md has no configuration for ${name} (\`\`\`${language}).`);
+  return text;
+}
+
+type Start = (text: string, place: Place, ports: readonly number[]) => Promise<ProxyProcess>;
+
+const STARTS: Readonly<Record<ProxyName, Start>> = {
+  nginx(text, { folder, httpPort, httpsPort }, ports) {
+    const site = exchange(text, {
+      'listen 80;': `listen 127.0.0.1:${httpPort};`,
+      'listen 443 ': `listen 127.0.0.1:${httpsPort} `,
+      '/etc/ssl/': `${folder}/`,
+    });
+    return runNginx(folder, site, ports);
+  },
+  haproxy(text, { folder, httpPort, httpsPort }, ports) {
+    const file = join(folder, 'haproxy.cfg');
+    const configuration = exchange(text, {
+      'bind :80\n': `bind 127.0.0.1:${httpPort}\n`,
+      'bind :443 ': `bind 127.0.0.1:${httpsPort} `,
+      '/etc/ssl/': `${folder}/`,
+    });
+    writeFileSync(file, configuration);
+    return startProxyProcess(['haproxy', '-db', '-f', file], { folder, ports });
+  },
+  caddy(text, { folder, httpPort, httpsPort }, ports) {
+    const file = join(folder, 'Caddyfile');
+    const configuration = exchange(text, {
+      // The ports and the admin endpoint are global options of Caddy. The test certificate is an option of the site.
+      '{\n\tservers {': `{\n\tadmin off\n\tdefault_bind 127.0.0.1\n\thttp_port ${httpPort}\n\thttps_port ${httpsPort}\n\tservers {`,
+      [`\n${HOST} {\n`]: `\n${HOST} {\n\ttls ${folder}/example.pem ${folder}/example.key\n`,
+    });
+    writeFileSync(file, configuration);
+    return startProxyProcess(['caddy', 'run', '--adapter', 'caddyfile', '--config', file], { folder, ports });
+  },
+};
+
+/** @throws if the text does not contain one of the texts to replace */
+function exchange(text: string, changes: Readonly<Record<string, string>>): string {
+  let result = text;
+  for (const [from, to] of Object.entries(changes)) {
+    if (!result.includes(from)) throw new Error(`The example in docs/operating.md holds no "${from}".`);
+    result = result.replaceAll(from, () => to);
+  }
+  return result;
+}
+
+/** Writes `example.pem` (with the key, because HAProxy needs it there) and `example.key`. @returns the certificate */
+function makeCertificate(folder: string): string {
+  const [pem, key] = [join(folder, 'example.pem'), join(folder, 'example.key')];
+  const request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+  const subject = ['-subj', `/CN=${HOST}`, '-addext', `subjectAltName=DNS:${HOST}`];
+  execFileSync('openssl', [...request, ...subject, '-keyout', key, '-out', pem], { stdio: 'ignore' });
+  const certificate = readFileSync(pem, 'utf8');
+  writeFileSync(pem, certificate + readFileSync(key, 'utf8'));
+  return certificate;
+}

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { useRecipe } from '../../recipes/recipe.ts';
+import { type RunningApp, startApp } from '../../support/owned-app.ts';
+import { lookUp } from '../support/gallery.ts';
+
+const app = useRecipe('extending', (it) => {
+  it.write({ 'src/shared/product/pages/home/notice.md': 'A text that a plugin brought.' });
+});
+let running: RunningApp;
+beforeAll(async () => {
+  running = await startApp(app.folder, { GREETING: 'Good day' });
+});
+afterAll(() => running?.stop());
+
+describe("the app's files", () => {
+  it('provide a page with data, texts, URLs and a nonce', async () => {
+    const { url } = running;
+    const reply = await fetch(url);
+    const html = await reply.text();
+    expect(html).toContain('<h1>Good day</h1><p>A text that a plugin brought.</p>');
+    expect(html).toContain('<a href="/orders/7?tab=items">');
+    const nonce = /<script nonce="([^"]+)">document\.documentElement/.exec(html)?.[1];
+    expect(reply.headers.get('content-security-policy')).toContain(`'nonce-${nonce}'`);
+  });
+
+  it('close a page and its data with one step', async () => {
+    const { url } = running;
+    expect((await fetch(`${url}/admin`)).status).toBe(403);
+    expect((await fetch(`${url}/_data/admin`)).status).toBe(403);
+    expect((await fetch(`${url}/administration`)).status).toBe(404);
+  });
+
+  it('serve routes that are not pages', async () => {
+    const { url } = running;
+    expect(await (await fetch(`${url}/sitemap.xml`)).text()).toMatch(/^<urlset/);
+    const hook = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"a":1}' };
+    expect(await (await fetch(`${url}/webhooks/payment`, hook)).json()).toEqual({ bytes: 7 });
+    const foreign = { ...hook, headers: { ...hook.headers, origin: 'https://evil.example' } };
+    expect((await fetch(`${url}/webhooks/payment`, foreign)).status).toBe(403);
+  });
+
+  it('split failures at one place', async () => {
+    const { url, log } = running;
+    const digestOf = async (provider: string) => {
+      const reply = await fetch(`${url}/api/payments/${provider}`);
+      expect(reply.status).toBe(500);
+      return ((await reply.json()) as { digest: string }).digest;
+    };
+    const [first, again, other] = [await digestOf('a'), await digestOf('a'), await digestOf('b')];
+    expect(again).toBe(first);
+    expect(other).not.toBe(first);
+    await expect.poll(log).toContain('ProviderError: The provider b did not respond.');
+  });
+
+  it('identify a visitor', async () => {
+    const { url } = running;
+    // Until it has the store's salt, a process hashes visitors with its own.
+    await expect.poll(async () => (await fetch(`${url}/readyz`)).json()).toMatchObject({ store: 'reachable' });
+    const fail = async (customer: string) => {
+      const reply = await fetch(`${url}/api/payments/visited`, { headers: { cookie: `customer=${customer}` } });
+      return ((await reply.json()) as { digest: string }).digest;
+    };
+    const digest = await fail('ann');
+    await fail('ann');
+    await fail('bob');
+    // All from the same IP address.
+    const count = async () => (await lookUp(join(app.folder, 'data'), digest))?.incident.visitors;
+    await expect.poll(count).toBe(2);
+  });
+
+  it('add sources to the content policy', async () => {
+    const { url } = running;
+    const policy = (await fetch(url)).headers.get('content-security-policy');
+    expect(policy).toContain("img-src 'self' data: https://images.example;");
+    expect(policy).toContain("connect-src 'self' https://api.example;");
+  });
+
+  it('accept posts from the origin that a page lists, only for that page', async () => {
+    const { url } = running;
+    const post = (path: string, origin: string) =>
+      fetch(url + path, { method: 'POST', headers: { origin }, body: new URLSearchParams({ receipt: 'R7' }) });
+    expect(await (await post('/orders/7', 'https://pay.example')).text()).toContain('<h1>Paid: R7</h1>');
+    expect((await post('/orders/7', 'https://evil.example')).status).toBe(403);
+    expect((await post('/', 'https://pay.example')).status).toBe(403);
+  });
+
+  it('serve WebSockets, and close them with 1001 when the server stops', async () => {
+    const stopped = await app.start({ GREETING: 'Ahoy', DATA_DIR: join(app.folder, 'stopped') });
+    const socket = new WebSocket(`${stopped.url.replace('http', 'ws')}/live`);
+    const heard = new Promise((resolve) => socket.addEventListener('message', ({ data }) => resolve(data)));
+    const closed = new Promise((resolve) => socket.addEventListener('close', ({ code }) => resolve(code)));
+    socket.addEventListener('open', () => socket.send('Ada'));
+    expect(await heard).toBe('Ahoy, Ada');
+    expect(await stopped.stop()).toBe(0);
+    expect(await closed).toBe(1001);
+  });
+
+  it('add browser code to the first load', async () => {
+    const { entry } = JSON.parse(readFileSync(join(app.folder, 'dist/manifest.json'), 'utf8'));
+    const scripts = [entry.script, ...entry.preloads].map((path) =>
+      readFileSync(join(app.folder, 'dist/client', path), 'utf8'),
+    );
+    expect(scripts.join('')).toContain('data-offline');
+  });
+});

@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { settings } from '#product-server/settings.ts';
+import { readDeskSettings } from '../../../src/desk/server/read-settings.ts';
+import { DESK_SETTINGS } from '../../../src/desk/server/settings.ts';
+import { presentNotify } from '../../../src/desk/server/views/present-notify.ts';
+import { readConfig, SETTINGS } from '../../../src/server/config.ts';
+import { Day, MiB } from '../../../src/shared/units.ts';
+
+const WEBHOOK = { WEBHOOK_URL: 'https://hooks.example.com/canary,b,https://other.example/' };
+const MAIL = { SMTP_URL: 'smtps://ada:canary@mail.example.com', MAIL_FROM: 'a@b.c', MAIL_TO: 'd@e.f, g@h.i' };
+const readAll = (env: Record<string, string>) => readDeskSettings(env, readConfig(env));
+const read = (env: Record<string, string>) => readAll(env).notify;
+
+it('reads the targets, of which there can be none', () => {
+  expect(read({ ...WEBHOOK, ...MAIL })).toMatchObject({
+    webhooks: ['https://hooks.example.com/canary,b', 'https://other.example/'],
+    mail: { to: ['d@e.f', 'g@h.i'] },
+  });
+  expect(read({ NOTIFY_AFTER: '3', WEBHOOK_SECRET: 'x'.repeat(20) })).toBeUndefined();
+  expect(read({ ...MAIL, MAIL_TO: '' })).toBeUndefined(); // only the app sends mail
+});
+
+it.each(['SMTP_URL', 'MAIL_FROM'])('needs %s for mail', (name) => {
+  expect(() => read({ ...MAIL, [name]: '' })).toThrow('Set both to send mail');
+});
+
+it.each([
+  [{}, 'http://127.0.0.1:3000'],
+  [{ HOST: '0.0.0.0' }, undefined],
+  [{ PORT: '0' }, undefined],
+  [{ PUBLIC_ORIGINS: 'https://example.com,https://www.example.com' }, 'https://example.com'],
+  [{ PUBLIC_ORIGINS: 'https://example.com', DESK_PORT: '3001', HOST: '10.0.0.5' }, 'http://10.0.0.5:3001'],
+  [{ PUBLIC_ORIGINS: 'https://example.com', DESK_PORT: '3001', HOST: '0.0.0.0' }, undefined],
+  [{ PUBLIC_ORIGINS: 'https://example.com', DESK_ORIGIN: 'https://desk.example.com' }, 'https://desk.example.com'],
+])('the origin of links with %o is %s', (env, origin) => {
+  expect(read({ ...WEBHOOK, ...env })?.deskOrigin).toBe(origin);
+});
+
+it('shows the settings without their secrets', () => {
+  const more = { WEBHOOK_SECRET: 'canary-canary-canary', NOTIFY_AFTER: '3' };
+  expect(presentNotify(read({ ...WEBHOOK, ...MAIL, ...more }))).toEqual({
+    targets: ['Webhook 1 hooks.example.com', 'Webhook 2 other.example', 'Mail to d@e.f, g@h.i'],
+    settings: [
+      ['Notify', 'after 3 occurrences'],
+      ['Signed', 'Yes'],
+      ['Links to the desk', 'http://127.0.0.1:3000'],
+    ],
+  });
+  expect(presentNotify(read(WEBHOOK)).settings).toContainEqual(['Signed', expect.stringContaining('WEBHOOK_SECRET')]);
+});
+
+it('trusts the header of a proxy only with addresses and a secret', () => {
+  const settings = {
+    AUTH_PROXY_HEADER: 'X-Forwarded-User',
+    AUTH_PROXY_SECRET: 'a-secret-of-the-proxy',
+    TRUST_PROXY: '10.0.0.0/8',
+  };
+  const { header, trust } = readAll(settings).proxy ?? {};
+  expect([header, trust?.('10.1.2.3', 0), trust?.('192.0.2.1', 0)]).toEqual(['x-forwarded-user', true, false]);
+  expect(readAll({ ...settings, AUTH_PROXY_HEADER: '', TRUST_PROXY: '1' }).proxy).toBeUndefined();
+  expect(() => readAll({ ...settings, TRUST_PROXY: '1', AUTH_PROXY_SECRET: '' })).toThrow(
+    /TRUST_PROXY.*\n.*AUTH_PROXY_SECRET/,
+  );
+});
+
+it('needs a token that all replicas know', () => {
+  const shared = { DESK_DATABASE_URL: 'postgres://desk@localhost/desk' };
+  expect(() => readAll(shared)).toThrow('The setting OPERATOR_TOKEN is missing');
+  expect(readAll({ ...shared, OPERATOR_TOKEN: 'x'.repeat(20) }).databaseUrl).toBe(shared.DESK_DATABASE_URL);
+});
+
+it('has defaults', () => {
+  expect(readAll({})).toMatchObject({ databaseUrl: undefined, retention: { maxAge: 90 * Day, maxBytes: 500 * MiB } });
+  expect(read(WEBHOOK)?.after).toBe(1);
+});
+
+it.each([
+  ['NOTIFY_AFTER', ['canary', '0', '1000001']],
+  ['DESK_DATABASE_URL', ['canary', 'mysql://canary/x', 'postgres:///canary']],
+  ['AUTH_PROXY_HEADER', ['canary canary', 'canary:', 'canary\r\nX', 'Cookie', 'authorization', 'X-Forwarded-For']],
+  ['AUTH_PROXY_SECRET', ['canary', 'canary canary canary canary', 'canaryé'.repeat(3), 'canary'.repeat(40)]],
+  ['AUTH_PROXY_OPERATORS', [`ada,${'canary'.repeat(20)}`]],
+  ['DESK_ORIGIN', ['canary', 'https://canary/desk', 'https://canary,https://x', 'ftp://canary']],
+  ['WEBHOOK_URL', ['canary', 'ftp://canary', 'https://u:canary@x', 'https://x,canary:x,https://y', 'file:///canary']],
+  ['WEBHOOK_SECRET', ['canary', 'canary canary canary']],
+  ['MAIL_TO', ['canary', 'a@b,canary', 'canary @x', 'canary@x\ny@z']],
+  ['SOURCE_LINK', ['canary', 'https://canary.example/', 'javascript://canary/{file}', 'https://canary canary/{file}']],
+])('an invalid %s is reported in one sentence that names the setting but not the value', (name, values) => {
+  for (const value of values) {
+    expect(() => readAll({ [name]: value }), value).toThrow(
+      new RegExp(`^The setting ${name} (?:is|contains|does)\\b.+\\.$`),
+    );
+    expect(() => readAll({ [name]: value }), value).not.toThrow(/canary/);
+  }
+});
+
+it('is described in .env.example, with all other settings and nothing else', () => {
+  const text = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
+  for (const [name, { about, example }] of Object.entries(DESK_SETTINGS)) {
+    expect(text).toContain(`# ${about}\n# ${name}=${example}\n`);
+  }
+  const names = [...text.matchAll(/^# ([A-Z_]+)=/gm)].map(([, name]) => name);
+  expect(names.toSorted()).toEqual(Object.keys({ ...SETTINGS, ...DESK_SETTINGS, ...settings.table }).toSorted());
+});

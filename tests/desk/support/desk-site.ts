@@ -1,0 +1,192 @@
+import type { RequestListener } from 'node:http';
+import { Router } from 'express';
+import request, { type Test } from 'supertest';
+import { createCanOpen } from '../../../src/desk/server/access/access.ts';
+import { takeCredentials } from '../../../src/desk/server/access/credentials.ts';
+import { toProxySignIn } from '../../../src/desk/server/access/proxy-operator.ts';
+import { createSignIn, makeTicket } from '../../../src/desk/server/access/sign-in.ts';
+import { createDeskApi, DESK_API_PATH } from '../../../src/desk/server/api/desk-api.ts';
+import { desk } from '../../../src/desk/server/index.ts';
+import type { DeskLinks } from '../../../src/desk/server/links.ts';
+import { createDeskPages } from '../../../src/desk/server/pages/desk-pages.ts';
+import type { SqlDriver } from '../../../src/desk/server/store/sql.ts';
+import { openSqlite } from '../../../src/desk/server/store/sqlite.ts';
+import { openStore, type Store } from '../../../src/desk/server/store/store.ts';
+import type { NotifyFacts } from '../../../src/desk/server/views/present-notify.ts';
+import type { DeskCalls } from '../../../src/desk/server/worker/desk-calls.ts';
+import { createApp } from '../../../src/server/app.ts';
+import { createFunnel } from '../../../src/server/errors/funnel.ts';
+import { parseAddress } from '../../../src/server/errors/parse-address.ts';
+import { createCheckToken } from '../../../src/server/front/check-token.ts';
+import { createTokens, type OperatorToken } from '../../../src/server/front/tokens.ts';
+import { createProxyTrust } from '../../../src/server/request/client-address.ts';
+import { createOrigins } from '../../../src/server/request/origins.ts';
+import { toDeskOrigins } from '../../../src/server/start/open.ts';
+import { createOwnsPath } from '../../../src/server/tracker/tracker.ts';
+import type { AssetManifest } from '../../../src/shared/wire/manifest.ts';
+import { createTestApp, spyOnLog, type TestAppOptions } from '../../support/app.ts';
+import { ADA, VERA } from '../../support/people.ts';
+import { createTestLog } from '../../support/test-log.ts';
+import { noPathScrubber, noScrubber } from '../../support/unguarded.ts';
+
+const ORIGIN = 'http://127.0.0.1';
+
+const MANIFEST: AssetManifest = {
+  buildId: 'BUILD7K3Q',
+  entry: { script: '/assets/main-1.js', preloads: [], styles: [] },
+  routes: {},
+  apps: { desk: { entry: { script: '/assets/desk-1.js', preloads: [], styles: [] }, routes: {} } },
+};
+
+export interface DeskSiteOptions {
+  readonly tokens?: readonly OperatorToken[];
+  /** What an authenticating proxy sends. */
+  readonly proxy?: { readonly header: string; readonly secret: string; readonly operators: readonly string[] };
+  readonly publicOrigins?: readonly string[];
+  readonly trustProxy?: readonly string[];
+  /** The store's database. Defaults to an in-memory SQLite. */
+  readonly driver?: SqlDriver;
+  readonly notify?: NotifyFacts;
+  readonly links?: DeskLinks;
+  /** Replaces calls of the desk worker. */
+  readonly calls?: Partial<DeskCalls>;
+  /** The ping interval of live pages (ms). */
+  readonly pingInterval?: number;
+  /** Other parts of the app, such as the product's steps. */
+  readonly deps?: TestAppOptions;
+}
+
+/** The real app and desk with an in-memory store and a clock that the test controls. */
+export interface DeskSite {
+  readonly app: RequestListener;
+  /** The desk's own listener. */
+  readonly alone: RequestListener;
+  /** The store that the pages read. */
+  readonly store: Store;
+  /** All log lines. */
+  readonly lines: Record<string, unknown>[];
+  /** Advances the clock (ms) and ages the store's contents. */
+  pass(ms: number): Promise<void>;
+  /** Starts the same desk again with other tokens. */
+  restart(tokens: readonly OperatorToken[]): Promise<DeskSite>;
+  get(path: string, cookie?: string): Test;
+  /** Posts a form like a browser without scripts. */
+  post(path: string, fields: Record<string, string>, cookie?: string): Test;
+  /** Creates the ticket of a sign-in link. */
+  makeTicket(name: string): Promise<string>;
+  /** @returns the cookie of a new session */
+  enter(token?: string): Promise<string>;
+}
+
+export async function startDeskSite(options: DeskSiteOptions = {}): Promise<DeskSite> {
+  let now = Date.now();
+  const driver = options.driver ?? openSqlite(':memory:', { log: createTestLog().log });
+  const store = await openStore(driver, { environment: 'test' });
+  // Like the desk worker, for calls that are methods of the store.
+  const calls: DeskCalls = {
+    ...store,
+    async find(text, environment) {
+      const address = parseAddress(text);
+      return address && store.find(address, environment);
+    },
+    isEchoAwaited: async (address) => (await store.isEchoAwaited(address)) === true,
+    sendTestNotifications: async () => [],
+    beat: async () => undefined,
+    settle: async () => true,
+    flush: async () => undefined,
+    ...options.calls,
+  };
+
+  async function start(tokens: readonly OperatorToken[]): Promise<DeskSite> {
+    const { log, lines } = spyOnLog();
+    const funnel = createFunnel({ scrubber: noScrubber, log, build: MANIFEST.buildId, toUrl: desk.toUrl });
+    const { publicOrigins = [], trustProxy = [], proxy } = options;
+    const origins = createOrigins(publicOrigins, ORIGIN);
+    const known = createTokens(tokens);
+    const checkToken = createCheckToken(known, () => now);
+    const { notify, links = {} } = options;
+    const facts = { environment: 'test', release: 'v1', links, ...(notify && { notify }) };
+    const credentials = {
+      takeCredentials: takeCredentials(toProxySignIn({ header: '', secret: '', operators: [], ...proxy, trustProxy })),
+    };
+    const signIn = createSignIn({ tokens: known, sessions: calls, checkToken });
+    const pages = await createDeskPages({
+      calls,
+      signIn,
+      facts,
+      manifest: MANIFEST,
+      funnel,
+      log,
+      origins,
+      ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),
+    });
+    const tracker = {
+      home: desk.paths[0],
+      canOpen: createCanOpen(signIn),
+      handle: Router().use(pages).use(DESK_API_PATH, createDeskApi({ calls, facts, checkToken })),
+    };
+    const app = createTestApp({
+      ...{ log, funnel, publicOrigins, trustProxy, tracker },
+      ...credentials,
+      ...options.deps,
+    });
+    const alone = createApp({
+      port: {
+        ...credentials,
+        log,
+        funnel,
+        origins: toDeskOrigins('127.0.0.1', 80),
+        trust: createProxyTrust(trustProxy),
+        readiness: { draining: false },
+        files: new Map(),
+        isTrackers: createOwnsPath(desk),
+        scrubPath: noPathScrubber,
+      },
+      site: undefined,
+      tracker,
+    });
+    const withCookie = (test: Test, cookie: string | undefined): Test =>
+      cookie === undefined ? test : test.set('Cookie', cookie);
+    const post = (path: string, fields: Record<string, string>, cookie?: string): Test =>
+      withCookie(request(app).post(path), cookie).type('form').send(fields).set('Sec-Fetch-Site', 'same-origin');
+    return {
+      app,
+      alone,
+      store,
+      lines,
+      async pass(ms) {
+        now += ms;
+        for (const table of ['desk_sessions', 'desk_links'])
+          await driver.run(`UPDATE ${table} SET expires_at = expires_at - ?`, [ms]);
+      },
+      restart: start,
+      makeTicket: (name) => makeTicket(known, calls, name),
+      get: (path, cookie) => withCookie(request(app).get(path), cookie),
+      post,
+      async enter(token = ADA.token) {
+        const reply = await post('/desk', { _action: 'root.signIn', token });
+        return toCookie(reply.headers);
+      },
+    };
+  }
+  return start(options.tokens ?? [ADA, VERA]);
+}
+
+/** Returns the Cookie header that a browser would send back. @throws if no cookie was set */
+export function toCookie(headers: Record<string, unknown>): string {
+  const [cookie] = headers['set-cookie'] as string[];
+  return cookie?.split(';')[0] ?? '';
+}
+
+/** Returns the text of a page as a reader sees it, on one line. */
+export function toWords(html: string): string {
+  return html
+    .replace(/<script[\s\S]*?<\/script>|<!-- -->|<wbr\/?>/g, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replaceAll('&#x27;', "'")
+    .replaceAll('&quot;', '"')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+    .replace(/\s+/g, ' ');
+}

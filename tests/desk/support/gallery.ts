@@ -1,0 +1,262 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page, Response as PageResponse } from 'playwright-core';
+import type { FoundIncident, ResolvedFrame, StoredFailure } from '../../../src/desk/server/store/records.ts';
+import { openDriver, openStore } from '../../../src/desk/server/store/store.ts';
+import { parseAddress } from '../../../src/server/errors/parse-address.ts';
+import { toOccurrence } from '../../../src/shared/reporting/address.ts';
+import { hydrated } from '../../e2e/site.ts';
+import { createOwnedApp, type OwnedApp, type RunningApp } from '../../support/owned-app.ts';
+import { createTestLog } from '../../support/test-log.ts';
+import { until } from '../../support/until.ts';
+
+/** With word boundaries, because two ids in `traceparent`, which is in each document, can look like an address. */
+export const ADDRESS = /\b[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}\b/;
+
+/** A regular browser's user agent. The one of a headless browser would be treated as a crawler's. */
+export const AGENT =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36';
+
+/**
+ * Finds the comments `// fails: <name>`.
+ *
+ * @param folder of the app, whose `src` is searched
+ * @returns places such as `src/server/product/pay.ts:7`, by name
+ */
+export function readPlaces(folder: string): ReadonlyMap<string, string> {
+  const places = new Map<string, string>();
+  for (const { path, lines } of readProduct(folder)) {
+    for (const [index, line] of lines.entries()) {
+      const name = nameOf(line);
+      if (name) places.set(name, `${path}:${index + 1}`);
+    }
+  }
+  return places;
+}
+
+function readProduct(folder: string): { readonly path: string; readonly lines: readonly string[] }[] {
+  return readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' })
+    .map((entry) => `src/${entry.replaceAll('\\', '/')}`)
+    .filter((path) => /\/product\/.*\.tsx?$/.test(path))
+    .map((path) => ({ path, lines: readFileSync(join(folder, path), 'utf8').split('\n') }));
+}
+
+function nameOf(line: string): string | undefined {
+  return /\/\/ fails: (\S+)$/.exec(line)?.[1];
+}
+
+const stores = new Map<string, Awaited<ReturnType<typeof openFrom>>>();
+
+async function openFrom(dataDir: string) {
+  const driver = openDriver({ dataDir, databaseUrl: undefined, log: createTestLog().log });
+  return { driver, store: await openStore(driver, { environment: 'production' }) };
+}
+
+/** Opens the store of a running server from outside, like the desk command does. It stays open, because tests poll it. */
+export async function useStore(dataDir: string) {
+  const opened = stores.get(dataDir) ?? (await openFrom(dataDir));
+  stores.set(dataDir, opened);
+  return opened;
+}
+
+/**
+ * Looks up an address in the desk of a running server.
+ *
+ * @throws if the text is not an address
+ */
+export async function lookUp(dataDir: string, text: string): Promise<FoundIncident | undefined> {
+  const address = parseAddress(text);
+  if (!address) throw new Error(`"${text}" is no address.`);
+  return (await useStore(dataDir)).store.find(address);
+}
+
+/** The first product line in the stack of the outermost error that has one. */
+export function placeOf({ resolved = [] }: StoredFailure): string | undefined {
+  const frame = resolved.map((frames) => frames.find(isProduct)).find((found) => found !== undefined);
+  return frame && `${frame.file}:${frame.line}`;
+}
+
+function isProduct({ own, file }: ResolvedFrame): boolean {
+  return own && file.includes('/product/');
+}
+
+/** The address in the first log line that matches. */
+export function addressIn(log: string, isMeant: (line: Record<string, unknown>) => boolean): string | undefined {
+  const lines = log.split('\n').map(parseLine);
+  const line = lines.find((one) => one?.occurrence !== undefined && isMeant(one));
+  return line && `${line.digest}-${line.occurrence}`;
+}
+
+function parseLine(line: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined; // the last line can be incomplete
+  }
+}
+
+/** Addresses by failure name. */
+export type Addresses = ReadonlyMap<string, string>;
+
+/** Failures before the first byte of the response, after it, and ones that are only logged. */
+const FAILING_PAGES = {
+  'loader-property': '/loader/property?token=canary',
+  'loader-thrown': '/loader/thrown',
+  'loader-cause': '/loader/cause',
+  'loader-string': '/loader/string',
+  'loader-network': '/loader/network',
+  'loader-upstream': '/loader/upstream',
+  'loader-unsendable': '/loader/unsendable',
+  guard: '/guarded',
+  'shell-render': '/shell',
+  step: '/step',
+  route: '/export.csv',
+  'mounted-app': '/legacy',
+};
+const FAILING_STREAMS = {
+  'part-render': '/part',
+  'after-flush': '/after',
+  'late-rejected': '/late/thrown',
+  'late-native': '/late/native',
+};
+/** The last one ends the process. */
+const LOGGED = {
+  'late-write': ['/late-write', { origin: 'request' }],
+  'unhandled-rejection': ['/loader/rejection', { origin: 'request' }],
+  'blocked-loop': ['/loader/blocked', { kind: 'blocked-loop' }],
+  uncaught: ['/loader/uncaught', { origin: 'process', kind: 'exception' }],
+} as const;
+
+/** Triggers every server failure of the gallery, the last of which ends the server. */
+export async function failOnServer(server: RunningApp): Promise<Addresses> {
+  const headers = { 'User-Agent': AGENT, Origin: server.url };
+  const addresses = new Map<string, string>();
+  const ask = (path: string, init?: RequestInit) => fetch(server.url + path, { redirect: 'manual', ...init, headers });
+  const note = (name: string, text: string | null | undefined) =>
+    void addresses.set(name, ADDRESS.exec(text ?? '')?.[0] ?? '');
+  /** Notes the header, if the body has it too. */
+  const noteHeader = async (name: string, response: Response) => {
+    const address = response.headers.get('X-Error-Digest') ?? 'none';
+    const body = (await response.text()).replace('/desk/', '').replace(/\/(?=\w{8}")/, '-'); // of a problem's `instance`
+    note(name, response.status === 500 && body.includes(address) ? address : '');
+  };
+  for (const [name, path] of Object.entries(FAILING_PAGES)) await noteHeader(name, await ask(path));
+  for (const name of ['thrown', 'native']) {
+    const body = new URLSearchParams({ _action: `form.${name}` });
+    await noteHeader(`action-${name}`, await ask('/form', { method: 'POST', body }));
+  }
+  await noteHeader('api-thrown', await ask('/api/orders/7'));
+  await noteHeader('api-rejected', await ask('/api/orders/7', { method: 'DELETE' }));
+  for (const [name, path] of Object.entries(FAILING_STREAMS)) note(name, await (await ask(path)).text());
+  for (const [name, [path, told]] of Object.entries(LOGGED)) {
+    const before = server.log().length;
+    const acting = ask(path).catch(() => undefined); // the connection can end with the process
+    note(name, await findLogged(server, told, before));
+    await acting;
+  }
+  await server.ended;
+  return addresses;
+}
+
+/** Waits for the address of a failure in the log. @param told fields that the log line must have */
+export async function findLogged({ log }: RunningApp, told: object, before = 0): Promise<string> {
+  const isMeant = (line: Readonly<Record<string, unknown>>) =>
+    Object.entries(told).every(([key, value]) => line[key] === value);
+  const read = () => addressIn(log().slice(before), isMeant);
+  await until(() => read() !== undefined, `a line with ${JSON.stringify(told)} in the log`, 15_000);
+  return read() ?? '';
+}
+
+/** Triggers every browser failure of the gallery, and reads their addresses from the tunnel's responses. */
+export async function failInBrowser(browser: Browser, { url }: RunningApp): Promise<Addresses> {
+  const addresses = new Map<string, string>();
+  const context = await browser.newContext({ baseURL: url, userAgent: AGENT });
+  const page = await context.newPage();
+  const open = async (path: string) => {
+    await page.goto(path);
+    await hydrated(page);
+  };
+  const note = async (name: string, act: () => Promise<unknown>) => {
+    const { id, digest = '' } = await reportOf(page, act);
+    addresses.set(name, `${digest}-${toOccurrence(id)}`);
+  };
+  const notePress = (name: string, button = name) => note(name, () => press(page, button));
+  await open('/browser');
+  for (const name of ['click', 'click-string', 'rejection', 'timer', 'effect']) await notePress(name);
+  await open('/browser');
+  await notePress('render');
+  await open('/');
+  await notePress('home-click', 'open');
+  await notePress('home-list', 'list');
+  await press(page, 'more');
+  await notePress('more-click', 'buy');
+  await note('client-render', () => page.goto('/client-render'));
+  await note('mismatch', () => page.goto('/mismatch'));
+  await note('effect-kept', () => page.goto('/kept'));
+  await context.close();
+  return addresses;
+}
+
+/** Clicks without a pointer, because the address shown for a failure moves the buttons below it. */
+export function press(page: Page, name: string): Promise<void> {
+  return page.getByRole('button', { name, exact: true }).dispatchEvent('click');
+}
+
+export interface ReportAnswer {
+  readonly id: string;
+  /** Set if the running build can compute it. */
+  readonly digest?: string;
+}
+
+/** Returns the tunnel's response to the report that `act` causes. */
+export async function reportOf(page: Page, act: () => Promise<unknown>): Promise<ReportAnswer> {
+  const isReport = (response: PageResponse) => new URL(response.url()).pathname === '/_report';
+  const [answer] = await Promise.all([page.waitForResponse(isReport, { timeout: 15_000 }), act()]);
+  return (await answer.json()) as ReportAnswer;
+}
+
+export const createGallery = () => createOwnedApp([], { over: 'gallery' });
+
+/**
+ * The gallery's next release. Its pages have other texts, `step` throws another message, and there are ten more lines
+ * above each failure: seven before its function (or top-level statement), and three before the statement that fails.
+ */
+export function createNextGallery(): OwnedApp {
+  const app = createGallery();
+  for (const { path, lines } of readProduct(app.folder)) {
+    if (lines.some(nameOf)) app.write({ [path]: withLinesAbove(lines).join('\n') });
+  }
+  app.replace('src/server/product/steps.ts', 'The step stumbled', 'The step tripped');
+  app.replace('src/shared/product/pages/home/home.tsx', '>Home<', '>Home, anew<');
+  app.replace('src/shared/product/pages/home/more.tsx', '>More<', '>More, anew<');
+  app.replace('src/shared/product/pages/browser/lazy.tsx', '>Lazy<', '>Lazy, anew<');
+  return app;
+}
+
+function withLinesAbove(lines: readonly string[]): string[] {
+  let grown = [...lines];
+  for (let at = 0; at < grown.length; at += 1) {
+    const line = grown[at] ?? '';
+    if (!nameOf(line)) continue;
+    const top = grown.findLastIndex((other, index) => index <= at && /^[a-z]/.test(other));
+    const indent = /^ */.exec(line)?.[0] ?? '';
+    grown = [
+      ...grown.slice(0, top),
+      // A function that is called, so that no bundler removes it
+      '/**',
+      ' * Added in this release.',
+      ' */',
+      `function before${at}(): number {`,
+      '  return performance.now();',
+      '}',
+      `Reflect.has(globalThis, String(before${at}()));`,
+      ...grown.slice(top, at),
+      `${indent}// These lines are new,`,
+      `${indent}Reflect.has(globalThis, 'nothing');`,
+      `${indent}// and the following ones are unchanged.`,
+      ...grown.slice(at),
+    ];
+    at += 10;
+  }
+  return grown;
+}

@@ -1,0 +1,55 @@
+import { describe, onTestFinished } from 'vitest';
+import { toSummary } from '../../../src/desk/server/ingest/journal-entry.ts';
+import type { PreparedEntry } from '../../../src/desk/server/store/ingest/batch.ts';
+import { openPostgres } from '../../../src/desk/server/store/postgres.ts';
+import type { RetentionOptions, RetentionReport } from '../../../src/desk/server/store/retention.ts';
+import type { SqlDriver } from '../../../src/desk/server/store/sql.ts';
+import { openSqlite } from '../../../src/desk/server/store/sqlite.ts';
+import { openStore, type Store } from '../../../src/desk/server/store/store.ts';
+import type { NotificationRules } from '../../../src/desk/server/store/store-context.ts';
+import type { Failure } from '../../../src/server/errors/failure.ts';
+import { Hour } from '../../../src/shared/units.ts';
+import { createTestLog } from '../../support/test-log.ts';
+import { createFailure, TEST_RETENTION } from './desk.ts';
+import { usePostgres } from './use-postgres.ts';
+
+/** Opens a store and its driver, which are removed at the end of the test. */
+export type OpenTestStore = (rules?: NotificationRules) => Promise<{ store: Store; driver: SqlDriver }>;
+
+/** Runs the same tests on a store in SQLite and one in PostgreSQL. */
+export function describeStores(what: string, say: (open: OpenTestStore) => void): void {
+  const postgres = usePostgres();
+  const drivers: Record<string, () => Promise<SqlDriver> | SqlDriver> = {
+    SQLite: () => openSqlite(':memory:', { log: createTestLog().log }),
+    PostgreSQL: async () => openPostgres(await postgres.emptyDesk()),
+  };
+  describe.each(Object.entries(drivers))(`${what} in %s`, (_name, openDriver) => {
+    say(async (rules) => {
+      const driver = await openDriver();
+      const store = await openStore(driver, { environment: 'production', ...(rules && { rules }) });
+      onTestFinished(() => store.close());
+      return { store, driver };
+    });
+  });
+}
+
+/** A full event to ingest. */
+export function fullOf(wanted: Partial<Failure> = {}): Extract<PreparedEntry, { entry: 'full' }> {
+  return { entry: 'full', failure: createFailure(wanted) };
+}
+
+export function summaryOf(wanted: Partial<Failure> = {}): Extract<PreparedEntry, { entry: 'summary' }> {
+  return { entry: 'summary', summary: toSummary(createFailure(wanted)) };
+}
+
+export function ingest(store: Store, ...entries: PreparedEntry[]): Promise<void> {
+  return store.ingest({ entries });
+}
+
+/** Runs retention, as a server does every hour. */
+export function retain(store: Store, options: Partial<RetentionOptions> = {}): Promise<RetentionReport> {
+  return store.retain({ build: 'build-1', ...TEST_RETENTION, ...options });
+}
+
+/** The start of the current hour, so that test data for one hour is not split at its end. */
+export const thisHour = Math.floor(Date.now() / Hour) * Hour;

@@ -1,0 +1,14 @@
+import { onTestFinished } from 'vitest';
+import type { DeskOptions } from '../../../src/desk/server/desk.ts';
+import { createFolder } from '../../support/folder.ts';
+import { createTestLog } from '../../support/test-log.ts';
+import { openTestDesk } from './desk.ts';
+
+/** Opens a desk that is closed at the end of the test, in a folder of its own by default. */
+export async function useDesk(options: Partial<DeskOptions> = {}) {
+  const { log, lines } = createTestLog();
+  const { dataDir = createFolder(onTestFinished) } = options;
+  const desk = await openTestDesk({ log, ...options, dataDir });
+  onTestFinished(() => desk.close());
+  return { desk, dataDir, lines };
+}

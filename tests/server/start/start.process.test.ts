@@ -1,0 +1,98 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import buildOnce from '../../support/build-once.ts';
+
+const project = fileURLToPath(new URL('../../..', import.meta.url));
+const MAIN = join(project, 'dist/server/main.js');
+
+beforeAll(() => buildOnce());
+
+function createFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'spillway-start-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Starts a server that is expected to fail, and waits for it to exit. */
+function start(env: Readonly<Record<string, string>>, main = MAIN) {
+  const all = {
+    ...process.env,
+    NODE_ENV: 'production',
+    HOST: '127.0.0.1',
+    PORT: '0',
+    DATA_DIR: createFolder(),
+    ...env,
+  };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main], {
+    encoding: 'utf8',
+    env: all,
+    timeout: 20_000,
+  });
+  return { status, stdout, stderr };
+}
+
+describe('a failed start', () => {
+  it('names a port that is in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void other.close());
+    await new Promise((resolve) => other.once('listening', resolve));
+    const { port } = other.address() as AddressInfo;
+    const DATA_DIR = createFolder();
+    expect(start({ PORT: String(port), DATA_DIR })).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `Port ${port} on 127.0.0.1 is in use. Stop what listens there, or set PORT to another one.\n`,
+    });
+  });
+
+  it('names every invalid setting, without its value', () => {
+    expect(start({ PORT: 'hunter2', TRUST_PROXY: 'hunter2', LOG_LEVEL: 'hunter2' })).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^The setting PORT is not a port number\..+\nThe setting TRUST_PROXY does not say .+\nThe setting LOG_LEVEL is not a log level\..+\n$/,
+      ),
+    });
+  });
+
+  it('names a data folder that is not writable', () => {
+    const file = join(createFolder(), 'file');
+    writeFileSync(file, '');
+    expect(start({ DATA_DIR: join(file, 'data') })).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^The folder .+ \(DATA_DIR\) cannot be written to \(ENOTDIR\)\. Let this user .+\n$/,
+      ),
+    });
+  });
+
+  it('asks you to build first if there is no build', () => {
+    const folder = createFolder();
+    mkdirSync(join(folder, 'dist'));
+    cpSync(join(project, 'dist/server'), join(folder, 'dist/server'), { recursive: true });
+    cpSync(join(project, 'package.json'), join(folder, 'package.json'));
+    symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'));
+    expect(start({}, join(folder, 'dist/server/main.js'))).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'There is no usable build (dist/manifest.json is missing or broken). Run "npm run build" first.\n',
+    });
+  });
+});
+
+it('compose.yaml contains only settings that exist', () => {
+  const described = readFileSync(join(project, '.env.example'), 'utf8');
+  const [, site = ''] =
+    /x-site: &site\n([\s\S]*?)\n\nservices:/.exec(readFileSync(join(project, 'compose.yaml'), 'utf8')) ?? [];
+  const [, environment = ''] = /\n {2}environment:\n((?: {4}.*\n)+)/.exec(site) ?? [];
+  const names = environment.match(/^ {4}[A-Z_]+(?=:)/gm)?.map((name) => name.trim()) ?? [];
+  expect(names).toEqual(expect.arrayContaining(['TRUST_PROXY', 'PUBLIC_ORIGINS', 'OPERATOR_TOKEN']));
+  expect(names.filter((name) => !described.includes(`\n# ${name}=`))).toEqual([]);
+});
