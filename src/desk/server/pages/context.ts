@@ -21,6 +21,11 @@ export interface DeskFacts {
   readonly notify?: NotifyFacts;
 }
 
+/** Whether the signed-in user is an operator, not a viewer. */
+export function canChange(context: DeskContext): boolean {
+  return operatorOf(context).role === 'operator';
+}
+
 /**
  * Returns the signed-in operator. Call it only after the guard of `root`.
  *

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { presentRequest } from '../../../../src/desk/server/views/present-request.ts';
+import { presentRequest } from '../../../../src/desk/server/views/present-occurrence.ts';
 
 const IPHONE = 'Mozilla/5.0 (iPhone; CPU iPhone OS 17_4_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)';
 

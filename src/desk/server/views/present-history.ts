@@ -1,6 +1,8 @@
 import { toExactTime, toPlural } from '../../../shared/words.ts';
 import type { ChangeShape } from '../../shared/shapes.ts';
-import type { ChangeAction, LoggedChange, Note } from '../store/history-table.ts';
+import { toStateDetail } from '../../shared/words.ts';
+import type { ChangeAction, Deletion, LoggedChange, Note } from '../store/history-table.ts';
+import type { Incident } from '../store/records.ts';
 
 /** Merges notes and changes into one list, newest first. */
 export function presentChanges(changes: readonly LoggedChange[], notes: readonly Note[]): ChangeShape[] {
@@ -18,12 +20,15 @@ function presentChange({ id, at, author, action, detail }: LoggedChange): Change
 /** The author of automatic changes. */
 const ITSELF = 'The desk';
 
-type Detail = LoggedChange['detail'];
-
-const CHANGE_WORDS: Readonly<Record<ChangeAction, (detail: Detail) => string>> = {
+const CHANGE_WORDS: Readonly<Record<ChangeAction, (detail: LoggedChange['detail']) => string>> = {
   opened: () => 'reopened it',
   resolved: (detail) => (detail.in === 'next' ? 'resolved it in the next release' : 'resolved it'),
-  ignored: (detail) => `ignored it ${toIgnoredWords(detail)}`,
+  ignored: ({ until, growth }) =>
+    `ignored it ${toStateDetail({
+      state: 'ignored',
+      ...(typeof until === 'number' && { ignoredUntil: until }),
+      ...(typeof growth === 'number' && { ignoredUntilMore: growth }),
+    })}`,
   regressed: ({ release }) => `reopened it: it came back${release ? ` in ${release}` : ''}`,
   grown: ({ count }) =>
     `reopened it: it happened ${toPlural(Number(count) || 0, 'more time', 'more times')} within an hour`,
@@ -33,9 +38,13 @@ const CHANGE_WORDS: Readonly<Record<ChangeAction, (detail: Detail) => string>> =
   'note-deleted': () => 'deleted a note',
 };
 
-function toIgnoredWords({ until, growth }: Detail): string {
-  if (typeof until === 'number') return `until ${toExactTime(until)}`;
-  if (typeof growth === 'number')
-    return `until it happens ${toPlural(growth, 'more time', 'more times')} within an hour`;
-  return 'forever';
+/** Describes the current state of an incident: `resolved, last by vera at 2026-11-21 20:31:07 UTC`. */
+export function toStandingWords({ state, stateBy, stateAt }: Incident): string {
+  const who = stateBy ?? 'the desk';
+  const when = stateAt === undefined ? '' : ` at ${toExactTime(stateAt)}`;
+  return `${state}, last by ${who}${when}`;
+}
+
+export function toDeletedWords({ author, at }: Deletion): string {
+  return `This incident was deleted by ${author} at ${toExactTime(at)}. If it happens again, it is a new incident.`;
 }

@@ -1,4 +1,6 @@
-import { type RefObject, useEffect } from 'react';
+import { type RefObject, useEffect, useRef } from 'react';
+import { Pairs } from '../../ui/panel.tsx';
+import styles from './list-keys.module.css';
 
 /**
  * Adds keyboard shortcuts to a list: `j` and `k` move down and up, `x` selects, `e` and `i` press the button with the key
@@ -77,4 +79,37 @@ function hasModifier(event: KeyboardEvent): boolean {
 
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest('input:not([type="checkbox"]), textarea, select, dialog') !== null;
+}
+
+const HELP = [
+  ['j', 'the next incident'],
+  ['k', 'the previous incident'],
+  ['Enter', 'open it'],
+  ['/', 'search'],
+  ['?', 'these keys'],
+] as const;
+
+const CHANGE_HELP = [
+  ['x', 'select it'],
+  ['e', 'resolve it, or all selected ones'],
+  ['i', 'ignore it, or all selected ones'],
+] as const;
+
+/** Help for the list's keyboard shortcuts. Like the shortcuts, the button needs scripts. */
+export function KeyHelp({ canChange }: { readonly canChange: boolean }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const keys = canChange ? [...HELP.slice(0, 3), ...CHANGE_HELP, ...HELP.slice(3)] : HELP;
+  return (
+    <>
+      <button type="button" className={styles.open} onClick={() => dialog.current?.showModal()}>
+        Keys <kbd>?</kbd>
+      </button>
+      <dialog ref={dialog} className={styles.dialog} aria-label="Keys">
+        <Pairs of={keys.map(([key, words]) => [key, words])} />
+        <form method="dialog">
+          <button type="submit">Close</button>
+        </form>
+      </dialog>
+    </>
+  );
 }
