@@ -59,8 +59,8 @@ const AREAS = {
       [
         'a failed static page is kept',
         'src/server/pages/page-cache.ts',
-        'if (page && !page.failed && isCurrent()) keep(key, page);',
-        'if (page && isCurrent()) keep(key, page);',
+        'if (page && !page.failed && isCurrent()) add(key, page);',
+        'if (page && isCurrent()) add(key, page);',
       ],
       ['the cache forgets its size', 'src/server/pages/page-cache.ts', '    bytes -= entry.page.bytes;\n', ''],
       [
@@ -107,9 +107,9 @@ const AREAS = {
       ],
       [
         'visitors share the personal values of a shell',
-        'src/server/pages/shell/load-from-shell.ts',
-        '  const begun = new Map<PromiseLike<unknown>, Promise<unknown>>();\n',
-        '  const begun = ((globalThis as { begun?: Map<PromiseLike<unknown>, Promise<unknown>> }).begun ??= new Map());\n',
+        'src/server/pages/shell/visitor-shell.ts',
+        '    const begun = new Map<PromiseLike<unknown>, Promise<unknown>>();\n',
+        '    const begun = ((globalThis as { begun?: Map<PromiseLike<unknown>, Promise<unknown>> }).begun ??= new Map());\n',
       ],
       [
         "visitors share React's state of a shell",
@@ -120,19 +120,19 @@ const AREAS = {
       [
         'a shell is sent before its guards',
         'src/server/pages/shell/send-shell.ts',
-        'if (!shell?.page?.parts || shell.hasGuards) return;',
-        'if (!shell?.page?.parts) return;',
+        'if (!shell?.page?.parts || shell.hasGuards) return undefined;',
+        'if (!shell?.page?.parts) return undefined;',
       ],
       [
         'a dropped shell is kept by a render that had begun',
         'src/server/pages/page-cache.ts',
-        'if (page && !page.failed && isCurrent()) keep(key, page);',
-        'if (page && !page.failed) keep(key, page);',
+        'if (page && !page.failed && isCurrent()) add(key, page);',
+        'if (page && !page.failed) add(key, page);',
       ],
       [
         'a personal value can set cookies',
-        'src/server/pages/shell/load-from-shell.ts',
-        '  pageRequest.isHeadFixed = true;\n',
+        'src/server/pages/shell/visitor-shell.ts',
+        '    this.#isHeadFixed = true;\n',
         '',
       ],
     ],
@@ -142,20 +142,20 @@ const AREAS = {
     faults: [
       [
         'a dynamic response is used twice',
-        'src/client/page-data/store.ts',
-        'entry.isKept &&= isStatic(entry);',
-        'entry.isKept ||= isStatic(entry);',
+        'src/client/page-data/prefetches.ts',
+        'entry.isCached &&= isStatic(entry);',
+        'entry.isCached ||= isStatic(entry);',
       ],
       [
         'responses never expire',
-        'src/client/page-data/store.ts',
+        'src/client/page-data/prefetches.ts',
         '(isStatic(entry) ? STATIC_STALE_TIME : DYNAMIC_PREFETCH_TIME)',
         'STATIC_STALE_TIME',
       ],
-      ['a response from before an action is kept', 'src/client/page-data/store.ts', '      entries.clear();\n', ''],
+      ['a response from before an action is kept', 'src/client/page-data/store.ts', '      prefetches.clear();\n', ''],
       [
         'prefetches have no limit',
-        'src/client/page-data/store.ts',
+        'src/client/page-data/prefetches.ts',
         'while (countPrefetches() < PREFETCH_CONCURRENCY) {',
         'while (countPrefetches() < PREFETCH_CONCURRENCY * 10) {',
       ],
@@ -174,8 +174,8 @@ const AREAS = {
       [
         'a truncated response counts as complete',
         'src/client/page-data/fetch-page-data.ts',
-        'if (decoder.pending > 0 && !kept) throw',
-        'if (decoder.pending > 9 && !kept) throw',
+        'if (decoder.pending > 0 && !copy) throw',
+        'if (decoder.pending > 9 && !copy) throw',
       ],
     ],
   },

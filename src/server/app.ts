@@ -150,7 +150,7 @@ export function createApp({ port, site, tracker }: AppParts): RequestListener {
     lateWrites({ funnel }),
     // Express costs such an answer a third of its time, so it runs only if the product has steps for it.
     site?.steps.length === 0 && api?.operations,
-    site?.steps.length === 0 && site.pages.kept,
+    site?.steps.length === 0 && site.pages.cached(inner),
   ].filter(isPresent);
 
   const inExpress = [

@@ -94,22 +94,25 @@ async function openProduct<Settings, Services, Own extends object>(
   const { limiter, overload } = openOverload({ delayMs, maxPages: config.maxPages, count: metrics.count });
   const { earlyScript, reportPath, traced } = page;
   const pages = await createPages({
-    routes,
-    document,
-    errorPages,
-    pages: product.pages,
-    createContext: toContextMaker(product, parts),
-    sharedContext: parts,
-    manifest,
-    funnel,
-    log: appLog,
-    policy: createContentPolicy(product.contentSources, { earlyScript, reportPath, styleAttributes: true }),
-    origins,
-    traceTargets: config.traceTargets,
-    traced,
-    compression: config.compression,
-    isSecret: false,
-    limiter,
+    app: {
+      routes,
+      document,
+      errorPages,
+      pages: product.pages,
+      createContext: toContextMaker(product, parts),
+      sharedContext: parts,
+    },
+    server: {
+      manifest,
+      funnel,
+      log: appLog,
+      policy: createContentPolicy(product.contentSources, { earlyScript, reportPath, styleAttributes: true }),
+      origins,
+      traceTargets: config.traceTargets,
+      traced,
+      limiter,
+    },
+    settings: { isSecret: false, compression: config.compression },
   });
   return {
     parts: {

@@ -130,7 +130,7 @@ export async function startWholeSite(): Promise<WholeSite> {
       overload,
       metrics,
       fixed: [metricsPage({ metrics, mayRead: async (req) => readBearer(req) === OPERATOR })],
-      pages: await createTestPages(TABLE, { funnel, origins }),
+      pages: await createTestPages(TABLE, { server: { funnel, origins } }),
       api: createApi(),
       reportPath: '/_report/browser',
       tunnel: (fail) => createFakeTunnel(spies, { origins, log, fail }),

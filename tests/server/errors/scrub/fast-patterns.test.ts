@@ -25,7 +25,7 @@ const MADE: Readonly<Record<string, readonly RegExp[]>> = {
   'src/server/errors/scrub/secret-keys.ts': [],
   'src/server/errors/scrub/secret-path.ts': listPathPatterns(['/reset/:token', '/a?/:b/:secret'], scrubber),
   'src/server/errors/scrub/secret-patterns.ts': [],
-  'src/server/pages/shell/kept-shell.ts': [],
+  'src/server/pages/shell/cached-shell.ts': [],
   'src/server/start/logger.ts': [],
 };
 
