@@ -196,7 +196,7 @@ const AREAS = {
       ],
       [
         'digits stay in words',
-        'src/server/errors/digest/mask-message.ts',
+        'src/server/errors/digest/read-message.ts',
         "    .replace(/(?<!\\S)\\S*\\d\\S*/g, '?')\n",
         '',
       ],
@@ -367,8 +367,8 @@ const AREAS = {
       [
         'a GET is sent again',
         'src/server/api/serve-operations.ts',
-        "if (req.method === 'GET' || req.method === 'HEAD') {",
-        "if (req.method === 'HEAD') {",
+        'if (isRead(req) && isFresh(',
+        "if (req.method === 'HEAD' && isFresh(",
       ],
     ],
   },

@@ -12,8 +12,7 @@ import type { ExistingApp } from './front/existing-app.ts';
 import type { Upgrades } from './front/upgrades.ts';
 import type { LoaderContext, PageTable } from './pages/server-page.ts';
 import type { AppLog } from './request/app-log.ts';
-import type { Environment, SettingsTable, SettingsValues } from './settings.ts';
-import { readSettings } from './settings.ts';
+import { type Environment, readSettings, type SettingsTable, type SettingsValues } from './settings.ts';
 
 /** The arguments of a product's API, steps, routes and WebSockets. */
 export interface ProductParts<Settings, Services = undefined> {

@@ -1,3 +1,4 @@
+import type { FAILURE_KINDS } from '../../shared/reporting/browser-report.ts';
 import { Day, Hour } from '../../shared/units.ts';
 
 /** Labels of the kinds, for lists and filters. */
@@ -14,7 +15,7 @@ export const KIND_WORDS = {
   crash: 'Browser crash',
   deprecation: 'Deprecation',
   intervention: 'Intervention',
-} as const;
+} as const satisfies Readonly<Record<(typeof FAILURE_KINDS)[number], string>>;
 
 export const KINDS = Object.keys(KIND_WORDS) as readonly (keyof typeof KIND_WORDS)[];
 

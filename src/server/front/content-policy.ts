@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ASSET_PREFIX } from '../../shared/wire/protocol.ts';
-import { drawRandom } from '../request/random.ts';
+import { drawRandom } from '../request/request-info.ts';
 
 /** Sources that a product adds to the policy of every page, such as `{ connect: ['https://api.example'] }`. */
 export interface ContentSources {

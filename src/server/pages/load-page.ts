@@ -2,7 +2,7 @@ import type { PageError } from '../../shared/wire/payload.ts';
 import { holdRejections } from '../../shared/wire/plain.ts';
 import { NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
 import { VisitorGone } from '../request/http-error.ts';
-import { inSpan } from '../request/timings.ts';
+import { inSpan } from '../request/request-spans.ts';
 import type { PageRequest } from './page-request.ts';
 import type { LoaderArgs, PageTable, ServerPage } from './server-page.ts';
 

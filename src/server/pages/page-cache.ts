@@ -1,6 +1,6 @@
 import { STATIC_STALE_TIME } from '../../shared/limits.ts';
 import { Second } from '../../shared/units.ts';
-import { spellPath } from '../request/path-spelling.ts';
+import { spellPath } from '../request/paths.ts';
 
 /** What a cache has to know about a page. */
 export interface CachedPage {

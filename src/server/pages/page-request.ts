@@ -3,12 +3,12 @@ import { isbot } from 'isbot';
 import type { Engine } from '../../shared/rendering/engine-context.ts';
 import { WHOLE_KEY } from '../../shared/wire/protocol.ts';
 import type { Disposition, FailureContext, Funnel } from '../errors/funnel.ts';
-import type { RenderLimiter } from '../front/overload.ts';
+import type { RenderLimiter } from '../front/render-limiter.ts';
 import { VisitorGone } from '../request/http-error.ts';
-import { onClose } from '../request/on-close.ts';
-import { isLinkPrefetch } from '../request/page-url.ts';
+import { isLinkPrefetch } from '../request/paths.ts';
 import { type RequestInfo, requestInfo } from '../request/request-info.ts';
-import { Timings } from '../request/timings.ts';
+import { Timings } from '../request/request-spans.ts';
+import { onClose } from '../request/step.ts';
 import type { PageMatch } from './match-page.ts';
 import type { LoaderArgs } from './server-page.ts';
 

@@ -6,7 +6,7 @@ import type { PageModule, RouteDefinition } from '../../shared/routing/routes.ts
 import type { AssetManifest } from '../../shared/wire/manifest.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import type { ContentPolicy } from '../front/content-policy.ts';
-import type { RenderLimiter } from '../front/overload.ts';
+import type { RenderLimiter } from '../front/render-limiter.ts';
 import type { AppLog } from '../request/app-log.ts';
 import type { Origins } from '../request/origins.ts';
 import type { TracedProject } from '../request/trace-headers.ts';

@@ -76,6 +76,8 @@ it('logs failures that the store keeps refusing, and stores the others', async (
     site.desk.journal(createFailure({ digest }));
   }
   await expect.poll(site.stored, PATIENCE).toBe(3);
+  // The worker logs after it has stored.
+  await expect.poll(() => site.logged('keeps refusing').length, PATIENCE).toBe(2);
   expect(site.counts.get(DROPPED)).toBe(2);
   expect(site.logged('keeps refusing')).toMatchObject([
     { fields: { reason: expect.stringContaining('not this one'), entry: { full: { digest: '00000001' } } } },

@@ -1,5 +1,5 @@
 import { desk as tracker } from '../../../src/desk/server/index.ts';
-import { formBody } from '../../../src/server/api/body-limits.ts';
+import { formBody } from '../../../src/server/api/body-parsers.ts';
 import { resource } from '../../../src/server/api/resource.ts';
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
 import { metricsPage } from '../../../src/server/front/fixed-paths.ts';

@@ -1,4 +1,4 @@
-import type { InFlightRequest } from '../../../server/connection/in-flight.ts';
+import type { InFlightRequest } from '../../../server/front/access-log.ts';
 import type { Sql } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SETTINGS } from '../../../server/config.ts';
 import { parseAddress } from '../../../server/errors/parse-address.ts';
-import { toSender } from '../../../server/request/to-sender.ts';
+import { toSender } from '../../../server/request/client-address.ts';
 import { ConfigError, type Environment, readSettings } from '../../../server/settings.ts';
 import { toPlural } from '../../../shared/words.ts';
 import { STATE_WORDS } from '../../shared/choices.ts';

@@ -1,6 +1,6 @@
 import type { ActionResult, PageError } from '../../../shared/wire/payload.ts';
 import { ACTION_ACCEPT, NOT_FOUND_ROUTE, readAction } from '../../../shared/wire/protocol.ts';
-import { inSpan } from '../../request/timings.ts';
+import { inSpan } from '../../request/request-spans.ts';
 import { type Loaded, type LoadedPage, loadPage, type Redirect, runGuards, untilEnd } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
 import { type PageExchange, READ_METHODS, sendRedirect, type VisitorExchange } from '../page-response.ts';

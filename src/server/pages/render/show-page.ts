@@ -1,9 +1,9 @@
 import type { ActionResult } from '../../../shared/wire/payload.ts';
 import { sendLastResort } from '../../errors/error-handler.ts';
-import { sendBusy } from '../../front/busy-page.ts';
 import { drawNonce } from '../../front/content-policy.ts';
+import { sendBusy } from '../../front/overload.ts';
 import { VisitorGone } from '../../request/http-error.ts';
-import { inSpan } from '../../request/timings.ts';
+import { inSpan } from '../../request/request-spans.ts';
 import { type LoadedPage, loadGuarded, runGuards } from '../load-page.ts';
 import { type PageExchange, sendRedirect, setDocumentHeaders } from '../page-response.ts';
 import { sendShell } from '../shell/send-shell.ts';

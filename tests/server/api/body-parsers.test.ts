@@ -1,7 +1,7 @@
 import express from 'express';
 import request from 'supertest';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { formBody, jsonBody } from '../../../src/server/api/body-limits.ts';
+import { formBody, jsonBody } from '../../../src/server/api/body-parsers.ts';
 import { KiB } from '../../../src/shared/units.ts';
 import { createTestApp, startTestServer } from '../../support/app.ts';
 import { parseReply } from '../../support/raw-http.ts';

@@ -1,6 +1,61 @@
-import { MAX_JSON_DEPTH, MAX_JSON_NODES } from '../limits.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip, inflate } from 'node:zlib';
+import { MiB } from '../../shared/units.ts';
+import { MAX_JSON_DEPTH, MAX_JSON_NODES, MAX_REPORT_BYTES } from '../limits.ts';
+import { bodies } from '../request/body-reader.ts';
 import { HttpError } from '../request/http-error.ts';
-import { measureJson } from '../request/parse-json.ts';
+import { measureJson } from '../request/parse-body.ts';
+
+/** The largest decoded body (bytes). */
+const MAX_DECODED_BYTES = 4 * MiB;
+
+/** Without Brotli and zstd: Node's Brotli decoder has a vulnerability in every available version (CVE-2026-111497). */
+const DECODERS: Readonly<Record<string, Decode>> = {
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+};
+
+type Decode = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+
+/**
+ * Reads and decodes a report of any type, and passes it to `use`. A sender with `Expect: 100-continue` gets 100 unless
+ * its report is too large.
+ *
+ * @throws ReportError 413 if the decoded body is too large, 415 for another coding, 400 for a body that cannot be
+ *   decoded
+ * @throws the errors of `BodyReader`
+ */
+export async function readReport<Value>(
+  { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
+  use: (report: Buffer) => Promise<Value>,
+): Promise<Value> {
+  const decode = requireDecoder(req.headers['content-encoding']);
+  const isAwaited = /^100-continue$/i.test(req.headers.expect ?? '');
+  if (isAwaited && Number(req.headers['content-length'] ?? 0) <= MAX_REPORT_BYTES) res.writeContinue();
+  return bodies.read({ req, res, limit: MAX_REPORT_BYTES, decode }, use);
+}
+
+function requireDecoder(header: string | undefined): ((bytes: Buffer) => Promise<Buffer>) | undefined {
+  const coding = header?.trim().toLowerCase() || 'identity';
+  if (coding === 'identity') return undefined;
+  const decode = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined;
+  if (decode) return (bytes) => decodeWith(decode, bytes);
+  throw new ReportError(415, 'The Content-Encoding is not supported. Send gzip, deflate or none.', {
+    'Accept-Encoding': 'gzip, deflate', // RFC 9110, section 15.5.16
+  });
+}
+
+async function decodeWith(decode: Decode, bytes: Buffer): Promise<Buffer> {
+  try {
+    return await decode(bytes, { maxOutputLength: MAX_DECODED_BYTES });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
+      throw new ReportError(413, `The report is larger than ${MAX_DECODED_BYTES / MiB} MiB.`);
+    throw new ReportError(400, 'The body does not match its Content-Encoding.');
+  }
+}
 
 /** Keys that can reach a prototype when objects are merged. */
 const REACHING_KEYS = new Set(['__proto__', 'constructor', 'prototype']);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HttpError } from '../../../src/server/request/http-error.ts';
-import { parseJson } from '../../../src/server/request/parse-json.ts';
+import { parseJson } from '../../../src/server/request/parse-body.ts';
 
 function read(text: string | Buffer, nodes?: number): unknown {
   return parseJson(Buffer.from(text as string), nodes);

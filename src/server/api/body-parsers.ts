@@ -3,11 +3,10 @@ import { parse as parseQuery } from 'node:querystring';
 import type { RequestHandler } from 'express';
 import { MAX_API_BODY_BYTES, MAX_FORM_FIELDS, MAX_JSON_NODES } from '../limits.ts';
 import { bodies } from '../request/body-reader.ts';
-import { decodeFormText, isInUtf8, readContentType } from '../request/content-type.ts';
 import { badRequest, HttpError, unsupportedMediaType } from '../request/http-error.ts';
-import { parseJson } from '../request/parse-json.ts';
+import { decodeFormText, isInUtf8, parseJson, readContentType } from '../request/parse-body.ts';
 
-export interface BodyLimits {
+interface BodyLimits {
   /** Bytes; 413 beyond. */
   readonly limit?: number;
 }
