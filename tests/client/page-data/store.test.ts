@@ -202,16 +202,6 @@ it('a page without an ETag counts as changed, and needs no request', async () =>
   expect([await store.revalidate('/a'), await store.revalidate('/unknown'), calls]).toEqual(['changed', 'changed', []]);
 });
 
-it('another build is detected, and its responses are not kept', async () => {
-  const { store, calls } = createTestStore();
-  store.prefetch('/static', 'intent');
-  calls[0]?.answer(`${JSON.stringify({ d: { ...makePage('/static'), build: 'b2' } })}\n`);
-  await flush();
-  expect(store.isSkewed()).toBe(true);
-  void store.load('/static');
-  expect(calls).toHaveLength(2);
-});
-
 it('the cache keeps the 50 most recently used entries', async () => {
   const { store, calls } = createTestStore();
   const page = { payload: makePage('/a'), etag: undefined };

@@ -7,6 +7,7 @@ const HOME = 'src/shared/product/pages/home.tsx';
 /** Allows for a build under load, which takes seconds (ms). */
 const PATIENCE = { timeout: 40_000 };
 const SIGN_IN = 'src/desk/shared/pages/root/sign-in.tsx';
+const SHEET = 'src/desk/shared/pages/root/sign-in.module.css';
 
 const TOKEN = 'an-operator-token-of-development';
 const FAILING = {
@@ -170,5 +171,10 @@ test('the desk is served, and its pages are reloaded only when one of its files 
   app.edit(SIGN_IN, '<h1>Sign in to the desk</h1>', '<h1>Come in</h1>');
   await heading('Come in').waitFor();
   expect(page.url()).toBe(`${app.url}/desk`);
+
+  const width = () => page.locator('main > div').evaluate((card) => getComputedStyle(card).borderTopWidth);
+  expect(await width()).toBe('1px');
+  app.edit(SHEET, 'border: 1px solid var(--line)', 'border: 7px solid var(--line)');
+  await expect.poll(() => width().catch(() => ''), PATIENCE).toBe('7px');
   await page.close();
 });
