@@ -72,7 +72,7 @@ export async function build({
     .flatMap(({ outputFiles }) => outputFiles)
     .filter(({ path }) => !commandMaps.includes(basename(path)));
   const bundled = sortOutputs(join(root, 'dist'), addDebugIds(outputs));
-  const served = [...bundled.served, ...client.sheets, ...otherClients.flatMap(({ sheets }) => sheets), ...publicFiles];
+  const served = [...bundled.served, ...publicFiles.map((file) => ({ ...file, path: `client/${file.path}` }))];
   const manifest = {
     buildId: toBuildId(served, stamp),
     release: readRelease(root),
@@ -84,14 +84,13 @@ export async function build({
   const packages = { loaded: listLoaded(bundles.map(({ metafile }) => metafile)) };
 
   const dist = join(root, 'dist');
-  const toClient = (file) => ({ ...file, path: `client/${file.path}` });
   const runnable = [
     ...bundled.unserved.filter((file) => !isMap(file)),
     ...desk.commands.map((command) => ({
       path: `${command}.mjs`,
       contents: `${launcher}\nif (hasRequiredNode()) import('./server/${command}.js');\n`,
     })),
-    ...served.map(toClient),
+    ...served,
     { path: 'manifest.json', contents: `${JSON.stringify(manifest, null, 2)}\n` },
     { path: 'commits.json', contents: JSON.stringify(commits) },
     { path: 'packages.json', contents: `${JSON.stringify(packages, null, 2)}\n` },
@@ -107,7 +106,7 @@ export async function build({
   const sites = createLocations(root, maps, { ...owner, index: sources.index });
   const [compressed, packedMaps] = await compressing;
   await sources.save();
-  const rest = [...maps, ...packedMaps, ...compressed.map(toClient), { path: 'sites.json', contents: sites }];
+  const rest = [...maps, ...packedMaps, ...compressed, { path: 'sites.json', contents: sites }];
   await finishBuild(dist, rest, stamp);
   log(`Built ${manifest.buildId} in ${Math.round(performance.now() - started)} ms.`);
 }

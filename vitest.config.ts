@@ -2,8 +2,8 @@ import './tests/support/environment.ts'; // first
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { browserTarget } from './build/bundles.mjs';
-import { excerptsForVite } from './build/excerpts.mjs';
-import { inlineScriptsForVite } from './build/inline-script.mjs';
+import { readExcerpt } from './build/excerpts.mjs';
+import { bundleScript } from './build/inline-script.mjs';
 import { report } from './tests/support/report.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
@@ -16,9 +16,26 @@ const DOCS = ['tests/{,desk/}{container,guide,proxies,recipes}/**/*.test.ts'];
 const BROWSER = ['tests/{,desk/}e2e/**/*.test.{ts,tsx}'];
 const SOAK = 'tests/**/*.{soak,clone}.test.ts';
 
+/** Modules that the build makes for imports with a prefix. Vite's own plugins do not know the ending. */
+function importsOf(prefix: string, read: (path: string) => Promise<unknown>) {
+  const [start, ending] = [`\0${prefix}`, '.made'];
+  return {
+    name: prefix,
+    enforce: 'pre' as const,
+    resolveId: (id: string) => (id.startsWith(prefix) ? `\0${id}${ending}` : undefined),
+    load: async (id: string) =>
+      id.startsWith(start)
+        ? `export default ${JSON.stringify(await read(id.slice(start.length, -ending.length)))};`
+        : undefined,
+  };
+}
+
 export default defineConfig({
   envDir: false, // `.env` is for servers.
-  plugins: [excerptsForVite(root), inlineScriptsForVite(root, browserTarget)],
+  plugins: [
+    importsOf('excerpt:', (request) => readExcerpt(root, request, 'A page')),
+    importsOf('inline:', async (file) => (await bundleScript(root, file, browserTarget)).text),
+  ],
   resolve: {
     // The names that build/react-router.mjs gives to React Router's internal modules.
     alias: {

@@ -96,7 +96,7 @@ function makeSpillway() {
   const archive = execFileSync('git', ['archive', 'HEAD'], { cwd: root, maxBuffer: 1 << 28 });
   execFileSync('tar', ['x'], { cwd, input: archive });
   symlinkSync(join(root, 'node_modules'), join(cwd, 'node_modules'));
-  execFileSync(process.execPath, ['bin/own.mjs', '--yes', '--force'], { cwd, stdio: 'ignore' });
+  execFileSync(process.execPath, ['bin/own.mjs', '--yes'], { cwd, stdio: 'ignore' });
   writeFileSync(
     join(cwd, 'src/shared/product/pages/home/home.tsx'),
     `import type { PageProps } from '#engine';

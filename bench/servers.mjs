@@ -39,7 +39,7 @@ export function run(args, { cwd = root, env = {}, core, stdio = ['ignore', 'pipe
   return child;
 }
 
-export function killGroup({ pid }, signal = 'SIGKILL') {
+function killGroup({ pid }, signal = 'SIGKILL') {
   try {
     process.kill(-pid, signal);
   } catch {
@@ -80,7 +80,7 @@ export async function start({ args = ['dist/server/main.js'], cwd, env, core, pr
 }
 
 /** Resolves with the port in the first address that a server prints. */
-export function readPort(child) {
+function readPort(child) {
   return new Promise((resolve, reject) => {
     let text = '';
     child.stdout.setEncoding('utf8').on('data', (part) => {
@@ -150,7 +150,5 @@ export async function measureScripts(page) {
     await Promise.all([...imports].map(([, path]) => collect(new URL(path, url).href)));
   }
   await Promise.all([...tags, ...inline].map(([, path]) => collect(new URL(path, page).href)));
-  return scripts.values().reduce((sum, script) => sum + toKilobytes(script), 0);
+  return scripts.values().reduce((sum, script) => sum + gzipSync(script).length / 1000, 0);
 }
-
-export const toKilobytes = (script) => gzipSync(script).length / 1000;

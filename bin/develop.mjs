@@ -28,7 +28,8 @@ const lastWordsMs = 1000;
 /** When the next server loads what edits do not change (ms after the start of one). Before, pages wait for that one. */
 const spareAfterMs = 800;
 
-const dev = createDevBuild(root);
+/** The incremental build. */
+let dev;
 /** State for open pages. */
 let state = { build: 0, served: 0, modules: {}, routes: {}, styles: {}, others: '', base: '', server: '', reason: '' };
 /** Errors of the last build of each side, or of the start of its server. Pages show the first. */
@@ -58,9 +59,9 @@ let leaving = false;
 /** Builds and serves, and repeats on each change in `src` only the work that the change requires. */
 export async function develop() {
   useEnvFile();
+  dev = await createDevBuild(root);
   process.on('SIGINT', () => leave('SIGINT'));
   process.on('SIGTERM', () => leave('SIGTERM'));
-  await dev.clean();
   watch(`${root}/src`, { recursive: true }, (_event, file) => onChange(`src/${file}`));
   watchExistingApp();
   for (const path of ['build.mjs', 'build', 'package.json']) {

@@ -3,10 +3,10 @@
 // bundles load at run time, and a user. The Dockerfile copies it into an empty image, so that nothing else is there to
 // run, update or attack.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, readdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readJson } from '../build/files.mjs';
+import { listFiles, readJson } from '../build/files.mjs';
 import { listInstalled } from '../build/packages.mjs';
 
 /** A user id that the host does not use. 0 would be the host's root. */
@@ -35,9 +35,9 @@ export function layOutImage(root, folder) {
   mkdirSync(join(folder, 'tmp'), { recursive: true });
 }
 
-function listAddons(path) {
-  const files = readdirSync(path, { recursive: true, withFileTypes: true });
-  return files.filter(({ name }) => name.endsWith('.node')).map((file) => join(file.parentPath, file.name));
+function listAddons(folder) {
+  const files = listFiles(folder).filter((path) => path.endsWith('.node'));
+  return files.map((path) => join(folder, path));
 }
 
 /**
@@ -67,9 +67,7 @@ function copyPackage(from, to) {
     dereference: true,
     filter: (path) => path === from || isLoaded(relative(from, path), statSync(path)),
   });
-  for (const entry of readdirSync(to, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile()) chmodSync(join(entry.parentPath, entry.name), 0o644);
-  }
+  for (const path of listFiles(to)) chmodSync(join(to, path), 0o644);
 }
 
 function isLoaded(path, stats) {

@@ -14,7 +14,7 @@ import { assetLoaders } from './styles.mjs';
 
 /** Recent browsers, so that the syntax they support is not compiled to longer code. */
 export const browserTarget = 'es2022';
-export const serverTarget = 'node24';
+const serverTarget = 'node24';
 
 /**
  * Loaded from `node_modules`. The first two start worker threads from their own files, which a bundle does not have.
@@ -41,7 +41,13 @@ const sentryFlags = {
 };
 
 /** Bundled CommonJS calls `require` for Node's modules. The alias avoids conflicts with names in the bundle. */
-export const requireBanner = `import { createRequire as __cr } from 'node:module';\nconst require = __cr(import.meta.url);`;
+const requireBanner = `import { createRequire as __cr } from 'node:module';\nconst require = __cr(import.meta.url);`;
+
+/** Names that the sources test, in any code. */
+export const toDefinitions = (dev) => ({
+  'process.env.NODE_ENV': JSON.stringify(dev ? 'development' : 'production'),
+  'process.env.SPILLWAY_DEV': JSON.stringify(dev ? '1' : ''),
+});
 
 function commonOptions({ root, dev, owner }) {
   return {
@@ -55,6 +61,8 @@ function commonOptions({ root, dev, owner }) {
     logLevel: 'silent',
     legalComments: 'none',
     conditions: [dev ? 'development' : 'production'],
+    define: toDefinitions(dev),
+    sourcemap: 'external',
     alias: { ...owner.alias, ...routerContexts(root, { dev }) },
     loader: assetLoaders,
     assetNames: 'assets/[name]-[hash]',
@@ -82,11 +90,6 @@ export function clientOptions({ root, name = 'main', entry, outdir, dev, owner, 
     platform: 'browser',
     target: browserTarget,
     minify: !dev,
-    sourcemap: 'external',
-    define: {
-      'process.env.NODE_ENV': JSON.stringify(dev ? 'development' : 'production'),
-      'process.env.SPILLWAY_DEV': JSON.stringify(dev ? '1' : ''),
-    },
     plugins: [
       styles.plugin,
       excerpts(root),
@@ -114,12 +117,7 @@ export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, w
     target: serverTarget,
     external: serverExternals,
     banner: { js: requireBanner },
-    sourcemap: 'external',
-    define: {
-      'process.env.NODE_ENV': JSON.stringify(dev ? 'development' : 'production'),
-      'process.env.SPILLWAY_DEV': JSON.stringify(dev ? '1' : ''),
-      ...sentryFlags,
-    },
+    define: { ...toDefinitions(dev), ...sentryFlags },
     plugins: [
       apart(root, listServerParts(root)),
       nodeHttp(root),
@@ -155,6 +153,11 @@ export async function throwReadable(error) {
   // An import that fails in the entry also fails in every dynamically imported module. Its message is enough.
   const own = error.errors.filter(({ location }) => !location?.file.startsWith('late:'));
   const errors = own.length > 0 ? own : error.errors;
+  throw new Error(await formatErrors(errors), { cause: error });
+}
+
+/** @returns {Promise<string>} esbuild's errors with their source lines */
+export async function formatErrors(errors) {
   const messages = await esbuild.formatMessages(errors, { kind: 'error', color: process.stderr.isTTY });
-  throw new Error(messages.join('').trim(), { cause: error });
+  return messages.join('').trim();
 }

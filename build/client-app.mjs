@@ -9,7 +9,7 @@ import { readRouteModules } from './route-modules.mjs';
  *
  * @param {import('./apps.mjs').App} app
  * @param {{ root: string, outdir: string, dev: boolean, owner: import('./owner.mjs').OwnersBuild, styles: ReturnType<typeof import('./styles.mjs').createStyles> }} options
- * @returns esbuild's metafile and outputs, the style sheets as files, and the app's entry in the manifest
+ * @returns esbuild's metafile, all outputs, and the app's entry in the manifest
  */
 export async function buildClientApp({ name, entry, table }, { root, outdir, dev, owner, styles }) {
   const [{ metafile, outputFiles }, routeModules] = await Promise.all([
@@ -17,16 +17,17 @@ export async function buildClientApp({ name, entry, table }, { root, outdir, dev
     readRouteModules(root, [table], { alias: owner.alias, plugins: [styles.plugin, ...owner.plugins] }),
   ]);
   requireClientInputs(metafile);
-  return { metafile, outputFiles, ...(await listClientFiles({ root, metafile, entry, routeModules, outdir, styles })) };
+  const { sheets, assets } = await listClientFiles({ root, metafile, entry, routeModules, outdir, styles });
+  return { metafile, outputFiles: [...outputFiles, ...sheets], assets };
 }
 
 /**
  * @param {{ root: string, metafile: import('esbuild').Metafile, entry: string, styled?: string, routeModules: Record<string, string>, outdir: string, styles: ReturnType<typeof import('./styles.mjs').createStyles> }} parts
  *   `styled` is the module whose style sheets load with the entry, if it is not the entry itself
- * @returns the style sheets as files, and the app's entry in the manifest
+ * @returns the style sheets as outputs, and the app's entry in the manifest
  */
 export async function listClientFiles({ root, metafile, entry, styled = entry, routeModules, outdir, styles }) {
-  const { files: sheets, urlsByUser } = await bundleStyles({
+  const { sheets, urlsByUser } = await bundleStyles({
     metafile,
     entry: styled,
     pages: Object.values(routeModules),

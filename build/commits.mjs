@@ -54,62 +54,55 @@ function toCommits(log, uncommitted) {
   const commits = parts.map(([, hash, author, seconds, subject]) => {
     return { hash, author, at: Number(seconds) * 1000, subject, lines: {} };
   });
-  /** By file: the lines that each commit changed, oldest commit first. */
+  /** By file: the commits that changed each line. */
   let files = new Map();
-  for (const [index, commit] of [...commits.entries()].reverse()) files = applyDiff(files, parts[index][5], commit);
-  files = applyDiff(files, uncommitted, undefined);
-  for (const [file, ranges] of files) {
-    for (const { commit, start, end } of ranges) {
-      commit.lines[file] ??= [];
-      commit.lines[file].push([start, end]);
+  for (const [index, commit] of [...commits.entries()].reverse()) files = applyDiff(files, parts[index][5], [commit]);
+  for (const [file, lines] of applyDiff(files, uncommitted, [])) {
+    for (const [index, changedBy] of lines.entries()) {
+      for (const { lines } of changedBy ?? []) addLine(lines, file, index + 1);
     }
   }
   return commits;
 }
 
-/** Moves known lines to where they are after a diff, and adds the lines that it changed, unless no commit has them. */
-function applyDiff(files, diff, commit) {
+function addLine(rangesByFile, file, line) {
+  const ranges = rangesByFile[file] ?? [];
+  const last = ranges.at(-1);
+  if (last?.[1] >= line - 1) last[1] = line;
+  else rangesByFile[file] = [...ranges, [line, line]];
+}
+
+/** Replaces the lines that a diff changed. Those around lines that it only removed are changed too. */
+function applyDiff(files, diff, changedBy) {
   const after = new Map(files);
   for (const { from, to, hunks } of parseDiff(diff)) {
     if (from !== to) after.delete(from);
     if (to === undefined) continue;
-    const moved = (files.get(from) ?? []).flatMap((range) => moveRange(range, hunks));
-    const changed = hunks.map(({ start, count }) => {
-      return { commit, start: Math.max(start, 1), end: count > 0 ? start + count - 1 : start + 1 };
-    });
-    after.set(to, commit ? [...moved, ...changed] : moved);
+    let lines = files.get(from) ?? [];
+    for (const { oldCount, start, count } of hunks) {
+      // Git names the line before a removal.
+      const at = count > 0 ? start - 1 : start;
+      const before = Array.from({ length: at }, (_, index) => lines[index]);
+      lines = [...before, ...Array(count).fill(changedBy), ...lines.slice(at + oldCount)];
+      const around = count > 0 ? [] : [Math.max(at - 1, 0), at];
+      for (const index of around) lines[index] = [...(lines[index] ?? []), ...changedBy];
+    }
+    after.set(to, lines);
   }
   return after;
-}
-
-/** @returns the parts of a range that a diff leaves, as they are numbered after it */
-function moveRange({ commit, start, end }, hunks) {
-  const parts = [];
-  let next = start;
-  let shift = 0;
-  for (const hunk of [...hunks, { oldStart: Number.POSITIVE_INFINITY, oldCount: 1, count: 1 }]) {
-    // Git names the line before an insertion.
-    const first = hunk.oldCount > 0 ? hunk.oldStart : hunk.oldStart + 1;
-    const last = Math.min(end, first - 1);
-    if (next <= last) parts.push({ commit, start: next + shift, end: last + shift });
-    next = Math.max(next, first + hunk.oldCount);
-    shift += hunk.count - hunk.oldCount;
-    if (next > end) break;
-  }
-  return parts;
 }
 
 /** Parses the output of Git with `-U0`. A file that was added has no `from`, one that was deleted no `to`. */
 function parseDiff(diff) {
   return diff.split(/^diff --git /m).map((change) => {
     const find = (header) => header.exec(change)?.[1];
-    const hunks = change.matchAll(/^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/gm);
+    const hunks = change.matchAll(/^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/gm);
     return {
       from: find(/^(?:--- a\/|rename from )([^\t\n]+)/m),
       to: find(/^(?:\+\+\+ b\/|rename to )([^\t\n]+)/m),
       hunks: [...hunks].map((hunk) => {
-        const [oldStart, oldCount, start, count] = hunk.slice(1).map((number = '1') => Number(number));
-        return { oldStart, oldCount, start, count };
+        const [oldCount, start, count] = hunk.slice(1).map((number = '1') => Number(number));
+        return { oldCount, start, count };
       }),
     };
   });

@@ -14,7 +14,7 @@ import { hash } from 'node:crypto';
 export function addDebugIds(outputs) {
   const ids = new Map(
     outputs
-      .filter(({ path, contents }) => /\.m?js$/.test(path) && contents.length > 0)
+      .filter(({ path, contents }) => isScript.test(path) && contents.length > 0)
       .map((file) => [file.path, toDebugId(file.contents)]),
   );
   return outputs.map(({ path, contents }) => {
@@ -31,13 +31,12 @@ export function addDebugIds(outputs) {
  * @returns {Record<string, string>}
  */
 export function listDebugIds(files) {
-  const ids = files.map(({ path, contents }) => [
-    path,
-    idAtEnd.exec(Buffer.from(contents.subarray(-64)).toString())?.[1],
-  ]);
-  return Object.fromEntries(ids.filter(([path, id]) => id !== undefined && /\.m?js$/.test(path)));
+  const scripts = files.filter(({ path }) => isScript.test(path));
+  const toId = ({ contents }) => idAtEnd.exec(Buffer.from(contents.subarray(-64)).toString())?.[1];
+  return Object.fromEntries(scripts.map((file) => [file.path, toId(file)]));
 }
 
+const isScript = /\.m?js$/;
 const idAtEnd = /\/\/# debugId=([\w-]{36})\s*$/;
 
 function toScript(contents, id) {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { isAbsolute, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { parseSync } from 'oxc-parser';
 import { SugarHigh } from 'sugar-high/core';
 import { tokenize } from 'sugar-high/lang/typescript';
@@ -15,58 +15,40 @@ import { tokenize } from 'sugar-high/lang/typescript';
  * @typedef {{ file: string, firstLine: number, lastLine: number, spans: Span[] }} Excerpt
  */
 
-const PREFIX = 'excerpt:';
-
 /** @param {string} root @returns {import('esbuild').Plugin} */
 export function excerpts(root) {
   return {
     name: 'excerpts',
     setup(build) {
       build.onResolve({ filter: /^excerpt:/ }, async ({ path, importer }) => {
-        const name = isAbsolute(importer) ? relative(root, importer).replaceAll('\\', '/') : importer;
+        const request = path.slice('excerpt:'.length);
         try {
-          const excerpt = await readExcerpt(root, path, name.replace(/^\w+:/, ''));
-          return { path: path.slice(PREFIX.length), namespace: 'excerpt', pluginData: excerpt };
+          const shownBy = relative(root, importer).replaceAll('\\', '/');
+          return { path: request, namespace: 'excerpt', pluginData: await readExcerpt(root, request, shownBy) };
         } catch (error) {
           return { errors: [{ text: error.message }] };
         }
       });
       build.onLoad({ filter: /.*/, namespace: 'excerpt' }, ({ pluginData }) => ({
-        contents: toModule(pluginData),
+        contents: `export default ${JSON.stringify(pluginData)};`,
         watchFiles: [join(root, pluginData.file)],
       }));
     },
   };
 }
 
-/** The same for Vite, which runs the tests. @param {string} root */
-export function excerptsForVite(root) {
-  const mark = `\0${PREFIX}`;
-  return {
-    name: 'excerpts',
-    enforce: /** @type {const} */ ('pre'),
-    resolveId(id) {
-      return id.startsWith(PREFIX) ? `\0${id}` : undefined;
-    },
-    async load(id) {
-      return id.startsWith(mark) ? toModule(await readExcerpt(root, id.slice(1), 'A page')) : undefined;
-    },
-  };
-}
-
-/** @param {Excerpt} excerpt */
-const toModule = (excerpt) => `export default ${JSON.stringify(excerpt)};`;
-
 /**
  * @param {string} root
- * @param {string} request `excerpt:<file>#<name>`
+ * @param {string} request `<file>#<name>`
  * @param {string} importer for error messages
  * @returns {Promise<Excerpt>}
  */
 export async function readExcerpt(root, request, importer) {
-  const [file = '', name] = request.slice(PREFIX.length).split('#');
+  const [file = '', name] = request.split('#');
   const refuse = (why) =>
-    new Error(`${importer} shows \`${request}\`, but ${why}. Fix the import in ${importer}, or restore the code.`);
+    new Error(
+      `${importer} shows \`excerpt:${request}\`, but ${why}. Fix the import in ${importer}, or restore the code.`,
+    );
   if (!file.startsWith('src/') || file.includes('..')) throw refuse('it is not a file in `src`');
   const source = await readFile(join(root, file), 'utf8').catch(() => {
     throw refuse(`${file} does not exist`);

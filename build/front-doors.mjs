@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { parseSync } from 'oxc-parser';
 
 /** The public indexes, by their names in `imports` in package.json. */
 const indexes = { '#engine': 'src/shared/index.ts', '#engine/server': 'src/server/index.ts' };
@@ -17,12 +18,7 @@ export function engineByName(root) {
     name: 'engine-by-name',
     setup(build) {
       for (const [index, file] of Object.entries(indexes)) {
-        const path = join(root, file);
-        openFrontDoors(build, {
-          name: index,
-          folder: dirname(path),
-          readExports: async () => listReExports(await readFile(path, 'utf8')),
-        });
+        openFrontDoors(build, { name: index, index: join(root, file) });
       }
     },
   };
@@ -30,14 +26,10 @@ export function engineByName(root) {
 
 /**
  * @param {import('esbuild').PluginBuild} build
- * @param {{
- *   name: string,
- *   folder: string,
- *   readExports: () => Promise<Map<string, { local: string, file: string }>>,
- *   isOurs?: (importer: string) => boolean,
- * }} door the imported name, the folder of its index, and the index's exports
+ * @param {{ name: string, index: string, isOurs?: (importer: string) => boolean }} door the imported name, and the path
+ *   of its index
  */
-export function openFrontDoors(build, { name: door, folder, readExports, isOurs = () => true }) {
+export function openFrontDoors(build, { name: door, index, isOurs = () => true }) {
   const namespace = `names of ${door}`;
   let exports;
   build.onStart(() => {
@@ -46,7 +38,7 @@ export function openFrontDoors(build, { name: door, folder, readExports, isOurs 
   build.onResolve({ filter: new RegExp(`^${RegExp.escape(door)}$`) }, async ({ importer, kind }) => {
     if (kind !== 'import-statement' || !isOurs(importer)) return;
     const names = listImportedNames(await readFile(importer, 'utf8'), door);
-    exports ??= readExports();
+    exports ??= readFile(index, 'utf8').then(listReExports);
     const known = await exports;
     if (!names?.length || !names.every((name) => known.has(name))) return;
     const contents = names.map((name) => {
@@ -60,40 +52,41 @@ export function openFrontDoors(build, { name: door, folder, readExports, isOurs 
   build.onLoad({ filter: /.*/, namespace }, ({ pluginData }) => ({
     contents: pluginData,
     loader: 'js',
-    resolveDir: folder,
+    resolveDir: dirname(index),
   }));
 }
 
-/** @returns {Map<string, { local: string, file: string }>} the values that an index exports, by exported name */
-function listReExports(index) {
+/**
+ * Lists the values that a module exports from other modules.
+ *
+ * @param {string} source
+ * @returns {Map<string, { local: string, file: string }>} the defining file and the name in it, by exported name
+ */
+function listReExports(source) {
+  const { staticImports, staticExports } = readModule(source);
+  const imported = new Map(
+    staticImports.flatMap(({ moduleRequest, entries }) =>
+      entries.map(({ importName, localName }) => [localName.value, { moduleRequest, importName }]),
+    ),
+  );
   const exports = new Map();
-  for (const [, clause, file] of index.matchAll(/^export \{([^}]*)\} from '(\.[^']+)';$/gm)) {
-    for (const { name, local, isType } of listNames(clause)) if (!isType) exports.set(local, { local: name, file });
+  for (const { isType, exportName, localName, ...entry } of staticExports.flatMap(({ entries }) => entries)) {
+    const { moduleRequest, importName } = entry.moduleRequest ? entry : (imported.get(localName.name) ?? {});
+    if (!isType && moduleRequest) exports.set(exportName.name, { local: importName.name, file: moduleRequest.value });
   }
   return exports;
 }
 
 /** @returns {string[] | undefined} the values that a module imports by name; undefined if it imports in another way */
-export function listImportedNames(source, from) {
-  const names = new Set();
-  const statement = new RegExp(
-    `^\\s*(?:import|export)\\s+(type\\s)?([^;'"]*?)\\s*from\\s*['"]${RegExp.escape(from)}['"]`,
-    'gm',
+function listImportedNames(source, from) {
+  const { staticImports, staticExports } = readModule(source);
+  const ofModule = ({ moduleRequest }) => moduleRequest?.value === from;
+  const imports = staticImports.filter(ofModule).flatMap(({ entries }) => entries);
+  const values = [...imports, ...staticExports.flatMap(({ entries }) => entries).filter(ofModule)].filter(
+    ({ isType }) => !isType,
   );
-  for (const [, type, clause] of source.matchAll(statement)) {
-    if (type) continue;
-    const list = /^\{([^}]*)\}$/.exec(clause)?.[1];
-    if (list === undefined) return undefined;
-    for (const { name, isType } of listNames(list)) if (!isType) names.add(name);
-  }
-  return [...names].sort();
+  if (values.some(({ importName }) => importName.kind !== 'Name')) return undefined;
+  return [...new Set(values.map(({ importName }) => importName.name))].sort();
 }
 
-/** Parses the names between the braces of an import or export: `a, b as c, type D`. */
-export function listNames(list) {
-  const items = list.split(',').map((item) => item.trim());
-  return items.filter(Boolean).map((item) => {
-    const [, type, name, local] = /^(type\s+)?(\S+)(?:\s+as\s+(\S+))?$/.exec(item) ?? ['', '', item, ''];
-    return { name, local: local || name, isType: Boolean(type) };
-  });
-}
+const readModule = (source) => parseSync('module.tsx', source).module;

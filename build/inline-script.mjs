@@ -7,14 +7,15 @@ import { build as bundle } from 'esbuild';
  * client modules, and the server puts them into pages.
  */
 
-const PREFIX = 'inline:';
-
 /** @param {string} root @param {string} target @returns {import('esbuild').Plugin} */
 export function inlineScripts(root, target) {
   return {
     name: 'inline-scripts',
     setup(build) {
-      build.onResolve({ filter: /^inline:/ }, ({ path }) => ({ path: path.slice(PREFIX.length), namespace: 'inline' }));
+      build.onResolve({ filter: /^inline:/ }, ({ path }) => ({
+        path: path.slice('inline:'.length),
+        namespace: 'inline',
+      }));
       build.onLoad({ filter: /.*/, namespace: 'inline' }, async ({ path }) => {
         const { text, files } = await bundleScript(root, path, target);
         return { contents: text, loader: 'text', watchFiles: files };
@@ -23,24 +24,8 @@ export function inlineScripts(root, target) {
   };
 }
 
-/** The same for Vite, which runs the tests. @param {string} root @param {string} target */
-export function inlineScriptsForVite(root, target) {
-  const mark = `\0${PREFIX}`;
-  const ending = '.text'; // Vite's own plugins do not know it
-  return {
-    name: 'inline-scripts',
-    enforce: /** @type {const} */ ('pre'),
-    resolveId(id) {
-      return id.startsWith(PREFIX) ? `\0${id}${ending}` : undefined;
-    },
-    async load(id) {
-      if (!id.startsWith(mark)) return undefined;
-      return `export default ${JSON.stringify((await bundleScript(root, id.slice(mark.length, -ending.length), target)).text)};`;
-    },
-  };
-}
-
-async function bundleScript(root, file, target) {
+/** @returns the text of a bundle, and the files that it is made of */
+export async function bundleScript(root, file, target) {
   const { outputFiles, metafile } = await bundle({
     absWorkingDir: root,
     entryPoints: [file],

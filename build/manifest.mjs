@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import { basename, relative } from 'node:path';
+import { basename, join } from 'node:path';
 import { toLateFile } from './first-load.mjs';
 import { groupSheets, listSheets } from './styles.mjs';
 
 /**
- * Returns the client's style sheets as files, and their URLs by module. A page does not list the sheets of the entry
+ * Returns the client's style sheets as outputs, and their URLs by module. A page does not list the sheets of the entry
  * again.
  *
  * @param {{ metafile: import('esbuild').Metafile, entry: string, pages: string[], outdir: string, compile: (sheet: string) => Promise<{ css: string, assets: import('esbuild').OutputFile[] }> }} parts
@@ -20,7 +20,8 @@ export async function bundleStyles({ metafile, entry, pages, outdir, compile }) 
       assets.push(...compiled.flatMap((sheet) => sheet.assets));
       const contents = Buffer.from(compiled.map(({ css }) => css).join(''));
       const name = basename(sheets.at(-1) ?? '', '.css').replace(/\.module$/, '');
-      return { path: `assets/${name}-${hash('sha256', contents).slice(0, 8).toUpperCase()}.css`, contents };
+      const url = `/assets/${name}-${hash('sha256', contents).slice(0, 8).toUpperCase()}.css`;
+      return { url, path: join(outdir, url), contents };
     }),
   );
 
@@ -30,15 +31,16 @@ export async function bundleStyles({ metafile, entry, pages, outdir, compile }) 
     const wanted = user === entry ? own : own.filter((index) => !withEntry.includes(index));
     urlsByUser.set(
       user,
-      wanted.filter((index) => bundled[index].contents.length > 0).map((index) => `/${bundled[index].path}`),
+      wanted
+        .map((index) => bundled[index])
+        .filter(hasRules)
+        .map(({ url }) => url),
     );
   }
-  const assetFiles = assets.map(({ path, contents }) => ({
-    path: relative(outdir, path).replaceAll('\\', '/'),
-    contents,
-  }));
-  return { files: [...bundled.filter(({ contents }) => contents.length > 0), ...assetFiles], urlsByUser };
+  return { sheets: [...bundled.filter(hasRules), ...assets], urlsByUser };
 }
+
+const hasRules = ({ contents }) => contents.length > 0;
 
 /**
  * Returns the manifest's entry for an app.

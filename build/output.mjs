@@ -1,5 +1,7 @@
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { listFiles } from './files.mjs';
 
 /** How long the assets of earlier builds are kept (ms), for pages that were opened before this build. */
 const keepAssetsMs = 24 * 60 * 60 * 1000;
@@ -32,17 +34,10 @@ async function writeAll(dist, files) {
 }
 
 async function clean(dist) {
-  const assets = join(dist, 'client/assets');
-  const entries = await readdir(dist, { recursive: true, withFileTypes: true }).catch(() => []);
   const now = Date.now();
-  await Promise.all(
-    entries.map(async (entry) => {
-      if (!entry.isFile()) return;
-      const path = join(entry.parentPath, entry.name);
-      const isKept = entry.parentPath === assets && now - (await stat(path)).mtimeMs < keepAssetsMs;
-      if (!isKept) await rm(path, { force: true });
-    }),
-  );
+  const isKept = (path) => dirname(path) === 'client/assets' && now - statSync(join(dist, path)).mtimeMs < keepAssetsMs;
+  const old = listFiles(dist).filter((path) => !isKept(path));
+  await Promise.all(old.map((path) => rm(join(dist, path), { force: true })));
 }
 
 /**
@@ -60,8 +55,7 @@ export function sortOutputs(dist, outputs, { serveMaps = false } = {}) {
   for (const { path: file, contents } of outputs) {
     const path = relative(dist, file).replaceAll('\\', '/');
     if (path.endsWith('.map') && !(serveMaps && path.startsWith('client/'))) unserved.set(`maps/${path}`, contents);
-    else if (path.startsWith('server/assets/')) served.set(path.slice('server/'.length), contents);
-    else if (path.startsWith('client/')) served.set(path.slice('client/'.length), contents);
+    else if (/^(?:client|server\/assets)\//.test(path)) served.set(path.replace(/^server/, 'client'), contents);
     else unserved.set(path, contents);
   }
   return { served: toFiles(served), unserved: toFiles(unserved) };

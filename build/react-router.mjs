@@ -5,7 +5,7 @@
 import { realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { listNames, openFrontDoors } from './front-doors.mjs';
+import { openFrontDoors } from './front-doors.mjs';
 
 /** All contexts of React Router: the same module that the package's hooks use, on both sides. */
 const contexts = 'spillway:router-contexts';
@@ -34,8 +34,7 @@ export function reactRouter(root, { dev }) {
       if (!dev) {
         openFrontDoors(build, {
           name: 'react-router',
-          folder: dist,
-          readExports: async () => listExports(await readFile(join(dist, 'index.js'), 'utf8')),
+          index: join(dist, 'index.js'),
           isOurs: (importer) => importer.startsWith(join(root, 'src')),
         });
         dropDisplayNames(build);
@@ -81,22 +80,6 @@ function copyRouter(build, folder) {
     loader: 'js',
     resolveDir: folder,
   }));
-}
-
-/** @returns {Map<string, { local: string, file: string }>} the defining file by exported name */
-export function listExports(index) {
-  const fileOf = new Map();
-  for (const [, names, file] of index.matchAll(/^import \{([^}]+)\} from "(\.[^"]+)";$/gm)) {
-    for (const { name, local } of listNames(names)) fileOf.set(local, { file, imported: name });
-  }
-  const exports = new Map();
-  for (const [, names] of index.matchAll(/^export \{([^}]+)\};$/gm)) {
-    for (const { name, local } of listNames(names)) {
-      const origin = fileOf.get(name);
-      if (origin) exports.set(local, { local: origin.imported, file: origin.file });
-    }
-  }
-  return exports;
 }
 
 function dropDisplayNames(build) {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 
 /** Digits of a commit: enough to be unique in any repository. */
 const commitDigits = 12;
@@ -16,40 +16,21 @@ export function readRelease(root, env = process.env) {
 }
 
 function readCommit(root) {
-  const folder = findGitFolder(root);
-  const head = folder && readText(join(folder, 'HEAD'));
-  if (!head) return undefined;
-  const ref = /^ref: (\S+)$/.exec(head)?.[1];
-  if (!ref) return isCommit(head) ? head : undefined;
+  const read = (...path) => readText(resolve(root, ...path));
+  const folder = /^gitdir: (.+)$/.exec(read('.git'))?.[1] ?? '.git';
   // A worktree has its own HEAD, but its branches are in the main repository's folder.
-  const common = resolve(folder, readText(join(folder, 'commondir')) ?? '.');
-  const loose = readText(join(folder, ref)) ?? readText(join(common, ref));
-  const commit = loose ?? findPacked(readText(join(common, 'packed-refs')) ?? '', ref);
-  return isCommit(commit) ? commit : undefined;
-}
-
-function findGitFolder(root) {
-  const path = join(root, '.git');
-  const pointer = /^gitdir: (.+)$/.exec(readText(path) ?? '')?.[1];
-  if (pointer) return resolve(root, pointer);
-  return readText(join(path, 'HEAD')) === undefined ? undefined : path;
-}
-
-function findPacked(text, ref) {
-  return text
-    .split('\n')
-    .find((line) => line.endsWith(` ${ref}`))
-    ?.split(' ')[0];
-}
-
-function isCommit(text) {
-  return /^[0-9a-f]{40,64}$/.test(text ?? '');
+  const common = resolve(root, folder, read(folder, 'commondir'));
+  const head = read(folder, 'HEAD');
+  const ref = head.replace(/^ref: /, '');
+  const packed = () => new RegExp(`^(\\w+) ${RegExp.escape(ref)}$`, 'm').exec(read(common, 'packed-refs'))?.[1];
+  const commit = ref === head ? head : read(folder, ref) || read(common, ref) || packed();
+  return commit && /^[0-9a-f]{40,64}$/.test(commit) ? commit : undefined;
 }
 
 function readText(path) {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch {
-    return undefined;
+    return '';
   }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isInProduct } from '../src/shared/whose-code.mjs';
@@ -49,14 +49,12 @@ function listInputs(root) {
 }
 
 function hashFiles(root, paths) {
-  const hash = createHash('sha256').update(process.env.SPILLWAY_JOIN ?? '');
-  for (const path of paths) {
-    const file = join(root, path);
-    if (!existsSync(file)) continue;
-    const contents = readFileSync(file);
-    hash.update(`${path}\0${contents.length}\0`).update(contents);
-  }
-  return hash.digest('hex');
+  return hashFacts(root, paths, (file) => (existsSync(file) ? hash('sha256', readFileSync(file)) : ''));
+}
+
+function hashFacts(root, paths, readFact) {
+  const lines = paths.map((path) => `${path}\0${readFact(join(root, path))}\n`);
+  return hash('sha256', lines.join('') + process.env.SPILLWAY_JOIN);
 }
 
 /** @param {string} root */
@@ -86,10 +84,8 @@ const knownState = 'node_modules/.cache/spillway/inputs';
  * 20 ms. `ctime`, because programs can set `mtime`.
  */
 function toFileState(root) {
-  const hash = createHash('sha256').update(process.env.SPILLWAY_JOIN ?? '');
-  for (const path of listAllInputs(root)) {
-    const found = statSync(join(root, path), { throwIfNoEntry: false });
-    hash.update(`${path}\0${found?.ino} ${found?.size} ${found?.ctimeMs}\n`);
-  }
-  return hash.digest('hex');
+  return hashFacts(root, listAllInputs(root), (file) => {
+    const found = statSync(file, { throwIfNoEntry: false });
+    return `${found?.ino} ${found?.size} ${found?.ctimeMs}`;
+  });
 }

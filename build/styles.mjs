@@ -150,33 +150,21 @@ export function listSheets(metafile, entry, pages) {
  * @returns {{ groups: string[][], groupsByUser: Map<string, number[]> }}
  */
 export function groupSheets(sheetsByUser) {
-  /** By sheet: its users, and the previous sheet in each user's list. */
-  const placesBySheet = new Map();
-  for (const [user, sheets] of sheetsByUser) {
-    sheets.forEach((sheet, index) => {
-      const places = placesBySheet.get(sheet) ?? new Map();
-      placesBySheet.set(sheet, places.set(user, sheets[index - 1]));
-    });
-  }
+  const lists = [...sheetsByUser.values()];
   const groups = [];
   const groupOf = new Map();
-  const groupsByUser = new Map();
-  for (const [user, sheets] of sheetsByUser) {
-    const own = new Set();
-    for (const sheet of sheets) {
-      if (!groupOf.has(sheet)) {
-        const places = placesBySheet.get(sheet);
-        const before = places.get(user);
-        const joins =
-          before !== undefined &&
-          places.size === placesBySheet.get(before).size &&
-          [...places.values()].every((other) => other === before);
-        groupOf.set(sheet, joins ? groupOf.get(before) : groups.push([]) - 1);
-        groups[groupOf.get(sheet)].push(sheet);
-      }
-      own.add(groupOf.get(sheet));
+  for (const list of lists) {
+    for (const [index, sheet] of list.entries()) {
+      if (groupOf.has(sheet)) continue;
+      const before = list[index - 1];
+      const areNeighbours = (other) => {
+        const place = other.indexOf(sheet);
+        return place < 0 ? !other.includes(before) : place > 0 && other[place - 1] === before;
+      };
+      groupOf.set(sheet, lists.every(areNeighbours) ? groupOf.get(before) : groups.push([]) - 1);
+      groups[groupOf.get(sheet)].push(sheet);
     }
-    groupsByUser.set(user, [...own]);
   }
-  return { groups, groupsByUser };
+  const toGroups = (sheets) => [...new Set(sheets.map((sheet) => groupOf.get(sheet)))];
+  return { groups, groupsByUser: new Map([...sheetsByUser].map(([user, sheets]) => [user, toGroups(sheets)])) };
 }

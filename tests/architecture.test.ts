@@ -297,7 +297,7 @@ describe('dependencies that protect', () => {
     // The product's steps: without them, the list is empty.
     'src/server/define-product.ts: steps?:',
     // Origins of scripts in a stack.
-    'src/server/errors/digest/frame-file.ts: origins?:',
+    'src/server/errors/digest/parse-stack.ts: origins?:',
   ]);
 
   /** Lists optional members, and parameters with a default value, that are named like a guard. */

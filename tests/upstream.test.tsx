@@ -105,7 +105,7 @@ const RELIANCES: readonly Reliance[] = [
   {
     on: 'react-dom',
     what: 'words a failed hydration as we read it',
-    by: 'src/server/errors/digest/create-digest.ts',
+    by: 'src/server/errors/digest/read-message.ts',
     harm: 'A mismatch would be reported as an exception of the page, with a different digest.',
     missing: () =>
       [

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { spillwayFile } from './spillway-file.mjs';
 
 /** Your code. `tests/support/product` is not: it connects your tests to Spillway's. */
@@ -39,13 +38,11 @@ export function applyFiles(git, { base, next, prefix }) {
   const isKept = ({ status, path, target }) => (path === target ? status === 'D' && isEdited(path) : own.has(target));
 
   const changes = listChanges(git, base, next).filter((change) => !isLeftOut(change));
-  const tree = writeTree(
-    git,
-    base,
-    changes.filter((change) => !isKept(change)),
-  );
-  const marked = applyPatch(git, base, tree, prefix);
-  return { marked, kept: changes.filter(isKept).map(({ target }) => target) };
+  const patches = changes.filter((change) => !isKept(change)).map(({ patch }) => patch);
+  return {
+    marked: applyPatch(git, patches.join(''), prefix),
+    kept: changes.filter(isKept).map(({ target }) => target),
+  };
 }
 
 /** Returns the id of each file in a tree. */
@@ -55,43 +52,31 @@ function listFiles(git, tree) {
 }
 
 /**
- * @returns {{ status: string, path: string, target: string, entry: string }[]} `target` is the new name of a renamed file,
- *   or else `path`, and `entry` is its line for git's index
+ * @returns {{ status: string, path: string, target: string, patch: string }[]} `target` is the new name of a renamed file,
+ *   or else `path`, and the bytes of `patch` are characters
  */
 function listChanges(git, one, other) {
   const words = git([...comparing, '--raw', '-z', one, other])
     .split('\0')
     .values();
+  const text = git([...comparing, '-p', '--binary', one, other], { encoding: 'latin1' });
+  // Lines of files have a sign before them.
+  const patches = text.split(/^(?=diff --git )/m).values();
   const changes = [];
   for (const facts of words) {
     if (facts === '') break;
-    const [, mode, , id, status] = facts.split(' ');
+    const status = facts.split(' ')[4];
     const path = words.next().value;
     const target = status.startsWith('R') ? words.next().value : path;
-    changes.push({ status, path, target, entry: `${mode} ${id}\t${target}\0` });
+    // Another type of file, such as a link, is a removal and an addition.
+    const patch = patches.next().value + (status === 'T' ? patches.next().value : '');
+    changes.push({ status, path, target, patch });
   }
   return changes;
 }
 
-/** Returns a tree like that of the base, with only these changes. */
-function writeTree(git, base, changes) {
-  const env = { GIT_INDEX_FILE: `${git(['rev-parse', '--absolute-git-dir']).trim()}/spillway-index` };
-  const removed = changes.map(({ path }) => `0 ${'0'.repeat(40)}\t${path}\0`);
-  try {
-    git(['read-tree', base], { env });
-    git(['update-index', '-z', '--index-info'], {
-      env,
-      input: [...removed, ...changes.map(({ entry }) => entry)].join(''),
-    });
-    return git(['write-tree'], { env }).trim();
-  } finally {
-    rmSync(env.GIT_INDEX_FILE, { force: true });
-  }
-}
-
 /** @returns {string[]} the files with conflict marks */
-function applyPatch(git, one, other, prefix) {
-  const patch = git([...comparing, '-p', '--binary', one, other], { encoding: 'latin1' });
+function applyPatch(git, patch, prefix) {
   if (patch === '') return [];
   const args = ['apply', '--3way', '--index', '--whitespace=nowarn', ...(prefix ? [`--directory=${prefix}`] : [])];
   try {

@@ -6,6 +6,7 @@ import { isInProduct } from '../../src/shared/whose-code.mjs';
 import { requireClientInputs } from '../client-inputs.mjs';
 import { baseNamespace, loadFromBase } from './base.mjs';
 import { compileModule } from './module-code.mjs';
+import { withLoads } from './source-texts.mjs';
 
 const urlFolder = '/_dev/modules/';
 /** Plugin data of imports that esbuild resolves. */
@@ -111,18 +112,13 @@ export function createClientModules(root, options, { wiring, table, outdir }) {
   };
 
   /** Notes what a plugin reads, and compiles the code that it returns. */
-  function watchLoads(plugin) {
-    const onLoad = (build) => (filter, load) =>
-      build.onLoad(filter, async (args) => {
-        const result = await load(args);
-        if (!result) return result;
-        const input = toInput(args);
-        watched.set(input, [...(result.watchFiles ?? []), ...(result.watchDirs ?? [])].map(toRelative));
-        const { contents, loader = 'js' } = result;
-        if (contents === undefined || !codeLoaders.has(loader) || !isModule(input)) return result;
-        return { ...result, ...(await compile(args.path, Buffer.from(contents).toString(), loader)) };
-      });
-    return { name: plugin.name, setup: (build) => plugin.setup({ ...build, onLoad: onLoad(build) }) };
+  async function watchLoad(args, result) {
+    if (!result) return result;
+    const input = toInput(args);
+    watched.set(input, [...(result.watchFiles ?? []), ...(result.watchDirs ?? [])].map(toRelative));
+    const { contents, loader = 'js' } = result;
+    if (contents === undefined || !codeLoaders.has(loader) || !isModule(input)) return result;
+    return { ...result, ...(await compile(args.path, Buffer.from(contents).toString(), loader)) };
   }
 
   async function compile(path, source, lang) {
@@ -167,7 +163,7 @@ export function createClientModules(root, options, { wiring, table, outdir }) {
       entryNames: '[dir]/[name]',
       splitting: false,
       sourceRoot: undefined,
-      plugins: [apart, ...(options.plugins ?? []).map(watchLoads), compiling],
+      plugins: [apart, ...(options.plugins ?? []).map((plugin) => withLoads(plugin, watchLoad)), compiling],
     });
     const files = new Map(outputFiles.map((file) => [toRelative(file.path), file]));
     const loaded = wanted.map((key) => {
@@ -335,18 +331,18 @@ export function createClientModules(root, options, { wiring, table, outdir }) {
       };
     },
 
-    /** @returns {{ path: string, contents: string }[]} files of the client */
-    emit: () =>
-      [...modules].flatMap(([key, module]) => {
-        const path = toPath(key).slice(1);
+    /** Returns the outputs: modules, and what they refer to. */
+    emit: () => [
+      ...assets.values(),
+      ...[...modules].flatMap(([key, module]) => {
+        const path = join(root, outdir + toPath(key));
         const text = `${toText(key, module)}\n//# sourceMappingURL=${basename(path)}.map\n`;
         return [
           { path, contents: text },
           { path: `${path}.map`, contents: module.map },
         ];
       }),
-
-    listAssets: () => [...assets.values()],
+    ],
 
     /** The URLs of the modules that pages can exchange, by file. */
     listUrls() {

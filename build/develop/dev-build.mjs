@@ -44,20 +44,13 @@ const buildId = 'development';
  *
  * @param {string} root
  */
-export function createDevBuild(root) {
+export async function createDevBuild(root) {
   const dist = join(root, devFolder);
   const desk = findDesk(root);
-  /** Set by `open`. */
-  let styles;
-  let base;
-  let modules;
-  let server;
-  /** Options of the builds without product code. */
-  let options;
-  /** Their last results: the server's separate parts, and the other apps. */
+  /** The last results of the builds without product code: the server's separate parts, and the other apps. */
   let builtParts;
   let builtOthers;
-  /** The last build of the client; undefined if it failed or has not run. */
+  /** The last build of the client. */
   let builtClient;
   let routes;
   /** Outputs of the base, and a number that changes when open pages cannot use them with what they have loaded. */
@@ -71,46 +64,32 @@ export function createDevBuild(root) {
   const written = new Map();
   /** Texts of modules that the product's plugins load. */
   const texts = new Map();
-  let opening;
 
-  async function openOnce() {
-    const owner = await readOwnersBuild(root);
-    owner.plugins = noteSourceTexts(owner.plugins, texts);
-    const outdir = join(root, clientFolder);
-    styles = createStyles(root, { minify: false, target: browserTarget, outdir, plugins: owner.plugins });
-    await write([
-      { path: 'owner.json', contents: JSON.stringify({ helpers: owner.helpers, moves: owner.moves }) },
-      toTextsFile(),
-    ]);
-    options = { root, dev: true, owner, styles };
-    const client = { ...clientOptions({ ...options, entry: devEntry, outdir: clientFolder }), sourceRoot: undefined };
-    modules = createClientModules(root, client, { wiring, table: product.table, outdir: clientFolder });
-    const atUrl = {
-      name: 'modules',
-      setup: (build) => build.onResolve({ filter: /^\/_dev\// }, ({ path }) => ({ path, external: true })),
-    };
-    const linked = { ...client, sourcemap: 'linked', plugins: [atUrl, ...client.plugins] };
-    const toSource = () => `await import(${JSON.stringify(modules.wiringUrl)});`;
-    base = createBase('client-base', root, linked, { owner, at: wiring, toSource });
-    server = createServerLayers({ ...options, outdir: `${devFolder}/server` });
-  }
-
-  function open() {
-    opening ??= openOnce().catch((error) => {
-      opening = undefined;
-      throw error;
-    });
-    return opening;
-  }
-
-  async function dispose() {
-    await server?.dispose();
-  }
+  const owner = await readOwnersBuild(root);
+  owner.plugins = noteSourceTexts(owner.plugins, texts);
+  const outdir = join(root, clientFolder);
+  const styles = createStyles(root, { minify: false, target: browserTarget, outdir, plugins: owner.plugins });
+  const options = { root, dev: true, owner, styles };
+  const client = { ...clientOptions({ ...options, entry: devEntry, outdir: clientFolder }), sourceRoot: undefined };
+  const modules = createClientModules(root, client, { wiring, table: product.table, outdir: clientFolder });
+  const atUrl = {
+    name: 'modules',
+    setup: (build) => build.onResolve({ filter: /^\/_dev\// }, ({ path }) => ({ path, external: true })),
+  };
+  const linked = { ...client, sourcemap: 'linked', plugins: [atUrl, ...client.plugins] };
+  const toSource = () => `await import(${JSON.stringify(modules.wiringUrl)});`;
+  const base = createBase('client-base', root, linked, { owner, at: wiring, toSource });
+  const server = createServerLayers({ ...options, outdir: `${devFolder}/server` });
+  // Files that an earlier `npm run dev` served.
+  await rm(join(dist, 'client'), { recursive: true, force: true });
+  await write([
+    { path: 'owner.json', contents: JSON.stringify({ helpers: owner.helpers, moves: owner.moves }) },
+    toTextsFile(),
+  ]);
 
   /** Reads the route table again only if one of its modules changed. */
   async function readRoutes(changed) {
     if (routes && !changed.some((file) => modules.listWithImports(product.table).has(file))) return routes;
-    routes = undefined;
     routes = await readRouteModules(root, [product.table], { plugins: [styles.plugin] });
     return routes;
   }
@@ -118,7 +97,6 @@ export function createDevBuild(root) {
   /** The server's separate parts have no product code. They are built again only if one of their files changed. */
   async function buildParts(isChanged) {
     if (builtParts && !isChanged(builtParts.metafile)) return builtParts;
-    builtParts = undefined;
     const parts = { ...options, outdir: `${devFolder}/server`, entryPoints: listServerParts(root), warn: () => {} };
     builtParts = await reuse('parts of development', options, () => bundleServer(parts));
     return builtParts;
@@ -131,7 +109,6 @@ export function createDevBuild(root) {
 
   async function buildOthers(changed) {
     if (builtOthers && changed.length > 0 && changed.every(isInProduct)) return builtOthers;
-    builtOthers = undefined;
     builtOthers = await Promise.all(
       desk.apps.map((app) =>
         reuse(`${app.name} of development`, options, () =>
@@ -155,7 +132,7 @@ export function createDevBuild(root) {
   }
 
   return {
-    dispose,
+    dispose: () => server.dispose(),
 
     /**
      * @param {readonly string[]} files that changed, relative to the root
@@ -163,7 +140,6 @@ export function createDevBuild(root) {
      * @throws {import('esbuild').BuildFailure | Error}
      */
     async buildClient(files) {
-      await open();
       for (const file of files) {
         for (const side of Object.values(unbuilt)) side.add(file);
         styles.forget(join(root, file));
@@ -175,7 +151,6 @@ export function createDevBuild(root) {
         unbuilt.client.clear();
         return builtClient.state;
       }
-      builtClient = undefined;
       const routeModules = await readRoutes(changed);
       await modules.update(Object.values(routeModules), changed);
       const [builtBase, builtOthers, publicFiles] = await Promise.all([
@@ -183,7 +158,6 @@ export function createDevBuild(root) {
         buildOthers(changed),
         readFiles(join(root, publicFolder)),
       ]);
-      const moduleFiles = modules.emit();
       const { inputs, outputs } = modules.toMetafile();
       const { sheets, assets } = await listClientFiles({
         root,
@@ -202,17 +176,14 @@ export function createDevBuild(root) {
       const text = `${JSON.stringify(manifest, null, 2)}\n`;
       const outputFiles = [
         ...builtBase.outputFiles,
-        ...modules.listAssets(),
-        ...builtOthers.flatMap(({ outputFiles }) => outputFiles),
+        ...modules.emit(),
+        ...sheets,
+        ...builtOthers.flatMap((built) => built.outputFiles),
       ];
       const { served, unserved } = sortOutputs(dist, outputFiles, { serveMaps: true });
       await write([
-        ...[...served, ...moduleFiles, ...sheets, ...builtOthers.flatMap((built) => built.sheets), ...publicFiles].map(
-          (file) => ({
-            ...file,
-            path: `client/${file.path}`,
-          }),
-        ),
+        ...served,
+        ...publicFiles.map((file) => ({ ...file, path: `client/${file.path}` })),
         ...unserved,
         { path: 'manifest.json', contents: text },
         toTextsFile(),
@@ -228,7 +199,7 @@ export function createDevBuild(root) {
         others: hash(
           'sha256',
           builtOthers
-            .flatMap((built) => [...built.outputFiles, ...built.sheets].map(({ path }) => path))
+            .flatMap((built) => built.outputFiles.map(({ path }) => path))
             .sort()
             .join(),
         ),
@@ -247,30 +218,20 @@ export function createDevBuild(root) {
      * @throws {import('esbuild').BuildFailure}
      */
     async buildServer() {
-      await open();
       const changed = [...unbuilt.server];
       unbuilt.server.clear();
       const isChanged = (metafile) => names(metafile, changed);
       try {
         const [layers, others] = await Promise.all([server.build(isChanged), buildParts(isChanged)]);
         const outputFiles = [...layers.outputFiles, ...others.outputFiles];
-        const { served, unserved } = sortOutputs(dist, outputFiles, { serveMaps: false });
-        await write([
-          ...unserved.map(toMapped),
-          ...served.map((file) => ({ ...file, path: `client/${file.path}` })),
-          toTextsFile(),
-        ]);
+        const { served, unserved } = sortOutputs(dist, outputFiles);
+        await write([...unserved.map(toMapped), ...served, toTextsFile()]);
         // A server reads the manifest once. Without it in the hash, pages would get style sheets of an earlier build.
         return { name: hash('sha256', manifestText + toName(outputFiles)), lasting: toName(layers.lasting) };
       } catch (error) {
         for (const file of changed) unbuilt.server.add(file);
         throw error;
       }
-    },
-
-    /** Removes files that an earlier `npm run dev` served. */
-    async clean() {
-      await rm(join(dist, 'client'), { recursive: true, force: true });
     },
   };
 }

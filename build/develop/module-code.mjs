@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { parseSync } from 'oxc-parser';
 import { transform } from 'oxc-transform';
-import { browserTarget } from '../bundles.mjs';
+import { browserTarget, toDefinitions } from '../bundles.mjs';
 import { readInputMap, throughInputMap } from './input-map.mjs';
 
 /**
@@ -11,8 +11,6 @@ import { readInputMap, throughInputMap } from './input-map.mjs';
  * @property {readonly string[]} stars specifiers of `export * from`
  * @property {boolean} isBoundary it exports only components, so React can exchange it without its importers
  */
-
-const define = { 'process.env.NODE_ENV': '"development"', 'process.env.SPILLWAY_DEV': '"1"' };
 
 /**
  * Compiles a module of the product for React Fast Refresh: each component is registered under its file and name, with a
@@ -30,7 +28,7 @@ export async function compileModule(file, source, lang, path, listExports) {
     lang,
     target: browserTarget,
     jsx: { runtime: 'automatic', development: true, refresh: true },
-    define,
+    define: toDefinitions(true),
     sourcemap: true,
   });
   if (errors.length > 0) return undefined;

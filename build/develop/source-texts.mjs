@@ -11,19 +11,12 @@ const codeFile = /\.[cm]?[jt]sx?$/;
  * @returns {import('esbuild').Plugin[]}
  */
 export function noteSourceTexts(plugins, texts) {
-  return plugins.map(({ name, setup }) => ({
-    name,
-    setup: (build) =>
-      setup({
-        ...build,
-        onLoad: (options, callback) =>
-          build.onLoad(options, async (args) => {
-            const result = await callback(args);
-            if (args.namespace === 'file' && codeFile.test(args.path)) note(args.path, result);
-            return result;
-          }),
-      }),
-  }));
+  return plugins.map((plugin) =>
+    withLoads(plugin, ({ namespace, path }, result) => {
+      if (namespace === 'file' && codeFile.test(path)) note(path, result);
+      return result;
+    }),
+  );
 
   function note(path, result) {
     texts.delete(path);
@@ -33,4 +26,16 @@ export function noteSourceTexts(plugins, texts) {
     const text = map ? map.sourcesContent?.[map.sources.indexOf(path)] : output;
     if (typeof text === 'string') texts.set(path, text);
   }
+}
+
+/**
+ * Returns a plugin whose results of `onLoad` can be replaced.
+ *
+ * @param {import('esbuild').Plugin} plugin
+ * @param {(args: import('esbuild').OnLoadArgs, result: any) => any} replace
+ * @returns {import('esbuild').Plugin}
+ */
+export function withLoads({ name, setup }, replace) {
+  const onLoad = (build) => (filter, load) => build.onLoad(filter, async (args) => replace(args, await load(args)));
+  return { name, setup: (build) => setup({ ...build, onLoad: onLoad(build) }) };
 }

@@ -8,6 +8,5 @@ await hydrate({
   routes,
   document: Document,
   errorPages,
-  loadReporter: async (early) => (await import('./reporting/courier.ts')).createReporter(early),
 });
 start();

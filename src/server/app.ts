@@ -5,15 +5,13 @@ import type { ApiStore } from './api/api-store.ts';
 import { type ApiParts, mountApi } from './api/mount-api.ts';
 import type { DocumentFacts } from './api/openapi.ts';
 import { apiNotFound, unclaimedMethods } from './api/resource.ts';
-import { expectContinue } from './connection/http-server.ts';
-import type { InFlight } from './connection/in-flight.ts';
+import { expectContinue, oneAtATime } from './connection/http-server.ts';
 import { lateWrites } from './connection/late-writes.ts';
-import { oneAtATime } from './connection/one-at-a-time.ts';
 import type { ProductReporting } from './define-product.ts';
 import { errorHandler } from './errors/error-handler.ts';
 import type { Funnel } from './errors/funnel.ts';
 import type { ScrubPath } from './errors/scrub/secret-path.ts';
-import { accessLog } from './front/access-log.ts';
+import { accessLog, type InFlight } from './front/access-log.ts';
 import { type ApiOrigins, apiOrigins } from './front/api-origins.ts';
 import { type AssetsOptions, assets } from './front/assets.ts';
 import { compress } from './front/compress.ts';
@@ -29,15 +27,12 @@ import type { PublicFile } from './front/public-files.ts';
 import { privateReplies, securityHeaders, strictTransport, toSecurityHeaders } from './front/security-headers.ts';
 import { visitorId } from './front/visitor-id.ts';
 import type { PageSteps } from './pages/page-handlers.ts';
-import { isApiPath, isTakenPath } from './request/api-path.ts';
+import type { ProxyTrust } from './request/client-address.ts';
 import { notFoundHere } from './request/http-error.ts';
-import { dropClosed } from './request/on-close.ts';
 import type { Origins } from './request/origins.ts';
-import { seenAsPage } from './request/page-url.ts';
-import type { ProxyTrust } from './request/proxy-trust.ts';
-import { requestId } from './request/request-id.ts';
-import { requestInfo } from './request/request-info.ts';
-import { chain, type ErrorHandler, intoExpress, type Step } from './request/step.ts';
+import { isApiPath, isTakenPath, seenAsPage } from './request/paths.ts';
+import { requestId, requestInfo } from './request/request-info.ts';
+import { chain, dropClosed, type ErrorHandler, intoExpress, type Step } from './request/step.ts';
 import { findTracer, tracing } from './request/tracing.ts';
 
 /** What answers on one port. */
@@ -150,7 +145,7 @@ export function createApp({ port, site, tracker }: AppParts): RequestListener {
     lateWrites({ funnel }),
     // Express costs such an answer a third of its time, so it runs only if the product has steps for it.
     site?.steps.length === 0 && api?.operations,
-    site?.steps.length === 0 && site.pages.kept,
+    site?.steps.length === 0 && site.pages.cached(inner),
   ].filter(isPresent);
 
   const inExpress = [

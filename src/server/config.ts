@@ -10,10 +10,10 @@ import {
 } from './errors/scrub/scrub-settings.ts';
 import { ONLY_OPERATOR, ONLY_VIEWER, parseTokens, TOKEN_SENTENCE } from './front/tokens.ts';
 import { KEEP_ALIVE_TIMEOUT, REQUEST_TIMEOUT, SOCKET_TIMEOUT } from './limits.ts';
-import { parseMailAddress, parseSmtpUrl } from './mail/parse-settings.ts';
-import { parseDsn } from './reports/sentry/dsn.ts';
-import { isTakenPath } from './request/api-path.ts';
+import { parseMailAddress, parseSmtpUrl } from './mail/mailer.ts';
+import { parseDsn } from './reports/sentry/open-sentry.ts';
 import { parseOrigins } from './request/origins.ts';
+import { isTakenPath } from './request/paths.ts';
 import {
   ConfigError,
   type Environment,

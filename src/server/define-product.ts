@@ -10,10 +10,9 @@ import type { ApiOrigins } from './front/api-origins.ts';
 import type { ContentSources } from './front/content-policy.ts';
 import type { ExistingApp } from './front/existing-app.ts';
 import type { Upgrades } from './front/upgrades.ts';
-import type { EngineContext, PageTable } from './pages/server-page.ts';
+import type { LoaderContext, PageTable } from './pages/server-page.ts';
 import type { AppLog } from './request/app-log.ts';
-import type { Environment, SettingsTable, SettingsValues } from './settings.ts';
-import { readSettings } from './settings.ts';
+import { type Environment, readSettings, type SettingsTable, type SettingsValues } from './settings.ts';
 
 /** The arguments of a product's API, steps, routes and WebSockets. */
 export interface ProductParts<Settings, Services = undefined> {
@@ -23,7 +22,7 @@ export interface ProductParts<Settings, Services = undefined> {
 }
 
 /** The `context` of loaders, actions and guards, without the product's additions. */
-export type ProductContext<Settings, Services = undefined> = EngineContext & ProductParts<Settings, Services>;
+export type ProductContext<Settings, Services = undefined> = LoaderContext & ProductParts<Settings, Services>;
 
 /** The input for the product's additions to the context of one page request. */
 export type ContextParts<Settings, Services = undefined> = ProductParts<Settings, Services> & {

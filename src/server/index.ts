@@ -3,7 +3,7 @@
 
 export { type ApiStore, createMemoryStore, createPostgresStore } from './api/api-store.ts';
 export { type Auth, bearer, type Caller, session } from './api/auth.ts';
-export { formBody, jsonBody } from './api/body-limits.ts';
+export { formBody, jsonBody } from './api/body-parsers.ts';
 export { type ApiPart, implement } from './api/implement.ts';
 export { localClient } from './api/local-client.ts';
 export type { ApiParts } from './api/mount-api.ts';
@@ -30,8 +30,8 @@ export { createMailer } from './mail/mailer.ts';
 export type { Mail, SendMail } from './mail/send-mail.ts';
 export { formAction } from './pages/actions/form-action.ts';
 export { oncePerRequest } from './pages/once-per-request.ts';
+export { revalidate } from './pages/page-cache.ts';
 export { personal } from './pages/personal.ts';
-export { revalidate } from './pages/revalidate.ts';
 export {
   type ActionArgs,
   conflict,
@@ -40,8 +40,8 @@ export {
   type ServerPage,
   type ServerPages,
 } from './pages/server-page.ts';
+export { toSender } from './request/client-address.ts';
 export { HttpError, notFoundHere } from './request/http-error.ts';
-export { isBelow } from './request/path-spelling.ts';
+export { isBelow } from './request/paths.ts';
 export { requestInfo } from './request/request-info.ts';
-export { toSender } from './request/to-sender.ts';
 export { parsed, toggle } from './settings.ts';

@@ -1,4 +1,4 @@
-import { KiB, MiB, Second } from '../shared/units.ts';
+import { Hour, KiB, MiB, Second } from '../shared/units.ts';
 
 // The request line and headers
 
@@ -76,6 +76,22 @@ export const MAX_JSON_DEPTH = 32;
 export const MAX_JSON_NODES = 50_000;
 /** Fields of a form body (a count). */
 export const MAX_FORM_FIELDS = 1000;
+
+// Failures
+
+/** Lengths of the class, the message and a function of an error (UTF-16 code units). */
+export const MAX_CLASS_LENGTH = 100;
+export const MAX_MESSAGE_LENGTH = 2 * KiB;
+export const MAX_FUNCTION_LENGTH = 200;
+/** The part of a text that is scrubbed and kept (UTF-16 code units), so that a megabyte costs no more than a page. */
+export const MAX_SCRUBBED_LENGTH = 16 * KiB;
+
+// Reports of browsers
+
+/** The largest report as it is sent, and the largest item in it (bytes). Sentry has the same limit. */
+export const MAX_REPORT_BYTES = 1 * MiB;
+/** The longest time that a report can have waited in the browser (ms). */
+export const MAX_REPORT_AGE = 1 * Hour;
 
 // Requests to notification targets and mail servers
 

@@ -100,12 +100,7 @@ async function save(files: Readonly<Record<string, string>>): Promise<void> {
   write(files);
   await modules.update([HOME], Object.keys(files));
   const built = await base.build(modules.baseFiles, () => false);
-  const emitted = modules.emit();
-  const outputs = [...built.outputFiles, ...modules.listAssets()];
-  for (const { path, contents } of [
-    ...emitted.map((file) => ({ ...file, path: join(root, 'dist/client', file.path) })),
-    ...outputs,
-  ]) {
+  for (const { path, contents } of [...built.outputFiles, ...modules.emit()]) {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, contents);
   }

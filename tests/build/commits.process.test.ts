@@ -54,7 +54,7 @@ it('lists the changed lines as they are numbered in the end', async () => {
     [
       'Insert two lines above, and remove one',
       // The lines around the removed one count too.
-      { 'src/b c.ts': [[2, 3], [4, 5]], '-- a/odd.ts': [[1, 1]] }, // biome-ignore format: pairs
+      { 'src/b c.ts': [[2, 5]], '-- a/odd.ts': [[1, 1]] },
     ],
     ['Change the lines 4 and 5', { 'src/b c.ts': [[6, 6]] }],
     ['The first commit, which wrote everything', {}],

@@ -63,7 +63,7 @@ write(
 `,
 );
 
-const read = (request: string) => readExcerpt(root, `excerpt:src/${request}`, 'src/shown.tsx');
+const read = (request: string) => readExcerpt(root, `src/${request}`, 'src/shown.tsx');
 const textOf = async (request: string) =>
   (await read(request)).spans.map((span) => (typeof span === 'string' ? span : span[1])).join('');
 
@@ -114,7 +114,7 @@ describe('a missing excerpt', () => {
       'src/shown.tsx shows `excerpt:src/gauges.ts#closed`, but src/gauges.ts does not have exactly one `closed`. Fix the import in src/shown.tsx',
     );
     // The build watches nothing else.
-    for (const request of ['excerpt:package.json', 'excerpt:src/../package.json']) {
+    for (const request of ['package.json', 'src/../package.json']) {
       await expect(readExcerpt(root, request, 'src/shown.tsx')).rejects.toThrow('a file in `src`');
     }
     await expect(read('gone.ts#open')).rejects.toThrow('src/gone.ts does not exist. Fix the import in src/shown.tsx');

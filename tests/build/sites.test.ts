@@ -17,7 +17,7 @@ describe('the frame locations of the production build', () => {
   it('include throws in the server', () => {
     expect(siteOf('server/main.js', 'new Error(`The manifest names an entry outside')).toMatchObject({
       path: 'src/server/pages/render/write-document.ts',
-      function: 'entryScripts',
+      function: 'toEntryScripts',
       detail: expect.stringMatching(/^throw new Error\(/),
       home: 'engine',
       kind: 'thrown',

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type RequestHandler, Router } from 'express';
 import { type Logger, pino } from 'pino';
-import { jsonBody } from '../../src/server/api/body-limits.ts';
+import { jsonBody } from '../../src/server/api/body-parsers.ts';
 import { resource } from '../../src/server/api/resource.ts';
 import { createApp, type PortParts, type SiteParts, type TrackerParts } from '../../src/server/app.ts';
 import { toConnectionLimits } from '../../src/server/connection/connections.ts';
@@ -11,8 +11,8 @@ import { createFunnel } from '../../src/server/errors/funnel.ts';
 import { SECURITY_HEADERS } from '../../src/server/front/security-headers.ts';
 import { MAX_CONNECTIONS } from '../../src/server/limits.ts';
 import type { PageSteps } from '../../src/server/pages/page-handlers.ts';
+import { createProxyTrust } from '../../src/server/request/client-address.ts';
 import { createOrigins } from '../../src/server/request/origins.ts';
-import { createProxyTrust } from '../../src/server/request/proxy-trust.ts';
 import { requestInfo } from '../../src/server/request/request-info.ts';
 import { createOwnsPath } from '../../src/server/tracker/tracker.ts';
 import { noPathScrubber, noScrubber } from './unguarded.ts';
@@ -65,7 +65,7 @@ export function createFakePages(overrides: Partial<PageSteps> = {}): PageSteps {
       if (known.has(requestInfo(req).path) && ['GET', 'HEAD', 'POST'].includes(req.method)) say(req, res, next);
       else next();
     },
-    kept: (_req, _res, next) => next(),
+    cached: () => (_req, _res, next) => next(),
     notFound: (_req, res) =>
       void res.status(404).type('html').set('Cache-Control', 'no-store').send('<h1>Page not found</h1>'),
     renderError: async (_req, res, error) => void res.status(error.status).type('html').send(`<h1>${error.kind}</h1>`),

@@ -5,17 +5,18 @@ import type { ComponentType } from 'react';
 import { onTestFinished } from 'vitest';
 import { createFunnel } from '../../src/server/errors/funnel.ts';
 import { createContentPolicy } from '../../src/server/front/content-policy.ts';
-import { createPages, type PageSteps, type PagesOptions } from '../../src/server/pages/page-handlers.ts';
+import { createPages, type PageSteps } from '../../src/server/pages/page-handlers.ts';
+import type { PageApp, PageServer, PageSettings } from '../../src/server/pages/page-services.ts';
 import { createEarlyScript } from '../../src/server/pages/render/early-script.ts';
 import type { ServerPage } from '../../src/server/pages/server-page.ts';
 import { createAppLog } from '../../src/server/request/app-log.ts';
 import { createOrigins } from '../../src/server/request/origins.ts';
 import type { DocumentProps, ErrorPageProps, ErrorPages } from '../../src/shared/rendering/engine-context.ts';
 import type { PageModule, RouteDefinition } from '../../src/shared/routing/routes.ts';
+import { createDecoder } from '../../src/shared/wire/decode.ts';
 import type { AssetManifest } from '../../src/shared/wire/manifest.ts';
 import type { PagePayload } from '../../src/shared/wire/payload.ts';
 import { DATA_PREFIX } from '../../src/shared/wire/protocol.ts';
-import { createDecoder } from '../../src/shared/wire/wire.ts';
 import { spyOnLog, startTestServer, type TestAppOptions } from './app.ts';
 import { noScrubber } from './unguarded.ts';
 
@@ -31,7 +32,8 @@ export interface TestPage extends Omit<RouteDefinition, 'page' | 'children'> {
 }
 
 /** Options of the pages, and of the app around them. */
-export type PagesAppOptions = Partial<Omit<PagesOptions, 'routes' | 'pages' | 'origins' | 'funnel'>> &
+export type PagesAppOptions = Partial<Pick<PageApp, 'createContext' | 'sharedContext' | 'document' | 'errorPages'>> &
+  Partial<Pick<PageServer, 'limiter' | 'traceTargets'> & PageSettings> &
   Pick<TestAppOptions, 'publicOrigins' | 'steps' | 'routes' | 'existingApp' | 'overload' | 'tracker' | 'metrics'>;
 
 export const BUILD_ID = 'BUILD7K3Q';
@@ -99,27 +101,38 @@ export interface Reply {
   readonly chunks: readonly { readonly at: number; readonly text: string }[];
 }
 
+interface TestPagesOptions {
+  readonly app?: Partial<PageApp>;
+  readonly server: Partial<PageServer> & Pick<PageServer, 'funnel' | 'origins'>;
+  readonly settings?: Partial<PageSettings>;
+}
+
 /** Creates the page steps of a route table. */
 export function createTestPages(
   table: readonly TestPage[],
-  options: Partial<PagesOptions> & Pick<PagesOptions, 'funnel' | 'origins'>,
+  { app, server: given, settings }: TestPagesOptions,
 ): Promise<PageSteps> {
   const all = flatten(table);
   return createPages({
-    routes: table.map(toRoute),
-    pages: Object.fromEntries(all.map(({ id, server }) => [id, server ?? null])),
-    document: TestDocument,
-    errorPages: TEST_ERROR_PAGES,
-    manifest: toManifest(all),
-    policy: createContentPolicy(
-      {},
-      { earlyScript: createEarlyScript({ tunnel: '/_report', build: BUILD_ID }), styleAttributes: true },
-    ),
-    limiter: undefined,
-    isSecret: false,
-    traceTargets: [],
-    log: createAppLog(pino({ enabled: false })),
-    ...options,
+    app: {
+      routes: table.map(toRoute),
+      pages: Object.fromEntries(all.map(({ id, server }) => [id, server ?? null])),
+      document: TestDocument,
+      errorPages: TEST_ERROR_PAGES,
+      ...app,
+    },
+    server: {
+      manifest: toManifest(all),
+      policy: createContentPolicy(
+        {},
+        { earlyScript: createEarlyScript({ tunnel: '/_report', build: BUILD_ID }), styleAttributes: true },
+      ),
+      limiter: undefined,
+      traceTargets: [],
+      log: createAppLog(pino({ enabled: false })),
+      ...given,
+    },
+    settings: { isSecret: false, ...settings },
   });
 }
 
@@ -128,9 +141,22 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
   const { log, lines } = spyOnLog();
   const funnel = createFunnel({ scrubber: noScrubber, log, build: BUILD_ID });
   const { publicOrigins = [], steps, routes, existingApp, overload, tracker, metrics, ...pageOptions } = options;
+  const {
+    createContext,
+    sharedContext,
+    document = TestDocument,
+    errorPages = TEST_ERROR_PAGES,
+    limiter,
+    traceTargets = [],
+    ...settings
+  } = pageOptions;
   const origins = createOrigins(publicOrigins, 'http://localhost:3000');
   const compression = options.compression ?? false;
-  const pages = await createTestPages(table, { log: createAppLog(log), ...pageOptions, compression, funnel, origins });
+  const pages = await createTestPages(table, {
+    app: { createContext, sharedContext, document, errorPages },
+    server: { log: createAppLog(log), funnel, origins, limiter, traceTargets },
+    settings,
+  });
   const app = { steps: steps ?? [], routes, existingApp, overload, tracker, metrics };
   const { port, close } = await startTestServer({ ...app, log, funnel, origins, pages, compression });
   onTestFinished(close);

@@ -97,20 +97,24 @@ export function createProductApp<Settings, Services, Own extends object>({
     const parts = { settings, services: opened.services };
     const origins = createOrigins([], 'http://localhost:3000');
     const pages = await createPages({
-      routes,
-      document,
-      errorPages,
-      pages: product.pages,
-      createContext: toContextMaker(product, parts),
-      sharedContext: parts,
-      manifest: { buildId: 'test', entry: { script: '/assets/test.js', preloads: [], styles: [] }, routes: {} },
-      funnel,
-      log: appLog,
-      policy: createContentPolicy(product.contentSources, { earlyScript: undefined, styleAttributes: true }),
-      origins,
-      traceTargets: [],
-      isSecret: false,
-      limiter: undefined,
+      app: {
+        routes,
+        document,
+        errorPages,
+        pages: product.pages,
+        createContext: toContextMaker(product, parts),
+        sharedContext: parts,
+      },
+      server: {
+        manifest: { buildId: 'test', entry: { script: '/assets/test.js', preloads: [], styles: [] }, routes: {} },
+        funnel,
+        log: appLog,
+        policy: createContentPolicy(product.contentSources, { earlyScript: undefined, styleAttributes: true }),
+        origins,
+        traceTargets: [],
+        limiter: undefined,
+      },
+      settings: { isSecret: false },
     });
     const existingApp = await loadExistingApp(product.existingApp, root, log);
     const app = createTestApp({

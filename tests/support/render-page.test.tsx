@@ -1,6 +1,6 @@
 import { Outlet, useParams, useSearchParams } from 'react-router';
 import { expect, it } from 'vitest';
-import type { EngineContext, LoaderArgs, ServerPage } from '../../src/server/pages/server-page.ts';
+import type { LoaderArgs, LoaderContext, ServerPage } from '../../src/server/pages/server-page.ts';
 import { Await } from '../../src/shared/rendering/await.tsx';
 import { useActionResult, useData, useHost } from '../../src/shared/rendering/hooks.ts';
 import { forbidden, redirect } from '../../src/shared/routing/control-flow.ts';
@@ -43,7 +43,7 @@ const routes = defineRoutes([
 const table = { routes, document: TestDocument, errorPages: TEST_ERROR_PAGES };
 const renderPage = createRenderPage(table);
 
-function createVisit(halves: Record<string, ServerPage<unknown, EngineContext>>) {
+function createVisit(halves: Record<string, ServerPage<unknown, LoaderContext>>) {
   const toArgs = ({ url, params }: { url: string; params: LoaderArgs['params'] }): LoaderArgs => ({
     request: new Request(new URL(url, 'http://weir.example')),
     url: new URL(url, 'http://weir.example'),

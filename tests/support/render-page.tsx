@@ -2,9 +2,8 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import type { ComponentType } from 'react';
-import { createFunnel, type FailureContext, type Funnel } from '../../src/server/errors/funnel.ts';
-import type { Loaded } from '../../src/server/pages/kept.ts';
-import { loadPage } from '../../src/server/pages/load-page.ts';
+import { createFunnel, type Disposition, type FailureContext } from '../../src/server/errors/funnel.ts';
+import { type Loaded, loadPage } from '../../src/server/pages/load-page.ts';
 import { createMatcher, matchNotFound, type PageMatch } from '../../src/server/pages/match-page.ts';
 import { Ending, type PageRequest, PageTimeout } from '../../src/server/pages/page-request.ts';
 import { renderPage } from '../../src/server/pages/render/render-page.tsx';
@@ -14,9 +13,9 @@ import type { DocumentProps, ErrorPages } from '../../src/shared/rendering/engin
 import { toShownError } from '../../src/shared/rendering/page-error.ts';
 import { createRouteTree } from '../../src/shared/routing/route-objects.ts';
 import type { PageModule, RouteDefinition } from '../../src/shared/routing/routes.ts';
+import { encode } from '../../src/shared/wire/encode.ts';
 import type { ActionResult, PageError, PagePayload } from '../../src/shared/wire/payload.ts';
 import { NOT_FOUND_ROUTE } from '../../src/shared/wire/protocol.ts';
-import { encode } from '../../src/shared/wire/wire.ts';
 import { noScrubber } from './unguarded.ts';
 
 export interface RenderPageOptions {
@@ -84,8 +83,8 @@ export function createVisitPage<Context, Options extends object>(
 ): (path: string, options?: Options) => Promise<TestedPage> {
   const show = createShow(table);
   return (path, options = {} as Options) =>
-    show(path, { toArgs: (params) => table.toArgs({ ...options, url: path, params }) }, (pageRequest, funnel) =>
-      loadPage({ services: { pages: table.pages as PageTable, funnel }, pageRequest }),
+    show(path, { toArgs: (params) => table.toArgs({ ...options, url: path, params }) }, (pageRequest) =>
+      loadPage({ services: { app: { pages: table.pages as PageTable } }, pageRequest }),
     );
 }
 
@@ -98,7 +97,7 @@ interface ShowOptions {
 type Show = (
   path: string,
   options: ShowOptions,
-  load: (pageRequest: PageRequest, funnel: Funnel) => Promise<Loaded>,
+  load: (pageRequest: PageRequest) => Promise<Loaded>,
 ) => Promise<TestedPage>;
 
 function createShow({ routes, document, errorPages }: RenderTable): Show {
@@ -114,9 +113,9 @@ function createShow({ routes, document, errorPages }: RenderTable): Show {
       host,
       toArgs,
     });
-    const watched = watchFunnel();
-    const loaded = await load(pageRequest, watched.funnel);
-    if (watched.failures.length > 0) throw watched.failures[0];
+    const { failures } = pageRequest;
+    const loaded = await load(pageRequest);
+    if (failures.length > 0) throw failures[0];
     if (loaded.kind === 'redirect') return { status: loaded.status, html: '', redirect: loaded.location };
     if (loaded.kind === 'gone') throw new Error('The page request was ended.');
     const { data, errors } = loaded;
@@ -132,26 +131,21 @@ function createShow({ routes, document, errorPages }: RenderTable): Show {
     encode(payload, { toError: toShownError });
 
     const modules = await loadModules(match, tree);
-    const services = { ...SERVICES, tree, document, errorPages, modules, funnel: watched.funnel };
+    const services = { app: { tree, document, errorPages, modules, lang: 'en' }, server: { manifest: MANIFEST } };
     const deadline = setTimeout(() => pageRequest.abort(new PageTimeout(DEADLINE)), DEADLINE);
     const rendered = await renderPage({ services, pageRequest, payload });
     clearTimeout(deadline);
     if (rendered.kind === 'redirect') return { status: rendered.status, html: '', redirect: rendered.location };
-    if (rendered.kind !== 'page') throw watched.failures[0] ?? new Error('Not even the error page could be rendered.');
+    if (rendered.kind !== 'page') throw failures[0] ?? new Error('Not even the error page could be rendered.');
     const body = new PassThrough();
     const html = text(body);
     await rendered.render.send({ target: body, lead: '', tail: [], late: undefined });
-    if (watched.failures.length > 0) throw watched.failures[0];
+    if (failures.length > 0) throw failures[0];
     return { status: rendered.error?.status ?? loaded.status, html: (await html).replaceAll('<!-- -->', '') };
   };
 }
 
-const SERVICES = {
-  lang: 'en',
-  manifest: { buildId: 'test', entry: { script: '', preloads: [], styles: [] }, routes: {} },
-  sharedOrigin: 'http://localhost',
-  hasOneHost: true,
-};
+const MANIFEST = { buildId: 'test', entry: { script: '', preloads: [], styles: [] }, routes: {} };
 
 /** Fails a test whose deferred value never settles, before the test's own timeout (ms). */
 const DEADLINE = 10_000;
@@ -168,9 +162,13 @@ class TestPageRequest extends Ending implements PageRequest {
   readonly method = 'GET';
   readonly path: string;
   readonly search: string;
-  readonly whole = true;
+  readonly isFull = true;
   readonly deadlineMs = DEADLINE;
 
+  /** The errors of which a visitor would see only a digest. They fail the test. */
+  readonly failures: unknown[] = [];
+  readonly host: PageRequest['host'];
+  readonly #funnel = createFunnel({ scrubber: noScrubber, log: pino({ enabled: false }), build: 'test' });
   readonly #toTestArgs: ShowOptions['toArgs'];
 
   constructor(match: PageMatch, { path, search, host, toArgs }: TestRequest) {
@@ -178,11 +176,10 @@ class TestPageRequest extends Ending implements PageRequest {
     this.match = match;
     this.path = path;
     this.search = search;
+    this.host = { host };
     this.#toTestArgs = toArgs;
     this.info = new RequestInfo({ requestId: 'test', method: 'GET', address: '::1', origin: `http://${host}` });
   }
-
-  enter(): void {}
 
   leave(): void {}
 
@@ -191,28 +188,13 @@ class TestPageRequest extends Ending implements PageRequest {
     return this.#toTestArgs(this.match.params) as LoaderArgs;
   }
 
-  describe(origin: FailureContext['origin']): FailureContext {
-    return { origin };
+  fail(error: unknown, origin: FailureContext['origin']): Disposition {
+    const disposition = this.#funnel.fail(error, { origin });
+    // A failed deferred value is rendered in place, as for a visitor.
+    const isFailure = disposition.kind === 'error' && disposition.error.kind === 'failure';
+    if (isFailure && origin !== 'late') this.failures.push(error);
+    return disposition;
   }
-}
-
-/** A real funnel that also keeps the errors of which a visitor would see only a digest, to fail the test with them. */
-function watchFunnel(): { readonly funnel: Funnel; readonly failures: unknown[] } {
-  const real = createFunnel({ scrubber: noScrubber, log: pino({ enabled: false }), build: 'test' });
-  const failures: unknown[] = [];
-  return {
-    failures,
-    funnel: {
-      ...real,
-      fail(error, context) {
-        const disposition = real.fail(error, context);
-        // A failed deferred value is rendered in place, as for a visitor.
-        const isFailure = disposition.kind === 'error' && disposition.error.kind === 'failure';
-        if (isFailure && context.origin !== 'late') failures.push(error);
-        return disposition;
-      },
-    },
-  };
 }
 
 async function loadModules(

@@ -22,7 +22,6 @@ import { listenToLinks, type Submission } from '../navigation/link-events.ts';
 import type { Navigator } from '../navigation/navigator.ts';
 import { createRouteLoader } from '../navigation/route-loader.ts';
 import { hasSaveData } from '../navigation/save-data.ts';
-import type { LoadReporter } from '../reporting/deliver-reports.ts';
 import { createReporting } from '../reporting/reporting.ts';
 import { readPayload } from './read-payload.ts';
 
@@ -32,8 +31,6 @@ interface HydrateOptions {
   readonly base?: string;
   readonly document: ComponentType<DocumentProps>;
   readonly errorPages: ErrorPages;
-  /** Loads the code that sends reports of failures, in a separate chunk. */
-  readonly loadReporter: LoadReporter;
 }
 
 /**
@@ -41,21 +38,14 @@ interface HydrateOptions {
  * everything else that only the next navigation needs, follows when the browser is idle, or at the first click, Back or
  * submit.
  */
-export async function hydrate({
-  routes,
-  base = '',
-  document: Document,
-  errorPages,
-  loadReporter,
-}: HydrateOptions): Promise<void> {
+export async function hydrate({ routes, base = '', document: Document, errorPages }: HydrateOptions): Promise<void> {
   const develop = process.env.SPILLWAY_DEV ? await import('../develop/development.ts') : undefined;
   const tree = createRouteTree(routes);
   let routeIds: readonly string[] = [];
   let live: Navigator | undefined;
   const reporting = createReporting({
     early: window.spillwayEarly,
-    loadDelivery: async (early) =>
-      (await import('../reporting/deliver-reports.ts')).deliverReports(early, loadReporter),
+    loadDelivery: async (early) => (await import('../reporting/deliver-reports.ts')).deliverReports(early),
     toRoute() {
       const shown = live?.router.state.matches.at(-1)?.route.id ?? routeIds.at(-1) ?? '';
       return tree.definitions.get(shown)?.path;

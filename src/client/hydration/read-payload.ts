@@ -1,6 +1,6 @@
+import { createDecoder } from '../../shared/wire/decode.ts';
 import type { PagePayload } from '../../shared/wire/payload.ts';
 import { LATE_ATTRIBUTE, PAYLOAD_ID } from '../../shared/wire/protocol.ts';
-import { createDecoder } from '../../shared/wire/wire.ts';
 
 interface DocumentPayload {
   readonly payload: PagePayload;

@@ -1,5 +1,5 @@
 import { Millisecond } from '../../shared/units.ts';
-import type { PrefetchPriority } from '../page-data/store.ts';
+import type { PrefetchPriority } from '../page-data/prefetches.ts';
 import { findLink, isOwn } from './link-events.ts';
 
 export type Prefetch = (url: URL, priority: PrefetchPriority, signal?: AbortSignal) => void;

@@ -2,9 +2,9 @@ import type { Problem } from '../../shared/api/operation.ts';
 import { fetchWithRetry, toRetryAfterMs } from '../../shared/retry.ts';
 import { publicError } from '../../shared/routing/control-flow.ts';
 import { Minute, Second } from '../../shared/units.ts';
+import { createDecoder, type Decoder, WireFailure } from '../../shared/wire/decode.ts';
 import type { PagePayload, RedirectPayload } from '../../shared/wire/payload.ts';
 import { BUILD_HEADER, DIGEST_HEADER, HOLES_KEY, toDataUrl, WIRE_TYPE } from '../../shared/wire/protocol.ts';
-import { createDecoder, type Decoder, WireFailure } from '../../shared/wire/wire.ts';
 
 export interface PageResult {
   readonly kind: 'page';
@@ -176,12 +176,12 @@ async function readFirst(
   const payload = Object(decoder.head(first)) as Partial<PagePayload & RedirectPayload>;
   if (typeof payload.redirect === 'string') return { kind: 'redirect', payload: payload as RedirectPayload };
   if (!Array.isArray(payload.routes)) throw new Error('The first line of the page data is not a page.');
-  const kept = payload.shell && [first];
+  const copy = payload.shell && [first];
   // A static page is rendered for everyone, so its failure is in an incident.
-  const done = readDeferred(lines, decoder, signal, { kept, isPrefetch: isPrefetch && !payload.static });
+  const done = readDeferred(lines, decoder, signal, { copy, isPrefetch: isPrefetch && !payload.static });
   done.catch(() => {}); // each deferred value has its own rejection
   const etag = headers.get('ETag') ?? undefined;
-  return { kind: 'page', payload: payload as PagePayload, status, etag, done, ...(kept && { lines: kept }) };
+  return { kind: 'page', payload: payload as PagePayload, status, etag, done, ...(copy && { lines: copy }) };
 }
 
 /** Returns what a step of the product says to the visitor. */
@@ -204,7 +204,7 @@ function explain({ status, headers }: Response): string {
 
 interface DeferredOptions {
   /** Receives the lines of a shell, whose holes have no lines. */
-  readonly kept?: string[] | undefined;
+  readonly copy?: string[] | undefined;
   readonly isPrefetch?: boolean;
 }
 
@@ -212,15 +212,15 @@ async function readDeferred(
   lines: Lines,
   decoder: Decoder,
   signal: AbortSignal | undefined,
-  { kept, isPrefetch }: DeferredOptions = {},
+  { copy, isPrefetch }: DeferredOptions = {},
 ): Promise<boolean> {
   try {
     for await (const line of lines) {
       if (isPrefetch && /^\[\d+,1,/.test(line)) return false;
       decoder.late(line);
-      kept?.push(line);
+      copy?.push(line);
     }
-    if (decoder.pending > 0 && !kept) throw new Error('The connection ended before all of the page was there.');
+    if (decoder.pending > 0 && !copy) throw new Error('The connection ended before all of the page was there.');
     return true;
   } catch (cause) {
     const error = signal?.aborted ? signal.reason : cause;

@@ -1,4 +1,4 @@
-import { MAX_PAGE_REPORTS } from '../../shared/limits.ts';
+import { MAX_PAGE_REPORTS, MAX_VALUE_LENGTH } from '../../shared/limits.ts';
 import { isPageError } from '../../shared/rendering/page-error.ts';
 import { isAddress } from '../../shared/reporting/address.ts';
 import type {
@@ -11,15 +11,8 @@ import { Second } from '../../shared/units.ts';
 import type { ReportedAddress } from '../../shared/wire/payload.ts';
 import { toMinimalEnvelope } from './minimal-envelope.ts';
 import type { Deliver } from './reporting.ts';
+import type { BrowserReporter } from './sentry.ts';
 import { isLoadFailure, isMeant, isNetworkFailure, read } from './thrown.ts';
-import { toDifference } from './to-difference.ts';
-
-/** Sends reports with the SDK, which is in a separate chunk. */
-export interface BrowserReporter {
-  report(report: BrowserReport): void;
-}
-
-export type LoadReporter = (early: EarlyErrors) => Promise<BrowserReporter>;
 
 /** A failure that has been reported. */
 interface Reported {
@@ -37,8 +30,8 @@ const LEAVING_TIME = 1 * Second;
  * window all report it. A failure that the server caused is sent once, as its echo. Control-flow responses, and errors
  * caused by leaving the page, are not sent.
  */
-export function deliverReports(early: EarlyErrors, loadReporter: LoadReporter): Deliver {
-  const send = createSender(early, loadReporter);
+export function deliverReports(early: EarlyErrors): Deliver {
+  const send = createSender(early);
   const reported = new WeakMap<WeakKey, Reported>();
   /** The last thrown value that is not an object, and so has no identity. */
   let plain: { readonly thrown: unknown; readonly reported: Reported } | undefined;
@@ -131,7 +124,7 @@ export function deliverReports(early: EarlyErrors, loadReporter: LoadReporter): 
 /**
  * Passes reports to the SDK. Sends them itself if the page is left before the SDK has loaded, or if it does not load.
  */
-function createSender(early: EarlyErrors, loadReporter: LoadReporter): (report: BrowserReport) => void {
+function createSender(early: EarlyErrors): (report: BrowserReport) => void {
   const queue: BrowserReport[] = [];
   let reporter: BrowserReporter | undefined;
 
@@ -156,7 +149,9 @@ function createSender(early: EarlyErrors, loadReporter: LoadReporter): (report: 
   }
 
   addEventListener('pagehide', () => queue.splice(0).forEach(sendMinimal));
-  loadReporter(early).then(handOver, () => handOver({ report: sendMinimal }));
+  import('./courier.ts')
+    .then(({ createReporter }) => createReporter(early))
+    .then(handOver, () => handOver({ report: sendMinimal }));
   return send;
 }
 
@@ -212,4 +207,40 @@ export function causesOf(thrown: unknown): unknown[] {
     if (link === undefined || link === null || chain.includes(link)) break;
   }
   return chain;
+}
+
+/** React's message of development has the tree below a link to its documentation. */
+const TREE = /^https:\/\/react\.dev\/link\/\S+\n+(.*)/ms;
+/** So that a line of each side fits (UTF-16 code units). */
+const MAX_ROW_LENGTH = 100;
+
+/**
+ * Shortens React's message about a mismatch to the lines that differ, and as many of the elements and components around
+ * them as fit. Returns any other message as it is.
+ */
+function toDifference(said: string): string {
+  const lines = TREE.exec(said)?.[1]?.split('\n') ?? [];
+  const first = lines.findIndex((line) => /^[+-] /.test(line));
+  if (first < 0) return said;
+  const end = lines.findIndex((line, index) => index > first && !/^[+-] /.test(line));
+  let rows = lines.slice(first, end < 0 ? undefined : end);
+  let shown = toRows(rows);
+  for (const line of lines.slice(0, first).reverse()) {
+    if (toIndent(line) >= toIndent(rows[0] ?? '')) continue; // next to it, not around it
+    rows = [line, ...rows];
+    const more = toRows(rows);
+    if (more.length > MAX_VALUE_LENGTH) break;
+    shown = more;
+  }
+  return shown;
+}
+
+/** Removes the common indentation. The first column is the mark of a side. */
+function toRows(lines: readonly string[]): string {
+  const least = Math.min(...lines.map(toIndent));
+  return lines.map((line) => (line.slice(0, 1) + line.slice(least)).slice(0, MAX_ROW_LENGTH)).join('\n');
+}
+
+function toIndent(line: string): number {
+  return line.replace(/^[+-]/, ' ').search(/\S|$/);
 }

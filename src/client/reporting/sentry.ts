@@ -15,7 +15,6 @@ import { explainReactError } from '../../shared/rendering/react-errors.ts';
 import { isAddress, toOccurrence } from '../../shared/reporting/address.ts';
 import { type BrowserReport, type EarlyErrors, REPORT_TAGS } from '../../shared/reporting/browser-report.ts';
 import type { ReportedAddress } from '../../shared/wire/payload.ts';
-import type { BrowserReporter } from './deliver-reports.ts';
 
 /** Browsers' limit for all requests together that can outlive their page, with room for headers (bytes). */
 const MAX_KEEPALIVE_BYTES = 60_000;
@@ -40,6 +39,11 @@ const NOTHING = {
   stackFrameVariables: false,
   frameContextLines: 0,
 };
+
+/** Sends reports with the SDK. */
+export interface BrowserReporter {
+  report(report: BrowserReport): void;
+}
 
 /**
  * Turns reports into events, and posts them to the tunnel. It collects no errors itself, because the engine has already

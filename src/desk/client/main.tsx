@@ -8,5 +8,4 @@ await hydrate({
   base: DESK_PATH,
   document: Document,
   errorPages,
-  loadReporter: async (early) => (await import('../../client/reporting/courier.ts')).createReporter(early),
 });

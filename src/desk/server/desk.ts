@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { InFlightRequest } from '../../server/connection/in-flight.ts';
 import type { Failure } from '../../server/errors/failure.ts';
+import type { InFlightRequest } from '../../server/front/access-log.ts';
 import type { Count } from '../../server/request/counters.ts';
 import { StartError } from '../../server/start-error.ts';
 import type { DeskLog } from './desk-log.ts';

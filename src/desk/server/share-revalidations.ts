@@ -1,4 +1,4 @@
-import { dropKept, shareRevalidations } from '../../server/pages/revalidate.ts';
+import { dropCached, shareRevalidations } from '../../server/pages/page-cache.ts';
 import { LIVE_POLL_INTERVAL } from './limits.ts';
 import type { DeskCalls } from './worker/desk-calls.ts';
 
@@ -29,7 +29,7 @@ export function startRevalidations(options: SharedRevalidations): () => void {
     if (isOver) return;
     since = now;
     for (const { path, at } of found) {
-      if (known.get(path) !== at) dropKept(path);
+      if (known.get(path) !== at) dropCached(path);
     }
     known.clear();
     for (const { path, at } of found) known.set(path, at);

@@ -7,9 +7,11 @@ export interface Changed {
   readonly overtook?: string;
 }
 
-/** The test result of each target. */
-interface TestResults {
-  readonly results: readonly { readonly target: string; readonly ok: boolean; readonly words: string }[];
+/** The result of a test notification. */
+export interface TestResult {
+  readonly target: string;
+  readonly ok: boolean;
+  readonly words: string;
 }
 
 /** The actions of the desk's pages, by route id. */
@@ -33,7 +35,7 @@ export interface DeskActions {
     remove(): undefined;
   };
   notifications: {
-    test(): TestResults;
+    test(): { readonly results: readonly TestResult[] };
   };
 }
 

@@ -1,7 +1,34 @@
+import type { FAILURE_KINDS } from '../../shared/reporting/browser-report.ts';
 import { Day, Hour } from '../../shared/units.ts';
-import type { SortName, SpanName } from './page-data.ts';
 
-type Choice<Value extends string = string> = readonly [value: Value, words: string];
+/** Labels of the kinds, for lists and filters. */
+export const KIND_WORDS = {
+  exception: 'Exception',
+  hydration: 'Hydration mismatch',
+  load: 'Asset not loaded',
+  network: 'Network',
+  timeout: 'Time-out',
+  'script-error': 'Foreign script',
+  'unclean-death': 'Process died',
+  'blocked-loop': 'Loop blocked',
+  csp: 'Policy violation',
+  crash: 'Browser crash',
+  deprecation: 'Deprecation',
+  intervention: 'Intervention',
+} as const satisfies Readonly<Record<(typeof FAILURE_KINDS)[number], string>>;
+
+export const KINDS = Object.keys(KIND_WORDS) as readonly (keyof typeof KIND_WORDS)[];
+
+export const STATE_WORDS = {
+  open: 'Open',
+  resolved: 'Resolved',
+  ignored: 'Ignored',
+} as const;
+
+export const STATES = Object.keys(STATE_WORDS) as readonly (keyof typeof STATE_WORDS)[];
+
+/** An option of a select. */
+export type Choice = readonly [value: string, words: string, ...more: readonly unknown[]];
 
 /** Values in the list's URL, with their labels. */
 export const SORTS = [
@@ -9,27 +36,20 @@ export const SORTS = [
   ['first', 'First seen'],
   ['count', 'Count'],
   ['visitors', 'Visitors'],
-] as const satisfies readonly Choice<SortName>[];
+] as const satisfies readonly Choice[];
 
 export const SPANS = [
   ['24h', '24 hours'],
   ['14d', '14 days'],
-] as const satisfies readonly Choice<SpanName>[];
-
-export const WITHIN = [
-  ['1h', 'Last hour'],
-  ['24h', 'Last 24 hours'],
-  ['7d', 'Last 7 days'],
-  ['30d', 'Last 30 days'],
 ] as const satisfies readonly Choice[];
 
-/** The same in milliseconds. */
-export const WITHIN_TIMES: Readonly<Record<string, number>> = {
-  '1h': Hour,
-  '24h': Day,
-  '7d': 7 * Day,
-  '30d': 30 * Day,
-};
+/** With milliseconds. */
+export const WITHIN = [
+  ['1h', 'Last hour', Hour],
+  ['24h', 'Last 24 hours', Day],
+  ['7d', 'Last 7 days', 7 * Day],
+  ['30d', 'Last 30 days', 30 * Day],
+] as const satisfies readonly Choice[];
 
 /** Values of `when` in `incident.resolve`. */
 export const RESOLVE_CHOICES = [
@@ -37,12 +57,12 @@ export const RESOLVE_CHOICES = [
   ['next', 'in the next release'],
 ] as const satisfies readonly Choice[];
 
-/** Values of `how` in `incident.ignore`. */
+/** Values of `how` in `incident.ignore`, with what ends it. */
 export const IGNORE_CHOICES = [
-  ['ever', 'forever'],
-  ['1h', 'for an hour'],
-  ['24h', 'for a day'],
-  ['7d', 'for a week'],
-  ['10', 'until 10 more within an hour'],
-  ['100', 'until 100 more within an hour'],
+  ['ever', 'forever', {}],
+  ['1h', 'for an hour', { ms: Hour }],
+  ['24h', 'for a day', { ms: Day }],
+  ['7d', 'for a week', { ms: 7 * Day }],
+  ['10', 'until 10 more within an hour', { growth: 10 }],
+  ['100', 'until 100 more within an hour', { growth: 100 }],
 ] as const satisfies readonly Choice[];

@@ -43,3 +43,16 @@ function toPackage({ file, isOwn }: FrameShape): string {
   const inModules = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
   return inModules ?? /^https?:\/\/([^/]+)/.exec(file)?.[1] ?? (file === '' ? 'the runtime' : 'other code');
 }
+
+/** Returns errors as a terminal would show them. */
+export function toStackText(errors: readonly ErrorShape[]): string {
+  const texts = errors.map(({ class: name, message, frames }) =>
+    [message === '' ? name : `${name}: ${message}`, ...frames.map(toFrameText)].join('\n'),
+  );
+  return texts.join('\ncaused by ');
+}
+
+export function toFrameText({ file, line, column, function: name, isAsync }: FrameShape): string {
+  const location = line > 0 ? `${file}:${line}:${column}` : file || '<anonymous>';
+  return `    at ${isAsync ? 'async ' : ''}${name ? `${name} (${location})` : location}`;
+}

@@ -16,21 +16,19 @@ export function toListHref(view: ViewShape, change: Partial<ViewShape> & { after
   return search.size > 0 ? `/desk?${search}` : '/desk';
 }
 
-/** The default view of the list. */
-export const USUAL_VIEW: ViewShape = {
-  state: 'open',
-  sort: 'last',
-  span: '24h',
+/** Clears the filters of a view. */
+export const NO_FILTERS = {
   search: '',
   side: '',
   kind: '',
   route: '',
   release: '',
-  environment: '',
   within: '',
-};
+} as const satisfies Partial<ViewShape>;
 
-/** Returns the parts of a view that stay when its filters are cleared. */
-export function pickKept({ state, sort, span, environment }: ViewShape): Partial<ViewShape> {
-  return { state, sort, span, environment };
+/** The default view of the list. */
+export const USUAL_VIEW: ViewShape = { state: 'open', sort: 'last', span: '24h', environment: '', ...NO_FILTERS };
+
+export function isFiltered(view: ViewShape): boolean {
+  return Object.keys(NO_FILTERS).some((name) => view[name as keyof ViewShape] !== '');
 }

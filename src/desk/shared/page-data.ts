@@ -1,17 +1,11 @@
+import type { SORTS, SPANS } from './choices.ts';
 import type { IncidentKind, IncidentRow, IncidentShape, IncidentState, Side } from './shapes.ts';
 
 // The data of the desk's pages. Each page has `now`, the base of relative times, so that server and browser render the
-// same. Times are milliseconds since 1970.
+// same. `canChange` is false for viewers, who see no forms. Times are milliseconds since 1970.
 
-/** The user of the desk. */
-interface OperatorShape {
-  readonly name: string;
-  /** False for viewers, who see no forms. */
-  readonly canChange: boolean;
-}
-
-export type SortName = 'last' | 'first' | 'count' | 'visitors';
-export type SpanName = '24h' | '14d';
+export type SortName = (typeof SORTS)[number][0];
+export type SpanName = (typeof SPANS)[number][0];
 
 /** The requested view of the list, from the URL. An empty string filters nothing. */
 export interface ViewShape {
@@ -32,7 +26,7 @@ export interface ViewShape {
 
 export interface IncidentsData {
   readonly now: number;
-  readonly operator: OperatorShape;
+  readonly canChange: boolean;
   readonly view: ViewShape;
   readonly rows: readonly IncidentRow[];
   /** Counts per tab; undefined if not counted. */
@@ -52,7 +46,7 @@ export interface IncidentsData {
 
 export interface IncidentData extends IncidentShape {
   readonly now: number;
-  readonly operator: OperatorShape;
+  readonly canChange: boolean;
   /** The environment in URLs: empty for this server's. */
   readonly scope: string;
 }
@@ -80,7 +74,7 @@ export interface NotificationShape {
 
 export interface NotificationsData {
   readonly now: number;
-  readonly operator: OperatorShape;
+  readonly canChange: boolean;
   /** This server's environment. */
   readonly environment: string;
   /** Names without secrets. */

@@ -5,7 +5,7 @@ export const DESK_PATH = '/desk';
 
 /**
  * The desk's route table, separate from the product's. The server adds loaders and actions by id in
- * `src/desk/server/pages/index.ts`.
+ * `src/desk/server/pages/desk-pages.ts`.
  */
 export const routes = defineRoutes([
   {

@@ -1,8 +1,11 @@
 import * as z from 'zod';
 import type { Sent } from '../../shared/api/operation.ts';
+import { KINDS, STATES } from './choices.ts';
 
 // The data of incidents, as the desk's API and its pages have it: plain JSON, cut and scrubbed. Browsers import only the
 // types.
+
+type Shape<Schema extends z.ZodType> = Sent<z.infer<Schema>>;
 
 const text = (about: string) => z.string().describe(about);
 const count = (about: string) => z.int().min(0).describe(about);
@@ -13,25 +16,10 @@ const Pairs = z
   .array(z.tuple([z.string(), z.string()]))
   .meta({ id: 'Pairs', description: 'Names and values. A name can occur twice.' });
 
-export const Kind = z
-  .enum([
-    'exception',
-    'hydration',
-    'load',
-    'network',
-    'timeout',
-    'script-error',
-    'unclean-death',
-    'blocked-loop',
-    'csp',
-    'crash',
-    'deprecation',
-    'intervention',
-  ])
-  .meta({ id: 'Kind', description: 'The kind of failure.' });
+export const Kind = z.enum(KINDS).meta({ id: 'Kind', description: 'The kind of failure.' });
 export type IncidentKind = z.infer<typeof Kind>;
 
-export const State = z.enum(['open', 'resolved', 'ignored']).meta({ id: 'State' });
+export const State = z.enum(STATES).meta({ id: 'State' });
 export type IncidentState = z.infer<typeof State>;
 
 export const Side = z.enum(['server', 'browser']).meta({ id: 'Side', description: 'Where it failed.' });
@@ -51,7 +39,7 @@ export const Status = z
     changedBy: text('The name of the operator, or of the rule, that set the state.').exactOptional(),
   })
   .meta({ id: 'Status', description: 'The state of an incident, and what would change it automatically.' });
-export type StatusShape = Sent<z.infer<typeof Status>>;
+export type StatusShape = Shape<typeof Status>;
 
 const Place = z
   .strictObject({
@@ -61,12 +49,12 @@ const Place = z
     function: z.string().exactOptional(),
   })
   .meta({ id: 'Place', description: 'The place in the application that fails.' });
-export type PlaceShape = Sent<z.infer<typeof Place>>;
+export type PlaceShape = Shape<typeof Place>;
 
 const Counts = z
   .strictObject({ server: count('On the server.'), browser: count('In browsers.') })
   .meta({ id: 'Counts', description: 'The exact number of times that it happened.' });
-export type SideCounts = Sent<z.infer<typeof Counts>>;
+export type SideCounts = Shape<typeof Counts>;
 
 const Chart = z
   .strictObject({
@@ -75,12 +63,12 @@ const Chart = z
     counts: z.array(z.int()).describe('Oldest first.'),
   })
   .meta({ id: 'Chart', description: 'Counts over time.' });
-export type ChartShape = Sent<z.infer<typeof Chart>>;
+export type ChartShape = Shape<typeof Chart>;
 
 const Mark = z
   .strictObject({ at: Time, release: z.string() })
   .meta({ id: 'Mark', description: 'A release that was first started within the charts.' });
-export type MarkShape = Sent<z.infer<typeof Mark>>;
+export type MarkShape = Shape<typeof Mark>;
 
 const head = {
   digest: z.string(),
@@ -98,7 +86,7 @@ const head = {
 export const Row = z
   .strictObject({ ...head, firstRelease: z.string(), lastRelease: z.string(), chart: Chart })
   .meta({ id: 'IncidentRow' });
-export type IncidentRow = Sent<z.infer<typeof Row>>;
+export type IncidentRow = Shape<typeof Row>;
 
 const Frame = z
   .strictObject({
@@ -115,7 +103,7 @@ const Frame = z
       .exactOptional(),
   })
   .meta({ id: 'Frame' });
-export type FrameShape = Sent<z.infer<typeof Frame>>;
+export type FrameShape = Shape<typeof Frame>;
 
 const ErrorRecord = z
   .strictObject({
@@ -126,7 +114,7 @@ const ErrorRecord = z
     frames: z.array(Frame),
   })
   .meta({ id: 'Error' });
-export type ErrorShape = Sent<z.infer<typeof ErrorRecord>>;
+export type ErrorShape = Shape<typeof ErrorRecord>;
 
 const RequestRecord = z
   .strictObject({
@@ -137,7 +125,7 @@ const RequestRecord = z
     headers: Pairs,
   })
   .meta({ id: 'Request', description: 'The request without its body, cookies, credentials and IP address.' });
-export type RequestShape = Sent<z.infer<typeof RequestRecord>>;
+export type RequestShape = Shape<typeof RequestRecord>;
 
 const Breadcrumb = z
   .strictObject({
@@ -148,7 +136,7 @@ const Breadcrumb = z
     data: Pairs,
   })
   .meta({ id: 'Breadcrumb', description: 'An event before the failure.' });
-export type BreadcrumbShape = Sent<z.infer<typeof Breadcrumb>>;
+export type BreadcrumbShape = Shape<typeof Breadcrumb>;
 
 const Component = z
   .strictObject({
@@ -157,7 +145,7 @@ const Component = z
     isOwn: z.boolean().describe('A component of the app, not of the engine.'),
   })
   .meta({ id: 'Component' });
-export type ComponentShape = Sent<z.infer<typeof Component>>;
+export type ComponentShape = Shape<typeof Component>;
 
 const InFlight = z.strictObject({
   requestId: z.string(),
@@ -165,7 +153,6 @@ const InFlight = z.strictObject({
   route: z.string(),
   ms: z.number().describe('Its duration so far, in milliseconds.'),
 });
-export type InFlightShape = Sent<z.infer<typeof InFlight>>;
 
 const Story = z
   .discriminatedUnion('kind', [
@@ -186,7 +173,7 @@ const Story = z
     z.strictObject({ kind: z.literal('report'), facts: Pairs }),
   ])
   .meta({ id: 'Story', description: 'Details that only this kind of failure has.' });
-export type StoryShape = Sent<z.infer<typeof Story>>;
+export type StoryShape = Shape<typeof Story>;
 
 const Test = z
   .strictObject({
@@ -195,7 +182,7 @@ const Test = z
     missing: z.array(z.string()).describe('Sentences about parts that were not recorded.'),
   })
   .meta({ id: 'Test' });
-export type TestShape = Sent<z.infer<typeof Test>>;
+export type TestShape = Shape<typeof Test>;
 
 const Full = z
   .strictObject({
@@ -216,7 +203,7 @@ const Full = z
     cut: z.array(z.string()).describe('Names of the parts that were cut to fit the limits.'),
   })
   .meta({ id: 'Full' });
-export type FullShape = Sent<z.infer<typeof Full>>;
+export type FullShape = Shape<typeof Full>;
 
 export const Occurrence = z
   .strictObject({
@@ -231,7 +218,7 @@ export const Occurrence = z
     full: Full.exactOptional().describe('The full data. Absent if the occurrence was sampled out.'),
   })
   .meta({ id: 'Occurrence', description: 'One occurrence of an incident.' });
-export type OccurrenceShape = Sent<z.infer<typeof Occurrence>>;
+export type OccurrenceShape = Shape<typeof Occurrence>;
 
 const Commit = z
   .strictObject({
@@ -243,7 +230,7 @@ const Commit = z
     line: z.int().describe('The changed line.'),
   })
   .meta({ id: 'Commit' });
-export type CommitShape = Sent<z.infer<typeof Commit>>;
+export type CommitShape = Shape<typeof Commit>;
 
 const Release = z
   .strictObject({
@@ -255,7 +242,7 @@ const Release = z
     isRegression: z.boolean().describe('Whether the failure returned in this release after it was resolved.'),
   })
   .meta({ id: 'Release' });
-export type ReleaseShape = Sent<z.infer<typeof Release>>;
+export type ReleaseShape = Shape<typeof Release>;
 
 const Change = z
   .strictObject({
@@ -266,7 +253,7 @@ const Change = z
     note: z.strictObject({ id: z.int(), text: z.string() }).exactOptional(),
   })
   .meta({ id: 'Change', description: 'A change, or a note.' });
-export type ChangeShape = Sent<z.infer<typeof Change>>;
+export type ChangeShape = Shape<typeof Change>;
 
 const Missed = z
   .strictObject({
@@ -280,7 +267,7 @@ const Missed = z
     requestId: z.string().exactOptional(),
   })
   .meta({ id: 'Missed', description: 'An occurrence that is not stored in full.' });
-export type MissedShape = Sent<z.infer<typeof Missed>>;
+export type MissedShape = Shape<typeof Missed>;
 
 export const Incident = z
   .strictObject({
@@ -306,4 +293,4 @@ export const Incident = z
     elsewhere: z.array(z.string()).describe('Other environments that have this digest.'),
   })
   .meta({ id: 'Incident' });
-export type IncidentShape = Sent<z.infer<typeof Incident>>;
+export type IncidentShape = Shape<typeof Incident>;

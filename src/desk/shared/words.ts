@@ -1,21 +1,5 @@
 import { toExactTime, toPlural } from '../../shared/words.ts';
-import type { IncidentKind, IncidentState, MissedShape, StatusShape } from './shapes.ts';
-
-/** Labels of the kinds, for lists and filters. */
-export const KIND_WORDS: Readonly<Record<IncidentKind, string>> = {
-  exception: 'Exception',
-  hydration: 'Hydration mismatch',
-  load: 'Asset not loaded',
-  network: 'Network',
-  timeout: 'Time-out',
-  'script-error': 'Foreign script',
-  'unclean-death': 'Process died',
-  'blocked-loop': 'Loop blocked',
-  csp: 'Policy violation',
-  crash: 'Browser crash',
-  deprecation: 'Deprecation',
-  intervention: 'Intervention',
-};
+import type { IncidentKind, MissedShape, StatusShape } from './shapes.ts';
 
 /** Advice on violations of the Content Security Policy, by the directive in the title. */
 const POLICY_HINTS: readonly (readonly [directive: RegExp, hint: string])[] = [
@@ -34,12 +18,6 @@ const POLICY_HINTS: readonly (readonly [directive: RegExp, hint: string])[] = [
 export function toHint({ kind, title }: { readonly kind: IncidentKind; readonly title: string }): string | undefined {
   return kind === 'csp' ? POLICY_HINTS.find(([directive]) => directive.test(title))?.[1] : undefined;
 }
-
-export const STATE_WORDS: Readonly<Record<IncidentState, string>> = {
-  open: 'Open',
-  resolved: 'Resolved',
-  ignored: 'Ignored',
-};
 
 /** `until 2026-11-22 09:00:00 UTC`; empty if the state has no details. */
 export function toStateDetail({ state, isForNext, ignoredUntil, ignoredUntilMore }: StatusShape): string {

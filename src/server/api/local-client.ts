@@ -3,7 +3,7 @@ import { type AnyInput, type AnyResult, ApiError, type Client, toClient, toSearc
 import type { Method } from '../../shared/api/operation.ts';
 import { presentProblem } from '../errors/problem.ts';
 import { HttpError, toPublicError } from '../request/http-error.ts';
-import { InvalidInput, type ServedOperation, toTag } from './serve-operations.ts';
+import { InvalidInput, type ServedOperation, toTag } from './run-operation.ts';
 
 const served = new WeakMap<object, readonly ServedOperation[]>();
 

@@ -8,8 +8,10 @@ import { type ApiStore, createMemoryStore } from './api-store.ts';
 import { type ApiPart, type Implemented, implement } from './implement.ts';
 import { provideOperations } from './local-client.ts';
 import { createOpenApi, type DocumentFacts, type OpenApi } from './openapi.ts';
+import { REFERENCE_POLICY, renderReference } from './reference-page.ts';
 import { resource } from './resource.ts';
-import { serveOperation, serveOperations } from './serve-operations.ts';
+import { serveOperation } from './run-operation.ts';
+import { serveOperations } from './serve-operations.ts';
 
 /** What is under `/api`: parts made by `implement()`, and Express handlers for everything else. */
 export type ApiParts = RequestHandler | readonly (ApiPart | RequestHandler)[];
@@ -60,27 +62,23 @@ const documentOperations = {
   }),
 };
 
-/** The document as an operation, which is in the document too, and the reference. Both are made when they are needed. */
+/** The document as an operation, which is in the document too, and the reference. Both are made for the first request. */
 function describeApi(own: readonly Implemented[], facts: DocumentFacts, base: string) {
   const { auth, reference } = facts;
   const read = once((): OpenApi => createOpenApi({ ...facts, base, operations: [...own, ...implemented] }));
   const getOpenApi = () => ({ status: 200 as const, body: { ...read() } });
   const { implemented } = implement(documentOperations, { getOpenApi }, auth && { auth });
-  const render = once(async () => {
-    const { renderReference, REFERENCE_POLICY } = await import('./reference/reference-page.tsx'); // not for the start
-    return { html: renderReference(read()), policy: REFERENCE_POLICY };
-  });
+  const render = once(() => renderReference(read()));
   const show: RequestHandler = async (req, res) => {
     await auth?.identify(req);
-    const { html, policy } = await render();
     for (const [name, value] of SECURITY_HEADERS) res.setHeader(name, value);
-    res.setHeader('Content-Security-Policy', policy);
-    res.type('html').send(html);
+    res.setHeader('Content-Security-Policy', REFERENCE_POLICY);
+    res.type('html').send(render());
   };
   return { implemented, reference: reference === false ? [] : [resource(REFERENCE_PATH, { GET: show })] };
 }
 
-function once<Value extends object>(make: () => Value): () => Value {
+function once<Value>(make: () => Value): () => Value {
   let made: Value | undefined;
   return () => {
     made ??= make();

@@ -1,11 +1,10 @@
-import * as z from 'zod';
-import type { ApiSchema, Method, OperationFacts, Problem, ReplyFacts } from '../../shared/api/operation.ts';
-import { PROBLEM_TYPE } from '../errors/problem.ts';
-import { LINES_TYPE } from '../request/send-lines.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { ApiSchema, Method, OperationFacts, ReplyFacts } from '../../shared/api/operation.ts';
+import { PROBLEM_TYPE, ProblemBody } from '../errors/problem.ts';
+import { LINES_TYPE } from '../request/send-body.ts';
 import type { Auth } from './auth.ts';
+import { MAX_KEY, MIN_OPEN_KEY } from './idempotency.ts';
 import type { Implemented } from './implement.ts';
-import { createJsonSchemas, type JsonSchema, type JsonSchemas, toJsonSchema } from './json-schemas.ts';
-import { MAX_KEY, MIN_OPEN_KEY } from './request-checks.ts';
 
 /** What the OpenAPI document says about the API as a whole. */
 export interface DocumentFacts {
@@ -32,26 +31,13 @@ export type OpenApi = ReturnType<typeof createOpenApi>;
 
 export type OpenApiOperation = ReturnType<typeof describe>;
 
-export interface OpenApiParameter {
+interface OpenApiParameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
   readonly description?: string;
   readonly schema: JsonSchema;
 }
-
-/** The body that `sendProblem()` writes. */
-const ProblemBody = z
-  .strictObject({
-    type: z.literal('about:blank'),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string().optional(),
-    instance: z.string().optional().describe('The URL that shows this failure.'),
-    digest: z.string().optional().describe('The digest, which names this kind of failure.'),
-    errors: z.record(z.string(), z.string()).optional().describe('Errors in the request, by field.'),
-  })
-  .meta({ id: 'Problem', description: 'What went wrong (RFC 9457).' }) satisfies z.core.$ZodType<Problem>;
 
 /**
  * Describes operations in OpenAPI 3.1, with the schemas that check their requests and replies. A schema with an id
@@ -78,7 +64,7 @@ export function createOpenApi(options: OpenApiOptions) {
     openapi: '3.1.1',
     info: { title, version, ...(about !== undefined && { description: about }) },
     paths,
-    components: { schemas: schemas.named(), ...(auths.length > 0 && { securitySchemes }) },
+    components: { schemas: schemas.named, ...(auths.length > 0 && { securitySchemes }) },
   };
 }
 
@@ -144,27 +130,17 @@ function toParameters(
 }
 
 const TEXT = { type: 'string' } as const;
-const CURSOR: OpenApiParameter = {
-  name: 'cursor',
-  in: 'query',
-  required: false,
-  description: 'Where the page begins. Follow the `Link` header instead of making one up.',
-  schema: TEXT,
-};
-const IF_MATCH: OpenApiParameter = {
-  name: 'If-Match',
-  in: 'header',
-  required: false,
-  description: 'The `ETag` of the version that you change. The answer is 412 if there is another one.',
-  schema: TEXT,
-};
-const IF_NONE_MATCH: OpenApiParameter = {
-  name: 'If-None-Match',
-  in: 'header',
-  required: false,
-  description: 'The `ETag` of the version that you have. The answer is 304 if nothing has changed.',
-  schema: TEXT,
-};
+const CURSOR = optional('query', 'cursor', 'Where the page begins. Follow the `Link` header instead of making one up.');
+const IF_MATCH = optional(
+  'header',
+  'If-Match',
+  'The `ETag` of the version that you change. The answer is 412 if there is another one.',
+);
+const IF_NONE_MATCH = optional(
+  'header',
+  'If-None-Match',
+  'The `ETag` of the version that you have. The answer is 304 if nothing has changed.',
+);
 const RATE_LIMIT = {
   RateLimit: 'How many requests are left (`r`), and in how many seconds the count starts again (`t`).',
   'RateLimit-Policy': 'How many requests (`q`) are accepted in how many seconds (`w`).',
@@ -172,19 +148,32 @@ const RATE_LIMIT = {
 const ETAG = { ETag: 'Identifies this version of the response.' };
 const LINK = { Link: 'The URL of the next page, with `rel="next"`. Absent on the last page.' };
 
+function optional(
+  place: OpenApiParameter['in'],
+  name: string,
+  description: string,
+  schema: JsonSchema = TEXT,
+): OpenApiParameter {
+  return { name, in: place, required: false, description, schema };
+}
+
 function toIdempotencyKey({ auth }: Implemented): OpenApiParameter {
-  return {
-    name: 'Idempotency-Key',
-    in: 'header',
-    required: false,
-    description: `${auth ? 'Any text' : 'A random text, such as a UUID,'} that is new for each request. A repeated request gets the first response, for a day.`,
-    schema: { type: 'string', minLength: auth ? 1 : MIN_OPEN_KEY, maxLength: MAX_KEY },
-  };
+  const what = auth ? 'Any text' : 'A random text, such as a UUID,';
+  return optional(
+    'header',
+    'Idempotency-Key',
+    `${what} that is new for each request. A repeated request gets the first response, for a day.`,
+    { type: 'string', minLength: auth ? 1 : MIN_OPEN_KEY, maxLength: MAX_KEY },
+  );
 }
 
 function toLimit({ limit, max }: NonNullable<OperationFacts['paged']>): OpenApiParameter {
-  const schema = { type: 'integer', minimum: 1, maximum: max, default: limit };
-  return { name: 'limit', in: 'query', required: false, description: 'The most items of a page.', schema };
+  return optional('query', 'limit', 'The most items of a page.', {
+    type: 'integer',
+    minimum: 1,
+    maximum: max,
+    default: limit,
+  });
 }
 
 /** The response to a GET has an `ETag`, which is compared, if it is JSON or the handler has a `version`. */
@@ -230,14 +219,11 @@ function listReplies(operation: Implemented, { schemas, options }: Making): Reco
   };
 }
 
-function toContent(type: string, schema: ApiSchema, side: 'input' | 'output', schemas: JsonSchemas): Content {
-  const example = toExample(schema, side);
-  return { [type]: { schema: schemas.read(schema, side), ...(example !== undefined && { example }) } };
+function toContent(type: string, schema: ApiSchema, side: 'input' | 'output', schemas: JsonSchemas) {
+  return { [type]: { schema: schemas.read(schema, side) } };
 }
 
-type Content = Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>;
-
-export type OpenApiReply = ReturnType<typeof toReply>;
+type OpenApiReply = ReturnType<typeof toReply>;
 
 function toReply({ about, body, lines, headers }: ReplyFacts, schemas: JsonSchemas) {
   const named = Object.entries(headers ?? {}).map(
@@ -252,55 +238,53 @@ function toReply({ about, body, lines, headers }: ReplyFacts, schemas: JsonSchem
   };
 }
 
-/**
- * Returns an example of what a schema describes: its first one of `.meta({ examples: […] })`, or one made up from its
- * types. Undefined if the schema refuses what was made up, for example because of a pattern.
- */
-export function toExample(schema: ApiSchema, side: 'input' | 'output'): unknown {
-  const root = toJsonSchema(schema, side);
-  const example = makeUp(root, root);
-  const result = schema['~standard'].validate(example);
-  return result instanceof Promise || result.issues ? undefined : example;
+/** What is read of a schema in JSON Schema 2020-12. */
+interface JsonSchema {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly [keyword: string]: unknown;
 }
 
-const MAX_DEPTH = 6;
+type JsonSchemas = ReturnType<typeof createJsonSchemas>;
 
-const TEXTS: Readonly<Record<string, string>> = {
-  'date-time': '2026-01-31T12:00:00Z',
-  date: '2026-01-31',
-  email: 'ada@example.com',
-  uri: 'https://example.com/',
-  uuid: '6ba7b810-9dad-41d1-80b4-00c04fd430c8',
-};
+const LOCAL = '#/$defs/';
+const NAMED = '#/components/schemas/';
 
-function makeUp(node: JsonSchema | boolean, root: JsonSchema, depth = 0): unknown {
-  if (typeof node === 'boolean') return undefined;
-  const { $ref, examples, anyOf, oneOf, allOf, items, prefixItems, properties = {}, minLength = 0, minimum = 1 } = node;
-  if (Array.isArray(examples)) return examples[0];
-  for (const known of ['const', 'default'] as const) if (known in node) return node[known];
-  if (Array.isArray(node.enum)) return node.enum[0];
-  const within = (inner: unknown) => makeUp(inner as JsonSchema | boolean, root, depth + 1); // a part of a JSON Schema is one
-  // A tree has no end.
-  if ($ref !== undefined && depth > MAX_DEPTH) return undefined;
-  if ($ref === '#') return within(root);
-  if (typeof $ref === 'string') return within((root.$defs as JsonSchema)[$ref.replace('#/$defs/', '')]);
-  const [first] = [anyOf, oneOf, allOf].find(Array.isArray) ?? [];
-  if (first) return within(first);
-  switch ([node.type].flat()[0]) {
-    case 'object':
-      return Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, within(inner)]));
-    case 'array':
-      return (Array.isArray(prefixItems) ? prefixItems : [items ?? {}])
-        .map(within)
-        .filter((item) => item !== undefined);
-    case 'string':
-      return TEXTS[String(node.format)] ?? 'text'.padEnd(Number(minLength), '.');
-    case 'number':
-    case 'integer':
-      return Math.max(Number(minimum), 1);
-    case 'boolean':
-      return true;
-    default:
-      return null;
+/** Collects the schemas of a document. Schemas with an id (`.meta({ id: 'Person' })`) appear once, and are referenced. */
+function createJsonSchemas() {
+  const named: Record<string, JsonSchema> = {};
+
+  function keep(id: string, schema: JsonSchema): void {
+    if (id.startsWith('__') || JSON.stringify(schema).includes('"$ref":"#"')) {
+      throw new Error("A schema contains itself, and has no name for that. Give it one: `.meta({ id: 'Tree' })`.");
+    }
+    if (named[id] && !isDeepStrictEqual(named[id], schema)) {
+      throw new Error(
+        `Two schemas have the id ${id}, or one schema differs between input and output (defaults, transforms). Use different ids.`,
+      );
+    }
+    named[id] = schema;
   }
+
+  return {
+    /** @param side `input` is what callers send, `output` what they get */
+    read(schema: ApiSchema, side: 'input' | 'output'): JsonSchema {
+      const converted = schema['~standard'].jsonSchema[side]({ target: 'draft-2020-12' }) as JsonSchema;
+      const { $schema: _version, $defs = {}, ...own } = converted;
+      for (const [id, found] of Object.entries($defs as object)) keep(id, toNamed(found));
+      return toNamed(own);
+    },
+    /** The schemas with an id, by their id. */
+    named,
+  };
+}
+
+/** Points references to the document's schemas, and omits bounds that every integer satisfies. */
+function toNamed(schema: object): JsonSchema {
+  return JSON.parse(JSON.stringify(schema), (key, value: unknown) => {
+    if (key === '$ref' && typeof value === 'string') return value.replace(LOCAL, NAMED);
+    if (key === 'minimum' && value === Number.MIN_SAFE_INTEGER) return undefined;
+    return key === 'maximum' && value === Number.MAX_SAFE_INTEGER ? undefined : value;
+  });
 }

@@ -1,8 +1,8 @@
 import { type RequestHandler, Router } from 'express';
 import type { Method } from '../../shared/api/operation.ts';
-import { sendAllowed } from '../errors/refuse.ts';
-import { isApiPath } from '../request/api-path.ts';
+import { sendAllowed } from '../errors/problem.ts';
 import { HttpError, methodNotAllowed, notFoundHere } from '../request/http-error.ts';
+import { isApiPath } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
 
 export type Methods = { readonly [M in Method]?: RequestHandler | readonly RequestHandler[] };

@@ -4,10 +4,9 @@ import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { Millisecond, Second } from '../../shared/units.ts';
 import { ADDRESS_SHARE, MAX_CONNECTIONS, RESERVED_FILES } from '../limits.ts';
+import { type ProxyTrust, toSender } from '../request/client-address.ts';
 import type { Count } from '../request/counters.ts';
-import type { ProxyTrust } from '../request/proxy-trust.ts';
 import { sayOnce } from '../request/say-once.ts';
-import { toSender } from '../request/to-sender.ts';
 
 /** The open sockets of a server, and what each is doing. Node does not say which sockets are idle. */
 export interface Connections {

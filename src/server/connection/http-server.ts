@@ -2,9 +2,10 @@ import { createServer, type RequestListener, type Server, STATUS_CODES } from 'n
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import * as limits from '../limits.ts';
+import type { ProxyTrust } from '../request/client-address.ts';
 import type { Count } from '../request/counters.ts';
 import { describeStatus } from '../request/http-error.ts';
-import type { ProxyTrust } from '../request/proxy-trust.ts';
+import { ALL_METHODS } from '../request/methods.ts';
 import { sendText } from '../request/send-body.ts';
 import type { Step } from '../request/step.ts';
 import { type ConnectionLimits, type Connections, trackConnections } from './connections.ts';
@@ -69,7 +70,7 @@ export function createHttpServer(listener: RequestListener, options: HttpServerO
     sendText(res, 417, describeStatus(417));
   });
   server.on('connect', (_req, socket) => {
-    endWith(socket as Socket, 405, headers, [['Allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS']]);
+    endWith(socket as Socket, 405, headers, [['Allow', ALL_METHODS]]);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const peer = socket as Socket;
@@ -129,4 +130,36 @@ export function endWith(socket: Socket, status: number, headers: HeaderList, mor
       `Content-Length: 0\r\nCache-Control: no-store\r\n${lines}\r\n`,
   );
   socket.destroySoon();
+}
+
+/** Requests of one connection that can wait before the socket is paused (count). */
+const MAX_WAITING = 32;
+
+/**
+ * Starts the pipelined requests of a connection one at a time. Their answers leave in this order anyway, and a
+ * client that asks for a thousand pages in one packet and reads none must not have all of them rendered and kept in
+ * memory. Requests that follow an answer that ends the connection are ignored (RFC 9112, section 9.6), although
+ * Node still passes them on.
+ */
+export function oneAtATime(): Step {
+  const waiting = new WeakMap<Socket, number>();
+
+  function change(socket: Socket, by: 1 | -1): void {
+    const count = (waiting.get(socket) ?? 0) + by;
+    waiting.set(socket, count);
+    if (count === MAX_WAITING && by > 0) socket.pause();
+    else if (count === MAX_WAITING - 1 && by < 0) socket.resume();
+  }
+
+  return function oneAtATime(req, res, next) {
+    if (req.socket.writableEnded) return;
+    // Node gives a reply its socket when the reply before it has been handed over.
+    if (res.socket !== null) return next();
+    const { socket } = req;
+    change(socket, 1);
+    res.once('socket', () => {
+      change(socket, -1);
+      next();
+    });
+  };
 }

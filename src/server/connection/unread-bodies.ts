@@ -2,8 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import { Socket } from 'node:net';
 import { Millisecond } from '../../shared/units.ts';
 import * as limits from '../limits.ts';
-import { type ProxyTrust, toClientAddress } from '../request/proxy-trust.ts';
-import { toSender } from '../request/to-sender.ts';
+import { type ProxyTrust, toClientAddress, toSender } from '../request/client-address.ts';
 import type { Connections } from './connections.ts';
 
 export interface UnreadLimits {

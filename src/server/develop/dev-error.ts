@@ -1,9 +1,8 @@
 import { dirname, join } from 'node:path';
 import type { DevError, DevProblem, ThrownInBrowser } from '../../shared/develop-protocol.ts';
-import { parseStack } from '../errors/digest/parse-stack.ts';
+import { LINE_END, parseStack } from '../errors/digest/parse-stack.ts';
 import { readErrors } from '../errors/digest/read-error.ts';
 import type { ErrorRecord, StackFrame } from '../errors/failure.ts';
-import { LINE_END } from '../errors/line-end.ts';
 import { createClientMaps, readSourceText } from './source-table.ts';
 
 /** Lines shown before and after the line of the error (count). */

@@ -12,14 +12,13 @@ import {
   type ThrownInBrowser,
 } from '../../shared/develop-protocol.ts';
 import { Millisecond } from '../../shared/units.ts';
-import { jsonBody } from '../api/body-limits.ts';
+import { jsonBody } from '../api/body-parsers.ts';
 import { toListenError } from '../connection/listen.ts';
 import type { FailureContext, FunnelOptions } from '../errors/funnel.ts';
 import { type PublicFile, readPublicFile } from '../front/public-files.ts';
-import { onClose } from '../request/on-close.ts';
-import { toPageUrl } from '../request/page-url.ts';
+import { toPageUrl } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
-import type { Step } from '../request/step.ts';
+import { onClose, type Step } from '../request/step.ts';
 import { toBrowserError, toDevError, withPlaces } from './dev-error.ts';
 
 /** The messages of the supervisor (`bin/develop.mjs`) to the server. */
@@ -172,7 +171,7 @@ class FilesOnDemand extends Map<string, PublicFile> {
 }
 
 /** Warns once for each cookie that a prefetch changes: pointing at a link to `/sign-out` must not sign out. */
-export function warnOfCookies(log: Pick<Logger, 'warn'>): Step {
+function warnOfCookies(log: Pick<Logger, 'warn'>): Step {
   const known = new Set<string>();
   return function warnOfCookies(req, res, next) {
     const info = requestInfo(req);

@@ -1,13 +1,13 @@
 import { readFileSync, statSync } from 'node:fs';
 import { createRequire, SourceMap } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { toFrameFile } from '../errors/digest/frame-file.ts';
 import {
   emptyLocationTable,
   isSource,
   type LocationTable,
   parseLocationTable,
 } from '../errors/digest/location-table.ts';
+import { toFrameFile } from '../errors/digest/parse-stack.ts';
 import type { StackFrame } from '../errors/failure.ts';
 
 type CreateLocations = (root: string, dist: string, path: string, text: string) => string;

@@ -1,13 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import type { PageError } from '../../shared/wire/payload.ts';
-import { isApiPath } from '../request/api-path.ts';
-import { statusOf } from '../request/http-error.ts';
-import { isLinkPrefetch } from '../request/page-url.ts';
+import { read, statusOf } from '../request/http-error.ts';
+import { isApiPath, isLinkPrefetch } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendBody } from '../request/send-body.ts';
 import type { ErrorHandler } from '../request/step.ts';
-import { read } from '../request/thrown.ts';
 import type { Funnel } from './funnel.ts';
 import { PLAIN_PAGE_POLICY, renderLastResort } from './last-resort.ts';
 import { API_POLICY, sendProblem } from './problem.ts';

@@ -1,3 +1,4 @@
+import type { FAILURE_KINDS } from '../../shared/reporting/browser-report.ts';
 import type { Breadcrumb } from '../request/request-info.ts';
 
 /** Where a failure happened. It is not part of the digest: a bug that is reached in two ways is one incident. */
@@ -17,20 +18,7 @@ export type FailureOrigin =
   | 'browser';
 
 /** The kind of an incident. All but `exception` have separate keys (`digest/create-digest.ts`). */
-export type FailureKind =
-  | 'exception'
-  | 'hydration'
-  /** A chunk or a style sheet that did not load. */
-  | 'load'
-  | 'network'
-  | 'timeout'
-  | 'script-error'
-  | 'unclean-death'
-  | 'blocked-loop'
-  | 'csp'
-  | 'crash'
-  | 'deprecation'
-  | 'intervention';
+export type FailureKind = (typeof FAILURE_KINDS)[number];
 
 export interface StackFrame {
   /**

@@ -4,9 +4,8 @@ import { Second } from '../../shared/units.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
 import { RETRY_HEADER } from '../../shared/wire/protocol.ts';
 import type { Count } from '../request/counters.ts';
-import { isVisitorGone, statusOf, toPublicError } from '../request/http-error.ts';
+import { isVisitorGone, read, statusOf, toPublicError } from '../request/http-error.ts';
 import { currentRequest } from '../request/request-info.ts';
-import { read } from '../request/thrown.ts';
 import { createFailureRecorder, type FailureContext, type Recorded, type RecorderOptions } from './create-failure.ts';
 import { causesOf, readError } from './digest/read-error.ts';
 import {

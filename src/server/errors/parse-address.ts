@@ -1,11 +1,10 @@
+import { isAddress } from '../../shared/reporting/address.ts';
+
 /** A digest, and optionally one of its occurrences. */
 export interface Address {
   readonly digest: string;
   readonly occurrence?: string;
 }
-
-/** A digest and an optional occurrence, each 8 characters of Crockford base32. */
-const ADDRESS = /^[0-9A-HJKMNP-TV-Z]{8}(?:[0-9A-HJKMNP-TV-Z]{8})?$/;
 
 /**
  * Parses an address typed from a screenshot or dictated over the phone. Ignores case, hyphens and spaces, and reads I
@@ -18,7 +17,7 @@ export function parseAddress(text: string): Address | undefined {
     .replace(/[-\s/]/g, '')
     .replace(/[IL]/g, '1')
     .replaceAll('O', '0');
-  if (!ADDRESS.test(symbols)) return undefined;
-  const digest = symbols.slice(0, 8);
-  return symbols.length > 8 ? { digest, occurrence: symbols.slice(8) } : { digest };
+  const [digest, occurrence] = [symbols.slice(0, 8), symbols.slice(8)];
+  if (!isAddress(`${digest}-${occurrence || digest}`)) return undefined;
+  return occurrence ? { digest, occurrence } : { digest };
 }

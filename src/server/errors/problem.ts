@@ -1,14 +1,30 @@
-import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import * as z from 'zod';
 import type { Problem } from '../../shared/api/operation.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
 import { describeStatus } from '../request/http-error.ts';
-import { sendBody } from '../request/send-body.ts';
+import { isApiPath } from '../request/paths.ts';
+import { requestInfo } from '../request/request-info.ts';
+import { sendBody, sendText } from '../request/send-body.ts';
 
 /** The media type of errors under `/api` (RFC 9457). */
 export const PROBLEM_TYPE = 'application/problem+json';
 
 /** For responses that are not pages: they load nothing and cannot be framed. */
 export const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
+
+/** The body that `sendProblem()` writes. */
+export const ProblemBody = z
+  .strictObject({
+    type: z.literal('about:blank'),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().optional(),
+    instance: z.string().optional().describe('The URL that shows this failure.'),
+    digest: z.string().optional().describe('The digest, which names this kind of failure.'),
+    errors: z.record(z.string(), z.string()).optional().describe('Errors in the request, by field.'),
+  })
+  .meta({ id: 'Problem', description: 'What went wrong (RFC 9457).' }) satisfies z.core.$ZodType<Problem>;
 
 /** @param instance the URL that shows the failure */
 export function presentProblem(error: PageError, instance?: string): Problem {
@@ -30,4 +46,28 @@ export function sendProblem(
 ): void {
   const body = JSON.stringify({ ...presentProblem(error, instance), errors });
   sendBody(res, error.status, { type: PROBLEM_TYPE, body });
+}
+
+/**
+ * Answers before any handler has run, without reading the body: problem+json under `/api`, else a line of text. The body
+ * is dropped after the response (`connection/unread-bodies.ts`).
+ */
+export function refuse(
+  req: IncomingMessage,
+  res: ServerResponse,
+  status: number,
+  message = describeStatus(status),
+): void {
+  // The normalizer refuses before it has set the path.
+  if (isApiPath(requestInfo(req).path) || req.url?.startsWith('/api/'))
+    sendProblem(res, { kind: 'public', status, message });
+  else sendText(res, status, message);
+}
+
+/** Answers which methods a URL accepts (RFC 9110, section 9.3.7). */
+export function sendAllowed(res: ServerResponse, allowed: string): void {
+  res.statusCode = 204;
+  res.setHeader('Allow', allowed);
+  res.setHeader('Cache-Control', 'no-store');
+  res.end();
 }

@@ -1,6 +1,5 @@
 import { server } from '../../shared/reporting/report.ts';
-import type { Breadcrumb } from '../request/request-info.ts';
-import { currentRequest } from '../request/request-info.ts';
+import { type Breadcrumb, currentRequest } from '../request/request-info.ts';
 import type { ServerReportOptions } from './create-failure.ts';
 import type { Failure } from './failure.ts';
 import type { Funnel } from './funnel.ts';

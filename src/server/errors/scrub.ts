@@ -1,13 +1,10 @@
 import { KiB } from '../../shared/units.ts';
-import { decodePercent } from '../request/decode-percent.ts';
-import { cutAtWord } from './cut-at-word.ts';
-import { createKnownValues, encode, type KnownValues } from './scrub/known-values.ts';
+import { MAX_SCRUBBED_LENGTH } from '../limits.ts';
+import { decodePercent } from '../request/paths.ts';
+import { createKnownValues, encode, type KnownValues, REDACTED, redactShapes } from './scrub/redact.ts';
 import { scrubValue } from './scrub/scrub-value.ts';
 import { createSecretKeys, type SecretKeys } from './scrub/secret-keys.ts';
-import { REDACTED, redactShapes } from './scrub/secret-patterns.ts';
-
-/** The part of a text that is read and kept (UTF-16 code units), so that a megabyte costs no more than a page. */
-export const MAX_SCRUBBED_LENGTH = 16 * KiB;
+import { cutAtWord } from './trim.ts';
 
 /** How far a cut can move back to the end of a word: no token is longer (UTF-16 code units). */
 const MAX_WORD_LENGTH = 4 * KiB;

@@ -1,4 +1,5 @@
 import { WiringError } from '../errors/wiring-error.ts';
+import { METHODS } from '../request/methods.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { Step } from '../request/step.ts';
 
@@ -28,7 +29,7 @@ export function apiOrigins(allowed: ApiOrigins, covers: (path: string) => boolea
     res.setHeader('Access-Control-Expose-Headers', '*');
     if (req.method !== 'OPTIONS' || req.headers['access-control-request-method'] === undefined) return next();
     res.statusCode = 204;
-    res.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, PATCH, DELETE');
+    res.setHeader('Access-Control-Allow-Methods', [...METHODS].join(', '));
     const headers = req.headers['access-control-request-headers'];
     if (headers !== undefined) res.setHeader('Access-Control-Allow-Headers', headers);
     res.setHeader('Access-Control-Max-Age', MAX_AGE);

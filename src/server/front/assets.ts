@@ -2,8 +2,8 @@ import { createReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import { ASSET_PREFIX } from '../../shared/wire/protocol.ts';
-import { acceptsEncoding } from '../request/accept-encoding.ts';
-import { matchesEtag } from '../request/etag.ts';
+import { isRead } from '../request/methods.ts';
+import { acceptsEncoding, matchesEtag } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendText } from '../request/send-body.ts';
 import type { Step } from '../request/step.ts';
@@ -32,10 +32,9 @@ export function assets({ files, findOldAsset, passesOn = false }: AssetsOptions)
     const { path } = requestInfo(req);
     const file = files.get(path);
     const isAsset = path.startsWith(ASSET_PREFIX);
-    const isRead = req.method === 'GET' || req.method === 'HEAD';
-    if (!file && !(isAsset && (isRead || !passesOn))) return next();
+    if (!file && !(isAsset && (isRead(req) || !passesOn))) return next();
     if (file || !passesOn) requestInfo(req).route = isAsset ? `${ASSET_PREFIX}*` : path;
-    if (!isRead) {
+    if (!isRead(req)) {
       res.setHeader('Allow', 'GET, HEAD');
       sendText(res, 405, 'A file can only be read.');
       return;

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
 import { Second } from '../../shared/units.ts';
-import { onClose } from '../request/on-close.ts';
-import { isFromProxy, type ProxyTrust } from '../request/proxy-trust.ts';
+import { isFromProxy, type ProxyTrust } from '../request/client-address.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendText } from '../request/send-body.ts';
+import { onClose } from '../request/step.ts';
 import { forReaders, type MayRead } from './check-token.ts';
 import type { FixedPaths } from './fixed-paths.ts';
 import { readHost, readScheme } from './host-check.ts';

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { Minute } from '../../shared/units.ts';
+import { expandIPv6 } from '../request/client-address.ts';
 import { readBearer } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendText } from '../request/send-body.ts';
-import { expandIPv6 } from '../request/to-sender.ts';
 import type { OperatorToken, Tokens } from './tokens.ts';
 
 export type Checked =

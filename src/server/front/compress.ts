@@ -3,7 +3,7 @@ import { constants } from 'node:zlib';
 import compression from 'compression';
 import type { Request, Response } from 'express';
 import { WIRE_TYPE } from '../../shared/wire/protocol.ts';
-import { addVary } from '../request/accept-encoding.ts';
+import { addVary } from '../request/request-headers.ts';
 import type { Step } from '../request/step.ts';
 
 /** Node's default quality, 11, takes 200 ms for a page. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ASSET_PREFIX } from '../../shared/wire/protocol.ts';
+import { drawRandom } from '../request/request-info.ts';
 
 /** Sources that a product adds to the policy of every page, such as `{ connect: ['https://api.example'] }`. */
 export interface ContentSources {
@@ -116,4 +117,12 @@ function toSource(source: string): string {
   throw new TypeError(
     `The content policy was given the source ${JSON.stringify(source)}. Give each source as a string of its own, without blanks, commas or semicolons.`,
   );
+}
+
+/** 128 bits, as CSP recommends (https://www.w3.org/TR/CSP3/#security-nonces). */
+const NONCE_BYTES = 16;
+
+/** Returns a nonce for the scripts of one response. */
+export function drawNonce(): string {
+  return drawRandom(NONCE_BYTES, 'base64');
 }

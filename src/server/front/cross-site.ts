@@ -1,7 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
-import { refuse } from '../errors/refuse.ts';
+import { refuse } from '../errors/problem.ts';
 import { cutText } from '../errors/trim.ts';
+import { isRead } from '../request/methods.ts';
 import type { Origins } from '../request/origins.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sayOnce } from '../request/say-once.ts';
@@ -13,13 +14,13 @@ interface CrossSiteOptions {
   readonly isAccepted?: (path: string, origin: string) => boolean;
   /** True for paths that are checked; all by default. An existing app behind the pages keeps its own rules. */
   readonly covers?: (path: string) => boolean;
+  /** True for a request that changes nothing; by default GET, HEAD and OPTIONS. A handshake of a WebSocket does. */
+  readonly isSafe?: (req: IncomingMessage) => boolean;
   /** Callers of these paths can use a token, so only requests with credentials that browsers add are refused. */
   readonly takesTokens?: (path: string) => boolean;
   /** Receives one notice if PUBLIC_ORIGINS is missing. */
   readonly log?: Logger;
 }
-
-const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * Refuses requests that another site makes a visitor's browser send, before the body is read. Browsers name the source
@@ -30,18 +31,19 @@ export function crossSite({
   origins,
   isAccepted = () => false,
   covers = () => true,
+  isSafe = (req) => isRead(req) || req.method === 'OPTIONS',
   takesTokens = () => false,
   log,
 }: CrossSiteOptions): Step {
   const notice = log && originNotice(origins, log);
   return function crossSite(req, res, next) {
-    if (SAFE_METHODS.has(req.method ?? '') || isOfThisSite(req, origins)) return next();
+    if (isSafe(req) || isOfThisSite(req, origins)) return next();
     const { path } = requestInfo(req);
     const { origin } = req.headers;
     const accepted = origin !== undefined && origin !== 'null' && isAccepted(path, origin);
     if (accepted || !covers(path) || (takesTokens(path) && !hasAddedCredentials(req))) return next();
     notice?.(req);
-    refuseOtherSite(req, res);
+    refuse(req, res, 403, 'This request comes from another site, so it was not carried out.');
   };
 }
 
@@ -51,15 +53,11 @@ function hasAddedCredentials({ headers: { authorization, cookie } }: IncomingMes
   return cookie !== undefined;
 }
 
-export function refuseOtherSite(req: IncomingMessage, res: ServerResponse): void {
-  refuse(req, res, 403, 'This request comes from another site, so it was not carried out.');
-}
-
 /**
  * Logs once what to set if a proxy hides the address that visitors use, because their own origin then looks like
  * another site's. If the browser itself says that the request is from another site, nothing is wrong.
  */
-export function originNotice(origins: Origins, log: Logger): (req: IncomingMessage) => void {
+function originNotice(origins: Origins, log: Logger): (req: IncomingMessage) => void {
   const say = sayOnce(
     log,
     'A request was refused as cross-site, because its Origin is not the address that it was sent to. If visitors use that Origin, set PUBLIC_ORIGINS to it.',

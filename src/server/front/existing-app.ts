@@ -7,9 +7,9 @@ import type { ErrorRequestHandler, Express, NextFunction, Request, RequestHandle
 import type { Logger } from 'pino';
 import type { HeaderList } from '../connection/http-server.ts';
 import { describeNodeFloor } from '../connection/node-floor.ts';
-import { isApiPath } from '../request/api-path.ts';
+import type { ProxyTrust } from '../request/client-address.ts';
 import { HttpError, statusOf, unsupportedMediaType } from '../request/http-error.ts';
-import type { ProxyTrust } from '../request/proxy-trust.ts';
+import { isApiPath } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { Step } from '../request/step.ts';
 import { leaveUncompressed } from './compress.ts';
@@ -58,7 +58,7 @@ export interface ExistingAppSteps {
 }
 
 /** Express 5 decodes such a body. Spillway's own readers never do. */
-const HAS_BROTLI_HOLE = describeNodeFloor(process.versions.node) !== undefined;
+const IS_BROTLI_VULNERABLE = describeNodeFloor(process.versions.node) !== undefined;
 
 /** Properties that Spillway's Express has set on the request. */
 export const ROUTING = ['baseUrl', 'originalUrl', 'params', 'route', 'next', 'res', 'url'] as const;
@@ -102,7 +102,7 @@ export function mountExistingApp({ existing, trust, headers, isReserved }: Exist
       next(error);
     },
     run(req, res, next) {
-      if (HAS_BROTLI_HOLE && /\bbr\b/i.test(req.headers['content-encoding'] ?? '')) {
+      if (IS_BROTLI_VULNERABLE && /\bbr\b/i.test(req.headers['content-encoding'] ?? '')) {
         throw unsupportedMediaType('This server does not take bodies in Brotli. Send them without, or with gzip.');
       }
       leaveUncompressed(res);

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
-import { refuse } from '../errors/refuse.ts';
+import { refuse } from '../errors/problem.ts';
+import { isFromProxy, type ProxyTrust } from '../request/client-address.ts';
 import { type Origins, toCheckedHost } from '../request/origins.ts';
-import { isFromProxy, type ProxyTrust } from '../request/proxy-trust.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sayOnce } from '../request/say-once.ts';
 import type { Step } from '../request/step.ts';
@@ -22,14 +22,6 @@ export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
     log,
     'A request carries X-Forwarded headers or Forwarded from an address that is not trusted, so they are ignored. If that is your proxy, have it set X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host (Forwarded is never read), and set TRUST_PROXY to its address.',
   );
-  const sayForwarded = sayOnce(
-    log,
-    'Your proxy only sends Forwarded, which is never read, so every visitor has the address of the proxy. Have it set X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host.',
-  );
-  const sayPlain = sayOnce(
-    log,
-    'Your proxy says that a visitor used http, but PUBLIC_ORIGINS says https. If the proxy accepts visitors without TLS, have it redirect them to https. If not, have it set X-Forwarded-Proto to the scheme that they use.',
-  );
   // Nearly every request has the same host as the one before.
   let last = { given: '', scheme: '', host: undefined as string | undefined };
 
@@ -37,10 +29,7 @@ export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
     if (req.headers.host === undefined && req.httpVersion === '1.1')
       return refuse(req, res, 400, 'The request has no Host header, which HTTP/1.1 requires.'); // RFC 9112, section 3.2
     const trusted = isFromProxy(req, trust);
-    const isNamed = isForwarded(req);
-    const { forwarded } = req.headers;
-    if (!trusted && (isNamed || forwarded !== undefined)) sayUntrusted({ peer: req.socket.remoteAddress });
-    if (trusted && !isNamed && forwarded !== undefined) sayForwarded({ peer: req.socket.remoteAddress });
+    if (!trusted && isForwarded(req)) sayUntrusted({ peer: req.socket.remoteAddress });
     const scheme = readScheme(req, trusted);
     const given = readHost(req, trusted);
     if (given === undefined) return next(); // HTTP/1.0: the fallback remains
@@ -49,9 +38,6 @@ export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
     if (host === undefined) return refuse(req, res, 400, 'The request names a malformed host.');
     const origin = toOrigin(host, scheme, origins);
     if (origin === undefined) return refuse(req, res, 421);
-    if (trusted && scheme === 'http' && origin.startsWith('https:') && req.headers['x-forwarded-proto'] !== undefined) {
-      sayPlain({ peer: req.socket.remoteAddress });
-    }
     requestInfo(req).setOrigin(origin);
     next();
   };
@@ -73,8 +59,7 @@ function toOrigin(host: string, scheme: string, origins: Origins): string | unde
 }
 
 function isForwarded(req: IncomingMessage): boolean {
-  const { headers } = req;
-  return Boolean(headers['x-forwarded-for'] ?? headers['x-forwarded-proto'] ?? headers['x-forwarded-host']);
+  return ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'forwarded'].some((name) => name in req.headers);
 }
 
 function firstValue(header: string | string[] | undefined): string | undefined {

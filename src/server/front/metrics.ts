@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { COUNTERS, type Count, type CounterName, type CounterWords } from '../request/counters.ts';
-import { METHODS } from '../request/request-spans.ts';
+import { METHODS } from '../request/methods.ts';
 
 /** A reply that has ended. */
 interface EndedRequest {

@@ -1,14 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { refuse, sendAllowed } from '../errors/refuse.ts';
+import { refuse, sendAllowed } from '../errors/problem.ts';
 import { MAX_TARGET_LENGTH } from '../limits.ts';
-import { decodePercent } from '../request/decode-percent.ts';
-import { readPath, type Spelling, spellPath } from '../request/path-spelling.ts';
+import { ALL_METHODS, METHODS } from '../request/methods.ts';
+import { decodePercent, readPath, type Spelling, spellPath } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendText } from '../request/send-body.ts';
 import type { Step } from '../request/step.ts';
-
-export const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-const ALLOW = [...METHODS].join(', ');
 
 /**
  * A target as RFC 9112 has it, without a fragment. Parsers disagree about the rest: some of them end a path at `#`, or
@@ -38,7 +35,7 @@ export function normalizeUrl({ isReserved = () => true, rawPaths = false }: Norm
     }
     if (countHosts(req) > 1) return refuse(req, res, 400, 'The request names more than one host.');
     if (req.url === '*') {
-      if (req.method === 'OPTIONS') sendAllowed(res, ALLOW);
+      if (req.method === 'OPTIONS') sendAllowed(res, ALL_METHODS);
       else refuseMethod(req, res);
       return;
     }
@@ -104,7 +101,7 @@ export function normalizeUrl({ isReserved = () => true, rawPaths = false }: Norm
 }
 
 function refuseMethod(req: IncomingMessage, res: ServerResponse): void {
-  res.setHeader('Allow', ALLOW);
+  res.setHeader('Allow', ALL_METHODS);
   refuse(req, res, 405);
 }
 

@@ -1,181 +1,17 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import { MiB } from '../../shared/units.ts';
-import { isApiPath } from '../request/api-path.ts';
+import { ACTION_ACCEPT } from '../../shared/wire/protocol.ts';
+import { PLAIN_PAGE_POLICY, renderPlainPage } from '../errors/last-resort.ts';
+import { sendProblem } from '../errors/problem.ts';
 import type { Count } from '../request/counters.ts';
-import { VisitorGone } from '../request/http-error.ts';
-import { toPageUrl } from '../request/page-url.ts';
+import { isRead } from '../request/methods.ts';
+import { isApiPath, toPageUrl } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
+import { sendBody } from '../request/send-body.ts';
 import type { Step } from '../request/step.ts';
-import { sendBusy } from './busy-page.ts';
-
-/** A page that waits for its render. */
-export interface Waiting {
-  /** `VisitorGone` if the visitor has left. */
-  readonly endedBy: Error | undefined;
-}
-
-/** Lets pages render in the order of their arrival, and knows how far behind it is. */
-export interface RenderLimiter {
-  /** Pages that have begun and have not sent their shell yet (count). */
-  readonly pages: number;
-  /** Those of them that wait for a slot (count). */
-  readonly queued: number;
-  /** How long the oldest of these has waited (ms). */
-  readonly waitMs: number;
-  /** Counts a page in progress. @returns a function to call once, when its shell is sent or the page is abandoned */
-  enter(): () => void;
-  /**
-   * Waits for a slot; undefined if one is free now.
-   *
-   * @param mayRefuse false for a page that must be answered, such as that of a form whose action has run
-   * @returns false if the page was refused, or its visitor has left
-   */
-  acquire(waiting: Waiting, mayRefuse: boolean): Promise<boolean> | undefined;
-}
-
-export interface RenderLimiterOptions {
-  /** How long a page can wait before others are refused (ms), which is half of the longest wait. By default, no limit. */
-  readonly maxWaitMs?: number | undefined;
-  /** Called for each refusal. */
-  readonly onRefuse?: () => void;
-  /** Milliseconds, monotonic. */
-  readonly now?: () => number;
-  /** Calls back in the next turn of the event loop. */
-  readonly onNextTurn?: (callback: () => void) => void;
-}
-
-interface Place {
-  readonly waiting: Waiting;
-  readonly mayRefuse: boolean;
-  readonly since: number;
-  readonly resolve: (isFree: boolean) => void;
-}
-
-/**
- * How long renders can begin in one turn of the event loop (ms); the last one runs to its end. A waiting page keeps its
- * loaded data in memory, past collections of the young generation. With one page per turn, a server with 32 busy
- * connections spent a fifth of its time on that.
- */
-const SLICE = 50;
-/** The most that are taken from the queue in one turn (count): a slice cannot do more. */
-const MAX_STEPS = 64;
-/**
- * Turns without a render that others then get for each render (count), as long as all of them take no longer than the
- * slice did. A turn accepts only one new connection (libuv). With renders in each, more connections would arrive than
- * could even be queued.
- */
-const TURNS_FOR_OTHERS = 7;
-
-/**
- * React renders a page in one piece, so if many arrive at once, all would wait for all. Here, pages are rendered in
- * slices, in the order of their arrival. Other work continues between them: probes, small answers, request bodies, new
- * connections.
- */
-export function createRenderLimiter(options: RenderLimiterOptions = {}): RenderLimiter {
-  const { maxWaitMs = Number.POSITIVE_INFINITY, onRefuse, now = () => performance.now() } = options;
-  const onNextTurn: (callback: () => void) => void = options.onNextTurn ?? setImmediate;
-  /** The next turn belongs to no visitor, so it must not keep a visitor's request in memory. */
-  const asNobody = AsyncLocalStorage.snapshot();
-  const queue: Place[] = [];
-  let pages = 0;
-  /** `endSlice` is called in the next turn. */
-  let isWatching = false;
-  /** When this slice began, and until when it can begin renders (ms); 0 between slices. */
-  let sliceBegan = 0;
-  let sliceEnd = 0;
-  /** Renders that this slice has begun (count). */
-  let begun = 0;
-  /** Turns that others get before the next slice, and when their time is over (ms). */
-  let turnsForOthers = 0;
-  let othersUntil = 0;
-
-  const readWait = (): number => (queue[0] ? now() - queue[0].since : 0);
-
-  function beginSlice(): void {
-    sliceBegan = now();
-    sliceEnd = sliceBegan + SLICE;
-  }
-
-  /** Runs last in each turn. */
-  function endSlice(): void {
-    const at = now();
-    if (begun > 0) {
-      turnsForOthers = begun * TURNS_FOR_OTHERS;
-      othersUntil = at + (at - sliceBegan);
-      begun = 0;
-    }
-    sliceEnd = 0;
-    if (turnsForOthers > 0 && at < othersUntil) {
-      turnsForOthers -= 1;
-      onNextTurn(endSlice);
-      return;
-    }
-    isWatching = queue.length > 0;
-    if (!isWatching) return;
-    // Between two of these, everything that a render does in one piece is finished, including its promises.
-    for (let steps = Math.min(queue.length, MAX_STEPS); steps > 0; steps--) onNextTurn(step);
-    onNextTurn(endSlice);
-  }
-
-  function step(): void {
-    if (begun === 0) beginSlice();
-    const place = now() < sliceEnd ? takeWanted() : undefined;
-    if (!place) return;
-    begun += 1;
-    place.resolve(true);
-  }
-
-  /** Takes the next page whose visitor is still there, and which has not waited too long. */
-  function takeWanted(): Place | undefined {
-    for (let place = queue.shift(); place; place = queue.shift()) {
-      const isLate = place.mayRefuse && now() - place.since > 2 * maxWaitMs;
-      const isGone = place.waiting.endedBy instanceof VisitorGone;
-      if (!isLate && !isGone) return place;
-      if (!isGone) onRefuse?.();
-      place.resolve(false);
-    }
-    return undefined;
-  }
-
-  return {
-    get pages() {
-      return pages;
-    },
-    get queued() {
-      return queue.length;
-    },
-    get waitMs() {
-      return readWait();
-    },
-    enter() {
-      pages += 1;
-      let isIn = true;
-      return () => {
-        if (isIn) pages -= 1;
-        isIn = false;
-      };
-    },
-    acquire(waiting, mayRefuse) {
-      if (!isWatching) {
-        isWatching = true;
-        beginSlice();
-        asNobody(onNextTurn, endSlice);
-      }
-      if (queue.length === 0 && now() < sliceEnd) {
-        begun += 1;
-        return undefined;
-      }
-      if (mayRefuse && readWait() > maxWaitMs) {
-        onRefuse?.();
-        return Promise.resolve(false);
-      }
-      return new Promise((resolve) => queue.push({ waiting, mayRefuse, since: now(), resolve }));
-    },
-  };
-}
+import { createRenderLimiter, type RenderLimiter } from './render-limiter.ts';
 
 /** At this moment. */
 export interface Overload {
@@ -298,8 +134,55 @@ export function shed({ overload, isRendered, isExempt, count }: ShedOptions): St
 
 function toWhat(req: IncomingMessage, path: string, isRendered: (path: string) => boolean): What {
   if (isApiPath(path)) return 'api';
-  if ((req.method !== 'GET' && req.method !== 'HEAD') || !isRendered(path)) return 'other';
+  if (!isRead(req) || !isRendered(path)) return 'other';
   // The only header of a client that has a meaning here.
   if (req.headers.purpose === 'prefetch') return 'prefetch';
   return toPageUrl(path) === undefined ? 'page' : 'data';
+}
+
+/** `Retry-After` (s): random, so that not all visitors return at the same time. */
+const RETRY_FIRST = 3;
+const RETRY_SPREAD = 5;
+
+const HEADING = { title: 'One moment', heading: 'One moment, please' };
+
+const PAGE = Buffer.from(
+  renderPlainPage({
+    ...HEADING,
+    body:
+      '<p>The site has too many visitors at the moment. This page reloads in a few seconds, ' +
+      'or <a href="">try again now</a>.</p>',
+  }),
+);
+
+const POSTED_PAGE = Buffer.from(
+  renderPlainPage({
+    ...HEADING,
+    body:
+      '<p>The site has too many visitors at the moment, so your form was not processed. ' +
+      'Go back, where your input is still there, and send it again in a few seconds.</p>',
+  }),
+);
+
+/**
+ * Sends a prebuilt 503 response, so that a busy server does no extra work. A page reloads itself. A form does not,
+ * because the browser would request the page without its data.
+ */
+export function sendBusy(req: IncomingMessage, res: ServerResponse): void {
+  const { path } = requestInfo(req);
+  const wait = RETRY_FIRST + Math.floor(Math.random() * RETRY_SPREAD);
+  res.setHeader('Retry-After', wait);
+  if (isApiPath(path)) {
+    sendProblem(res, { kind: 'public', status: 503 });
+    return;
+  }
+  // Also a form that is posted in the background: the page around it stays as it is.
+  const isData = toPageUrl(path) !== undefined || req.headers.accept?.includes(ACTION_ACCEPT) === true;
+  if (isData) {
+    sendBody(res, 503, { type: 'application/json; charset=utf-8', body: '{"busy":true}\n' });
+    return;
+  }
+  res.setHeader('Content-Security-Policy', PLAIN_PAGE_POLICY);
+  if (isRead(req)) res.setHeader('Refresh', wait);
+  sendBody(res, 503, { type: 'text/html; charset=utf-8', body: isRead(req) ? PAGE : POSTED_PAGE });
 }

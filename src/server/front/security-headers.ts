@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import helmet from 'helmet';
 import type { HeaderList } from '../connection/http-server.ts';
 import { API_POLICY } from '../errors/problem.ts';
+import { isRead } from '../request/methods.ts';
 import type { Origins } from '../request/origins.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { Step } from '../request/step.ts';
@@ -114,6 +115,6 @@ export function privateReplies(): Step {
   };
 }
 
-export function toPrivateCaching({ method }: Pick<IncomingMessage, 'method'>): string {
-  return method === 'GET' || method === 'HEAD' ? 'private, no-cache' : 'no-store';
+export function toPrivateCaching(req: IncomingMessage): string {
+  return isRead(req) ? 'private, no-cache' : 'no-store';
 }

@@ -10,12 +10,11 @@ import { endWith } from '../connection/http-server.ts';
 import { errorHandler } from '../errors/error-handler.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import type { ScrubPath } from '../errors/scrub/secret-path.ts';
+import type { ProxyTrust } from '../request/client-address.ts';
 import type { Origins } from '../request/origins.ts';
-import type { ProxyTrust } from '../request/proxy-trust.ts';
-import { requestId } from '../request/request-id.ts';
-import { requestInfo } from '../request/request-info.ts';
+import { requestId, requestInfo } from '../request/request-info.ts';
 import { chain, type Step } from '../request/step.ts';
-import { isOfThisSite, originNotice, refuseOtherSite } from './cross-site.ts';
+import { crossSite } from './cross-site.ts';
 import { hostCheck } from './host-check.ts';
 import { normalizeUrl } from './normalize-url.ts';
 import { securityHeaders, toSecurityHeaders } from './security-headers.ts';
@@ -80,7 +79,7 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
     securityHeaders(headers),
     normalizeUrl(),
     hostCheck({ origins, trust, log }),
-    sameSite(origins, log, (path) => handlers.has(path)),
+    crossSite({ origins, log, covers: (path) => handlers.has(path), isSafe: () => false }),
   ];
   const enter = (head: Buffer) =>
     chain(
@@ -171,12 +170,3 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
 
 /** `@types/node` only has it as an option. */
 type ServerWithUpgrades = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean };
-
-function sameSite(origins: Origins, log: Logger, covers: (path: string) => boolean): Step {
-  const notice = originNotice(origins, log);
-  return function sameSite(req, res, next) {
-    if (isOfThisSite(req, origins) || !covers(requestInfo(req).path)) return next();
-    notice(req);
-    refuseOtherSite(req, res);
-  };
-}

@@ -1,6 +1,5 @@
 import { createTransport } from 'nodemailer';
 import { TARGET_CONNECT_TIME, TARGET_TIME } from '../limits.ts';
-import { readLogin } from './parse-settings.ts';
 
 /** One mail, as text and if you like as HTML too. */
 export interface Mail {
@@ -28,7 +27,8 @@ export function createSendMail({ smtpUrl, from }: MailServer): SendMail {
   const url = new URL(smtpUrl);
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const secure = url.protocol === 'smtps:';
-  const auth = url.username ? readLogin(url) : undefined;
+  const { username, password } = url;
+  const auth = username ? { user: decodeURIComponent(username), pass: decodeURIComponent(password) } : undefined;
   const transport = createTransport({
     host,
     port: Number(url.port) || (secure ? 465 : 587),

@@ -1,16 +1,48 @@
+import type { PageError } from '../../shared/wire/payload.ts';
+import { holdRejections } from '../../shared/wire/plain.ts';
 import { NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
-import { holdRejections } from '../../shared/wire/wire.ts';
 import { VisitorGone } from '../request/http-error.ts';
-import { inSpan } from '../request/timings.ts';
-import type { Blocked, Loaded, LoadedPage } from './kept.ts';
+import { inSpan } from '../request/request-spans.ts';
 import type { PageRequest } from './page-request.ts';
-import type { PageServices } from './page-response.ts';
 import type { LoaderArgs, PageTable, ServerPage } from './server-page.ts';
-import { loadFromShell } from './shell/load-from-shell.ts';
 
-export interface LoadOptions {
-  readonly services: Pick<PageServices, 'pages' | 'funnel'>;
+/** A `redirect()` of a guard, loader, action or render. */
+export interface Redirect {
+  readonly kind: 'redirect';
+  readonly status: number;
+  readonly location: string;
+}
+
+/** The result of guards and loaders. */
+export type Loaded = Redirect | { readonly kind: 'gone' } | LoadedPage;
+
+export interface LoadedPage {
+  readonly kind: 'page';
+  readonly status: number;
+  /** By route id. Every matched route has a key. */
+  readonly data: Record<string, unknown>;
+  readonly errors?: Record<string, PageError>;
+  /** The combined version of the loaders, from before they ran. */
+  readonly version?: string;
+}
+
+/** An error in place of a route. The loaders of that route and its children do not run. */
+export interface Blocked {
+  readonly routeId: string;
+  readonly error: PageError;
+}
+
+/** A page to load. */
+interface Loading {
+  readonly services: { readonly app: { readonly pages: PageTable } };
   readonly pageRequest: PageRequest;
+  /** Has the data, in place of the loaders. */
+  readonly shell?:
+    | { load(blocked: { reached: readonly string[]; blocked: Blocked | undefined }): Promise<Loaded> }
+    | undefined;
+}
+
+interface LoadOptions {
   /** The error of an action, and the route that shows it. */
   readonly failed?: Blocked;
   /** The guards have passed already. */
@@ -23,16 +55,17 @@ export interface LoadOptions {
  * Runs the guards, outermost first, then all loaders at the same time. The outermost route that fails shows the error,
  * and the routes around it keep their data.
  */
-export async function loadPage(options: LoadOptions): Promise<Loaded> {
-  const { services, pageRequest, failed, guarded } = options;
-  const { pages, funnel } = services;
+export async function loadPage(loading: Loading, options: LoadOptions = {}): Promise<Loaded> {
+  const { pageRequest, shell } = loading;
+  const { pages } = loading.services.app;
+  const { failed, guarded } = options;
   const { ids } = pageRequest.match;
   const open = failed ? ids.slice(0, ids.indexOf(failed.routeId)) : ids;
-  const stopped = guarded ? undefined : await runGuards({ services, pageRequest, ids: open });
+  const stopped = guarded ? undefined : await runGuards(loading, { ids: open });
   if (stopped && 'kind' in stopped) return stopped;
   const blocked = stopped ?? failed;
   const reached = blocked ? ids.slice(0, ids.indexOf(blocked.routeId)) : ids;
-  if (pageRequest.findShell) return loadFromShell(pageRequest, await pageRequest.findShell(), { reached, blocked });
+  if (shell) return shell.load({ reached, blocked });
 
   // Before the loaders, so that a change while they run gives a different version.
   const version = options.versioned && !blocked ? await readVersion(pageRequest, pages) : undefined;
@@ -46,7 +79,7 @@ export async function loadPage(options: LoadOptions): Promise<Loaded> {
       continue;
     }
     // All failures are recorded. The outermost one is shown.
-    const disposition = funnel.fail(result.error, pageRequest.describe('loader', result.id));
+    const disposition = pageRequest.fail(result.error, 'loader', { routeId: result.id });
     if (disposition.kind === 'visitor-gone') return { kind: 'gone' };
     if (failedOutside) continue;
     if (disposition.kind === 'redirect') return disposition;
@@ -65,14 +98,12 @@ export async function loadPage(options: LoadOptions): Promise<Loaded> {
 type Stopped = Blocked | Exclude<Loaded, LoadedPage>;
 
 /** Loads a page whose guards have run. @param stopped their result */
-export async function loadGuarded(options: LoadOptions, stopped: Stopped | undefined): Promise<Loaded> {
+export async function loadGuarded(loading: Loading, stopped: Stopped | undefined, versioned = false): Promise<Loaded> {
   if (stopped && 'kind' in stopped) return stopped;
-  return loadPage({ ...options, ...(stopped && { failed: stopped }), guarded: true });
+  return loadPage(loading, { guarded: true, versioned, ...(stopped && { failed: stopped }) });
 }
 
 interface GuardOptions {
-  readonly services: Pick<PageServices, 'pages' | 'funnel'>;
-  readonly pageRequest: PageRequest;
   /** The routes whose guards run. Default: all matched ones. */
   readonly ids?: readonly string[];
   /** Their arguments. Default: those of the loaders. */
@@ -80,14 +111,12 @@ interface GuardOptions {
 }
 
 /** @returns how a guard stopped the request; undefined if all passed */
-export async function runGuards({
-  services: { pages, funnel },
-  pageRequest,
-  ids = pageRequest.match.ids,
-  toArgs,
-}: GuardOptions): Promise<Stopped | undefined> {
+export async function runGuards(
+  { services, pageRequest }: Loading,
+  { ids = pageRequest.match.ids, toArgs }: GuardOptions = {},
+): Promise<Stopped | undefined> {
   for (const id of ids) {
-    const page = pages[id];
+    const page = services.app.pages[id];
     if (!page?.guard) continue;
     const since = performance.now();
     try {
@@ -95,7 +124,7 @@ export async function runGuards({
         untilEnd(pageRequest, () => runGuard(page, pageRequest, toArgs)),
       );
     } catch (error) {
-      const disposition = funnel.fail(error, pageRequest.describe('guard', id));
+      const disposition = pageRequest.fail(error, 'guard', { routeId: id });
       if (disposition.kind === 'visitor-gone') return { kind: 'gone' };
       if (disposition.kind === 'redirect') return disposition;
       return { routeId: id, error: disposition.error };

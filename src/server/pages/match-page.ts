@@ -3,7 +3,7 @@ import { readParams } from '../../shared/routing/read-params.ts';
 import type { RouteTree } from '../../shared/routing/route-objects.ts';
 import type { RenderMode } from '../../shared/routing/routes.ts';
 import { NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
-import { toSpelling } from '../request/path-spelling.ts';
+import { toSpelling } from '../request/paths.ts';
 
 /** Which routes a path leads to. */
 export interface PageMatch {

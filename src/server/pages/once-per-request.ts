@@ -1,4 +1,4 @@
-import type { EngineContext, LoaderArgs } from './server-page.ts';
+import type { LoaderArgs, LoaderContext } from './server-page.ts';
 
 type Found = Map<unknown, unknown>;
 
@@ -6,14 +6,14 @@ type Found = Map<unknown, unknown>;
  * Keyed by the context of a page request, which is the same object for all guards, loaders and actions. After an action,
  * which can have changed what was found, there is a new one.
  */
-const foundIn = new WeakMap<EngineContext, Found>();
+const foundIn = new WeakMap<LoaderContext, Found>();
 
 /**
  * Returns a function that runs once per request, for all guards, loaders and actions that call it:
  * `const findOrder = oncePerRequest(({ params, context }: LoaderArgs<AppContext>) => …)`. If it throws, every caller
  * fails. After an action it runs again.
  */
-export function oncePerRequest<Context extends EngineContext, Value>(
+export function oncePerRequest<Context extends LoaderContext, Value>(
   look: (args: LoaderArgs<Context>) => Value,
 ): (args: LoaderArgs<Context>) => Value {
   return function findOnce(args) {
@@ -23,7 +23,7 @@ export function oncePerRequest<Context extends EngineContext, Value>(
   };
 }
 
-function foundOf(context: EngineContext): Found {
+function foundOf(context: LoaderContext): Found {
   let found = foundIn.get(context);
   if (!found) {
     found = new Map();

@@ -1,17 +1,16 @@
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
-import type { Params } from 'react-router';
+import { isbot } from 'isbot';
+import type { Engine } from '../../shared/rendering/engine-context.ts';
 import { WHOLE_KEY } from '../../shared/wire/protocol.ts';
-import type { FailureContext } from '../errors/funnel.ts';
-import type { RenderLimiter } from '../front/overload.ts';
+import type { Disposition, FailureContext, Funnel } from '../errors/funnel.ts';
+import type { RenderLimiter } from '../front/render-limiter.ts';
 import { VisitorGone } from '../request/http-error.ts';
-import { onClose } from '../request/on-close.ts';
-import { isLinkPrefetch } from '../request/page-url.ts';
+import { isLinkPrefetch } from '../request/paths.ts';
 import { type RequestInfo, requestInfo } from '../request/request-info.ts';
-import { Timings } from '../request/timings.ts';
-import { isCrawler } from './crawler.ts';
-import type { KeptShell } from './kept.ts';
+import { Timings } from '../request/request-spans.ts';
+import { onClose } from '../request/step.ts';
 import type { PageMatch } from './match-page.ts';
-import type { EngineContext, LoaderArgs } from './server-page.ts';
+import type { LoaderArgs } from './server-page.ts';
 
 /** One request for a page, its data or one of its actions, with everything that the stages need. */
 export interface PageRequest {
@@ -21,8 +20,10 @@ export interface PageRequest {
   /** Path and query, as in the address bar. */
   readonly path: string;
   readonly search: string;
-  /** True for a crawler or another visitor without scripts: deferred content would never be moved to its place. */
-  readonly whole: boolean;
+  /** The host that components see, or why they cannot read it. */
+  readonly host: Pick<Engine, 'host' | 'hostRefusal'>;
+  /** Send the page in one piece: a visitor without scripts would never see deferred content in its place. */
+  readonly isFull: boolean;
   /** Time for the whole request, including deferred values (ms). */
   readonly deadlineMs: number;
   /** Aborted when the visitor leaves. Created on demand, because most pages never use it. */
@@ -35,36 +36,18 @@ export interface PageRequest {
   onAbort(listener: ((reason: Error) => void) | undefined): void;
   /** The same for the lines of deferred values. If the request was aborted already, calls the listener at once. */
   onLateAbort(listener: ((reason: Error) => void) | undefined): void;
-  /** Begins the work: from here on, it counts as a page in progress. Does nothing once the request has ended. */
-  enter(): void;
   /** Stops counting, because the shell was sent or the handler is done. A second call changes nothing. */
   leave(): void;
   /** The arguments of guards, loaders and actions. */
   toArgs(): Promise<LoaderArgs>;
-  describe(origin: FailureContext['origin'], routeId?: string): FailureContext;
-  /** The form that was posted, once it was read. */
-  form?: FormData;
-  /** Set for a visitor of a page with `mode: 'shell'`. Returns the same shell each time. */
-  readonly findShell?: (() => Promise<KeptShell>) | undefined;
-  /** The request is for the holes of such a page only. */
-  readonly wantsHoles?: boolean | undefined;
-  /** Personal values have begun, so status and headers cannot change. */
-  isHeadFixed?: boolean;
+  /** Gives an error to the funnel, and returns what the visitor can see of it. */
+  fail(error: unknown, origin: FailureContext['origin'], at?: FailedAt): Disposition;
 }
 
-export interface PageRequestOptions {
-  readonly request: ExpressRequest;
-  /** Still open. */
-  readonly response: ExpressResponse;
-  readonly match: PageMatch;
-  /** Path and query of the page; under `/_data` they differ from the request's own. */
-  readonly path: string;
-  readonly search: string;
-  readonly createContext: () => Promise<EngineContext>;
-  readonly deadlineMs: number;
-  readonly limiter: Pick<RenderLimiter, 'enter'> | undefined;
-  readonly findShell?: ((pageRequest: PageRequest) => Promise<KeptShell>) | undefined;
-  readonly wantsHoles?: boolean;
+/** The part of a page that failed. */
+export interface FailedAt {
+  readonly routeId?: string | undefined;
+  readonly componentStack?: string | undefined;
 }
 
 /** A page waited for something longer than a visitor would. This is a failure, with a digest. */
@@ -117,6 +100,35 @@ export class Ending {
   }
 }
 
+/** Makes the arguments of guards, loaders and actions. */
+export interface LoaderArgsMaker {
+  /** @param response the one that the product's context gets */
+  forVisitor(pageRequest: PageRequest, request: ExpressRequest, response: ExpressResponse): Promise<LoaderArgs>;
+  /**
+   * For a static page, or the shell of a page. It is shown to everyone, so the arguments contain nothing personal. The
+   * request only has a URL, and the context only `fetch`, `log` and the parts that are the same for everyone. Reading
+   * anything else throws, with the reason.
+   */
+  forEveryone(pageRequest: PageRequest): LoaderArgs;
+}
+
+/** The part of the page services that a page request uses. */
+interface RequestServices {
+  readonly server: { readonly funnel: Funnel; readonly limiter: RenderLimiter | undefined };
+  readonly settings: { readonly deadlineMs: number };
+  readonly args: LoaderArgsMaker;
+}
+
+export interface VisitorRequest {
+  readonly request: ExpressRequest;
+  /** Still open. */
+  readonly response: ExpressResponse;
+  readonly match: PageMatch;
+  /** Path and query of the page; under `/_data` they differ from the request's own. */
+  readonly path: string;
+  readonly search: string;
+}
+
 /** A page request of one visitor. */
 export class VisitorPageRequest extends Ending implements PageRequest {
   readonly match: PageMatch;
@@ -124,38 +136,42 @@ export class VisitorPageRequest extends Ending implements PageRequest {
   readonly method: string;
   readonly path: string;
   readonly search: string;
-  readonly whole: boolean;
+  readonly isFull: boolean;
   readonly deadlineMs: number;
-  declare form?: FormData;
-  isHeadFixed = false;
-  readonly findShell: (() => Promise<KeptShell>) | undefined;
-  readonly wantsHoles: boolean | undefined;
-  readonly #options: PageRequestOptions;
+  /** The form that was posted, once it was read. */
+  form: FormData | undefined;
+  /** The response for the product's context. */
+  contextResponse: ExpressResponse;
+  readonly #services: RequestServices;
+  readonly #request: ExpressRequest;
   #args: Promise<LoaderArgs> | undefined;
   #leave: (() => void) | undefined;
 
-  constructor(options: PageRequestOptions) {
+  constructor(services: RequestServices, { request, response, match, path, search }: VisitorRequest) {
     super();
-    const { request, response, match, deadlineMs } = options;
-    this.#options = options;
+    const { deadlineMs } = services.settings;
+    this.#services = services;
+    this.#request = request;
+    this.contextResponse = response;
     this.match = match;
     this.info = requestInfo(request);
     this.info.route = match.pattern;
     this.method = request.method;
-    this.path = options.path;
-    this.search = withoutKey(options.search, WHOLE_KEY);
+    this.path = path;
+    this.search = withoutKey(search, WHOLE_KEY);
     this.deadlineMs = deadlineMs;
-    this.findShell = options.findShell && once(options.findShell, this);
-    this.wantsHoles = options.wantsHoles;
     this.info.timings ??= new Timings();
     // A document that answers a form was requested without JavaScript.
-    this.whole =
-      this.search !== options.search || request.method === 'POST' || isCrawler(request.headers['user-agent']);
+    this.isFull = this.search !== search || request.method === 'POST' || isCrawler(request.headers['user-agent']);
     const timer = setTimeout(() => this.abort(new PageTimeout(deadlineMs)), deadlineMs);
     onClose(response, () => {
       clearTimeout(timer);
       if (!response.writableFinished) this.abort(new VisitorGone());
     });
+  }
+
+  get host(): PageRequest['host'] {
+    return { host: this.info.host };
   }
 
   /** Stops counting the request, because an action that never settles would count forever. */
@@ -164,8 +180,9 @@ export class VisitorPageRequest extends Ending implements PageRequest {
     this.leave();
   }
 
+  /** Begins the work: from here on, it counts as a page in progress. Does nothing once the request has ended. */
   enter(): void {
-    if (!this.endedBy) this.#leave ??= this.#options.limiter?.enter();
+    if (!this.endedBy) this.#leave ??= this.#services.server.limiter?.enter();
   }
 
   leave(): void {
@@ -173,24 +190,8 @@ export class VisitorPageRequest extends Ending implements PageRequest {
   }
 
   toArgs(): Promise<LoaderArgs> {
-    this.#args ??= this.#createArgs();
+    this.#args ??= this.#services.args.forVisitor(this, this.#request, this.contextResponse);
     return this.#args;
-  }
-
-  describe(origin: FailureContext['origin'], routeId?: string): FailureContext {
-    const { match, info, endedBy } = this;
-    const { headers } = this.#options.request;
-    return {
-      origin,
-      routeId,
-      route: match.pattern,
-      url: this.path + this.search,
-      info,
-      headers,
-      endedBy,
-      body: this.form,
-      isPrefetch: isLinkPrefetch(info, this.path),
-    };
   }
 
   /** Makes context and arguments again, because an action can have changed what they are made from. */
@@ -198,125 +199,25 @@ export class VisitorPageRequest extends Ending implements PageRequest {
     this.#args = undefined;
   }
 
-  async #createArgs(): Promise<LoaderArgs> {
-    const context = await this.#options.createContext();
-    return new RequestArgs(this, () => toWebRequest(this.#options.request, this), context);
-  }
-}
-
-/** A page request whose answer is for everyone: it outlives the visitor who caused it, and knows nothing about them. */
-export class SharedPageRequest extends Ending implements PageRequest {
-  readonly match: PageMatch;
-  readonly info: RequestInfo;
-  readonly method: string;
-  readonly path: string;
-  readonly search: string;
-  /** The same as for a cached static page, so that both end in the same way. */
-  readonly whole = true;
-  readonly deadlineMs: number;
-  readonly #pageRequest: PageRequest;
-  readonly #createArgs: (pageRequest: PageRequest) => LoaderArgs;
-  #args: LoaderArgs | undefined;
-
-  constructor(
-    pageRequest: PageRequest,
-    init: { search: string; method: string; createArgs: (pageRequest: PageRequest) => LoaderArgs },
-  ) {
-    super();
-    this.#pageRequest = pageRequest;
-    this.#createArgs = init.createArgs;
-    this.match = pageRequest.match;
-    this.info = pageRequest.info;
-    this.method = init.method;
-    this.path = pageRequest.path;
-    this.search = init.search;
-    this.deadlineMs = pageRequest.deadlineMs;
+  fail(error: unknown, origin: FailureContext['origin'], at?: FailedAt): Disposition {
+    return this.#services.server.funnel.fail(error, this.describe(origin, at));
   }
 
-  enter(): void {
-    this.#pageRequest.enter();
+  describe(origin: FailureContext['origin'], at: FailedAt = {}): FailureContext {
+    const { match, info, path, search, endedBy, form } = this;
+    return {
+      origin,
+      routeId: at.routeId,
+      componentStack: at.componentStack,
+      route: match.pattern,
+      url: path + search,
+      info,
+      headers: this.#request.headers,
+      endedBy,
+      body: form,
+      isPrefetch: isLinkPrefetch(info, path),
+    };
   }
-
-  leave(): void {
-    this.#pageRequest.leave();
-  }
-
-  async toArgs(): Promise<LoaderArgs> {
-    this.#args ??= this.#createArgs(this);
-    return this.#args;
-  }
-
-  describe(origin: FailureContext['origin'], routeId?: string): FailureContext {
-    return { ...this.#pageRequest.describe(origin, routeId), endedBy: this.endedBy, isShared: true };
-  }
-}
-
-const MADE = Symbol('made on demand');
-
-/**
- * A web `Request` costs about 20 microseconds, and most loaders only read the parameters or the URL. So the request, the
- * URL and the signal are created on demand. They are properties of the object itself, so that `{ ...args, user }` works.
- */
-class RequestArgs implements LoaderArgs {
-  declare readonly request: Request;
-  declare readonly url: URL;
-  declare readonly signal: AbortSignal;
-  readonly params: Params;
-  readonly context: EngineContext;
-  readonly isPrefetch: boolean;
-  readonly [MADE]: {
-    readonly pageRequest: PageRequest;
-    readonly toRequest: () => Request;
-    request?: Request;
-    url?: URL;
-  };
-
-  constructor(pageRequest: PageRequest, toRequest: () => Request, context: EngineContext) {
-    this.params = pageRequest.match.params;
-    this.context = context;
-    this.isPrefetch = pageRequest.info.isPrefetch;
-    this[MADE] = { pageRequest, toRequest };
-    Object.defineProperties(this, ON_DEMAND);
-  }
-}
-
-/** One pair of functions for all: see `Ending` about shapes. */
-const ON_DEMAND: PropertyDescriptorMap & ThisType<RequestArgs> = {
-  [MADE]: { enumerable: false },
-  request: {
-    enumerable: true,
-    get() {
-      const made = this[MADE];
-      made.request ??= made.toRequest();
-      return made.request;
-    },
-  },
-  url: {
-    enumerable: true,
-    get() {
-      const made = this[MADE];
-      made.url ??= new URL(toHref(made.pageRequest));
-      return made.url;
-    },
-  },
-  signal: {
-    enumerable: true,
-    get() {
-      return this[MADE].pageRequest.signal;
-    },
-  },
-};
-
-/** A shell that failed is in no cache, so it must not be asked for twice. */
-function once(
-  findShell: NonNullable<PageRequestOptions['findShell']>,
-  pageRequest: PageRequest,
-): NonNullable<PageRequest['findShell']> {
-  let found: Promise<KeptShell> | undefined;
-  return () => {
-    found ??= findShell(pageRequest);
-    return found;
-  };
 }
 
 /** Removes a key and leaves the others as the visitor wrote them. */
@@ -329,15 +230,19 @@ export function withoutKey(search: string, key: string): string {
   return rest.length > 0 ? `?${rest.join('&')}` : '';
 }
 
-function toWebRequest(request: ExpressRequest, pageRequest: PageRequest): Request {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(request.headersDistinct)) {
-    for (const item of value ?? []) headers.append(name, item);
-  }
-  // Loaders only read. The body of a post belongs to its action, which gets it parsed.
-  return new Request(toHref(pageRequest), { headers, signal: pageRequest.signal });
-}
+/** Cached, because the check is one large expression that costs as much as ten components. */
+const known = new Map<string, boolean>();
+const MOST_KNOWN = 1000;
+const LONGEST_KNOWN = 300;
 
-function toHref({ info, path, search }: PageRequest): string {
-  return info.origin + path + search;
+/** Whether a `User-Agent` belongs to a program that reads pages without running scripts. */
+export function isCrawler(userAgent: string | undefined): boolean {
+  if (!userAgent) return false;
+  if (userAgent.length > LONGEST_KNOWN) return isbot(userAgent);
+  const before = known.get(userAgent);
+  if (before !== undefined) return before;
+  const crawls = isbot(userAgent);
+  if (known.size === MOST_KNOWN) known.clear();
+  known.set(userAgent, crawls);
+  return crawls;
 }

@@ -1,29 +1,30 @@
 import type { ServerResponse } from 'node:http';
 import type { Response as ExpressResponse } from 'express';
-import type { ComponentType } from 'react';
-import type { DocumentProps, ErrorPages } from '../../shared/rendering/engine-context.ts';
 import { toLocalLocation } from '../../shared/routing/control-flow.ts';
-import type { RouteTree } from '../../shared/routing/route-objects.ts';
-import type { PageModule } from '../../shared/routing/routes.ts';
-import type { AssetManifest } from '../../shared/wire/manifest.ts';
+import type { Encoded } from '../../shared/wire/encode.ts';
 import type { PagePayload } from '../../shared/wire/payload.ts';
-import { BUILD_HEADER } from '../../shared/wire/protocol.ts';
-import type { Funnel } from '../errors/funnel.ts';
-import type { ContentPolicy } from '../front/content-policy.ts';
-import type { RenderLimiter } from '../front/overload.ts';
-import type { AppLog } from '../request/app-log.ts';
+import { BUILD_HEADER, WIRE_TYPE } from '../../shared/wire/protocol.ts';
+import { VisitorGone } from '../request/http-error.ts';
+import { matchesEtag } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
-import type { KeptPage, KeptShell, Redirect } from './kept.ts';
-import type { MatchPage, PageMatch } from './match-page.ts';
-import type { PageCache } from './page-cache.ts';
+import type { Redirect } from './load-page.ts';
+import type { PageMatch } from './match-page.ts';
 import type { PageRequest, VisitorPageRequest } from './page-request.ts';
-import type { PageTable } from './server-page.ts';
+import type { LoadedApp, PageServices } from './page-services.ts';
+import type { VisitorShell } from './shell/visitor-shell.ts';
+
+/** What a response without a page request needs. */
+export interface Answer {
+  readonly services: PageServices;
+  readonly response: ServerResponse;
+}
 
 /** One request that is answered with a page, its data or the result of an action. */
-export interface PageExchange {
-  readonly services: PageServices;
+export interface PageExchange extends Answer {
   readonly pageRequest: PageRequest;
   readonly response: ExpressResponse;
+  /** For a page with `mode: 'shell'`. */
+  readonly shell?: VisitorShell | undefined;
 }
 
 /** The same for one visitor, who can post a form. */
@@ -31,48 +32,54 @@ export interface VisitorExchange extends PageExchange {
   readonly pageRequest: VisitorPageRequest;
 }
 
-/** Shared by all stages of all pages. */
-export interface PageServices {
-  readonly tree: RouteTree;
-  readonly matchPage: MatchPage;
-  readonly pages: PageTable;
-  readonly modules: ReadonlyMap<string, PageModule>;
-  readonly document: ComponentType<DocumentProps>;
-  readonly errorPages: ErrorPages;
-  readonly lang: string;
-  readonly manifest: AssetManifest;
-  readonly funnel: Funnel;
-  readonly log: AppLog;
-  readonly policy: ContentPolicy;
-  readonly cache: PageCache<KeptPage>;
-  readonly shells: PageCache<KeptShell>;
-  /** The origin of a static page's URL, which belongs to no request. */
-  readonly sharedOrigin: string;
-  /** All visitors use the host of `sharedOrigin`, so a static page can contain it. */
-  readonly hasOneHost: boolean;
-  /** Cached pages are also cached compressed. */
-  readonly compresses: boolean;
-  /** Browsers and proxies must not store any response. */
-  readonly isSecret: boolean;
-  readonly deadlineMs: number;
-  /** Lets renders wait for each other; without it, each begins immediately. */
-  readonly limiter: RenderLimiter | undefined;
-  /** Reads the forms of actions. */
-  readonly maxActionBytes: number;
-}
-
 /** `Allow` of a URL that can only be read. */
 export const READ_METHODS = 'GET, HEAD, OPTIONS';
 
 /** Returns the `Allow` of a page, which accepts posts if one of its routes has an action. */
-export function toAllowed(services: PageServices, { ids }: PageMatch): string {
-  return ids.some((id) => services.pages[id]?.actions) ? 'GET, HEAD, POST, OPTIONS' : READ_METHODS;
+export function toAllowed({ pages }: LoadedApp, { ids }: PageMatch): string {
+  return ids.some((id) => pages[id]?.actions) ? 'GET, HEAD, POST, OPTIONS' : READ_METHODS;
 }
+
+/** Caching of what is made for one visitor: only in the browser, and only for conditional requests. */
+export const PRIVATE_CACHING = 'private, no-cache';
 
 /** Sets the headers that every answer of the page engine has. */
 export function setPageHeaders({ services, response }: Answer, cacheControl: string): void {
-  response.setHeader(BUILD_HEADER, services.manifest.buildId);
-  response.setHeader('Cache-Control', services.isSecret ? 'no-store' : cacheControl);
+  response.setHeader(BUILD_HEADER, services.server.manifest.buildId);
+  response.setHeader('Cache-Control', services.settings.isSecret ? 'no-store' : cacheControl);
+}
+
+interface DocumentHead {
+  readonly payload: PagePayload;
+  readonly status: number;
+  readonly nonce: string;
+}
+
+/** Sets status and headers of a document that is made for one request. */
+export function setDocumentHeaders(answer: Answer, { payload, status, nonce }: DocumentHead): void {
+  const { response } = answer;
+  const { policy } = answer.services.server;
+  // A page with a nonce must not be reused for another response: no ETag, and never a 304.
+  const canCache = status < 400 && response.req.method !== 'POST';
+  setPageHeaders(answer, canCache ? PRIVATE_CACHING : 'no-store');
+  setStatus(answer, status, digestOf(payload.errors));
+  response.setHeader('Content-Type', 'text/html; charset=utf-8');
+  response.setHeader('Content-Security-Policy', policy.forNonce(nonce));
+  response.setHeader('Content-Security-Policy-Report-Only', policy.reportOnly());
+  response.setHeader('X-Accel-Buffering', 'no');
+}
+
+/** Sets the status and the digest of a failure, for the visitor and for the log. */
+export function setStatus({ response }: Answer, status: number, digest: string | undefined): void {
+  response.statusCode = status;
+  if (!digest) return;
+  requestInfo(response.req).digest = digest;
+  response.setHeader('X-Error-Digest', digest);
+}
+
+/** Returns the address of the failure that a page shows. */
+export function digestOf(errors: PagePayload['errors'] = {}): string | undefined {
+  return Object.values(errors).find((error) => error.digest)?.digest;
 }
 
 /** Redirects the visitor. `redirect()` has checked the location already, and it is checked again here. */
@@ -84,25 +91,48 @@ export function sendRedirect(answer: Answer, { status, location }: Pick<Redirect
   response.end();
 }
 
-/** Sets the status and the digest of a failure, for the visitor and for the log. */
-export function setStatus({ response }: Answer, status: number, digest: string | undefined): void {
-  response.statusCode = status;
-  if (!digest) return;
-  requestInfo(response.req).digest = digest;
-  response.setHeader('X-Error-Digest', digest);
-}
-
-/** What a response without a page request needs. */
-export interface Answer {
-  readonly services: PageServices;
-  readonly response: ServerResponse;
-}
-
-/** Returns the address of the failure that a page shows. */
-export function digestOf(errors: PagePayload['errors'] = {}): string | undefined {
-  return Object.values(errors).find((error) => error.digest)?.digest;
-}
-
 export function isAbsolute(location: string): boolean {
   return /^https?:\/\//i.test(location);
+}
+
+/** Whether the browser has the data of this tag. */
+export function isKnown({ req }: ExpressResponse, etag: string): boolean {
+  return matchesEtag(req.headers['if-none-match'], etag);
+}
+
+/** Sends page data. @param encoded without a head, only lines of deferred values are sent */
+export async function sendEncoded(
+  { pageRequest, response }: PageExchange,
+  { head, late }: Pick<Encoded, 'late'> & Partial<Encoded>,
+): Promise<void> {
+  response.setHeader('Content-Type', WIRE_TYPE);
+  if (pageRequest.method === 'HEAD') {
+    response.end();
+    if (late) pageRequest.abort(new VisitorGone()); // no one waits for deferred values
+    return;
+  }
+  if (!late) {
+    response.end(`${head}\n`);
+    return;
+  }
+  pageRequest.leave();
+  response.setHeader('X-Accel-Buffering', 'no');
+  const drained = watchDrain(response);
+  if (head === undefined) response.flushHeaders();
+  else response.write(`${head}\n`);
+  for await (const line of late) {
+    if (response.destroyed) return;
+    if (!response.write(`${line}\n`)) await drained();
+  }
+  response.end();
+}
+
+/** Listens once for all lines: the compression step passes `on('drain')` to its stream, but has no `off()`. */
+function watchDrain(response: ExpressResponse): () => Promise<void> {
+  let go: (() => void) | undefined;
+  for (const event of ['drain', 'close']) response.on(event, () => go?.());
+  return () =>
+    new Promise((resolve) => {
+      go = resolve;
+    });
 }

@@ -1,4 +1,4 @@
-import type { EngineContext, LoaderArgs } from './server-page.ts';
+import type { LoaderArgs, LoaderContext } from './server-page.ts';
 
 /** Makes the value of one visitor, from their `LoaderArgs`. */
 export type LoadPersonal = (args: never) => unknown;
@@ -16,7 +16,7 @@ const takers = new WeakMap<object, TakePersonal>();
  * @param args the arguments of the loader
  * @throws Error on a static page
  */
-export function personal<Context extends EngineContext, Value>(
+export function personal<Context extends LoaderContext, Value>(
   args: LoaderArgs<Context>,
   load: (args: LoaderArgs<Context>) => Value | Promise<Value>,
 ): Promise<Value> {
@@ -30,7 +30,7 @@ async function toPromise<Args, Value>(load: (args: Args) => Value | Promise<Valu
 }
 
 /** Refuses personal values in loaders with this context. */
-export function refusePersonal(context: EngineContext): void {
+export function refusePersonal(context: LoaderContext): void {
   takers.set(context, () => {
     throw new Error(
       "A static page called personal(). It is rendered once for everyone, so it has no visitor. Give the route mode: 'shell', which renders personal values for each request.",
@@ -43,7 +43,7 @@ export function refusePersonal(context: EngineContext): void {
  *
  * @returns what loads each value, by the promise in its place. These promises never settle
  */
-export function collectPersonal(context: EngineContext): ReadonlyMap<PromiseLike<unknown>, LoadPersonal> {
+export function collectPersonal(context: LoaderContext): ReadonlyMap<PromiseLike<unknown>, LoadPersonal> {
   const collected = new Map<PromiseLike<unknown>, LoadPersonal>();
   takers.set(context, (load) => {
     const place = new Promise<never>(() => {});

@@ -3,7 +3,7 @@ import type { PageProps, RouteIdOf, RouteLine } from '../../shared/routing/route
 import type { AppLog } from '../request/app-log.ts';
 
 /** The part of `context` that every loader, action and guard has. */
-export interface EngineContext {
+export interface LoaderContext {
   /**
    * `fetch` with up to three attempts on a status of 500 or more, one deadline, and trace headers for `TRACE_TARGETS`.
    * Stops when the visitor leaves.
@@ -13,7 +13,7 @@ export interface EngineContext {
 }
 
 /** The arguments of a loader or guard. `Context` is your `AppContext`. */
-export interface LoaderArgs<Context = EngineContext> {
+export interface LoaderArgs<Context = LoaderContext> {
   /** A web `Request`. Its URL is normalized, and its origin is one of `PUBLIC_ORIGINS`. */
   readonly request: Request;
   /** The URL of `request`. Costs much less to read, because it does not make a `Request`. */
@@ -31,7 +31,7 @@ export interface LoaderArgs<Context = EngineContext> {
 }
 
 /** The arguments of an action. */
-export interface ActionArgs<Context = EngineContext> extends LoaderArgs<Context> {
+export interface ActionArgs<Context = LoaderContext> extends LoaderArgs<Context> {
   readonly form: FormData;
 }
 
@@ -72,7 +72,7 @@ type ActionHandlers<Actions, Context> = {
 /**
  * The server half of a page or layout. Every part is optional. The page's file has the interfaces `Data` and `Actions`.
  */
-export interface ServerPage<Data = unknown, Context = EngineContext, Actions = Record<string, () => unknown>> {
+export interface ServerPage<Data = unknown, Context = LoaderContext, Actions = Record<string, () => unknown>> {
   /**
    * Runs before every loader and action of this route and its children, outermost first. Throw `forbidden()`,
    * `redirect()` and the like. Before an action, the request's method is POST. To share a value with loaders, use
@@ -94,7 +94,7 @@ export interface ServerPage<Data = unknown, Context = EngineContext, Actions = R
 }
 
 /** Server halves by route id, as the engine uses them. */
-export type PageTable<Context = EngineContext> = Readonly<
+export type PageTable<Context = LoaderContext> = Readonly<
   Record<string, ServerPage<unknown, Context> | null | undefined>
 >;
 
@@ -103,7 +103,7 @@ export type PageTable<Context = EngineContext> = Readonly<
  * null for a page without a server half. A page that takes `data` needs a loader that returns it, and a page that
  * declares actions needs their handlers.
  */
-export type ServerPages<Table extends readonly RouteLine[], Context = EngineContext, Actions = unknown> = {
+export type ServerPages<Table extends readonly RouteLine[], Context = LoaderContext, Actions = unknown> = {
   readonly [Id in RouteIdOf<Table> | (keyof Actions & string)]: Id extends RouteIdOf<Table>
     ? ServerHalf<Id, LineOf<Table, Id>, Context> & ActingHalf<Id, Actions, Context>
     : `"${Id}" is not a route of src/shared/product/routes.tsx. Correct its name in src/shared/product/actions.ts.`;

@@ -1,13 +1,13 @@
 import { MAX_VALUE_LENGTH } from '../../shared/limits.ts';
 import { toOccurrence } from '../../shared/reporting/address.ts';
-import { Second } from '../../shared/units.ts';
 import type { Failure, FailureKind, StackFrame } from '../errors/failure.ts';
 import { trimFailure } from '../errors/trim.ts';
+import { MAX_REPORT_AGE, MAX_TARGET_LENGTH } from '../limits.ts';
 import type { Count } from '../request/counters.ts';
 import { toFrameFile } from './event-errors.ts';
 import { toEventId } from './event-to-failure.ts';
 import type { NewIncidents, TokenBuckets } from './memory.ts';
-import { isRecord, type JsonRecord, parseReportJson, toLine, toPosition, toRecord, toText } from './report-json.ts';
+import { isRecord, type JsonRecord, parseReportJson, toLine, toPosition, toRecord, toText } from './read-report.ts';
 import { type FailureParts, type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
 
 interface BrowserReportParts extends FailureParts {
@@ -23,8 +23,6 @@ interface BrowserReportParts extends FailureParts {
 
 /** The most reports in one body, as browsers send them. The rest of a larger body is dropped. */
 const MAX_REPORTS = 100;
-/** The longest time that a report can have waited in the browser (ms). */
-const MAX_AGE = 3600 * Second;
 
 /** The directives that can be violated. https://www.w3.org/TR/CSP3/#csp-directives */
 const DIRECTIVES: ReadonlySet<string> = new Set(
@@ -143,7 +141,7 @@ function readSource(body: JsonRecord, sender: Sender, scrubber: ReportScrubber):
 /** Returns the host of the blocked URL, or the word that the browser reports instead. */
 function toBlocked(url: unknown): string | undefined {
   if (url === undefined || url === null || url === '') return '';
-  if (typeof url !== 'string' || url.length > 8000) return undefined;
+  if (typeof url !== 'string' || url.length > MAX_TARGET_LENGTH) return undefined;
   if (BLOCKED_WORDS.has(url)) return url;
   if (/^[a-z][a-z0-9+.-]{0,20}:?$/i.test(url)) return url.replace(/:$/, '').toLowerCase();
   if (!URL.canParse(url)) return undefined;
@@ -198,13 +196,13 @@ function toExtra(
 
 /** Returns the page's URL, or undefined if it is not on this site. */
 function toOwnUrl(url: unknown, sender: Sender): string | undefined {
-  if (typeof url !== 'string' || url.length > 8000 || !URL.canParse(url)) return undefined;
+  if (typeof url !== 'string' || url.length > MAX_TARGET_LENGTH || !URL.canParse(url)) return undefined;
   const { origin, href } = new URL(url);
   return origin === sender.origin || sender.isOurs(origin) ? href : undefined;
 }
 
 function toAge(age: unknown): number {
-  return typeof age === 'number' && age > 0 && age < MAX_AGE ? Math.round(age) : 0;
+  return typeof age === 'number' && age > 0 && age < MAX_REPORT_AGE ? Math.round(age) : 0;
 }
 
 function toFailure(

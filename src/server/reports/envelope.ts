@@ -1,5 +1,5 @@
-import { KiB } from '../../shared/units.ts';
-import { type JsonRecord, parseReportRecord, ReportError } from './report-json.ts';
+import { MAX_HEADER_BYTES } from '../limits.ts';
+import { type JsonRecord, parseReportRecord, ReportError } from './read-report.ts';
 
 /**
  * Sentry's envelope: a line of JSON, then items. Each item is a line of JSON and a payload. The item's header
@@ -16,8 +16,6 @@ export interface EnvelopeItem {
   readonly payload: Uint8Array;
 }
 
-/** The largest header (bytes). It contains the trace's baggage, which browsers limit to this size. */
-const MAX_HEADER_BYTES = 16 * KiB;
 /** The most items. An event can have attachments, and a replay is two items. */
 const MAX_ITEMS = 100;
 

@@ -1,20 +1,12 @@
-import { KiB } from '../../shared/units.ts';
-import { isServedScript } from '../errors/digest/frame-file.ts';
+import { MAX_COMPONENT_STACK_LENGTH, MAX_REPORTED_ERRORS, MAX_REPORTED_FRAMES } from '../../shared/limits.ts';
+import { isServedScript } from '../errors/digest/parse-stack.ts';
 import type { ErrorRecord, StackFrame } from '../errors/failure.ts';
-import { isRecord, type JsonRecord, toLine, toList, toPosition, toRecord, toText } from './report-json.ts';
+import { MAX_CLASS_LENGTH, MAX_FUNCTION_LENGTH, MAX_MESSAGE_LENGTH } from '../limits.ts';
+import { isRecord, type JsonRecord, toLine, toList, toPosition, toRecord, toText } from './read-report.ts';
 import { type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
 
-/** The most errors in a chain of causes, as on the server. */
-const MAX_ERRORS = 10;
-/** The most frames of one error, counted from the throw. */
-const MAX_FRAMES = 50;
-/** The longest names and messages (UTF-16 code units). */
-const MAX_CLASS_LENGTH = 100;
-const MAX_MESSAGE_LENGTH = 2 * KiB;
-const MAX_FUNCTION_LENGTH = 200;
+/** The longest name of a script (UTF-16 code units). */
 const MAX_FILE_LENGTH = 500;
-/** Twice the length that is kept, because the text is cut after it is scrubbed. */
-const MAX_COMPONENT_STACK_LENGTH = 16 * KiB;
 
 /** The cause that Sentry's React SDK appends: an error that was never thrown, with components as frames. */
 const BOUNDARY = /^React ErrorBoundary /;
@@ -33,9 +25,9 @@ interface EventErrors {
 export function readEventErrors(event: JsonRecord, sender: Sender, scrubber: ReportScrubber): EventErrors {
   const { exception } = event;
   const values = toList(isRecord(exception) ? exception.values : exception).filter(isRecord);
-  const chain = toChain(values.slice(-MAX_ERRORS * 5));
+  const chain = toChain(values.slice(-MAX_REPORTED_ERRORS * 5));
   const boundary = chain.find(isBoundary);
-  const thrown = chain.filter((value) => !isBoundary(value)).slice(0, MAX_ERRORS);
+  const thrown = chain.filter((value) => !isBoundary(value)).slice(0, MAX_REPORTED_ERRORS);
   const errors = thrown.map((value) => toErrorRecord(value, membersOf(value, values, scrubber), sender, scrubber));
   return {
     errors: errors.length > 0 ? errors : [toMessageRecord(event, sender, scrubber)],
@@ -121,7 +113,7 @@ function toMessage(value: unknown, scrubber: ReportScrubber): string {
 }
 
 function toFrames(stacktrace: unknown, sender: Sender, scrubber: ReportScrubber): StackFrame[] {
-  const frames = toList(toRecord(stacktrace).frames).slice(-MAX_FRAMES).reverse();
+  const frames = toList(toRecord(stacktrace).frames).slice(-MAX_REPORTED_FRAMES).reverse();
   return frames.filter(isRecord).map((frame) => toFrame(frame, sender, scrubber));
 }
 
@@ -139,10 +131,11 @@ function toFrame(frame: JsonRecord, sender: Sender, scrubber: ReportScrubber): S
 
 function findComponentStack(event: JsonRecord, boundary: JsonRecord | undefined): string | undefined {
   const given = toRecord(toRecord(event.contexts).react).componentStack ?? toRecord(event.extra).componentStack;
-  const stack = toText(given, MAX_COMPONENT_STACK_LENGTH);
+  // Twice the length that is kept, because the text is cut after it is scrubbed.
+  const stack = toText(given, 2 * MAX_COMPONENT_STACK_LENGTH);
   if (stack !== undefined || !boundary) return stack;
   const names = toList(toRecord(boundary.stacktrace).frames)
-    .slice(-MAX_FRAMES)
+    .slice(-MAX_REPORTED_FRAMES)
     .reverse()
     .map((frame) => toLine(toRecord(frame).function, MAX_FUNCTION_LENGTH))
     .filter((name) => name !== undefined && name !== '?');

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { MAX_BREADCRUMBS, MAX_VALUE_LENGTH } from '../../shared/limits.ts';
-import { toOccurrence } from '../../shared/reporting/address.ts';
+import { isAddress, toOccurrence } from '../../shared/reporting/address.ts';
 import { REPORT_TAGS } from '../../shared/reporting/browser-report.ts';
-import { Day, Hour, Minute, Second } from '../../shared/units.ts';
+import { Day, Minute, Second } from '../../shared/units.ts';
 import type { Failure, FailureKind, RequestRecord } from '../errors/failure.ts';
 import { trimFailure } from '../errors/trim.ts';
+import { MAX_REPORT_AGE } from '../limits.ts';
 import type { Breadcrumb } from '../request/request-info.ts';
 import { readEventErrors } from './event-errors.ts';
-import { isRecord, type JsonRecord, toLine, toList, toRecord } from './report-json.ts';
+import { isRecord, type JsonRecord, toLine, toList, toRecord } from './read-report.ts';
 import { type FailureParts, type KnownBuild, type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
 
 /** Kinds that the browser's code can set. Other kinds have separate reports, or are found from the error. */
@@ -24,11 +25,11 @@ const TOLD_KINDS: ReadonlySet<string> = new Set<FailureKind>([
 const RESERVED_TAGS =
   /^(?:spillway\..*|digest|incident|environment|release|dist|level|server_name|user|__proto__|constructor|prototype)$/i;
 
-const MAX_TAGS = 50;
+/** Tags of an event, and values of a breadcrumb, that are read (count). */
+const MAX_READ_FIELDS = 50;
 const MAX_TAG_KEY_LENGTH = 32;
 const MAX_URL_LENGTH = 2000;
-/** The age up to which an event's time is believed, for errors that waited in the page. Other times become now. */
-const MAX_AGE = Hour;
+/** Older breadcrumbs, and times that are further in the future than this, get the current time (ms). */
 const MAX_BREADCRUMB_AGE = Day;
 const MAX_AHEAD = Minute;
 
@@ -51,7 +52,9 @@ export function toFailure(event: JsonRecord, { id, build, sender }: Reported, pa
   const { errors, componentStack } = readEventErrors(event, sender, scrubber);
   const route = readRoute(event, parts);
   const made = parts.makeDigest({ kind: readKind(given), side: 'browser', errors, route });
-  const echoOf = readAddress(given[REPORT_TAGS.echo]);
+  const echo = given[REPORT_TAGS.echo];
+  // Only the store knows whether it exists.
+  const echoOf = isAddress(echo) ? echo : undefined;
   return trimFailure({
     id,
     digest: echoOf?.slice(0, 8) ?? made.digest,
@@ -82,16 +85,10 @@ export function toFailure(event: JsonRecord, { id, build, sender }: Reported, pa
 /** Returns the first valid id, without hyphens (32 hexadecimal digits), or a new one. */
 export function toEventId(...given: readonly unknown[]): string {
   for (const value of given) {
-    const id = typeof value === 'string' ? value.replaceAll('-', '').toLowerCase() : '';
-    if (/^[0-9a-f]{32}$/.test(id) && !/^0+$/.test(id)) return id;
+    const id = typeof value === 'string' ? toHex(value.replaceAll('-', '').toLowerCase(), 32) : undefined;
+    if (id) return id;
   }
   return randomBytes(16).toString('hex');
-}
-
-/** Returns a value that has the form of an address. Only the store knows whether it exists. */
-export function readAddress(value: unknown): string | undefined {
-  const alphabet = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
-  return typeof value === 'string' && alphabet.test(value) ? value : undefined;
 }
 
 /** Returns the build that the event names, or `NO_BUILD` if it is unknown. */
@@ -108,7 +105,7 @@ export async function findBuild(event: JsonRecord, { findBuild }: FailureParts):
 export function readTags(tags: unknown, scrubber: ReportScrubber): Record<string, string> | undefined {
   const kept: [string, string][] = [];
   for (const [name, value] of toPairs(tags)) {
-    if (kept.length === MAX_TAGS) break;
+    if (kept.length === MAX_READ_FIELDS) break;
     const key = toScrubbed(toLine(name, 2 * MAX_TAG_KEY_LENGTH) ?? '', scrubber, MAX_TAG_KEY_LENGTH);
     if (!key || RESERVED_TAGS.test(key) || !isScalar(value)) continue;
     const scrubbed = toRecord(scrubber.value({ [key]: toLine(String(value), MAX_VALUE_LENGTH * 2) ?? '' }));
@@ -152,7 +149,7 @@ export function toHex(value: unknown, length: number): string | undefined {
   return sound ? value : undefined;
 }
 
-function readTime(timestamp: unknown, maxAge = MAX_AGE): number {
+function readTime(timestamp: unknown, maxAge = MAX_REPORT_AGE): number {
   const now = Date.now();
   const at = typeof timestamp === 'string' ? Date.parse(timestamp) : toNumber(timestamp) * Second;
   return at > now - maxAge && at < now + MAX_AHEAD ? Math.round(at) : now;
@@ -207,7 +204,7 @@ function toLevel(level: unknown): Breadcrumb['level'] {
 
 function toScalars(data: unknown, scrubber: ReportScrubber): Record<string, string | number | boolean> | undefined {
   const kept: [string, string | number | boolean][] = [];
-  for (const [key, value] of Object.entries(toRecord(data)).slice(0, MAX_TAGS)) {
+  for (const [key, value] of Object.entries(toRecord(data)).slice(0, MAX_READ_FIELDS)) {
     if (!isScalar(value)) continue;
     const text = typeof value === 'string' ? toScrubbed(scrubber.url(value), scrubber, MAX_VALUE_LENGTH) : value;
     kept.push([toLine(key, MAX_VALUE_LENGTH) ?? '', text]);

@@ -1,13 +1,20 @@
+import { MAX_VALUE_LENGTH } from '../../shared/limits.ts';
 import { isNotFoundTransaction, noiseOf } from '../../shared/reporting/ignored-errors.ts';
-import { MiB } from '../../shared/units.ts';
 import type { Failure } from '../errors/failure.ts';
+import { MAX_REPORT_BYTES } from '../limits.ts';
 import type { Count } from '../request/counters.ts';
 import { type Envelope, parseEnvelope } from './envelope.ts';
-import { findBuild, toEventId, toFailure } from './event-to-failure.ts';
+import { findBuild, readTags, toEventId, toFailure, toHex } from './event-to-failure.ts';
 import type { Echoes, NewIncidents, RecentIds } from './memory.ts';
-import { isRecord, type JsonRecord, parseReportRecord, ReportError } from './report-json.ts';
-import type { FailureParts, Sender, Upstream } from './report-parts.ts';
-import { rewriteTraceHeader, rewriteTransaction } from './rewrite-transaction.ts';
+import { isRecord, type JsonRecord, parseReportRecord, ReportError, toList, toRecord } from './read-report.ts';
+import {
+  type FailureParts,
+  type KnownBuild,
+  type ReportScrubber,
+  type Sender,
+  toScrubbed,
+  type Upstream,
+} from './report-parts.ts';
 
 interface EnvelopeParts extends FailureParts {
   /** Whether the DSN is exactly the one that this site's pages got. Other spellings are rejected. */
@@ -33,9 +40,6 @@ export interface Taken {
   /** False if the journal could not store it. */
   readonly stored: boolean;
 }
-
-/** The same limit as Sentry's (bytes). */
-const MAX_EVENT_BYTES = 1 * MiB;
 
 /**
  * The items that are read. Others are dropped unread: what nobody has scrubbed must reach neither the store nor the
@@ -83,7 +87,8 @@ function isReadType(type: string): type is ReadType {
 
 function parseItem(type: ReadType, payload: Uint8Array): JsonRecord {
   const what = READ_TYPES[type];
-  if (payload.length > MAX_EVENT_BYTES) throw new ReportError(413, `${what} is larger than ${MAX_EVENT_BYTES} bytes.`);
+  if (payload.length > MAX_REPORT_BYTES)
+    throw new ReportError(413, `${what} is larger than ${MAX_REPORT_BYTES} bytes.`);
   return parseReportRecord(payload, what);
 }
 
@@ -162,4 +167,66 @@ function isIgnored(reason: string | undefined, { count }: EnvelopeParts): boolea
 
 function countItem(type: string, outcome: string, { count }: EnvelopeParts): void {
   count('spillway_tunnel_items_total', { type: isReadType(type) ? type : 'other', outcome });
+}
+
+/** Facts from the server that replace those of the sender. */
+interface Believed {
+  readonly id: string;
+  readonly build: KnownBuild;
+  readonly environment: string | undefined;
+}
+
+/** As in Sentry's SDKs. */
+const MAX_SPANS = 1000;
+
+/** Rewrites a transaction for the upstream. Only these fields are forwarded, scrubbed. */
+export function rewriteTransaction(
+  transaction: JsonRecord,
+  { id, build, environment }: Believed,
+  scrubber: ReportScrubber,
+): JsonRecord {
+  const { spans, contexts, tags, request, start_timestamp, timestamp } = transaction;
+  const { transaction: name, transaction_info, measurements, sdk } = transaction;
+  const { trace, ...others } = toRecord(contexts);
+  const { url } = toRecord(request);
+  return {
+    ...toRecord(scrubber.value({ transaction: name, transaction_info, measurements, sdk })),
+    type: 'transaction',
+    event_id: id,
+    platform: 'javascript',
+    ...{ start_timestamp: toTime(start_timestamp), timestamp: toTime(timestamp) },
+    ...{ release: build.release || undefined, dist: build.build || undefined, environment },
+    tags: readTags(tags, scrubber),
+    request: typeof url === 'string' ? { url: toScrubbed(scrubber.url(url), scrubber, MAX_VALUE_LENGTH) } : undefined,
+    contexts: { ...toRecord(scrubber.value(others)), ...(isRecord(trace) && { trace: rewriteTrace(trace, scrubber) }) },
+    spans: toList(spans)
+      .filter(isRecord)
+      .slice(0, MAX_SPANS)
+      .map((span) => rewriteTrace(span, scrubber)),
+  };
+}
+
+/** Removes the sender's release and environment from the header of an envelope, checks ids, and scrubs the rest. */
+export function rewriteTraceHeader(trace: JsonRecord, scrubber: ReportScrubber): JsonRecord {
+  const { trace_id: traceId, public_key: key, release: _release, environment: _environment, ...rest } = trace;
+  return {
+    ...toRecord(scrubber.value(rest)),
+    trace_id: toHex(traceId, 32),
+    public_key: typeof key === 'string' && /^\w{1,100}$/.test(key) ? key : undefined,
+  };
+}
+
+/** Checks ids by their format instead of scrubbing them, because a pattern could take them for secrets. */
+function rewriteTrace(trace: JsonRecord, scrubber: ReportScrubber): JsonRecord {
+  const { trace_id: traceId, span_id: spanId, parent_span_id: parentId, ...rest } = trace;
+  return {
+    ...toRecord(scrubber.value(rest)),
+    trace_id: toHex(traceId, 32),
+    span_id: toHex(spanId, 16),
+    parent_span_id: toHex(parentId, 16),
+  };
+}
+
+function toTime(value: unknown): unknown {
+  return typeof value === 'number' || typeof value === 'string' ? value : undefined;
 }

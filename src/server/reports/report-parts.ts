@@ -2,7 +2,7 @@ import type { DigestInput, DigestResult } from '../errors/digest/create-digest.t
 import type { Failure } from '../errors/failure.ts';
 import type { Scrubber } from '../errors/scrub.ts';
 import { cutText } from '../errors/trim.ts';
-import type { JsonRecord } from './report-json.ts';
+import type { JsonRecord } from './read-report.ts';
 
 /** Removes secrets from everything that is stored or forwarded. */
 export type ReportScrubber = Pick<Scrubber, 'text' | 'url' | 'value'>;

@@ -7,16 +7,16 @@ import { listCredentials } from '../errors/create-failure.ts';
 import { createDigest } from '../errors/digest/create-digest.ts';
 import type { LocationTable } from '../errors/digest/location-table.ts';
 import type { Failure, ToFailureUrl, Visitor } from '../errors/failure.ts';
-import { refuse } from '../errors/refuse.ts';
+import { refuse } from '../errors/problem.ts';
 import { listRequestSecrets } from '../errors/scrub/secret-values.ts';
 import type { Scrubber } from '../errors/scrub.ts';
 import { isOfThisSite } from '../front/cross-site.ts';
+import { toSender } from '../request/client-address.ts';
 import type { Count } from '../request/counters.ts';
 import { HttpError, isVisitorGone } from '../request/http-error.ts';
 import type { Origins } from '../request/origins.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { ErrorHandler, Step } from '../request/step.ts';
-import { toSender } from '../request/to-sender.ts';
 import type { OpenedTracker } from '../tracker/tracker.ts';
 import { takeBrowserReports } from './browser-reports.ts';
 import { ingestEnvelope, type Taken } from './ingest-envelope.ts';
@@ -29,8 +29,7 @@ import {
   createRecentIds,
   createTokenBuckets,
 } from './memory.ts';
-import { readReport } from './read-report-body.ts';
-import { ReportError } from './report-json.ts';
+import { ReportError, readReport } from './read-report.ts';
 import type { KnownBuild, MakeReportDigest, ReportScrubber, Sender, Upstream } from './report-parts.ts';
 
 /** Stores reports. */

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { KiB } from '../../shared/units.ts';
 import * as limits from '../limits.ts';
+import { toSender } from './client-address.ts';
 import { HttpError, VisitorGone } from './http-error.ts';
 import { requestInfo } from './request-info.ts';
-import { toSender } from './to-sender.ts';
 
 export interface BodyRequest {
   readonly req: IncomingMessage;

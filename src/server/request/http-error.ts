@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
+import { types } from 'node:util';
 import type { PageError, PageErrorKind } from '../../shared/wire/payload.ts';
-import { isError, read } from './thrown.ts';
 
 /**
  * An error that the request caused; it is never reported. Its message is written for the visitor, and is shown for any
@@ -117,5 +117,23 @@ export function isVisitorGone(error: unknown, endedBy?: unknown): boolean {
     return ('cause' in error && error.cause instanceof VisitorGone) || endedBy instanceof VisitorGone;
   } catch {
     return false; // a hostile getter or Proxy
+  }
+}
+
+/** Never throws, whatever was thrown. */
+export function isError(value: unknown): value is Error {
+  try {
+    return types.isNativeError(value) || value instanceof Error;
+  } catch {
+    return false; // a revoked Proxy
+  }
+}
+
+/** Reads a property of an untrusted value; undefined if reading it throws. */
+export function read(value: unknown, key: string): unknown {
+  try {
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
+  } catch {
+    return undefined;
   }
 }

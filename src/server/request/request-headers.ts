@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /**
  * Removes a header from a request.
@@ -80,4 +80,32 @@ const BEARER = /^Bearer +([\x21-\x7e]{1,500}) *$/i;
 /** Returns the token of `Authorization: Bearer`. */
 export function readBearer({ headers }: IncomingMessage): string | undefined {
   return BEARER.exec(headers.authorization ?? '')?.[1];
+}
+
+/** True if a client accepts an encoding (RFC 9110, section 12.5.3). A malformed header only accepts unencoded bytes. */
+export function acceptsEncoding(header: string, encoding: string): boolean {
+  let byStar = false;
+  for (const part of header.split(',')) {
+    const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase());
+    const taken = !parameters.some((parameter) => /^q=0(?:\.0{0,3})?$/.test(parameter));
+    if (name === encoding) return taken;
+    if (name === '*') byStar = taken;
+  }
+  return byStar;
+}
+
+/** Adds a name to `Vary`, like `response.vary()` of Express. */
+export function addVary(res: ServerResponse, name: string): void {
+  const given = String(res.getHeader('Vary') ?? '');
+  const names = given.toLowerCase().split(',');
+  if (names.some((one) => one.trim() === name.toLowerCase())) return;
+  res.setHeader('Vary', given === '' ? name : `${given}, ${name}`);
+}
+
+/** RFC 9110, section 13.1.2: weak comparison, a list, or `*`. */
+export function matchesEtag(header: string | undefined, etag: string): boolean {
+  if (!header) return false;
+  if (header.trim() === '*') return true;
+  const opaque = etag.replace(/^W\//, '');
+  return header.split(',').some((item) => item.trim().replace(/^W\//, '') === opaque);
 }

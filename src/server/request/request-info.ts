@@ -1,9 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomFillSync, randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { MAX_BREADCRUMBS } from '../../shared/limits.ts';
-import { drawRandom } from './random.ts';
-import type { RequestSpans } from './request-spans.ts';
-import type { Timings } from './timings.ts';
+import { KiB } from '../../shared/units.ts';
+import { isFromProxy, type ProxyTrust, toClientAddress } from './client-address.ts';
+import type { Origins } from './origins.ts';
+import type { RequestSpans, Timings } from './request-spans.ts';
+import type { Step } from './step.ts';
 
 /** W3C Trace Context, which the outgoing requests of this request continue. */
 export interface Trace {
@@ -225,4 +228,47 @@ function parseTraceparent(text: string | undefined): Trace | undefined {
   const [, traceId, parentId, flags] = match ?? [];
   if (!traceId || !parentId || !flags || /^0+$/.test(traceId) || /^0+$/.test(parentId)) return undefined;
   return { traceId, parentId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+const pool = Buffer.alloc(4 * KiB);
+let used = pool.length;
+
+/**
+ * Returns random bytes as text, for each request. They are drawn for many requests at once, because the call costs more
+ * than the bytes.
+ *
+ * @param bytes at most 4096
+ */
+export function drawRandom(bytes: number, encoding: 'hex' | 'base64'): string {
+  if (used + bytes > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  used += bytes;
+  return pool.toString(encoding, used - bytes, used);
+}
+
+/** Machines read the log, so an id has only plain characters, and not too many. */
+const SAFE_ID = /^[A-Za-z0-9][\w.:-]{7,127}$/;
+
+/** Gives each request its id, its trace and the context that its work runs in. A trusted proxy can set the id. */
+export function requestId({ origins, trust }: { origins: Origins; trust: ProxyTrust }): Step {
+  return function requestId(req, res, next) {
+    const { headers } = req;
+    const given = headers['x-request-id'];
+    const accepted = typeof given === 'string' && SAFE_ID.test(given) && isFromProxy(req, trust);
+    const id = accepted ? given : randomUUID();
+    const traceparent = headers.traceparent;
+    const info = new RequestInfo({
+      requestId: id,
+      method: req.method ?? '',
+      headers,
+      address: toClientAddress(req, trust),
+      origin: origins.fallback,
+      traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+    });
+    setRequestInfo(req, info);
+    res.setHeader('X-Request-Id', id);
+    runForRequest(info, next);
+  };
 }

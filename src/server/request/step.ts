@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Express, Request, Response } from 'express';
+import type { Express, Request, RequestHandler, Response } from 'express';
 import { notFoundHere } from './http-error.ts';
 
 /** One step in handling a request: it answers or calls `next()`. It works in an Express app and in front of one. */
@@ -58,5 +58,22 @@ export function toExpress(app: Express, req: IncomingMessage, res: ServerRespons
 export function intoExpress(app: Express, fail: ErrorHandler): RequestListener {
   return function intoExpress(req, res) {
     app(req as Request, res as Response, (error: unknown) => fail(error ?? notFoundHere(), req, res));
+  };
+}
+
+/**
+ * Calls `listener` once the response closes, because it was sent or because its client left. If it has closed
+ * already, `listener` runs before this returns. Use it instead of `res.once('close')` after an asynchronous
+ * step: a closed response never emits that event again.
+ */
+export function onClose(res: ServerResponse, listener: () => void): void {
+  if (res.closed) listener();
+  else res.once('close', listener);
+}
+
+/** Stops a request whose response closed while an earlier step waited, so that later steps do no work for it. */
+export function dropClosed(): RequestHandler {
+  return function dropClosed(_req, res, next) {
+    if (!res.closed) next();
   };
 }

@@ -1,5 +1,4 @@
-import { drawRandom } from './random.ts';
-import type { Trace } from './request-info.ts';
+import { drawRandom, type Trace } from './request-info.ts';
 
 /** The parts of Sentry's dynamic sampling context other than the trace, each if it is known. */
 export interface TracedProject {

@@ -7,8 +7,9 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
+import { METHODS } from './methods.ts';
 import { requestInfo } from './request-info.ts';
-import { METHODS, RequestSpans, setFailed, toTrace } from './request-spans.ts';
+import { RequestSpans, setFailed, toTrace } from './request-spans.ts';
 import type { Step } from './step.ts';
 
 /**

@@ -1,5 +1,4 @@
 import { listPatterns } from '../../shared/routing/routes.ts';
-import { InFlight } from '../connection/in-flight.ts';
 import type { ProductReporting } from '../define-product.ts';
 import { createTableLoader, type LocationTable } from '../errors/digest/location-table.ts';
 import { createFunnel, type Funnel, type FunnelOptions } from '../errors/funnel.ts';
@@ -7,6 +6,7 @@ import { reportTo } from '../errors/report.ts';
 import { createPathScrubber, listPathPatterns, type ScrubPath } from '../errors/scrub/secret-path.ts';
 import { listEnvironmentSecrets } from '../errors/scrub/secret-values.ts';
 import { createScrubber, type Scrubber } from '../errors/scrub.ts';
+import { InFlight } from '../front/access-log.ts';
 import { openSentry } from '../reports/sentry/open-sentry.ts';
 import type { Sentry } from '../reports/sentry/sentry.ts';
 import type { OpenedTracker } from '../tracker/tracker.ts';

@@ -9,7 +9,8 @@ import type { Development } from '../develop/development.ts';
 import { requireMembers } from '../errors/wiring-error.ts';
 import { createContentPolicy } from '../front/content-policy.ts';
 import { loadExistingApp } from '../front/existing-app.ts';
-import { openOverload, type RenderLimiter } from '../front/overload.ts';
+import { openOverload } from '../front/overload.ts';
+import type { RenderLimiter } from '../front/render-limiter.ts';
 import type { Upgrades } from '../front/upgrades.ts';
 import { createPages } from '../pages/page-handlers.ts';
 import { createAppLog } from '../request/app-log.ts';
@@ -94,22 +95,25 @@ async function openProduct<Settings, Services, Own extends object>(
   const { limiter, overload } = openOverload({ delayMs, maxPages: config.maxPages, count: metrics.count });
   const { earlyScript, reportPath, traced } = page;
   const pages = await createPages({
-    routes,
-    document,
-    errorPages,
-    pages: product.pages,
-    createContext: toContextMaker(product, parts),
-    sharedContext: parts,
-    manifest,
-    funnel,
-    log: appLog,
-    policy: createContentPolicy(product.contentSources, { earlyScript, reportPath, styleAttributes: true }),
-    origins,
-    traceTargets: config.traceTargets,
-    traced,
-    compression: config.compression,
-    isSecret: false,
-    limiter,
+    app: {
+      routes,
+      document,
+      errorPages,
+      pages: product.pages,
+      createContext: toContextMaker(product, parts),
+      sharedContext: parts,
+    },
+    server: {
+      manifest,
+      funnel,
+      log: appLog,
+      policy: createContentPolicy(product.contentSources, { earlyScript, reportPath, styleAttributes: true }),
+      origins,
+      traceTargets: config.traceTargets,
+      traced,
+      limiter,
+    },
+    settings: { isSecret: false, compression: config.compression },
   });
   return {
     parts: {

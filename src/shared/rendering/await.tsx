@@ -1,9 +1,8 @@
 import { Component, type ReactNode, Suspense, use, useEffect } from 'react';
 import { useNavigate } from 'react-router';
+import type { LatePromise } from '../wire/decode.ts';
 import type { PageError } from '../wire/payload.ts';
-import type { LatePromise } from '../wire/wire.ts';
-import { ErrorView } from './error-view.tsx';
-import { useShownError } from './use-shown-error.ts';
+import { ErrorView, useShownError } from './error-view.tsx';
 
 export interface AwaitProps<Value> {
   /** A promise from the loader's data, or a value that is already available. */

@@ -52,7 +52,7 @@ export interface Engine {
   readonly onShownError?: (
     error: PageError,
     thrown: unknown,
-    onAddress: (told: ReportedAddress) => void,
+    onAddress: (address: ReportedAddress) => void,
   ) => (() => void) | undefined;
   /**
    * In the browser: reloads the document if an error was thrown because a chunk did not load.

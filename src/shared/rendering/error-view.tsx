@@ -1,5 +1,5 @@
-import type { ReactNode } from 'react';
-import type { PageError, PageErrorKind } from '../wire/payload.ts';
+import { type ReactNode, use, useEffect, useState } from 'react';
+import type { PageError, PageErrorKind, ReportedAddress } from '../wire/payload.ts';
 import { type ErrorPages, useEngine } from './engine-context.ts';
 
 /** Shows the product's page for an error, or with `inPlace` a line in place of a deferred value. */
@@ -32,3 +32,28 @@ const KINDS: Record<PageErrorKind, { readonly page: keyof ErrorPages; readonly l
   failure: { page: 'failure', line: 'This could not be loaded.' },
   redirect: { page: 'failure', line: 'This has moved.' },
 };
+
+/**
+ * Returns the error that the page can show for a thrown value, and notifies the engine that it is
+ * shown. A failure in the browser gets its address later, once the server has received the report.
+ */
+export function useShownError(thrown: unknown): PageError {
+  const { onShownError, reloadFor, toPageError } = useEngine();
+  const reload = reloadFor?.(thrown);
+  if (reload) use(reload); // keeps what is shown until the document is there
+  const error = toPageError(thrown);
+  const [address, setAddress] = useState<ReportedAddress>();
+  useEffect(() => onShownError?.(error, thrown, setAddress), [thrown, onShownError]);
+  return address && error.digest === undefined ? { ...error, ...address } : error;
+}
+
+/** For the failure page: a link to the failure, for visitors who can open it. */
+export function FailureHelp({ error: { url } }: { readonly error: PageError }): ReactNode {
+  return (
+    url && (
+      <p className="error-link">
+        <a href={url}>Open this failure</a>
+      </p>
+    )
+  );
+}

@@ -18,8 +18,25 @@ export interface BrowserReporting {
   readonly environment?: string;
 }
 
-/** Kinds of failures that are not ordinary exceptions. */
-export type BrowserFailureKind = 'hydration' | 'load' | 'network';
+/** All kinds of failures. */
+export const FAILURE_KINDS = [
+  'exception',
+  'hydration',
+  /** A chunk or a style sheet that did not load. */
+  'load',
+  'network',
+  'timeout',
+  'script-error',
+  'unclean-death',
+  'blocked-loop',
+  'csp',
+  'crash',
+  'deprecation',
+  'intervention',
+] as const;
+
+/** The kinds that the code of a page recognizes itself. */
+export type BrowserFailureKind = Extract<(typeof FAILURE_KINDS)[number], 'hydration' | 'load' | 'network'>;
 
 /** The options of a report. */
 export interface ReportOptions {

@@ -1,4 +1,4 @@
-/** The server's data for a page: part of the document, page data and action results. Encoded by `wire.ts`. */
+/** The server's data for a page: part of the document, page data and action results. Encoded by `encode.ts`. */
 export interface PagePayload {
   readonly build: string;
   /** Ids of the matched routes, outermost first, so that hydration needs no matching. */

@@ -20,7 +20,7 @@ export const BUILD_HEADER = 'X-Build-Id';
 /** Header of a response with a failure: the failure's address. */
 export const DIGEST_HEADER = 'X-Error-Digest';
 
-/** Content type of page data and background actions: one JSON value per line, see `wire.ts`. */
+/** Content type of page data and background actions: one JSON value per line, see `format.ts`. */
 export const WIRE_TYPE = 'application/x-ndjson';
 
 /** `Accept` header of a form that is posted in the background: requests data instead of a document. */

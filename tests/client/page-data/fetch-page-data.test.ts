@@ -4,8 +4,9 @@ import {
   fetchPageData,
   type PageResult,
 } from '../../../src/client/page-data/fetch-page-data.ts';
+import type { LatePromise } from '../../../src/shared/wire/decode.ts';
+import { encode } from '../../../src/shared/wire/encode.ts';
 import type { PagePayload } from '../../../src/shared/wire/payload.ts';
-import { encode, type LatePromise } from '../../../src/shared/wire/wire.ts';
 
 const WIRE = { 'Content-Type': 'application/x-ndjson; charset=utf-8', 'X-Build-Id': 'b1' };
 const bytes = new TextEncoder();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { causesOf } from '../../../src/client/reporting/deliver-reports.ts';
 import { isLoadFailure, isMeant, isNetworkFailure } from '../../../src/client/reporting/thrown.ts';
 import { notFound, publicError, redirect } from '../../../src/shared/routing/control-flow.ts';
-import { WireFailure } from '../../../src/shared/wire/wire.ts';
+import { WireFailure } from '../../../src/shared/wire/decode.ts';
 
 function thrownBy(run: () => never): unknown {
   try {

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { startRevalidations } from '../../../src/desk/server/share-revalidations.ts';
 import { openSqlite } from '../../../src/desk/server/store/sqlite.ts';
 import { openStore } from '../../../src/desk/server/store/store.ts';
-import { onDrop, revalidate } from '../../../src/server/pages/revalidate.ts';
+import { onDrop, revalidate } from '../../../src/server/pages/page-cache.ts';
 import { createTestLog } from '../../support/test-log.ts';
 
 const dropped: string[] = [];
@@ -42,15 +42,15 @@ async function startReplica() {
 
 it('drops a page that another replica has revalidated, once, also after an outage', async () => {
   const { store, state, looked, end } = await startReplica();
-  await store.ingest({ entries: [], revalidations: ['/articles/7'] });
+  await store.ingest({ occurrences: [], revalidations: ['/articles/7'] });
   await vi.waitFor(() => expect(dropped).toEqual(['/articles/7']));
   state.isAway = true;
-  await store.ingest({ entries: [], revalidations: ['/later'] });
+  await store.ingest({ occurrences: [], revalidations: ['/later'] });
   state.isAway = false;
   await vi.waitFor(() => expect(dropped).toEqual(['/articles/7', '/later']));
   await looked();
   end();
-  await store.ingest({ entries: [], revalidations: ['/after-the-end'] });
+  await store.ingest({ occurrences: [], revalidations: ['/after-the-end'] });
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(dropped).toEqual(['/articles/7', '/later']);
 });

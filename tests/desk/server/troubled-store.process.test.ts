@@ -76,10 +76,12 @@ it('logs failures that the store keeps refusing, and stores the others', async (
     site.desk.journal(createFailure({ digest }));
   }
   await expect.poll(site.stored, PATIENCE).toBe(3);
+  // The worker logs after it has stored.
+  await expect.poll(() => site.logged('keeps refusing').length, PATIENCE).toBe(2);
   expect(site.counts.get(DROPPED)).toBe(2);
   expect(site.logged('keeps refusing')).toMatchObject([
-    { fields: { reason: expect.stringContaining('not this one'), entry: { failure: { digest: '00000001' } } } },
-    { fields: { entry: { failure: { digest: '00000001' } } } },
+    { fields: { reason: expect.stringContaining('not this one'), entry: { full: { digest: '00000001' } } } },
+    { fields: { entry: { full: { digest: '00000001' } } } },
   ]);
   expect(site.flaps()).toBe(0);
 }, 60_000);
@@ -89,7 +91,7 @@ it('logs a failure that can never be stored without a retry, and stores the rest
   const broken = createFailure({ digest: '00000002', at: 1.5 }); // not an integer
   for (const failure of [createFailure(), broken, createFailure()]) site.desk.journal(failure);
   await expect.poll(site.stored, PATIENCE).toBe(2);
-  expect(site.logged('keeps refusing')).toMatchObject([{ fields: { entry: { failure: { id: broken.id } } } }]);
+  expect(site.logged('keeps refusing')).toMatchObject([{ fields: { entry: { full: { id: broken.id } } } }]);
   expect(site.counts.get(RETRIED)).toBeUndefined();
   await expect.poll(() => site.desk.waitingBytes, PATIENCE).toBe(0);
 });

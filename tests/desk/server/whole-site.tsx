@@ -1,5 +1,5 @@
 import { desk as tracker } from '../../../src/desk/server/index.ts';
-import { formBody } from '../../../src/server/api/body-limits.ts';
+import { formBody } from '../../../src/server/api/body-parsers.ts';
 import { resource } from '../../../src/server/api/resource.ts';
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
 import { metricsPage } from '../../../src/server/front/fixed-paths.ts';
@@ -130,7 +130,7 @@ export async function startWholeSite(): Promise<WholeSite> {
       overload,
       metrics,
       fixed: [metricsPage({ metrics, mayRead: async (req) => readBearer(req) === OPERATOR })],
-      pages: await createTestPages(TABLE, { funnel, origins }),
+      pages: await createTestPages(TABLE, { server: { funnel, origins } }),
       api: createApi(),
       reportPath: '/_report/browser',
       tunnel: (fail) => createFakeTunnel(spies, { origins, log, fail }),

@@ -1,5 +1,6 @@
 import request, { type Response } from 'supertest';
 import { expect } from 'vitest';
+import { toNewOccurrence } from '../../../src/desk/server/store/ingest/batch.ts';
 import type { StoredFailure } from '../../../src/desk/server/store/records.ts';
 import { type ApiDocument, readApiDocument } from '../../support/api-document.ts';
 import { ADA } from '../../support/people.ts';
@@ -61,7 +62,7 @@ export function fullWithSource(wanted: Partial<StoredFailure> = {}) {
     resolved: [[{ ...place, function: 'loadCart', own: true, context: { start: 1, lines: SOURCE } }]],
     ...wanted,
   };
-  return { entry: 'full', failure } as const;
+  return toNewOccurrence(failure);
 }
 
 /** A failure in which every text of a visitor, and many others, are this one. */

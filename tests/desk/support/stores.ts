@@ -1,6 +1,6 @@
 import { describe, onTestFinished } from 'vitest';
 import { toSummary } from '../../../src/desk/server/ingest/journal-entry.ts';
-import type { PreparedEntry } from '../../../src/desk/server/store/ingest/batch.ts';
+import { type NewOccurrence, toNewOccurrence } from '../../../src/desk/server/store/ingest/batch.ts';
 import { openPostgres } from '../../../src/desk/server/store/postgres.ts';
 import type { RetentionOptions, RetentionReport } from '../../../src/desk/server/store/retention.ts';
 import type { SqlDriver } from '../../../src/desk/server/store/sql.ts';
@@ -34,16 +34,16 @@ export function describeStores(what: string, say: (open: OpenTestStore) => void)
 }
 
 /** A full event to ingest. */
-export function fullOf(wanted: Partial<Failure> = {}): Extract<PreparedEntry, { entry: 'full' }> {
-  return { entry: 'full', failure: createFailure(wanted) };
+export function fullOf(wanted: Partial<Failure> = {}): NewOccurrence & { readonly full: Failure } {
+  return toNewOccurrence(createFailure(wanted));
 }
 
-export function summaryOf(wanted: Partial<Failure> = {}): Extract<PreparedEntry, { entry: 'summary' }> {
-  return { entry: 'summary', summary: toSummary(createFailure(wanted)) };
+export function summaryOf(wanted: Partial<Failure> = {}): NewOccurrence {
+  return toSummary(createFailure(wanted));
 }
 
-export function ingest(store: Store, ...entries: PreparedEntry[]): Promise<void> {
-  return store.ingest({ entries });
+export function ingest(store: Store, ...occurrences: NewOccurrence[]): Promise<void> {
+  return store.ingest({ occurrences });
 }
 
 /** Runs retention, as a server does every hour. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createScrubber, MAX_SCRUBBED_LENGTH } from '../../../src/server/errors/scrub.ts';
+import { createScrubber } from '../../../src/server/errors/scrub.ts';
+import { MAX_SCRUBBED_LENGTH } from '../../../src/server/limits.ts';
 
 const scrubber = createScrubber();
 const card = '4111 1111 1111 1111';

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
+import { InFlight } from '../../../src/server/front/access-log.ts';
+import { RequestInfo } from '../../../src/server/request/request-info.ts';
 import { spyOnLog, startTestServer } from '../../support/app.ts';
 import { askRaw, parseReply } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
@@ -41,3 +43,17 @@ it.each<[string, body: string, before: (req: IncomingMessage) => void, line: obj
     expect((await askRaw(server.port, 'GET /livez HTTP/1.1')).status).toBe(200);
   },
 );
+
+it('lists requests in flight, oldest first, fifty at most, without the secrets in their paths', () => {
+  const inFlight = new InFlight((path) => path.replace('key', '[redacted]'));
+  const infos = Array.from({ length: 60 }, (_, index) => {
+    const facts = { requestId: `request-${index}`, method: 'GET', address: '::1', origin: 'http://localhost' };
+    return Object.assign(new RequestInfo(facts), index === 1 ? { route: '/orders/:id' } : { target: '/links/key?a' });
+  });
+  for (const info of infos) inFlight.add(info);
+  inFlight.delete(infos[0] as RequestInfo);
+  const listed = inFlight.list();
+  expect([inFlight.size, listed.length]).toEqual([59, 50]);
+  expect(listed[0]).toEqual({ requestId: 'request-1', method: 'GET', route: '/orders/:id', ms: expect.any(Number) });
+  expect(listed[1]?.route).toBe('/links/[redacted]');
+});

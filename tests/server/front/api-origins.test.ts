@@ -21,7 +21,7 @@ describe('a preflight', () => {
     const reply = await preflight(apiOrigins).expect(204);
     expect(reply.headers).toMatchObject({
       'access-control-allow-origin': allowed,
-      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
       'access-control-allow-headers': 'authorization,content-type',
       'access-control-max-age': '7200',
     });

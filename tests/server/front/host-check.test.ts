@@ -71,24 +71,12 @@ describe('forwarded headers', () => {
   it.each<[string, TestAppOptions, sent: Record<string, string>, origin: string, warning?: RegExp]>([
     ['are ignored from an untrusted address', {}, forged, 'http://example.com/', /TRUST_PROXY/],
     ['are ignored as Forwarded', {}, forwarded, 'http://example.com/', /not trusted.*set TRUST_PROXY to its address/],
-    [
-      'are never read as Forwarded',
-      { trustProxy: ['loopback'] },
-      forwarded,
-      'http://example.com/',
-      /^Your proxy only sends Forwarded/,
-    ],
+    ['are never read as Forwarded', { trustProxy: ['loopback'] }, forwarded, 'http://example.com/'],
     ['can come with Forwarded', { trustProxy: 1 }, { ...forged, ...forwarded }, 'https://evil.example/'],
     ['are used from a trusted address', { trustProxy: ['loopback'] }, forged, 'https://evil.example/'],
     ['can say https', trusted, https, 'https://example.com/'],
     ['can say http', trusted, { ...http, Host: 'plain.example' }, 'http://plain.example/'],
-    [
-      'cannot say http if PUBLIC_ORIGINS says https',
-      trusted,
-      http,
-      'https://example.com/',
-      /used http, but PUBLIC_ORIGINS says https/,
-    ],
+    ['cannot say http if PUBLIC_ORIGINS says https', trusted, http, 'https://example.com/'],
   ])('%s, which is logged at most once', async (_name, options, sent, origin, warning) => {
     const { log, lines } = spyOnLog();
     const app = createTestApp({ log, ...options });

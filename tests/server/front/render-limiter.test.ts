@@ -1,5 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createRenderLimiter, type RenderLimiterOptions, type Waiting } from '../../../src/server/front/overload.ts';
+import {
+  createRenderLimiter,
+  type RenderLimiterOptions,
+  type Waiting,
+} from '../../../src/server/front/render-limiter.ts';
 import { VisitorGone } from '../../../src/server/request/http-error.ts';
 
 /** How long the limiter renders in one event-loop iteration (ms). */

@@ -1,7 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import { createOverload, createRenderLimiter } from '../../../src/server/front/overload.ts';
+import { createOverload } from '../../../src/server/front/overload.ts';
+import { createRenderLimiter } from '../../../src/server/front/render-limiter.ts';
 import { startPages } from '../../support/pages-app.tsx';
 
 /** The minimum cost of rendering the page (ms). */

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Outlet } from 'react-router';
 import { describe, expect, it, vi } from 'vitest';
-import { createRenderLimiter } from '../../../src/server/front/overload.ts';
+import { createRenderLimiter } from '../../../src/server/front/render-limiter.ts';
 import type { LoaderArgs } from '../../../src/server/pages/server-page.ts';
 import { Await } from '../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../src/shared/rendering/hooks.ts';

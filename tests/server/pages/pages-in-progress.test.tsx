@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import type { RequestHandler } from 'express';
 import { Outlet } from 'react-router';
 import { describe, expect, it, vi } from 'vitest';
-import { createRenderLimiter } from '../../../src/server/front/overload.ts';
+import { createRenderLimiter } from '../../../src/server/front/render-limiter.ts';
 import type { Step } from '../../../src/server/request/step.ts';
 import { publicError } from '../../../src/shared/routing/control-flow.ts';
 import {

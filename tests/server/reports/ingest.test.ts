@@ -207,9 +207,9 @@ it.each<[what: string, event: { values?: object[]; [key: string]: unknown }, fai
     { errors: [{ class: 'AggregateError', members: ['RangeError', 'TypeError'] }, { class: 'SyntaxError' }] },
   ],
   [
-    'at most 10 errors with 50 frames',
+    'at most 10 errors with 100 frames',
     { values: Array(12).fill({ type: 'E', stacktrace: { frames: manyFrames } }) },
-    { errors: { length: 10, 0: { frames: { length: 50, 0: { line: 300 } } } } },
+    { errors: { length: 10, 0: { frames: { length: 100, 0: { line: 300 } } } } },
   ],
   [
     'at most 100 marks',

@@ -5,8 +5,7 @@ import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@open
 import request from 'supertest';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createOrigins } from '../../../src/server/request/origins.ts';
-import { requestId } from '../../../src/server/request/request-id.ts';
-import { requestInfo } from '../../../src/server/request/request-info.ts';
+import { requestId, requestInfo } from '../../../src/server/request/request-info.ts';
 import { chain, type Step } from '../../../src/server/request/step.ts';
 import { findTracer, tracing } from '../../../src/server/request/tracing.ts';
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { Await } from '../../../src/shared/rendering/await.tsx';
 import { EngineContext } from '../../../src/shared/rendering/engine-context.ts';
 import { toShownError } from '../../../src/shared/rendering/page-error.ts';
-import { createDecoder } from '../../../src/shared/wire/wire.ts';
+import { createDecoder } from '../../../src/shared/wire/decode.ts';
 import { TEST_ERROR_PAGES } from '../../support/pages-app.tsx';
 
 it('Await shows an already settled value without a flash of the fallback', () => {

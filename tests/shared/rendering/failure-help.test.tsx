@@ -1,6 +1,6 @@
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, it } from 'vitest';
-import { FailureHelp } from '../../../src/shared/rendering/failure-help.tsx';
+import { FailureHelp } from '../../../src/shared/rendering/error-view.tsx';
 
 it('links to the failure for those who can open it', () => {
   const error = { kind: 'failure', status: 500, digest: '7K3QM2XA-9F4W0R6B' } as const;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BROWSER_FAILURE, toShownError } from '../../../src/shared/rendering/page-error.ts';
 import { forbidden, publicError, redirect } from '../../../src/shared/routing/control-flow.ts';
-import { WireFailure } from '../../../src/shared/wire/wire.ts';
+import { WireFailure } from '../../../src/shared/wire/decode.ts';
 
 function thrownBy(run: () => never): unknown {
   try {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createMatcher } from '../../../src/server/pages/match-page.ts';
-import { spellPath } from '../../../src/server/request/path-spelling.ts';
+import { spellPath } from '../../../src/server/request/paths.ts';
 import { createHref } from '../../../src/shared/routing/href.ts';
 import { createRouteTree } from '../../../src/shared/routing/route-objects.ts';
 import { defineRoutes } from '../../../src/shared/routing/routes.ts';

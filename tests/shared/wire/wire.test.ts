@@ -1,17 +1,11 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { createDecoder, type LatePromise, WireFailure } from '../../../src/shared/wire/decode.ts';
+import { type EncodeOptions, encode, toScriptText } from '../../../src/shared/wire/encode.ts';
+import { WireError } from '../../../src/shared/wire/format.ts';
 import type { PageError } from '../../../src/shared/wire/payload.ts';
-import {
-  createDecoder,
-  type EncodeOptions,
-  encode,
-  holdRejections,
-  type LatePromise,
-  toScriptText,
-  WireError,
-  WireFailure,
-} from '../../../src/shared/wire/wire.ts';
+import { holdRejections } from '../../../src/shared/wire/plain.ts';
 
 const FAILURE: PageError = { kind: 'failure', status: 500, digest: '7K3QM2XA-9F4W0R6B' };
 const options: EncodeOptions = { toError: () => FAILURE };

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { Operator } from '../../../server/front/tokens.ts';
-import { isSameText } from '../../../server/front/tokens.ts';
-import { createProxyTrust, isFromProxy, type ProxyTrust } from '../../../server/request/proxy-trust.ts';
+import { isSameText, type Operator } from '../../../server/front/tokens.ts';
+import { createProxyTrust, isFromProxy, type ProxyTrust } from '../../../server/request/client-address.ts';
 
 /** The header in which the proxy proves that it set the name itself, in lower case. */
 export const AUTH_PROXY_SECRET_HEADER = 'x-auth-proxy-secret';

@@ -3,7 +3,7 @@ import { HttpError } from '../../../server/request/http-error.ts';
 import { Hour } from '../../../shared/units.ts';
 import type { DeskFacts } from '../pages/context.ts';
 import type { FoundIncident, Incident } from '../store/records.ts';
-import { toDeletedWords } from '../views/standing-words.ts';
+import { toDeletedWords } from '../views/present-history.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
 import type { DeskCaller } from './caller.ts';
 

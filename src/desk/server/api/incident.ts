@@ -1,20 +1,19 @@
+import { createHash } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import * as z from 'zod';
 import { type ApiPart, implement } from '../../../server/api/implement.ts';
 import { HttpError } from '../../../server/request/http-error.ts';
 import { operation } from '../../../shared/api/operation.ts';
 import { type IncidentShape, Incident as Reply, Status } from '../../shared/shapes.ts';
-import { chooseShown } from '../pages/find-shown.ts';
 import type { ChangeBy, StateChange } from '../store/change-incident.ts';
 import type { FoundIncident, Incident } from '../store/records.ts';
 import { QueryFailedError } from '../store/sql.ts';
 import { toIncidentMarkdown } from '../views/incident-markdown.ts';
-import { presentStatus } from '../views/present-status.ts';
-import { readIncident } from '../views/read-incident.ts';
-import { toStandingWords } from '../views/standing-words.ts';
+import { toStandingWords } from '../views/present-history.ts';
+import { presentIncident } from '../views/present-incident.ts';
+import { presentStatus } from '../views/present-incident-row.ts';
 import type { DeskCaller } from './caller.ts';
 import { type ApiContext, requireFound, requireIncident, UNKNOWN } from './context.ts';
-import { toExpected, toIncidentTag } from './incident-tag.ts';
 import { IfMatch, IncidentPatch, InEnvironment, OfAddress, OfIncident } from './requests.ts';
 
 const CONFLICT = 'The incident has changed since the `ETag` in `If-Match`.';
@@ -135,9 +134,9 @@ type Context = Pick<ApiContext, 'calls' | 'facts'>;
 
 /** Returns everything about an incident, with the occurrence of the address, or the latest one that is stored in full. */
 async function readFound(found: FoundIncident, { calls, facts }: Context) {
-  const shown = await chooseShown(found, found.occurrence?.occurrence, calls);
+  const details = await calls.readDetails(found.incident.key, found.occurrence?.occurrence);
   const { links, environment } = facts;
-  return readIncident(shown, { calls, links, environment, now: Date.now() });
+  return presentIncident(found, details, { links, environment, now: Date.now() });
 }
 
 function toHeaders(incident: IncidentShape, asked: string): Record<string, string> {
@@ -148,6 +147,33 @@ function toHeaders(incident: IncidentShape, asked: string): Record<string, strin
       'Content-Location': `/api/desk/incidents/${digest}?${new URLSearchParams({ environment })}`,
     }),
   };
+}
+
+/**
+ * Returns the `ETag` of an incident: the version that changes are checked against, and a hash of everything in the
+ * reply. A reader thus sees each new occurrence, but only another change makes a change fail.
+ */
+function toIncidentTag(presented: IncidentShape): string {
+  const hash = createHash('sha256').update(JSON.stringify(presented)).digest('base64url').slice(0, 16);
+  return `"${presented.version}.${hash}"`;
+}
+
+/** A version that no incident has. */
+const NO_VERSION = -1;
+
+/**
+ * Returns the version that `If-Match` asks for; undefined if any version is accepted. A weak tag matches nothing (RFC
+ * 9110, section 13.1.1).
+ *
+ * @param current preferred if the header has several tags
+ */
+function toExpected(ifMatch: string | undefined, current: Incident): number | undefined {
+  if (ifMatch === undefined || ifMatch === '*') return undefined;
+  const versions = ifMatch.split(',').map((tag) => {
+    const [, version] = /^"(\d{1,15})\.[\w-]+"$/.exec(tag.trim()) ?? [];
+    return version === undefined ? NO_VERSION : Number(version);
+  });
+  return versions.includes(current.version) ? current.version : (versions[0] ?? NO_VERSION);
 }
 
 function toChangeBy({ name }: DeskCaller, headers: z.output<typeof IfMatch>, current: Incident): ChangeBy {

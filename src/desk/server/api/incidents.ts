@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type ApiPart, implement } from '../../../server/api/implement.ts';
 import { operation } from '../../../shared/api/operation.ts';
 import { Row } from '../../shared/shapes.ts';
-import { ORDERS } from '../pages/read-view.ts';
+import { defined } from '../defined.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';
 import { type ApiContext, readVersion } from './context.ts';
 import { ListQuery, toStoreFilter } from './requests.ts';
@@ -42,29 +42,23 @@ export function incidentsApi(context: ApiContext): ApiPart {
       listIncidents: {
         version: async () => `${await readVersion(context)} ${await calls.settle()}`,
         async handle({ query }) {
-          const { sort, span, limit, after } = query;
+          const { span, limit, after } = query;
           const filter = toStoreFilter(query, { now: Date.now(), environment: facts.environment });
           const [page, totals, environments] = await Promise.all([
-            calls.listIncidents({
-              ...filter,
-              order: ORDERS[sort],
-              limit,
-              ...(after !== undefined && { cursor: after }),
-            }),
+            calls.listIncidents({ ...filter, limit, cursor: after }),
             calls.countStates(filter),
             calls.listEnvironments(),
           ]);
-          const { open, resolved, ignored } = totals;
           return {
             status: 200,
-            body: {
+            body: defined({
               environment: filter.environment,
               environments,
               incidents: page.incidents.map((incident) => presentIncidentRow(incident, span)),
-              totals: { open, resolved, ignored },
+              totals,
               isArriving: !(await calls.settle()),
-              ...(page.next !== undefined && { next: page.next }),
-            },
+              next: page.next,
+            }),
           };
         },
       },

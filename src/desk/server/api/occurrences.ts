@@ -3,6 +3,7 @@ import { type ApiPart, implement } from '../../../server/api/implement.ts';
 import { HttpError } from '../../../server/request/http-error.ts';
 import { operation } from '../../../shared/api/operation.ts';
 import { Occurrence } from '../../shared/shapes.ts';
+import { defined } from '../defined.ts';
 import { presentOccurrence as presentForPage } from '../views/present-occurrence.ts';
 import { type ApiContext, readVersion, requireIncident, UNKNOWN } from './context.ts';
 import { InEnvironment, OccurrenceQuery, OfIncident, OfOccurrence } from './requests.ts';
@@ -52,19 +53,16 @@ export function occurrencesApi(context: ApiContext): ApiPart {
         async handle({ params, query }) {
           const incident = await requireIncident(context, params.digest, query);
           const { limit, after: cursor } = query;
-          const page = await calls.listOccurrences(incident.key, {
-            limit,
-            ...(cursor !== undefined && { cursor }),
-          });
+          const page = await calls.listOccurrences(incident.key, { limit, cursor });
           return {
             status: 200,
-            body: {
+            body: defined({
               occurrences: page.occurrences.map((found) => ({
                 ...presentForPage(found, {}),
                 isFull: found.isFull,
               })),
-              ...(page.next !== undefined && { next: page.next }),
-            },
+              next: page.next,
+            }),
           };
         },
       },

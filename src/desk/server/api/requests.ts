@@ -3,45 +3,41 @@ import { parseAddress } from '../../../server/errors/parse-address.ts';
 import { SORTS, SPANS, WITHIN } from '../../shared/choices.ts';
 import { USUAL_VIEW } from '../../shared/href.ts';
 import { Kind, Side, State, Time } from '../../shared/shapes.ts';
-import { ORDERS, toFilter } from '../pages/read-view.ts';
+import { defined } from '../defined.ts';
+import { firsts, MAX_TEXT, toFilter } from '../pages/read-view.ts';
 import { isCursor } from '../store/cursor.ts';
 import { OCCURRENCE_ORDER } from '../store/occurrence-table.ts';
 
 /** The default and the greatest number of rows in a reply (counts). */
 const USUAL_LIMIT = 50;
 const MAX_LIMIT = 100;
-/** The longest filter or search text (characters). */
-const MAX_TEXT = 250;
 /** The greatest value of `untilMore` (a count). */
 const MAX_GROWTH = 1_000_000;
 
 const NO_CURSOR = 'This is not a `next` value of this list in this order. Omit it to start at the beginning.';
 
-function firstsOf<Value extends string>(choices: readonly (readonly [value: Value, words: string])[]): Value[] {
-  return choices.map(([value]) => value);
+/** Accepts a part of an address in any spelling: ignores case and hyphens, and reads I and L as 1, and O as 0. */
+function spelled(read: (text: string) => string | undefined, refusal: string) {
+  return z.string().transform((text, context) => {
+    const found = read(text);
+    if (found !== undefined) return found;
+    context.addIssue(refusal);
+    return z.NEVER;
+  });
 }
 
-/** Accepts a digest in any spelling: ignores case and hyphens, and reads I and L as 1, and O as 0. */
-export const Digest = z
-  .string()
-  .transform((text, context) => {
-    const address = parseAddress(text);
-    if (address && address.occurrence === undefined) return address.digest;
-    context.addIssue('This is not a digest. A digest has 8 letters and digits, such as 7K3QM2XA.');
-    return z.NEVER;
-  })
-  .describe('The first 8 characters of an address: `7K3QM2XA`.');
+export const Digest = spelled((text) => {
+  const address = parseAddress(text);
+  return address?.occurrence === undefined ? address?.digest : undefined;
+}, 'This is not a digest. A digest has 8 letters and digits, such as 7K3QM2XA.').describe(
+  'The first 8 characters of an address: `7K3QM2XA`.',
+);
 
-const Occurrence = z
-  .string()
-  .transform((text, context) => {
-    // Spelled like the second half of an address.
-    const address = parseAddress(`00000000${text}`);
-    if (address?.occurrence !== undefined) return address.occurrence;
-    context.addIssue('This is not an occurrence. An occurrence has 8 letters and digits, such as 9F4W0R6B.');
-    return z.NEVER;
-  })
-  .describe('The last 8 characters of an address: `9F4W0R6B`.');
+const Occurrence = spelled(
+  // Spelled like the second half of an address.
+  (text) => parseAddress(`00000000${text}`)?.occurrence,
+  'This is not an occurrence. An occurrence has 8 letters and digits, such as 9F4W0R6B.',
+).describe('The last 8 characters of an address: `9F4W0R6B`.');
 
 const word = z.string().trim().min(1).max(MAX_TEXT);
 
@@ -54,16 +50,12 @@ export const InEnvironment = z.strictObject({
   ),
 });
 
-/** Accepts an address too. */
-const Address = z
-  .string()
-  .transform((text, context) => {
-    const address = parseAddress(text);
-    if (address) return [address.digest, ...(address.occurrence === undefined ? [] : [address.occurrence])].join('-');
-    context.addIssue('This is neither a digest, such as 7K3QM2XA, nor an address, such as 7K3QM2XA-9F4W0R6B.');
-    return z.NEVER;
-  })
-  .describe('A digest, `7K3QM2XA`, or the address of an occurrence, `7K3QM2XA-9F4W0R6B`.');
+const Address = spelled((text) => {
+  const { digest, occurrence } = parseAddress(text) ?? {};
+  return occurrence === undefined ? digest : `${digest}-${occurrence}`;
+}, 'This is neither a digest, such as 7K3QM2XA, nor an address, such as 7K3QM2XA-9F4W0R6B.').describe(
+  'A digest, `7K3QM2XA`, or the address of an occurrence, `7K3QM2XA-9F4W0R6B`.',
+);
 
 export const OfAddress = z.strictObject({ digest: Address });
 export const OfIncident = z.strictObject({ digest: Digest });
@@ -80,7 +72,7 @@ const filter = {
   route: word.optional().describe('The pattern of a route.'),
   release: word.optional().describe('A release that it was seen in.'),
   environment: environment.describe('The environment to list. By default, the environment of this server.'),
-  within: z.enum(firstsOf(WITHIN)).optional().describe('Seen within this time.'),
+  within: z.enum(firsts(WITHIN)).optional().describe('Seen within this time.'),
   from: time.optional(),
   to: time.optional(),
   search: word
@@ -95,12 +87,12 @@ export const ListQuery = z
   .strictObject({
     state: state.default('open'),
     ...filter,
-    sort: z.enum(firstsOf(SORTS)).default('last').describe('In descending order.'),
-    span: z.enum(firstsOf(SPANS)).default('24h').describe('The time that the charts cover.'),
+    sort: z.enum(firsts(SORTS)).default('last').describe('In descending order.'),
+    span: z.enum(firsts(SPANS)).default('24h').describe('The time that the charts cover.'),
     limit,
     after,
   })
-  .refine(({ after, sort }) => after === undefined || isCursor(after, ORDERS[sort]), {
+  .refine(({ after, sort }) => after === undefined || isCursor(after, sort), {
     path: ['after'],
     error: NO_CURSOR,
   });
@@ -117,11 +109,7 @@ export function toStoreFilter(
   { from, to, ...view }: Pick<z.output<typeof ListQuery>, 'state' | keyof typeof filter>,
   { now, environment }: { readonly now: number; readonly environment: string },
 ): ReturnType<typeof toFilter> {
-  return {
-    ...toFilter({ ...USUAL_VIEW, ...view }, { now, environment }),
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
-  };
+  return { ...toFilter({ ...USUAL_VIEW, ...view }, { now, environment }), ...defined({ from, to }) };
 }
 
 const TAGS = /^(?:\*|(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*)$/;

@@ -41,29 +41,12 @@ export function parseJournalLine(line: string): JournalEntry | undefined {
 }
 
 function isJournalEntry(value: unknown): value is JournalEntry {
-  if (!isObject(value)) return false;
-  switch (value.entry) {
-    case 'full':
-      return hasAddress(value.failure) && Array.isArray(value.failure.errors);
-    case 'summary':
-      return hasAddress(value.summary);
-    case 'revalidation':
-      return typeof value.path === 'string';
-    default:
-      return false;
-  }
+  const { entry, failure, summary, path } = Object(value);
+  if (entry === 'full') return hasAddress(failure) && Array.isArray(failure.errors);
+  return entry === 'summary' ? hasAddress(summary) : entry === 'revalidation' && typeof path === 'string';
 }
 
-function hasAddress(value: unknown): value is Record<string, unknown> {
-  return (
-    isObject(value) && typeof value.digest === 'string' && typeof value.occurrence === 'string' && isNumber(value.at)
-  );
-}
-
-function isNumber(value: unknown): boolean {
-  return typeof value === 'number' && Number.isFinite(value);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
+function hasAddress(value: unknown): boolean {
+  const { digest, occurrence, at } = Object(value);
+  return typeof digest === 'string' && typeof occurrence === 'string' && Number.isFinite(at);
 }

@@ -150,7 +150,8 @@ function remove(path: string): boolean {
   }
 }
 
-function listNames(folder: string): string[] {
+/** Lists the names in a folder. A missing folder has none. */
+export function listNames(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {

@@ -2,8 +2,7 @@ import { toCount, toIsoTime, toPlural } from '../../../shared/words.ts';
 import { toIncidentHref } from '../../shared/href.ts';
 import type { ClaimedMessage, NotificationEvent } from '../store/notification-table.ts';
 import type { Incident } from '../store/records.ts';
-import { presentTitle } from '../views/present-title.ts';
-import { defuse } from './defuse.ts';
+import { presentTitle } from '../views/present-incident-row.ts';
 
 /** One incident in a message. It contains untrusted text, which each format makes harmless in its own way. */
 interface MessageItem {
@@ -67,12 +66,12 @@ export function toMessage(
   };
 }
 
-function toWhy(event: NotificationEvent, { counts, regressed, firstRelease }: Incident): string {
+function toWhy(event: NotificationEvent, { counts, regressedIn, firstRelease }: Incident): string {
   switch (event) {
     case 'new':
       return `New incident${firstRelease ? `, first seen in release ${firstRelease}` : ''}.`;
     case 'regressed':
-      return `It returned after it was resolved${regressed?.release ? `, in release ${regressed.release}` : ''}.`;
+      return `It returned after it was resolved${regressedIn ? `, in release ${regressedIn}` : ''}.`;
     default:
       return `It has happened ${toPlural(counts.server + counts.browser, 'time')}.`;
   }
@@ -167,4 +166,34 @@ export function toJson(message: Message, now: number): string {
     content: text.length > MAX_CONTENT ? `${text.slice(0, MAX_CONTENT - 1).toWellFormed()}…` : text,
     allowed_mentions: { parse: [] },
   });
+}
+
+/**
+ * Invisible characters, and characters that change the writing direction: controls, format characters, line separators.
+ */
+const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]+/gu;
+
+/** Characters that look the same but format nothing. */
+const MARKS: Readonly<Record<string, string>> = { '*': '∗', '`': 'ˋ', '~': '∼' };
+
+/** A zero-width space. */
+const BREAK = '\u200B';
+
+/**
+ * Prevents programs from turning untrusted text into links or mentions, even if they detect URLs: `https://`,
+ * `evil.example`, `@here`, `](`. The text looks the same. It becomes one line and is cut to `maxLength`.
+ *
+ * @param maxLength characters
+ */
+function defuse(text: string, maxLength = 250): string {
+  const line = text.toWellFormed().replace(UNSEEN, ' ').replace(/\s+/g, ' ').trim();
+  const cut = line.length > maxLength ? `${line.slice(0, maxLength - 1).toWellFormed()}…` : line;
+  return cut
+    .replaceAll('@', `@${BREAK}`)
+    .replaceAll('<', `<${BREAK}`)
+    .replace(/[*~`]/g, (mark) => MARKS[mark] ?? mark)
+    .replace(/:(?=\/\/)/g, `:${BREAK}`)
+    .replace(/\b(mailto|tel|javascript|data)(:)/gi, `$1${BREAK}$2`)
+    .replace(/\](?=[([:])/g, `]${BREAK}`)
+    .replace(/(?<=[\p{L}\d-])\.(?=\p{L}{2})/gu, `.${BREAK}`);
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { TestResult } from '../../shared/actions.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { NOTIFICATION_INTERVAL } from '../limits.ts';
 import { StoreError } from '../store/sql.ts';
@@ -6,19 +7,14 @@ import type { StoreHolder } from '../worker/store-holder.ts';
 import { type MessageFacts, toMessage } from './message.ts';
 import type { Target } from './targets.ts';
 
-/** The result of a test. */
-export interface SentTest {
-  readonly target: string;
-  readonly ok: boolean;
-  readonly words: string;
-}
-
 interface NotifierOptions {
   readonly targets: readonly Target[];
   readonly facts: MessageFacts;
   readonly holder: Pick<StoreHolder, 'use'>;
   readonly log: DeskLog;
 }
+
+export type Notifier = ReturnType<typeof createNotifier>;
 
 /** Sends due notifications. Each target has its own line, so that a slow one does not delay the others. */
 export function createNotifier({ targets, facts, holder, log }: NotifierOptions) {
@@ -46,7 +42,7 @@ export function createNotifier({ targets, facts, holder, log }: NotifierOptions)
     return true;
   }
 
-  async function testOne(target: Target): Promise<SentTest> {
+  async function testOne(target: Target): Promise<TestResult> {
     const id = randomBytes(8).toString('hex');
     const result = await target.send(toMessage({ id, items: [] }, facts));
     await holder.use((store) => store.storeTest(target, result));
@@ -57,7 +53,7 @@ export function createNotifier({ targets, facts, holder, log }: NotifierOptions)
     /** Called when something was stored, because new notifications can be due. */
     wake,
     /** Sends a test to each target immediately, without retries. */
-    sendTest: (): Promise<SentTest[]> => Promise.all(targets.map(testOne)),
+    sendTest: (): Promise<TestResult[]> => Promise.all(targets.map(testOne)),
     /** Starts nothing more, and waits for messages that are being sent. */
     async stop() {
       clearInterval(timer);

@@ -1,4 +1,4 @@
-import { MAIL_ADDRESS, parseUrl, splitList } from '../../../server/mail/parse-settings.ts';
+import { MAIL_ADDRESS, parseUrl, splitList } from '../../../server/mail/mailer.ts';
 import type { MailServer } from '../../../server/mail/send-mail.ts';
 
 /** Everything that notifications need, secrets included. It is plain data, because it is sent to the desk worker. */

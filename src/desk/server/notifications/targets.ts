@@ -19,25 +19,23 @@ const SIGNATURE_HEADER = 'X-Spillway-Signature';
 /** The same in each attempt to send a message. */
 const ID_HEADER = 'X-Spillway-Id';
 
-export function createTargets(settings: NotifySettings): readonly Target[] {
-  const { webhooks, mail, webhookSecret } = settings;
-  const names = listTargets(settings);
-  const ways = [...webhooks.map((url) => createPost(url, webhookSecret)), ...(mail ? [createMailing(mail)] : [])];
-  return names.flatMap((target, index) => {
-    const send = ways[index];
-    return send ? [{ ...target, send }] : [];
-  });
-}
-
-/** Lists the targets without what sends to them, for display: webhooks, then mail. */
-export function listTargets({ webhooks, mail }: Pick<NotifySettings, 'webhooks' | 'mail'>): NotificationTarget[] {
+export function createTargets({ webhooks, mail, webhookSecret }: NotifySettings): readonly Target[] {
   return [
     // Without its path, which is a secret for most receivers.
     ...webhooks.map((url, index) => ({
       id: toTargetId('webhook', url),
       name: `Webhook ${webhooks.length > 1 ? `${index + 1} ` : ''}${new URL(url).host}`,
+      send: createPost(url, webhookSecret),
     })),
-    ...(mail ? [{ id: toTargetId('mail', mail.to.join(',')), name: `Mail to ${mail.to.join(', ')}` }] : []),
+    ...(mail
+      ? [
+          {
+            id: toTargetId('mail', mail.to.join(',')),
+            name: `Mail to ${mail.to.join(', ')}`,
+            send: createMailing(mail),
+          },
+        ]
+      : []),
   ];
 }
 

@@ -1,12 +1,12 @@
 import type { Operator } from '../../../server/front/tokens.ts';
-import type { EngineContext } from '../../../server/pages/server-page.ts';
+import type { LoaderContext } from '../../../server/pages/server-page.ts';
 import type { Access } from '../access/access.ts';
 import type { DeskLinks } from '../links.ts';
 import type { NotifyFacts } from '../views/present-notify.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
 
 /** The `context` of every loader, action and guard of the desk. */
-export interface DeskContext extends EngineContext {
+export interface DeskContext extends LoaderContext {
   readonly access: Access;
   readonly calls: DeskCalls;
   readonly facts: DeskFacts;
@@ -19,6 +19,11 @@ export interface DeskFacts {
   readonly links: DeskLinks;
   /** Undefined if there are no notifications. */
   readonly notify?: NotifyFacts;
+}
+
+/** Whether the signed-in user is an operator, not a viewer. */
+export function canChange(context: DeskContext): boolean {
+  return operatorOf(context).role === 'operator';
 }
 
 /**

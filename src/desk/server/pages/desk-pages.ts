@@ -4,12 +4,13 @@ import { errorHandler } from '../../../server/errors/error-handler.ts';
 import type { Funnel } from '../../../server/errors/funnel.ts';
 import { createContentPolicy } from '../../../server/front/content-policy.ts';
 import { createPages } from '../../../server/pages/page-handlers.ts';
-import type { EngineContext } from '../../../server/pages/server-page.ts';
+import type { LoaderContext, ServerPages } from '../../../server/pages/server-page.ts';
 import type { AppLog } from '../../../server/request/app-log.ts';
 import type { Origins } from '../../../server/request/origins.ts';
 import { requestInfo } from '../../../server/request/request-info.ts';
 import type { TracedProject } from '../../../server/request/trace-headers.ts';
 import { type AssetManifest, toAppManifest } from '../../../shared/wire/manifest.ts';
+import type { DeskActions } from '../../shared/actions.ts';
 import { Document } from '../../shared/document.tsx';
 import { errorPages } from '../../shared/error-pages.tsx';
 import { DESK_PATH, routes } from '../../shared/routes.tsx';
@@ -18,8 +19,18 @@ import type { SignIn } from '../access/sign-in.ts';
 import { MAX_DESK_FORM_BYTES } from '../limits.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
 import type { DeskContext, DeskFacts } from './context.ts';
-import { pages as serverPages } from './index.ts';
+import { incident } from './incident.ts';
+import { incidents } from './incidents.ts';
 import { createLive } from './live.ts';
+import { notifications } from './notifications.ts';
+import { root } from './root.ts';
+import { toPageCalls } from './unless-away.ts';
+
+export const pages = { root, incidents, incident, notifications } satisfies ServerPages<
+  typeof routes,
+  DeskContext,
+  DeskActions
+>;
 
 interface DeskPagesOptions {
   readonly calls: DeskCalls;
@@ -44,30 +55,34 @@ interface DeskPagesOptions {
 export async function createDeskPages(options: DeskPagesOptions): Promise<RequestHandler> {
   const { calls, signIn, facts, funnel, log, origins, earlyScript, reportPath, traced } = options;
   const readAccess = createReadAccess(signIn);
-  const pages = await createPages<Omit<DeskContext, keyof EngineContext>>({
-    family: 'desk',
-    base: DESK_PATH,
-    routes,
-    pages: serverPages,
-    document: Document,
-    errorPages,
-    manifest: toAppManifest(options.manifest, 'desk'),
-    funnel,
-    log,
-    origins,
-    // The desk shows untrusted text, so the policy forbids even `style` attributes.
-    policy: createContentPolicy({}, { earlyScript, reportPath, styleAttributes: false }),
-    createContext: async (request, response) => ({
-      access: await readAccess(request, response),
-      calls,
-      facts,
-    }),
-    isSecret: true,
-    // The desk has no render limit, so that operators can see what keeps the site busy.
-    limiter: undefined,
-    maxActionBytes: MAX_DESK_FORM_BYTES,
-    traceTargets: [],
-    ...(traced && { traced }),
+  const pageCalls = toPageCalls(calls);
+  const handlers = await createPages<Omit<DeskContext, keyof LoaderContext>>({
+    app: {
+      family: 'desk',
+      base: DESK_PATH,
+      routes,
+      pages,
+      document: Document,
+      errorPages,
+      createContext: async (request, response) => ({
+        access: await readAccess(request, response),
+        calls: pageCalls,
+        facts,
+      }),
+    },
+    server: {
+      manifest: toAppManifest(options.manifest, 'desk'),
+      funnel,
+      log,
+      // The desk shows untrusted text, so the policy forbids even `style` attributes.
+      policy: createContentPolicy({}, { earlyScript, reportPath, styleAttributes: false }),
+      origins,
+      traceTargets: [],
+      traced,
+      // The desk has no render limit, so that operators can see what keeps the site busy.
+      limiter: undefined,
+    },
+    settings: { isSecret: true, maxActionBytes: MAX_DESK_FORM_BYTES },
   });
 
   const live = createLive({
@@ -80,11 +95,11 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<Reques
   const router = Router();
   router.use(keepPrivate);
   router.use(live);
-  router.use(pages.data);
-  router.use(pages.pages);
+  router.use(handlers.data);
+  router.use(handlers.pages);
   router.use(unclaimedMethods());
-  router.use(pages.notFound);
-  router.use(errorHandler({ funnel, renderError: pages.renderError }));
+  router.use(handlers.notFound);
+  router.use(errorHandler({ funnel, renderError: handlers.renderError }));
 
   return function desk(req, res, next) {
     if (isDeskPath(requestInfo(req).path)) router(req, res, next);

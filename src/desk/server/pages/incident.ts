@@ -7,8 +7,7 @@ import {
   type LoadingPage,
   type Refusal,
 } from '../../../server/pages/server-page.ts';
-import { notFound, redirect } from '../../../shared/routing/control-flow.ts';
-import { Day, Hour } from '../../../shared/units.ts';
+import { notFound, publicError, redirect } from '../../../shared/routing/control-flow.ts';
 import type { Changed, DeskActions } from '../../shared/actions.ts';
 import { IGNORE_CHOICES } from '../../shared/choices.ts';
 import { toIncidentHref, toListHref, USUAL_VIEW } from '../../shared/href.ts';
@@ -16,18 +15,18 @@ import type { IncidentData } from '../../shared/page-data.ts';
 import type { ChangeOutcome, StateChange } from '../store/change-incident.ts';
 import { MAX_NOTE_LENGTH } from '../store/history-table.ts';
 import { type IncidentKey, toKey } from '../store/incident-key.ts';
-import { readIncident } from '../views/read-incident.ts';
-import { toStandingWords } from '../views/standing-words.ts';
-import { type DeskContext, operatorOf } from './context.ts';
-import { findShown } from './find-shown.ts';
+import type { FoundIncident } from '../store/records.ts';
+import { toDeletedWords, toStandingWords } from '../views/present-history.ts';
+import { presentIncident } from '../views/present-incident.ts';
+import type { DeskCalls } from '../worker/desk-calls.ts';
+import { canChange, type DeskContext, operatorOf } from './context.ts';
 import { readVersion } from './incidents.ts';
 import { readScope } from './read-view.ts';
-import { unlessAway } from './unless-away.ts';
 
 export const incident = {
-  loader: (args) => unlessAway(load(args)),
+  loader: load,
 
-  version: ({ context }) => unlessAway(readVersion(context)),
+  version: ({ context }) => readVersion(context),
 
   actions: {
     resolve(args) {
@@ -38,7 +37,9 @@ export const incident = {
 
     ignore(args) {
       const how = IGNORE_CHOICES.find(([value]) => value === args.form.get('how')) ?? IGNORE_CHOICES[0];
-      return change(args, toIgnored(how[0], Date.now()), `Ignored ${how[1]}.`);
+      const [, words, end] = how;
+      const until = 'ms' in end ? { until: Date.now() + end.ms } : end;
+      return change(args, { state: 'ignored', ...until }, `Ignored ${words}.`);
     },
 
     reopen: (args) => change(args, { state: 'open' }, 'Reopened.'),
@@ -50,12 +51,12 @@ export const incident = {
       if (text.length > MAX_NOTE_LENGTH) {
         return invalid({ errors: { note: `Please keep it below ${MAX_NOTE_LENGTH} characters.` } });
       }
-      const added = await unlessAway(context.calls.addNote(keyOf(args), text, operatorOf(context).name));
+      const added = await context.calls.addNote(keyOf(args), text, operatorOf(context).name);
       return added ? { words: 'Note added.' } : notFound();
     },
 
     async removeNote({ form, context }) {
-      await unlessAway(context.calls.deleteNote(Number(form.get('id')) || 0, operatorOf(context).name));
+      await context.calls.deleteNote(Number(form.get('id')) || 0, operatorOf(context).name);
       return { words: 'Note deleted.' }; // even if it was deleted before
     },
 
@@ -64,13 +65,13 @@ export const incident = {
       const { digest } = toAddress(params);
       const { occurrence } = parseAddress(digest + readText(form, 'occurrence')) ?? {};
       if (occurrence === undefined) notFound();
-      await unlessAway(context.calls.deleteOccurrence(keyOf(args), occurrence, operatorOf(context).name));
+      await context.calls.deleteOccurrence(keyOf(args), occurrence, operatorOf(context).name);
       redirect(toIncidentHref(digest, undefined, readScope(url)));
     },
 
     async remove(args) {
       const { name: author } = operatorOf(args.context);
-      await unlessAway(args.context.calls.deleteIncident(keyOf(args), { author }));
+      await args.context.calls.deleteIncident(keyOf(args), { author });
       redirect(toListHref(USUAL_VIEW, { environment: readScope(args.url) }));
     },
   },
@@ -80,15 +81,29 @@ export const incident = {
 async function load({ url, params, context }: LoaderArgs<DeskContext>): Promise<IncidentData> {
   const { calls, facts } = context;
   const { links, environment } = facts;
-  const { name, role } = operatorOf(context);
-  const shown = await findShown(toAddress(params), { params, scope: readScope(url), own: environment, calls });
+  const asked = toAddress(params);
+  const found = await findIncident(asked, readScope(url), calls);
+  const { digest, key, environment: own } = found.incident;
+  const occurrence = found.occurrence?.occurrence ?? asked.occurrence;
+  const scope = own === environment ? '' : own;
+  const isAsked = params.digest === digest && params.occurrence === occurrence;
+  if (!isAsked || (readScope(url) || environment) !== own) redirect(toIncidentHref(digest, occurrence, scope));
+  const details = await calls.readDetails(key, occurrence);
   const now = Date.now();
   return {
     now,
-    operator: { name, canChange: role === 'operator' },
-    scope: shown.found.environment === environment ? '' : shown.found.environment,
-    ...(await readIncident(shown, { calls, links, environment, now })),
+    canChange: canChange(context),
+    scope,
+    ...presentIncident(found, details, { links, environment, now }),
   };
+}
+
+/** @param scope the environment that the URL names. Empty if it names none, which allows any */
+async function findIncident({ digest, occurrence }: Address, scope: string, calls: DeskCalls): Promise<FoundIncident> {
+  const found = await calls.find(digest + (occurrence ?? ''), scope || undefined);
+  if (found) return found;
+  const deletion = await calls.readDeletion(digest, scope || undefined);
+  return deletion ? publicError(410, toDeletedWords(deletion)) : notFound();
 }
 
 /** Reads the address from both parts of the path, or from the first part only. */
@@ -98,11 +113,7 @@ function toAddress({ digest = '', occurrence = '' }: LoaderArgs['params']): Addr
 
 /** Returns the key of the page's incident. The URL names the environment if it is not the server's. */
 function keyOf({ url, params, context }: LoaderArgs<DeskContext>): IncidentKey {
-  return toKey(toAddress(params).digest, toEnvironment(url, context));
-}
-
-function toEnvironment(url: URL, { facts }: DeskContext): string {
-  return readScope(url) || facts.environment;
+  return toKey(toAddress(params).digest, readScope(url) || context.facts.environment);
 }
 
 /** Returns an empty text if the form has no such field. */
@@ -111,26 +122,11 @@ function readText(form: FormData, name: string): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 
-type IgnoreChoice = (typeof IGNORE_CHOICES)[number][0];
-
-const IGNORE_TIMES: Readonly<Partial<Record<IgnoreChoice, number>>> = { '1h': Hour, '24h': Day, '7d': 7 * Day };
-const IGNORE_GROWTH: Readonly<Partial<Record<IgnoreChoice, number>>> = { '10': 10, '100': 100 };
-
-function toIgnored(how: IgnoreChoice, now: number): StateChange {
-  const time = IGNORE_TIMES[how];
-  const growth = IGNORE_GROWTH[how];
-  return {
-    state: 'ignored',
-    ...(time !== undefined && { until: now + time }),
-    ...(growth !== undefined && { growth }),
-  };
-}
-
 /** Applies a change. The later of two changes wins and reports which one it replaced. */
 async function change(args: ActionArgs<DeskContext>, to: StateChange, words: string): Promise<Changed | Refusal> {
   const { form, context } = args;
   const author = operatorOf(context).name;
-  const changed = await unlessAway(context.calls.changeState(keyOf(args), to, { author }));
+  const changed = await context.calls.changeState(keyOf(args), to, { author });
   if (changed.outcome !== 'changed') notFound();
   const overtook = toOvertaken(changed, readText(form, 'version'));
   return { words, ...(overtook !== undefined && { overtook }) };

@@ -3,6 +3,7 @@ import {
   type ActingPage,
   type ActionArgs,
   invalid,
+  type LoaderArgs,
   type LoadingPage,
   type Refusal,
 } from '../../../server/pages/server-page.ts';
@@ -10,17 +11,17 @@ import { redirect } from '../../../shared/routing/control-flow.ts';
 import { Hour } from '../../../shared/units.ts';
 import { toPlural } from '../../../shared/words.ts';
 import type { Changed, DeskActions } from '../../shared/actions.ts';
-import { pickKept, toIncidentHref, toListHref, USUAL_VIEW } from '../../shared/href.ts';
-import type { IncidentsData, ViewShape } from '../../shared/page-data.ts';
+import { isFiltered, toIncidentHref } from '../../shared/href.ts';
+import type { IncidentsData } from '../../shared/page-data.ts';
+import { defined } from '../defined.ts';
 import type { StateChange } from '../store/change-incident.ts';
 import { isCursor } from '../store/cursor.ts';
 import { type IncidentKey, toKey } from '../store/incident-key.ts';
 import type { ListedIncident } from '../store/list-incidents.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
-import { type DeskContext, operatorOf } from './context.ts';
-import { ORDERS, readScope, readView, toFilter } from './read-view.ts';
-import { unlessAway } from './unless-away.ts';
+import { canChange, type DeskContext, operatorOf } from './context.ts';
+import { readScope, readView, toFilter } from './read-view.ts';
 
 /** Incidents on a page (a count). */
 const ROWS = 50;
@@ -30,9 +31,9 @@ const MAX_TICKED = ROWS;
 const MAX_CHOICES = 100;
 
 export const incidents = {
-  loader: ({ url, context }) => unlessAway(load(url.searchParams, context)),
+  loader: load,
 
-  version: ({ context }) => unlessAway(readVersion(context)),
+  version: ({ context }) => readVersion(context),
 
   actions: {
     resolve: (args) => changeTicked(args, { state: 'resolved', in: 'now' }, 'resolved'),
@@ -50,23 +51,21 @@ export async function readVersion(context: DeskContext): Promise<string> {
   return [await context.calls.readChanges(), Math.floor(Date.now() / Hour), role, name].join(' ');
 }
 
-async function load(search: URLSearchParams, context: DeskContext): Promise<IncidentsData> {
+async function load({ url, context }: LoaderArgs<DeskContext>): Promise<IncidentsData> {
   const now = Date.now();
-  const view = readView(search);
+  const view = readView(url.searchParams);
   if (view.search !== '') await goStraight(view.search, context);
-  const order = ORDERS[view.sort];
-  const asked = search.get('after') ?? '';
-  const cursor = isCursor(asked, order) ? asked : undefined;
+  const asked = url.searchParams.get('after') ?? '';
+  const cursor = isCursor(asked, view.sort) ? asked : undefined;
   const filter = toFilter(view, { now, environment: context.facts.environment });
   const [page, totals, builds] = await Promise.all([
-    context.calls.listIncidents({ ...filter, order, limit: ROWS, ...(cursor !== undefined && { cursor }) }),
+    context.calls.listIncidents({ ...filter, limit: ROWS, cursor }),
     context.calls.countStates(filter),
     context.calls.listDeployments(filter.environment),
   ]);
-  const { name, role } = operatorOf(context);
-  return {
+  return defined({
     now,
-    operator: { name, canChange: role === 'operator' },
+    canChange: canChange(context),
     view,
     rows: page.incidents.map((incident) => presentIncidentRow(incident, view.span)),
     totals,
@@ -74,10 +73,10 @@ async function load(search: URLSearchParams, context: DeskContext): Promise<Inci
       page.incidents,
       builds.map(({ release }) => release),
     ),
-    ...(page.next !== undefined && { next: page.next }),
-    ...(cursor !== undefined && { cursor }),
-    isNew: isUnfiltered(view) && Object.values(totals).every((count) => count === 0),
-  };
+    next: page.next,
+    cursor,
+    isNew: !isFiltered(view) && Object.values(totals).every((count) => count === 0),
+  });
 }
 
 /** Redirects a search for a digest, an address, a request id or a trace id to its incident. */
@@ -100,10 +99,6 @@ function unique(values: readonly string[]): string[] {
   return [...new Set(values)].filter((value) => value !== '').slice(0, MAX_CHOICES);
 }
 
-function isUnfiltered(view: ViewShape): boolean {
-  return toListHref({ ...view, ...pickKept(USUAL_VIEW) }) === toListHref(USUAL_VIEW);
-}
-
 async function changeTicked(
   { form, url, context }: ActionArgs<DeskContext>,
   to: StateChange,
@@ -116,7 +111,7 @@ async function changeTicked(
   const author = operatorOf(context).name;
   const environment = readScope(url) || context.facts.environment;
   const keys = [...new Set(ticked.map(({ digest }) => toKey(digest, environment)))];
-  return unlessAway(changeAll(keys, to, done, { author, calls: context.calls }));
+  return changeAll(keys, to, done, { author, calls: context.calls });
 }
 
 /** Changes each incident separately: one that was deleted in the meantime does not stop the others. */

@@ -1,36 +1,34 @@
-import { type ActingPage, invalid, type LoadingPage } from '../../../server/pages/server-page.ts';
+import { type ActingPage, invalid, type LoaderArgs, type LoadingPage } from '../../../server/pages/server-page.ts';
 import type { DeskActions } from '../../shared/actions.ts';
 import type { NotificationShape, NotificationsData } from '../../shared/page-data.ts';
 import { EVENT_LABELS } from '../notifications/message.ts';
 import { splitKey } from '../store/incident-key.ts';
 import type { NotificationRecord } from '../store/notification-table.ts';
-import { presentTitle } from '../views/present-title.ts';
-import { type DeskContext, operatorOf } from './context.ts';
-import { unlessAway } from './unless-away.ts';
+import { presentTitle } from '../views/present-incident-row.ts';
+import { canChange, type DeskContext } from './context.ts';
 
 /** The most notifications shown of each kind (a count). */
 const SHOWN = 50;
 
 export const notifications = {
-  loader: ({ context }) => unlessAway(load(context)),
+  loader: load,
 
   actions: {
     async test({ context }) {
       if ((context.facts.notify?.targets ?? []).length === 0) {
         return invalid({ errors: { '': 'No notification targets are configured. Set WEBHOOK_URL or MAIL_TO.' } });
       }
-      return { results: [...(await unlessAway(context.calls.sendTestNotifications()))] };
+      return { results: [...(await context.calls.sendTestNotifications())] };
     },
   },
 } satisfies LoadingPage<'notifications', NotificationsData, DeskContext> &
   ActingPage<'notifications', DeskActions['notifications'], DeskContext>;
 
-async function load(context: DeskContext): Promise<NotificationsData> {
-  const { name, role } = operatorOf(context);
+async function load({ context }: LoaderArgs<DeskContext>): Promise<NotificationsData> {
   const { waiting, done } = await context.calls.listNotifications(SHOWN);
   return {
     now: Date.now(),
-    operator: { name, canChange: role === 'operator' },
+    canChange: canChange(context),
     environment: context.facts.environment,
     targets: context.facts.notify?.targets ?? [],
     settings: context.facts.notify?.settings ?? [],

@@ -1,22 +1,21 @@
-import { SORTS, SPANS, WITHIN, WITHIN_TIMES } from '../../shared/choices.ts';
+import { KINDS, SORTS, SPANS, STATES, WITHIN } from '../../shared/choices.ts';
 import { USUAL_VIEW } from '../../shared/href.ts';
-import type { SortName, ViewShape } from '../../shared/page-data.ts';
-import { KIND_WORDS, STATE_WORDS } from '../../shared/words.ts';
-import type { IncidentFilter, IncidentOrder } from '../store/list-incidents.ts';
+import type { ViewShape } from '../../shared/page-data.ts';
+import type { IncidentFilter } from '../store/list-incidents.ts';
 
 /** The longest filter or search text (characters). */
-const MAX_TEXT = 250;
+export const MAX_TEXT = 250;
 
 /** Reads the view of the list from a URL. Invalid values are ignored. */
 export function readView(search: URLSearchParams): ViewShape {
   const text = (name: string) => (search.get(name) ?? '').trim().slice(0, MAX_TEXT);
   return {
-    state: pick(text('state'), [...Object.keys(STATE_WORDS), 'all'], USUAL_VIEW.state),
+    state: pick(text('state'), [...STATES, 'all'], USUAL_VIEW.state),
     sort: pick(text('sort'), firsts(SORTS), USUAL_VIEW.sort),
     span: pick(text('span'), firsts(SPANS), USUAL_VIEW.span),
     search: text('search'),
     side: pick(text('side'), ['server', 'browser'], ''),
-    kind: pick(text('kind'), Object.keys(KIND_WORDS), ''),
+    kind: pick(text('kind'), KINDS, ''),
     route: text('route'),
     release: text('release'),
     environment: text('environment'),
@@ -33,35 +32,21 @@ function pick<Value extends string>(text: string, known: readonly string[], usua
   return known.includes(text) ? (text as Value) : usual; // the lists hold what the shape names
 }
 
-function firsts(choices: readonly (readonly [value: string, words: string])[]): string[] {
+export function firsts<Value extends string>(
+  choices: readonly (readonly [value: Value, ...more: readonly unknown[]])[],
+): Value[] {
   return choices.map(([value]) => value);
 }
 
-export const ORDERS: Readonly<Record<SortName, IncidentOrder>> = {
-  last: 'lastSeen',
-  first: 'firstSeen',
-  count: 'count',
-  visitors: 'visitors',
-};
-
-/**
- * Returns the store's filter for a view.
- *
- * @param environment the server's environment, which is used if the view names none
- */
+/** Returns the store's filter for a view. @param environment the server's, which is used if the view names none */
 export function toFilter(
-  view: ViewShape,
+  { within, ...view }: ViewShape,
   { now, environment }: { readonly now: number; readonly environment: string },
 ): IncidentFilter & { readonly environment: string } {
-  const within = WITHIN_TIMES[view.within];
+  const [, , span] = WITHIN.find(([value]) => value === within) ?? [];
   return {
-    ...(view.state !== 'all' && { states: [view.state] }),
-    ...(view.side !== '' && { side: view.side }),
-    ...(view.kind !== '' && { kinds: [view.kind] }),
-    ...(view.route !== '' && { route: view.route }),
-    ...(view.release !== '' && { release: view.release }),
+    ...view,
     environment: view.environment || environment,
-    ...(within !== undefined && { from: now - within }),
-    ...(view.search !== '' && { search: view.search }),
+    ...(span !== undefined && { from: now - span }),
   };
 }

@@ -5,7 +5,7 @@ import type { RootData } from '../../shared/pages/root/root.tsx';
 import { TICKET_KEY } from '../../shared/ticket.ts';
 import type { Proof } from '../access/access.ts';
 import type { SignedIn } from '../access/sign-in.ts';
-import { type DeskContext, operatorOf } from './context.ts';
+import { canChange, type DeskContext, operatorOf } from './context.ts';
 import { AWAY, unlessAway } from './unless-away.ts';
 
 /** Applies to every page of the desk. */
@@ -17,15 +17,15 @@ export const root = {
   },
 
   async loader({ context }): Promise<RootData> {
-    const { name, role } = operatorOf(context);
     const { canSignOut } = context.access;
     // The pages below wait for the same. If the store is unavailable, they say so.
     const isSettled = await context.calls.settle().catch(() => false);
     return {
-      operator: { name, canChange: role === 'operator' },
+      name: operatorOf(context).name,
+      canChange: canChange(context),
       canSignOut,
       environment: context.facts.environment,
-      environments: await unlessAway(context.calls.listEnvironments()),
+      environments: await context.calls.listEnvironments(),
       release: context.facts.release,
       isArriving: !isSettled,
     };
@@ -33,7 +33,7 @@ export const root = {
 
   async version({ context }) {
     const { name, role } = operatorOf(context);
-    const environments = await unlessAway(context.calls.listEnvironments());
+    const environments = await context.calls.listEnvironments();
     return [name, role, context.facts.environment, context.facts.release, ...environments].join(' ');
   },
 

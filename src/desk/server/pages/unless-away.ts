@@ -1,5 +1,6 @@
 import { publicError } from '../../../shared/routing/control-flow.ts';
 import { QueryFailedError, type QueryFailure, StoreError } from '../store/sql.ts';
+import type { DeskCalls } from '../worker/desk-calls.ts';
 
 export const AWAY =
   'The desk’s store is unavailable. New failures are recorded, and will appear here when the store is back.';
@@ -18,6 +19,13 @@ const FAILED: Readonly<Record<QueryFailure, string>> = {
 /** Returns the message for operators. The error's own message can reveal too much. */
 export function toStoreWords(error: StoreError): string {
   return error instanceof QueryFailedError ? FAILED[error.reason] : AWAY;
+}
+
+/** Returns the calls of pages, which answer 503 with a sentence if the store fails. */
+export function toPageCalls(calls: DeskCalls): DeskCalls {
+  return Object.fromEntries(
+    Object.entries(calls).map(([name, call]) => [name, (...args: never[]) => unlessAway(call(...args))]),
+  ) as unknown as DeskCalls; // the same methods
 }
 
 /** Answers 503 with a sentence if the store fails, because the desk is not at fault. */

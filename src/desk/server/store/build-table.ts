@@ -18,7 +18,17 @@ export interface KnownBuild {
   readonly firstAt: number;
 }
 
+export type BuildTable = ReturnType<typeof createBuildTable>;
+
 export function createBuildTable({ driver, reader, environment }: StoreContext) {
+  async function readFile(where: string, values: readonly string[]): Promise<Uint8Array | undefined> {
+    const [file] = await reader.all<{ data: Uint8Array }>(
+      `SELECT data FROM desk_build_files WHERE ${where} LIMIT 1`,
+      values,
+    );
+    return file && zstdDecompressSync(file.data);
+  }
+
   return {
     /**
      * Records that this process runs a build, and when the build was first started in this environment.
@@ -52,22 +62,10 @@ export function createBuildTable({ driver, reader, environment }: StoreContext) 
       await driver.run('UPDATE desk_builds SET published = 1 WHERE id = ?', [build]);
     },
 
-    async readBuildFile(build: string, path: string): Promise<Uint8Array | undefined> {
-      const [file] = await reader.all<{ data: Uint8Array }>(
-        'SELECT data FROM desk_build_files WHERE build = ? AND path = ?',
-        [build, path],
-      );
-      return file && zstdDecompressSync(file.data);
-    },
+    readBuildFile: (build: string, path: string) => readFile('build = ? AND path = ?', [build, path]),
 
     /** Returns an asset from any build that has it. The names of assets include a hash of their content. */
-    async readAsset(path: string): Promise<Uint8Array | undefined> {
-      const [file] = await reader.all<{ data: Uint8Array }>(
-        'SELECT data FROM desk_build_files WHERE path = ? LIMIT 1',
-        [path],
-      );
-      return file && zstdDecompressSync(file.data);
-    },
+    readAsset: (path: string) => readFile('path = ?', [path]),
 
     /** Lists the builds of all environments. Events from unknown builds are not trusted. */
     async listBuilds(): Promise<KnownBuild[]> {

@@ -29,11 +29,16 @@ export type ChangeOutcome =
 
 type NotChanged = { readonly outcome: 'conflict'; readonly incident: Incident } | { readonly outcome: 'unknown' };
 
-type DeleteOutcome = { readonly outcome: 'deleted' } | NotChanged;
+export type DeleteOutcome = { readonly outcome: 'deleted' } | NotChanged;
 
 /** Tables with rows of an incident, by its key. */
 const TABLES_OF_INCIDENT = [
-  ...['desk_hours', 'desk_releases', 'desk_occurrences', 'desk_changes', 'desk_notes', 'desk_incidents'],
+  'desk_hours',
+  'desk_releases',
+  'desk_occurrences',
+  'desk_changes',
+  'desk_notes',
+  'desk_incidents',
 ];
 
 /** What operators change. */

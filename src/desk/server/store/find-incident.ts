@@ -1,5 +1,5 @@
-import type { Address } from '../../../server/errors/parse-address.ts';
-import { parseAddress } from '../../../server/errors/parse-address.ts';
+import { type Address, parseAddress } from '../../../server/errors/parse-address.ts';
+import { defined } from '../defined.ts';
 import { findMoved, followAliases, type KeyAddress } from './alias-table.ts';
 import { type IncidentKey, toKey } from './incident-key.ts';
 import { readIncident } from './incident-table.ts';
@@ -74,15 +74,6 @@ export function createIncidentFinder({ reader: sql, environment: own }: StoreCon
   return {
     find,
 
-    /** Lists the environments that have an incident with this digest, sorted. */
-    async listKnownIn(digest: string): Promise<string[]> {
-      const rows = await sql.all<{ environment: string }>(
-        'SELECT environment FROM desk_incidents WHERE digest = ? ORDER BY environment',
-        [digest],
-      );
-      return rows.map(({ environment }) => environment);
-    },
-
     /**
      * Resolves the text of the search box as a digest, an address, a request id or a trace id.
      *
@@ -111,5 +102,5 @@ export function createIncidentFinder({ reader: sql, environment: own }: StoreCon
 }
 
 function toResolved({ digest, environment }: Incident, occurrence: string | undefined): Resolved {
-  return { digest, environment, ...(occurrence !== undefined && { occurrence }) };
+  return defined({ digest, environment, occurrence });
 }

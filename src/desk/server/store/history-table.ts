@@ -61,6 +61,8 @@ export async function storeChange(sql: Sql, change: NewChange): Promise<void> {
   ]);
 }
 
+export type HistoryTable = ReturnType<typeof createHistoryTable>;
+
 /** The notes of an incident, and the log of its changes. */
 export function createHistoryTable({ driver, reader, environment: own }: StoreContext) {
   return {

@@ -1,76 +1,41 @@
-import type { FailureKind, FrameLocation } from '../../../server/errors/failure.ts';
 import { Hour } from '../../../shared/units.ts';
+import { defined } from '../defined.ts';
+import type { HourCount } from './charts.ts';
 import type { IncidentKey } from './incident-key.ts';
-import type { Incident, IncidentHour, IncidentRelease, StoredFailure } from './records.ts';
-import { placeholders, readShapes, type Sql, type SqlValue, toColumn, toOptionalColumn } from './sql.ts';
+import type { Incident, IncidentRelease, StoredFailure } from './records.ts';
+import { placeholders, readShapes, type Sql, toColumn, toOptionalColumn } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
-/** The facts of an incident, from its first full record. */
-export interface IncidentFacts {
-  /** 0 until there is a full record. */
-  readonly rule: number;
-  readonly kind: FailureKind;
-  readonly title: string;
-  readonly class: string;
-  readonly message: string;
-  readonly location: FrameLocation | undefined;
-  readonly route: string | undefined;
-  readonly weak: boolean;
-}
-
-export function readFacts(failure: StoredFailure): IncidentFacts {
-  const [outermost] = failure.errors;
-  return {
-    rule: failure.rule,
-    kind: failure.kind,
-    title: failure.title,
-    class: outermost?.class ?? '',
-    message: outermost?.message ?? '',
-    location: failure.site,
-    route: failure.route,
-    weak: failure.weak === true,
-  };
-}
-
-/** Columns of `desk_incidents` that are filled from a full record. */
-export const FACT_COLUMNS = [
-  ...(['rule', 'kind', 'title', 'class', 'message', 'location_path', 'location_function', 'location_detail'] as const),
-  ...(['route', 'weak'] as const),
-];
-
-export function toFactColumns(facts: IncidentFacts): Record<(typeof FACT_COLUMNS)[number], SqlValue> {
-  const { rule, kind, location } = facts;
+/** Returns the columns of an incident that are filled from its first full record. `rule` is 0 until there is one. */
+export function toFactColumns(full: StoredFailure | undefined) {
+  const { rule = 0, kind = 'exception', title = '', errors, site, route, weak }: Partial<StoredFailure> = full ?? {};
   return {
     rule,
     kind,
-    title: toColumn(facts.title),
-    class: toColumn(facts.class),
-    message: toColumn(facts.message),
-    location_path: toOptionalColumn(location?.path),
-    location_function: toOptionalColumn(location?.function),
-    location_detail: toOptionalColumn(location?.detail),
-    route: toOptionalColumn(facts.route),
-    weak: facts.weak ? 1 : 0,
+    title: toColumn(title),
+    class: toColumn(errors?.[0]?.class ?? ''),
+    message: toColumn(errors?.[0]?.message ?? ''),
+    location_path: toOptionalColumn(site?.path),
+    location_function: toOptionalColumn(site?.function),
+    location_detail: toOptionalColumn(site?.detail),
+    route: toOptionalColumn(route),
+    weak: weak ? 1 : 0,
   };
 }
 
-interface IncidentRow extends Omit<Incident, 'location' | 'weak' | 'regressed' | 'counts'> {
+interface IncidentRow extends Omit<Incident, 'location' | 'counts'> {
   readonly locationPath?: string;
   readonly locationFunction?: string;
   readonly locationDetail?: string;
-  readonly weak: number;
   readonly server: number;
   readonly browser: number;
-  readonly regressedAt?: number;
-  readonly regressedRelease?: string;
 }
 
-const COLUMNS = `key, digest, environment, rule, kind, title, class, message, location_path AS "locationPath",
+const COLUMNS = `key, digest, environment, kind, title, message, location_path AS "locationPath",
   location_function AS "locationFunction", location_detail AS "locationDetail", location_line AS "locationLine",
-  route, weak, state, version, NULLIF(state_at, 0) AS "stateAt", state_by AS "stateBy", resolved_in AS "resolvedIn",
-  ignored_until AS "ignoredUntil", ignored_growth AS "ignoredGrowth", regressed_at AS "regressedAt",
-  regressed_release AS "regressedRelease", first_side AS "firstSide", first_at AS "firstAt", last_at AS "lastAt",
-  first_release AS "firstRelease", first_build AS "firstBuild", last_release AS "lastRelease", last_build AS "lastBuild",
+  route, state, version, NULLIF(state_at, 0) AS "stateAt", state_by AS "stateBy", resolved_in AS "resolvedIn",
+  ignored_until AS "ignoredUntil", ignored_growth AS "ignoredGrowth", regressed_release AS "regressedIn",
+  first_at AS "firstAt", last_at AS "lastAt", first_release AS "firstRelease", last_release AS "lastRelease",
   server_count AS server, browser_count AS browser, visitors`;
 
 export async function readIncident(sql: Sql, key: IncidentKey): Promise<Incident | undefined> {
@@ -99,23 +64,17 @@ export async function lockIncident(sql: Sql, key: IncidentKey): Promise<Incident
 }
 
 function toIncident(row: IncidentRow): Incident {
-  const { locationPath, locationFunction = '', locationDetail = '', weak, server, browser, ...more } = row;
-  const { regressedAt, regressedRelease = '', ...facts } = more;
-  return {
-    ...facts,
-    ...(locationPath !== undefined && {
-      location: { path: locationPath, function: locationFunction, detail: locationDetail },
-    }),
-    weak: weak === 1,
-    ...(regressedAt !== undefined && { regressed: { at: regressedAt, release: regressedRelease } }),
-    counts: { server, browser },
-  };
+  const { locationPath: path, locationFunction = '', locationDetail: detail = '', server, browser, ...facts } = row;
+  const location = path === undefined ? undefined : { path, function: locationFunction, detail };
+  return { ...facts, ...defined({ location }), counts: { server, browser } };
 }
 
 /** Returns the start of the hour (ms since 1970). */
 export function toHour(at: number): number {
   return Math.floor(at / Hour) * Hour;
 }
+
+export type IncidentTable = ReturnType<typeof createIncidentTable>;
 
 /** Reads what belongs to one incident. */
 export function createIncidentTable({ reader }: StoreContext) {
@@ -125,17 +84,26 @@ export function createIncidentTable({ reader }: StoreContext) {
       "SELECT at, detail FROM desk_changes WHERE key = ? AND action = 'regressed' ORDER BY at",
       [key],
     );
-    // Written by `settle-states.ts`.
+    // Written by `reopen-incidents.ts`.
     return new Map(rows.map(({ at, detail }) => [(JSON.parse(detail) as { release: string }).release, at]));
   }
 
   return {
     /** Lists the hours in which an incident happened, the earliest first. */
-    listHours: (key: IncidentKey): Promise<IncidentHour[]> =>
-      reader.all<IncidentHour>(
-        'SELECT hour AS at, server_count AS server, browser_count AS browser, stored FROM desk_hours WHERE key = ? ORDER BY hour',
+    listHours: (key: IncidentKey): Promise<HourCount[]> =>
+      reader.all<HourCount>(
+        'SELECT hour AS at, server_count + browser_count AS count FROM desk_hours WHERE key = ? ORDER BY hour',
         [key],
       ),
+
+    /** Lists the environments that have an incident with this digest, sorted. */
+    async listKnownIn(digest: string): Promise<string[]> {
+      const rows = await reader.all<{ environment: string }>(
+        'SELECT environment FROM desk_incidents WHERE digest = ? ORDER BY environment',
+        [digest],
+      );
+      return rows.map(({ environment }) => environment);
+    },
 
     /** Lists the releases in which an incident happened, ordered by its first occurrence in each. */
     async listReleases(key: IncidentKey): Promise<IncidentRelease[]> {

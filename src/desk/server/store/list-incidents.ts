@@ -1,6 +1,8 @@
 import type { FailureKind } from '../../../server/errors/failure.ts';
-import { Day, Hour } from '../../../shared/units.ts';
-import type { IncidentState } from '../../shared/shapes.ts';
+import { Day } from '../../../shared/units.ts';
+import type { SortName } from '../../shared/page-data.ts';
+import type { IncidentState, Side } from '../../shared/shapes.ts';
+import { CHART_DAYS, type Charts, type HourCount, toCharts, toFirstBar } from './charts.ts';
 import { type Cursor, readCursor, writeCursor } from './cursor.ts';
 import type { IncidentKey } from './incident-key.ts';
 import { readIncidents, toHour } from './incident-table.ts';
@@ -9,12 +11,12 @@ import { toSearchCondition } from './search-text.ts';
 import { placeholders, type Sql, type SqlValue } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
-/** Selects incidents that match all fields that are set. */
+/** Selects incidents that match all fields that are set and not empty. */
 export interface IncidentFilter {
-  readonly states?: readonly IncidentState[];
+  readonly state?: IncidentState | 'all';
   /** Incidents that happened on this side at least once. */
-  readonly side?: 'server' | 'browser';
-  readonly kinds?: readonly FailureKind[];
+  readonly side?: Side | '';
+  readonly kind?: FailureKind | '';
   /** The pattern of the route. */
   readonly route?: string;
   /** Seen in this release. */
@@ -28,41 +30,30 @@ export interface IncidentFilter {
   readonly search?: string;
 }
 
-/** The sort key. All orders are descending. */
-export type IncidentOrder = 'lastSeen' | 'firstSeen' | 'count' | 'visitors';
-
-interface IncidentQuery extends IncidentFilter {
-  /** `lastSeen` by default. */
-  readonly order?: IncidentOrder;
+export interface IncidentQuery extends IncidentFilter {
+  /** All orders are descending. `last` by default. */
+  readonly sort?: SortName;
   /** The most incidents on a page. */
   readonly limit: number;
   /** `next` of the previous page, in the same order. */
-  readonly cursor?: string;
+  readonly cursor?: string | undefined;
   /** Where the charts end (ms since 1970). The default is the current time. */
   readonly now?: number;
 }
 
-/** How often an incident happened recently. */
-interface IncidentChart {
-  /** The start of the first hour (ms since 1970), and 24 counts. The last one is the current hour. */
-  readonly hours: { readonly start: number; readonly counts: readonly number[] };
-  /** The start of the first day in UTC (ms since 1970), and 14 counts. The last one is today. */
-  readonly days: { readonly start: number; readonly counts: readonly number[] };
-}
-
 export interface ListedIncident extends Incident {
-  readonly chart: IncidentChart;
+  readonly charts: Charts;
 }
 
-interface IncidentPage {
+export interface IncidentPage {
   readonly incidents: readonly ListedIncident[];
   /** The cursor of the next page. Undefined at the end. */
   readonly next?: string;
 }
 
-const ORDERS: Readonly<Record<IncidentOrder, string>> = {
-  lastSeen: 'i.last_at',
-  firstSeen: 'i.first_at',
+const ORDERS: Readonly<Record<SortName, string>> = {
+  last: 'i.last_at',
+  first: 'i.first_at',
   count: 'i.server_count + i.browser_count',
   visitors: 'i.visitors',
 };
@@ -76,12 +67,13 @@ export function createIncidentList({ reader, environment }: StoreContext) {
      * @throws RangeError if the cursor is not valid for this order
      */
     async listIncidents(query: IncidentQuery): Promise<IncidentPage> {
-      const { limit, order = 'lastSeen', cursor, now = Date.now() } = query;
+      const { limit, sort = 'last', cursor, now = Date.now() } = query;
+      const column = ORDERS[sort];
       const conditions = toConditions({ environment, ...query });
-      if (cursor !== undefined) addCursor(conditions, ORDERS[order], readCursor(cursor, order));
+      if (cursor !== undefined) addCursor(conditions, column, readCursor(cursor, sort));
       const rows = await reader.all<{ key: IncidentKey; sort_key: number }>(
-        `SELECT i.key, ${ORDERS[order]} AS sort_key FROM desk_incidents i ${conditions.text()}
-          ORDER BY ${ORDERS[order]} DESC, i.key LIMIT ?`,
+        `SELECT i.key, ${column} AS sort_key FROM desk_incidents i ${conditions.text()}
+          ORDER BY ${column} DESC, i.key LIMIT ?`,
         [...conditions.values, limit + 1],
       );
       const page = rows.slice(0, limit);
@@ -92,17 +84,14 @@ export function createIncidentList({ reader, environment }: StoreContext) {
       const charts = await readCharts(reader, incidents, now);
       const last = rows.length > limit ? page.at(-1) : undefined;
       return {
-        incidents: incidents.map((incident) => ({ ...incident, chart: charts(incident) })),
-        ...(last && { next: writeCursor({ order, value: last.sort_key, id: last.key }) }),
+        incidents: incidents.map((incident) => ({ ...incident, charts: charts(incident) })),
+        ...(last && { next: writeCursor({ order: sort, value: last.sort_key, id: last.key }) }),
       };
     },
 
     /** Counts the incidents in each state that match the rest of the filter. */
-    async countStates({
-      states: _states,
-      ...filter
-    }: IncidentFilter): Promise<Readonly<Record<IncidentState, number>>> {
-      const conditions = toConditions({ environment, ...filter });
+    async countStates(filter: IncidentFilter): Promise<Readonly<Record<IncidentState, number>>> {
+      const conditions = toConditions({ environment, ...filter, state: 'all' });
       const rows = await reader.all<{ state: IncidentState; count: number }>(
         `SELECT i.state, COUNT(*) AS count FROM desk_incidents i ${conditions.text()} GROUP BY i.state`,
         conditions.values,
@@ -137,13 +126,13 @@ function addCursor(conditions: Conditions, column: string, { value, id }: Cursor
 
 function toConditions(filter: IncidentFilter & { readonly environment: string }): Conditions {
   const conditions = new Conditions();
-  const { states, side, kinds, route, release, environment, from, to, search } = filter;
+  const { state = 'all', side, kind, route, release, environment, from, to, search } = filter;
   conditions.add('i.environment = ?', environment);
-  if (states) conditions.add(`i.state IN (${placeholders(states)})`, ...states);
+  if (state !== 'all') conditions.add('i.state = ?', state);
   if (side) conditions.add(`i.${side}_count > 0`);
-  if (kinds) conditions.add(`i.kind IN (${placeholders(kinds)})`, ...kinds);
-  if (route !== undefined) conditions.add('i.route = ?', route);
-  if (release !== undefined) {
+  if (kind) conditions.add('i.kind = ?', kind);
+  if (route) conditions.add('i.route = ?', route);
+  if (release) {
     conditions.add('EXISTS (SELECT 1 FROM desk_releases r WHERE r.key = i.key AND r.release = ?)', release);
   }
   if (from !== undefined || to !== undefined) {
@@ -153,51 +142,26 @@ function toConditions(filter: IncidentFilter & { readonly environment: string })
       to ?? Number.MAX_SAFE_INTEGER,
     );
   }
-  const match = search === undefined ? undefined : toSearchCondition(search);
+  const match = search && toSearchCondition(search);
   if (match) conditions.add(match.text, ...match.values);
   return conditions;
 }
 
-const CHART_HOURS = 24;
-const CHART_DAYS = 14;
-
-/** Reads the charts of a whole page in one query: the hours of the last day, and the sums of 14 days. */
+/** Reads the charts of a whole page in one query. */
 async function readCharts(
   sql: Sql,
   incidents: readonly Incident[],
   now: number,
-): Promise<(incident: Incident) => IncidentChart> {
-  const hours = toHour(now) - (CHART_HOURS - 1) * Hour;
-  const days = Math.floor(now / Day) * Day - (CHART_DAYS - 1) * Day;
+): Promise<(incident: Incident) => Charts> {
   const keys = incidents.map(({ key }) => key);
-  const bars = new Map(
-    keys.map((key) => [
-      key,
-      { hours: new Array<number>(CHART_HOURS).fill(0), days: new Array<number>(CHART_DAYS).fill(0) },
-    ]),
-  );
-  const rows =
+  const hours =
     keys.length === 0
       ? []
-      : await sql.all<{ key: IncidentKey; hour: number; count: number }>(
-          `SELECT key, hour, server_count + browser_count AS count FROM desk_hours
+      : await sql.all<HourCount & { readonly key: IncidentKey }>(
+          `SELECT key, hour AS at, server_count + browser_count AS count FROM desk_hours
             WHERE key IN (${placeholders(keys)}) AND hour >= ?`,
-          [...keys, days],
+          [...keys, toFirstBar(now, Day, CHART_DAYS)],
         );
-  for (const { key, hour, count } of rows) {
-    const own = bars.get(key);
-    if (!own) continue;
-    // Hours in the future, from a clock that was ahead, count in the last bar.
-    addTo(own.days, Math.min(Math.floor((hour - days) / Day), CHART_DAYS - 1), count);
-    addTo(own.hours, Math.min((hour - hours) / Hour, CHART_HOURS - 1), count);
-  }
-  return ({ key }) => {
-    const own = bars.get(key) ?? { hours: [], days: [] };
-    return { hours: { start: hours, counts: own.hours }, days: { start: days, counts: own.days } };
-  };
-}
-
-/** Ignores a negative index. */
-function addTo(counts: number[], index: number, count: number): void {
-  if (index >= 0) counts[index] = (counts[index] ?? 0) + count;
+  const groups = Map.groupBy(hours, ({ key }) => key);
+  return ({ key }) => toCharts(groups.get(key) ?? [], now);
 }

@@ -43,6 +43,12 @@ export interface NotificationRecord {
   readonly kind?: FailureKind;
 }
 
+/** Waiting notifications, the next due first, and the others, the latest first. */
+export interface NotificationLists {
+  readonly waiting: readonly NotificationRecord[];
+  readonly done: readonly NotificationRecord[];
+}
+
 /** Notifications that this process must send now, in one message. */
 export interface ClaimedMessage {
   /** The same for each attempt, so that a receiver can recognize duplicates. */
@@ -122,8 +128,13 @@ async function storeNotifications(
     sql,
     'desk_notifications',
     targets.map(({ id, name }) => ({
-      ...{ target: id, target_name: toColumn(name), event, key },
-      ...{ created_at: now, state: 'waiting', due_at: now },
+      target: id,
+      target_name: toColumn(name),
+      event,
+      key,
+      created_at: now,
+      state: 'waiting',
+      due_at: now,
     })),
   );
 }
@@ -190,13 +201,14 @@ export function createNotificationTable({ driver, reader }: StoreContext) {
           created_at: now,
           due_at: now,
           tried_at: now,
+          state: ok ? 'sent' : 'failed',
+          attempts: 1,
+          result: toColumn(words),
         };
-        const sent = { state: ok ? 'sent' : 'failed', attempts: 1, result: toColumn(words) };
-        await insertRows(sql, 'desk_notifications', [{ ...row, ...sent }]);
+        await insertRows(sql, 'desk_notifications', [row]);
       }),
 
-    /** Lists waiting notifications, the next due first, and the others, the latest first. */
-    async listNotifications(limit: number) {
+    async listNotifications(limit: number): Promise<NotificationLists> {
       const list = (conditions: string) =>
         readShapes<NotificationRecord>(reader, `SELECT ${COLUMNS} ${FROM} WHERE ${conditions} LIMIT ?`, [limit]);
       return {

@@ -1,22 +1,20 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { readCursor, writeCursor } from './cursor.ts';
 import type { IncidentKey } from './incident-key.ts';
-import { readFacts, toFactColumns } from './incident-table.ts';
+import { toFactColumns } from './incident-table.ts';
 import type { Occurrence, StoredFailure } from './records.ts';
 import { rebuildSearch } from './search-text.ts';
-import { assignments, placeholders, readShapes, type Sql } from './sql.ts';
+import { assignments, type Columns, placeholders, readShapes, type Sql } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 export interface OccurrenceQuery {
   /** The most occurrences on a page. */
   readonly limit: number;
   /** `next` of the previous page. */
-  readonly cursor?: string;
-  /** Includes full records, which are unpacked one by one. For pages with few occurrences. */
-  readonly withPayload?: boolean;
+  readonly cursor?: string | undefined;
 }
 
-interface OccurrencePage {
+export interface OccurrencePage {
   /** The latest first. */
   readonly occurrences: readonly Occurrence[];
   /** The cursor of the next page. Undefined at the end. */
@@ -53,60 +51,22 @@ function toOccurrence({ isFull, payload, ...row }: OccurrenceRow): Occurrence {
   return { ...row, isFull: isFull === 1, ...(full && { full }) };
 }
 
-/** The place of an occurrence in time. */
-interface OccurrenceKey {
-  readonly occurrence: string;
-  readonly at: number;
-}
-
-/** The neighbours of an occurrence in time. */
-export interface Neighbours {
-  readonly newer?: OccurrenceKey;
-  readonly older?: OccurrenceKey;
-  /** The full record closest in time, or the latest one if the occurrence itself is not stored. */
-  readonly nearestFull?: OccurrenceKey;
-}
-
 /** The order of `listOccurrences`, and the reverse. */
 const STEPS = {
   older: 'at <= ? AND (at < ? OR occurrence > ?) ORDER BY at DESC, occurrence',
   newer: 'at >= ? AND (at > ? OR occurrence < ?) ORDER BY at, occurrence DESC',
 };
 
+export type OccurrenceTable = ReturnType<typeof createOccurrenceTable>;
+
 export function createOccurrenceTable({ reader: sql }: StoreContext) {
-  async function findBeside(
-    key: IncidentKey,
-    { at, occurrence }: OccurrenceKey,
-    step: keyof typeof STEPS,
-  ): Promise<OccurrenceKey | undefined> {
-    const [row] = await sql.all<OccurrenceKey>(
-      `SELECT occurrence, at FROM desk_occurrences WHERE key = ? AND ${STEPS[step]} LIMIT 1`,
-      [key, at, at, occurrence],
-    );
-    return row;
-  }
-
-  async function findNearestFull(key: IncidentKey, at: number): Promise<OccurrenceKey | undefined> {
-    const from = 'SELECT occurrence, at FROM desk_occurrences WHERE key = ? AND payload IS NOT NULL';
-    const near = await sql.all<OccurrenceKey>(
-      `SELECT * FROM (${from} AND at <= ? ORDER BY at DESC LIMIT 1) AS before_it
-        UNION ALL SELECT * FROM (${from} AND at > ? ORDER BY at LIMIT 1) AS after_it`,
-      [key, at, key, at],
-    );
-    return near.sort((left, right) => Math.abs(left.at - at) - Math.abs(right.at - at))[0];
-  }
-
   return {
-    /** @throws RangeError if the cursor is not valid */
-    async listOccurrences(
-      key: IncidentKey,
-      { limit, cursor, withPayload = false }: OccurrenceQuery,
-    ): Promise<OccurrencePage> {
+    async listOccurrences(key: IncidentKey, { limit, cursor }: OccurrenceQuery): Promise<OccurrencePage> {
       const from =
         cursor === undefined ? { value: Number.MAX_SAFE_INTEGER, id: '' } : readCursor(cursor, OCCURRENCE_ORDER);
       const rows = await readShapes<OccurrenceRow>(
         sql,
-        `SELECT ${COLUMNS}${withPayload ? ', payload' : ''} FROM desk_occurrences WHERE key = ? AND ${STEPS.older} LIMIT ?`,
+        `SELECT ${COLUMNS} FROM desk_occurrences WHERE key = ? AND ${STEPS.older} LIMIT ?`,
         [key, from.value, from.value, from.id, limit + 1],
       );
       const page = rows.slice(0, limit);
@@ -116,15 +76,36 @@ export function createOccurrenceTable({ reader: sql }: StoreContext) {
         ...(last && { next: writeCursor({ order: OCCURRENCE_ORDER, value: last.at, id: last.occurrence }) }),
       };
     },
-
-    async findNeighbours(key: IncidentKey, occurrence: string): Promise<Neighbours> {
-      const own = await readOccurrence(sql, key, occurrence);
-      const nearestFull = await findNearestFull(key, own?.at ?? Number.MAX_SAFE_INTEGER);
-      const older = own && (await findBeside(key, own, 'older'));
-      const newer = own && (await findBeside(key, own, 'newer'));
-      return { ...(older && { older }), ...(newer && { newer }), ...(nearestFull && { nearestFull }) };
-    },
   };
+}
+
+/** Finds the next or previous occurrence of an incident in time. */
+export async function findBeside(
+  sql: Sql,
+  { key, at, occurrence }: Occurrence,
+  step: keyof typeof STEPS,
+): Promise<string | undefined> {
+  const [row] = await sql.all<{ occurrence: string }>(
+    `SELECT occurrence FROM desk_occurrences WHERE key = ? AND ${STEPS[step]} LIMIT 1`,
+    [key, at, at, occurrence],
+  );
+  return row?.occurrence;
+}
+
+/** Finds the full record that is closest to a time, by default the latest. */
+export async function findNearestFull(
+  sql: Sql,
+  key: IncidentKey,
+  at = Number.MAX_SAFE_INTEGER,
+): Promise<Occurrence | undefined> {
+  const from = 'SELECT occurrence, at FROM desk_occurrences WHERE key = ? AND payload IS NOT NULL';
+  const near = await sql.all<{ occurrence: string; at: number }>(
+    `SELECT * FROM (${from} AND at <= ? ORDER BY at DESC LIMIT 1) AS before_it
+      UNION ALL SELECT * FROM (${from} AND at > ? ORDER BY at LIMIT 1) AS after_it`,
+    [key, at, key, at],
+  );
+  const [nearest] = near.sort((left, right) => Math.abs(left.at - at) - Math.abs(right.at - at));
+  return nearest && readOccurrence(sql, key, nearest.occurrence);
 }
 
 export async function readOccurrence(sql: Sql, key: IncidentKey, occurrence: string): Promise<Occurrence | undefined> {
@@ -171,12 +152,15 @@ export async function deleteOccurrences(sql: Sql, key: IncidentKey, occurrences:
   const left = rows.flatMap(({ payload }) => unpackPayload(payload) ?? []);
   const [oldest] = left;
   // Without a record, texts are emptied rather than masked, because masking does not recognize names.
+  const facts: Columns = oldest ? toFactColumns(oldest) : {};
   const changes = oldest
-    ? assignments(toFactColumns(readFacts(oldest)))
+    ? assignments(facts)
     : `rule = 0, title = CASE WHEN class = '' THEN kind ELSE class END, message = '',
         location_detail = CASE WHEN location_path IS NULL THEN NULL ELSE '' END`;
-  const values = oldest ? Object.values(toFactColumns(readFacts(oldest))) : [];
-  await sql.run(`UPDATE desk_incidents SET ${changes}, version = version + 1 WHERE key = ?`, [...values, key]);
+  await sql.run(`UPDATE desk_incidents SET ${changes}, version = version + 1 WHERE key = ?`, [
+    ...Object.values(facts),
+    key,
+  ]);
   await rebuildSearch(sql, key, left);
 }
 

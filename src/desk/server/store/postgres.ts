@@ -18,8 +18,15 @@ const POOLS = {
 
 /** Tables that can grow, and the approximate overhead of a row with its index entries (bytes). */
 const SIZED_TABLES = [
-  ...['desk_incidents', 'desk_hours', 'desk_releases', 'desk_occurrences', 'desk_aliases'],
-  ...['desk_changes', 'desk_notes', 'desk_notifications', 'desk_processes'],
+  'desk_incidents',
+  'desk_hours',
+  'desk_releases',
+  'desk_occurrences',
+  'desk_aliases',
+  'desk_changes',
+  'desk_notes',
+  'desk_notifications',
+  'desk_processes',
 ];
 const ROW_BYTES = 150;
 

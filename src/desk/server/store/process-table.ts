@@ -1,6 +1,5 @@
-import type { InFlightRequest } from '../../../server/connection/in-flight.ts';
-import type { ProcessRecord } from './records.ts';
-import { readShapes, type Sql } from './sql.ts';
+import type { InFlightRequest } from '../../../server/front/access-log.ts';
+import type { Sql } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 export interface ProcessStart {
@@ -19,14 +18,12 @@ export interface Heartbeat {
 }
 
 /** The record of a dead process. */
-export interface DeadProcess extends ProcessRecord, Heartbeat {
-  readonly environment: string;
+export interface DeadProcess extends ProcessStart, Heartbeat {
+  /** When it sent its last heartbeat (ms since 1970, by the store's clock). */
+  readonly beatAt: number;
   /** How long its main thread had been blocked at the last heartbeat (ms). */
   readonly blockedMs: number;
 }
-
-const COLUMNS =
-  'id, build, release, started_at AS "startedAt", beat_at AS "beatAt", ended_at AS "endedAt", ended, memory';
 
 export function createProcessTable({ driver }: StoreContext) {
   return {
@@ -38,8 +35,14 @@ export function createProcessTable({ driver }: StoreContext) {
           ON CONFLICT (id) DO UPDATE SET memory = excluded.memory, in_flight = excluded.in_flight,
             blocked_ms = excluded.blocked_ms, beat_at = excluded.beat_at, ended = NULL, ended_at = NULL`,
         [
-          ...[start.id, start.build, start.release, start.environment, start.startedAt],
-          ...[memory, JSON.stringify(inFlight), Math.round(blockedMs)],
+          start.id,
+          start.build,
+          start.release,
+          start.environment,
+          start.startedAt,
+          memory,
+          JSON.stringify(inFlight),
+          Math.round(blockedMs),
         ],
       );
     },
@@ -71,10 +74,9 @@ export function createProcessTable({ driver }: StoreContext) {
 
     /** @returns undefined if the process has ended or is unknown */
     async readUnended(id: string): Promise<DeadProcess | undefined> {
-      const [row] = await readShapes<Omit<DeadProcess, 'inFlight'> & { inFlight: string }>(
-        driver,
-        `SELECT ${COLUMNS}, environment, in_flight AS "inFlight", blocked_ms AS "blockedMs" FROM desk_processes
-          WHERE id = ? AND ended IS NULL`,
+      const [row] = await driver.all<Omit<DeadProcess, 'inFlight'> & { inFlight: string }>(
+        `SELECT id, build, release, environment, started_at AS "startedAt", beat_at AS "beatAt", memory,
+          in_flight AS "inFlight", blocked_ms AS "blockedMs" FROM desk_processes WHERE id = ? AND ended IS NULL`,
         [id],
       );
       return row && { ...row, inFlight: JSON.parse(row.inFlight) as readonly InFlightRequest[] }; // from `storeHeartbeat`

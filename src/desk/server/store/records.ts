@@ -29,18 +29,14 @@ export interface Incident {
   readonly key: IncidentKey;
   readonly digest: string;
   readonly environment: string;
-  /** The version of the rule that made the digest. 0 until there is a full record. */
-  readonly rule: number;
   readonly kind: FailureKind;
   /** Empty if only counts were ever stored. */
   readonly title: string;
-  readonly class: string;
   readonly message: string;
   readonly location?: FrameLocation;
   /** The line of the location, from the latest full record. */
   readonly locationLine?: number;
   readonly route?: string;
-  readonly weak: boolean;
   readonly state: IncidentState;
   /** Grows with each change by an operator and each return. The `ETag` contains it. */
   readonly version: number;
@@ -53,28 +49,16 @@ export interface Incident {
   /** If it is ignored: until this time (ms since 1970), or until it happens this often in an hour. */
   readonly ignoredUntil?: number;
   readonly ignoredGrowth?: number;
-  /** Set if it is open because it returned after it was resolved. */
-  readonly regressed?: { readonly at: number; readonly release: string };
-  /** The side that first saw it. */
-  readonly firstSide: Failure['side'];
+  /** The release in which it returned after it was resolved, if it is open for that reason. */
+  readonly regressedIn?: string;
   readonly firstAt: number;
   readonly lastAt: number;
   readonly firstRelease: string;
-  readonly firstBuild: string;
   readonly lastRelease: string;
-  readonly lastBuild: string;
   /** How often it happened. Always exact. */
   readonly counts: SideCounts;
   /** The number of different visitors in the stored occurrences. Their hashes change daily. */
   readonly visitors: number;
-}
-
-/** An hour in which an incident happened. */
-export interface IncidentHour extends SideCounts {
-  /** The start of the hour (ms since 1970). */
-  readonly at: number;
-  /** The number of stored occurrences. The others are only counted. */
-  readonly stored: number;
 }
 
 export interface IncidentRelease {
@@ -115,16 +99,4 @@ export interface FoundIncident {
    * deleted, or never existed. `arriving`: possibly not stored yet, which only the desk worker returns.
    */
   readonly state?: 'stored' | 'sampled' | 'unknown' | 'arriving';
-}
-
-/** A server process, running or ended. */
-export interface ProcessRecord {
-  readonly id: string;
-  readonly build: string;
-  readonly release: string;
-  readonly startedAt: number;
-  readonly beatAt: number;
-  readonly endedAt?: number;
-  readonly ended?: 'clean' | 'unclean';
-  readonly memory: number;
 }

@@ -6,7 +6,7 @@ import { dropOldNotifications } from './notification-table.ts';
 import { recountVisitors } from './occurrence-table.ts';
 import { dropOldRevalidations } from './revalidation-table.ts';
 import { dropOldSessions } from './session-table.ts';
-import { inParts, readClock, type SqlDriver, type SqlValue } from './sql.ts';
+import { inParts, readClock, type SqlDriver } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 import { dropOldSalts } from './visitor-table.ts';
 
@@ -56,48 +56,35 @@ async function dropByAge(driver: SqlDriver, before: number, now: number): Promis
   const rows = await driver.all<{ key: IncidentKey }>('SELECT DISTINCT key FROM desk_occurrences WHERE at < ?', [
     before,
   ]);
-  const noIncident = 'NOT EXISTS (SELECT 1 FROM desk_incidents i WHERE i.key = of.key)';
-  const old: readonly [table: string, key: string, where: string, values: readonly SqlValue[]][] = [
-    ['desk_occurrences', 'key, occurrence', 'at < ?', [before]],
-    ['desk_processes', 'id', 'ended_at < ?', [now - PROCESS_AGE]],
+  const old: readonly (readonly [table: string, key: string, where: string])[] = [
+    ['desk_occurrences', 'key, occurrence', `at < ${before}`],
+    ['desk_processes', 'id', `ended_at < ${now - PROCESS_AGE}`],
     // Without its position, the journal of a process that is still alive would be counted again.
     [
       'desk_journals',
       'process',
-      'at < ? AND NOT EXISTS (SELECT 1 FROM desk_processes p WHERE p.id = of.process AND p.ended IS NULL)',
-      [before],
+      `at < ${before} AND NOT EXISTS (SELECT 1 FROM desk_processes p WHERE p.id = of.process AND p.ended IS NULL)`,
     ],
     // The newest alias of each digest stays, so that the digest still leads to an incident.
     [
       'desk_aliases',
       'key, occurrence',
-      `at < ? AND (reason = 'echo' OR EXISTS (SELECT 1 FROM desk_aliases n WHERE n.key = of.key AND n.at > of.at))`,
-      [before],
+      `at < ${before} AND (reason = 'echo' OR EXISTS (SELECT 1 FROM desk_aliases n WHERE n.key = of.key AND n.at > of.at))`,
     ],
     // The record of who deleted an incident is kept as long as its occurrences would have been.
-    ['desk_changes', 'id', `at < ? AND ${noIncident}`, [before]],
+    ['desk_changes', 'id', `at < ${before} AND NOT EXISTS (SELECT 1 FROM desk_incidents i WHERE i.key = of.key)`],
   ];
-  for (const [table, key, where, values] of old) await drop(driver, table, key, where, values);
+  for (const [table, key, where] of old) {
+    while ((await deleteBatch(driver, table, key, where)) === DELETE_BATCH);
+  }
   for (const part of inParts(rows.map(({ key }) => key))) await recountVisitors(driver, part);
 }
 
-/** Deletes rows of a table in batches. @returns how many */
-async function drop(
-  driver: SqlDriver,
-  table: string,
-  key: string,
-  where: string,
-  values: readonly SqlValue[],
-): Promise<number> {
-  let dropped = 0;
-  for (;;) {
-    const count = await driver.run(
-      `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} of WHERE ${where} LIMIT ${DELETE_BATCH})`,
-      values,
-    );
-    dropped += count;
-    if (count < DELETE_BATCH) return dropped;
-  }
+/** @param where can also sort the rows. @returns the number of deleted rows */
+function deleteBatch(driver: SqlDriver, table: string, key: string, where: string): Promise<number> {
+  return driver.run(
+    `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} of WHERE ${where} LIMIT ${DELETE_BATCH})`,
+  );
 }
 
 /** Deletes one batch of the least useful rows. @returns the rows, and about how many bytes they had */
@@ -152,9 +139,7 @@ function dropPayloads(where: string): Shrinking {
 
 function dropRows(table: string, key: string, where: string, each: number): Shrinking {
   return async (driver) => {
-    const rows = await driver.run(
-      `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${where} LIMIT ${DELETE_BATCH})`,
-    );
+    const rows = await deleteBatch(driver, table, key, where);
     return { rows, bytes: rows * each };
   };
 }

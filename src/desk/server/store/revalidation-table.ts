@@ -3,10 +3,16 @@ import { readClock, type Sql } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
 /** A page that replicas have to render again. */
-export interface Revalidation {
+interface Revalidation {
   readonly path: string;
   /** Milliseconds since 1970, by the store's clock. */
   readonly at: number;
+}
+
+/** The pages that have changed, and the time of the store's clock when they were read. */
+export interface ChangedPages {
+  readonly now: number;
+  readonly found: readonly Revalidation[];
 }
 
 /** A transaction that was slow to commit is found within this time (ms). */
@@ -17,12 +23,7 @@ const AGE = 10 * Minute;
 
 export function createRevalidationTable({ driver }: StoreContext) {
   return {
-    /**
-     * Lists the pages that have changed since a time, some of them again.
-     *
-     * @param since the `now` of the last call, or 0
-     */
-    async listRevalidations(since: number): Promise<{ readonly now: number; readonly found: readonly Revalidation[] }> {
+    async listRevalidations(since: number): Promise<ChangedPages> {
       const now = await readClock(driver); // first, so that nothing falls between two calls
       const found = await driver.all<Revalidation>('SELECT path, at FROM desk_revalidations WHERE at > ?', [
         since - OVERLAP,

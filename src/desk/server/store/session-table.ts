@@ -2,21 +2,13 @@ import { Minute } from '../../../shared/units.ts';
 import type { Sql } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
-type DeskRole = 'viewer' | 'operator';
-
 /** The name and role of a session or a sign-in link. */
 export interface Grant {
   /** The token's name, which is the author of changes. */
   readonly name: string;
-  readonly role: DeskRole;
+  readonly role: 'viewer' | 'operator';
   /** The fingerprint of the token. A session is invalid once its token is no longer configured. */
   readonly fingerprint: string;
-}
-
-export interface Session extends Grant {
-  /** Milliseconds since 1970, by the store's clock. */
-  readonly createdAt: number;
-  readonly expiresAt: number;
 }
 
 /** How long a sign-in link is valid (ms). */
@@ -36,9 +28,9 @@ export function createSessionTable({ driver }: StoreContext) {
     },
 
     /** @returns undefined if there is no such session, or it has ended */
-    async readSession(idHash: string): Promise<Session | undefined> {
-      const [row] = await driver.all<Session>(
-        `SELECT name, role, fingerprint, created_at AS "createdAt", expires_at AS "expiresAt" FROM desk_sessions WHERE id_hash = ? AND expires_at > ${driver.dialect.now}`,
+    async readSession(idHash: string): Promise<Grant | undefined> {
+      const [row] = await driver.all<Grant>(
+        `SELECT name, role, fingerprint FROM desk_sessions WHERE id_hash = ? AND expires_at > ${driver.dialect.now}`,
         [idHash],
       );
       return row;

@@ -3,9 +3,9 @@ import type { DeskLog } from '../desk-log.ts';
 import { createAliasTable } from './alias-table.ts';
 import { createBuildTable } from './build-table.ts';
 import { createIncidentChanges } from './change-incident.ts';
-import { createFindCommit } from './find-commit.ts';
 import { createIncidentFinder } from './find-incident.ts';
 import { createHistoryTable } from './history-table.ts';
+import { createIncidentDetails } from './incident-details.ts';
 import { createIncidentTable } from './incident-table.ts';
 import { createIngest } from './ingest/ingest-batch.ts';
 import { createIncidentList } from './list-incidents.ts';
@@ -74,14 +74,17 @@ function createStore(driver: SqlDriver, { environment, rules = NO_NOTIFICATIONS 
   const context: StoreContext = { driver, reader, environment, rules };
   const incidents = createIncidentTable(context);
   const builds = createBuildTable(context);
+  const history = createHistoryTable(context);
+  const occurrences = createOccurrenceTable(context);
   return {
     ...incidents,
     ...builds,
+    ...history,
+    ...occurrences,
+    ...createIncidentDetails(context, { builds, history, incidents, occurrences }),
     ...createIncidentList(context),
     ...createIncidentFinder(context),
     ...createIncidentChanges(context),
-    ...createHistoryTable(context),
-    ...createOccurrenceTable(context),
     ...createAliasTable(context),
     ...createIngest(context),
     ...createNotificationTable(context),
@@ -90,7 +93,6 @@ function createStore(driver: SqlDriver, { environment, rules = NO_NOTIFICATIONS 
     ...createSessionTable(context),
     ...createVisitorTable(context),
     ...createRetention(context),
-    findCommit: createFindCommit({ ...incidents, ...builds }),
     /** Whether other replicas can write to it too. */
     isShared: driver.isShared,
     /** Returns a number that grows with each change of what the desk's pages show, on any replica. */

@@ -4,13 +4,12 @@ import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SETTINGS } from '../../../server/config.ts';
 import { parseAddress } from '../../../server/errors/parse-address.ts';
-import { toSender } from '../../../server/request/to-sender.ts';
+import { toSender } from '../../../server/request/client-address.ts';
 import { ConfigError, type Environment, readSettings } from '../../../server/settings.ts';
 import { toPlural } from '../../../shared/words.ts';
-import { STATE_WORDS } from '../../shared/words.ts';
+import { STATE_WORDS } from '../../shared/choices.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { NO_DAY, toVisitorHash } from '../ingest/visitors.ts';
-import { chooseShown } from '../pages/find-shown.ts';
 import { readView, toFilter } from '../pages/read-view.ts';
 import { DESK_SETTINGS } from '../settings.ts';
 import { openPostgres } from '../store/postgres.ts';
@@ -19,10 +18,10 @@ import { openMadeSqlite } from '../store/sqlite.ts';
 import { openMadeStore, type Store } from '../store/store.ts';
 import { toClean, toCleanJson } from '../views/clean-text.ts';
 import { toIncidentMarkdown, toListMarkdown } from '../views/incident-markdown.ts';
+import { toDeletedWords } from '../views/present-history.ts';
+import { presentIncident } from '../views/present-incident.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';
 import { NO_TEST, presentTest } from '../views/present-test.ts';
-import { readIncident, type StoryCalls } from '../views/read-incident.ts';
-import { toDeletedWords } from '../views/standing-words.ts';
 import { writeBackup } from './backup.ts';
 import { makeSignInLink } from './sign-in-link.ts';
 import { TerminalError, UsageError } from './terminal-error.ts';
@@ -175,7 +174,7 @@ async function list({ values, store, settings, print, now }: Desk): Promise<void
   const view = readView(new URLSearchParams({ state, search, environment }));
   const filter = toFilter(view, { now, environment: settings.environment });
   const [page, totals] = await Promise.all([
-    store.listIncidents({ ...filter, order: 'lastSeen', limit: Math.min(Number(limit), MAX_LIMIT) }),
+    store.listIncidents({ ...filter, limit: Math.min(Number(limit), MAX_LIMIT) }),
     store.countStates(filter),
   ]);
   const rows = page.incidents.map((incident) => presentIncidentRow(incident, view.span));
@@ -188,16 +187,8 @@ async function list({ values, store, settings, print, now }: Desk): Promise<void
 async function show(desk: Desk, words: readonly string[]): Promise<void> {
   const { values, store, settings, print, now } = desk;
   const text = words.join(' ');
-  const calls: StoryCalls = {
-    ...store,
-    find: async (address, environment) => {
-      const parsed = parseAddress(address);
-      return parsed && store.find(parsed, environment);
-    },
-  };
-  const led = await store.resolveQuery(text);
-  const address = led ? [led.digest, ...(led.occurrence === undefined ? [] : [led.occurrence])].join('-') : text;
-  const found = await calls.find(address, values.environment ?? led?.environment);
+  const named = await store.resolveQuery(text);
+  const found = named && (await store.find(named, values.environment ?? named.environment));
   if (!found) {
     const digest = parseAddress(text)?.digest;
     const deletion = digest === undefined ? undefined : await store.readDeletion(digest);
@@ -206,9 +197,10 @@ async function show(desk: Desk, words: readonly string[]): Promise<void> {
       `Nothing found for "${text}": no stored failure has this digest, address, request id or trace id. To search for words: list --search <words>`,
     );
   }
-  const shown = await chooseShown(found, found.occurrence?.occurrence ?? led?.occurrence, calls);
-  if (values.test) return writeTest(desk, shown.shown?.full && presentTest(shown.shown.full));
-  const incident = await readIncident(shown, { calls, links: settings.links, environment: settings.environment, now });
+  const details = await store.readDetails(found.incident.key, found.occurrence?.occurrence ?? named.occurrence);
+  if (values.test) return writeTest(desk, details.shown?.full && presentTest(details.shown.full));
+  const { links, environment } = settings;
+  const incident = presentIncident(found, details, { links, environment, now });
   print(values.json ? `${toCleanJson(incident)}\n` : toIncidentMarkdown(incident, now));
 }
 

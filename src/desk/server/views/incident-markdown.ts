@@ -1,5 +1,6 @@
 import { toAgo, toCount, toDuration, toExactTime, toMebibytes, toPlural } from '../../../shared/words.ts';
-import { chooseOpen, groupFrames, toPackages } from '../../shared/frames.ts';
+import { KIND_WORDS, STATE_WORDS } from '../../shared/choices.ts';
+import { chooseOpen, groupFrames, toFrameText, toPackages } from '../../shared/frames.ts';
 import type {
   ErrorShape,
   FrameShape,
@@ -11,7 +12,7 @@ import type {
   ReleaseShape,
   StoryShape,
 } from '../../shared/shapes.ts';
-import { KIND_WORDS, MISSED_WORDS, STATE_WORDS, toHint, toStateDetail } from '../../shared/words.ts';
+import { MISSED_WORDS, toHint, toStateDetail } from '../../shared/words.ts';
 import { toClean } from './clean-text.ts';
 
 type Pair = readonly [name: string, value: string | undefined];
@@ -133,7 +134,7 @@ function toFull({ errors, story, request, components, breadcrumbs, tags, extra, 
     toSection('What led to it', breadcrumbs.slice(-MOST).map(toBreadcrumb)),
     toSection(
       'Components',
-      components.slice(0, MOST).map(({ name, place }) => `- ${toCode(name)}${place && ` at ${toCode(place)}`}`),
+      components.map(({ name, place }) => `- ${toCode(name)}${place && ` at ${toCode(place)}`}`),
     ),
     toSection('Tags', toLines(toCodes(tags))),
     toSection('More', toLines(toCodes(extra))),
@@ -152,7 +153,7 @@ function toBreadcrumb({ at, category, level, message, data }: FullShape['breadcr
 function toErrorLines(error: ErrorShape, index: number): string[] {
   const { class: name, message, code, members, frames } = error;
   const groups = groupFrames(frames, chooseOpen(error)).map(({ isFolded, frames: group }) =>
-    isFolded ? `    ${toPlural(group.length, 'frame')} of ${toPackages(group)}` : group.map(toFrameLine).join('\n'),
+    isFolded ? `    ${toPlural(group.length, 'frame')} of ${toPackages(group)}` : group.map(toFrameText).join('\n'),
   );
   const said = [name, message].filter((part) => part !== '').join(': ');
   return [
@@ -160,11 +161,6 @@ function toErrorLines(error: ErrorShape, index: number): string[] {
     ...(members.length > 0 ? [`    Errors in it: ${members.join(', ')}`] : []),
     ...groups,
   ];
-}
-
-function toFrameLine({ file, line, column, function: name, isAsync }: FrameShape): string {
-  const location = line > 0 ? `${file}:${line}:${column}` : file || 'unknown';
-  return `    at ${isAsync ? 'async ' : ''}${name || 'anonymous'} (${location})`;
 }
 
 /** The lines of source around a frame, with a mark at the line itself. */

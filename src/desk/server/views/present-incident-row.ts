@@ -1,43 +1,71 @@
-import { Day, Hour } from '../../../shared/units.ts';
+import { explainReactError } from '../../../shared/rendering/react-errors.ts';
+import { KIND_WORDS } from '../../shared/choices.ts';
 import type { SpanName } from '../../shared/page-data.ts';
-import type { IncidentRow, PlaceShape } from '../../shared/shapes.ts';
+import type { IncidentRow, PlaceShape, StatusShape } from '../../shared/shapes.ts';
+import { defined } from '../defined.ts';
 import type { ListedIncident } from '../store/list-incidents.ts';
 import type { Incident } from '../store/records.ts';
-import { presentStatus } from './present-status.ts';
-import { presentTitle } from './present-title.ts';
-
-export function presentIncidentRow(incident: ListedIncident, span: SpanName): IncidentRow {
-  const { digest, environment, kind, counts, visitors, chart } = incident;
-  const bars = span === '24h' ? { ...chart.hours, step: Hour } : { ...chart.days, step: Day };
-  return {
-    digest,
-    environment,
-    kind,
-    title: presentTitle(incident).slice(0, MAX_TITLE),
-    place: presentPlace(incident),
-    status: presentStatus(incident),
-    counts: { server: counts.server, browser: counts.browser },
-    ...(visitors > 0 && { visitors }),
-    firstAt: incident.firstAt,
-    lastAt: incident.lastAt,
-    firstRelease: incident.firstRelease,
-    lastRelease: incident.lastRelease,
-    chart: { start: bars.start, step: bars.step, counts: bars.counts },
-  };
-}
 
 /** The longest title in a row (characters). */
 const MAX_TITLE = 250;
 
-export function presentPlace({
-  location,
-  locationLine,
-  route,
-}: Pick<Incident, 'location' | 'locationLine' | 'route'>): PlaceShape {
+export function presentIncidentRow(incident: ListedIncident, span: SpanName): IncidentRow {
+  const { charts, firstRelease, lastRelease } = incident;
+  const facts = presentFacts(incident);
   return {
-    ...(route !== undefined && { route }),
-    ...(location && { file: location.path }),
-    ...(locationLine !== undefined && { line: locationLine }),
-    ...(location?.function && { function: location.function }),
+    ...facts,
+    title: facts.title.slice(0, MAX_TITLE),
+    firstRelease,
+    lastRelease,
+    chart: span === '24h' ? charts.day : charts.fortnight,
   };
+}
+
+/** Presents the facts that a row and a page show. */
+export function presentFacts(incident: Incident): Omit<IncidentRow, 'firstRelease' | 'lastRelease' | 'chart'> {
+  const { digest, environment, kind, counts, visitors, firstAt, lastAt } = incident;
+  return defined({
+    digest,
+    environment,
+    kind,
+    title: presentTitle(incident),
+    place: presentPlace(incident),
+    status: presentStatus(incident),
+    counts,
+    visitors: visitors || undefined,
+    firstAt,
+    lastAt,
+  });
+}
+
+/**
+ * Explains the numbered errors of React's production build. If nothing was thrown, returns the name of the kind and
+ * what distinguishes it (`csp img-src cdn.example`).
+ */
+export function presentTitle({ kind, title }: Pick<Incident, 'kind' | 'title'>): string {
+  if (title === kind) return KIND_WORDS[kind];
+  if (title.startsWith(`${kind} `)) return `${KIND_WORDS[kind]}: ${title.slice(kind.length + 1)}`;
+  return explainReactError(title) ?? title;
+}
+
+function presentPlace({ location, locationLine, route }: Incident): PlaceShape {
+  return defined({
+    route,
+    file: location?.path,
+    line: locationLine,
+    function: location?.function || undefined,
+  });
+}
+
+export function presentStatus(incident: Incident): StatusShape {
+  const { state, regressedIn, resolvedIn, ignoredUntil, ignoredGrowth, stateAt, stateBy } = incident;
+  return defined({
+    state,
+    isRegression: regressedIn !== undefined || undefined,
+    isForNext: resolvedIn === 'next' || undefined,
+    ignoredUntil,
+    ignoredUntilMore: ignoredGrowth,
+    changedAt: stateAt,
+    changedBy: stateBy,
+  });
 }

@@ -1,54 +1,98 @@
 import { explainReactError } from '../../../shared/rendering/react-errors.ts';
-import type { IncidentData } from '../../shared/page-data.ts';
-import type { PlaceShape, ReleaseShape } from '../../shared/shapes.ts';
+import { Day } from '../../../shared/units.ts';
+import { toIncidentHref } from '../../shared/href.ts';
+import type { IncidentShape, MarkShape, MissedShape, ReleaseShape } from '../../shared/shapes.ts';
+import { defined } from '../defined.ts';
+import { type DeskLinks, fillLink } from '../links.ts';
+import type { KnownBuild } from '../store/build-table.ts';
+import { CHART_DAYS, toCharts } from '../store/charts.ts';
+import type { IncidentDetails } from '../store/incident-details.ts';
 import { findLine } from '../store/ingest/batch.ts';
-import type { Incident, IncidentRelease, StoredFailure } from '../store/records.ts';
-import { presentPlace } from './present-incident-row.ts';
-import { presentStatus } from './present-status.ts';
-import { presentTitle } from './present-title.ts';
+import type { FoundIncident, IncidentRelease } from '../store/records.ts';
+import { presentChanges } from './present-history.ts';
+import { presentFacts } from './present-incident-row.ts';
+import { presentOccurrence } from './present-occurrence.ts';
 
-type Head = Pick<
-  IncidentData,
-  | 'digest'
-  | 'environment'
-  | 'kind'
-  | 'title'
-  | 'message'
-  | 'place'
-  | 'status'
-  | 'version'
-  | 'counts'
-  | 'visitors'
-  | 'firstAt'
-  | 'lastAt'
->;
+interface PresentIncidentOptions {
+  readonly links: DeskLinks;
+  /** The environment of this server. */
+  readonly environment: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
 
-/** @param full one of its occurrences, which has the line */
-export function presentIncident(incident: Incident, full: StoredFailure | undefined): Head {
-  const { digest, environment, kind, message, version, counts, visitors } = incident;
-  return {
-    digest,
-    environment,
-    kind,
-    title: presentTitle(incident),
+/** Presents everything that is shown of an incident, for all front ends. */
+export function presentIncident(
+  found: FoundIncident,
+  details: IncidentDetails,
+  { links, environment, now }: PresentIncidentOptions,
+): IncidentShape {
+  const { incident } = found;
+  const { shown, newer, older, commit } = details;
+  const facts = presentFacts(incident);
+  // The line of the shown occurrence, because lines move from build to build.
+  const line = shown?.full && findLine(incident.location, shown.full);
+  const place = { ...facts.place, ...defined({ line }) };
+  return defined({
+    ...facts,
+    place,
     // The title already explains it.
-    message: explainReactError(message) === undefined ? message : '',
-    place: { ...presentPlace(incident), ...toLine(incident, full) },
-    status: presentStatus(incident),
-    version: String(version),
-    counts: { server: counts.server, browser: counts.browser },
-    ...(visitors > 0 && { visitors }),
-    firstAt: incident.firstAt,
-    lastAt: incident.lastAt,
-  };
+    message: explainReactError(incident.message) === undefined ? incident.message : '',
+    version: String(incident.version),
+    commit,
+    issueLink: links.issue && toIssueLink(links.issue),
+    elsewhere: details.environments.filter((name) => name !== incident.environment),
+    ...toCharts(details.hours, now),
+    marks: presentMarks(details.deployments, now),
+    releases: details.releases.map(presentRelease),
+    shown: shown && presentOccurrence(shown, links),
+    missed: details.missed && presentMissed(details.missed, found.state),
+    newer,
+    older,
+    recent: details.recent.map(({ occurrence, at, side, release }) => ({ occurrence, at, side, release })),
+    changes: presentChanges(details.changes, details.notes),
+  });
+
+  function toIssueLink(template: string): string {
+    const { digest, environment: own } = incident;
+    const { file = '', line = '', route = '' } = place;
+    const scope = own === environment ? '' : own;
+    const url = `${links.origin ?? ''}${toIncidentHref(digest, shown?.occurrence, scope)}`;
+    const release = shown?.release ?? incident.lastRelease;
+    const title = facts.title.slice(0, MAX_ISSUE_TITLE);
+    return fillLink(template, { digest, title, url, release, environment: own, route, file, line });
+  }
 }
 
-/** Returns the line of the shown occurrence, because lines move from build to build. */
-function toLine({ location }: Incident, full: StoredFailure | undefined): Pick<PlaceShape, 'line'> {
-  const line = full && findLine(location, full);
-  return line === undefined ? {} : { line };
+/** Characters. Browsers and servers refuse URLs that are too long. */
+const MAX_ISSUE_TITLE = 200;
+
+function presentMissed(
+  { occurrence, row }: NonNullable<IncidentDetails['missed']>,
+  state: FoundIncident['state'],
+): MissedShape {
+  return defined({
+    occurrence,
+    state: row ? 'summary' : state === 'sampled' || state === 'arriving' ? state : 'unknown',
+    at: row?.at,
+    requestId: row?.requestId,
+  });
 }
 
-export function presentRelease({ release, build, firstAt, lastAt, count, regressedAt }: IncidentRelease): ReleaseShape {
-  return { release, build, firstAt, lastAt, count, isRegression: regressedAt !== undefined };
+function presentRelease({ regressedAt, ...release }: IncidentRelease): ReleaseShape {
+  return { ...release, isRegression: regressedAt !== undefined };
+}
+
+/** More lines than bars would be illegible (a count). */
+const MAX_MARKS = CHART_DAYS;
+
+/** Returns the releases that were first started within the longer chart, oldest first. A rebuilt release counts once. */
+function presentMarks(builds: readonly KnownBuild[], now: number): MarkShape[] {
+  const first = new Map<string, number>();
+  for (const { release, firstAt } of builds) first.set(release, Math.min(firstAt, first.get(release) ?? firstAt));
+  return [...first]
+    .map(([release, at]) => ({ release, at }))
+    .filter(({ at }) => at > now - CHART_DAYS * Day)
+    .sort((left, right) => left.at - right.at)
+    .slice(-MAX_MARKS);
 }

@@ -1,5 +1,5 @@
 import type { NotifySettings } from '../notifications/settings.ts';
-import { listTargets } from '../notifications/targets.ts';
+import { createTargets } from '../notifications/targets.ts';
 
 /** The notification settings that the desk shows, without secrets. */
 export interface NotifyFacts {
@@ -10,7 +10,7 @@ export interface NotifyFacts {
 export function presentNotify(notify: NotifySettings | undefined): NotifyFacts {
   if (!notify) return { targets: [], settings: [] };
   const { webhooks, webhookSecret, after, deskOrigin } = notify;
-  const targets = listTargets(notify).map(({ name }) => name);
+  const targets = createTargets(notify).map(({ name }) => name);
   const isSigned =
     webhookSecret === undefined ? 'No. Set WEBHOOK_SECRET, so that receivers can verify the sender' : 'Yes';
   return {

@@ -1,8 +1,8 @@
 import type { FailureKind } from '../../../server/errors/failure.ts';
 import { explainReactError } from '../../../shared/rendering/react-errors.ts';
-import type { InFlightShape, StoryShape } from '../../shared/shapes.ts';
+import type { StoryShape } from '../../shared/shapes.ts';
+import { defined } from '../defined.ts';
 import type { StoredFailure } from '../store/records.ts';
-import { toLine, toPairs } from './to-pairs.ts';
 
 /** Fields of `extra` that a story includes, so that they are not shown twice. */
 const TOLD_EXTRA: Readonly<Partial<Record<FailureKind, readonly string[]>>> = {
@@ -29,10 +29,13 @@ export function presentStory(failure: StoredFailure): StoryShape | undefined {
   switch (kind) {
     case 'hydration':
       return presentMismatch(failure);
-    case 'unclean-death':
-      return presentDeath(failure);
+    // Browsers cannot report these two kinds, so `extra` is as the server wrote it.
+    case 'unclean-death': {
+      const { lastHeardAt, startedAt, memory, blockedFor, inFlight } = extra as unknown as StoryOf<typeof kind>;
+      return defined({ kind, lastHeardAt, startedAt, memory, blockedFor, inFlight });
+    }
     case 'blocked-loop':
-      return { kind, ms: toNumber(extra.ms) ?? 0, ...toSince(extra.since) };
+      return { kind, ms: Number(extra.ms), since: Date.parse(String(extra.since)) };
     case 'csp':
     case 'crash':
     case 'deprecation':
@@ -45,54 +48,25 @@ export function presentStory(failure: StoredFailure): StoryShape | undefined {
   }
 }
 
+type StoryOf<Kind> = Extract<StoryShape, { kind: Kind }>;
+
 /** React's message is separate from the error if the two differ (`client/reporting/sentry.ts`). */
 function presentMismatch({ extra, errors }: StoredFailure): StoryShape {
-  const react = toRecord(toRecord(extra?.contexts).react);
-  const said = typeof react.said === 'string' ? react.said : (errors[0]?.message ?? '');
-  const meaning = explainReactError(said);
+  const { said = errors[0]?.message } = toRecord(toRecord(extra?.contexts).react);
+  const words = String(said ?? '');
+  const meaning = explainReactError(words);
   // With its explanation, the error number is not needed.
-  return { kind: 'hydration', said: meaning === undefined ? toLine(said) : '', meaning: toLine(meaning ?? '') };
-}
-
-function presentDeath({ at, extra = {} }: StoredFailure): StoryShape {
-  const lastHeardAt = toNumber(extra.lastHeardAt) ?? at;
-  const startedAt = toNumber(extra.startedAt);
-  const memory = toNumber(extra.memory);
-  const blockedFor = toNumber(extra.blockedFor);
-  const inFlight = Array.isArray(extra.inFlight) ? extra.inFlight : [];
-  return {
-    kind: 'unclean-death',
-    lastHeardAt,
-    ...(startedAt !== undefined && { startedAt }),
-    ...(memory !== undefined && { memory }),
-    ...(blockedFor !== undefined && { blockedFor }),
-    inFlight: inFlight.map(presentInFlight).sort((left, right) => right.ms - left.ms),
-  };
-}
-
-function presentInFlight(value: unknown): InFlightShape {
-  const { requestId, method, route, ms } = toRecord(value);
-  return {
-    requestId: toText(requestId),
-    method: toText(method),
-    route: toText(route),
-    ms: toNumber(ms) ?? 0,
-  };
-}
-
-function toSince(since: unknown): { since?: number } {
-  const at = typeof since === 'string' ? Date.parse(since) : Number.NaN;
-  return Number.isNaN(at) ? {} : { since: at };
-}
-
-function toText(value: unknown): string {
-  return typeof value === 'string' ? toLine(value) : '';
-}
-
-function toNumber(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+  return { kind: 'hydration', said: meaning === undefined ? words : '', meaning: meaning ?? '' };
 }
 
 function toRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** Returns names and values of stored data as text. Nested values become JSON. */
+export function toPairs(record: Readonly<Record<string, unknown>>): [name: string, value: string][] {
+  return Object.entries(record).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
 }

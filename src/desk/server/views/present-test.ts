@@ -6,7 +6,6 @@ import { explainReactError } from '../../../shared/rendering/react-errors.ts';
 import type { TestShape } from '../../shared/shapes.ts';
 import type { StoredFailure } from '../store/records.ts';
 import { toClean } from './clean-text.ts';
-import { sampleOf } from './sample-values.ts';
 
 /** Headers that supertest sets from the body, or that only browsers set. */
 const UNSET_HEADERS = /^(?:content-|sec-fetch-|purpose$)/i;
@@ -225,4 +224,35 @@ function toLiteral(value: unknown): string {
 
 function toComment(text: string): string {
   return `// ${toClean(text.replaceAll(/\s+/g, ' '))}`;
+}
+
+/** Values that most checks of a field accept, by its name. */
+const SAMPLES: readonly (readonly [name: RegExp, value: string])[] = [
+  [/e-?mail/i, 'someone@example.com'],
+  [/url|link|website/i, 'https://example.com/'],
+  [/date|day$|\bfrom$|until/i, '2026-01-31'],
+  [/count|quantity|amount|number|price|total|year|age$|(?:^|_)id$|Id$/, '1'],
+];
+
+/**
+ * Returns a value for a field whose own value was not recorded.
+ *
+ * @param guessed gets the names of the fields that have such a value
+ */
+function sampleOf(field: BodyField, guessed: string[], name = ''): unknown {
+  if (typeof field === 'object') {
+    if ('value' in field) return field.value;
+    if ('items' in field) return field.items.map((item) => sampleOf(item, guessed, name));
+    return Object.fromEntries(
+      Object.entries(field.fields).map(([key, inner]) => [
+        key,
+        sampleOf(inner, guessed, name ? `${name}.${key}` : key),
+      ]),
+    );
+  }
+  if (field === 'null') return null;
+  guessed.push(name);
+  if (field === 'number') return 1;
+  if (field === 'boolean') return true;
+  return SAMPLES.find(([pattern]) => pattern.test(name))?.[1] ?? 'text';
 }

@@ -1,9 +1,9 @@
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Day } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { type FileLock, takeLock } from '../file-lock.ts';
-import { listSegments } from '../ingest/segments.ts';
+import { listNames, listSegments } from '../ingest/segments.ts';
 
 /** The journal of a dead process, whose lock this process has taken. */
 export interface DeadJournal {
@@ -30,20 +30,19 @@ export function claimDeadJournals(folder: string, own: string, log: DeskLog): re
     .flatMap((process) => claim(folder, process, log) ?? []);
 }
 
-/** Returns the lock file of a process, which is locked while the process is alive. */
-function toLockPath(folder: string, process: string): string {
-  return join(folder, `${process}.lock`);
-}
-
 function claim(folder: string, process: string, log: DeskLog): DeadJournal | undefined {
-  const path = toLockPath(folder, process);
+  // A process locks this file while it is alive.
+  const path = join(folder, `${process}.lock`);
   const lock = tryLock(path, log);
   if (!lock) return undefined;
   const journal = join(folder, process);
   return {
     process,
     folder: journal,
-    bytes: listSegments(journal).reduce((sum, segment) => sum + sizeOf(segment.path), 0),
+    bytes: listSegments(journal).reduce(
+      (sum, { path }) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0),
+      0,
+    ),
     release(isGone) {
       if (isGone) rmSync(path, { force: true });
       lock.release();
@@ -73,17 +72,5 @@ function dropStrayLocks(folder: string, names: readonly string[]): void {
     rmSync(path, { force: true });
     // A file that SQLite leaves when a process is killed.
     rmSync(`${path}-journal`, { force: true });
-  }
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-function listNames(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

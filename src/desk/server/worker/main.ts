@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { DeskLog } from '../desk-log.ts';
 import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
-import { createDeskWorker, type WorkerStart } from './desk-worker.ts';
-import type { FromWorker, Refusal, ToWorker } from './worker-thread.ts';
+import { createDeskWorker } from './desk-worker.ts';
+import type { FromWorker, Refusal, ToWorker, WorkerStart } from './messages.ts';
 
 /** The entry point of the worker thread. `desk-worker.ts` does the work. */
 if (!parentPort) throw new Error('This file is a worker thread of the desk, and does nothing by itself.');
@@ -45,7 +45,7 @@ function say(message: FromWorker): void {
 
 /** Sends log lines to the main thread, which owns the log. */
 function createMessageLog(): DeskLog {
-  const tell = (level: 'info' | 'warn' | 'error') => (fields: object, message: string) =>
+  const tell = (level: keyof DeskLog) => (fields: object, message: string) =>
     say({ say: 'log', level, fields, message });
   return { info: tell('info'), warn: tell('warn'), error: tell('error') };
 }

@@ -4,7 +4,7 @@ import { cutText, MAX_TITLE_LENGTH } from '../../../server/errors/trim.ts';
 import { isProductCode } from '../../../shared/whose-code.mjs';
 import type { DeskLog } from '../desk-log.ts';
 import type { JournalEntry } from '../ingest/journal-entry.ts';
-import type { PreparedEntry } from '../store/ingest/batch.ts';
+import { type NewOccurrence, toNewOccurrence } from '../store/ingest/batch.ts';
 import type { StoredFailure } from '../store/records.ts';
 import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
 import type { BuildFiles } from './maps/build-files.ts';
@@ -17,14 +17,14 @@ interface PrepareOptions {
   readonly log: DeskLog;
 }
 
-/** Turns journal entries into entries for the store: applies source maps, and adds missing digests. */
-export type Prepare = (entries: readonly JournalEntry[]) => Promise<PreparedEntry[]>;
+/** Turns journal entries into occurrences: applies source maps, and adds missing digests. */
+export type Prepare = (entries: readonly JournalEntry[]) => Promise<NewOccurrence[]>;
 
 export function createPrepare({ maps, namespace, readLocations, log }: PrepareOptions): Prepare {
-  async function prepareFailure(failure: Failure): Promise<PreparedEntry> {
+  async function prepareFailure(failure: Failure): Promise<NewOccurrence> {
     const named = failure.unresolved ? await giveDigest(failure) : failure;
     const stored = withComponent(await maps.resolve(named));
-    return { entry: 'full', failure: stored, ...(named.digest !== failure.digest && { shownAs: failure.digest }) };
+    return { ...toNewOccurrence(stored), ...(named.digest !== failure.digest && { shownAs: failure.digest }) };
   }
 
   async function giveDigest(failure: Failure): Promise<Failure> {
@@ -36,9 +36,9 @@ export function createPrepare({ maps, namespace, readLocations, log }: PrepareOp
   }
 
   return async function prepare(entries) {
-    const prepared: PreparedEntry[] = [];
+    const prepared: NewOccurrence[] = [];
     for (const entry of entries) {
-      if (entry.entry === 'summary') prepared.push(entry);
+      if (entry.entry === 'summary') prepared.push(entry.summary);
       if (entry.entry !== 'full') continue;
       try {
         prepared.push(await prepareFailure(entry.failure));
@@ -47,7 +47,7 @@ export function createPrepare({ maps, namespace, readLocations, log }: PrepareOp
         const isStore = error instanceof StoreAwayError || error instanceof QueryFailedError;
         if (isStore && !(error instanceof QueryFailedError && error.reason === 'refused')) throw error;
         log.warn({ err: error, digest: entry.failure.digest }, 'The source maps of a failure could not be read.');
-        prepared.push(entry);
+        prepared.push(toNewOccurrence(entry.failure));
       }
     }
     return prepared;
@@ -61,7 +61,7 @@ export function createPrepare({ maps, namespace, readLocations, log }: PrepareOp
 function withComponent(failure: StoredFailure): StoredFailure {
   const { kind, components = [] } = failure;
   if (kind !== 'hydration') return failure;
-  const end = components.findIndex(({ file }) => file.endsWith('rendering/route-view.tsx'));
+  const end = components.findIndex(({ file }) => file.endsWith('rendering/router-view.tsx'));
   const inPage = components.slice(0, end < 0 ? undefined : end);
   const found = inPage.find(({ file, line, own }) => own && line > 0 && isProductCode(file));
   return found ? { ...failure, site: { path: found.file, function: found.function, detail: '' } } : failure;

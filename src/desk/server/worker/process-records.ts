@@ -58,7 +58,7 @@ export function createProcessRecords({ start, folder, holder, blockedMs, namespa
     const dead = await holder.use((store) => store.readUnended(id));
     if (!dead) return;
     const failure = toDeathFailure(dead, namespace);
-    const isFirst = await holder.use((store) => store.recordDeath(id, { entry: 'full', failure }, dead.environment));
+    const isFirst = await holder.use((store) => store.recordDeath(id, failure, dead.environment));
     if (!isFirst) return;
     const { digest, occurrence, kind, build, release, extra } = failure;
     log.error({ digest, occurrence, kind, build, release, extra }, DEAD);

@@ -1,30 +1,27 @@
 import type { Count } from '../../../server/request/counters.ts';
 import { Minute } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
-import { RETRY_FIRST, RETRY_LONGEST } from '../limits.ts';
+import { RETRY_LONGEST } from '../limits.ts';
 import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
+import type { Signals } from './signals.ts';
 
 /** Holds the store, which can open late, become unavailable, and be back later. */
 export type StoreHolder = ReturnType<typeof createStoreHolder>;
 
 interface StoreHolderOptions {
   readonly open: () => Promise<Store>;
+  readonly signals: Pick<Signals, 'storeState'>;
   /** The first wait before the next attempt (ms). */
-  readonly retryFirst?: number;
+  readonly retryFirst: number;
   readonly count: Count;
   readonly log: DeskLog;
-  /** Called each time the store becomes available, including the first time. */
-  readonly onOpen: () => void;
-  /** Called each time an attempt to use the store fails. */
-  readonly onAway?: () => void;
 }
 
 /** The shortest interval between log lines about queries that failed for the same reason (ms). */
 const FAILURE_LOG_INTERVAL = 1 * Minute;
 
-export function createStoreHolder(options: StoreHolderOptions) {
-  const { open, retryFirst = RETRY_FIRST, count, log, onOpen, onAway } = options;
+export function createStoreHolder({ open, signals, retryFirst, count, log }: StoreHolderOptions) {
   let store: Store | undefined;
   let since: number | undefined;
   let wait = retryFirst;
@@ -32,6 +29,7 @@ export function createStoreHolder(options: StoreHolderOptions) {
   let isTold = false;
   let isClosed = false;
   let firstTry: Promise<void> | undefined;
+  let onOpen: (() => void) | undefined;
   const loggedAt = new Map<string, number>();
 
   async function connect(): Promise<void> {
@@ -72,13 +70,14 @@ export function createStoreHolder(options: StoreHolderOptions) {
     wait = retryFirst;
     if (isTold) log.info({}, "The desk's store is back. Failures that waited in the journal are being stored.");
     isTold = false;
-    onOpen();
+    signals.storeState = 'reachable';
+    onOpen?.();
   }
 
   function noteAway(error: unknown): void {
     since = undefined;
     if (isClosed) return;
-    onAway?.();
+    signals.storeState = 'away';
     if (!isTold) {
       log.error({ err: error }, "The desk's store cannot be used. Pages still work, and failures wait in the journal.");
       isTold = true;
@@ -96,9 +95,15 @@ export function createStoreHolder(options: StoreHolderOptions) {
   }
 
   return {
-    /** Opens the store now, or as soon as possible. */
-    start() {
-      firstTry ??= connect();
+    /**
+     * Opens the store now, or as soon as possible.
+     *
+     * @param onReachable called each time the store becomes available, including the first time
+     */
+    start(onReachable?: () => void) {
+      signals.storeState = 'opening';
+      onOpen = onReachable;
+      firstTry = connect();
     },
     /** Since when the store has been available (ms, monotonic). Undefined while it is not. */
     get reachableSince() {

@@ -1,24 +1,20 @@
 import { MiB } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { RETRY_LONGEST } from '../limits.ts';
-import type { DeskRetention } from '../read-settings.ts';
 import type { RetentionReport } from '../store/retention.ts';
 import { StoreError } from '../store/sql.ts';
 import { claimDeadJournals, type DeadJournal } from './adopt.ts';
 import { DEVELOPMENT, publishBuild } from './maps/publish-build.ts';
+import type { WorkerStart } from './messages.ts';
 import type { ProcessRecords } from './process-records.ts';
 import type { Signals } from './signals.ts';
 import type { StoreHolder } from './store-holder.ts';
 import type { Writer } from './writer.ts';
 
 interface UpkeepOptions {
-  readonly process: string;
-  readonly build: string;
-  readonly release: string;
-  readonly dist: string;
+  readonly start: Pick<WorkerStart, 'process' | 'build' | 'release' | 'dist' | 'retention'>;
   /** The folder of all journals. */
   readonly journals: string;
-  readonly limits: DeskRetention;
   readonly retryFirst: number;
   readonly holder: StoreHolder;
   readonly writer: Writer;
@@ -32,8 +28,8 @@ const FULL =
   'The desk has reached its size limit of {size} MB (DESK_MAX_SIZE), so its oldest rows are deleted. To control what stays, raise DESK_MAX_SIZE or lower DESK_RETENTION_DAYS.';
 /** What is due when the store becomes available, and from time to time. */
 export function createUpkeep(options: UpkeepOptions) {
-  const { process, build, release, dist, journals, limits, retryFirst, holder, writer, processes, signals, log } =
-    options;
+  const { start, journals, retryFirst, holder, writer, processes, signals, onRetained, log } = options;
+  const { process, build, release, retention } = start;
   let dead: readonly DeadJournal[] | undefined;
   let catching = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
@@ -62,7 +58,7 @@ export function createUpkeep(options: UpkeepOptions) {
     const areAdopted = await quietly('The journals of ended processes could not be stored.', adoptAll);
     const areRecorded = await quietly('Ended processes could not be recorded.', () => processes.endOfSilent());
     const isPublished = await quietly('The files of this build could not be stored.', () =>
-      publishBuild(holder, { build, release, dist }),
+      publishBuild(holder, start),
     );
     const isDone = isStarted && areAdopted && areRecorded && isPublished;
     if (isDone) await retain();
@@ -88,11 +84,11 @@ export function createUpkeep(options: UpkeepOptions) {
 
   async function retain(): Promise<void> {
     await quietly('Old rows of the desk could not be deleted.', async () => {
-      const report = await holder.use((store) => store.retain({ build, ...limits }));
-      logOnce(report.deletedForSize > 0, FULL.replace('{size}', String(limits.maxBytes / MiB)), (sentence) =>
+      const report = await holder.use((store) => store.retain({ build, ...retention }));
+      logOnce(report.deletedForSize > 0, FULL.replace('{size}', String(retention.maxBytes / MiB)), (sentence) =>
         log.warn({ rows: report.deletedForSize }, sentence),
       );
-      options.onRetained(report);
+      onRetained(report);
     });
   }
 

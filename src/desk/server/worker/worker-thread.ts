@@ -4,34 +4,11 @@ import { Second } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { Heartbeat } from '../store/process-table.ts';
 import type { RetentionReport } from '../store/retention.ts';
-import { QueryFailedError, type QueryFailure, StoreAwayError } from '../store/sql.ts';
-import { CHANGES, type DeskCalls, DIRECT, READS } from './desk-calls.ts';
-import type { WorkerStart } from './desk-worker.ts';
+import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
+import { createAnswers } from './answers.ts';
+import type { DeskCalls } from './desk-calls.ts';
+import type { FromWorker, Refusal, ToWorker, WorkerStart } from './messages.ts';
 import type { BlockedLoop } from './watchdog.ts';
-
-type CallName = keyof DeskCalls;
-
-export type ToWorker =
-  | { readonly say: 'wake' }
-  | { readonly say: 'call'; readonly id: number; readonly name: CallName; readonly args: readonly unknown[] };
-
-/** Why a call failed: the store is unavailable, only this query failed, or there was another error. */
-export type Refusal = 'away' | QueryFailure | 'broken';
-
-export type FromWorker =
-  | { readonly say: 'answer'; readonly id: number; readonly value: unknown }
-  | { readonly say: 'refusal'; readonly id: number; readonly message: string; readonly why: Refusal }
-  /** The worker runs. */
-  | { readonly say: 'alive' }
-  | { readonly say: 'count'; readonly args: Parameters<Count> }
-  | {
-      readonly say: 'log';
-      readonly level: 'info' | 'warn' | 'error';
-      readonly fields: object;
-      readonly message: string;
-    }
-  | { readonly say: 'blocked'; readonly report: BlockedLoop }
-  | { readonly say: 'retained'; readonly report: RetentionReport };
 
 /** The state of the desk worker. `restarting`: it crashed. `ended`: the desk is closed. */
 export type WorkerState = 'starting' | 'running' | 'restarting' | 'ended';
@@ -72,7 +49,7 @@ const LIMITS: WorkerThreadLimits = {
 };
 
 /** The limits of calls that can take longer (ms): sending test notifications, and storing a whole journal. */
-const PATIENCE: Readonly<Partial<Record<CallName, number>>> = {
+const PATIENCE: Readonly<Partial<Record<keyof DeskCalls, number>>> = {
   sendTestNotifications: 60 * Second,
   flush: 60 * Second,
   close: 60 * Second,
@@ -84,12 +61,8 @@ const PATIENCE: Readonly<Partial<Record<CallName, number>>> = {
  */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 256 };
 
-const CALLS: readonly CallName[] = [
-  ...READS,
-  ...CHANGES,
-  ...DIRECT,
-  ...(['beat', 'find', 'resolveQuery', 'isEchoAwaited', 'sendTestNotifications', 'settle', 'flush', 'close'] as const),
-];
+/** The names of the calls, from the object that answers them in the worker. Here it answers nothing, so it needs no parts. */
+const CALLS = Object.keys(createAnswers({} as Parameters<typeof createAnswers>[0])) as (keyof DeskCalls)[];
 
 const GONE = 'The desk worker is not running.';
 const LATE = 'The desk worker did not answer in time.';
@@ -180,7 +153,7 @@ export function createWorkerThread(options: WorkerThreadOptions) {
     worker?.postMessage(message);
   }
 
-  async function call(name: CallName, args: readonly unknown[]): Promise<unknown> {
+  async function call(name: keyof DeskCalls, args: readonly unknown[]): Promise<unknown> {
     startNow();
     if (!worker) throw refuse('gone', GONE);
     if (questions.size >= maxQuestions) throw refuse('full', FULL);
@@ -195,7 +168,7 @@ export function createWorkerThread(options: WorkerThreadOptions) {
 
   const calls = Object.fromEntries(
     CALLS.map((name) => [name, (...args: readonly unknown[]) => call(name, args)]),
-  ) as unknown as DeskCalls; // `worker/main.ts` calls the method of this name
+  ) as unknown as DeskCalls; // `main.ts` calls the worker's method of the same name
 
   return {
     get state() {
@@ -217,14 +190,10 @@ export function createWorkerThread(options: WorkerThreadOptions) {
     beat(beat: Heartbeat) {
       if (!worker || isBeating) return;
       isBeating = true;
-      calls.beat(beat).then(
-        () => {
-          isBeating = false;
-        },
-        () => {
-          isBeating = false;
-        },
-      );
+      const isOver = () => {
+        isBeating = false;
+      };
+      calls.beat(beat).then(isOver, isOver);
     },
     calls,
     /** Ends the thread immediately. */

@@ -16,7 +16,6 @@ const NAMES = 18;
 /** Counts over time, with the releases of that time. Positions are percentages, so that the chart fits any width. */
 export function Chart({ of: chart, span, marks }: ChartProps & { readonly marks: readonly MarkShape[] }) {
   const { start, step, counts } = chart;
-  const most = Math.max(1, ...counts);
   const end = start + step * counts.length;
   const shown = marks.filter(({ at }) => at >= start && at < end);
   return (
@@ -25,12 +24,7 @@ export function Chart({ of: chart, span, marks }: ChartProps & { readonly marks:
         {placeMarks(shown, start, end).map((mark) => (
           <Mark key={mark.release + mark.at} {...mark} />
         ))}
-        {counts.map((count, index) => (
-          <Bar key={index} index={index} of={counts.length} height={(count / most) * BARS} top={NAMES}>
-            {`${toBarName(start + index * step, step)}: ${toPlural(count, 'time')}`}
-          </Bar>
-        ))}
-        <line className={styles.ground} x1="0" x2="100%" y1={NAMES + BARS + 0.5} y2={NAMES + BARS + 0.5} />
+        <Bars of={chart} height={BARS} top={NAMES} isTitled />
       </svg>
       <figcaption className={styles.caption}>
         <span>{toBarName(start, step)}</span>
@@ -43,44 +37,47 @@ export function Chart({ of: chart, span, marks }: ChartProps & { readonly marks:
 
 /** A small chart for a row of a list. */
 export function SmallChart({ of: chart, span }: ChartProps) {
-  const { counts } = chart;
-  const most = Math.max(1, ...counts);
   return (
     <svg className={styles.small} width="100%" height={SMALL + 1} role="img" aria-label={toLabel(chart, span, [])}>
-      {counts.map((count, index) => (
-        <Bar key={index} index={index} of={counts.length} height={(count / most) * SMALL} top={0} />
-      ))}
-      <line className={styles.ground} x1="0" x2="100%" y1={SMALL + 0.5} y2={SMALL + 0.5} />
+      <Bars of={chart} height={SMALL} top={0} />
     </svg>
   );
 }
 
 const SMALL = 22;
 
-interface BarProps {
-  readonly index: number;
-  readonly of: number;
+interface BarsProps {
+  readonly of: ChartShape;
   /** In pixels. */
   readonly height: number;
   readonly top: number;
-  readonly children?: string;
+  /** Whether each bar says what it counts. */
+  readonly isTitled?: boolean;
 }
 
-/** A bar of at least 1.5 px, so that a single occurrence is visible. */
-function Bar({ index, of, height, top, children }: BarProps) {
-  if (height === 0) return null;
-  const tall = Math.max(1.5, height);
-  const full = (top === 0 ? SMALL : BARS) + top;
+/** Bars of at least 1.5 px, so that a single occurrence is visible. */
+function Bars({ of: { start, step, counts }, height, top, isTitled }: BarsProps) {
+  const most = Math.max(1, ...counts);
+  const ground = top + height;
   return (
-    <rect
-      className={styles.bar}
-      x={toPercent(index / of)}
-      width={toPercent(0.8 / of)}
-      y={round(full - tall)}
-      height={round(tall)}
-    >
-      {children && <title>{children}</title>}
-    </rect>
+    <>
+      {counts.map((count, index) => {
+        const tall = count > 0 && Math.max(1.5, (count / most) * height);
+        return tall ? (
+          <rect
+            key={index}
+            className={styles.bar}
+            x={toPercent(index / counts.length)}
+            width={toPercent(0.8 / counts.length)}
+            y={round(ground - tall)}
+            height={round(tall)}
+          >
+            {isTitled && <title>{`${toBarName(start + index * step, step)}: ${toPlural(count, 'time')}`}</title>}
+          </rect>
+        ) : null;
+      })}
+      <line className={styles.ground} x1="0" x2="100%" y1={ground + 0.5} y2={ground + 0.5} />
+    </>
   );
 }
 

@@ -1,20 +1,22 @@
 import { createHash } from 'node:crypto';
 import { toCrockford } from '../../../shared/reporting/address.ts';
-import { KiB } from '../../../shared/units.ts';
+import { MAX_MESSAGE_LENGTH } from '../../limits.ts';
 import type { ErrorRecord, Failure, FailureKind, FrameLocation } from '../failure.ts';
 import { findLocation, isOwn } from './find-location.ts';
 import { type FoundLocation, type LocationTable, toFirst } from './location-table.ts';
-import { isMaskedInPart, maskMessage } from './mask-message.ts';
-import { isNativeClass, readNativeDetail, unifyClass } from './native-error.ts';
+import {
+  isMaskedInPart,
+  isNativeClass,
+  isSynthetic,
+  kindOf,
+  maskMessage,
+  readNativeDetail,
+  readReactNumber,
+  unifyClass,
+} from './read-message.ts';
 
 /** Changes whenever a failure gets a different digest than before. `docs/decisions/006-digest.md` has the rule. */
 export const DIGEST_RULE = 2;
-
-/**
- * Maximum length of a title (UTF-16 code units). Pages show less, but only cut after scrubbing, because half a
- * secret cannot be recognized.
- */
-const MAX_TITLE_WORDS = 2 * KiB;
 
 export interface DigestInput {
   /** Set if the kind does not follow from the error, such as `csp` or `blocked-loop`. */
@@ -258,7 +260,8 @@ function toTitle(kind: FailureKind, error: ErrorRecord | undefined, details: Dig
     error && kind !== 'csp'
       ? `${error.class}: ${error.message.split(/[\r\n]/, 1)[0] ?? ''}`
       : [kind, ...Object.values(details ?? {}), ...(foreign ? [foreign] : [])].join(' ');
-  return words.slice(0, MAX_TITLE_WORDS);
+  // Pages show less, but only cut after scrubbing, because half a secret cannot be recognized.
+  return words.slice(0, MAX_MESSAGE_LENGTH);
 }
 
 /** Hashes each field with its length, so that two different lists of fields never give the same text. */
@@ -269,50 +272,4 @@ function toDigest(fields: readonly string[]): string {
     hash.update(`${bytes.length}:`).update(bytes);
   }
   return toCrockford(hash.digest('hex').slice(0, 10));
-}
-
-const REACT_NUMBER = /^Minified React error #(\d{1,4});/;
-
-/** React's errors for a mismatch between what the server sent and what the browser rendered. */
-const HYDRATION_NUMBERS = new Set(['418', '421', '425']);
-const HYDRATION = /^(?:Hydration failed because|Text content does not match server-rendered|A tree hydrated but)/;
-
-/** React's wrappers around an error while hydrating; the failure is their cause. */
-const WRAPPER_NUMBERS = new Set(['419', '422', '423']);
-const WRAPPER =
-  /^(?:There was an error while hydrating|The server could not finish this Suspense boundary|Switched to client rendering because)/;
-
-const LOAD =
-  /^(?:Failed to fetch dynamically imported module|error loading dynamically imported module|Importing a module script failed|Unable to preload CSS|Loading (?:CSS )?chunk )/i;
-
-/** Error classes of bundlers, and of the engine's router. */
-const LOAD_CLASSES = new Set(['ChunkLoadError', 'RouteLoadError']);
-
-const NETWORK =
-  /^(?:Failed to fetch|NetworkError when attempting to fetch resource|Load failed|fetch failed|Network request failed|The network connection was lost|The Internet connection appears to be offline)\.?(?: \([^)]{1,200}\))?$/;
-
-/** Returns the number of a minified React error, whose message is left out in production. */
-export function readReactNumber(message: string): string | undefined {
-  return REACT_NUMBER.exec(message)?.[1];
-}
-
-/** True for an error that only wraps another: React's boundary, or the component stack that an SDK adds as a cause. */
-export function isSynthetic({ class: name, message }: ErrorRecord): boolean {
-  if (name.startsWith('React ErrorBoundary')) return true;
-  return WRAPPER.test(message) || WRAPPER_NUMBERS.has(readReactNumber(message) ?? '');
-}
-
-/** Derives the kind of failure from an error's message. Not for errors that the application made itself. */
-export function kindOf({ class: name, message, frames }: ErrorRecord): FailureKind {
-  if (name === 'AbortError' || name === 'TimeoutError') return 'timeout';
-  if (HYDRATION.test(message) || HYDRATION_NUMBERS.has(readReactNumber(message) ?? '')) return 'hydration';
-  if (LOAD.test(message) || LOAD_CLASSES.has(name) || isLoadEvent(name, frames)) return 'load';
-  if (name === 'TypeError' && NETWORK.test(message)) return 'network';
-  if (/^(?:Uncaught )?Script error\.?$/.test(message) && frames.every(({ file }) => file === '')) return 'script-error';
-  return 'exception';
-}
-
-/** True for the report of the page's first script about an element that did not load: a class, and no place. */
-function isLoadEvent(name: string, frames: ErrorRecord['frames']): boolean {
-  return name === 'LoadError' && frames.length === 0;
 }

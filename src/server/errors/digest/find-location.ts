@@ -1,6 +1,6 @@
 import type { ErrorRecord, StackFrame } from '../failure.ts';
 import { type FoundLocation, type LocationTable, toFirst } from './location-table.ts';
-import { readNativeDetail } from './native-error.ts';
+import { readNativeDetail } from './read-message.ts';
 
 /** Frames that are searched for the loop of an endless recursion (count). V8 gives no more by default. */
 const RECURSION_FRAMES = 10;

@@ -1,18 +1,17 @@
+import { MAX_REPORTED_FRAMES } from '../../../shared/limits.ts';
+import { KiB } from '../../../shared/units.ts';
+import { MAX_FUNCTION_LENGTH } from '../../limits.ts';
+import { decodePercent } from '../../request/paths.ts';
+import type { StackFrame } from '../failure.ts';
+
 // The engines write stacks in two shapes, neither of which is specified:
 //   V8                       `    at async Cart.checkout (https://shop.example/assets/main.js:1:200)`
 //   SpiderMonkey and JSC     `async*checkout@https://shop.example/assets/main.js:1:200`
 // Frames are read by position from the end of each line, because names and paths can contain anything.
 
-import { KiB } from '../../../shared/units.ts';
-import type { StackFrame } from '../failure.ts';
-import { type FramePaths, toFrameFile } from './frame-file.ts';
-
 /** The parts of a stack, and of one line, that are read (UTF-16 code units). */
 const MAX_STACK_LENGTH = 64 * KiB;
 const MAX_LINE_LENGTH = 2 * KiB;
-/** More frames than any engine gives by default, except for endless recursion (count). */
-const MAX_FRAMES = 100;
-const MAX_NAME_LENGTH = 200;
 
 const V8_LINE = /^[ \t]*at /;
 
@@ -22,14 +21,14 @@ const V8_LINE = /^[ \t]*at /;
  * @param message the error's, which V8 writes before the frames: its lines that look like frames are skipped
  */
 export function parseStack(stack: string, paths: FramePaths, message = ''): StackFrame[] {
-  const lines = skipMessage(stack, message).split('\n', 2 * MAX_FRAMES);
+  const lines = skipMessage(stack, message).split('\n', 2 * MAX_REPORTED_FRAMES);
   const isV8 = lines.some((line) => V8_LINE.test(line));
   const frames: StackFrame[] = [];
   for (const line of lines) {
     if (line.length > MAX_LINE_LENGTH) continue;
     const frame = isV8 ? parseV8Line(line, paths) : parseGeckoLine(line, paths);
     if (frame) frames.push(frame);
-    if (frames.length === MAX_FRAMES) break;
+    if (frames.length === MAX_REPORTED_FRAMES) break;
   }
   return frames;
 }
@@ -121,6 +120,72 @@ function toPlace(location: string): Place {
 
 function toFrame(name: string, place: Place, isAsync: boolean, paths: FramePaths): StackFrame {
   const file = toFrameFile(place.file, paths);
-  const frame = { file, line: place.line, column: place.column, function: name.slice(0, MAX_NAME_LENGTH) };
+  const frame = { file, line: place.line, column: place.column, function: name.slice(0, MAX_FUNCTION_LENGTH) };
   return isAsync ? { ...frame, async: true } : frame;
 }
+
+export interface FramePaths {
+  /** The folder of the build, absolute. The folder around it is the project. */
+  readonly dist: string;
+  /** Origins of our own assets, such as `https://shop.example`; any origin if left out. */
+  readonly origins?: readonly string[];
+}
+
+/**
+ * Returns the name of a script for a `StackFrame`: a path within `dist` for our bundles, `src/…` for a file that runs
+ * unbuilt, `node_modules/…`, `node:fs`, or origin and path of a foreign script. Empty if there is no file. Never an
+ * absolute path of this machine, and never a query.
+ *
+ * @param location as an engine writes it, without line and column
+ */
+export function toFrameFile(location: string, { dist, origins }: FramePaths): string {
+  const plain = location.replaceAll('\\', '/');
+  if (plain === '' || plain.startsWith('<') || plain.startsWith('[')) return '';
+  if (plain.startsWith('node:')) return plain;
+  if (plain.startsWith('file:') || plain.startsWith('/') || /^[A-Za-z]:\//.test(plain)) {
+    return toLocalFile(plain, dist.replaceAll('\\', '/').replace(/\/$/, ''));
+  }
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(plain) ? toForeignFile(plain, origins) : '';
+}
+
+function toLocalFile(location: string, dist: string): string {
+  const path = toPath(location);
+  if (path.startsWith(`${dist}/`)) return withoutSlashes(path.slice(dist.length));
+  const dependency = path.lastIndexOf('/node_modules/');
+  if (dependency >= 0) return path.slice(dependency + 1);
+  const root = dist.slice(0, dist.lastIndexOf('/') + 1);
+  if (path.startsWith(root)) return withoutSlashes(path.slice(root.length));
+  return `../${path.slice(path.lastIndexOf('/') + 1)}`;
+}
+
+/** Removes leading slashes: they can be doubled, and the result must not look like an absolute path. */
+function withoutSlashes(path: string): string {
+  return path.replace(/^\/+/, '');
+}
+
+/** Converts a `file:` URL or a path, and drops the query, which development servers add. */
+function toPath(location: string): string {
+  const end = location.search(/[?#]/);
+  const path = end < 0 ? location : location.slice(0, end);
+  if (!path.startsWith('file:')) return path;
+  const local = path.replace(/^file:(?:\/\/[^/]*)?/, '');
+  const decoded = decodePercent(local) ?? local;
+  return /^\/[A-Za-z]:\//.test(decoded) ? decoded.slice(1) : decoded;
+}
+
+/** Reports whether this server serves scripts at a URL's path. `npm run dev` serves the product's modules one by one. */
+export function isServedScript(path: string): boolean {
+  return /^\/(?:assets|_dev\/modules)\//.test(path);
+}
+
+function toForeignFile(location: string, origins: readonly string[] | undefined): string {
+  const [, origin = '', path = ''] = /^([a-z][a-z0-9+.-]*:\/\/[^/?#]*)([^?#]*)/i.exec(location) ?? [];
+  if (!/^https?:/i.test(origin)) return origin + path;
+  if (origins && !origins.includes(origin.toLowerCase())) return origin + path;
+  if (isServedScript(path)) return `client${path}`;
+  // An inline script: its path is the page's and says nothing about the script.
+  return origins && !/\.m?js$/.test(path) ? '' : origin + path;
+}
+
+/** Where a line of JavaScript ends, for engines and in source maps. */
+export const LINE_END = /\r\n|[\n\r\u2028\u2029]/;

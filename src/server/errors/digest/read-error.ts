@@ -1,18 +1,15 @@
+import { MAX_REPORTED_ERRORS } from '../../../shared/limits.ts';
 import { KiB } from '../../../shared/units.ts';
-import { isError, read } from '../../request/thrown.ts';
-import { cutAtWord } from '../cut-at-word.ts';
+import { MAX_CLASS_LENGTH, MAX_MESSAGE_LENGTH } from '../../limits.ts';
+import { isError, read } from '../../request/http-error.ts';
 import type { ErrorRecord } from '../failure.ts';
-import type { FramePaths } from './frame-file.ts';
-import { parseStack } from './parse-stack.ts';
+import { cutAtWord } from '../trim.ts';
+import { type FramePaths, parseStack } from './parse-stack.ts';
 
-/** Maximum length of a chain of causes (count). */
-const MAX_CAUSES = 10;
-/** The parts of a stack's frames, and of a message, that are read (UTF-16 code units). */
+/** The part of a stack's frames that is logged (UTF-16 code units). */
 const MAX_FRAMES_LENGTH = 16 * KiB;
-const MAX_MESSAGE_LENGTH = 2 * KiB;
 /** How far a cut can move back to the end of a word (UTF-16 code units): digests read less than what is left. */
 const MAX_WORD_LENGTH = MAX_MESSAGE_LENGTH - 300;
-const MAX_CLASS_LENGTH = 100;
 /** Errors of an `AggregateError` that are read (count). */
 const MAX_MEMBERS = 100;
 
@@ -78,7 +75,7 @@ function readMembers(error: unknown): { members?: string[] } {
 /** Lists the error and its causes, outermost first. Any value can be thrown, also `undefined`. Stops at a cycle. */
 export function causesOf(error: unknown): unknown[] {
   const chain = [error];
-  while (chain.length < MAX_CAUSES) {
+  while (chain.length < MAX_REPORTED_ERRORS) {
     const last = chain.at(-1);
     const cause = isError(last) ? read(last, 'cause') : undefined;
     if (cause === undefined || cause === null || chain.includes(cause)) break;

@@ -1,6 +1,7 @@
 import { createContext, Script } from 'node:vm';
 import { KiB, Second } from '../../../shared/units.ts';
-import { read } from '../../request/thrown.ts';
+import { MAX_SCRUBBED_LENGTH } from '../../limits.ts';
+import { read } from '../../request/http-error.ts';
 
 /** Maximum number of patterns (count), and length of one (characters). */
 const MAX_PATTERNS = 50;
@@ -54,8 +55,7 @@ function toPattern(source: string, flags: string): RegExp | undefined {
 /** CPU time for one text (ms). A usual pattern needs 0.1, and one with quadratic time more than 100. */
 const MAX_TIME = 50;
 
-/** The length of a text (UTF-16 code units): the longest that is scrubbed, and one that shows which texts are slow. */
-const LENGTH = 16 * KiB;
+/** The length of a text that shows which texts are slow (UTF-16 code units). */
 const SHORT_LENGTH = 2 * KiB;
 
 /** The slowest short texts, which are tried in their full length (count). */
@@ -82,7 +82,7 @@ export function isFastPattern({ source, flags }: RegExp): boolean {
 
   function isFast(fragment: Fragment): boolean {
     const before = process.threadCpuUsage(); // other processes can use most of the machine
-    run(LENGTH, [fragment]);
+    run(MAX_SCRUBBED_LENGTH, [fragment]);
     const { user, system } = process.threadCpuUsage(before);
     return (user + system) / 1000 < MAX_TIME;
   }

@@ -1,6 +1,7 @@
 import { types } from 'node:util';
 import { KiB } from '../../../shared/units.ts';
-import { REDACTED } from './secret-patterns.ts';
+import { MAX_SCRUBBED_LENGTH } from '../../limits.ts';
+import { REDACTED } from './redact.ts';
 
 /** Levels of nesting (count). */
 const MAX_DEPTH = 12;
@@ -60,7 +61,7 @@ export function scrubValue(value: unknown, scrubber: ValueScrubber): unknown {
   }
 
   function toText(text: string): string {
-    textLength += Math.min(text.length, 16 * KiB);
+    textLength += Math.min(text.length, MAX_SCRUBBED_LENGTH);
     return scrubber.text(text);
   }
 

@@ -1,9 +1,9 @@
 import { DEV_PREFIX } from '../../../shared/develop-protocol.ts';
 import { DATA_PREFIX } from '../../../shared/wire/protocol.ts';
-import { decodePercent, withDecoded } from '../../request/decode-percent.ts';
+import { decodePercent, withDecoded } from '../../request/paths.ts';
 import type { Scrubber } from '../scrub.ts';
 import { cutText } from '../trim.ts';
-import { REDACTED } from './secret-patterns.ts';
+import { REDACTED } from './redact.ts';
 
 /** How many routes are remembered (count). */
 const MAX_REMEMBERED = 1000;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
-import { withDecoded } from '../../request/decode-percent.ts';
+import { withDecoded } from '../../request/paths.ts';
 import type { Scrubber } from '../scrub.ts';
 import { listPathSecrets } from './secret-path.ts';
 

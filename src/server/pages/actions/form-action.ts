@@ -1,5 +1,5 @@
 import { ACTION_FIELD } from '../../../shared/wire/protocol.ts';
-import { type ActionArgs, type EngineContext, invalid, type Refusal } from '../server-page.ts';
+import { type ActionArgs, invalid, type LoaderContext, type Refusal } from '../server-page.ts';
 
 /** A schema of zod, Valibot, ArkType or another library: https://standardschema.dev */
 interface FormSchema<Output = unknown> {
@@ -31,7 +31,7 @@ interface FormActionOptions {
  *
  * A field is a list if the form has it more than once or if `lists` names it. Other fields are a string or a file.
  */
-export function formAction<Schema extends FormSchema, Answer, Context = EngineContext>(
+export function formAction<Schema extends FormSchema, Answer, Context = LoaderContext>(
   schema: Schema,
   handler: (args: ActionArgs<Context> & { readonly data: OutputOf<Schema> }) => Answer | Promise<Answer>,
   { lists = [] }: FormActionOptions = {},

@@ -3,7 +3,7 @@ import type { Request as ExpressRequest, Response as ExpressResponse } from 'exp
 import { publicError } from '../../../shared/routing/control-flow.ts';
 import { ACTION_FIELD } from '../../../shared/wire/protocol.ts';
 import { bodies } from '../../request/body-reader.ts';
-import { decodeFormText, isInUtf8, readContentType } from '../../request/content-type.ts';
+import { decodeFormText, isInUtf8, readContentType } from '../../request/parse-body.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 const MULTIPART = 'multipart/form-data';

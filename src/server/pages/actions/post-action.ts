@@ -1,23 +1,22 @@
-import type { ServerResponse } from 'node:http';
-import { isIP } from 'node:net';
-import type { ActionResult } from '../../../shared/wire/payload.ts';
-import { ACTION_ACCEPT, NOT_FOUND_ROUTE } from '../../../shared/wire/protocol.ts';
-import { replaceCookies } from '../../request/request-headers.ts';
-import { requestInfo } from '../../request/request-info.ts';
-import type { Redirect } from '../kept.ts';
-import { loadPage } from '../load-page.ts';
+import type { ActionResult, PageError } from '../../../shared/wire/payload.ts';
+import { ACTION_ACCEPT, NOT_FOUND_ROUTE, readAction } from '../../../shared/wire/protocol.ts';
+import { inSpan } from '../../request/request-spans.ts';
+import { type Loaded, type LoadedPage, loadPage, type Redirect, runGuards, untilEnd } from '../load-page.ts';
+import type { PageRequest } from '../page-request.ts';
 import { type PageExchange, READ_METHODS, sendRedirect, type VisitorExchange } from '../page-response.ts';
+import type { PageServices } from '../page-services.ts';
 import { sendActionData, sendRedirectData } from '../render/page-data.ts';
 import { sendDocument } from '../render/show-page.ts';
-import { readForm } from './form-body.ts';
-import { type ActionEnd, runAction } from './run-action.ts';
+import { type LoaderArgs, type PageTable, Refusal, type ServerPage } from '../server-page.ts';
+import { readForm, toTypedValues } from './form-body.ts';
+import { applyResponseCookies } from './response-cookies.ts';
 
 /**
  * Handles a form that was posted to a page. Without JavaScript the response is 303, or the page with the errors and
  * what was typed. With JavaScript it is the same as data.
  */
 export async function postAction(exchange: VisitorExchange): Promise<void> {
-  const { services, pageRequest, response } = exchange;
+  const { pageRequest, response } = exchange;
   const wantsData = response.req.headers.accept?.includes(ACTION_ACCEPT) ?? false;
   response.vary('Accept');
   const end = await takeForm(exchange, wantsData);
@@ -34,7 +33,7 @@ export async function postAction(exchange: VisitorExchange): Promise<void> {
   const failed = end.kind === 'failed' || (end.kind === 'unknown' && !wantsData) ? end : undefined;
   applyResponseCookies(response);
   pageRequest.renewArgs();
-  const loaded = await loadPage({ services, pageRequest, failed });
+  const loaded = await loadPage(exchange, { failed });
   if (loaded.kind === 'gone') return;
   if (loaded.kind === 'redirect') return redirectTo(exchange, wantsData, loaded);
   if (wantsData) return sendActionData(exchange, loaded, result);
@@ -42,15 +41,15 @@ export async function postAction(exchange: VisitorExchange): Promise<void> {
 }
 
 /** Reads the form and runs its action. */
-async function takeForm({ services, pageRequest, response }: PageExchange, wantsData: boolean): Promise<ActionEnd> {
-  const { maxActionBytes: limit, funnel } = services;
+async function takeForm({ services, pageRequest, response }: VisitorExchange, wantsData: boolean): Promise<ActionEnd> {
+  const { maxActionBytes: limit } = services.settings;
   const { req: request } = response;
   let form: FormData;
   try {
     form = await readForm({ request, response, limit });
     pageRequest.enter();
   } catch (error) {
-    const disposition = funnel.fail(error, pageRequest.describe('action'));
+    const disposition = pageRequest.fail(error, 'action');
     if (disposition.kind !== 'error') return { kind: 'gone' };
     const { status, message = 'The form was not accepted.', kind } = disposition.error;
     // With JavaScript the form stays on the page, which does not become an error page.
@@ -59,7 +58,8 @@ async function takeForm({ services, pageRequest, response }: PageExchange, wants
     }
     return { kind: 'failed', routeId: pageRequest.match.ids.at(-1) ?? '', error: disposition.error };
   }
-  return runAction({ services, pageRequest, form });
+  pageRequest.form = form;
+  return runAction(services, pageRequest, form);
 }
 
 /** The action succeeded and returned nothing, so a redirect avoids a second post on reload. */
@@ -72,65 +72,122 @@ function redirectTo(exchange: PageExchange, wantsData: boolean, redirect: Redire
   else sendRedirect(exchange, redirect);
 }
 
-/** A `Set-Cookie` header. */
-interface SetCookie {
-  readonly name: string;
-  /** `session=abc` */
-  readonly pair: string;
-  /** In lower case; empty for this host only. */
-  readonly domain: string;
-  readonly path: string;
-  readonly isExpired: boolean;
-}
+/** How an action ended. */
+type ActionEnd =
+  | Exclude<Loaded, LoadedPage>
+  | { readonly kind: 'failed'; readonly routeId: string; readonly error: PageError }
+  | { readonly kind: 'result'; readonly result: ActionResult }
+  /** No route of the page has the action. Without JavaScript the error is shown, with what was typed. */
+  | {
+      readonly kind: 'unknown';
+      readonly result: ActionResult;
+      readonly routeId: string;
+      readonly error: PageError;
+    };
 
 /**
- * Gives a request the cookies that the next request of the browser for the same URL will have: applies the `Set-Cookie`
- * headers of the response, as a browser does (RFC 6265, section 5). Cookies that are written together with the headers,
- * such as those of `express-session`, are not known yet.
+ * Finds the action of a form among the matched routes, and runs the guards and then the action. Open actions run
+ * without guards.
  */
-function applyResponseCookies(response: ServerResponse): void {
-  const { req } = response;
-  const { url, hiddenCookies } = requestInfo(req);
-  const set = new Map<string, SetCookie>();
-  for (const line of [response.getHeader('Set-Cookie') ?? []].flat()) {
-    const cookie = parseSetCookie(String(line), url.pathname);
-    if (!cookie || hiddenCookies.includes(cookie.name) || !isSentTo(url, cookie)) continue;
-    // Browsers keep cookies with the same name apart if their domain or path differs.
-    set.set(JSON.stringify([cookie.name, cookie.domain, cookie.path]), cookie);
+async function runAction(services: PageServices, pageRequest: PageRequest, form: FormData): Promise<ActionEnd> {
+  const found = findAction(pageRequest, readAction(form), services.app.pages);
+  if (!found.run) return refuseUnknown(services, pageRequest, { name: found.name, form });
+  let made: Promise<LoaderArgs> | undefined;
+  function toArgs(): Promise<LoaderArgs> {
+    made ??= toPostArgs(pageRequest);
+    return made;
   }
-  if (set.size === 0) return;
-  const cookies = [...set.values()].sort((one, other) => other.path.length - one.path.length);
-  replaceCookies(
-    req,
-    cookies.map(({ name }) => name),
-    cookies.filter(({ isExpired }) => !isExpired).map(({ pair }) => pair),
-  );
+  const stopped = found.isOpen ? undefined : await runGuards({ services, pageRequest }, { toArgs });
+  if (stopped) return 'kind' in stopped ? stopped : { kind: 'failed', ...stopped };
+  try {
+    const args = await untilEnd(pageRequest, toArgs);
+    const since = performance.now();
+    const answer = await inSpan(pageRequest.info, 'action', found.name, async () => found.run({ ...args, form }));
+    pageRequest.info.timings?.add('action', since, found.name);
+    return { kind: 'result', result: toResult(found.name, answer, form) };
+  } catch (error) {
+    const disposition = pageRequest.fail(error, 'action', { routeId: found.routeId });
+    if (disposition.kind === 'visitor-gone') return { kind: 'gone' };
+    if (disposition.kind === 'redirect') return disposition;
+    // The error replaces the page, as in the browser, so a layout still works if its action fails. An open action can
+    // run for a visitor whom the layout's guards refuse, so then the layout is not shown.
+    const leaf = found.isOpen ? undefined : pageRequest.match.ids.at(-1);
+    return { kind: 'failed', routeId: leaf ?? found.routeId, error: disposition.error };
+  }
 }
 
-/** @param path of the request: a cookie without a path belongs to its folder */
-function parseSetCookie(line: string, path: string): SetCookie | undefined {
-  const [pair = '', ...parts] = line.split(';').map((part) => part.trim());
-  const equals = pair.indexOf('=');
-  const name = pair.slice(0, Math.max(0, equals)).trim();
-  if (name === '') return undefined;
-  const attributes = new Map<string, string>(); // the last one of each name counts
-  for (const part of parts) {
-    const [key = '', ...value] = part.split('=');
-    attributes.set(key.trim().toLowerCase(), value.join('=').trim());
+/** The arguments of an action and of the guards before it: their request is a POST. */
+async function toPostArgs(pageRequest: PageRequest): Promise<LoaderArgs> {
+  const args = await pageRequest.toArgs();
+  return { ...args, request: new Request(args.request, { method: 'POST' }) };
+}
+
+const NO_ACTION = 'This page does not accept the form.';
+const OTHER_BUILD = 'This form is from another version of the site, so it was not processed.';
+const RELOAD = `${OTHER_BUILD} Reload the page, then send it again. What you typed is kept, except passwords and files.`;
+const COPY = `${OTHER_BUILD} Copy what you typed, then open the page again.`;
+
+function refuseUnknown(
+  { app, server }: PageServices,
+  pageRequest: PageRequest,
+  { name, form }: { readonly name: string | undefined; readonly form: FormData },
+): ActionEnd {
+  const values = toTypedValues(form);
+  if (name === undefined) {
+    return { kind: 'result', result: { action: '', status: 405, errors: { '': NO_ACTION }, values } };
   }
-  const { domain = '', path: ownPath = '', 'max-age': maxAge = '', expires = '' } = Object.fromEntries(attributes);
+  const misplaced = describeMisplaced(name, pageRequest, app.pages);
+  if (misplaced) server.log.warn({ action: name }, misplaced);
+  const hint = process.env.SPILLWAY_DEV ? misplaced : undefined;
   return {
-    name,
-    pair: `${name}=${pair.slice(equals + 1).trim()}`,
-    domain: domain.replace(/^\./, '').toLowerCase(),
-    path: ownPath.startsWith('/') ? ownPath : path.slice(0, Math.max(1, path.lastIndexOf('/'))),
-    isExpired: /^-?\d+$/.test(maxAge) ? Number(maxAge) <= 0 : Date.parse(expires) <= Date.now(),
+    kind: 'unknown',
+    result: { action: name, status: 409, errors: { '': hint ?? RELOAD }, values },
+    routeId: pageRequest.match.ids.at(-1) ?? '',
+    error: { kind: 'public', status: 409, message: hint ?? COPY, typed: values },
   };
 }
 
-function isSentTo({ hostname, pathname }: URL, { domain, path }: SetCookie): boolean {
-  const isOfHost = domain === '' || domain === hostname || (hostname.endsWith(`.${domain}`) && isIP(hostname) === 0);
-  const isOfPath =
-    pathname === path || (pathname.startsWith(path) && (path.endsWith('/') || pathname[path.length] === '/'));
-  return isOfHost && isOfPath;
+/** Describes a form that no build could process on its page, because the action is of another route. */
+function describeMisplaced(name: string, { match }: PageRequest, pages: PageTable): string | undefined {
+  const [routeId, key] = splitName(name);
+  const isAction = Object.hasOwn(pages, routeId) && Object.hasOwn(pages[routeId]?.actions ?? {}, key);
+  if (!isAction || match.ids.includes(routeId)) return undefined;
+  const ids = match.ids.filter((id) => !id.startsWith('@')).join(', ');
+  return `A form was posted to ${match.pattern} with the action "${name}", but that page has no route "${routeId}" (its routes: ${ids}). Post the form to a page of "${routeId}" with its prop \`to\`, or move the action to a layout of both pages.`;
+}
+
+function splitName(name: string): [routeId: string, key: string] {
+  const dot = name.lastIndexOf('.');
+  return [name.slice(0, dot), name.slice(dot + 1)];
+}
+
+type Action = NonNullable<ServerPage['actions']>[string];
+interface FoundAction {
+  readonly name: string;
+  readonly routeId: string;
+  readonly run: Action;
+  /** It runs without guards. */
+  readonly isOpen: boolean;
+}
+
+/** A form without a name, such as a plain HTML form, uses the page's action `default`. */
+function findAction(
+  pageRequest: PageRequest,
+  named: string | undefined,
+  pages: PageTable,
+): FoundAction | { readonly name: string | undefined; readonly run?: undefined } {
+  const leaf = pageRequest.match.ids.at(-1) ?? '';
+  const name = named ?? `${leaf}.default`;
+  const [routeId, key] = splitName(name);
+  const page = pageRequest.match.ids.includes(routeId) ? pages[routeId] : undefined;
+  const actions = page?.actions;
+  const run = actions && Object.hasOwn(actions, key) ? actions[key] : undefined;
+  return run ? { name, routeId, run, isOpen: page?.openActions?.includes(key) ?? false } : { name: named };
+}
+
+function toResult(action: string, answer: unknown, form: FormData): ActionResult {
+  if (answer instanceof Refusal) {
+    return { action, status: answer.status, errors: answer.errors, values: toTypedValues(form) };
+  }
+  return { action, status: 200, ...(answer === undefined ? {} : { data: answer }) };
 }

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
+import { type Encoded, type EncodeOptions, encode } from '../../../shared/wire/encode.ts';
+import { WireError } from '../../../shared/wire/format.ts';
 import type { AssetManifest } from '../../../shared/wire/manifest.ts';
 import type { ActionResult, PageError, PagePayload } from '../../../shared/wire/payload.ts';
-import { type Encoded, type EncodeOptions, encode, WireError } from '../../../shared/wire/wire.ts';
-import type { LoadedPage } from '../kept.ts';
-import { type PageRequest, SharedPageRequest } from '../page-request.ts';
-import type { PageExchange, PageServices } from '../page-response.ts';
+import type { LoadedPage } from '../load-page.ts';
+import type { PageRequest } from '../page-request.ts';
+import type { PageServices } from '../page-services.ts';
 
 /** A loaded page in the wire format. */
 export interface EncodedPage {
@@ -14,16 +15,16 @@ export interface EncodedPage {
   readonly encoded: Encoded;
 }
 
-type Encoding = Pick<PageExchange, 'services' | 'pageRequest'>;
-
-interface ErrorSource {
-  readonly services: Pick<PageServices, 'funnel'>;
+interface Encoding {
+  readonly services: PageServices;
   readonly pageRequest: PageRequest;
 }
 
 /**
  * Encodes a page before it is rendered. Data that cannot be sent, such as a function or a class instance, is a failure
  * of its loader.
+ *
+ * @param takeHole only for a shell
  */
 export function encodePage(
   encoding: Encoding,
@@ -31,25 +32,26 @@ export function encodePage(
   action?: ActionResult,
   takeHole?: EncodeOptions['takeHole'],
 ): EncodedPage {
-  const options = { ...toEncodeOptions(encoding), takeHole };
-  const payload = createPayload(encoding, loaded, action);
+  const { pageRequest } = encoding;
+  const options = { ...toEncodeOptions(pageRequest), takeHole };
+  const payload = createPayload(encoding, loaded, action, takeHole !== undefined);
   try {
     return { loaded, payload, encoded: encode(payload, options) };
   } catch (error) {
     const routeId = error instanceof WireError ? findUnsendable(loaded, options) : undefined;
     if (routeId === undefined) throw error;
-    return encodePage(encoding, withFailure(encoding, loaded, { routeId, thrown: error }), action);
+    return encodePage(encoding, withFailure(pageRequest, loaded, { routeId, thrown: error }), action);
   }
 }
 
-export function toEncodeOptions(encoding: Encoding): EncodeOptions {
-  return { toError: toPageErrorOf(encoding), onAbort: (listener) => encoding.pageRequest.onLateAbort(listener) };
+export function toEncodeOptions(pageRequest: PageRequest): EncodeOptions {
+  return { toError: toPageErrorOf(pageRequest), onAbort: (listener) => pageRequest.onLateAbort(listener) };
 }
 
 /** Returns a function that turns the error of a deferred value into what the visitor sees. */
-export function toPageErrorOf({ services, pageRequest }: ErrorSource): (error: unknown) => PageError {
+export function toPageErrorOf(pageRequest: PageRequest): (error: unknown) => PageError {
   return function toPageError(error) {
-    const disposition = services.funnel.fail(error, pageRequest.describe('late'));
+    const disposition = pageRequest.fail(error, 'late');
     if (disposition.kind === 'error') return disposition.error;
     if (disposition.kind === 'redirect')
       return { kind: 'redirect', status: disposition.status, location: disposition.location };
@@ -75,19 +77,24 @@ function findUnsendable(loaded: LoadedPage, options: EncodeOptions): string | un
 
 /** Returns the page with a failure in place of a route. */
 export function withFailure(
-  { services, pageRequest }: Encoding,
+  pageRequest: PageRequest,
   loaded: LoadedPage,
   { routeId, thrown }: { routeId: string; thrown: unknown },
 ): LoadedPage {
-  const disposition = services.funnel.fail(thrown, pageRequest.describe('loader', routeId));
+  const disposition = pageRequest.fail(thrown, 'loader', { routeId });
   const error: PageError = disposition.kind === 'error' ? disposition.error : { kind: 'failure', status: 500 };
   const { ids } = pageRequest.match;
   const data = Object.fromEntries(ids.slice(0, ids.indexOf(routeId)).map((id) => [id, loaded.data[id]]));
   return { kind: 'page', status: error.status, data, errors: { [routeId]: error } };
 }
 
-function createPayload({ services, pageRequest }: Encoding, loaded: LoadedPage, action?: ActionResult): PagePayload {
-  const { manifest } = services;
+function createPayload(
+  { services, pageRequest }: Encoding,
+  loaded: LoadedPage,
+  action: ActionResult | undefined,
+  isShell: boolean,
+): PagePayload {
+  const { manifest } = services.server;
   const { ids, params, mode } = pageRequest.match;
   return {
     build: manifest.buildId,
@@ -98,7 +105,7 @@ function createPayload({ services, pageRequest }: Encoding, loaded: LoadedPage, 
     ...(action ? { action } : {}),
     styles: stylesOf(manifest, ids),
     ...(mode === 'static' ? { static: true } : {}),
-    ...(mode === 'shell' && pageRequest instanceof SharedPageRequest ? { shell: true } : {}),
+    ...(isShell ? { shell: true } : {}),
   };
 }
 
@@ -109,18 +116,6 @@ function stylesOf(manifest: AssetManifest, ids: readonly string[]): Record<strin
     if (hrefs?.length) styles[id] = hrefs;
   }
   return styles;
-}
-
-/** The modules that a page needs, for `modulepreload`: the entry, its imports, and those of each matched route. */
-export function preloadsOf(manifest: AssetManifest, ids: readonly string[]): string[] {
-  const urls = new Set([manifest.entry.script, ...manifest.entry.preloads]);
-  for (const id of ids) {
-    const assets = manifest.routes[id];
-    if (!assets) continue;
-    urls.add(assets.script);
-    for (const url of assets.preloads) urls.add(url);
-  }
-  return [...urls];
 }
 
 /**

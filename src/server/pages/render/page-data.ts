@@ -1,30 +1,36 @@
 import type { ActionResult, RedirectPayload } from '../../../shared/wire/payload.ts';
 import { WIRE_TYPE } from '../../../shared/wire/protocol.ts';
-import type { Loaded, LoadedPage } from '../kept.ts';
-import { loadGuarded, readVersion, runGuards } from '../load-page.ts';
-import { digestOf, isAbsolute, type PageExchange, setPageHeaders, setStatus } from '../page-response.ts';
+import { type Loaded, type LoadedPage, loadGuarded, readVersion, runGuards } from '../load-page.ts';
+import {
+  digestOf,
+  isAbsolute,
+  isKnown,
+  type PageExchange,
+  PRIVATE_CACHING,
+  sendEncoded,
+  setPageHeaders,
+  setStatus,
+} from '../page-response.ts';
 import { sendShellData } from '../shell/send-shell.ts';
-import { isKnown, KEEP_AND_ASK, sendLines } from './data-lines.ts';
 import { encodePage, toEtag, toStatus } from './encode-page.ts';
 
 /** Answers GET and HEAD of `/_data…`, with the same guards and loaders as the document. */
 export async function sendPageData(exchange: PageExchange): Promise<void> {
-  const { services, pageRequest, response } = exchange;
-  const loading = { services, pageRequest };
-  const stopped = await runGuards(loading);
-  if (stopped) return sendLoaded(exchange, await loadGuarded(loading, stopped));
-  if (pageRequest.findShell && (await sendShellData(exchange))) return;
-  const version = await readVersion(pageRequest, services.pages);
-  const etag = version === undefined ? undefined : toEtag(services.manifest, version);
+  const { services, pageRequest, response, shell } = exchange;
+  const stopped = await runGuards(exchange);
+  if (stopped) return sendLoaded(exchange, await loadGuarded(exchange, stopped));
+  if (shell && (await sendShellData(exchange, shell))) return;
+  const version = await readVersion(pageRequest, services.app.pages);
+  const etag = version === undefined ? undefined : toEtag(services.server.manifest, version);
   if (etag && (pageRequest.method === 'HEAD' || isKnown(response, etag))) {
-    setPageHeaders(exchange, KEEP_AND_ASK);
+    setPageHeaders(exchange, PRIVATE_CACHING);
     response.setHeader('ETag', etag);
     response.setHeader('Content-Type', WIRE_TYPE);
     response.statusCode = isKnown(response, etag) ? 304 : 200;
     response.end();
     return;
   }
-  return sendLoaded(exchange, await loadGuarded(loading, undefined), etag);
+  return sendLoaded(exchange, await loadGuarded(exchange, undefined), etag);
 }
 
 async function sendLoaded(exchange: PageExchange, loaded: Loaded, version?: string): Promise<void> {
@@ -33,8 +39,8 @@ async function sendLoaded(exchange: PageExchange, loaded: Loaded, version?: stri
   if (loaded.kind === 'redirect') return sendRedirectData(exchange, loaded.location);
   const page = encodePage(exchange, loaded);
   const { head, late } = page.encoded;
-  const etag = late || page.loaded.errors ? undefined : (version ?? toEtag(services.manifest, head));
-  setPageHeaders(exchange, etag ? KEEP_AND_ASK : 'no-store');
+  const etag = late || page.loaded.errors ? undefined : (version ?? toEtag(services.server.manifest, head));
+  setPageHeaders(exchange, etag ? PRIVATE_CACHING : 'no-store');
   if (etag) response.setHeader('ETag', etag);
   if (pageRequest.info.showsTimings) pageRequest.info.timings?.write(response);
   if (etag && isKnown(response, etag)) {
@@ -43,7 +49,7 @@ async function sendLoaded(exchange: PageExchange, loaded: Loaded, version?: stri
     return;
   }
   setStatus(exchange, page.loaded.status, digestOf(page.loaded.errors));
-  await sendLines(exchange, page.encoded);
+  await sendEncoded(exchange, page.encoded);
 }
 
 /** Answers a form that was posted in the background, with the action's result and the page's fresh data. */
@@ -51,16 +57,16 @@ export async function sendActionData(exchange: PageExchange, loaded: LoadedPage,
   const page = encodePage(exchange, loaded, action);
   setPageHeaders(exchange, 'no-store');
   setStatus(exchange, toStatus(page.loaded, action), digestOf(page.loaded.errors));
-  await sendLines(exchange, page.encoded);
+  await sendEncoded(exchange, page.encoded);
 }
 
 /** Sends a redirect as data with 200, because `fetch` would follow a 3xx into a document. */
 export function sendRedirectData(exchange: PageExchange, location: string): void {
   const { services, pageRequest, response } = exchange;
   const target = isAbsolute(location) ? undefined : new URL(location, pageRequest.info.origin);
-  const reload = !target || !services.matchPage(target.pathname);
+  const reload = !target || !services.app.matchPage(target.pathname);
   const payload: RedirectPayload = {
-    build: services.manifest.buildId,
+    build: services.server.manifest.buildId,
     redirect: location,
     ...(reload ? { reload } : {}),
   };

@@ -4,25 +4,25 @@ import type { PostponedState } from 'react-dom/static';
 import { type Engine, EngineContext } from '../../../shared/rendering/engine-context.ts';
 import { RouterView } from '../../../shared/rendering/router-view.tsx';
 import { createStandIn } from '../../../shared/routing/stand-in.ts';
+import type { AssetManifest } from '../../../shared/wire/manifest.ts';
 import type { PageError, PagePayload } from '../../../shared/wire/payload.ts';
 import { FRAME_ROUTE } from '../../../shared/wire/protocol.ts';
 import { escapeHtml } from '../../errors/escape-html.ts';
 import type { Disposition } from '../../errors/funnel.ts';
 import { VisitorGone } from '../../request/http-error.ts';
-import type { Redirect } from '../kept.ts';
-import { type PageRequest, SharedPageRequest } from '../page-request.ts';
-import type { PageServices } from '../page-response.ts';
-import { toHostRefusal } from '../static/shared-args.ts';
-import { preloadsOf, toPageErrorOf } from './encode-page.ts';
+import type { Redirect } from '../load-page.ts';
+import type { PageRequest } from '../page-request.ts';
+import type { LoadedApp } from '../page-services.ts';
+import { toPageErrorOf } from './encode-page.ts';
 import { PageSink, type PageSinkOptions } from './page-sink.ts';
 import { Prerender } from './prerender.ts';
 
 /** The input of a render. */
 interface RenderOptions {
-  readonly services: Pick<
-    PageServices,
-    'tree' | 'document' | 'lang' | 'manifest' | 'funnel' | 'errorPages' | 'modules' | 'sharedOrigin' | 'hasOneHost'
-  >;
+  readonly services: {
+    readonly app: Omit<LoadedApp, 'matchPage' | 'pages'>;
+    readonly server: { readonly manifest: AssetManifest };
+  };
   readonly pageRequest: PageRequest;
   readonly payload: PagePayload;
   /** Absent for a static page. */
@@ -85,11 +85,11 @@ export async function renderPage(options: RenderOptions): Promise<Rendered> {
 
 function toEngine({ services, pageRequest, payload, nonce }: RenderOptions, render: Render): Engine {
   const shownErrors = Object.values(payload.errors ?? {});
-  const toDeferredError = toPageErrorOf({ services, pageRequest });
+  const toDeferredError = toPageErrorOf(pageRequest);
   return {
-    ...toHost(services, pageRequest),
-    errorPages: services.errorPages,
-    modules: services.modules,
+    ...pageRequest.host,
+    errorPages: services.app.errorPages,
+    modules: services.app.modules,
     styles: new Map(Object.entries(payload.styles)),
     nonce,
     // By identity, because a thrown object can look like a page error, and its message is not for visitors.
@@ -99,13 +99,6 @@ function toEngine({ services, pageRequest, payload, nonce }: RenderOptions, rend
       render.innermost = id;
     },
   };
-}
-
-/** A page that is cached for everyone must not contain the host that its first visitor sent. */
-function toHost(services: RenderOptions['services'], pageRequest: PageRequest): Pick<Engine, 'host' | 'hostRefusal'> {
-  if (!(pageRequest instanceof SharedPageRequest)) return { host: pageRequest.info.host };
-  const { host } = new URL(services.sharedOrigin);
-  return services.hasOneHost ? { host } : { host, hostRefusal: toHostRefusal(pageRequest.match.mode) };
 }
 
 function toAttempt(disposition: Disposition, routeId: string): Attempt {
@@ -152,7 +145,7 @@ export class Render {
 
   #start(options: RenderOptions): PipeableStream {
     const { nonce, isShell, postponed } = options;
-    const { whole } = options.pageRequest;
+    const { isFull } = options.pageRequest;
     const page = <Page {...options} engine={toEngine(options, this)} />;
     const onError = this.#onError;
     if (isShell) return new Prerender(page, { onError, onReady: this.#onReady, onFailed: this.#onShellError });
@@ -160,10 +153,10 @@ export class Render {
     if (postponed !== undefined) return resume(page, JSON.parse(postponed) as PostponedState, { nonce, onError });
     return renderToPipeableStream(page, {
       nonce,
-      progressiveChunkSize: whole ? Number.POSITIVE_INFINITY : undefined,
+      progressiveChunkSize: isFull ? Number.POSITIVE_INFINITY : undefined,
       onError,
-      onShellReady: whole ? undefined : this.#onReady,
-      onAllReady: whole ? this.#onReady : undefined,
+      onShellReady: isFull ? undefined : this.#onReady,
+      onAllReady: isFull ? this.#onReady : undefined,
       onShellError: this.#onShellError,
     });
   }
@@ -209,11 +202,8 @@ export class Render {
   /** @returns what React puts into `data-dgst` */
   readonly #onError = (thrown: unknown, { componentStack }: ErrorInfo = {}): string | undefined => {
     if (!this.#options) return undefined;
-    const { services, pageRequest } = this.#options;
-    const disposition = services.funnel.fail(thrown, {
-      ...pageRequest.describe('render'),
-      componentStack: componentStack ?? undefined,
-    });
+    const { pageRequest } = this.#options;
+    const disposition = pageRequest.fail(thrown, 'render', { componentStack: componentStack ?? undefined });
     if (disposition.kind === 'visitor-gone') {
       this.#early ??= { kind: 'gone' };
       return undefined;
@@ -231,11 +221,9 @@ export class Render {
 
   readonly #onShellError = (thrown: unknown): void => {
     if (!this.#options) return;
-    const { services, pageRequest } = this.#options;
+    const { pageRequest } = this.#options;
     this.#end();
-    this.#resolve?.(
-      this.#early ?? toAttempt(services.funnel.fail(thrown, pageRequest.describe('render')), this.innermost),
-    );
+    this.#resolve?.(this.#early ?? toAttempt(pageRequest.fail(thrown, 'render'), this.innermost));
   };
 
   readonly #onReady = (): void => {
@@ -253,7 +241,7 @@ export class Render {
 }
 
 function Page({ services, pageRequest, payload, nonce, engine }: RenderOptions & { engine: Engine }): ReactNode {
-  const { tree, document: Document, lang, manifest } = services;
+  const { tree, document: Document, lang } = services.app;
   const location = {
     pathname: pageRequest.path,
     search: pageRequest.search,
@@ -263,7 +251,7 @@ function Page({ services, pageRequest, payload, nonce, engine }: RenderOptions &
     mask: undefined,
   };
   const router = createStandIn({ tree, payload, location, ...NO_NAVIGATION });
-  const head = preloadsOf(manifest, payload.routes).map((href) => (
+  const head = preloadsOf(services.server.manifest, payload.routes).map((href) => (
     <link key={href} rel="modulepreload" href={href} nonce={nonce} />
   ));
   return (
@@ -273,6 +261,18 @@ function Page({ services, pageRequest, payload, nonce, engine }: RenderOptions &
       </Document>
     </EngineContext>
   );
+}
+
+/** The modules that a page needs, for `modulepreload`: the entry, its imports, and those of each matched route. */
+function preloadsOf(manifest: AssetManifest, ids: readonly string[]): string[] {
+  const urls = new Set([manifest.entry.script, ...manifest.entry.preloads]);
+  for (const id of ids) {
+    const assets = manifest.routes[id];
+    if (!assets) continue;
+    urls.add(assets.script);
+    for (const url of assets.preloads) urls.add(url);
+  }
+  return [...urls];
 }
 
 const NO_NAVIGATION = {

@@ -1,23 +1,22 @@
 import type { ActionResult } from '../../../shared/wire/payload.ts';
 import { sendLastResort } from '../../errors/error-handler.ts';
-import { sendBusy } from '../../front/busy-page.ts';
+import { drawNonce } from '../../front/content-policy.ts';
+import { sendBusy } from '../../front/overload.ts';
 import { VisitorGone } from '../../request/http-error.ts';
-import { inSpan } from '../../request/timings.ts';
-import type { LoadedPage } from '../kept.ts';
-import { loadGuarded, runGuards } from '../load-page.ts';
-import { type PageExchange, sendRedirect } from '../page-response.ts';
+import { inSpan } from '../../request/request-spans.ts';
+import { type LoadedPage, loadGuarded, runGuards } from '../load-page.ts';
+import { type PageExchange, sendRedirect, setDocumentHeaders } from '../page-response.ts';
 import { sendShell } from '../shell/send-shell.ts';
-import { drawNonce, setDocumentHeaders } from './document-head.ts';
 import { encodePage, toStatus } from './encode-page.ts';
 import { renderPage } from './render-page.tsx';
 import { writeDocument } from './write-document.ts';
 
 /** Runs guards and loaders, then sends the document. HEAD stops before the render. */
 export async function showPage(exchange: PageExchange): Promise<void> {
-  const { services, pageRequest } = exchange;
-  const stopped = await runGuards({ services, pageRequest });
-  if (!stopped && pageRequest.findShell && (await sendShell(exchange))) return;
-  const loaded = await loadGuarded({ services, pageRequest, versioned: pageRequest.method !== 'HEAD' }, stopped);
+  const { pageRequest, shell } = exchange;
+  const stopped = await runGuards(exchange);
+  if (!stopped && shell && (await sendShell(exchange, shell))) return;
+  const loaded = await loadGuarded(exchange, stopped, pageRequest.method !== 'HEAD');
   if (loaded.kind === 'redirect') sendRedirect(exchange, loaded);
   else if (loaded.kind === 'page') await sendDocument(exchange, loaded);
 }
@@ -33,9 +32,9 @@ export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, a
     return;
   }
   // A form whose action has run, and a page that shows a failure, are answered even if it takes long.
-  const mayRefuse = pageRequest.method === 'GET' && !action && !loaded.errors;
+  const isRefusable = pageRequest.method === 'GET' && !action && !loaded.errors;
   const asked = performance.now();
-  const slot = services.limiter?.acquire(pageRequest, mayRefuse);
+  const slot = services.server.limiter?.acquire(pageRequest, isRefusable);
   if (slot && !(await slot)) {
     if (!(pageRequest.endedBy instanceof VisitorGone)) sendBusy(response.req, response);
     return;

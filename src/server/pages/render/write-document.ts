@@ -1,10 +1,10 @@
-import { ASSET_PREFIX, PAYLOAD_ID } from '../../../shared/wire/protocol.ts';
-import { encode, toScriptText } from '../../../shared/wire/wire.ts';
+import { encode, toScriptText } from '../../../shared/wire/encode.ts';
+import { ASSET_PREFIX, PAYLOAD_ID, WHOLE_KEY } from '../../../shared/wire/protocol.ts';
 import { escapeHtml } from '../../errors/escape-html.ts';
-import { BOOT_ID } from '../../front/content-policy.ts';
+import { BOOT_ID, type ContentPolicy } from '../../front/content-policy.ts';
+import { drawRandom, type Trace } from '../../request/request-info.ts';
 import type { PageRequest } from '../page-request.ts';
-import type { PageServices } from '../page-response.ts';
-import { askForWhole, toTraceMeta } from './document-head.ts';
+import type { PageServices } from '../page-services.ts';
 import { type EncodedPage, toEncodeOptions, toEtag } from './encode-page.ts';
 import type { PageTarget } from './page-sink.ts';
 import type { RenderedPage } from './render-page.tsx';
@@ -27,45 +27,64 @@ interface WrittenDocument {
  * Writes a rendered page with its payload. The promise resolves when it was written or abandoned, and never rejects.
  */
 export function writeDocument(document: WrittenDocument): Promise<void> {
-  const { services, pageRequest, page, rendered, target, nonce, trace, lines } = document;
+  const { pageRequest, page, rendered, target, nonce, trace, lines } = document;
+  const { manifest, policy } = document.services.server;
   // A failed render does not show the loaded page.
   const isAsLoaded = rendered.payload === page.payload;
-  const { head, late } = isAsLoaded ? page.encoded : encode(rendered.payload, toEncodeOptions(document));
+  const { head, late } = isAsLoaded ? page.encoded : encode(rendered.payload, toEncodeOptions(pageRequest));
   lines?.push(head);
-  const mayKeep = !late && !rendered.payload.errors;
-  const etag = mayKeep ? ` data-etag="${escapeHtml(toEtag(services.manifest, page.loaded.version ?? head))}"` : '';
+  const isCacheable = !late && !rendered.payload.errors;
+  const etag = isCacheable ? ` data-etag="${escapeHtml(toEtag(manifest, page.loaded.version ?? head))}"` : '';
   return rendered.render.send({
     target,
-    lead: toEarlyScript(services, nonce) + (nonce === undefined ? '' : (trace ?? toTraceMeta(pageRequest.info.trace))),
+    lead: toEarlyScript(policy, nonce) + (nonce === undefined ? '' : (trace ?? toTraceMeta(pageRequest.info.trace))),
     tail: [
       `<script type="application/json" id="${PAYLOAD_ID}"${etag}>`,
       toScriptText(head),
-      `</script>${entryScripts(services, nonce)}`,
+      `</script>${toEntryScripts(manifest.entry.script, policy, nonce)}`,
     ],
-    late: late && lines ? keepLines(late, lines) : late,
-    whenStreaming: nonce === undefined || pageRequest.whole ? undefined : askForWhole(pageRequest),
+    late: late && lines ? copyLines(late, lines) : late,
+    whenStreaming: nonce === undefined || pageRequest.isFull ? undefined : askForFull(pageRequest),
   });
 }
 
-async function* keepLines(late: AsyncIterable<string>, lines: string[]): AsyncGenerator<string, void> {
+async function* copyLines(late: AsyncIterable<string>, lines: string[]): AsyncGenerator<string, void> {
   for await (const line of late) {
     lines.push(line);
     yield line;
   }
 }
 
-function toEarlyScript({ policy }: PageServices, nonce: string | undefined): string {
-  if (policy.earlyScript === '') return '';
-  return `<script${nonce === undefined ? '' : ` nonce="${nonce}"`}>${policy.earlyScript}</script>`;
+function toEarlyScript({ earlyScript }: ContentPolicy, nonce: string | undefined): string {
+  if (earlyScript === '') return '';
+  return `<script${nonce === undefined ? '' : ` nonce="${nonce}"`}>${earlyScript}</script>`;
 }
 
-function entryScripts(services: PageServices, nonce: string | undefined): string {
-  const { script } = services.manifest.entry;
+function toEntryScripts(script: string, { bootScript }: ContentPolicy, nonce: string | undefined): string {
   if (!script.startsWith(ASSET_PREFIX))
     throw new Error(`The manifest names an entry outside ${ASSET_PREFIX}: build again.`);
   if (nonce !== undefined) return `<script type="module" async nonce="${nonce}" src="${script}"></script>`;
   return (
     `<script type="application/json" id="${BOOT_ID}">${toScriptText(JSON.stringify([script]))}</script>` +
-    `<script>${services.policy.bootScript}</script>`
+    `<script>${bootScript}</script>`
+  );
+}
+
+/**
+ * A script moves deferred content to its place. Browsers without scripts follow this `<noscript>` to the same page with
+ * all of its content.
+ */
+export function askForFull({ path, search }: Pick<PageRequest, 'path' | 'search'>): string {
+  const url = `${path}${search ? `${search}&` : '?'}${WHOLE_KEY}=1`;
+  return `<noscript><meta http-equiv="refresh" content="0;url=${escapeHtml(url)}"></noscript>`;
+}
+
+/** Lets the browser continue the trace of the request for its document. A cached page has no trace. */
+export function toTraceMeta({ traceId, parentId, sampled, spanId = drawRandom(8, 'hex') }: Trace): string {
+  // Nothing is recorded here, so a trace that begins here has no sampling decision yet.
+  const [decision, entry] = parentId === undefined ? ['', ''] : [`-${sampled ? 1 : 0}`, `,sentry-sampled=${sampled}`];
+  return (
+    `<meta name="sentry-trace" content="${traceId}-${spanId}${decision}"/>` +
+    `<meta name="baggage" content="sentry-trace_id=${traceId}${entry}"/>`
   );
 }

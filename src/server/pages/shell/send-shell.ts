@@ -1,46 +1,39 @@
-import type { ServerResponse } from 'node:http';
+import { encodeHoles } from '../../../shared/wire/encode.ts';
 import { HOLES_HEADER, WIRE_TYPE } from '../../../shared/wire/protocol.ts';
-import { encodeHoles } from '../../../shared/wire/wire.ts';
+import { drawNonce } from '../../front/content-policy.ts';
 import { VisitorGone } from '../../request/http-error.ts';
 import { requestInfo } from '../../request/request-info.ts';
-import { isCrawler } from '../crawler.ts';
-import type { KeptShell, ShellPage } from '../kept.ts';
-import type { PageRequest } from '../page-request.ts';
-import { type Answer, type PageExchange, setPageHeaders } from '../page-response.ts';
-import { isKnown, KEEP_AND_ASK, sendLines } from '../render/data-lines.ts';
-import { askForWhole, drawNonce, setDocumentHeaders, toTraceMeta } from '../render/document-head.ts';
+import type { ShellPage } from '../cached-page.ts';
+import { isCrawler, type PageRequest } from '../page-request.ts';
+import {
+  type Answer,
+  isKnown,
+  type PageExchange,
+  PRIVATE_CACHING,
+  sendEncoded,
+  setDocumentHeaders,
+  setPageHeaders,
+} from '../page-response.ts';
 import { toEncodeOptions } from '../render/encode-page.ts';
 import { PageSink } from '../render/page-sink.ts';
 import { Render } from '../render/render-page.tsx';
-import { toShellKey } from './kept-shell.ts';
-import { fillHoles } from './load-from-shell.ts';
-
-/** A shell whose holes are still to be sent. */
-interface Begun {
-  readonly shell: KeptShell;
-  readonly nonce: string;
-}
-
-const begunFor = new WeakMap<ServerResponse, Begun>();
+import { askForFull, toTraceMeta } from '../render/write-document.ts';
+import { toShellKey } from './cached-shell.ts';
+import type { BegunShell, VisitorShell } from './visitor-shell.ts';
 
 /**
- * Sends the shell of a document if it is in memory and no guard has to be asked. Express, the context and the holes need
- * more time than all of this. `sendShell` sends the rest.
+ * Sends the shell of a document if it is in memory and no guard has to be asked. Its context and its holes need more time
+ * than all of this. `sendShell` sends the rest.
  */
-export function beginShell({ services, response }: Answer): void {
+export function beginShell({ services, response }: Answer): BegunShell | undefined {
   const { req } = response;
   const info = requestInfo(req);
-  if (req.method !== 'GET' || info.showsTimings || isCrawler(req.headers['user-agent'])) return;
-  const shell = services.shells.getFresh(toShellKey(services, info.target));
-  if (!shell?.page?.parts || shell.hasGuards) return;
+  if (req.method !== 'GET' || info.showsTimings || isCrawler(req.headers['user-agent'])) return undefined;
+  const shell = services.caches.shells.getFresh(toShellKey(services, info.target));
+  if (!shell?.page?.parts || shell.hasGuards) return undefined;
   const search = info.target.slice(info.path.length);
   const nonce = writeShell({ services, response }, shell.page, { path: info.path, search });
-  begunFor.set(response, { shell, nonce });
-}
-
-/** Returns the shell that `beginShell` has sent. */
-export function findBegun(response: ServerResponse): KeptShell | undefined {
-  return begunFor.get(response)?.shell;
+  return { shell, nonce };
 }
 
 /** @returns the nonce of this response */
@@ -61,7 +54,7 @@ function writeShell(
   response.write(fill(first));
   response.socket?.uncork();
   for (const part of rest) response.write(fill(part));
-  if (postponed !== undefined) response.write(askForWhole(url));
+  if (postponed !== undefined) response.write(askForFull(url));
   return nonce;
 }
 
@@ -70,12 +63,11 @@ function writeShell(
  *
  * @returns false if this request needs the page in one piece, or it has no shell
  */
-export async function sendShell(exchange: PageExchange): Promise<boolean> {
+export async function sendShell(exchange: PageExchange, shell: VisitorShell): Promise<boolean> {
   const { services, pageRequest, response } = exchange;
-  const shell = await pageRequest.findShell?.();
-  if (!shell?.page?.parts || pageRequest.whole) return false;
+  const { page, holes } = await shell.find();
+  if (!page?.parts || pageRequest.isFull) return false;
   if (pageRequest.endedBy instanceof VisitorGone) return true;
-  const { page, holes } = shell;
   const { payload, postponed } = page;
   if (pageRequest.method === 'HEAD') {
     setDocumentHeaders(exchange, { payload, status: 200, nonce: drawNonce() });
@@ -83,13 +75,13 @@ export async function sendShell(exchange: PageExchange): Promise<boolean> {
     return true;
   }
   if (pageRequest.info.showsTimings) pageRequest.info.timings?.write(response);
-  const nonce = begunFor.get(response)?.nonce ?? writeShell(exchange, page, pageRequest);
+  const nonce = shell.sentNonce ?? writeShell(exchange, page, pageRequest);
   pageRequest.leave();
 
-  const { data, promises } = fillHoles(payload.data, holes, pageRequest);
-  const late = holes.length > 0 ? encodeHoles(promises, toEncodeOptions(exchange)) : undefined;
+  const { data, promises } = shell.fill(payload.data, holes);
+  const late = holes.length > 0 ? encodeHoles(promises, toEncodeOptions(pageRequest)) : undefined;
   const parts = { target: response, lead: '', tail: [], late };
-  const slot = services.limiter?.acquire(pageRequest, false);
+  const slot = services.server.limiter?.acquire(pageRequest, false);
   if (slot && !(await slot)) return true;
   if (postponed === undefined) new PageSink({ ...parts, onEnd() {} }).end();
   // Not awaited: see `sendDocument`.
@@ -102,19 +94,18 @@ export async function sendShell(exchange: PageExchange): Promise<boolean> {
  *
  * @returns false if the page failed
  */
-export async function sendShellData(exchange: PageExchange): Promise<boolean> {
+export async function sendShellData(exchange: PageExchange, shell: VisitorShell): Promise<boolean> {
   const { pageRequest, response } = exchange;
-  const shell = await pageRequest.findShell?.();
-  if (!shell?.page || shell.failed || pageRequest.endedBy) return false;
-  const { page, holes } = shell;
-  if (pageRequest.wantsHoles && pageRequest.method === 'GET') {
+  const { page, holes, failed } = await shell.find();
+  if (!page || failed || pageRequest.endedBy) return false;
+  if (shell.wantsHoles && pageRequest.method === 'GET') {
     setPageHeaders(exchange, 'no-store');
     response.setHeader(HOLES_HEADER, '1');
-    const { promises } = fillHoles(page.payload.data, holes, pageRequest);
-    await sendLines(exchange, { late: encodeHoles(promises, toEncodeOptions(exchange)) });
+    const { promises } = shell.fill(page.payload.data, holes);
+    await sendEncoded(exchange, { late: encodeHoles(promises, toEncodeOptions(pageRequest)) });
     return true;
   }
-  setPageHeaders(exchange, KEEP_AND_ASK);
+  setPageHeaders(exchange, PRIVATE_CACHING);
   response.setHeader('ETag', page.etag);
   response.setHeader('Content-Type', WIRE_TYPE);
   if (pageRequest.info.showsTimings) pageRequest.info.timings?.write(response);

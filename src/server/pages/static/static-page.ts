@@ -3,16 +3,15 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { PageError } from '../../../shared/wire/payload.ts';
 import { WIRE_TYPE } from '../../../shared/wire/protocol.ts';
-import { acceptsEncoding, addVary } from '../../request/accept-encoding.ts';
-import { matchesEtag } from '../../request/etag.ts';
-import type { CodedPage, KeptPage } from '../kept.ts';
+import { acceptsEncoding, addVary, matchesEtag } from '../../request/request-headers.ts';
+import type { CachedStaticPage, CodedPage } from '../cached-page.ts';
 import { loadPage } from '../load-page.ts';
-import type { PageRequest } from '../page-request.ts';
-import { type Answer, type PageExchange, type PageServices, setPageHeaders, setStatus } from '../page-response.ts';
+import { type Answer, setPageHeaders, setStatus } from '../page-response.ts';
+import type { PageServices } from '../page-services.ts';
 import { encodePage, toEtag } from '../render/encode-page.ts';
 import { renderPage } from '../render/render-page.tsx';
 import { writeDocument } from '../render/write-document.ts';
-import { MemoryTarget, renderForEveryone } from '../shared-render.ts';
+import { MemoryTarget, renderForEveryone, type SharedPageRequest } from '../shared-page.ts';
 
 /** A static page is compressed every 300 s, in another thread, so this can be slow. */
 const BROTLI_QUALITY = 8;
@@ -21,17 +20,19 @@ const BROTLI_QUALITY = 8;
  * Returns the page from memory, or renders it for everyone who waits for it. Undefined if the result is a redirect or
  * the last-resort page.
  */
-export function getKeptPage(services: PageServices, pageRequest: PageRequest): Promise<KeptPage | undefined> {
-  return services.cache.get(pageRequest.path + pageRequest.search, () =>
-    renderForEveryone(services, pageRequest, (watched, hasFailed) => renderKeptPage(watched, pageRequest, hasFailed)),
+export function getStaticPage(
+  services: PageServices,
+  pageRequest: SharedPageRequest,
+): Promise<CachedStaticPage | undefined> {
+  return services.caches.static.get(pageRequest.path + pageRequest.search, () =>
+    renderForEveryone(services, pageRequest, () => renderStaticPage(services, pageRequest)),
   );
 }
 
-async function renderKeptPage(
+async function renderStaticPage(
   services: PageServices,
-  pageRequest: PageRequest,
-  hasFailed: () => boolean,
-): Promise<KeptPage | undefined> {
+  pageRequest: SharedPageRequest,
+): Promise<CachedStaticPage | undefined> {
   const loaded = await loadPage({ services, pageRequest });
   if (loaded.kind !== 'page') return undefined;
   const page = encodePage({ services, pageRequest }, loaded);
@@ -43,9 +44,9 @@ async function renderKeptPage(
   const { errors } = rendered.payload;
   const html = target.bytes;
   const data = lines.join('\n');
-  const failed = hasFailed() || errors !== undefined;
+  const failed = pageRequest.hasFailed || errors !== undefined;
   const name = hash('sha1', html, 'base64url');
-  const coded = services.compresses ? await compressPage(html, name) : undefined;
+  const coded = services.settings.compression ? await compressPage(html, name) : undefined;
   const bytes = (coded ?? []).reduce((sum, copy) => sum + copy.bytes.length, html.length + data.length);
   return {
     bytes,
@@ -54,7 +55,7 @@ async function renderKeptPage(
     etag: `"${name}"`,
     ...(coded ? { coded } : {}),
     data,
-    dataEtag: toEtag(services.manifest, data),
+    dataEtag: toEtag(services.server.manifest, data),
     ...(failed ? { failed: toFailed(errors) } : {}),
   };
 }
@@ -68,22 +69,23 @@ async function compressPage(html: Buffer, name: string): Promise<CodedPage[]> {
   ];
 }
 
-function toFailed(errors: Readonly<Record<string, PageError>> = {}): KeptPage['failed'] {
+function toFailed(errors: Readonly<Record<string, PageError>> = {}): CachedStaticPage['failed'] {
   const [shown] = Object.values(errors);
   return { status: shown?.status ?? 200, digest: shown?.digest };
 }
 
 /** Sends a cached page, with a constant policy and a validator, so that every cache can store it. */
-export function sendKeptPage(exchange: Answer, page: KeptPage): void {
-  const { services, response } = exchange;
+export function sendStaticPage(answer: Answer, page: CachedStaticPage): void {
+  const { response } = answer;
+  const { policy } = answer.services.server;
   const { headers, method } = response.req;
   const accepted = String(headers['accept-encoding'] ?? '');
   const coded = page.coded?.find(({ coding }) => acceptsEncoding(accepted, coding));
   const { etag, bytes } = coded ?? { etag: page.etag, bytes: page.html };
-  setKeptHeaders(exchange, page, etag);
+  setStaticHeaders(answer, page, etag);
   if (page.coded) addVary(response, 'Accept-Encoding');
-  response.setHeader('Content-Security-Policy', services.policy.forStatic());
-  response.setHeader('Content-Security-Policy-Report-Only', services.policy.reportOnly());
+  response.setHeader('Content-Security-Policy', policy.forStatic());
+  response.setHeader('Content-Security-Policy-Report-Only', policy.reportOnly());
   if (!page.failed && matchesEtag(headers['if-none-match'], etag)) {
     response.statusCode = 304;
     response.end();
@@ -97,9 +99,9 @@ export function sendKeptPage(exchange: Answer, page: KeptPage): void {
 }
 
 /** Sends the data of such a page: the same lines as in its document. */
-export function sendKeptData(exchange: PageExchange, page: KeptPage): void {
-  const { response } = exchange;
-  setKeptHeaders(exchange, page, page.dataEtag);
+export function sendStaticData(answer: Answer, page: CachedStaticPage): void {
+  const { response } = answer;
+  setStaticHeaders(answer, page, page.dataEtag);
   response.setHeader('Content-Type', WIRE_TYPE);
   const unchanged = !page.failed && matchesEtag(response.req.headers['if-none-match'], page.dataEtag);
   if (unchanged) response.statusCode = 304;
@@ -107,8 +109,8 @@ export function sendKeptData(exchange: PageExchange, page: KeptPage): void {
 }
 
 /** Status and headers that the document and its data share. */
-function setKeptHeaders(exchange: Answer, { failed }: KeptPage, etag: string): void {
-  setPageHeaders(exchange, failed ? 'no-store' : 'public, no-cache');
-  setStatus(exchange, failed?.status ?? 200, failed?.digest);
-  if (!failed) exchange.response.setHeader('ETag', etag);
+function setStaticHeaders(answer: Answer, { failed }: CachedStaticPage, etag: string): void {
+  setPageHeaders(answer, failed ? 'no-store' : 'public, no-cache');
+  setStatus(answer, failed?.status ?? 200, failed?.digest);
+  if (!failed) answer.response.setHeader('ETag', etag);
 }

@@ -1,7 +1,6 @@
 import type { ToFailureUrl } from '../../errors/failure.ts';
 import type { Count } from '../../request/counters.ts';
-import type { Dsn } from './dsn.ts';
-import type { Sentry } from './sentry.ts';
+import type { Dsn, Sentry } from './sentry.ts';
 
 interface OpenSentryOptions {
   readonly config: {
@@ -21,4 +20,16 @@ export async function openSentry({ config, ...options }: OpenSentryOptions): Pro
   if (!dsn) return undefined;
   const { createSentry } = await import('./sentry.ts');
   return createSentry({ dsn, environment, origin: publicOrigins[0], ...options });
+}
+
+/** Parses `https://<public key>@<host>/<project>`; undefined if it is invalid. An old secret key is ignored. */
+export function parseDsn(text: string): Dsn | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash) return undefined;
+  const slash = url.pathname.lastIndexOf('/');
+  const projectId = url.pathname.slice(slash + 1);
+  const path = url.pathname.slice(0, slash);
+  const publicKey = url.username;
+  if (!/^\w{1,100}$/.test(publicKey) || !/^\w{1,100}$/.test(projectId)) return undefined;
+  return { publicKey, text: `${url.protocol}//${publicKey}@${url.host}${path}/${projectId}` };
 }

@@ -4,12 +4,18 @@ import { Second } from '../../../shared/units.ts';
 import type { Failure, Reporter } from '../../errors/failure.ts';
 import type { Count } from '../../request/counters.ts';
 import type { Upstream } from '../report-parts.ts';
-import type { Dsn } from './dsn.ts';
 import { type SentryEvent, type SentryEventOptions, toSentryEvent } from './sentry-event.ts';
 
 type ClientOptions = ConstructorParameters<typeof NodeClient>[0];
 type Transport = NonNullable<ReturnType<ClientOptions['transport']>>;
 type Envelope = Parameters<Transport['send']>[0];
+
+/** The project of an error-reporting service. */
+export interface Dsn {
+  readonly publicKey: string;
+  /** The DSN as the SDKs write it, without a secret key. */
+  readonly text: string;
+}
 
 interface SentryOptions extends SentryEventOptions {
   readonly dsn: Dsn;

@@ -1,6 +1,5 @@
 import { useNavigation } from 'react-router';
-import type { ActionName } from '#engine';
-import { readAction } from '#engine';
+import { type ActionName, readAction } from '#engine';
 import type { Actions } from '../actions.ts';
 
 /** Returns true while a form with this action (`<route id>.<name>`) is being sent. */

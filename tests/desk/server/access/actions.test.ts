@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { pages } from '../../../../src/desk/server/pages/index.ts';
+import { pages } from '../../../../src/desk/server/pages/desk-pages.ts';
 import { ADA, VERA } from '../../../support/people.ts';
 import { type DeskSite, startDeskSite } from '../../support/desk-site.ts';
 import { fullOf, ingest } from '../../support/stores.ts';

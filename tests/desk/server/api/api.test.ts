@@ -1,5 +1,6 @@
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
+import { toNewOccurrence } from '../../../../src/desk/server/store/ingest/batch.ts';
 import { Day, Hour, Minute } from '../../../../src/shared/units.ts';
 import { ADA, VERA } from '../../../support/people.ts';
 import { fullOfStranger, fullWithSource, startDeskApi } from '../../support/desk-api.ts';
@@ -134,8 +135,7 @@ describe('Accept: text/markdown', () => {
     const evil =
       '```\n# evil heading\n[evil](https://evil.example) <b>evil</b> ![evil](x)\n````evil\r\u001b[2Jevil`` `evil\u202e';
     const api = await start();
-    const { failure } = fullOfStranger(evil);
-    await ingest(api.site.store, { entry: 'full', failure: { ...failure, digest: OTHER } });
+    await ingest(api.site.store, toNewOccurrence({ ...fullOfStranger(evil).full, digest: OTHER }));
     await api.site.store.addNote(`${OTHER}@test`, evil, 'ada');
     const { text } = await ask(api, OTHER);
     expect(text.split('evil').length).toBeGreaterThan(100);

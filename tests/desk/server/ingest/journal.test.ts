@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createJournal, type JournalLimits } from '../../../../src/desk/server/ingest/journal.ts';
 import type { JournalEntry } from '../../../../src/desk/server/ingest/journal-entry.ts';
 import { dropSegments, type LogPosition, type SegmentFiles } from '../../../../src/desk/server/ingest/segments.ts';
-import { readJournal } from '../../../../src/desk/server/worker/read-journal.ts';
+import { readJournal } from '../../../../src/desk/server/worker/move-journal.ts';
 import { createSignals } from '../../../../src/desk/server/worker/signals.ts';
 import type { Failure } from '../../../../src/server/errors/failure.ts';
 import { createFolder } from '../../../support/folder.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { toNewOccurrence } from '../../../../src/desk/server/store/ingest/batch.ts';
 import type { StoredFailure } from '../../../../src/desk/server/store/records.ts';
 import { Hour, MiB, Minute } from '../../../../src/shared/units.ts';
 import { VERA } from '../../../support/people.ts';
@@ -27,7 +28,7 @@ async function start(entries: Parameters<typeof ingest>[1][] = [fullWithSource()
 
 /** Shows a failure with these properties. */
 const showOf = async (failure: Partial<StoredFailure>, options?: DeskSiteOptions) =>
-  (await start([{ entry: 'full', failure: { ...createFailure(), ...failure } }], options)).show();
+  (await start([toNewOccurrence({ ...createFailure(), ...failure })], options)).show();
 
 describe('an incident', () => {
   it('shows what failed and where, its request, and what led to it', async () => {

@@ -57,7 +57,7 @@ describeStores('the state of an incident', (open) => {
     const { store } = await openWith({});
     await set(store, RESOLVED);
     await returns(store, { release: 'v2', build: 'build-2' });
-    expect(await read(store)).toMatchObject({ state: 'open', version: 2, regressed: { release: 'v2' } });
+    expect(await read(store)).toMatchObject({ state: 'open', version: 2, regressedIn: 'v2' });
     expect(await read(store)).not.toHaveProperty('stateBy');
     expect((await store.listReleases(key))[1]).toMatchObject({ release: 'v2', regressedAt: expect.any(Number) });
     await returns(store);

@@ -1,5 +1,6 @@
 import { zstdCompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
+import { findCommit } from '../../../../src/desk/server/store/find-commit.ts';
 import type { Store } from '../../../../src/desk/server/store/store.ts';
 import { until } from '../../../support/until.ts';
 import { describeStores, fullOf, ingest } from '../../support/stores.ts';
@@ -23,12 +24,13 @@ describeStores('the likely commit', (open) => {
     await until(() => Date.now() > at + 1, 'the next millisecond'); // which orders builds and failures
   }
 
-  const find = (store: Store, build: string, ...lines: number[]) =>
-    store.findCommit(
-      KEY,
+  const find = async (store: Store, build: string, ...lines: number[]) =>
+    findCommit(store, {
       build,
-      lines.map((line) => ({ file: FILE, line })),
-    );
+      lines: lines.map((line) => ({ file: FILE, line })),
+      releases: await store.listReleases(KEY),
+      deployments: await store.listDeployments('production'),
+    });
 
   it('is the latest of the release that changed a line, the most important line first', async () => {
     const { store } = await open();

@@ -36,7 +36,7 @@ it('loses no count if several replicas ingest simultaneously', async () => {
   const entries = Array.from({ length: 70 }, (_, index) => fullOf({ digest: `0000000${index % 7}` }));
   await Promise.all(
     stores.map(async ({ store }) => {
-      for (let batch = 0; batch < 10; batch += 1) await store.ingest({ entries });
+      for (let batch = 0; batch < 10; batch += 1) await store.ingest({ occurrences: entries });
     }),
   );
   const { incidents } = await open(url).then(({ store }) => store.listIncidents({ limit: 10 }));
@@ -98,7 +98,7 @@ it('does not let slow reads delay writes and sign-in, and limits the wait of oth
   await Promise.all([
     ...[1, 2].map(() => note(driver.reader.all('SELECT pg_sleep(30)'), 'read')),
     note(store.listBuilds(), 'another read'),
-    note(store.ingest({ entries: [fullOf()] }), 'write'),
+    note(store.ingest({ occurrences: [fullOf()] }), 'write'),
     note(store.readSession('unknown'), 'sign-in'),
   ]);
   expect(ended.slice(0, 2).sort()).toEqual(['sign-in done', 'write done']);

@@ -1,6 +1,6 @@
 import { zstdCompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import type { PreparedEntry } from '../../../../src/desk/server/store/ingest/batch.ts';
+import type { NewOccurrence } from '../../../../src/desk/server/store/ingest/batch.ts';
 import { openStore } from '../../../../src/desk/server/store/store.ts';
 import type { Failure } from '../../../../src/server/errors/failure.ts';
 import { Day, Hour } from '../../../../src/shared/units.ts';
@@ -13,7 +13,7 @@ const START = { segment: 0, offset: 0 };
 
 describeStores('a store', (open) => {
   /** Opens a store with these entries. */
-  async function openWith(...entries: PreparedEntry[]) {
+  async function openWith(...entries: NewOccurrence[]) {
     const { store, driver } = await open();
     await ingest(store, ...entries);
     const find = ({ digest = DIGEST, occurrence }: Partial<Failure> = {}) =>
@@ -23,22 +23,22 @@ describeStores('a store', (open) => {
       driver,
       find,
       read: async (digest = DIGEST) => (await find({ digest }))?.incident,
-      ingest: (...more: PreparedEntry[]) => ingest(store, ...more),
+      ingest: (...more: NewOccurrence[]) => ingest(store, ...more),
     };
   }
 
   it('describes an incident by its first full occurrence', async () => {
     const site = { path: 'src/server/product/cart.ts', function: 'Cart.total', detail: 'throw new RangeError(…)' };
     const { store, find } = await openWith(
-      fullOf({ at: hour, site, weak: true }),
+      fullOf({ at: hour, site }),
       fullOf({ at: hour + 1000, release: 'v2', build: 'build-2', title: 'Other words', side: 'browser' }),
     );
     expect(await find()).toEqual({
       incident: {
-        ...{ key: KEY, digest: DIGEST, environment: 'production', rule: 1, kind: 'exception', location: site },
-        ...{ title: 'TypeError: boom', class: 'TypeError', message: 'boom', route: '/orders/:id', weak: true },
-        ...{ state: 'open', version: 0, firstSide: 'server', firstAt: hour, lastAt: hour + 1000 },
-        ...{ firstRelease: 'v1', firstBuild: 'build-1', lastRelease: 'v2', lastBuild: 'build-2' },
+        ...{ key: KEY, digest: DIGEST, environment: 'production', kind: 'exception', location: site },
+        ...{ title: 'TypeError: boom', message: 'boom', route: '/orders/:id' },
+        ...{ state: 'open', version: 0, firstAt: hour, lastAt: hour + 1000 },
+        ...{ firstRelease: 'v1', lastRelease: 'v2' },
         ...{ counts: { server: 1, browser: 1 }, visitors: 0 },
       },
     });
@@ -62,13 +62,13 @@ describeStores('a store', (open) => {
     const { store, find, ...desk } = await openWith(fullOf({ at: hour }), ...many.slice(0, 700));
     await desk.ingest(...many.slice(700), summaryOf({ at: hour + Hour }));
     expect(await store.listHours(KEY)).toEqual([
-      { at: hour, server: 1001, browser: 500, stored: 1000 },
-      { at: hour + Hour, server: 1, browser: 0, stored: 1 },
+      { at: hour, count: 1501 },
+      { at: hour + Hour, count: 1 },
     ]);
     expect(await find()).toMatchObject({ incident: { counts: { server: 1002, browser: 500 } } });
-    const stored = many[10]?.summary;
+    const stored = many[10];
     expect(await find(stored)).toMatchObject({ state: 'stored', occurrence: { requestId: stored?.requestId } });
-    expect(await find(many[1400]?.summary)).toMatchObject({ state: 'sampled', incident: { digest: DIGEST } });
+    expect(await find(many[1400])).toMatchObject({ state: 'sampled', incident: { digest: DIGEST } });
     expect((await store.listOccurrences(KEY, { limit: 2000 })).occurrences).toHaveLength(1001);
   });
 
@@ -79,18 +79,18 @@ describeStores('a store', (open) => {
     const seen = make(150, {});
     const { store, ...desk } = await openWith(...sent.slice(0, 200), ...seen.slice(0, 40));
     await desk.ingest(...seen.slice(40), ...sent.slice(200));
-    const { occurrences } = await store.listOccurrences(KEY, { limit: 1000, withPayload: true });
-    const kept = occurrences.flatMap(({ full }) => (full ? [full.id] : []));
-    const expected = [...seen.slice(0, 100), ...sent.slice(0, 100)].map(({ failure }) => failure.id);
+    const { occurrences } = await store.listOccurrences(KEY, { limit: 1000 });
+    const kept = occurrences.flatMap(({ isFull, occurrence }) => (isFull ? [occurrence] : []));
+    const expected = [...seen.slice(0, 100), ...sent.slice(0, 100)].map(({ occurrence }) => occurrence);
     expect(kept.sort()).toEqual(expected.sort());
   });
 
   it('reads a full occurrence unchanged, and skips one whose bytes are damaged', async () => {
     const both = [fullOf({ extra: { one: 1 } }), fullOf({ extra: { two: '2' }, tags: { a: 'b' } })];
     const { driver, find } = await openWith(...both);
-    for (const { failure } of both) expect((await find(failure))?.occurrence?.full).toEqual(failure);
+    for (const { full } of both) expect((await find(full))?.occurrence?.full).toEqual(full);
     await driver.run('UPDATE desk_occurrences SET payload = ?', [Buffer.from('broken')]);
-    const damaged = (await find(both[0]?.failure))?.occurrence;
+    const damaged = (await find(both[0]))?.occurrence;
     expect([damaged?.isFull, damaged?.full]).toEqual([true, undefined]);
     expect(await find({ occurrence: '00000000' })).toMatchObject({ state: 'unknown' });
     expect(await find({ digest: '00000000' })).toBeUndefined();
@@ -100,7 +100,7 @@ describeStores('a store', (open) => {
     const { store } = await open();
     expect(await store.readPosition('run-1')).toEqual(START);
     const next = { segment: 3, offset: 4711 };
-    await store.ingest({ entries: [fullOf()], from: { process: 'run-1', next } });
+    await store.ingest({ occurrences: [fullOf()], from: { process: 'run-1', next } });
     expect(await store.readPosition('run-1')).toEqual(next);
     await store.forgetJournal('run-1');
     expect(await store.readPosition('run-1')).toEqual(START);
@@ -108,14 +108,14 @@ describeStores('a store', (open) => {
 
   it('stores all of a batch or nothing', async () => {
     const { store } = await open();
-    const broken = { ...fullOf(), failure: { ...createFailure(), kind: null } } as unknown as PreparedEntry;
-    const entries = [fullOf({ digest: '00000001' }), broken];
+    const broken = { ...fullOf(), full: { ...createFailure(), kind: null } } as unknown as NewOccurrence;
+    const occurrences = [fullOf({ digest: '00000001' }), broken];
     const find = () => store.find({ digest: '00000001' });
     const from = { process: 'run-1', next: { segment: 1, offset: 1 } };
-    await expect(store.ingest({ entries, from })).rejects.toThrow();
+    await expect(store.ingest({ occurrences, from })).rejects.toThrow();
     expect(await find()).toBeUndefined();
     expect(await store.readPosition('run-1')).toEqual(START);
-    expect(await store.ingestEach({ entries })).toMatchObject([{ entry: broken }]);
+    expect(await store.ingestEach({ occurrences })).toMatchObject([{ occurrence: broken }]);
     expect(await find()).toBeDefined();
   });
 
@@ -126,10 +126,10 @@ describeStores('a store', (open) => {
 
   it('finds an occurrence by the digest under which it was shown', async () => {
     const shown = { digest: '00000001' };
-    const moved: PreparedEntry = { ...fullOf({ digest: '00000002' }), shownAs: shown.digest };
+    const moved: NewOccurrence = { ...fullOf({ digest: '00000002' }), shownAs: shown.digest };
     const { find, ...desk } = await openWith(moved);
     const incident = { digest: '00000002' };
-    const { occurrence } = moved.failure;
+    const { occurrence } = moved;
     expect(await find({ ...shown, occurrence })).toMatchObject({ state: 'stored', incident });
     expect(await find(shown)).toMatchObject({ incident });
     // Other failures with that digest are not moved.
@@ -168,7 +168,7 @@ describeStores('a store', (open) => {
     await store.storeHeartbeat(run, { inFlight, memory: 5 }, 0);
     expect([await store.listSilent(60_000), await store.listSilent(0)]).toEqual([[], ['run-1']]);
     expect(await store.readUnended('run-1')).toMatchObject({ inFlight, memory: 5 });
-    const record = () => store.recordDeath('run-1', fullOf(), 'production');
+    const record = () => store.recordDeath('run-1', createFailure(), 'production');
     expect((await Promise.all([record(), record()])).sort()).toEqual([false, true]);
     expect(await store.find({ digest: DIGEST })).toMatchObject({ incident: { counts: { server: 1 } } });
 

@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { StoreAwayError } from '../../../../src/desk/server/store/sql.ts';
 import { openSqlite } from '../../../../src/desk/server/store/sqlite.ts';
 import { openStore } from '../../../../src/desk/server/store/store.ts';
+import { createSignals } from '../../../../src/desk/server/worker/signals.ts';
 import { createStoreHolder } from '../../../../src/desk/server/worker/store-holder.ts';
 import { createTestLog } from '../../../support/test-log.ts';
 import { until } from '../../../support/until.ts';
@@ -12,8 +13,13 @@ it('a store is unavailable if the disk is full, until a write succeeds', async (
   const store = await openStore(driver, { environment: 'production' });
   const { log, lines } = createTestLog();
   const levels = () => lines.map(({ level }) => level);
-  const quiet = { count: () => undefined, onOpen: () => undefined };
-  const holder = createStoreHolder({ open: async () => store, retryFirst: 10, log, ...quiet });
+  const holder = createStoreHolder({
+    open: async () => store,
+    signals: createSignals(),
+    retryFirst: 10,
+    count: () => undefined,
+    log,
+  });
   onTestFinished(() => holder.close());
   holder.start();
   await holder.use(() => ingest(store, fullOf()));

@@ -71,8 +71,8 @@ it('reports how long a server was blocked that was killed because of it', { time
   const findDeath = async () => {
     const { incidents } = await desk.calls.listIncidents({ limit: 10 });
     const [death] = incidents.filter(({ kind }) => kind === 'unclean-death');
-    const page = death && (await desk.calls.listOccurrences(death.key, { limit: 1, withPayload: true }));
-    return page?.occurrences[0]?.full?.extra;
+    const details = death && (await desk.calls.readDetails(death.key, undefined));
+    return details?.shown?.full?.extra;
   };
   await expect.poll(findDeath, { timeout: 20_000 }).toMatchObject({ blockedFor: expect.any(Number) });
 });

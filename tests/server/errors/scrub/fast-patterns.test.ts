@@ -21,11 +21,10 @@ const scrubber = createScrubber();
 const MADE: Readonly<Record<string, readonly RegExp[]>> = {
   'src/server/api/serve-operations.ts': [/^\/a\/([^/]+)\/b\/([^/]+)\/?$/i],
   'src/server/errors/scrub.ts': [],
-  'src/server/errors/scrub/known-values.ts': [],
+  'src/server/errors/scrub/redact.ts': [],
   'src/server/errors/scrub/secret-keys.ts': [],
   'src/server/errors/scrub/secret-path.ts': listPathPatterns(['/reset/:token', '/a?/:b/:secret'], scrubber),
-  'src/server/errors/scrub/secret-patterns.ts': [],
-  'src/server/pages/shell/kept-shell.ts': [],
+  'src/server/pages/shell/cached-shell.ts': [],
   'src/server/start/logger.ts': [],
 };
 

@@ -4,9 +4,9 @@ import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import {
   type ActionArgs,
-  type EngineContext,
   invalid,
   type LoaderArgs,
+  type LoaderContext,
 } from '../../../../src/server/pages/server-page.ts';
 import { ACTION_ACCEPT } from '../../../../src/shared/wire/protocol.ts';
 import {
@@ -26,7 +26,7 @@ declare module 'express-session' {
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 const DATA = { ...FORM, Accept: ACTION_ACCEPT };
 
-interface Context extends EngineContext {
+interface Context extends LoaderContext {
   readonly cookies: string;
   readonly response: Response;
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { revalidate } from '../../../../src/server/pages/page-cache.ts';
 import { personal } from '../../../../src/server/pages/personal.ts';
-import { revalidate } from '../../../../src/server/pages/revalidate.ts';
-import { type EngineContext, invalid, type LoaderArgs } from '../../../../src/server/pages/server-page.ts';
+import { invalid, type LoaderArgs, type LoaderContext } from '../../../../src/server/pages/server-page.ts';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../../src/shared/rendering/hooks.ts';
 import { type AskOptions, startPages } from '../../../support/pages-app.tsx';
@@ -12,7 +12,7 @@ const REQUESTS = 300;
 /** Requests at the same time (count). */
 const VISITORS = 50;
 
-type Args = LoaderArgs<EngineContext & { readonly secret: string }>;
+type Args = LoaderArgs<LoaderContext & { readonly secret: string }>;
 
 interface Data {
   readonly article: string;

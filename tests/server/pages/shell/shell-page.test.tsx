@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { type ReactNode, Suspense, use, useId } from 'react';
 import { Outlet } from 'react-router';
 import { describe, expect, it, vi } from 'vitest';
+import { revalidate } from '../../../../src/server/pages/page-cache.ts';
 import { personal } from '../../../../src/server/pages/personal.ts';
-import { revalidate } from '../../../../src/server/pages/revalidate.ts';
-import { type EngineContext, invalid, type LoaderArgs } from '../../../../src/server/pages/server-page.ts';
+import { invalid, type LoaderArgs, type LoaderContext } from '../../../../src/server/pages/server-page.ts';
 import { Await } from '../../../../src/shared/rendering/await.tsx';
 import { useActionResult, useData, useNonce } from '../../../../src/shared/rendering/hooks.ts';
 import { forbidden, notFound, redirect } from '../../../../src/shared/routing/control-flow.ts';
@@ -21,7 +21,7 @@ import {
   type TestPage,
 } from '../../../support/pages-app.tsx';
 
-interface Visitor extends EngineContext {
+interface Visitor extends LoaderContext {
   readonly user: string;
   readonly response: { cookie(name: string, value: string): void; status(code: number): void };
 }

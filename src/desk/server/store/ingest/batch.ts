@@ -2,15 +2,17 @@ import { type OccurrenceSummary, toSummary } from '../../ingest/journal-entry.ts
 import { type IncidentKey, toKey } from '../incident-key.ts';
 import type { StoredFailure } from '../records.ts';
 
-/** A journal entry that the desk worker has prepared. */
-export type PreparedEntry =
-  /** @param shownAs the digest that the visitor was shown, if the failure has another one now */
-  | { readonly entry: 'full'; readonly failure: StoredFailure; readonly shownAs?: string }
-  | { readonly entry: 'summary'; readonly summary: OccurrenceSummary };
-
-/** An occurrence of a batch, with its full record if the journal had one. */
-export interface BatchOccurrence extends OccurrenceSummary {
+/** An occurrence to store. */
+export interface NewOccurrence extends OccurrenceSummary {
+  /** The full record, if the journal had one. */
   readonly full?: StoredFailure;
+  /** The digest that the visitor was shown, if the failure has another one now. */
+  readonly shownAs?: string;
+}
+
+/** Returns an occurrence with its full record. */
+export function toNewOccurrence<Full extends StoredFailure>(full: Full): NewOccurrence & { readonly full: Full } {
+  return { ...toSummary(full), full };
 }
 
 /** The occurrences of one incident in a batch. */
@@ -18,23 +20,18 @@ export interface BatchIncident {
   readonly key: IncidentKey;
   readonly digest: string;
   /** At least one, the earliest first. */
-  readonly occurrences: readonly [BatchOccurrence, ...BatchOccurrence[]];
+  readonly occurrences: readonly [NewOccurrence, ...NewOccurrence[]];
 }
 
 /** Groups a batch by incident, sorted by key, so that replicas lock rows in the same order and never deadlock. */
-export function groupByIncident(entries: readonly PreparedEntry[], environment: string): readonly BatchIncident[] {
+export function groupByIncident(batch: readonly NewOccurrence[], environment: string): readonly BatchIncident[] {
   // An echo is a server's failure as the browser saw it, so it is already counted.
-  const counted = entries.filter((entry) => entry.entry !== 'full' || entry.failure.echoOf === undefined);
-  const occurrences = counted.map(toOccurrence).sort((one, other) => one.at - other.at);
-  return [...Map.groupBy(occurrences, ({ digest }) => digest)]
+  const counted = batch.filter(({ full }) => full?.echoOf === undefined).sort((one, other) => one.at - other.at);
+  return [...Map.groupBy(counted, ({ digest }) => digest)]
     .flatMap(([digest, [first, ...more]]): BatchIncident[] =>
       first ? [{ key: toKey(digest, environment), digest, occurrences: [first, ...more] }] : [],
     )
     .sort((one, other) => (one.key < other.key ? -1 : 1));
-}
-
-function toOccurrence(entry: PreparedEntry): BatchOccurrence {
-  return entry.entry === 'full' ? { ...toSummary(entry.failure), full: entry.failure } : entry.summary;
 }
 
 /** Returns the line of a location in one occurrence. @param resolved the frames of each error, as resolved by source maps */

@@ -1,3 +1,4 @@
+import type { Failure } from '../../../../server/errors/failure.ts';
 import type { LogPosition } from '../../ingest/segments.ts';
 import { type Alias, storeAliases } from '../alias-table.ts';
 import { toKey } from '../incident-key.ts';
@@ -6,14 +7,14 @@ import { claimDead } from '../process-table.ts';
 import { storeSearch } from '../search-text.ts';
 import { noteChange, QueryFailedError, type Sql, StoreAwayError } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
-import { groupByIncident, type PreparedEntry } from './batch.ts';
+import { groupByIncident, type NewOccurrence, toNewOccurrence } from './batch.ts';
 import { reopenIncidents } from './reopen-incidents.ts';
 import { storeIncidents } from './store-incidents.ts';
 import { storeOccurrences } from './store-occurrences.ts';
 
-/** Entries of a journal that are stored together. */
+/** Occurrences of a journal that are stored together. */
 export interface Batch {
-  readonly entries: readonly PreparedEntry[];
+  readonly occurrences: readonly NewOccurrence[];
   /** The server's `SENTRY_ENVIRONMENT`. The default is the environment that the store was opened for. */
   readonly environment?: string | undefined;
   /** The pages that replicas have to render again. */
@@ -22,9 +23,9 @@ export interface Batch {
   readonly from?: { readonly process: string; readonly next: LogPosition };
 }
 
-/** An entry that the database does not accept, and its message. */
-interface RefusedEntry {
-  readonly entry: PreparedEntry;
+/** An occurrence that the database does not accept, and its message. */
+interface Refused {
+  readonly occurrence: NewOccurrence;
   readonly reason: string;
 }
 
@@ -36,31 +37,31 @@ export function createIngest(context: StoreContext) {
     ingest: (batch: Batch): Promise<void> => driver.transaction((sql) => storeBatch(sql, context, batch)),
 
     /**
-     * Stores the entries of a batch that the database accepts, and the journal position.
+     * Stores the occurrences of a batch that the database accepts, and the journal position.
      *
-     * @returns the refused entries
+     * @returns the refused ones
      * @throws QueryFailedError if it refuses all of them for another reason than their values
      */
-    ingestEach: (batch: Batch): Promise<RefusedEntry[]> =>
+    ingestEach: (batch: Batch): Promise<Refused[]> =>
       driver.transaction(async (sql) => {
-        const refused: (RefusedEntry & { readonly error: QueryFailedError })[] = [];
-        for (const entry of batch.entries) {
+        const refused: (Refused & { readonly error: QueryFailedError })[] = [];
+        for (const occurrence of batch.occurrences) {
           await sql.run('SAVEPOINT entry');
           try {
-            await storeBatch(sql, context, { entries: [entry], environment: batch.environment });
+            await storeBatch(sql, context, { occurrences: [occurrence], environment: batch.environment });
           } catch (error) {
             if (error instanceof StoreAwayError) throw error;
             const failed = toRefusal(error);
             await sql.run('ROLLBACK TO SAVEPOINT entry');
-            refused.push({ entry, reason: failed.message, error: failed });
+            refused.push({ occurrence, reason: failed.message, error: failed });
           }
         }
         const [first] = refused;
         const isGeneral =
-          refused.length === batch.entries.length && refused.some(({ error }) => error.reason !== 'value');
+          refused.length === batch.occurrences.length && refused.some(({ error }) => error.reason !== 'value');
         if (first && isGeneral) throw first.error;
-        await storeBatch(sql, context, { ...batch, entries: [] });
-        return refused.map(({ entry, reason }) => ({ entry, reason }));
+        await storeBatch(sql, context, { ...batch, occurrences: [] });
+        return refused.map(({ occurrence, reason }) => ({ occurrence, reason }));
       }),
 
     /**
@@ -68,10 +69,10 @@ export function createIngest(context: StoreContext) {
      *
      * @returns false if the process has ended cleanly, or another process recorded its death
      */
-    recordDeath: (process: string, incident: PreparedEntry, environment: string): Promise<boolean> =>
+    recordDeath: (process: string, full: Failure, environment: string): Promise<boolean> =>
       driver.transaction(async (sql) => {
         if (!(await claimDead(sql, process))) return false;
-        await storeBatch(sql, context, { entries: [incident], environment });
+        await storeBatch(sql, context, { occurrences: [toNewOccurrence(full)], environment });
         return true;
       }),
 
@@ -97,8 +98,8 @@ function toRefusal(error: unknown): QueryFailedError {
 }
 
 async function storeBatch(sql: Sql, context: StoreContext, batch: Batch): Promise<void> {
-  const { entries, environment = context.environment, revalidations = [] } = batch;
-  const incidents = groupByIncident(entries, environment);
+  const { occurrences, environment = context.environment, revalidations = [] } = batch;
+  const incidents = groupByIncident(occurrences, environment);
   if (incidents.length > 0) {
     const counted = await storeIncidents(sql, incidents, environment);
     await storeSearch(sql, await storeOccurrences(sql, incidents));
@@ -111,23 +112,21 @@ async function storeBatch(sql: Sql, context: StoreContext, batch: Batch): Promis
   }
   await storeAliases(
     sql,
-    entries.flatMap((entry) => toAlias(entry, environment) ?? []),
+    occurrences.flatMap((occurrence) => toAlias(occurrence, environment) ?? []),
   );
   await storeRevalidations(sql, revalidations);
   if (batch.from) await storePosition(sql, batch.from);
-  if (entries.length > 0) await noteChange(sql);
+  if (occurrences.length > 0) await noteChange(sql);
 }
 
 /** Returns the alias of a failure that was shown under another digest than it has now, or of an echo. */
-function toAlias(entry: PreparedEntry, environment: string): Alias | undefined {
-  if (entry.entry === 'summary') return undefined;
-  const { digest, occurrence, at, echoOf } = entry.failure;
-  const key = toKey(entry.shownAs ?? digest, environment);
-  const [target = '', name = ''] = echoOf?.split('-') ?? [];
-  if (echoOf !== undefined) {
+function toAlias({ digest, occurrence, at, shownAs, full }: NewOccurrence, environment: string): Alias | undefined {
+  const key = toKey(shownAs ?? digest, environment);
+  if (full?.echoOf !== undefined) {
+    const [target = '', name = ''] = full.echoOf.split('-');
     return { key, occurrence, target: { key: toKey(target, environment), occurrence: name }, reason: 'echo', at };
   }
-  if (entry.shownAs === undefined) return undefined;
+  if (shownAs === undefined) return undefined;
   return { key, occurrence, target: { key: toKey(digest, environment), occurrence }, reason: 'resolved', at };
 }
 

@@ -3,7 +3,7 @@ import { storeChange } from '../history-table.ts';
 import { type IncidentKey, splitKey } from '../incident-key.ts';
 import { toHour } from '../incident-table.ts';
 import { assignments, type Columns, placeholders, readNumber, type Sql } from '../sql.ts';
-import type { BatchIncident, BatchOccurrence } from './batch.ts';
+import type { BatchIncident, NewOccurrence } from './batch.ts';
 import type { CountedIncident } from './store-incidents.ts';
 
 interface ClosedRow {
@@ -41,8 +41,8 @@ export async function reopenIncidents(
   }
 }
 
-async function reopenResolved(sql: Sql, row: ClosedRow, occurrences: readonly BatchOccurrence[]): Promise<void> {
-  const isBelieved = ({ side }: BatchOccurrence) => side === 'server' || row.server_count === 0;
+async function reopenResolved(sql: Sql, row: ClosedRow, occurrences: readonly NewOccurrence[]): Promise<void> {
+  const isBelieved = ({ side }: NewOccurrence) => side === 'server' || row.server_count === 0;
   const later = occurrences.filter((occurrence) => isBelieved(occurrence) && occurrence.at > row.state_at);
   const returned = row.resolved_in === 'next' ? await findFirstStartedSince(sql, row, later) : later[0];
   if (!returned) return;
@@ -55,8 +55,8 @@ async function reopenResolved(sql: Sql, row: ClosedRow, occurrences: readonly Ba
 async function findFirstStartedSince(
   sql: Sql,
   { key, state_at }: ClosedRow,
-  occurrences: readonly BatchOccurrence[],
-): Promise<BatchOccurrence | undefined> {
+  occurrences: readonly NewOccurrence[],
+): Promise<NewOccurrence | undefined> {
   for (const [release, [first]] of Map.groupBy(occurrences, (occurrence) => occurrence.release)) {
     const startedAt = await readNumber(
       sql,
@@ -73,7 +73,7 @@ async function reopenIgnored(
   sql: Sql,
   row: ClosedRow,
   growth: number,
-  occurrences: readonly BatchOccurrence[],
+  occurrences: readonly NewOccurrence[],
 ): Promise<void> {
   const since = toHour(row.state_at);
   const hours = [...new Set(occurrences.map(({ at }) => toHour(at)))].filter((hour) => hour >= since);

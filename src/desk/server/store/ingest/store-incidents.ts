@@ -1,8 +1,8 @@
 import type { IncidentState } from '../../../shared/shapes.ts';
 import type { IncidentKey } from '../incident-key.ts';
-import { FACT_COLUMNS, type IncidentFacts, readFacts, toFactColumns } from '../incident-table.ts';
+import { toFactColumns } from '../incident-table.ts';
 import { insertRows, type Sql, toColumn } from '../sql.ts';
-import { type BatchIncident, type BatchOccurrence, findLine } from './batch.ts';
+import { type BatchIncident, findLine, type NewOccurrence } from './batch.ts';
 
 /** The state of an incident that was just counted. */
 export interface CountedIncident {
@@ -24,7 +24,7 @@ export async function storeIncidents(
       key,
       digest,
       environment,
-      ...toFactColumns(findFacts(occurrences)),
+      ...toFactColumns(occurrences.find(({ full }) => full)?.full),
       location_line: findLocationLine(occurrences) ?? null,
       first_side: ofServers > 0 ? 'server' : 'browser',
       first_at: first.at,
@@ -43,22 +43,17 @@ export async function storeIncidents(
   return counted;
 }
 
-function findFacts(occurrences: readonly BatchOccurrence[]): IncidentFacts {
-  const full = occurrences.find((occurrence) => occurrence.full)?.full;
-  if (full) return readFacts(full);
-  const none = { title: '', class: '', message: '', location: undefined, route: undefined, weak: false };
-  return { rule: 0, kind: 'exception', ...none };
-}
-
 /** Returns the line of the latest full record. The location itself has none, because lines move from build to build. */
-function findLocationLine(occurrences: readonly BatchOccurrence[]): number | undefined {
+function findLocationLine(occurrences: readonly NewOccurrence[]): number | undefined {
   const lines = occurrences.map(({ full }) => full && findLine(full.site, full));
   return lines.findLast((line) => line !== undefined);
 }
 
 /** Adds a batch to a known incident. The batch can be older, because journals of dead processes arrive late. */
 const ON_KNOWN_INCIDENT = `ON CONFLICT (key) DO UPDATE SET ${[
-  ...FACT_COLUMNS.map((name) => replaceIf('desk_incidents.rule = 0 AND excluded.rule > 0', name)),
+  ...Object.keys(toFactColumns(undefined)).map((name) =>
+    replaceIf('desk_incidents.rule = 0 AND excluded.rule > 0', name),
+  ),
   ...['first_release', 'first_build', 'first_at'].map((name) =>
     replaceIf('excluded.first_at < desk_incidents.first_at', name),
   ),

@@ -4,7 +4,7 @@ import { toHour } from '../incident-table.ts';
 import { packPayload } from '../occurrence-table.ts';
 import type { StoredFailure } from '../records.ts';
 import { insertRows, placeholders, type Sql, toColumn, toOptionalColumn } from '../sql.ts';
-import type { BatchIncident, BatchOccurrence } from './batch.ts';
+import type { BatchIncident, NewOccurrence } from './batch.ts';
 
 /** What an hour of an incident has stored so far. */
 interface HourRow {
@@ -19,9 +19,9 @@ interface HourRow {
 interface BatchHour {
   readonly key: IncidentKey;
   readonly hour: number;
-  readonly all: readonly BatchOccurrence[];
-  readonly stored: readonly BatchOccurrence[];
-  readonly full: ReadonlySet<BatchOccurrence>;
+  readonly all: readonly NewOccurrence[];
+  readonly stored: readonly NewOccurrence[];
+  readonly full: ReadonlySet<NewOccurrence>;
 }
 
 /** A full record that was stored. */
@@ -77,11 +77,15 @@ function choose(hour: Pick<BatchHour, 'key' | 'hour' | 'all'>, row: HourRow | un
 const HOUR_COUNTS = ['server_count', 'browser_count', 'stored', 'server_full', 'browser_full'];
 
 async function storeHours(sql: Sql, hours: readonly BatchHour[]): Promise<void> {
-  const count = (some: Iterable<BatchOccurrence>, side: string) => [...some].filter((one) => one.side === side).length;
+  const count = (some: Iterable<NewOccurrence>, side: string) => [...some].filter((one) => one.side === side).length;
   const rows = hours.map(({ key, hour, all, stored, full }) => ({
-    ...{ key, hour, stored: stored.length },
-    ...{ server_count: count(all, 'server'), browser_count: count(all, 'browser') },
-    ...{ server_full: count(full, 'server'), browser_full: count(full, 'browser') },
+    key,
+    hour,
+    stored: stored.length,
+    server_count: count(all, 'server'),
+    browser_count: count(all, 'browser'),
+    server_full: count(full, 'server'),
+    browser_full: count(full, 'browser'),
   }));
   const sums = HOUR_COUNTS.map((name) => `${name} = desk_hours.${name} + excluded.${name}`).join(', ');
   await insertRows(sql, 'desk_hours', rows, `ON CONFLICT (key, hour) DO UPDATE SET ${sums}`);

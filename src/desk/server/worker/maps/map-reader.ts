@@ -1,7 +1,7 @@
 import { originalPositionFor, sourceContentFor, TraceMap, traceSegment } from '@jridgewell/trace-mapping';
 import type { LocationTable } from '../../../../server/errors/digest/location-table.ts';
+import { LINE_END } from '../../../../server/errors/digest/parse-stack.ts';
 import type { Failure, StackFrame } from '../../../../server/errors/failure.ts';
-import { LINE_END } from '../../../../server/errors/line-end.ts';
 import { CONTEXT_LINES, MAX_CONTEXT_WIDTH, MAX_MAP_BYTES } from '../../limits.ts';
 import type { ResolvedFrame, StoredFailure } from '../../store/records.ts';
 
@@ -22,9 +22,6 @@ export interface MapText {
   readonly path: string;
   readonly text: string;
 }
-
-/** The most frames of one error that are resolved. */
-const MAX_FRAMES = 50;
 
 export function createMapReader(options: MapReaderOptions) {
   const { readMap, readSource, readLocations, maxBytes = MAX_MAP_BYTES } = options;
@@ -65,15 +62,14 @@ export function createMapReader(options: MapReaderOptions) {
     if (!map || !place) return { ...frame, own: false };
     const own = isOwn(place);
     const name = own ? await findFunction(build, frame) : frame.function;
-    const context = own ? readContext(map, place) : undefined;
+    const { source: text, ...position } = place;
+    const lines = own ? sourceContentFor(map, text) : null;
     return {
-      file: place.file,
-      line: place.line,
-      column: place.column,
+      ...frame,
+      ...position,
       function: name,
       own,
-      ...(frame.async && { async: frame.async }),
-      ...(context && { context }),
+      ...(lines !== null && { context: toContext(lines, place.line) }),
     };
   }
 
@@ -93,7 +89,7 @@ export function createMapReader(options: MapReaderOptions) {
       const resolved: ResolvedFrame[][] = [];
       for (const { frames } of failure.errors) {
         const some: ResolvedFrame[] = [];
-        for (const frame of frames.slice(0, MAX_FRAMES)) some.push(await resolveFrame(failure.build, frame));
+        for (const frame of frames) some.push(await resolveFrame(failure.build, frame));
         resolved.push(some);
       }
       const components = await resolveComponents(failure);
@@ -150,29 +146,18 @@ function toMappedColumn(map: TraceMap, line: number, column: number): number {
   return !isMapped(column) && isMapped(column + 1) ? column + 1 : column;
 }
 
-function readContext(map: TraceMap, place: Place): ResolvedFrame['context'] {
-  const source = sourceContentFor(map, place.source);
-  return source === null ? undefined : toContext(source, place.line);
-}
-
 function toContext(source: string, line: number): NonNullable<ResolvedFrame['context']> {
   const start = Math.max(1, line - CONTEXT_LINES);
   const lines = source.split(LINE_END, line + CONTEXT_LINES).slice(start - 1);
   return { start, lines: lines.map((line) => line.slice(0, MAX_CONTEXT_WIDTH)) };
 }
 
-/** The most components that are read. Those further out belong to Spillway. */
-const MAX_COMPONENTS = 60;
-
 /**
  * Parses React's component stack, innermost first. V8 writes `at Cart (https://…/cart.js:1:200)`, or `at main`
  * for an element. Other JavaScript engines write `Cart@https://…/cart.js:1:200`.
  */
 export function parseComponentStack(stack: string): StackFrame[] {
-  return stack
-    .split('\n')
-    .flatMap((line) => toComponent(line) ?? [])
-    .slice(0, MAX_COMPONENTS);
+  return stack.split('\n').flatMap((line) => toComponent(line) ?? []);
 }
 
 function toComponent(line: string): StackFrame | undefined {

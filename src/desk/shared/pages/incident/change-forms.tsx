@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react';
 import { Form, useActionResult } from '../../actions.ts';
-import { IGNORE_CHOICES, RESOLVE_CHOICES } from '../../choices.ts';
+import { IGNORE_CHOICES, type Choice as Option, RESOLVE_CHOICES, STATE_WORDS } from '../../choices.ts';
 import type { IncidentData } from '../../page-data.ts';
-import { STATE_WORDS, toStateDetail } from '../../words.ts';
+import { Panel } from '../../ui/panel.tsx';
+import { toStateDetail } from '../../words.ts';
 import styles from './change-forms.module.css';
 
 /** Forms to resolve, ignore and reopen, with the result of the last one. */
@@ -44,7 +45,7 @@ function Version({ of: version }: { readonly of: string }) {
 interface ChoiceProps {
   readonly name: string;
   readonly label: string;
-  readonly of: readonly (readonly [value: string, words: string])[];
+  readonly of: readonly Option[];
 }
 
 function Choice({ name, label, of: choices }: ChoiceProps) {
@@ -88,4 +89,34 @@ function Said({ status }: { readonly status: IncidentData['status'] }) {
 /** For screen readers only: others see the state in the page's head. */
 function State({ children }: { readonly children: ReactNode }) {
   return <span className="unseen">{children}</span>;
+}
+
+/** Deleting is rare, so it is last, and it takes two clicks. */
+export function Removal({ of: data }: { readonly of: IncidentData }) {
+  return (
+    <Panel title="Delete">
+      {data.shown && (
+        <details className={styles.removal}>
+          <summary>Delete this occurrence</summary>
+          <Form action="incident.removeOccurrence">
+            <p>{`This deletes everything about ${data.shown.occurrence}. It is still counted.`}</p>
+            <input type="hidden" name="occurrence" value={data.shown.occurrence} />
+            <button type="submit" className="grave">
+              Delete the occurrence
+            </button>
+          </Form>
+        </details>
+      )}
+      <details className={styles.removal}>
+        <summary>Delete the incident</summary>
+        <Form action="incident.remove">
+          <p>This deletes its occurrences, counts and notes. If it happens again, it is a new incident.</p>
+          <input type="hidden" name="version" value={data.version} />
+          <button type="submit" className="grave">
+            Delete the incident
+          </button>
+        </Form>
+      </details>
+    </Panel>
+  );
 }

@@ -5,10 +5,10 @@ import { Panel } from '../../ui/panel.tsx';
 import styles from './changes.module.css';
 
 /** Notes and changes, latest first. */
-export function Changes({ of: { changes, operator, now, version } }: { readonly of: IncidentData }) {
+export function Changes({ of: { changes, canChange, now, version } }: { readonly of: IncidentData }) {
   return (
     <Panel title="Notes and changes">
-      {operator.canChange && <NewNote version={version} />}
+      {canChange && <NewNote version={version} />}
       {changes.length === 0 ? (
         <p className={styles.quiet}>No activity yet.</p>
       ) : (
@@ -19,7 +19,7 @@ export function Changes({ of: { changes, operator, now, version } }: { readonly 
                 <strong>{by}</strong> {words} <Ago at={at} now={now} />
               </p>
               {note && <p className={styles.note}>{note.text}</p>}
-              {note && operator.canChange && (
+              {note && canChange && (
                 <Form action="incident.removeNote" preventScrollReset>
                   <input type="hidden" name="id" value={note.id} />
                   <button type="submit" className={styles.small} aria-label={`Delete the note of ${by}`}>

@@ -1,23 +1,22 @@
 import type { PageProps } from '../../../../shared/routing/routes.ts';
 import type { IncidentData } from '../../page-data.ts';
-import { PassingTime } from '../../ui/passing-time.tsx';
-import { ChangeForms } from './change-forms.tsx';
+import { PassingTime } from '../../ui/ago.tsx';
+import { ChangeForms, Removal } from './change-forms.tsx';
 import { Changes } from './changes.tsx';
 import { Counts } from './counts.tsx';
 import { Head } from './head.tsx';
 import styles from './incident.module.css';
 import { Occurrence, Recent } from './occurrence/occurrence.tsx';
-import { Removal } from './removal.tsx';
 
 /** An incident with one of its occurrences. */
 export default function Incident({ data }: PageProps<IncidentData>) {
-  const { now, operator } = data;
+  const { now, canChange } = data;
   return (
     <PassingTime since={now}>
       <article className={styles.incident}>
         <title>{`${data.title || data.digest} · Desk`}</title>
         <Head of={data} />
-        {operator.canChange && <ChangeForms of={data} />}
+        {canChange && <ChangeForms of={data} />}
         <div className={styles.columns}>
           <div className={styles.main}>
             <Occurrence of={data} />
@@ -26,7 +25,7 @@ export default function Incident({ data }: PageProps<IncidentData>) {
             <Counts of={data} />
             <Changes of={data} />
             <Recent of={data} />
-            {operator.canChange && <Removal of={data} />}
+            {canChange && <Removal of={data} />}
           </div>
         </div>
       </article>

@@ -1,12 +1,11 @@
 import type { ReactNode } from 'react';
 import { Link } from '../../../../shared/routing/link.tsx';
-import { pickKept, toListHref, USUAL_VIEW } from '../../href.ts';
+import { isFiltered, toListHref, USUAL_VIEW } from '../../href.ts';
 import type { IncidentsData } from '../../page-data.ts';
 import styles from './empty.module.css';
 
 /** Says why the list is empty and what to do. */
 export function Empty({ of: { view, isNew, cursor } }: { readonly of: IncidentsData }) {
-  const isFiltered = toListHref({ ...view, ...pickKept(USUAL_VIEW) }) !== toListHref(USUAL_VIEW);
   if (isNew) {
     return (
       <Words title="Nothing has failed yet">
@@ -14,7 +13,7 @@ export function Empty({ of: { view, isNew, cursor } }: { readonly of: IncidentsD
       </Words>
     );
   }
-  if (isFiltered) {
+  if (isFiltered(view)) {
     return (
       <Words title="No matching incidents">
         No incident matches the filters.{' '}

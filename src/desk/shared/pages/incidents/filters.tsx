@@ -1,9 +1,8 @@
 import { Link } from '../../../../shared/routing/link.tsx';
 import { Form } from '../../actions.ts';
-import { SORTS, SPANS, WITHIN } from '../../choices.ts';
-import { pickKept, toListHref, USUAL_VIEW } from '../../href.ts';
+import { KIND_WORDS, type Choice as Option, SORTS, SPANS, WITHIN } from '../../choices.ts';
+import { isFiltered, NO_FILTERS, toListHref, USUAL_VIEW } from '../../href.ts';
 import type { IncidentsData, ViewShape } from '../../page-data.ts';
-import { KIND_WORDS } from '../../words.ts';
 import styles from './filters.module.css';
 
 interface FiltersProps {
@@ -11,11 +10,8 @@ interface FiltersProps {
   readonly choices: IncidentsData['choices'];
 }
 
-type Option = readonly [value: string, words: string];
-
 /** A GET form, so that the URL contains the view. */
 export function Filters({ view, choices }: FiltersProps) {
-  const isFiltered = FILTERS.some((name) => view[name] !== '');
   return (
     <Form method="get" to="/desk" key={toListHref(view)} className={styles.filters} aria-label="Filters">
       {view.state !== USUAL_VIEW.state && <input type="hidden" name="state" value={view.state} />}
@@ -34,14 +30,14 @@ export function Filters({ view, choices }: FiltersProps) {
         </div>
       </details>
       <button type="submit">Show</button>
-      {isFiltered && (
+      {isFiltered(view) && (
         <p className={styles.said}>
           {view.search && (
             <>
               Results for <strong>{view.search}</strong>.{' '}
             </>
           )}
-          <Link to={toListHref({ ...USUAL_VIEW, ...pickKept(view) })}>Clear filters</Link>
+          <Link to={toListHref(view, NO_FILTERS)}>Clear filters</Link>
         </p>
       )}
     </Form>
@@ -49,7 +45,6 @@ export function Filters({ view, choices }: FiltersProps) {
 }
 
 const FOLDED = ['side', 'kind', 'route', 'release'] as const;
-const FILTERS = ['search', 'within', ...FOLDED] as const;
 
 function same(value: string): Option {
   return [value, value];

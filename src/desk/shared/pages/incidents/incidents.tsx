@@ -1,17 +1,17 @@
 import { useRef } from 'react';
 import { Link } from '../../../../shared/routing/link.tsx';
 import type { PageProps } from '../../../../shared/routing/routes.ts';
+import { toCount } from '../../../../shared/words.ts';
 import { Form, submitAs, useActionResult } from '../../actions.ts';
+import { STATE_WORDS, STATES } from '../../choices.ts';
 import { toListHref } from '../../href.ts';
-import type { IncidentsData } from '../../page-data.ts';
-import { PassingTime } from '../../ui/passing-time.tsx';
+import type { IncidentsData, ViewShape } from '../../page-data.ts';
+import { PassingTime } from '../../ui/ago.tsx';
 import { Empty } from './empty.tsx';
 import { Filters } from './filters.tsx';
 import styles from './incidents.module.css';
-import { KeyHelp } from './key-help.tsx';
+import { KeyHelp, useListKeys } from './list-keys.tsx';
 import { Row } from './row.tsx';
-import { Tabs } from './tabs.tsx';
-import { useListKeys } from './use-list-keys.ts';
 
 /** The list of incidents. */
 export default function Incidents({ data }: PageProps<IncidentsData>) {
@@ -25,7 +25,7 @@ export default function Incidents({ data }: PageProps<IncidentsData>) {
         <h1 id="title">Incidents</h1>
         <Tabs view={view} totals={data.totals} />
         <Said />
-        <KeyHelp canChange={data.operator.canChange} />
+        <KeyHelp canChange={data.canChange} />
       </div>
       <Filters view={view} choices={data.choices} />
       <PassingTime since={data.now}>{rows.length === 0 ? <Empty of={data} /> : <List of={data} />}</PassingTime>
@@ -43,7 +43,40 @@ export default function Incidents({ data }: PageProps<IncidentsData>) {
   );
 }
 
-function List({ of: { view, rows, operator, now } }: { readonly of: IncidentsData }) {
+interface TabsProps {
+  readonly view: ViewShape;
+  readonly totals: IncidentsData['totals'];
+}
+
+/** The list by state. */
+function Tabs({ view, totals }: TabsProps) {
+  return (
+    <nav className={styles.tabs} aria-label="States">
+      {STATES.map((state) => (
+        <Tab key={state} view={view} state={state} words={STATE_WORDS[state]} total={totals[state]} />
+      ))}
+      <Tab view={view} state="all" words="All" total={undefined} />
+    </nav>
+  );
+}
+
+interface TabProps {
+  readonly view: ViewShape;
+  readonly state: ViewShape['state'];
+  readonly words: string;
+  readonly total: number | undefined;
+}
+
+function Tab({ view, state, words, total }: TabProps) {
+  return (
+    <Link to={toListHref(view, { state })} aria-current={view.state === state ? 'page' : undefined}>
+      {words}
+      {total !== undefined && <span className={styles.total}>{toCount(total)}</span>}
+    </Link>
+  );
+}
+
+function List({ of: { view, rows, canChange, now } }: { readonly of: IncidentsData }) {
   const list = (
     <ol className={styles.rows}>
       {rows.map((row) => (
@@ -51,7 +84,7 @@ function List({ of: { view, rows, operator, now } }: { readonly of: IncidentsDat
           key={row.digest}
           of={row}
           now={now}
-          canChange={operator.canChange}
+          canChange={canChange}
           span={view.span}
           environment={view.environment}
           tab={view.state}
@@ -59,7 +92,7 @@ function List({ of: { view, rows, operator, now } }: { readonly of: IncidentsDat
       ))}
     </ol>
   );
-  if (!operator.canChange) return list;
+  if (!canChange) return list;
   return (
     <Form preventScrollReset className={styles.form}>
       {list}

@@ -1,9 +1,11 @@
+import { Link } from '../../../../shared/routing/link.tsx';
 import type { PageProps } from '../../../../shared/routing/routes.ts';
+import { toPlural } from '../../../../shared/words.ts';
 import { Form, useActionResult } from '../../actions.ts';
-import type { NotificationsData } from '../../page-data.ts';
+import { toIncidentHref } from '../../href.ts';
+import type { NotificationShape, NotificationsData } from '../../page-data.ts';
+import { Ago, PassingTime } from '../../ui/ago.tsx';
 import { Pairs, Panel } from '../../ui/panel.tsx';
-import { PassingTime } from '../../ui/passing-time.tsx';
-import { NotificationTable } from './notification-table.tsx';
 import styles from './notifications.module.css';
 
 /** Notification settings, and the waiting and sent notifications. */
@@ -64,7 +66,7 @@ function Unset() {
   );
 }
 
-function Targets({ of: { targets, operator } }: { readonly of: NotificationsData }) {
+function Targets({ of: { targets, canChange } }: { readonly of: NotificationsData }) {
   return (
     <div className={styles.targets}>
       <ul className={styles.list}>
@@ -72,7 +74,7 @@ function Targets({ of: { targets, operator } }: { readonly of: NotificationsData
           <li key={target}>{target}</li>
         ))}
       </ul>
-      {operator.canChange && (
+      {canChange && (
         <Form action="notifications.test" preventScrollReset>
           <button type="submit" className="main">
             Send a test
@@ -100,5 +102,69 @@ function Tested() {
         </ul>
       )}
     </div>
+  );
+}
+
+interface NotificationTableProps {
+  readonly of: readonly NotificationShape[];
+  readonly now: number;
+  /** This server's environment. */
+  readonly environment: string;
+  /** Shown if there are no notifications. */
+  readonly empty: string;
+}
+
+const STATES = {
+  waiting: 'Waiting',
+  sent: 'Sent',
+  failed: 'Failed',
+  dropped: 'Not sent',
+} as const satisfies Record<NotificationShape['state'], string>;
+
+function NotificationTable({ of: notifications, now, environment, empty }: NotificationTableProps) {
+  if (notifications.length === 0) return <p className={styles.quiet}>{empty}</p>;
+  return (
+    <ol className={styles.notifications}>
+      {notifications.map((notification) => (
+        <li key={notification.id} className={styles.notification}>
+          <p className={styles.head}>
+            <strong>{notification.label}</strong>
+            {notification.digest !== undefined && (
+              <Link
+                to={toIncidentHref(notification.digest, undefined, toScope(notification, environment))}
+                className={notification.title ? styles.title : styles.digest}
+              >
+                {notification.title || notification.digest}
+              </Link>
+            )}
+            {toScope(notification, environment) !== '' && (
+              <span className={styles.quiet}>{notification.environment}</span>
+            )}
+            <span className={styles[notification.state]}>{STATES[notification.state]}</span>
+            <Ago at={notification.at} now={now} />
+          </p>
+          <p className={styles.quiet}>
+            {`${notification.target}. ${notification.outcome}`}
+            {notification.tries > 1 && ` ${toPlural(notification.tries, 'try', 'tries')}.`}
+            {notification.dueAt !== undefined && <Due at={notification.dueAt} now={now} />}
+          </p>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** Returns the environment of an incident for URLs. */
+function toScope({ environment = '' }: NotificationShape, own: string): string {
+  return environment === own ? '' : environment;
+}
+
+function Due({ at, now }: { readonly at: number; readonly now: number }) {
+  if (at <= now) return ' Due now.';
+  return (
+    <>
+      {' Next attempt '}
+      <Ago at={at} now={now} />.
+    </>
   );
 }

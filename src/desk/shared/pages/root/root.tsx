@@ -12,11 +12,10 @@ import styles from './root.module.css';
 import { SignIn } from './sign-in.tsx';
 
 export interface RootData {
-  readonly operator: {
-    readonly name: string;
-    /** False for viewers. */
-    readonly canChange: boolean;
-  };
+  /** The name of the user. */
+  readonly name: string;
+  /** False for viewers. */
+  readonly canChange: boolean;
   /** False if a proxy signs operators in. */
   readonly canSignOut: boolean;
   /** This server's environment. */
@@ -114,12 +113,12 @@ function Search() {
   );
 }
 
-function SignedIn({ operator, canSignOut }: RootData) {
+function SignedIn({ name, canChange, canSignOut }: RootData) {
   return (
     <div className={styles.who}>
-      {operator.canChange && <NavLink to="/desk/notifications">Notifications</NavLink>}
-      <span className={styles.name} title={operator.canChange ? 'Operator' : 'Viewer (read-only)'}>
-        {operator.name}
+      {canChange && <NavLink to="/desk/notifications">Notifications</NavLink>}
+      <span className={styles.name} title={canChange ? 'Operator' : 'Viewer (read-only)'}>
+        {name}
       </span>
       {canSignOut && (
         // A full page load, so that scripts keep no data of the desk.

@@ -1,17 +1,22 @@
 import type { ReactNode } from 'react';
 import { Link } from '../../../../../shared/routing/link.tsx';
-import { toExactTime } from '../../../../../shared/words.ts';
+import { toExactTime, toPlural } from '../../../../../shared/words.ts';
 import { toIncidentHref } from '../../../href.ts';
 import type { IncidentData } from '../../../page-data.ts';
-import type { FullShape, MissedShape, OccurrenceShape, TestShape } from '../../../shapes.ts';
+import type {
+  ComponentShape,
+  FullShape,
+  MissedShape,
+  OccurrenceShape,
+  RequestShape,
+  TestShape,
+} from '../../../shapes.ts';
 import { Ago } from '../../../ui/ago.tsx';
 import { CopyButton } from '../../../ui/copy-button.tsx';
 import { Pairs, Panel } from '../../../ui/panel.tsx';
 import { MISSED_WORDS } from '../../../words.ts';
 import { Breadcrumbs } from './breadcrumbs.tsx';
-import { Components } from './components.tsx';
 import styles from './occurrence.module.css';
-import { RequestPanel } from './request.tsx';
 import { Stack } from './stack.tsx';
 import { Story } from './story.tsx';
 
@@ -141,6 +146,63 @@ function Test({ of: { file, text } }: { readonly of: TestShape }) {
         <summary>{file}</summary>
         <pre>{text}</pre>
       </details>
+    </Panel>
+  );
+}
+
+/** Components that are shown: at most, and if no component of the engine follows the app's. */
+const MOST_COMPONENTS = 12;
+const COMPONENTS = 6;
+
+/** React's component stack, innermost first. Components from the engine's first one outwards are folded. */
+function Components({ of: components }: { readonly of: readonly ComponentShape[] }) {
+  const own = components.findIndex(({ place, isOwn }) => place !== '' && !isOwn);
+  const shown = own <= 0 ? COMPONENTS : Math.min(own, MOST_COMPONENTS);
+  const outer = components.slice(shown);
+  return (
+    <Panel title="Components around it">
+      <ComponentList of={components.slice(0, shown)} />
+      {outer.length > 0 && (
+        <details>
+          <summary>{`${toPlural(outer.length, 'component')} further out`}</summary>
+          <ComponentList of={outer} />
+        </details>
+      )}
+    </Panel>
+  );
+}
+
+function ComponentList({ of: components }: { readonly of: readonly ComponentShape[] }) {
+  return (
+    <ol className={styles.components}>
+      {components.map(({ name, place }, index) => (
+        <li key={index}>
+          <code>{`<${name}>`}</code> {place && <code className={styles.quiet}>{place}</code>}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** The request and its user agent. URLs are text, not links, because strangers can choose them. */
+function RequestPanel({ of: request, route }: { readonly of: RequestShape; readonly route: string | undefined }) {
+  const { method, url, referrer, agent } = request;
+  const client = agent && <span title={agent.raw}>{agent.words}</span>;
+  const facts = toTexts([
+    [method, url],
+    ['Route', route],
+    ['Came from', referrer],
+  ]);
+  const headers = toTexts([['user-agent', agent?.raw], ['referer', referrer], ...request.headers]);
+  return (
+    <Panel title="Request">
+      <Pairs of={client ? [...facts, ['Client', client]] : facts} />
+      {headers.length > 0 && (
+        <details className={styles.headers}>
+          <summary>Headers</summary>
+          <Pairs of={headers} />
+        </details>
+      )}
     </Panel>
   );
 }

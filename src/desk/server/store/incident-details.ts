@@ -1,0 +1,92 @@
+import type { CommitShape } from '../../shared/shapes.ts';
+import type { BuildTable, KnownBuild } from './build-table.ts';
+import type { HourCount } from './charts.ts';
+import { findCommit, listLines } from './find-commit.ts';
+import type { HistoryTable, LoggedChange, Note } from './history-table.ts';
+import { type IncidentKey, splitKey } from './incident-key.ts';
+import type { IncidentTable } from './incident-table.ts';
+import { findBeside, findNearestFull, type OccurrenceTable, readOccurrence } from './occurrence-table.ts';
+import type { IncidentRelease, Occurrence } from './records.ts';
+import type { StoreContext } from './store-context.ts';
+
+/** Everything that the page of an incident shows, with one of its occurrences. */
+export interface IncidentDetails {
+  /** The occurrence that was asked for, or the nearest full one. Undefined if none is stored. */
+  readonly shown?: Occurrence;
+  /** The occurrence that was asked for, if another one is shown. `row`: what is stored of it. */
+  readonly missed?: { readonly occurrence: string; readonly row?: Occurrence };
+  /** The neighbours in time. */
+  readonly newer?: string;
+  readonly older?: string;
+  /** The latest occurrences. */
+  readonly recent: readonly Occurrence[];
+  readonly hours: readonly HourCount[];
+  readonly releases: readonly IncidentRelease[];
+  readonly deployments: readonly KnownBuild[];
+  readonly changes: readonly LoggedChange[];
+  readonly notes: readonly Note[];
+  /** The environments that have this digest, sorted. */
+  readonly environments: readonly string[];
+  /** The likely cause. */
+  readonly commit?: CommitShape;
+}
+
+interface Tables {
+  readonly builds: BuildTable;
+  readonly history: HistoryTable;
+  readonly incidents: IncidentTable;
+  readonly occurrences: OccurrenceTable;
+}
+
+/** The most listed entries (counts). */
+const RECENT = 12;
+const CHANGES = 100;
+
+export function createIncidentDetails({ reader: sql }: StoreContext, tables: Tables) {
+  const { builds, history, incidents, occurrences } = tables;
+
+  async function readShown(key: IncidentKey, wanted: string | undefined) {
+    const row = wanted === undefined ? undefined : await readOccurrence(sql, key, wanted);
+    const shown = row?.full ? row : ((await findNearestFull(sql, key, row?.at)) ?? row);
+    const place = row ?? shown;
+    const newer = place && (await findBeside(sql, place, 'newer'));
+    const older = place && (await findBeside(sql, place, 'older'));
+    const isMissed = wanted !== undefined && wanted !== shown?.occurrence;
+    return {
+      ...(shown && { shown }),
+      ...(isMissed && { missed: { occurrence: wanted, ...(row && { row }) } }),
+      ...(newer !== undefined && { newer }),
+      ...(older !== undefined && { older }),
+    };
+  }
+
+  return {
+    async readDetails(key: IncidentKey, occurrence: string | undefined): Promise<IncidentDetails> {
+      const { digest, environment } = splitKey(key);
+      const [choice, recent, hours, releases, deployments, changes, notes, environments] = await Promise.all([
+        readShown(key, occurrence),
+        occurrences.listOccurrences(key, { limit: RECENT }),
+        incidents.listHours(key),
+        incidents.listReleases(key),
+        builds.listDeployments(environment),
+        history.listChanges(key, CHANGES),
+        history.listNotes(key, CHANGES),
+        incidents.listKnownIn(digest),
+      ]);
+      const { shown } = choice;
+      const lines = listLines(shown?.full);
+      const commit = shown && (await findCommit(builds, { build: shown.build, lines, releases, deployments }));
+      return {
+        ...choice,
+        recent: recent.occurrences,
+        hours,
+        releases,
+        deployments,
+        changes,
+        notes,
+        environments,
+        ...(commit && { commit }),
+      };
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parse as parseQuery } from 'node:querystring';
+import type { RequestHandler } from 'express';
+import { MAX_API_BODY_BYTES, MAX_FORM_FIELDS, MAX_JSON_NODES } from '../limits.ts';
+import { bodies } from '../request/body-reader.ts';
+import { badRequest, HttpError, unsupportedMediaType } from '../request/http-error.ts';
+import { decodeFormText, isInUtf8, parseJson, readContentType } from '../request/parse-body.ts';
+
+interface BodyLimits {
+  /** Bytes; 413 beyond. */
+  readonly limit?: number;
+}
+
+interface JsonLimits extends BodyLimits {
+  /** Keys, values and members; 413 beyond. */
+  readonly nodes?: number;
+}
+
+/** A request whose body is parsed already, if a step of the product did so. */
+type ParsedRequest = IncomingMessage & { body?: unknown };
+
+/**
+ * Parses a JSON body. Any other type is 415. Compressed bodies are refused: every available version of Node's
+ * Brotli decoder has a vulnerability (CVE-2026-111497), and the other codings allow decompression bombs. A body
+ * that is already parsed is left as it is.
+ */
+export function jsonBody({ limit = MAX_API_BODY_BYTES, nodes = MAX_JSON_NODES }: JsonLimits = {}): RequestHandler[] {
+  return [
+    async function jsonBody(req, res, next) {
+      await readJson(req, res, { limit, nodes });
+      next();
+    },
+  ];
+}
+
+/** The same without Express. @returns the parsed body, which is also set as `req.body` */
+export async function readJson(
+  req: ParsedRequest,
+  res: ServerResponse,
+  { limit, nodes }: Required<JsonLimits>,
+): Promise<unknown> {
+  const parse = (bytes: Buffer) => parseJson(bytes, nodes);
+  if (Buffer.isBuffer(req.body)) {
+    req.body = parse(req.body);
+  } else if (req.body === undefined) {
+    requireBody(req, 'application/json');
+    req.body = await bodies.read({ req, res, limit }, parse);
+  }
+  return req.body;
+}
+
+/** Parses `application/x-www-form-urlencoded` into flat fields. Any other type is 415. */
+export function formBody({ limit = MAX_API_BODY_BYTES }: BodyLimits = {}): RequestHandler[] {
+  return [
+    async function formBody(req, res, next) {
+      if (req.body === undefined) {
+        requireBody(req, 'application/x-www-form-urlencoded');
+        req.body = await bodies.read({ req, res, limit }, parseForm);
+      }
+      next();
+    },
+  ];
+}
+
+function parseForm(bytes: Buffer): unknown {
+  const text = decodeFormText(bytes);
+  if (text.split('&', MAX_FORM_FIELDS + 1).length > MAX_FORM_FIELDS) {
+    throw new HttpError(413, `The form has more than ${MAX_FORM_FIELDS} fields.`);
+  }
+  return parseQuery(text, '&', '=', { maxKeys: 0 });
+}
+
+function requireBody(req: IncomingMessage, wanted: string): void {
+  const type = readContentType(req);
+  if (type?.essence !== wanted || !isInUtf8(type)) throw unsupportedMediaType(`Send ${wanted} in UTF-8.`);
+  const encoding = req.headers['content-encoding'] ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity') throw unsupportedMediaType('Send the body without Content-Encoding.');
+  const isEmpty = req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0;
+  if (isEmpty) throw badRequest('The request has no body.');
+}

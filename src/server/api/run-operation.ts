@@ -1,0 +1,171 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Request } from 'express';
+import type { ApiSchema, OperationFacts } from '../../shared/api/operation.ts';
+import { WiringError } from '../errors/wiring-error.ts';
+import { HttpError, notFoundHere } from '../request/http-error.ts';
+import type { Auth, Caller } from './auth.ts';
+import type { AnyReply, Implemented } from './implement.ts';
+import { type ParsedLimit, parseLimit } from './rate-limit.ts';
+import { createTextReader, type FieldErrors, type Read, readValue, UNREAD } from './read-input.ts';
+
+/** Thrown by the checks of an operation: the caller's request is not valid. */
+export class InvalidInput extends HttpError {
+  readonly errors: FieldErrors;
+
+  constructor(status: 400 | 422, message: string, errors: FieldErrors) {
+    super(status, message);
+    this.errors = errors;
+  }
+}
+
+/** Texts of a request, or the values that a caller in this process passes. */
+export interface GivenInput {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: () => URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  /** Undefined without one. */
+  readonly body: () => Promise<unknown>;
+  /** Makes Express's request, for the handlers that read it. */
+  readonly toRequest: () => Request;
+}
+
+/** What a handler gets. It is a class, because each object literal with a getter would have a hidden class of its own. */
+class Input {
+  readonly #toRequest: () => Request;
+
+  constructor(toRequest: () => Request, parts: object) {
+    this.#toRequest = toRequest;
+    Object.assign(this, parts);
+  }
+
+  get request(): Request {
+    return this.#toRequest();
+  }
+}
+
+/** Checks of a request that arrived over HTTP, not of a call in this process. */
+interface HttpChecks {
+  /** @throws HttpError 429 */
+  readonly admit: (caller: Caller | undefined) => Promise<void>;
+  /** Whether the caller has this version already. */
+  readonly isKnown: (version: string) => boolean;
+  /** Runs a request with an `Idempotency-Key` once. */
+  readonly once: (caller: Caller | undefined, run: () => Promise<AnyReply>) => Promise<AnyReply>;
+}
+
+/** An operation that is ready to run. */
+export interface ServedOperation {
+  readonly name: string;
+  readonly facts: OperationFacts;
+  readonly limit: ParsedLimit | undefined;
+  /** @throws HttpError if the request is refused */
+  readonly run: (given: GivenInput, http?: HttpChecks) => Promise<AnyReply | undefined>;
+}
+
+export function serveOperation({ name, facts, auth, version, handle }: Implemented): ServedOperation {
+  if (facts.idempotent && facts.method !== 'POST')
+    throw new WiringError(`Only a POST can be idempotent, and the operation "${name}" is not.`);
+  const readParams = facts.params && createTextReader(facts.params);
+  const readQuery = createQueryReader(facts);
+  const readHeaders = facts.headers && createTextReader(facts.headers);
+  return {
+    name,
+    facts,
+    limit: facts.limit && parseLimit(facts.limit, name),
+    async run(given, http) {
+      const caller = auth && (await identify(auth, given, http));
+      await http?.admit(caller);
+      const params = readParams ? await readParams(Object.entries(given.params)) : UNREAD;
+      if ('errors' in params) throw notFoundHere();
+      const { query, page } = readQuery ? await readQuery(given.query()) : { query: UNREAD, page: undefined };
+      if ('errors' in query) throw new InvalidInput(400, 'The query is not valid.', query.errors);
+      const headers = readHeaders ? await readHeaders(toTexts(given.headers)) : UNREAD;
+      if ('errors' in headers) throw new InvalidInput(400, 'A header of the request is not valid.', headers.errors);
+      const body = facts.body ? await readValue(facts.body, await given.body()) : undefined;
+      if (body && 'errors' in body) throw new InvalidInput(422, 'The request is not valid.', body.errors);
+      const match = facts.ifMatch && ((current: string) => requireMatch(given.headers['if-match'], current));
+      const parts = {
+        params: params.value,
+        query: query.value,
+        headers: headers.value,
+        body: body?.value,
+        caller,
+        page,
+        match,
+      };
+      const input = new Input(given.toRequest, parts) as never; // the types of `implement` are those of these facts
+      if (version && http?.isKnown(await version(input))) return undefined;
+      const reply = async () => checkReply(name, facts, await handle(input));
+      return http && facts.idempotent ? http.once(caller, reply) : reply();
+    },
+  };
+}
+
+/** Also counts requests that are refused here, so that wrong tokens have a limit. */
+async function identify(auth: Auth, { toRequest }: GivenInput, http: HttpChecks | undefined): Promise<Caller> {
+  try {
+    return await auth.identify(toRequest());
+  } catch (error) {
+    if (error instanceof HttpError && error.status < 500) await http?.admit(undefined);
+    throw error;
+  }
+}
+
+interface PagedQuery {
+  readonly query: Read;
+  readonly page?: { readonly cursor: string | undefined; readonly limit: number };
+}
+
+type QueryReader = (search: URLSearchParams) => Promise<PagedQuery>;
+
+function createQueryReader({ query, paged }: OperationFacts): QueryReader | undefined {
+  const read = query && createTextReader(query);
+  if (!paged) return read && (async (search) => ({ query: await read(search) }));
+  return async (search): Promise<PagedQuery> => {
+    const own = [...search].filter(([name]) => name !== 'cursor' && name !== 'limit');
+    if (search.getAll('cursor').length > 1) return { query: { errors: { cursor: 'Send it only once.' } } };
+    const text = search.get('limit');
+    const limit = text === null ? paged.limit : /^\d{1,6}$/.test(text) ? Number(text) : 0;
+    if (limit < 1 || limit > paged.max || search.getAll('limit').length > 1) {
+      return { query: { errors: { limit: `Send a number from 1 to ${paged.max}, once.` } } };
+    }
+    return { query: read ? await read(own) : UNREAD, page: { cursor: search.get('cursor') ?? undefined, limit } };
+  };
+}
+
+function toTexts(headers: IncomingHttpHeaders): [string, string][] {
+  return Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []));
+}
+
+/** RFC 9110, section 13.1.1: strong comparison. */
+function requireMatch(header: string | undefined, version: string): void {
+  if (header === undefined || header.trim() === '*') return;
+  if (header.split(',').some((tag) => tag.trim() === toTag(version))) return;
+  throw new HttpError(412, 'It has changed in the meantime. Get it again.');
+}
+
+/** A reply that its schema refuses may contain what callers must not see, so it is a failure and is not sent. */
+function checkReply(name: string, facts: OperationFacts, reply: AnyReply): AnyReply | Promise<AnyReply> {
+  const described = facts.replies[reply.status];
+  if (!described) throw new Error(`The operation ${name} answered ${reply.status}, which its replies do not have.`);
+  if (described.body) {
+    const read = readValue(described.body, reply.body);
+    const withBody = (done: Read): AnyReply => ({ ...reply, body: toValue(name, done) });
+    return read instanceof Promise ? read.then(withBody) : withBody(read);
+  }
+  return described.lines && reply.lines ? { ...reply, lines: checkLines(name, described.lines, reply.lines) } : reply;
+}
+
+async function* checkLines(name: string, schema: ApiSchema, lines: AsyncIterable<unknown>): AsyncGenerator<unknown> {
+  for await (const line of lines) yield toValue(name, await readValue(schema, line));
+}
+
+function toValue(name: string, read: Read): unknown {
+  if (!('errors' in read)) return read.value;
+  const [field = '', message = ''] = Object.entries(read.errors)[0] ?? [];
+  throw new Error(`The reply of the operation ${name} is not what its schema describes. ${field}: ${message}`);
+}
+
+export function toTag(version: string): string {
+  return `"${encodeURIComponent(version)}"`;
+}

@@ -1,0 +1,65 @@
+import { createRouteTree } from '../../shared/routing/route-objects.ts';
+import type { PageModule, RouteDefinition } from '../../shared/routing/routes.ts';
+import { WiringError } from '../errors/wiring-error.ts';
+import { createMatcher } from './match-page.ts';
+import type { LoadedApp, PageApp } from './page-services.ts';
+import type { PageTable } from './server-page.ts';
+
+/** @throws WiringError if the route table and the server halves do not match, or a page has no component */
+export async function loadApp<Own extends object>(app: PageApp<Own>): Promise<LoadedApp> {
+  const { document, errorPages, lang = 'en', family } = app;
+  const tree = createRouteTree(app.routes);
+  const pages = app.pages as PageTable; // they are called with what the maker of arguments makes
+  requireBothHalves(tree.definitions.keys(), pages, family);
+  const modules = await loadModules(tree.definitions, family);
+  return { tree, matchPage: createMatcher(tree), pages, modules, document, errorPages, lang };
+}
+
+async function loadModules(
+  definitions: ReadonlyMap<string, RouteDefinition>,
+  family = 'product',
+): Promise<Map<string, PageModule>> {
+  const loading = [...definitions.values()].map(async ({ id, page }) => [id, await page()] as const);
+  const modules = new Map(await Promise.all(loading));
+  for (const [id, module] of modules) {
+    if (module.default) continue;
+    throw new WiringError(
+      `The page "${id}" does not export a component as its default. src/shared/${family}/routes.tsx names its file.`,
+    );
+  }
+  return modules;
+}
+
+/**
+ * Checks at start what `ServerPages<typeof routes>` checks in the compiler.
+ *
+ * @throws WiringError for a route without a server half, a server half without a route, and one with the wrong shape
+ */
+export function requireBothHalves(routeIds: Iterable<string>, pages: PageTable, family = 'product'): void {
+  const routes = new Set(routeIds);
+  const lost = Object.keys(pages).filter((id) => !routes.has(id));
+  const missing = [...routes].filter((id) => !Object.hasOwn(pages, id) || pages[id] === undefined);
+  const sentences = [
+    ...missing.map(
+      (id) => `The route "${id}" is missing in src/server/${family}/pages/index.ts. Add its server half, or null.`,
+    ),
+    ...lost.map(
+      (id) =>
+        `src/server/${family}/pages/index.ts has a server half "${id}", but there is no such route. Correct the id, or add the route to src/shared/${family}/routes.tsx.`,
+    ),
+    ...Object.entries(pages).flatMap(([id, half]) =>
+      listWrongParts(half).map(
+        (part) => `In the server half of "${id}" (src/server/${family}/pages), ${part} is not a function.`,
+      ),
+    ),
+  ];
+  if (sentences.length > 0) throw new WiringError(sentences.join('\n'));
+}
+
+function listWrongParts(half: PageTable[string]): string[] {
+  const { guard, loader, version, actions } = half ?? {};
+  const ownActions = Object.entries(actions ?? {}).map(([name, action]) => [`actions.${name}`, action] as const);
+  return [...Object.entries({ guard, loader, version }).filter(([, part]) => part !== undefined), ...ownActions]
+    .filter(([, part]) => typeof part !== 'function')
+    .map(([name]) => name);
+}

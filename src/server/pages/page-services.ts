@@ -1,0 +1,88 @@
+import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
+import type { ComponentType } from 'react';
+import type { DocumentProps, ErrorPages } from '../../shared/rendering/engine-context.ts';
+import type { RouteTree } from '../../shared/routing/route-objects.ts';
+import type { PageModule, RouteDefinition } from '../../shared/routing/routes.ts';
+import type { AssetManifest } from '../../shared/wire/manifest.ts';
+import type { Funnel } from '../errors/funnel.ts';
+import type { ContentPolicy } from '../front/content-policy.ts';
+import type { RenderLimiter } from '../front/render-limiter.ts';
+import type { AppLog } from '../request/app-log.ts';
+import type { Origins } from '../request/origins.ts';
+import type { TracedProject } from '../request/trace-headers.ts';
+import type { CachedShell, CachedStaticPage } from './cached-page.ts';
+import type { MatchPage } from './match-page.ts';
+import type { PageCache } from './page-cache.ts';
+import type { LoaderArgsMaker } from './page-request.ts';
+import type { LoaderContext, PageTable } from './server-page.ts';
+
+/** An app of pages: the product's, or the desk's. */
+export interface PageApp<Own extends object = object> {
+  readonly routes: readonly RouteDefinition[];
+  /** The server halves, by route id. */
+  readonly pages: PageTable<LoaderContext & NoInfer<Own>>;
+  readonly document: ComponentType<DocumentProps>;
+  readonly errorPages: ErrorPages;
+  readonly lang?: string;
+  /** Returns what the product adds to the `context` of loaders, guards and actions. */
+  readonly createContext?: (request: ExpressRequest, response: ExpressResponse) => Own | Promise<Own>;
+  /** The part that is the same for everyone, such as settings. Static pages and shells can read it. */
+  readonly sharedContext?: object;
+  /** The folder of the tables, for error messages. Default: `product`. */
+  readonly family?: string;
+  /** The path that all pages and their data share (`/admin`). Default: none. */
+  readonly base?: string;
+}
+
+/** What the server lends to its pages. */
+export interface PageServer {
+  readonly manifest: AssetManifest;
+  readonly funnel: Funnel;
+  readonly log: AppLog;
+  readonly policy: ContentPolicy;
+  readonly origins: Origins;
+  /** Origins to which `context.fetch` sends trace headers. */
+  readonly traceTargets: readonly string[];
+  /** The project that trace headers name. */
+  readonly traced?: TracedProject | undefined;
+  /** Limits renders and counts pages in progress; undefined for no limit. */
+  readonly limiter: RenderLimiter | undefined;
+}
+
+export interface PageSettings {
+  /** All responses are `no-store`. Open pages still check their data by `ETag`. */
+  readonly isSecret: boolean;
+  /** Keep compressed copies of static pages. */
+  readonly compression: boolean;
+  /** How long a page can take, up to its last deferred value (ms). */
+  readonly deadlineMs: number;
+  /** Largest form (bytes). */
+  readonly maxActionBytes: number;
+}
+
+export interface PagesOptions<Own extends object = object> {
+  readonly app: PageApp<Own>;
+  readonly server: PageServer;
+  readonly settings: Pick<PageSettings, 'isSecret'> & Partial<PageSettings>;
+}
+
+/** An app whose modules are loaded. */
+export interface LoadedApp extends Pick<PageApp, 'document' | 'errorPages'> {
+  readonly tree: RouteTree;
+  readonly matchPage: MatchPage;
+  readonly pages: PageTable;
+  readonly modules: ReadonlyMap<string, PageModule>;
+  readonly lang: string;
+}
+
+/** Shared by all stages of all pages. */
+export interface PageServices {
+  readonly app: LoadedApp;
+  readonly server: PageServer;
+  readonly settings: PageSettings;
+  readonly args: LoaderArgsMaker;
+  readonly caches: {
+    readonly static: PageCache<CachedStaticPage>;
+    readonly shells: PageCache<CachedShell>;
+  };
+}

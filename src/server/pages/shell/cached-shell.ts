@@ -1,0 +1,134 @@
+import { KiB } from '../../../shared/units.ts';
+import { type Path, toPathText, WireError } from '../../../shared/wire/format.ts';
+import type { PageError } from '../../../shared/wire/payload.ts';
+import { FRAME_ROUTE } from '../../../shared/wire/protocol.ts';
+import { drawRandom } from '../../request/request-info.ts';
+import type { CachedShell, Hole, ShellMarks } from '../cached-page.ts';
+import { type Loaded, type LoadedPage, loadPage } from '../load-page.ts';
+import type { PageServices } from '../page-services.ts';
+import { collectPersonal } from '../personal.ts';
+import { encodePage, toEtag, withFailure } from '../render/encode-page.ts';
+import { CLOSING } from '../render/page-sink.ts';
+import { renderPage } from '../render/render-page.tsx';
+import { writeDocument } from '../render/write-document.ts';
+import { MemoryTarget, renderForEveryone, type SharedPageRequest } from '../shared-page.ts';
+
+/** A text without marks that is larger is sent as it is (UTF-16 code units). */
+const UNTOUCHED = 8 * KiB;
+
+/** The text of the data is in memory as a string, as objects, and in the document. */
+const DATA_COPIES = 3;
+
+/** React's state fits only the components of its own build. @param target path and search */
+export function toShellKey({ server }: Pick<PageServices, 'server'>, target: string): string {
+  return `${target} ${server.manifest.buildId}`;
+}
+
+/** Returns the page's shell from memory, or renders it for everyone who waits for it. */
+export function getShell(services: PageServices, pageRequest: SharedPageRequest): Promise<CachedShell> {
+  return services.caches.shells.get(toShellKey(services, pageRequest.path + pageRequest.search), () =>
+    renderForEveryone(services, pageRequest, () => renderShell(services, pageRequest)),
+  );
+}
+
+async function renderShell(services: PageServices, pageRequest: SharedPageRequest): Promise<CachedShell> {
+  const { context } = await pageRequest.toArgs();
+  const personal = collectPersonal(context);
+  const holes = new Map<string, Hole>();
+  const hasGuards = pageRequest.match.ids.some((id) => services.app.pages[id]?.guard !== undefined);
+  function toFailed(failed: Loaded): CachedShell {
+    return { bytes: 0, loaded: failed, holes: [...holes.values()], hasGuards, failed: {} };
+  }
+  const loaded = await loadPage({ services, pageRequest }, { guarded: true });
+  if (loaded.kind !== 'page') return toFailed(loaded);
+  const misplaced: { readonly routeId: string; readonly thrown: WireError }[] = [];
+  const encoded = encodePage({ services, pageRequest }, loaded, undefined, function takeHole(place, path) {
+    const load = personal.get(place);
+    if (!load) return undefined;
+    const id = toPathText(path);
+    if (!leadsTo(place, loaded.data, path)) misplaced.push({ routeId: String(path[1]), thrown: toMisplaced(id) });
+    holes.set(id, { id, path, place, load });
+    return id;
+  });
+  if (encoded.loaded.errors) return toFailed(encoded.loaded);
+  const { payload } = encoded;
+  const { head, late = [] } = encoded.encoded;
+  const lines: string[] = [];
+  for await (const line of late) lines.push(line);
+  if (misplaced[0]) return toFailed(withFailure(pageRequest, loaded, misplaced[0]));
+
+  const marks = { nonce: drawRandom(16, 'hex'), trace: drawRandom(16, 'hex') };
+  const rendered = await renderPage({ services, pageRequest, payload, nonce: marks.nonce, isShell: true });
+  if (rendered.kind === 'last-resort') return toFailed(withError(loaded, { [FRAME_ROUTE]: rendered.error }));
+  if (rendered.kind !== 'page') return toFailed(rendered);
+  if (rendered.payload.errors) return toFailed(withError(loaded, rendered.payload.errors));
+  const { text, postponed } = rendered.render.prerendered ?? { text: '', postponed: undefined };
+  const target = new MemoryTarget();
+  const page = { ...encoded, encoded: { head, late: each(lines) } };
+  await writeDocument({ services, pageRequest, page, rendered, target, ...marks });
+  const html = target.bytes.toString().slice(0, -CLOSING.length);
+  const data = [head, ...lines].join('\n');
+  return {
+    bytes: html.length + (postponed?.length ?? 0) + DATA_COPIES * data.length,
+    loaded,
+    holes: [...holes.values()],
+    hasGuards,
+    page: {
+      payload,
+      data,
+      etag: toEtag(services.server.manifest, data),
+      ...(text === '' ? {} : { parts: cut(addNonce(html, marks.nonce), marks) }),
+      marks,
+      postponed,
+    },
+    ...(pageRequest.hasFailed ? { failed: {} } : {}),
+  };
+}
+
+function withError(loaded: LoadedPage, errors: Record<string, PageError>): LoadedPage {
+  const [error] = Object.values(errors);
+  return { ...loaded, status: error?.status ?? 500, errors };
+}
+
+function toMisplaced(id: string): WireError {
+  return new WireError(
+    `${id} is a personal value, but not directly in the loader's data. Return it in plain objects and arrays, outside of other promises.`,
+  );
+}
+
+/** Whether the path leads to the place through objects that can be copied for each visitor. */
+function leadsTo(place: PromiseLike<unknown>, data: unknown, [, ...path]: Path): boolean {
+  const found = path.reduce((at, key) => (isCopied(at) ? at[key as keyof typeof at] : undefined), data);
+  return found === place;
+}
+
+function isCopied(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
+}
+
+async function* each(lines: readonly string[]): AsyncGenerator<string, void> {
+  yield* lines;
+}
+
+/** The one script of React in a shell. A prerender has no nonce. */
+const REACT_SCRIPT =
+  /<script(?: id="[^"]*")?>requestAnimationFrame\(function\(\)\{\$RT=performance\.now\(\)\}\);<\/script>/g;
+
+function addNonce(html: string, nonce: string): string {
+  return html.replace(REACT_SCRIPT, (script) => script.replace('<script', `<script nonce="${nonce}"`));
+}
+
+function cut(html: string, { nonce, trace }: ShellMarks): (string | Buffer)[] {
+  const parts: (string | Buffer)[] = [];
+  let small = '';
+  for (const text of html.split(new RegExp(`(${nonce}|${trace})`))) {
+    if (text.length < UNTOUCHED) {
+      small += text;
+      continue;
+    }
+    parts.push(small, Buffer.from(text));
+    small = '';
+  }
+  return [...parts, small];
+}

@@ -1,0 +1,145 @@
+import type { Response } from 'express';
+import type { Path } from '../../../shared/wire/format.ts';
+import { VisitorGone } from '../../request/http-error.ts';
+import type { CachedShell, Hole } from '../cached-page.ts';
+import type { Blocked, Loaded } from '../load-page.ts';
+import type { VisitorPageRequest } from '../page-request.ts';
+import type { PageServices } from '../page-services.ts';
+import { SharedPageRequest } from '../shared-page.ts';
+import { getShell } from './cached-shell.ts';
+
+type Data = Record<string, unknown>;
+
+/** A shell that was sent before its page request began. */
+export interface BegunShell {
+  readonly shell: CachedShell;
+  readonly nonce: string;
+}
+
+interface VisitorShellOptions {
+  readonly begun?: BegunShell | undefined;
+  readonly wantsHoles?: boolean | undefined;
+}
+
+/** The shell of a page, for one of its visitors. */
+export class VisitorShell {
+  /** The request is for the holes only. */
+  readonly wantsHoles: boolean;
+  /** The nonce of the shell, if it was sent already. */
+  readonly sentNonce: string | undefined;
+  readonly #services: PageServices;
+  readonly #visitor: VisitorPageRequest;
+  #shell: Promise<CachedShell> | undefined;
+  /** Personal values have begun, so status and headers cannot change. */
+  #isHeadFixed = false;
+
+  constructor(services: PageServices, visitor: VisitorPageRequest, { begun, wantsHoles = false }: VisitorShellOptions) {
+    this.#services = services;
+    this.#visitor = visitor;
+    this.#shell = begun && Promise.resolve(begun.shell);
+    this.sentNonce = begun?.nonce;
+    this.wantsHoles = wantsHoles;
+    visitor.contextResponse = guardHead(visitor.contextResponse, () => this.#isHeadFixed);
+  }
+
+  /** Returns the same shell each time, because a shell that failed is in no cache. */
+  find(): Promise<CachedShell> {
+    this.#shell ??= getShell(this.#services, new SharedPageRequest(this.#services, this.#visitor));
+    return this.#shell;
+  }
+
+  /**
+   * Returns the data of the shell with the personal values of this visitor, for a page that is rendered for this request.
+   *
+   * @param reached the routes outside of the one that is blocked
+   */
+  async load({ reached, blocked }: { reached: readonly string[]; blocked: Blocked | undefined }): Promise<Loaded> {
+    const { loaded, holes } = await this.find();
+    if (this.#visitor.endedBy instanceof VisitorGone) return { kind: 'gone' };
+    if (loaded.kind !== 'page') return loaded;
+    const { data, errors } = loaded;
+    const shown = Object.fromEntries(reached.filter((id) => id in data).map((id) => [id, data[id]]));
+    const own = holes.filter(({ path }) => String(path[1]) in shown);
+    const filled = { kind: 'page' as const, data: this.fill(shown, own).data };
+    if (errors && reached.some((id) => errors[id])) return { ...filled, status: loaded.status, errors };
+    if (!blocked) return { ...filled, status: loaded.status, ...(errors && { errors }) };
+    return { ...filled, status: blocked.error.status, errors: { [blocked.routeId]: blocked.error } };
+  }
+
+  /**
+   * Begins to load the personal values of this visitor. From here on, status and headers cannot change.
+   *
+   * @returns a copy of the data with this visitor's promises in the holes, and these promises by the id of their hole
+   */
+  fill(data: Data, holes: readonly Hole[]): { data: Data; promises: ReadonlyMap<string, Promise<unknown>> } {
+    this.#isHeadFixed = true;
+    const begun = new Map<PromiseLike<unknown>, Promise<unknown>>();
+    const promises = new Map<string, Promise<unknown>>();
+    let filled: unknown = data;
+    for (const { id, path, place, load } of holes) {
+      const promise = begun.get(place) ?? this.#begin(load);
+      begun.set(place, promise);
+      promises.set(id, promise);
+      filled = putAt(filled, path.slice(1), promise);
+    }
+    return { data: filled as Data, promises }; // a copy of `data`
+  }
+
+  #begin(load: Hole['load']): Promise<unknown> {
+    const promise = this.#visitor.toArgs().then((args) => load(args as never));
+    promise.catch(() => {}); // it can reject before it is rendered
+    return promise;
+  }
+}
+
+/** Copies everything on the path. */
+function putAt(value: unknown, [key, ...rest]: Path, promise: Promise<unknown>): unknown {
+  if (key === undefined) return promise;
+  // `leadsTo` has checked the path. The copy has the key as its own property, even if it is `__proto__`.
+  const copy = (Array.isArray(value) ? [...value] : { ...(value as Data) }) as Data;
+  copy[key] = putAt(copy[key], rest, promise);
+  return copy;
+}
+
+/** Everything that changes the head of a response ends here, such as Express's `cookie()`, `status()` and `redirect()`. */
+const CHANGES = new Set<string | symbol>([
+  'setHeader',
+  'setHeaders',
+  'appendHeader',
+  'removeHeader',
+  'writeHead',
+  'statusCode',
+  'statusMessage',
+]);
+
+/**
+ * Returns the response for a page's context. It refuses changes to status and headers once the head is fixed, also where
+ * the head was not sent yet, so that personal values fail in the same way for crawlers and everyone else.
+ */
+function guardHead(response: Response, isFixed: () => boolean): Response {
+  function check(key: string | symbol): void {
+    if (CHANGES.has(key) && isFixed()) throw new FixedHeadError(String(key));
+  }
+  return new Proxy(response, {
+    get(target, key, proxy) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== 'function') return value;
+      check(key);
+      return (...args: unknown[]) => Reflect.apply(value, isFixed() ? proxy : target, args);
+    },
+    set(target, key, value) {
+      check(key);
+      return Reflect.set(target, key, value, target);
+    },
+  });
+}
+
+/** A personal value changed the status or a header. */
+class FixedHeadError extends Error {
+  constructor(key: string) {
+    super(
+      `A personal value changed the response (${key}). Its status and headers, such as cookies, are sent with the shell, before personal values are loaded. Set them in a guard, an action or a step.`,
+    );
+    this.name = 'FixedHeadError';
+  }
+}

@@ -1,0 +1,66 @@
+import express from 'express';
+import request from 'supertest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { formBody, jsonBody } from '../../../src/server/api/body-parsers.ts';
+import { KiB } from '../../../src/shared/units.ts';
+import { createTestApp, startTestServer } from '../../support/app.ts';
+import { parseReply } from '../../support/raw-http.ts';
+import { until } from '../../support/until.ts';
+import { openSocket } from '../connection/open-socket.ts';
+
+const FORM = 'application/x-www-form-urlencoded';
+
+const api = express
+  .Router()
+  .post('/json', ...jsonBody(), (req, res) => void res.json(req.body))
+  .post('/form', ...formBody(), (req, res) => void res.json(req.body))
+  .post('/twice', express.json(), ...jsonBody(), (req, res) => void res.json(req.body))
+  .post('/raw', express.raw({ type: () => true }), ...jsonBody(), (req, res) => void res.json(req.body));
+
+function post(path: string, type: string, body: string | Buffer) {
+  return request(createTestApp({ api }))
+    .post(path)
+    .set('Content-Type', type)
+    .serialize((given: unknown) => given as string)
+    .send(body as string);
+}
+
+describe('a form sent to the API', () => {
+  it.each([
+    ['a=1&a=2&b=%C3%A9+x', { a: ['1', '2'], b: 'é x' }],
+    ['a=100%&b=%zz', { a: '100%', b: '%zz' }],
+    ['a[b][c]=1&__proto__[x]=1', { 'a[b][c]': '1', '__proto__[x]': '1' }],
+  ])('%s', async (body, fields) => {
+    expect((await post('/api/form', FORM, body).expect(200)).body).toEqual(fields);
+  });
+
+  it.each([
+    ['a=%ff', 400, FORM],
+    ['a='.repeat(1001).replaceAll('=', '=&'), 413, FORM],
+    ['a=1', 415, `${FORM}; charset=utf-16`],
+    ['a=1', 415, `${FORM}; charset="iso-8859-1"`],
+  ])('is rejected as %j', async (body, status, type) => {
+    await post('/api/form', type, body).expect(status);
+  });
+});
+
+describe('a JSON body that a step has already read', () => {
+  it('is used as it is, or parsed if it is a Buffer', async () => {
+    expect((await post('/api/twice', 'application/json', '{"a":1}').expect(200)).body).toEqual({ a: 1 });
+    expect((await post('/api/raw', 'application/json', '{"a":1}').expect(200)).body).toEqual({ a: 1 });
+    await post('/api/raw', 'application/json', '{"a":1,"a":2}').expect(400);
+  });
+});
+
+it.each([
+  ['/api/json', 'application/json'],
+  ['/api/form', FORM],
+])('unfinished bodies at %s have the share of their sender, like all others', async (path, type) => {
+  const { port, close } = await startTestServer({ api });
+  onTestFinished(close);
+  const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}\r\nContent-Length: ${100 * KiB}\r\n\r\n`;
+  const bodies = Array.from({ length: 187 }, () => openSocket(port, head + ' '.repeat(99 * KiB)));
+  const refused = () => bodies.flatMap(({ text }) => (text === '' ? [] : [parseReply(text).status]));
+  await until(() => refused().length >= 20, 'the bodies beyond the share', 60_000);
+  expect(new Set(refused())).toEqual(new Set([429]));
+});

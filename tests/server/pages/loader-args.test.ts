@@ -1,0 +1,72 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { createContextFetch } from '../../../src/server/pages/loader-args.ts';
+import { RequestInfo } from '../../../src/server/request/request-info.ts';
+import { createTraceHeaders } from '../../../src/server/request/trace-headers.ts';
+
+const TRACE = { traceId: '0af7651916cd43dd8448eb211c80319c', parentId: '00f067aa0ba902b7', sampled: true };
+
+/** Another server, which responds with each status in turn. */
+async function startUpstream(...statuses: number[]) {
+  const asked: IncomingMessage[] = [];
+  const server = createServer((req, res) => {
+    asked.push(req);
+    res.writeHead(statuses.shift() ?? 200).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => server.close().closeAllConnections());
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+
+function create(options: Partial<Parameters<typeof createContextFetch>[0]> = {}) {
+  return createContextFetch({
+    pageRequest: new AbortController(),
+    traceTargets: [],
+    traceHeaders: createTraceHeaders({ release: 'v1' }),
+    ...options,
+  });
+}
+
+it('tries up to three times, and adds a breadcrumb to the request, with the result and without the query string', async () => {
+  const { origin, asked } = await startUpstream(500, 503, 404);
+  const info = new RequestInfo({ requestId: 'request-1', method: 'GET', address: '::1', origin: 'http://localhost' });
+  expect((await create({ info })(`${origin}/orders?token=canary`)).status).toBe(404);
+  expect(asked).toHaveLength(3);
+  await create({ info })('http://127.0.0.1:1/', { method: 'POST' }).catch(() => undefined);
+  expect(info.trail).toMatchObject([
+    { category: 'fetch', message: `GET ${origin}/orders`, level: 'info', data: { status: 404 } },
+    { category: 'fetch', message: 'POST http://127.0.0.1:1/', level: 'error' },
+  ]);
+});
+
+it('includes the caller in the stack if there is no response', async () => {
+  async function askForNothing(): Promise<void> {
+    await create()('http://127.0.0.1:4/');
+  }
+  const error = await askForNothing().catch((thrown: Error) => thrown);
+  expect(error?.stack).toMatch(/^TypeError: fetch failed\n\s+at askForNothing /);
+});
+
+it('sends trace headers only to the listed origins', async () => {
+  const [listed, other] = [await startUpstream(), await startUpstream()];
+  const traceparent = `00-${TRACE.traceId}-${TRACE.parentId}-01`;
+  const info = new RequestInfo({
+    requestId: 'r',
+    method: 'GET',
+    address: '::1',
+    origin: 'http://localhost',
+    traceparent,
+  });
+  const contextFetch = create({ traceTargets: [listed.origin], info });
+  await contextFetch(`${listed.origin}/a`, { headers: { Baggage: 'mine=1', 'X-Mine': '1' } });
+  await contextFetch(new Request(`${listed.origin}/b`, { headers: { 'X-Mine': '2' } }));
+  await contextFetch(new URL(`${other.origin}/${listed.origin}`));
+  expect(listed.asked.map(({ headers }) => [headers['x-mine'], headers.traceparent?.slice(3, 35)])).toEqual([
+    ['1', TRACE.traceId],
+    ['2', TRACE.traceId],
+  ]);
+  expect(listed.asked[0]?.headers.baggage).toMatch(/^mine=1,sentry-trace_id=/);
+  for (const name of ['traceparent', 'sentry-trace', 'baggage'])
+    expect(other.asked[0]?.headers).not.toHaveProperty(name);
+});

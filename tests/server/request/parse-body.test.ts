@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { HttpError } from '../../../src/server/request/http-error.ts';
+import { parseJson } from '../../../src/server/request/parse-body.ts';
+
+function read(text: string | Buffer, nodes?: number): unknown {
+  return parseJson(Buffer.from(text as string), nodes);
+}
+
+function refusal(text: string | Buffer, nodes?: number): [status: number, words: string] {
+  try {
+    return [200, JSON.stringify(read(text, nodes))];
+  } catch (error) {
+    if (error instanceof HttpError) return [error.status, error.message];
+    throw error;
+  }
+}
+
+describe('the parsed value', () => {
+  it('equals that of JSON.parse for every accepted input', () => {
+    const isKept = (value: unknown) => typeof value === 'object' && value !== null;
+    fc.assert(
+      fc.property(
+        fc.json({ maxDepth: 8 }).filter((text) => isKept(JSON.parse(text))),
+        (text) => {
+          const [status, answer] = refusal(text);
+          if (status === 200) expect(answer).toBe(JSON.stringify(JSON.parse(text, dropProto)));
+          else expect(answer).toMatch(/number|character/);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    '{"a":0e5}',
+    '{"a":1.5e3}',
+    '{"a":-0}',
+    '{"a":9007199254740991}',
+    '{"a":-9007199254740991}',
+    '{"a":0.1234567890123456789}',
+    '{"a":"12345678901234567890 1e400"}',
+    '{"a":"\\ud83d\\ude00"}',
+    '\ufeff{"a":1}',
+    ' \n[] ',
+    '{"a":{"a":{"a":1}},"b":{"a":1}}',
+    '{"":1,"\\"":2,"a:b,{":3}',
+    `${'['.repeat(32)}${']'.repeat(32)}`,
+  ])('%j', (text) => {
+    expect(read(text)).toEqual(JSON.parse(text.replace('\ufeff', '')));
+  });
+
+  it('has no key that sets a prototype, at any depth and in any spelling', () => {
+    const text = '{"__proto__":{"a":1},"b":[{"\\u005f_proto__":{"a":1}}],"c":{"constructor":{"prototype":{"a":1}}}}';
+    const value = read(text);
+    expect(JSON.stringify(value)).toBe('{"b":[{}],"c":{"constructor":{"prototype":{"a":1}}}}');
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+  });
+});
+
+describe('rejects', () => {
+  it.each([
+    ['', /no body/],
+    [' \r\n\t ', /no body/],
+    ['1', /neither/],
+    ['"text"', /neither/],
+    ['null', /neither/],
+    ['{"a":1', /not valid JSON/],
+    ['{"a":1}{}', /not valid JSON/],
+    ['{"a":NaN}', /not valid JSON/],
+    ['{"a":01}', /not valid JSON/],
+    ["{'a':1}", /not valid JSON/],
+    ['{"a":1e}', /not valid JSON/],
+    ['{"a":"\u0000"}', /not valid JSON/],
+    ['\ufeff', /no body/],
+    ['\ufeff\ufeff{}', /not valid JSON/],
+    ['{"a":1,"a":1}', /duplicate key/],
+    ['[{"b":[{"a":1,"\\u0061":2}]}]', /duplicate key/],
+    ['{"__proto__":1,"\\u005f_proto__":2}', /duplicate key/],
+    ['{"a":1e400}', /number/],
+    ['{"a":-1e400}', /number/],
+    ['{"a":1e-400}', /number/],
+    ['[9007199254740992]', /number/],
+    ['{"a":12345678901234567890}', /number/],
+    ['["\\ud800"]', /half/],
+    ['{"\\udc00":1}', /half/],
+    ['["\\ude00\\ud83d"]', /half/],
+    [`${'['.repeat(33)}${']'.repeat(33)}`, /deeply/],
+  ])('%j', (text, words) => {
+    expect(refusal(text)).toEqual([400, expect.stringMatching(words)]);
+  });
+
+  it.each([
+    Buffer.from('{"a":"\xff"}', 'latin1'),
+    Buffer.from('{"a":"\xc0\xaf"}', 'latin1'),
+    Buffer.from('{"a":"\xed\xa0\x80"}', 'latin1'),
+    Buffer.from('{"a":1}', 'utf16le'),
+    Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('{"a":1}', 'utf16le')]),
+    Buffer.concat([Buffer.from([0xfe, 0xff]), Buffer.from('{"a":1}', 'utf16le').swap16()]),
+  ])('bytes that are not UTF-8: %o', (bytes) => {
+    expect(refusal(bytes)).toEqual([400, expect.stringMatching(/UTF-8|not valid JSON/)]);
+  });
+
+  it('very long or deep input', () => {
+    expect(refusal(`[${'9'.repeat(90_000)}]`)).toEqual([400, expect.stringMatching(/number/)]);
+    expect(refusal(`[0.${'0'.repeat(400)}1]`)).toEqual([400, expect.stringMatching(/number/)]);
+    for (const text of ['[', '{"a":', '[{"a":']) {
+      expect(refusal(text.repeat(100_000))).toEqual([400, expect.stringMatching(/deeply/)]);
+    }
+  });
+
+  it('too many members, before creating them', () => {
+    expect(refusal(`[${'1,'.repeat(50_000)}1]`)).toEqual([413, 'The JSON has more than 50000 parts.']);
+    expect(refusal('[1,2,3]', 3)).toEqual([413, 'The JSON has more than 3 parts.']);
+    expect(refusal(`[${'1,'.repeat(60_000)}1]`, 100_000)[0]).toBe(200);
+  });
+});
+
+function dropProto(key: string, value: unknown): unknown {
+  return key === '__proto__' ? undefined : value;
+}

@@ -1,0 +1,95 @@
+import express, { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
+import fc from 'fast-check';
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+import { seenAsPage, spellPath, toPageUrl } from '../../../src/server/request/paths.ts';
+import { toDataUrl } from '../../../src/shared/wire/protocol.ts';
+
+const PIECES =
+  '/ // . .. %2e %2E %2f %5c \\ ; %00 %0a %7f %25 % %zz %u0041 admin %61dmin Admin %C3%A9 %c3%a9 %c0%af %ff';
+const piece = fc.oneof(
+  fc.constantFrom(...PIECES.split(' ')),
+  fc.constantFrom('%e2%80%a8', '@', ':', '|', '~', '%7E', ' ', '\t', '\x80', '#'),
+  fc.string({ unit: 'binary-ascii', maxLength: 4 }),
+);
+/** Paths without a query string, which is tested elsewhere. */
+const path = fc.array(piece, { maxLength: 8 }).map((pieces) => `/${pieces.join('').replaceAll('?', '')}`);
+
+it('the normal form of a path is read the same way by every component, and as browsers read the path', () => {
+  fc.assert(
+    fc.property(path, (raw) => {
+      const spelling = spellPath(raw);
+      if ('refusal' in spelling) return;
+      const read = (text: string) => new URL(`http://site.example${text}`).pathname;
+      expect(spellPath(spelling.path)).toEqual(spelling);
+      expect(read(spelling.path)).toBe(spelling.path);
+      expect(spelling.path).toMatch(/^\/[\x21-\x7e]*$/);
+      const decoded = decodeURIComponent(spelling.path);
+      expect(decoded.split('/')).toHaveLength(spelling.path.split('/').length);
+      expect(decoded).not.toMatch(/\/\/|\\|\p{Cc}|\/\.{1,2}(?:\/|$)/u);
+      expect(decoded).toBe(decodeURIComponent(read(raw)));
+    }),
+    { numRuns: 20_000 },
+  );
+});
+
+it.each([
+  ['', '/', '/_data/'],
+  ['', '/?page=2', '/_data/?page=2'],
+  ['', '/orders/7?page=2', '/_data/orders/7?page=2'],
+  ['/admin', '/admin', '/admin/_data'],
+  ['/admin', '/admin?state=all', '/admin/_data?state=all'],
+])('below "%s" the data of %s is at %s', (base, page, data) => {
+  expect(toDataUrl(page, base)).toBe(data);
+  expect(toPageUrl(data, base)).toBe(page);
+});
+
+it.each([
+  ['', '/orders'],
+  ['', '/_database'],
+  ['', '/admin/_data'],
+  ['/admin', '/admin/7K3QM2XA'],
+  ['/admin', '/_data/admin'],
+])('below "%s" %s is not page data', (base, url) => {
+  expect(toPageUrl(url, base)).toBeUndefined();
+});
+
+/** An app with one step and a handler that responds with the URL that it sees. */
+function appOf(step: RequestHandler) {
+  const app = express();
+  app.use(seenAsPage(step));
+  app.use((req, res) => void res.send(req.url));
+  app.use(((error, _req, res, _next) => void res.status(500).send(error.message)) as ErrorRequestHandler);
+  return app;
+}
+
+describe('a step that sees page URLs', () => {
+  it.each([
+    ['/_data/orders', '/orders'],
+    ['/_data/orders?page=2', '/orders?page=2'],
+    ['/_data/', '/'],
+    ['/_data', '/'],
+    ['/orders?page=2', '/orders?page=2'],
+    ['/_database', '/_database'],
+    ['/', '/'],
+  ])('sees %s as %s, and later handlers see the original URL', async (asked, seen) => {
+    const urls: string[] = [];
+    const app = appOf((req, _res, next) => {
+      urls.push(req.url);
+      next();
+    });
+    const reply = await request(app).get(asked).expect(200);
+    expect([urls, reply.text]).toEqual([[seen], asked]);
+  });
+
+  it('at a fixed path also runs before the page data of that path', async () => {
+    const gate = Router();
+    gate.all('/', (_req, res) => void res.status(403).send('gate'));
+    gate.use('/admin', (_req, res) => void res.status(403).send('gate'));
+    const app = appOf(gate);
+    for (const path of ['/', '/_data', '/_data/', '/_data?a=1', '/admin', '/_data/admin', '/_data/admin/x?a=1']) {
+      expect([path, (await request(app).get(path)).status]).toEqual([path, 403]);
+    }
+    await request(app).get('/_data/orders').expect(200, '/_data/orders');
+  });
+});
