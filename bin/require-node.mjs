@@ -7,33 +7,31 @@ import { fileURLToPath } from 'url';
 const REQUIRED_MAJOR = 24;
 const TRIED = 'SPILLWAY_PINNED_NODE';
 
-/** Returns the Node that `npm ci` installed as an optional dependency, or '' if there is none. */
+/** Returns the Node that `npm ci` installed as an optional dependency, if there is one. */
 function findPinnedNode() {
-  const modules = join(dirname(fileURLToPath(import.meta.url)), '..', 'node_modules');
-  const platform = process.platform === 'win32' ? 'win' : process.platform;
-  const file = process.platform === 'win32' ? 'node.exe' : 'node';
-  const names = ['node-' + platform + '-' + process.arch, 'node-bin-' + platform + '-' + process.arch];
-  const found = names.map((name) => join(modules, name, 'bin', file)).filter((path) => existsSync(path));
-  return found.length > 0 ? found[0] : '';
+  const modules = join(dirname(fileURLToPath(import.meta.url)), '../node_modules');
+  const isWindows = process.platform === 'win32';
+  const system = `${isWindows ? 'win' : process.platform}-${process.arch}`;
+  return [`node-${system}`, `node-bin-${system}`]
+    .map((name) => join(modules, name, 'bin', isWindows ? 'node.exe' : 'node'))
+    .find((path) => existsSync(path));
 }
 
 /** Runs the same command with `node`, and exits as it does. Forwards signals. */
 function continueOn(node) {
-  const env = Object.assign({}, process.env);
-  env[TRIED] = '1';
-  const child = spawn(node, process.execArgv.concat(process.argv.slice(1)), { stdio: 'inherit', env: env });
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  const env = { ...process.env, [TRIED]: '1' };
+  const child = spawn(node, [...process.execArgv, ...process.argv.slice(1)], { stdio: 'inherit', env });
   // In a terminal, Ctrl+C also reaches the child directly. A second SIGINT would cut its drain short.
-  signals.forEach((signal) => {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
     });
-  });
+  }
   child.on('exit', (code, signal) => {
     if (signal) {
       process.removeAllListeners(signal);
       process.kill(process.pid, signal);
-    } else process.exit(code === null ? 1 : code);
+    } else process.exit(code ?? 1);
   });
 }
 
@@ -51,14 +49,10 @@ if (enough) delete process.env[TRIED];
 
 // Runs on import, so that an older Node evaluates nothing after it that it cannot parse.
 if (!enough) {
-  const pinned = process.env[TRIED] ? '' : findPinnedNode();
+  const pinned = process.env[TRIED] ? undefined : findPinnedNode();
   if (!pinned) {
     process.stderr.write(
-      'Spillway needs Node ' +
-        REQUIRED_MAJOR +
-        ' or newer, and this is Node ' +
-        process.versions.node +
-        '. Run `npm ci` and then `npm start`, which uses the Node that is pinned in package.json.\n',
+      `Spillway needs Node ${REQUIRED_MAJOR} or newer, and this is Node ${process.versions.node}. Run \`npm ci\` and then \`npm start\`, which uses the Node that is pinned in package.json.\n`,
     );
     process.exit(1);
   }

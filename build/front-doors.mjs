@@ -3,7 +3,12 @@ import { dirname, join, relative } from 'node:path';
 import { parseSync } from 'oxc-parser';
 
 /** The public indexes, by their names in `imports` in package.json. */
-const indexes = { '#engine': 'src/shared/index.ts', '#engine/server': 'src/server/index.ts' };
+const indexes = {
+  '#engine': 'src/shared/index.ts',
+  '#engine/server': 'src/server/index.ts',
+  '#engine/client': 'src/client/index.ts',
+  '#engine/tracker': 'src/server/tracker/index.ts',
+};
 
 /**
  * Replaces `#engine`, for each importing module, with a module that exports only the imported names, each from its

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseSync } from 'oxc-parser';
 
 /**
- * Inserts code into files that you edit. Each function returns undefined if it does not find its position. Biome formats
+ * Inserts code into files that you edit. Functions that add return undefined if it does not find its position. Biome formats
  * the result.
  */
 
@@ -30,8 +32,18 @@ export function addReturned(source, name, item) {
   return insertLast(source, find(made, ({ type }) => type === 'ReturnStatement')?.argument, item);
 }
 
+/**
+ * Plans an item and its imports in a file.
+ *
+ * @returns {import('./new.mjs').Plan['edits'][number]}
+ */
+export function planEdit(root, { path, imports = [], item, place, add }) {
+  const text = add(readFileSync(join(root, path), 'utf8'), item);
+  return { path, text: text && addImports(text, imports), byHand: `${[...imports, item].join(' ')}, in ${place}` };
+}
+
 /** Adds imports below the last one. */
-export function addImports(source, imports) {
+function addImports(source, imports) {
   const last = parse(source).findLast(({ type }) => type === 'ImportDeclaration');
   const lines = imports.map((line) => `${line}\n`).join('');
   const place = last ? source.indexOf('\n', last.end) + 1 : 0;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addImports, addProperty, addRoute } from './insert.mjs';
+import { addProperty, addRoute, planEdit } from './insert.mjs';
 import { parsePagePath, Refusal, toConstName, toPascal, toTypeName, toWords } from './names.mjs';
 
 const routesFile = 'src/shared/product/routes.tsx';
@@ -17,7 +17,6 @@ export function planPage(root, wanted) {
   const page = parsePagePath(wanted.path);
   const { path, id } = page;
   const routes = readFileSync(join(root, routesFile), 'utf8');
-  const halves = readFileSync(join(root, halvesFile), 'utf8');
   const taken = [`id: '${id}'`, `path: '${path}'`].find((text) => routes.includes(text));
   if (taken) throw new Refusal(`A page with ${taken} already exists, in ${routesFile}.`);
   const name = toConstName(id);
@@ -26,9 +25,6 @@ export function planPage(root, wanted) {
   const route = `{ id: '${id}', path: '${path}',${mode} page: () => import('./pages/${id}/${id}.tsx') }`;
   const key = /^[A-Za-z_]\w*$/.test(id) ? id : `'${id}'`;
   const value = hasData ? name : 'null';
-  const property = key === value ? key : `${key}: ${value}`;
-  const imports = hasData ? [`import { ${name} } from './${id}.ts';`] : [];
-  const halvesWithId = addProperty(halves, 'pages', property);
   return {
     files: {
       [`src/shared/product/pages/${id}/${id}.tsx`]: hasData ? writePage(page) : writePlainPage(page),
@@ -36,16 +32,19 @@ export function planPage(root, wanted) {
       [`tests/server/product/pages/${id}.test.ts`]: writeTest(page),
     },
     edits: [
-      {
+      planEdit(root, {
         path: halvesFile,
-        text: halvesWithId && addImports(halvesWithId, imports),
-        byHand: `${[...imports, property].join(' ')}, in the table of server halves`,
-      },
-      {
+        imports: hasData ? [`import { ${name} } from './${id}.ts';`] : [],
+        item: key === value ? key : `${key}: ${value}`,
+        place: 'the table of server halves',
+        add: (source, item) => addProperty(source, 'pages', item),
+      }),
+      planEdit(root, {
         path: routesFile,
-        text: (wanted.static && addRoute(routes, route, 'static')) || addRoute(routes, route),
-        byHand: `${route}, in the children of your layout`,
-      },
+        item: route,
+        place: 'the children of your layout',
+        add: (source, item) => (wanted.static && addRoute(source, item, 'static')) || addRoute(source, item),
+      }),
     ],
     next: `\`npm run dev\` shows it at ${toExample(path)}.${hasData ? ' Declare the data of its loader next to the page, and the actions of its forms in src/shared/product/actions.ts.' : ''}`,
   };

@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { addImports, addProperty, addReturned } from './insert.mjs';
+import { addProperty, addReturned, planEdit } from './insert.mjs';
 import { parseResource, Refusal, toCamel, toConstName, toPascal, toSingular, toTypeName } from './names.mjs';
 
 const operationsFile = 'src/shared/product/api/index.ts';
@@ -51,12 +51,6 @@ export function planResource(root, wanted) {
     ],
     next: `\`npm run dev\` serves it at /api/${resource}, and describes it at /api/docs. Add more fields in ${shared} and store.ts.`,
   };
-}
-
-/** @returns {import('./new.mjs').Plan['edits'][number]} */
-function planEdit(root, { path, imports, item, place, add }) {
-  const text = add(readFileSync(join(root, path), 'utf8'), item);
-  return { path, text: text && addImports(text, imports), byHand: `${[...imports, item].join(' ')}, in ${place}` };
 }
 
 function toNames(resource) {

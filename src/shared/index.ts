@@ -2,11 +2,11 @@
 // what it uses. Within the engine, import the files directly.
 
 export { ApiError, type Client, createClient } from './api/client.ts';
-export { operation } from './api/operation.ts';
+export { operation, type Sent } from './api/operation.ts';
 export { type ActionData, type ActionName, createActionUses } from './rendering/actions.tsx';
 export { Await } from './rendering/await.tsx';
 export type { DocumentProps, ErrorPageProps, ErrorPages } from './rendering/engine-context.ts';
-export { FailureHelp } from './rendering/error-view.tsx';
+export { ErrorView, FailureHelp } from './rendering/error-view.tsx';
 export { useData, useHost, useNonce, usePageError, useRefresh } from './rendering/hooks.ts';
 export type { ReportOptions } from './reporting/browser-report.ts';
 export { report } from './reporting/report.ts';

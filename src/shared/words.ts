@@ -55,3 +55,19 @@ export function toPlural(count: number, one: string, many = `${one}s`): string {
 export function toMebibytes(bytes: number): string {
   return `${toCount(Math.round(bytes / 1024 / 1024))} MiB`;
 }
+
+/** The kinds of failures. */
+export type FailureKind =
+  | 'exception'
+  | 'hydration'
+  /** A chunk or a style sheet that did not load. */
+  | 'load'
+  | 'network'
+  | 'timeout'
+  | 'script-error'
+  | 'unclean-death'
+  | 'blocked-loop'
+  | 'csp'
+  | 'crash'
+  | 'deprecation'
+  | 'intervention';

@@ -1,4 +1,4 @@
-import { hydrate } from '../../client/hydration/hydrate.tsx';
+import { hydrate } from '#engine/client';
 import { Document } from '../shared/document.tsx';
 import { errorPages } from '../shared/error-pages.tsx';
 import { DESK_PATH, routes } from '../shared/routes.tsx';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { endWithReader } from '../../server/start/end-with-reader.ts';
+import { endWithReader } from '#engine/tracker';
 import { runTerminal } from './terminal/run-terminal.ts';
 
 // `npm run desk`, or `node dist/desk.mjs` without npm. Loads neither React, Express nor the product.

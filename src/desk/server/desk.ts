@@ -1,10 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Failure } from '../../server/errors/failure.ts';
-import type { InFlightRequest } from '../../server/front/access-log.ts';
-import type { Count } from '../../server/request/counters.ts';
-import { StartError } from '../../server/start-error.ts';
+import { type Count, type Failure, type InFlightRequest, StartError } from '#engine/tracker';
 import type { DeskLog } from './desk-log.ts';
 import { type FileLock, takeLock } from './file-lock.ts';
 import { createJournal } from './ingest/journal.ts';

@@ -1,4 +1,4 @@
-import type { Tracker } from '../../server/tracker/tracker.ts';
+import type { Tracker } from '#engine/tracker';
 import { routes } from '../shared/routes.tsx';
 import { DESK_API_PATH } from './api/desk-api.ts';
 import { openTracker } from './open-tracker.ts';

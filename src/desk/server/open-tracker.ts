@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Router } from 'express';
-import type { Funnel } from '../../server/errors/funnel.ts';
-import type { OpenedTracker, TrackerHost } from '../../server/tracker/tracker.ts';
+import type { Funnel, OpenedTracker, TrackerHost } from '#engine/tracker';
 import { Millisecond, Second } from '../../shared/units.ts';
 import { TICKET_KEY } from '../shared/ticket.ts';
 import { createCanOpen } from './access/access.ts';

@@ -1,6 +1,11 @@
-import type { Config } from '../../server/config.ts';
-import { toHttpUrl } from '../../server/connection/listen.ts';
-import { ConfigError, type Environment, readSettings, type SettingsValues } from '../../server/settings.ts';
+import {
+  type Config,
+  ConfigError,
+  type Environment,
+  readSettings,
+  type SettingsValues,
+  toHttpUrl,
+} from '#engine/tracker';
 import { Day, MiB } from '../../shared/units.ts';
 import { listProxyProblems, type ProxySignIn, toProxySignIn } from './access/proxy-operator.ts';
 import type { DeskLinks } from './links.ts';

@@ -1,5 +1,5 @@
-import { parseOrigins } from '../../server/request/origins.ts';
-import { parsed, type SettingsTable, whole } from '../../server/settings.ts';
+import { parsed } from '#engine/server';
+import { parseOrigins, type SettingsTable, whole } from '#engine/tracker';
 import { ISSUE_FIELDS, parseIssueLink, parseSourceLink, parseTraceLink } from './links.ts';
 import { parseHttpUrls, parseMailAddresses } from './notifications/settings.ts';
 

@@ -1,4 +1,4 @@
-import { dropCached, shareRevalidations } from '../../server/pages/page-cache.ts';
+import { dropCached, shareRevalidations } from '#engine/tracker';
 import { LIVE_POLL_INTERVAL } from './limits.ts';
 import type { DeskCalls } from './worker/desk-calls.ts';
 

@@ -1,4 +1,4 @@
-import { createActionUses } from '../../shared/rendering/actions.tsx';
+import { createActionUses } from '#engine';
 
 /** The result of a change. */
 export interface Changed {

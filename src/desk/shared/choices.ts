@@ -1,5 +1,5 @@
-import type { FAILURE_KINDS } from '../../shared/reporting/browser-report.ts';
 import { Day, Hour } from '../../shared/units.ts';
+import type { FailureKind } from '../../shared/words.ts';
 
 /** Labels of the kinds, for lists and filters. */
 export const KIND_WORDS = {
@@ -15,7 +15,7 @@ export const KIND_WORDS = {
   crash: 'Browser crash',
   deprecation: 'Deprecation',
   intervention: 'Intervention',
-} as const satisfies Readonly<Record<(typeof FAILURE_KINDS)[number], string>>;
+} as const satisfies Readonly<Record<FailureKind, string>>;
 
 export const KINDS = Object.keys(KIND_WORDS) as readonly (keyof typeof KIND_WORDS)[];
 

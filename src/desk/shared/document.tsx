@@ -1,4 +1,4 @@
-import type { DocumentProps } from '../../shared/rendering/engine-context.ts';
+import type { DocumentProps } from '#engine';
 
 /** The document of the desk's pages. It works without the product: it does not use its manifest and icon. */
 export function Document({ lang, head, children }: DocumentProps) {

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { ErrorPageProps, ErrorPages } from '../../shared/rendering/engine-context.ts';
+import type { ErrorPageProps, ErrorPages } from '#engine';
 
 /** The desk's error pages for signed-in operators. Others see the form of `pages/root`. */
 export const errorPages: ErrorPages = {

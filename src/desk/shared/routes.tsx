@@ -1,4 +1,4 @@
-import { defineRoutes } from '../../shared/routing/routes.ts';
+import { defineRoutes } from '#engine';
 
 /** The path prefix of all pages of the desk and their data. */
 export const DESK_PATH = '/desk';

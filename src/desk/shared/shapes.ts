@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Sent } from '../../shared/api/operation.ts';
+import type { Sent } from '#engine';
 import { KINDS, STATES } from './choices.ts';
 
 // The data of incidents, as the desk's API and its pages have it: plain JSON, cut and scrubbed. Browsers import only the

@@ -1,4 +1,4 @@
-import type { FAILURE_KINDS } from '../../shared/reporting/browser-report.ts';
+import type { FailureKind } from '../../shared/words.ts';
 import type { Breadcrumb } from '../request/request-info.ts';
 
 /** Where a failure happened. It is not part of the digest: a bug that is reached in two ways is one incident. */
@@ -18,8 +18,6 @@ export type FailureOrigin =
   | 'browser';
 
 /** The kind of an incident. All but `exception` have separate keys (`digest/create-digest.ts`). */
-export type FailureKind = (typeof FAILURE_KINDS)[number];
-
 export interface StackFrame {
   /**
    * `server/main.js` or `client/assets/home-X7K2QM2X.js` for our own bundles (a path within `dist`),

@@ -3,6 +3,7 @@ import { type ControlFlowResponse, isControlFlow } from '../../shared/routing/co
 import { Second } from '../../shared/units.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
 import { RETRY_HEADER } from '../../shared/wire/protocol.ts';
+import type { FailureKind } from '../../shared/words.ts';
 import type { Count } from '../request/counters.ts';
 import { isVisitorGone, read, statusOf, toPublicError } from '../request/http-error.ts';
 import { currentRequest } from '../request/request-info.ts';
@@ -10,7 +11,6 @@ import { createFailureRecorder, type FailureContext, type Recorded, type Recorde
 import { causesOf, readError } from './digest/read-error.ts';
 import {
   type Failure,
-  type FailureKind,
   type FailureOrigin,
   type Reporter,
   type ToFailureUrl,

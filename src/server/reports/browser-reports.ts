@@ -1,6 +1,7 @@
 import { MAX_VALUE_LENGTH } from '../../shared/limits.ts';
 import { toOccurrence } from '../../shared/reporting/address.ts';
-import type { Failure, FailureKind, StackFrame } from '../errors/failure.ts';
+import type { FailureKind } from '../../shared/words.ts';
+import type { Failure, StackFrame } from '../errors/failure.ts';
 import { trimFailure } from '../errors/trim.ts';
 import { MAX_REPORT_AGE, MAX_TARGET_LENGTH } from '../limits.ts';
 import type { Count } from '../request/counters.ts';

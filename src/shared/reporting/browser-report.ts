@@ -1,4 +1,5 @@
 import type { PageError, ReportedAddress } from '../wire/payload.ts';
+import type { FailureKind } from '../words.ts';
 
 /**
  * How failures get from a page to the tunnel. A small script at the start of the document collects them from the first
@@ -18,25 +19,8 @@ export interface BrowserReporting {
   readonly environment?: string;
 }
 
-/** All kinds of failures. */
-export const FAILURE_KINDS = [
-  'exception',
-  'hydration',
-  /** A chunk or a style sheet that did not load. */
-  'load',
-  'network',
-  'timeout',
-  'script-error',
-  'unclean-death',
-  'blocked-loop',
-  'csp',
-  'crash',
-  'deprecation',
-  'intervention',
-] as const;
-
 /** The kinds that the code of a page recognizes itself. */
-export type BrowserFailureKind = Extract<(typeof FAILURE_KINDS)[number], 'hydration' | 'load' | 'network'>;
+export type BrowserFailureKind = Extract<FailureKind, 'hydration' | 'load' | 'network'>;
 
 /** The options of a report. */
 export interface ReportOptions {

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Operator } from '../../../server/front/tokens.ts';
-import { requestInfo } from '../../../server/request/request-info.ts';
-import type { OpenedTracker } from '../../../server/tracker/tracker.ts';
+import { requestInfo } from '#engine/server';
+import type { OpenedTracker, Operator } from '#engine/tracker';
 import { Millisecond, Second } from '../../../shared/units.ts';
 import { StoreError } from '../store/sql.ts';
 import { withinTime } from '../within-time.ts';

@@ -1,8 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Operator } from '../../../server/front/tokens.ts';
-import { removeHeader, takeCookies } from '../../../server/request/request-headers.ts';
-import { requestInfo } from '../../../server/request/request-info.ts';
-import type { Step } from '../../../server/request/step.ts';
+import { requestInfo } from '#engine/server';
+import { type Operator, removeHeader, type Step, takeCookies } from '#engine/tracker';
 import { Second } from '../../../shared/units.ts';
 import { SESSION_TIME } from '../limits.ts';
 import { AUTH_PROXY_SECRET_HEADER, type ProxySignIn, readProxyOperator } from './proxy-operator.ts';

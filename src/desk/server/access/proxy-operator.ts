@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isSameText, type Operator } from '../../../server/front/tokens.ts';
-import { createProxyTrust, isFromProxy, type ProxyTrust } from '../../../server/request/client-address.ts';
+import { createProxyTrust, isFromProxy, isSameText, type Operator, type ProxyTrust } from '#engine/tracker';
 
 /** The header in which the proxy proves that it set the name itself, in lower case. */
 export const AUTH_PROXY_SECRET_HEADER = 'x-auth-proxy-secret';

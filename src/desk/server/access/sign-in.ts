@@ -1,6 +1,5 @@
 import { createHash, createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { CheckToken } from '../../../server/front/check-token.ts';
-import { isSameText, type Operator, type OperatorToken, type Tokens } from '../../../server/front/tokens.ts';
+import { type CheckToken, isSameText, type Operator, type OperatorToken, type Tokens } from '#engine/tracker';
 import { SESSION_TIME } from '../limits.ts';
 import type { Grant } from '../store/session-table.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';

@@ -1,11 +1,6 @@
 import type { Request, RequestHandler } from 'express';
-import type { Auth } from '../../../server/api/auth.ts';
-import { DOCUMENT_PATH, REFERENCE_PATH } from '../../../server/api/mount-api.ts';
-import type { CheckToken } from '../../../server/front/check-token.ts';
-import type { Operator } from '../../../server/front/tokens.ts';
-import { HttpError } from '../../../server/request/http-error.ts';
-import { readBearer } from '../../../server/request/request-headers.ts';
-import { requestInfo } from '../../../server/request/request-info.ts';
+import { type Auth, HttpError, requestInfo } from '#engine/server';
+import { type CheckToken, DOCUMENT_PATH, type Operator, REFERENCE_PATH, readBearer } from '#engine/tracker';
 import { Second } from '../../../shared/units.ts';
 
 /** The holder of a token. The name is recorded with changes. */

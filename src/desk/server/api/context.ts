@@ -1,5 +1,4 @@
-import type { Auth } from '../../../server/api/auth.ts';
-import { HttpError } from '../../../server/request/http-error.ts';
+import { type Auth, HttpError } from '#engine/server';
 import { Hour } from '../../../shared/units.ts';
 import type { DeskFacts } from '../pages/context.ts';
 import type { FoundIncident, Incident } from '../store/records.ts';

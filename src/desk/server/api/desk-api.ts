@@ -1,10 +1,6 @@
 import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
-import { mountApi } from '../../../server/api/mount-api.ts';
-import type { DocumentFacts } from '../../../server/api/openapi.ts';
-import { apiNotFound } from '../../../server/api/resource.ts';
-import type { CheckToken } from '../../../server/front/check-token.ts';
-import { privateReplies } from '../../../server/front/security-headers.ts';
-import { HttpError } from '../../../server/request/http-error.ts';
+import { type DocumentFacts, HttpError } from '#engine/server';
+import { apiNotFound, type CheckToken, mountApi, privateReplies } from '#engine/tracker';
 import { Second } from '../../../shared/units.ts';
 import { RETRY_LONGEST } from '../limits.ts';
 import type { DeskFacts } from '../pages/context.ts';

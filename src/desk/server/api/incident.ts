@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import * as z from 'zod';
-import { type ApiPart, implement } from '../../../server/api/implement.ts';
-import { HttpError } from '../../../server/request/http-error.ts';
-import { operation } from '../../../shared/api/operation.ts';
+import { operation } from '#engine';
+import { type ApiPart, HttpError, implement } from '#engine/server';
 import { type IncidentShape, Incident as Reply, Status } from '../../shared/shapes.ts';
 import type { ChangeBy, StateChange } from '../store/change-incident.ts';
 import type { FoundIncident, Incident } from '../store/records.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { type ApiPart, implement } from '../../../server/api/implement.ts';
-import { operation } from '../../../shared/api/operation.ts';
+import { operation } from '#engine';
+import { type ApiPart, implement } from '#engine/server';
 import { Row } from '../../shared/shapes.ts';
 import { defined } from '../defined.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';

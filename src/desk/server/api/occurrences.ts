@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { type ApiPart, implement } from '../../../server/api/implement.ts';
-import { HttpError } from '../../../server/request/http-error.ts';
-import { operation } from '../../../shared/api/operation.ts';
+import { operation } from '#engine';
+import { type ApiPart, HttpError, implement } from '#engine/server';
 import { Occurrence } from '../../shared/shapes.ts';
 import { defined } from '../defined.ts';
 import { presentOccurrence as presentForPage } from '../views/present-occurrence.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseAddress } from '../../../server/errors/parse-address.ts';
+import { parseAddress } from '#engine/tracker';
 import { SORTS, SPANS, WITHIN } from '../../shared/choices.ts';
 import { USUAL_VIEW } from '../../shared/href.ts';
 import { Kind, Side, State, Time } from '../../shared/shapes.ts';

@@ -1,4 +1,4 @@
-import type { Failure } from '../../../server/errors/failure.ts';
+import type { Failure } from '#engine/tracker';
 
 /** A summary of an occurrence, stored when many failures are alike. It is enough to find it by its address. */
 export interface OccurrenceSummary {

@@ -1,4 +1,4 @@
-import type { Failure } from '../../../server/errors/failure.ts';
+import type { Failure } from '#engine/tracker';
 import { Millisecond, Second } from '../../../shared/units.ts';
 import { FULL_PER_SECOND, MAX_JOURNAL_BYTES, SEGMENT_BYTES } from '../limits.ts';
 import type { Signals } from '../worker/signals.ts';

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { Visitor } from '../../../server/errors/failure.ts';
-import { toSender } from '../../../server/request/client-address.ts';
+import { toSender } from '#engine/server';
+import type { Visitor } from '#engine/tracker';
 import { Day, Hour, Second } from '../../../shared/units.ts';
 
 /** A random key that visitors are hashed with. */

@@ -1,5 +1,4 @@
-import { MAIL_ADDRESS, parseUrl, splitList } from '../../../server/mail/mailer.ts';
-import type { MailServer } from '../../../server/mail/send-mail.ts';
+import { MAIL_ADDRESS, type MailServer, parseUrl, splitList } from '#engine/tracker';
 
 /** Everything that notifications need, secrets included. It is plain data, because it is sent to the desk worker. */
 export interface NotifySettings {

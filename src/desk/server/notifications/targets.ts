@@ -1,7 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import { TARGET_TIME } from '../../../server/limits.ts';
-import { loadSendMail } from '../../../server/mail/mailer.ts';
-import { toRetryAfterMs } from '../../../shared/retry.ts';
+import { loadSendMail, TARGET_TIME, toRetryAfterMs } from '#engine/tracker';
 import type { SendResult } from '../store/notification-table.ts';
 import type { NotificationTarget } from '../store/store-context.ts';
 import { type Message, toJson, toMail } from './message.ts';

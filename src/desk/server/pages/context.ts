@@ -1,5 +1,4 @@
-import type { Operator } from '../../../server/front/tokens.ts';
-import type { LoaderContext } from '../../../server/pages/server-page.ts';
+import type { LoaderContext, Operator } from '#engine/tracker';
 import type { Access } from '../access/access.ts';
 import type { DeskLinks } from '../links.ts';
 import type { NotifyFacts } from '../views/present-notify.ts';

@@ -1,15 +1,18 @@
 import { type RequestHandler, Router } from 'express';
-import { unclaimedMethods } from '../../../server/api/resource.ts';
-import { errorHandler } from '../../../server/errors/error-handler.ts';
-import type { Funnel } from '../../../server/errors/funnel.ts';
-import { createContentPolicy } from '../../../server/front/content-policy.ts';
-import { createPages } from '../../../server/pages/page-handlers.ts';
-import type { LoaderContext, ServerPages } from '../../../server/pages/server-page.ts';
-import type { AppLog } from '../../../server/request/app-log.ts';
-import type { Origins } from '../../../server/request/origins.ts';
-import { requestInfo } from '../../../server/request/request-info.ts';
-import type { TracedProject } from '../../../server/request/trace-headers.ts';
-import { type AssetManifest, toAppManifest } from '../../../shared/wire/manifest.ts';
+import { requestInfo, type ServerPages } from '#engine/server';
+import {
+  type AppLog,
+  type AssetManifest,
+  createContentPolicy,
+  createPages,
+  errorHandler,
+  type Funnel,
+  type LoaderContext,
+  type Origins,
+  type TracedProject,
+  toAppManifest,
+  unclaimedMethods,
+} from '#engine/tracker';
 import type { DeskActions } from '../../shared/actions.ts';
 import { Document } from '../../shared/document.tsx';
 import { errorPages } from '../../shared/error-pages.tsx';

@@ -1,13 +1,6 @@
-import { type Address, parseAddress } from '../../../server/errors/parse-address.ts';
-import {
-  type ActingPage,
-  type ActionArgs,
-  invalid,
-  type LoaderArgs,
-  type LoadingPage,
-  type Refusal,
-} from '../../../server/pages/server-page.ts';
-import { notFound, publicError, redirect } from '../../../shared/routing/control-flow.ts';
+import { notFound, publicError, redirect } from '#engine';
+import { type ActionArgs, invalid, type LoaderArgs } from '#engine/server';
+import { type ActingPage, type Address, type LoadingPage, parseAddress, type Refusal } from '#engine/tracker';
 import type { Changed, DeskActions } from '../../shared/actions.ts';
 import { IGNORE_CHOICES } from '../../shared/choices.ts';
 import { toIncidentHref, toListHref, USUAL_VIEW } from '../../shared/href.ts';

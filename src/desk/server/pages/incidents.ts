@@ -1,13 +1,6 @@
-import { parseAddress } from '../../../server/errors/parse-address.ts';
-import {
-  type ActingPage,
-  type ActionArgs,
-  invalid,
-  type LoaderArgs,
-  type LoadingPage,
-  type Refusal,
-} from '../../../server/pages/server-page.ts';
-import { redirect } from '../../../shared/routing/control-flow.ts';
+import { redirect } from '#engine';
+import { type ActionArgs, invalid, type LoaderArgs } from '#engine/server';
+import { type ActingPage, type LoadingPage, parseAddress, type Refusal } from '#engine/tracker';
 import { Hour } from '../../../shared/units.ts';
 import { toPlural } from '../../../shared/words.ts';
 import type { Changed, DeskActions } from '../../shared/actions.ts';

@@ -1,10 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
-import { API_POLICY, refuse } from '../../../server/errors/problem.ts';
-import { isOfThisSite } from '../../../server/front/cross-site.ts';
-import type { Origins } from '../../../server/request/origins.ts';
-import { requestInfo } from '../../../server/request/request-info.ts';
-import { onClose } from '../../../server/request/step.ts';
+import { requestInfo } from '#engine/server';
+import { API_POLICY, isOfThisSite, type Origins, onClose, refuse } from '#engine/tracker';
 import { LIVE_EVENT, LIVE_PATH } from '../../shared/live.ts';
 import type { ReadAccess } from '../access/access.ts';
 import { LIVE_PING_INTERVAL, LIVE_POLL_INTERVAL, MAX_LIVE_STREAMS } from '../limits.ts';

@@ -1,4 +1,5 @@
-import { type ActingPage, invalid, type LoaderArgs, type LoadingPage } from '../../../server/pages/server-page.ts';
+import { invalid, type LoaderArgs } from '#engine/server';
+import type { ActingPage, LoadingPage } from '#engine/tracker';
 import type { DeskActions } from '../../shared/actions.ts';
 import type { NotificationShape, NotificationsData } from '../../shared/page-data.ts';
 import { EVENT_LABELS } from '../notifications/message.ts';

@@ -1,5 +1,6 @@
-import { type ActingPage, invalid, type LoadingPage, type Refusal } from '../../../server/pages/server-page.ts';
-import { forbidden, publicError, redirect, unauthorized } from '../../../shared/routing/control-flow.ts';
+import { forbidden, publicError, redirect, unauthorized } from '#engine';
+import { invalid } from '#engine/server';
+import type { ActingPage, LoadingPage, Refusal } from '#engine/tracker';
 import type { DeskActions } from '../../shared/actions.ts';
 import type { RootData } from '../../shared/pages/root/root.tsx';
 import { TICKET_KEY } from '../../shared/ticket.ts';

@@ -1,4 +1,4 @@
-import { publicError } from '../../../shared/routing/control-flow.ts';
+import { publicError } from '#engine';
 import { QueryFailedError, type QueryFailure, StoreError } from '../store/sql.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
 

@@ -1,5 +1,4 @@
-import { type Address, parseAddress } from '../../../server/errors/parse-address.ts';
-import { ECHO_AGE } from '../../../server/reports/memory.ts';
+import { type Address, ECHO_AGE, parseAddress } from '#engine/tracker';
 import { type IncidentKey, toKey } from './incident-key.ts';
 import { insertRows, placeholders, type Sql, toColumn } from './sql.ts';
 import type { StoreContext } from './store-context.ts';

@@ -1,4 +1,4 @@
-import { isProductCode } from '../../../shared/whose-code.mjs';
+import { isProductCode } from '#engine/tracker';
 import type { CommitShape } from '../../shared/shapes.ts';
 import type { BuildTable, KnownBuild } from './build-table.ts';
 import type { IncidentRelease, StoredFailure } from './records.ts';

@@ -1,4 +1,4 @@
-import { type Address, parseAddress } from '../../../server/errors/parse-address.ts';
+import { type Address, parseAddress } from '#engine/tracker';
 import { defined } from '../defined.ts';
 import { findMoved, followAliases, type KeyAddress } from './alias-table.ts';
 import { type IncidentKey, toKey } from './incident-key.ts';

@@ -1,5 +1,5 @@
-import type { FailureKind } from '../../../server/errors/failure.ts';
 import { Day } from '../../../shared/units.ts';
+import type { FailureKind } from '../../../shared/words.ts';
 import type { SortName } from '../../shared/page-data.ts';
 import type { IncidentState, Side } from '../../shared/shapes.ts';
 import { CHART_DAYS, type Charts, type HourCount, toCharts, toFirstBar } from './charts.ts';

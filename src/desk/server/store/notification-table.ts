@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { FailureKind } from '../../../server/errors/failure.ts';
 import { Day, Hour } from '../../../shared/units.ts';
+import type { FailureKind } from '../../../shared/words.ts';
 import {
   BELIEVED_VISITORS,
   MAX_IN_MESSAGE,

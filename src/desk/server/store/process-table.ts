@@ -1,4 +1,4 @@
-import type { InFlightRequest } from '../../../server/front/access-log.ts';
+import type { InFlightRequest } from '#engine/tracker';
 import type { Sql } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 

@@ -1,4 +1,5 @@
-import type { Failure, FailureKind, FrameLocation, StackFrame } from '../../../server/errors/failure.ts';
+import type { Failure, FrameLocation, StackFrame } from '#engine/tracker';
+import type { FailureKind } from '../../../shared/words.ts';
 import type { IncidentState, SideCounts } from '../../shared/shapes.ts';
 import type { IncidentKey } from './incident-key.ts';
 

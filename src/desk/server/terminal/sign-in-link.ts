@@ -1,7 +1,13 @@
-import { SETTINGS } from '../../../server/config.ts';
-import { toHttpUrl } from '../../../server/connection/listen.ts';
-import { createTokens, listTokens, type OperatorToken, readKeptToken } from '../../../server/front/tokens.ts';
-import { type Environment, readSettings } from '../../../server/settings.ts';
+import {
+  createTokens,
+  type Environment,
+  listTokens,
+  type OperatorToken,
+  readKeptToken,
+  readSettings,
+  SETTINGS,
+  toHttpUrl,
+} from '#engine/tracker';
 import { TICKET_KEY } from '../../shared/ticket.ts';
 import { makeTicket } from '../access/sign-in.ts';
 import type { Store } from '../store/store.ts';

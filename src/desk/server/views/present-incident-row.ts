@@ -1,4 +1,4 @@
-import { explainReactError } from '../../../shared/rendering/react-errors.ts';
+import { explainReactError } from '#engine/tracker';
 import { KIND_WORDS } from '../../shared/choices.ts';
 import type { SpanName } from '../../shared/page-data.ts';
 import type { IncidentRow, PlaceShape, StatusShape } from '../../shared/shapes.ts';

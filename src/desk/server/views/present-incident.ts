@@ -1,4 +1,4 @@
-import { explainReactError } from '../../../shared/rendering/react-errors.ts';
+import { explainReactError } from '#engine/tracker';
 import { Day } from '../../../shared/units.ts';
 import { toIncidentHref } from '../../shared/href.ts';
 import type { IncidentShape, MarkShape, MissedShape, ReleaseShape } from '../../shared/shapes.ts';

@@ -1,8 +1,6 @@
 import Bowser from 'bowser';
 import { isbot } from 'isbot';
-import type { FailureOrigin, RequestRecord } from '../../../server/errors/failure.ts';
-import type { Breadcrumb } from '../../../server/request/request-info.ts';
-import { isProductCode } from '../../../shared/whose-code.mjs';
+import { type Breadcrumb, type FailureOrigin, isProductCode, type RequestRecord } from '#engine/tracker';
 import { toStackText } from '../../shared/frames.ts';
 import type {
   BreadcrumbShape,

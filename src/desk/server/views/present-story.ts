@@ -1,5 +1,5 @@
-import type { FailureKind } from '../../../server/errors/failure.ts';
-import { explainReactError } from '../../../shared/rendering/react-errors.ts';
+import { explainReactError } from '#engine/tracker';
+import type { FailureKind } from '../../../shared/words.ts';
 import type { StoryShape } from '../../shared/shapes.ts';
 import { defined } from '../defined.ts';
 import type { StoredFailure } from '../store/records.ts';

@@ -1,8 +1,12 @@
 import { inspect } from 'node:util';
-import { type BodyField, type RequestRecord, toAddress } from '../../../server/errors/failure.ts';
-import type { Breadcrumb } from '../../../server/request/request-info.ts';
-import { MAX_BREADCRUMBS } from '../../../shared/limits.ts';
-import { explainReactError } from '../../../shared/rendering/react-errors.ts';
+import {
+  type BodyField,
+  type Breadcrumb,
+  explainReactError,
+  MAX_BREADCRUMBS,
+  type RequestRecord,
+  toAddress,
+} from '#engine/tracker';
 import type { TestShape } from '../../shared/shapes.ts';
 import type { StoredFailure } from '../store/records.ts';
 import { toClean } from './clean-text.ts';

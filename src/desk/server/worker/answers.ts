@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseAddress } from '../../../server/errors/parse-address.ts';
+import { parseAddress } from '#engine/tracker';
 import { CHANGE_PATIENCE, LOOKUP_PATIENCE, RETRY_FIRST, SETTLE_PATIENCE } from '../limits.ts';
 import type { Notifier } from '../notifications/notifier.ts';
 import type { FoundIncident } from '../store/records.ts';

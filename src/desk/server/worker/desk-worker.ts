@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Count } from '../../../server/request/counters.ts';
+import type { Count } from '#engine/tracker';
 import type { DeskLog } from '../desk-log.ts';
 import {
   BEAT_INTERVAL,

@@ -1,4 +1,4 @@
-import type { Count } from '../../../server/request/counters.ts';
+import type { Count } from '#engine/tracker';
 import type { DeskLog } from '../desk-log.ts';
 import type { NotifySettings } from '../notifications/settings.ts';
 import type { DeskRetention } from '../read-settings.ts';

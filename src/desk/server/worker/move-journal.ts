@@ -1,5 +1,5 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
-import type { Count } from '../../../server/request/counters.ts';
+import type { Count } from '#engine/tracker';
 import type { DeskLog } from '../desk-log.ts';
 import { type JournalEntry, parseJournalLine } from '../ingest/journal-entry.ts';
 import { dropSegments, type LogPosition, listSegments, type Segment } from '../ingest/segments.ts';

@@ -1,7 +1,4 @@
-import { createDigest } from '../../../server/errors/digest/create-digest.ts';
-import type { Failure } from '../../../server/errors/failure.ts';
-import { cutText, MAX_TITLE_LENGTH } from '../../../server/errors/trim.ts';
-import { isProductCode } from '../../../shared/whose-code.mjs';
+import { createDigest, cutText, type Failure, isProductCode, MAX_TITLE_LENGTH } from '#engine/tracker';
 import type { DeskLog } from '../desk-log.ts';
 import type { JournalEntry } from '../ingest/journal-entry.ts';
 import { type NewOccurrence, toNewOccurrence } from '../store/ingest/batch.ts';

@@ -1,10 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createDigest } from '../../../server/errors/digest/create-digest.ts';
-import { emptyLocationTable } from '../../../server/errors/digest/location-table.ts';
-import type { Failure } from '../../../server/errors/failure.ts';
-import { toOccurrence } from '../../../shared/reporting/address.ts';
+import { createDigest, emptyLocationTable, type Failure, toOccurrence } from '#engine/tracker';
 import type { DeskLog } from '../desk-log.ts';
 import { DEAD_AFTER } from '../limits.ts';
 import type { DeadProcess, Heartbeat, ProcessStart } from '../store/process-table.ts';

@@ -1,4 +1,4 @@
-import type { Count } from '../../../server/request/counters.ts';
+import type { Count } from '#engine/tracker';
 import { Minute } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { RETRY_LONGEST } from '../limits.ts';

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { Count } from '../../../server/request/counters.ts';
+import type { Count } from '#engine/tracker';
 import { Second } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { Heartbeat } from '../store/process-table.ts';

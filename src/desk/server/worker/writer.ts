@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Count } from '../../../server/request/counters.ts';
+import type { Count } from '#engine/tracker';
 import type { DeskLog } from '../desk-log.ts';
 import { GATHER_TIME, RETRY_LONGEST } from '../limits.ts';
 import { QueryFailedError, StoreAwayError, StoreError } from '../store/sql.ts';

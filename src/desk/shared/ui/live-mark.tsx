@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { useRefresh } from '../../../shared/rendering/hooks.ts';
+import { useRefresh } from '#engine';
 import { Second } from '../../../shared/units.ts';
 import { LIVE_EVENT, LIVE_PATH } from '../live.ts';
 import styles from './live-mark.module.css';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { toCrockford } from '../../../shared/reporting/address.ts';
+import type { FailureKind } from '../../../shared/words.ts';
 import { MAX_MESSAGE_LENGTH } from '../../limits.ts';
-import type { ErrorRecord, Failure, FailureKind, FrameLocation } from '../failure.ts';
+import type { ErrorRecord, Failure, FrameLocation } from '../failure.ts';
 import { findLocation, isOwn } from './find-location.ts';
 import { type FoundLocation, type LocationTable, toFirst } from './location-table.ts';
 import {

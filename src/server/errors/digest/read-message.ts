@@ -1,4 +1,5 @@
-import type { ErrorRecord, FailureKind } from '../failure.ts';
+import type { FailureKind } from '../../../shared/words.ts';
+import type { ErrorRecord } from '../failure.ts';
 
 // Gives the native errors of all engines one wording. Each engine words the same failure differently, and includes
 // variable names that a minifier has changed. All three name the property, or the global that is not defined.

@@ -1,4 +1,4 @@
-import type { Failure } from '../../../../server/errors/failure.ts';
+import type { Failure } from '#engine/tracker';
 import type { LogPosition } from '../../ingest/segments.ts';
 import { type Alias, storeAliases } from '../alias-table.ts';
 import { toKey } from '../incident-key.ts';

@@ -1,12 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  emptyLocationTable,
-  isSource,
-  type LocationTable,
-  parseLocationTable,
-} from '../../../../server/errors/digest/location-table.ts';
-import { untilBuilt } from '../../../../server/request/unfinished-build.ts';
+import { emptyLocationTable, isSource, type LocationTable, parseLocationTable, untilBuilt } from '#engine/tracker';
 import type { StoreHolder } from '../store-holder.ts';
 import type { MapText } from './map-reader.ts';
 import { DEVELOPMENT } from './publish-build.ts';

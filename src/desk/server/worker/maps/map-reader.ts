@@ -1,7 +1,5 @@
 import { originalPositionFor, sourceContentFor, TraceMap, traceSegment } from '@jridgewell/trace-mapping';
-import type { LocationTable } from '../../../../server/errors/digest/location-table.ts';
-import { LINE_END } from '../../../../server/errors/digest/parse-stack.ts';
-import type { Failure, StackFrame } from '../../../../server/errors/failure.ts';
+import { type Failure, LINE_END, type LocationTable, type StackFrame } from '#engine/tracker';
 import { CONTEXT_LINES, MAX_CONTEXT_WIDTH, MAX_MAP_BYTES } from '../../limits.ts';
 import type { ResolvedFrame, StoredFailure } from '../../store/records.ts';
 

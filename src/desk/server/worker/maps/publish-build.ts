@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
-import { untilBuilt } from '../../../../server/request/unfinished-build.ts';
+import { untilBuilt } from '#engine/tracker';
 import { MAX_BUILD_FILE_BYTES } from '../../limits.ts';
 import type { StoreHolder } from '../store-holder.ts';
 

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Link } from '../../../../shared/routing/link.tsx';
+import { Link } from '#engine';
 import { toCount } from '../../../../shared/words.ts';
 import { toIncidentHref, toListHref, USUAL_VIEW } from '../../href.ts';
 import type { IncidentData } from '../../page-data.ts';

@@ -1,4 +1,4 @@
-import type { PageProps } from '../../../../shared/routing/routes.ts';
+import type { PageProps } from '#engine';
 import type { IncidentData } from '../../page-data.ts';
 import { PassingTime } from '../../ui/ago.tsx';
 import { ChangeForms, Removal } from './change-forms.tsx';

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Link } from '../../../../shared/routing/link.tsx';
+import { Link } from '#engine';
 import { isFiltered, toListHref, USUAL_VIEW } from '../../href.ts';
 import type { IncidentsData } from '../../page-data.ts';
 import styles from './empty.module.css';

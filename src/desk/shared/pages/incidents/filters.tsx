@@ -1,4 +1,4 @@
-import { Link } from '../../../../shared/routing/link.tsx';
+import { Link } from '#engine';
 import { Form } from '../../actions.ts';
 import { KIND_WORDS, type Choice as Option, SORTS, SPANS, WITHIN } from '../../choices.ts';
 import { isFiltered, NO_FILTERS, toListHref, USUAL_VIEW } from '../../href.ts';

@@ -1,6 +1,5 @@
 import { useRef } from 'react';
-import { Link } from '../../../../shared/routing/link.tsx';
-import type { PageProps } from '../../../../shared/routing/routes.ts';
+import { Link, type PageProps } from '#engine';
 import { toCount } from '../../../../shared/words.ts';
 import { Form, submitAs, useActionResult } from '../../actions.ts';
 import { STATE_WORDS, STATES } from '../../choices.ts';

@@ -1,4 +1,4 @@
-import { Link } from '../../../../shared/routing/link.tsx';
+import { Link } from '#engine';
 import { toCount, toPlural } from '../../../../shared/words.ts';
 import { SPANS } from '../../choices.ts';
 import { toIncidentHref } from '../../href.ts';

@@ -1,5 +1,4 @@
-import { Link } from '../../../../shared/routing/link.tsx';
-import type { PageProps } from '../../../../shared/routing/routes.ts';
+import { Link, type PageProps } from '#engine';
 import { toPlural } from '../../../../shared/words.ts';
 import { Form, useActionResult } from '../../actions.ts';
 import { toIncidentHref } from '../../href.ts';

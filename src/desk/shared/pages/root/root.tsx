@@ -1,10 +1,6 @@
 import { Outlet, useLocation } from 'react-router';
-import { ErrorView } from '../../../../shared/rendering/error-view.tsx';
-import { usePageError } from '../../../../shared/rendering/hooks.ts';
-import { Link, NavLink } from '../../../../shared/routing/link.tsx';
-import type { PageProps } from '../../../../shared/routing/routes.ts';
-import { ACTION_FIELD } from '../../../../shared/wire/protocol.ts';
-import { Form } from '../../actions.ts';
+import { ErrorView, Link, NavLink, type PageProps, usePageError } from '#engine';
+import { Form, submitAs } from '../../actions.ts';
 import { toListHref, USUAL_VIEW } from '../../href.ts';
 import { LiveMark } from '../../ui/live-mark.tsx';
 import '../../ui/theme.css';
@@ -123,8 +119,7 @@ function SignedIn({ name, canChange, canSignOut }: RootData) {
       {canSignOut && (
         // A full page load, so that scripts keep no data of the desk.
         <form method="post" action="/desk">
-          <input type="hidden" name={ACTION_FIELD} value="root.signOut" />
-          <button type="submit">Sign out</button>
+          <button {...submitAs('root.signOut')}>Sign out</button>
         </form>
       )}
     </div>

@@ -1,0 +1,78 @@
+// What an error tracker imports, as `#engine/tracker`, besides `#engine` and `#engine/server`. It is for Spillway’s own
+// trackers: it can change with every version. The build resolves each name to its own file.
+
+export { MAX_BREADCRUMBS } from '../../shared/limits.ts';
+export { explainReactError } from '../../shared/rendering/react-errors.ts';
+export { toOccurrence } from '../../shared/reporting/address.ts';
+export { toRetryAfterMs } from '../../shared/retry.ts';
+export { isProductCode } from '../../shared/whose-code.mjs';
+export { type AssetManifest, toAppManifest } from '../../shared/wire/manifest.ts';
+export { DOCUMENT_PATH, mountApi, REFERENCE_PATH } from '../api/mount-api.ts';
+export { apiNotFound, unclaimedMethods } from '../api/resource.ts';
+export { type Config, SETTINGS } from '../config.ts';
+export { toHttpUrl } from '../connection/listen.ts';
+export { createDigest } from '../errors/digest/create-digest.ts';
+export {
+  emptyLocationTable,
+  isSource,
+  type LocationTable,
+  parseLocationTable,
+} from '../errors/digest/location-table.ts';
+export { LINE_END } from '../errors/digest/parse-stack.ts';
+export { errorHandler } from '../errors/error-handler.ts';
+export {
+  type BodyField,
+  type Failure,
+  type FailureOrigin,
+  type FrameLocation,
+  type RequestRecord,
+  type StackFrame,
+  toAddress,
+  type Visitor,
+} from '../errors/failure.ts';
+export type { Funnel } from '../errors/funnel.ts';
+export { type Address, parseAddress } from '../errors/parse-address.ts';
+export { API_POLICY, refuse } from '../errors/problem.ts';
+export { cutText, MAX_TITLE_LENGTH } from '../errors/trim.ts';
+export type { InFlightRequest } from '../front/access-log.ts';
+export type { CheckToken } from '../front/check-token.ts';
+export { createContentPolicy } from '../front/content-policy.ts';
+export { isOfThisSite } from '../front/cross-site.ts';
+export { privateReplies } from '../front/security-headers.ts';
+export {
+  createTokens,
+  isSameText,
+  listTokens,
+  type Operator,
+  type OperatorToken,
+  readKeptToken,
+  type Tokens,
+} from '../front/tokens.ts';
+export { TARGET_TIME } from '../limits.ts';
+export { loadSendMail, MAIL_ADDRESS, parseUrl, splitList } from '../mail/mailer.ts';
+export type { MailServer } from '../mail/send-mail.ts';
+export { dropCached, shareRevalidations } from '../pages/page-cache.ts';
+export { createPages } from '../pages/page-handlers.ts';
+export type { ActingPage, LoaderContext, LoadingPage, Refusal } from '../pages/server-page.ts';
+export { ECHO_AGE } from '../reports/memory.ts';
+export type { AppLog } from '../request/app-log.ts';
+export { isFromProxy, type ProxyTrust } from '../request/client-address.ts';
+export type { Count } from '../request/counters.ts';
+export { type Origins, parseOrigins } from '../request/origins.ts';
+export { createProxyTrust } from '../request/proxy-trust.ts';
+export { readBearer, removeHeader, takeCookies } from '../request/request-headers.ts';
+export type { Breadcrumb } from '../request/request-info.ts';
+export { onClose, type Step } from '../request/step.ts';
+export type { TracedProject } from '../request/trace-headers.ts';
+export { untilBuilt } from '../request/unfinished-build.ts';
+export {
+  ConfigError,
+  type Environment,
+  readSettings,
+  type SettingsTable,
+  type SettingsValues,
+  whole,
+} from '../settings.ts';
+export { endWithReader } from '../start/end-with-reader.ts';
+export { StartError } from '../start-error.ts';
+export type { OpenedTracker, Tracker, TrackerHost } from './tracker.ts';
