@@ -3,8 +3,8 @@ import { createEmptyApp } from '../support/guide.ts';
 import type { OwnedApp, OwnedAppOptions } from '../support/owned-app.ts';
 
 const PAGE = 'src/shared/product/pages/order/order.tsx';
-const HALF = 'src/server/product/pages/order.ts';
-const OPERATIONS = 'src/shared/product/api/gauges.ts';
+export const HALF = 'src/server/product/pages/order.ts';
+export const OPERATIONS = 'src/shared/product/api/gauges.ts';
 const STORE = 'src/server/product/api/gauges/store.ts';
 
 /** Creates an empty app with three pages and a resource written by `npm run new`. */
@@ -25,11 +25,4 @@ export function changeFirstThings(app: OwnedApp): OwnedApp {
   app.replace(OPERATIONS, 'id: z.int(),', 'id: z.string(),');
   app.replace(STORE, 'id: lastId,', "id: 'gauge-' + lastId,");
   return app;
-}
-
-/** Makes the written tests fail: requires a field that the resource's test does not send, and a page that is not found. */
-export function failTests(app: OwnedApp): void {
-  app.replace(OPERATIONS, '    name:', '    river: z.string(),\n    name:');
-  app.replace(HALF, 'async () => ({ total: 3 })', 'async () => notFound()');
-  app.replace(HALF, 'import', "import { notFound } from '#engine';\nimport");
 }

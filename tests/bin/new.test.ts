@@ -3,12 +3,10 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symli
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { addRoute } from '../../bin/new/insert.mjs';
 import { parsePagePath, parseResource, toConstName, toSingular, toTypeName } from '../../bin/new/names.mjs';
 import { hasDesk } from '../support/has-desk.ts';
-import type { OwnedApp } from '../support/owned-app.ts';
-import { changeFirstThings, createNewApp, failTests } from './new-app.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'spillway-new-'));
@@ -235,34 +233,4 @@ describe('npm run new', () => {
   ])('prints its usage when called with %j', async (...args) => {
     expect(await runNew(...(args as string[]))).toEqual({ code: 1, said: expect.stringMatching(/^Usage:\n/) });
   });
-});
-
-describe('the tests that it writes', () => {
-  let app: OwnedApp;
-  beforeAll(() => {
-    app = createNewApp();
-  });
-  afterAll(() => app.remove());
-
-  function runTests(): Promise<string> {
-    const vitest = join(app.folder, 'node_modules/vitest/vitest.mjs');
-    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:VITEST|NODE_ENV)/.test(name)));
-    const args = [vitest, 'run', '--project', 'unit', 'tests/server/product/pages', 'tests/server/product/api'];
-    return new Promise((resolve) => {
-      execFile(process.execPath, args, { cwd: app.folder, env }, (_error, stdout, stderr) => resolve(stdout + stderr));
-    });
-  }
-
-  it('pass, also after the first changes', async () => {
-    expect(await runTests()).toMatch(/^8 passed, 0 failed$/m);
-    changeFirstThings(app);
-    expect(await runTests()).toMatch(/^8 passed, 0 failed$/m);
-  }, 120_000);
-
-  it('say what to do when they fail', async () => {
-    failTests(app);
-    const said = await runTests();
-    expect(said).toContain('Does /orders/7 exist? If not, visit one that exists');
-    expect(said).toMatch(/NewGauge refuses SENT: .*river/);
-  }, 120_000);
 });

@@ -120,17 +120,6 @@ describe('a prefetch', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('never runs with more than four others, and delays no navigation', async () => {
-    const { store, calls } = createTestStore();
-    for (let i = 0; i < 9; i++) store.prefetch(`/p${i}`, 'render');
-    expect(calls).toHaveLength(5);
-    void store.load('/nav');
-    expect(calls.at(-1)).toMatchObject({ url: '/_data/nav', isPrefetch: false });
-    calls[0]?.answer();
-    await flush();
-    expect(calls.filter((call) => call.isPrefetch)).toHaveLength(6);
-  });
-
   it.each([
     ['refuses', 'busy', { status: 503 }],
     ['fails', undefined, { status: 500, headers: WIRE }],
@@ -143,17 +132,6 @@ describe('a prefetch', () => {
     calls[1]?.answer();
     expect(await loaded).toMatchObject({ kind: 'page', status: 200 });
     expect(calls.map((call) => call.isPrefetch)).toEqual([true, false]);
-  });
-
-  it('that fails does so silently, and is not kept', async () => {
-    const { store, calls } = createTestStore();
-    store.prefetch('/a', 'intent');
-    store.prefetch('/b', 'intent');
-    calls[0]?.answer('busy', { status: 503 });
-    calls[1]?.answer(undefined, { status: 500, headers: WIRE });
-    await flush();
-    for (const url of ['/a', '/b']) void store.load(url);
-    expect(calls).toHaveLength(4);
   });
 
   it('continues to stream for the navigation that uses it', async () => {
@@ -222,16 +200,6 @@ it('a page without an ETag counts as changed, and needs no request', async () =>
   const { store, calls } = createTestStore();
   store.remember('/a', { payload: makePage('/a'), etag: undefined });
   expect([await store.revalidate('/a'), await store.revalidate('/unknown'), calls]).toEqual(['changed', 'changed', []]);
-});
-
-it('another build is detected, and its responses are not kept', async () => {
-  const { store, calls } = createTestStore();
-  store.prefetch('/static', 'intent');
-  calls[0]?.answer(`${JSON.stringify({ d: { ...makePage('/static'), build: 'b2' } })}\n`);
-  await flush();
-  expect(store.isSkewed()).toBe(true);
-  void store.load('/static');
-  expect(calls).toHaveLength(2);
 });
 
 it('the cache keeps the 50 most recently used entries', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isMeant, isNetworkFailure } from '../../../src/client/reporting/thrown.ts';
+import { causesOf } from '../../../src/client/reporting/deliver-reports.ts';
+import { isLoadFailure, isMeant, isNetworkFailure } from '../../../src/client/reporting/thrown.ts';
 import { notFound, publicError, redirect } from '../../../src/shared/routing/control-flow.ts';
 import { WireFailure } from '../../../src/shared/wire/decode.ts';
 
@@ -38,12 +39,24 @@ describe('isMeant', () => {
   });
 });
 
-describe('isNetworkFailure', () => {
-  it.each(['Failed to fetch', 'network error', 'NetworkError when attempting to fetch resource.', 'Load failed'])(
-    'recognizes browser messages for a request without a response: %s',
-    (message) => {
-      expect(isNetworkFailure(new TypeError(message))).toBe(true);
-      expect(isNetworkFailure(new Error(message))).toBe(false);
-    },
-  );
+it.each([
+  [isNetworkFailure, 'Failed to fetch'],
+  [isNetworkFailure, 'network error'],
+  [isNetworkFailure, 'NetworkError when attempting to fetch resource.'],
+  [isNetworkFailure, 'Load failed'],
+  [isLoadFailure, 'Failed to fetch dynamically imported module: https://a.example/assets/a-X.js'],
+  [isLoadFailure, 'error loading dynamically imported module: https://a.example/assets/a-X.js'],
+  [isLoadFailure, 'Importing a module script failed.'],
+])('%o recognizes the message of a browser: %s', (recognizes, message) => {
+  expect(recognizes(new TypeError(message))).toBe(true);
+  expect(isNetworkFailure(new Error(message))).toBe(false);
+});
+
+it('causesOf() follows causes, and stops at a cycle', () => {
+  const inner: Error & { cause?: unknown } = new Error('inner');
+  const outer = new Error('outer', { cause: inner });
+  expect(causesOf(outer)).toEqual([outer, inner]);
+  inner.cause = outer;
+  expect(causesOf(outer)).toEqual([outer, inner]);
+  expect(causesOf(hostile)).toHaveLength(1);
 });

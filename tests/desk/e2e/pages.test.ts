@@ -52,8 +52,9 @@ test('the first start creates a token file, and prints a sign-in link that works
   expect(site.server.log().match(/ticket=/g)).toHaveLength(1);
 });
 
-describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
-  test('signing in leads to the requested page, and signing out leaves no desk data in the tab', async () => {
+test.each([true, false])(
+  'signing in leads to the requested page, and signing out leaves no desk data in the tab, with JavaScript: %s',
+  async (javaScriptEnabled) => {
     const { page, complaints, documents } = await site.open('/desk?state=all', { javaScriptEnabled, isAlone: true });
     await heading(page, SIGN_IN);
     if (javaScriptEnabled) await exchanged(page);
@@ -73,35 +74,35 @@ describe.each([true, false])('with JavaScript: %s', (javaScriptEnabled) => {
     expect(await page.context().cookies()).toEqual([]);
     await page.goBack();
     await heading(page, SIGN_IN);
-  });
+  },
+);
 
-  test('an incident can be resolved, noted and reopened', async () => {
-    const address = await failAt('/tour/fail/render');
-    const { page, complaints } = await open(`/desk/${address.slice(0, 8)}`, { javaScriptEnabled });
-    if (javaScriptEnabled) await exchanged(page);
-    await page.getByRole('button', { name: 'Resolve' }).click();
-    await page.getByText('Resolved.', { exact: true }).waitFor();
-    await page.getByRole('textbox', { name: 'Note' }).fill(`Written ${javaScriptEnabled}.`);
-    await page.getByRole('button', { name: 'Add note' }).click();
-    await page.getByText(`Written ${javaScriptEnabled}.`).waitFor();
-    await page.getByRole('button', { name: 'Reopen' }).click();
-    await page.getByText('Reopened.', { exact: true }).waitFor();
-    expect(complaints).toEqual([]);
-  });
+test('an incident can be resolved, noted and reopened', async () => {
+  const address = await failAt('/tour/fail/render');
+  const { page, complaints } = await open(`/desk/${address.slice(0, 8)}`);
+  await exchanged(page);
+  await page.getByRole('button', { name: 'Resolve' }).click();
+  await page.getByText('Resolved.', { exact: true }).waitFor();
+  await page.getByRole('textbox', { name: 'Note' }).fill('What I found.');
+  await page.getByRole('button', { name: 'Add note' }).click();
+  await page.getByText('What I found.').waitFor();
+  await page.getByRole('button', { name: 'Reopen' }).click();
+  await page.getByText('Reopened.', { exact: true }).waitFor();
+  expect(complaints).toEqual([]);
+});
 
-  test('a test notification shows its result', async () => {
-    const { page, complaints } = await open('/desk/notifications', { javaScriptEnabled });
-    mails.answer = '550 no such user';
-    if (javaScriptEnabled) await hydrated(page);
-    await page.getByRole('button', { name: 'Send a test' }).click();
-    const said = page.getByRole('status');
-    await said.getByText(/^Sent: Webhook 127\.0\.0\.1:\d+\. It answered 200\.$/).waitFor();
-    await said.getByText('The mail server refused it (550). Check MAIL_FROM and MAIL_TO.').waitFor();
-    await page.getByRole('listitem').filter({ hasText: 'Test' }).filter({ hasText: 'Failed' }).first().waitFor();
-    expect(JSON.parse(webhook.posted.at(-1)?.body ?? '')).toMatchObject({ event: 'test' });
-    expect(complaints).toEqual([]);
-    for (const secret of ['a-secret-of-the-webhook', webhook.url]) expect(site.server.log()).not.toContain(secret);
-  });
+test('a test notification shows its result', async () => {
+  const { page, complaints } = await open('/desk/notifications');
+  mails.answer = '550 no such user';
+  await hydrated(page);
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  const said = page.getByRole('status');
+  await said.getByText(/^Sent: Webhook 127\.0\.0\.1:\d+\. It answered 200\.$/).waitFor();
+  await said.getByText('The mail server refused it (550). Check MAIL_FROM and MAIL_TO.').waitFor();
+  await page.getByRole('listitem').filter({ hasText: 'Test' }).filter({ hasText: 'Failed' }).first().waitFor();
+  expect(JSON.parse(webhook.posted.at(-1)?.body ?? '')).toMatchObject({ event: 'test' });
+  expect(complaints).toEqual([]);
+  for (const secret of ['a-secret-of-the-webhook', webhook.url]) expect(site.server.log()).not.toContain(secret);
 });
 
 test('an address in the search box leads to the source line, which can be copied with the stack and the test', async () => {

@@ -2,8 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findFreePort } from '../../support/free-port.ts';
-import { runNginx } from '../../support/nginx.ts';
-import { createProxyFolder, type ProxyProcess, startProxyProcess } from '../../support/proxy-process.ts';
+import { createProxyFolder, type ProxyProcess, startProxyProcess } from './proxy-process.ts';
 
 export type ProxyName = 'nginx' | 'haproxy' | 'caddy';
 
@@ -82,7 +81,10 @@ const STARTS: Readonly<Record<ProxyName, Start>> = {
       'listen 443 ': `listen 127.0.0.1:${httpsPort} `,
       '/etc/ssl/': `${folder}/`,
     });
-    return runNginx(folder, site, ports);
+    const file = join(folder, 'nginx.conf');
+    writeFileSync(file, toNginxConfiguration(folder, site));
+    const options = ['-p', folder, '-c', file, '-e', join(folder, 'error.log'), '-g', 'daemon off;'];
+    return startProxyProcess(['nginx', ...options], { folder, ports });
   },
   haproxy(text, { folder, httpPort, httpsPort }, ports) {
     const file = join(folder, 'haproxy.cfg');
@@ -105,6 +107,19 @@ const STARTS: Readonly<Record<ProxyName, Start>> = {
     return startProxyProcess(['caddy', 'run', '--adapter', 'caddyfile', '--config', file], { folder, ports });
   },
 };
+
+/** The distribution's configuration, with its directories and sites replaced. */
+function toNginxConfiguration(folder: string, site: string): string {
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((kind) => `${kind}_temp_path ${folder}/${kind};`)
+    .join('\n');
+  return readFileSync('/etc/nginx/nginx.conf', 'utf8')
+    .replace(/^\s*user .*$/m, '')
+    .replace(/^\s*include .*(?:modules-enabled|conf\.d).*$/gm, '')
+    .replace(/^\s*include .*sites-enabled.*$/m, () => `${temporary}\n${site}`)
+    .replace(/^\s*pid .*$/m, `pid ${folder}/nginx.pid;`)
+    .replaceAll('/var/log/nginx', folder);
+}
 
 /** @throws if the text does not contain one of the texts to replace */
 function exchange(text: string, changes: Readonly<Record<string, string>>): string {

@@ -114,11 +114,8 @@ describe('an edit', () => {
   useOnePage();
 
   test.each<[what: string, file: string, from: string, to: string, selector: string, text: string | RegExp]>([
-    ['a page', HOME, 'First words', 'Second words', 'h1', 'Second words'],
-    ['a component that a page uses', BUTTON, 'clicked {count}', 'clicked {count} times', 'button', 'clicked 1 times'],
     ['a hook', `${PRODUCT}/use-label.ts`, "'theme '", "'the theme is '", '#label', 'the theme is blue'],
     ['the layout', ROOT, 'value="blue"', 'value="green"', '#label', /green$/],
-    ['the server', WORDS, 'from the loader', 'from another loader', '#data', 'from another loader'],
   ])('of %s is shown without losing state', async (_what, file, from, to, selector, text) => {
     app.edit(file, from, to);
     await poll(() => page.locator(selector).innerText()).toMatch(text);

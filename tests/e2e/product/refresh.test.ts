@@ -48,10 +48,9 @@ describe('Back', () => {
 });
 
 test.each([
-  ['/tour/cards', '00:20', '00:15', ['HEAD']],
-  ['/', '00:20', '00:15', ['HEAD', 'GET']],
-  ['/tour/static', '04:30', '00:45', ['HEAD']],
-])('a return to the tab at %s checks the page when it is stale, and not before', async (path, fresh, more, methods) => {
+  ['/tour/cards', '00:20', '00:15'],
+  ['/tour/static', '04:30', '00:45'],
+])('a return to the tab at %s checks the page when it is stale, and not before', async (path, fresh, more) => {
   const { page, data } = await site.open(path, { before: (page) => page.clock.install() });
   await page.clock.runFor(100);
   await exchanged(page);
@@ -62,8 +61,8 @@ test.each([
   expect(data).toEqual([]);
   await page.clock.fastForward(more);
   await focus();
-  await expect.poll(() => data.map(({ method }) => method)).toEqual(methods);
+  await expect.poll(() => data.map(({ method }) => method)).toEqual(['HEAD']);
   await focus();
   await page.waitForTimeout(150);
-  expect(data).toHaveLength(methods.length);
+  expect(data).toHaveLength(1);
 });

@@ -10,8 +10,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const PATIENCE = 15_000;
 
 export interface ProxyProcess {
-  /** All output so far. */
-  readonly output: () => string;
   /** Stops the proxy and removes its folder. */
   stop(): Promise<void>;
 }
@@ -64,7 +62,7 @@ export async function startProxyProcess(
       await sleep(20);
     }
   }
-  return { output: () => output, stop };
+  return { stop };
 }
 
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {

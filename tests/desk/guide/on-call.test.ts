@@ -14,6 +14,8 @@ const BROKEN = 'total: found.total';
 const FIXED = 'total: found?.total ?? 0';
 const TOKEN = 'a-token-of-the-operator';
 
+// Follows docs/desk.md: notifications, the likely commit, and "From an address to a failing test".
+
 let app: OwnedApp;
 let webhook: WebhookReceiver;
 

@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { changeFirstThings, createNewApp, HALF, OPERATIONS } from '../bin/new-app.ts';
+import type { OwnedApp } from '../support/owned-app.ts';
+
+let app: OwnedApp;
+beforeAll(() => {
+  app = createNewApp();
+});
+afterAll(() => app.remove());
+
+function runTests(): Promise<string> {
+  const vitest = join(app.folder, 'node_modules/vitest/vitest.mjs');
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:VITEST|NODE_ENV)/.test(name)));
+  const args = [vitest, 'run', '--project', 'unit', 'tests/server/product/pages', 'tests/server/product/api'];
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { cwd: app.folder, env }, (_error, stdout, stderr) => resolve(stdout + stderr));
+  });
+}
+
+it('the tests that `npm run new` writes pass, also after the first changes', async () => {
+  expect(await runTests()).toMatch(/^8 passed, 0 failed$/m);
+  changeFirstThings(app);
+  expect(await runTests()).toMatch(/^8 passed, 0 failed$/m);
+}, 120_000);
+
+it('the tests that `npm run new` writes say what to do when they fail', async () => {
+  // A field that the test of the resource does not send, and a page that is not found.
+  app.replace(OPERATIONS, '    name:', '    river: z.string(),\n    name:');
+  app.replace(HALF, 'async () => ({ total: 3 })', 'async () => notFound()');
+  app.replace(HALF, 'import', "import { notFound } from '#engine';\nimport");
+  const said = await runTests();
+  expect(said).toContain('Does /orders/7 exist? If not, visit one that exists');
+  expect(said).toMatch(/NewGauge refuses SENT: .*river/);
+}, 120_000);
