@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { parseSync } from 'oxc-parser';
 
 /** The public indexes, by their names in `imports` in package.json. */
-const indexes = {
+export const indexes = {
   '#engine': 'src/shared/index.ts',
   '#engine/server': 'src/server/index.ts',
   '#engine/client': 'src/client/index.ts',
@@ -67,7 +67,7 @@ export function openFrontDoors(build, { name: door, index, isOurs = () => true }
  * @param {string} source
  * @returns {Map<string, { local: string, file: string }>} the defining file and the name in it, by exported name
  */
-function listReExports(source) {
+export function listReExports(source) {
   const { staticImports, staticExports } = readModule(source);
   const imported = new Map(
     staticImports.flatMap(({ moduleRequest, entries }) =>
@@ -83,7 +83,7 @@ function listReExports(source) {
 }
 
 /** @returns {string[] | undefined} the values that a module imports by name; undefined if it imports in another way */
-function listImportedNames(source, from) {
+export function listImportedNames(source, from) {
   const { staticImports, staticExports } = readModule(source);
   const ofModule = ({ moduleRequest }) => moduleRequest?.value === from;
   const imports = staticImports.filter(ofModule).flatMap(({ entries }) => entries);

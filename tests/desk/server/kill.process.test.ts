@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../src/desk/server/desk.ts';
 import { createFolder } from '../../support/folder.ts';
+import { TYPESCRIPT } from '../../support/typescript-child.ts';
 import { openTestDesk } from '../support/desk.ts';
 import { useDesk } from '../support/use-desk.ts';
 import { usePostgres } from '../support/use-postgres.ts';
@@ -22,7 +23,7 @@ const SHOWN = 800;
 
 /** Starts a server that fails, and kills it after it has shown this many addresses. */
 async function killAfter(count: number, env: Record<string, string>): Promise<string[]> {
-  const child = spawn(process.execPath, [childFile], {
+  const child = spawn(process.execPath, [...TYPESCRIPT, childFile], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -149,5 +149,8 @@ function laterRelease(migration: string): string {
   const end = text.indexOf('\n];\n');
   expect(end).toBeGreaterThan(0);
   writeFileSync(file, `${text.slice(0, end)}\n${migration},${text.slice(end)}`);
-  return join(folder, 'src/desk/server/worker/main.ts');
+  const entry = join(folder, 'worker.mjs');
+  const hook = fileURLToPath(new URL('../../support/engine-by-name.mjs', import.meta.url));
+  writeFileSync(entry, `import '${hook}';\nawait import('./src/desk/server/worker/main.ts');\n`);
+  return entry;
 }

@@ -23,6 +23,7 @@ describe('the test of a failure on the server', () => {
     });
     expect(made?.file).toBe('tests/product/failures/7K3QM2XA.test.ts');
     expect(made?.text).toBe(`import request from 'supertest';
+import { expect, it } from 'vitest';
 import { openApp } from '../../support/product/open-app.ts';
 
 // TypeError: no city

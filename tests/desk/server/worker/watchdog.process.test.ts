@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { BLOCKED_AFTER, PULSE_INTERVAL } from '../../../../src/desk/server/limits.ts';
 import { type BlockedLoop, createWatchdog } from '../../../../src/desk/server/worker/watchdog.ts';
 import { createFolder } from '../../../support/folder.ts';
+import { TYPESCRIPT } from '../../../support/typescript-child.ts';
 import { useDesk } from '../../support/use-desk.ts';
 
 function setUp() {
@@ -56,7 +57,7 @@ const childFile = fileURLToPath(new URL('./blocked-child.ts', import.meta.url));
 
 it('reports how long a server was blocked that was killed because of it', { timeout: 60_000 }, async () => {
   const dataDir = createFolder(onTestFinished);
-  const child = spawn(process.execPath, [childFile], { env: { ...process.env, DATA_DIR: dataDir } });
+  const child = spawn(process.execPath, [...TYPESCRIPT, childFile], { env: { ...process.env, DATA_DIR: dataDir } });
   onTestFinished(() => void child.kill('SIGKILL'));
   const ended = once(child, 'close');
   await once(child.stdout, 'data');
