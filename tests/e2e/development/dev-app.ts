@@ -204,7 +204,7 @@ export function useLabel() {
 }
 `,
   'src/shared/product/pages/root.tsx': `import { Outlet } from 'react-router';
-import { Link, useData } from '#engine';
+import { Link } from '#engine';
 import { Theme } from '../theme.ts';
 
 export default function Root() {
@@ -231,6 +231,7 @@ export function Button() {
 `,
   'src/shared/product/pages/home.module.css': '.title { color: rgb(1, 2, 3) }\n',
   'src/shared/product/pages/home.tsx': `import { useState } from 'react';
+import { useData } from '#engine';
 import { Button } from '../ui/button.tsx';
 import { useLabel } from '../use-label.ts';
 import styles from './home.module.css';
