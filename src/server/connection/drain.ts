@@ -49,7 +49,7 @@ const QUIET_TURN_PATIENCE = 500 * Millisecond;
 /** How long to accept connections if they never cease (ms). */
 const LAST_CONNECTION = 5000 * Millisecond;
 
-/** How often streams are ended that began meanwhile (ms). */
+/** How often streams that began during the drain are ended (ms). */
 const STREAM_SWEEP = 100 * Millisecond;
 
 /** How long a new connection can take to send its first bytes (ms). */
