@@ -28,7 +28,7 @@ export type { ExistingApp } from './front/existing-app.ts';
 export type { Upgrades } from './front/upgrades.ts';
 export { createMailer } from './mail/mailer.ts';
 export type { Mail, SendMail } from './mail/send-mail.ts';
-export { formAction } from './pages/actions/form-action.ts';
+export { formAction } from './pages/actions/form-schema.ts';
 export { oncePerRequest } from './pages/once-per-request.ts';
 export { revalidate } from './pages/page-cache.ts';
 export { personal } from './pages/personal.ts';

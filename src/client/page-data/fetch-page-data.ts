@@ -1,5 +1,5 @@
 import type { Problem } from '../../shared/api/operation.ts';
-import { fetchWithRetry, toRetryAfterMs } from '../../shared/retry.ts';
+import { fetchWithRetry, toRetryAfterMs } from '../../shared/fetch-with-retry.ts';
 import { publicError } from '../../shared/routing/control-flow.ts';
 import { Minute, Second } from '../../shared/units.ts';
 import { createDecoder, type Decoder, WireFailure } from '../../shared/wire/decode.ts';

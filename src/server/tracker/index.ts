@@ -1,10 +1,10 @@
 // What an error tracker imports, as `#engine/tracker`, besides `#engine` and `#engine/server`. It is for Spillway’s own
 // trackers: it can change with every version. The build resolves each name to its own file.
 
+export { toRetryAfterMs } from '../../shared/fetch-with-retry.ts';
 export { MAX_BREADCRUMBS } from '../../shared/limits.ts';
 export { explainReactError } from '../../shared/rendering/react-errors.ts';
 export { toOccurrence } from '../../shared/reporting/address.ts';
-export { toRetryAfterMs } from '../../shared/retry.ts';
 export { isProductCode } from '../../shared/whose-code.mjs';
 export { type AssetManifest, toAppManifest } from '../../shared/wire/manifest.ts';
 export { DOCUMENT_PATH, mountApi, REFERENCE_PATH } from '../api/mount-api.ts';

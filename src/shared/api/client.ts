@@ -1,4 +1,4 @@
-import { fetchWithRetry } from '../retry.ts';
+import { fetchWithRetry } from '../fetch-with-retry.ts';
 import { Second } from '../units.ts';
 import type {
   ApiSchema,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { formAction } from '../../../../src/server/pages/actions/form-action.ts';
+import { formAction } from '../../../../src/server/pages/actions/form-schema.ts';
 import type { ActionArgs } from '../../../../src/server/pages/server-page.ts';
 
 interface TestContext {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { fetchWithRetry, type RetryOptions } from '../../src/shared/retry.ts';
+import { fetchWithRetry, type RetryOptions } from '../../src/shared/fetch-with-retry.ts';
 
 interface Answer {
   readonly status: number;
