@@ -62,7 +62,7 @@ export interface Recorded {
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
-export interface RecorderOptions {
+export interface MakerOptions {
   readonly build: string;
   /** By default, the build. */
   readonly release?: string;
@@ -97,7 +97,7 @@ const SHOWN_HEADERS = [
   'user-agent',
 ] as const;
 
-interface RecordedFailure {
+interface MadeFailure {
   readonly failure: Failure;
   readonly visitor: Visitor | undefined;
   /** Also knows the secrets of the request. */
@@ -105,9 +105,9 @@ interface RecordedFailure {
 }
 
 /** Makes the record of a failure: reads, digests, scrubs and trims it. Never throws. */
-export function createFailureRecorder(
-  options: RecorderOptions,
-): (recorded: Recorded, context: FailureContext) => RecordedFailure {
+export function createFailureMaker(
+  options: MakerOptions,
+): (recorded: Recorded, context: FailureContext) => MadeFailure {
   const { build, release = build, namespace = DEFAULT_NAMESPACE, paths = NO_BUILD } = options;
 
   return function toFailure({ error, errors = readErrors(error, paths), kind, extra }, context) {
@@ -176,7 +176,7 @@ function withSecretsOf(
 
 function toRequestRecord(
   context: FailureContext,
-  { scrubber, keep = [] }: Pick<RecorderOptions, 'scrubber' | 'keep'>,
+  { scrubber, keep = [] }: Pick<MakerOptions, 'scrubber' | 'keep'>,
   ownScrubber: Scrubber,
 ): RequestRecord | undefined {
   const { info } = context;

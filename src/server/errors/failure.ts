@@ -17,7 +17,6 @@ export type FailureOrigin =
   | 'service'
   | 'browser';
 
-/** The kind of an incident. All but `exception` have separate keys (`digest/create-digest.ts`). */
 export interface StackFrame {
   /**
    * `server/main.js` or `client/assets/home-X7K2QM2X.js` for our own bundles (a path within `dist`),

@@ -7,7 +7,7 @@ import type { FailureKind } from '../../shared/words.ts';
 import type { Count } from '../request/counters.ts';
 import { isVisitorGone, read, statusOf, toPublicError } from '../request/http-error.ts';
 import { currentRequest } from '../request/request-info.ts';
-import { createFailureRecorder, type FailureContext, type Recorded, type RecorderOptions } from './create-failure.ts';
+import { createFailureMaker, type FailureContext, type MakerOptions, type Recorded } from './create-failure.ts';
 import { causesOf, readError } from './digest/read-error.ts';
 import {
   type Failure,
@@ -40,10 +40,13 @@ export interface Funnel {
   record(event: Recorded & { readonly kind: FailureKind }, context: FailureContext): string;
 }
 
-export interface FunnelOptions extends RecorderOptions {
+export interface FunnelOptions extends MakerOptions {
   readonly log: Logger;
-  /** Stores each failure once. Returns false if that failed. Without it, the line in the log is the record. */
-  readonly record?: ((failure: Failure, visitor: Visitor | undefined) => boolean) | undefined;
+  /**
+   * Stores each failure once: the tracker's `record`, set in `start/failures.ts`. Returns false if that failed. Without it,
+   * the line in the log is the record.
+   */
+  readonly store?: ((failure: Failure, visitor: Visitor | undefined) => boolean) | undefined;
   /** Notified of each failure once, after it was stored. */
   readonly reporters?: readonly Reporter[];
   readonly toUrl?: ToFailureUrl | undefined;
@@ -58,7 +61,7 @@ export interface FunnelOptions extends RecorderOptions {
  */
 export function createFunnel(options: FunnelOptions): Funnel {
   const { log, reporters = [], count = ignore, toUrl = () => undefined } = options;
-  const toFailure = createFailureRecorder(options);
+  const toFailure = createFailureMaker(options);
   const addresses = new Addresses();
   const retries = new Retries();
 
@@ -78,7 +81,7 @@ export function createFunnel(options: FunnelOptions): Funnel {
     context.info?.spans?.fail(event.error, failure);
     count('spillway_failures_total', { side: failure.side, kind: failure.kind });
     // First, so that a failure is stored before its address is shown.
-    const isKept = options.record ? attempt(failure, () => options.record?.(failure, visitor) === true) : true;
+    const isKept = options.store ? attempt(failure, () => options.store?.(failure, visitor) === true) : true;
     for (const reporter of reporters) attempt(failure, () => reporter.report(failure, event.error));
     const words = WORDS[failure.origin] ?? 'A request failed.';
     writeLine(log, toLogLine(failure, event.error, isKept, scrubber), words, failure.level && 'warn');
@@ -120,10 +123,10 @@ export function createFunnel(options: FunnelOptions): Funnel {
         writeLine(log, toLogLine(failure, error, true, scrubber), PREFETCH_FAILED, 'warn');
         return pass({ kind: 'error', error: { kind: 'failure', status: 500 } }, 'prefetch');
       }
-      const digest = toAddressOf(error, context);
-      const url = !context.isShared && context.info?.isSignedIn ? toUrl(digest) : undefined;
+      const address = toAddressOf(error, context);
+      const url = !context.isShared && context.info?.isSignedIn ? toUrl(address) : undefined;
       const status = (isHandlers && statusOf(error)) || 500;
-      return { kind: 'error', error: { kind: 'failure', status, digest, ...(url !== undefined && { url }) } };
+      return { kind: 'error', error: { kind: 'failure', status, digest: address, ...(url !== undefined && { url }) } };
     },
   };
 }

@@ -38,7 +38,7 @@ export async function openFailures(basics: Basics, reporting: ProductReporting |
   const funnel = createFunnel({
     log,
     count,
-    record: tracker && ((failure, visitor) => store?.record(failure, visitor) ?? false),
+    store: tracker && ((failure, visitor) => store?.record(failure, visitor) ?? false),
     reporters: sentry ? [sentry.reporter] : [],
     toUrl: tracker?.toUrl,
     namespace: config.digestNamespace,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createFailureRecorder } from '../../../src/server/errors/create-failure.ts';
+import { createFailureMaker } from '../../../src/server/errors/create-failure.ts';
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
 import { createScrubber } from '../../../src/server/errors/scrub.ts';
 import { RequestInfo } from '../../../src/server/request/request-info.ts';
@@ -9,7 +9,7 @@ const scrubber = createScrubber();
 const facts = { requestId: 'req-1', method: 'GET', address: '::1', origin: 'http://localhost' };
 const info = new RequestInfo(facts);
 const contextOf = (cookie: string) => ({ origin: 'loader', info, headers: { cookie } }) as const;
-const toFailure = createFailureRecorder({ build: 'a29092e775f1', scrubber, keep: ['currency', 'note'] });
+const toFailure = createFailureMaker({ build: 'a29092e775f1', scrubber, keep: ['currency', 'note'] });
 
 it('redacts the secrets of the request in every part of an error, and in the stack of the log', () => {
   const error = new Error('No row for session-of-ann', { cause: new Error('key session-of-ann') });
@@ -47,7 +47,7 @@ it('leaves no half of a secret, wherever a message is cut', () => {
   const { fail } = createFunnel({ log, build: 'b', scrubber: own });
   for (const length of [170, 190, 230, 240, 280, 295, 2030, 2045]) {
     const error = new Error(`${'a b '.repeat(600).slice(0, length)}${secret} and more`);
-    const { failure } = createFailureRecorder({ build: 'b', scrubber: own })({ error }, { origin: 'loader' });
+    const { failure } = createFailureMaker({ build: 'b', scrubber: own })({ error }, { origin: 'loader' });
     expect(JSON.stringify(failure), String(length)).not.toContain('quite');
     fail(error, { origin: 'loader' });
   }

@@ -12,9 +12,9 @@ import { startPages, type TestPage } from '../../support/pages-app.tsx';
 function collect() {
   const failures: Failure[] = [];
   const { log, lines } = spyOnLog();
-  const record = (failure: Failure, visitor: Visitor | undefined) =>
+  const store = (failure: Failure, visitor: Visitor | undefined) =>
     failures.push({ ...failure, ...(visitor && { visitor: visitor.id ?? visitor.address }) }) > 0;
-  reportTo(createFunnel({ log, build: 'test', scrubber: createScrubber(), record }));
+  reportTo(createFunnel({ log, build: 'test', scrubber: createScrubber(), store }));
   return { failures, lines };
 }
 

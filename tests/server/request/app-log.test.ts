@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { createFailureRecorder } from '../../../src/server/errors/create-failure.ts';
+import { createFailureMaker } from '../../../src/server/errors/create-failure.ts';
 import { createScrubber } from '../../../src/server/errors/scrub.ts';
 import { createAppLog } from '../../../src/server/request/app-log.ts';
 import { RequestInfo, runForRequest } from '../../../src/server/request/request-info.ts';
 import { spyOnLog } from '../../support/app.ts';
 
-const toFailure = createFailureRecorder({ build: 'b', scrubber: createScrubber() });
+const toFailure = createFailureMaker({ build: 'b', scrubber: createScrubber() });
 
 function start(level = 'trace') {
   const { log, lines } = spyOnLog();

@@ -44,7 +44,7 @@ async function start() {
     scrubber: noScrubber,
     log,
     build: 'test',
-    record: (failure, visitor) => failures.push({ ...failure, ...(visitor?.id && { visitor: visitor.id }) }) > 0,
+    store: (failure, visitor) => failures.push({ ...failure, ...(visitor?.id && { visitor: visitor.id }) }) > 0,
   });
   const site = await startDeskSite({
     ...PROXIED,
