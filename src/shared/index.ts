@@ -7,12 +7,13 @@ export { type ActionData, type ActionName, createActionUses } from './rendering/
 export { Await } from './rendering/await.tsx';
 export type { DocumentProps, ErrorPageProps, ErrorPages } from './rendering/engine-context.ts';
 export { ErrorView, FailureHelp } from './rendering/error-view.tsx';
-export { useData, useHost, useNonce, usePageError, useRefresh } from './rendering/hooks.ts';
+export { useData, useHost, useNonce, usePageError, useRefresh, useSearch } from './rendering/hooks.ts';
 export type { ReportOptions } from './reporting/browser-report.ts';
 export { report } from './reporting/report.ts';
 export { forbidden, notFound, publicError, redirect, unauthorized } from './routing/control-flow.ts';
 export { createHref } from './routing/href.ts';
 export { Link, NavLink } from './routing/link.tsx';
-export { defineRoutes, type PageProps, type RouteDefinition, type RouteIdOf } from './routing/routes.ts';
+export type { PageProps } from './routing/page-props.ts';
+export { defineRoutes, type RouteDefinition, type RouteIdOf } from './routing/routes.ts';
 export type { ActionResult, PageError } from './wire/payload.ts';
 export { readAction } from './wire/protocol.ts';

@@ -1,10 +1,6 @@
-import { Link, useData } from '#engine';
+import { Link, type PageProps } from '#engine';
+import type { home } from '#product-server/pages/home.ts';
 import styles from './home.module.css';
-
-export interface HomeData {
-  failuresEnabled: boolean;
-  renderedAt: Date;
-}
 
 const FEATURES = [
   ['streaming', 'Pages stream', 'The page arrives immediately. Slow values follow in the same response.'],
@@ -23,8 +19,8 @@ const COMMANDS = [
   ['npm run own', 'replaces the tour with an empty app'],
 ] as const;
 
-export default function Home() {
-  const { failuresEnabled, renderedAt } = useData<HomeData>();
+export default function Home({ data }: PageProps<typeof home>) {
+  const { failuresEnabled, renderedAt } = data;
   return (
     <article>
       <title>Spillway: React, streamed by Express</title>

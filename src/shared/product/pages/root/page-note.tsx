@@ -1,10 +1,6 @@
-import { Form, useActionResult } from '../../actions.ts';
+import { Form, useActionResult } from '../../forms.ts';
 import { Field } from '../../ui/field.tsx';
 import { usePending } from '../../ui/use-pending.ts';
-
-export interface RootActions {
-  note(): { text: string };
-}
 
 /** A form of the root layout. It posts to the current page, and the response shows that page again. */
 export function PageNote() {

@@ -1,19 +1,16 @@
 import loader from 'excerpt:src/server/product/pages/static.ts#staticPage';
 import again from 'excerpt:src/shared/product/pages/static/again.tsx#askFor';
 import route from 'excerpt:src/shared/product/routes.tsx#static';
-import { useData } from '#engine';
+import type { PageProps } from '#engine';
+import type { staticPage } from '#product-server/pages/static.ts';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Again } from './again.tsx';
 import styles from './static.module.css';
 
-export interface StaticData {
-  renderedAt: Date;
-}
-
-export default function Static() {
-  const { renderedAt } = useData<StaticData>();
+export default function Static({ data }: PageProps<typeof staticPage>) {
+  const { renderedAt } = data;
   return (
     <Page
       title="Static"
