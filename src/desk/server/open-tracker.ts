@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Router } from 'express';
 import type { Funnel, OpenedTracker, TrackerHost } from '#engine/tracker';
 import { Millisecond, Second } from '../../shared/units.ts';
-import { TICKET_KEY } from '../shared/ticket.ts';
+import { DESK_PATH } from '../shared/routes.tsx';
+import { START_PATH, TICKET_KEY } from '../shared/ticket.ts';
 import { createCanOpen } from './access/access.ts';
 import { takeCredentials } from './access/credentials.ts';
 import { createSignIn, makeTicket } from './access/sign-in.ts';
@@ -48,6 +49,7 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
   const { earlyScript, reportPath, traced } = page;
   const pages = await createDeskPages({
     ...{ calls, signIn, facts, manifest, funnel, log, origins: host.origins, earlyScript, reportPath, traced },
+    home: config.deskPort === undefined ? '/' : DESK_PATH,
   });
   const api = createDeskApi({ calls, facts, checkToken });
   const endRevalidations =
@@ -69,9 +71,9 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
       const holder = isFirst ? findLinkHolder(host) : undefined;
       if (holder === undefined) return;
       try {
-        const link = `${origin}/desk?${TICKET_KEY}=${await makeTicket(tokens, calls, holder)}`;
+        const link = `${origin}${START_PATH}?${TICKET_KEY}=${await makeTicket(tokens, calls, holder)}`;
         // On standard error, because logs are often forwarded and kept.
-        process.stderr.write(`Sign in to the desk (works once, expires in 15 minutes): ${link}\n`);
+        process.stderr.write(`Open this first, it signs you in to the desk (once, within 15 minutes): ${link}\n`);
       } catch (error) {
         log.warn({ err: error }, 'No sign-in link could be created. Sign in with the token in DATA_DIR/desk-token.');
       }

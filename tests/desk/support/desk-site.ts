@@ -118,6 +118,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       funnel,
       log,
       origins,
+      home: '/',
       ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),
     });
     const tracker = {

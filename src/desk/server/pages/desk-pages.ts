@@ -17,6 +17,7 @@ import type { DeskActions } from '../../shared/actions.ts';
 import { Document } from '../../shared/document.tsx';
 import { errorPages } from '../../shared/error-pages.tsx';
 import { DESK_PATH, routes } from '../../shared/routes.tsx';
+import { START_PATH, TICKET_KEY } from '../../shared/ticket.ts';
 import { createReadAccess } from '../access/access.ts';
 import type { SignIn } from '../access/sign-in.ts';
 import { MAX_DESK_FORM_BYTES } from '../limits.ts';
@@ -27,7 +28,7 @@ import { incidents } from './incidents.ts';
 import { createLive } from './live.ts';
 import { notifications } from './notifications.ts';
 import { root } from './root.ts';
-import { toPageCalls } from './unless-away.ts';
+import { toPageCalls, unlessAway } from './unless-away.ts';
 
 export const pages = { root, incidents, incident, notifications } satisfies ServerPages<
   typeof routes,
@@ -46,6 +47,8 @@ interface DeskPagesOptions {
   /** The first script of every page. */
   readonly earlyScript?: string;
   readonly reportPath?: string;
+  /** Where the link that the server prints leads. */
+  readonly home: string;
   readonly traced?: TracedProject;
   /** The interval of pings on live streams (ms), for tests. */
   readonly pingInterval?: number;
@@ -97,6 +100,12 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<Reques
 
   const router = Router();
   router.use(keepPrivate);
+  router.get(START_PATH, async (req, res) => {
+    const ticket = String(req.query[TICKET_KEY]);
+    const access = await readAccess(req, res);
+    const isIn = access.operator || (await unlessAway(access.signIn({ ticket }))).kind === 'signed-in';
+    res.redirect(303, isIn ? options.home : `${DESK_PATH}?${new URLSearchParams({ [TICKET_KEY]: ticket })}`);
+  });
   router.use(live);
   router.use(handlers.data);
   router.use(handlers.pages);

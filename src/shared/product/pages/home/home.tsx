@@ -7,9 +7,10 @@ const FEATURES = [
   ['layout', 'Layouts nest', 'Every layout and page has a loader. One request runs all of them.'],
   ['navigation', 'Navigation is fast', 'Links prefetch the data of the next page. Back is instant.'],
   ['forms', 'Forms work without JavaScript', 'One server action handles a form with and without it.'],
+  ['shell', 'Shells come first', 'A page that all visitors share, with parts for each of them.'],
   ['static', 'Static pages stay fresh', 'Rendered once, served from memory, refreshed in the background.'],
   ['cards', 'Rendering is measured', 'Fifty cards per request. npm run bench compares them with plain React.'],
-  ['api', 'APIs are plain Express', 'JSON under /api, with errors as problem+json.'],
+  ['api', 'APIs keep their promises', 'Schemas check every answer under /api, and errors have a digest.'],
   ['failures', 'Failures are found', 'Visitors see an address. It leads you to the line of source.'],
 ] as const;
 
@@ -47,18 +48,13 @@ export default function Home({ data }: PageProps<typeof home>) {
         <section className={styles.failure} aria-labelledby="failure">
           <h2 id="failure">Break something, then find out why</h2>
           {failuresEnabled ? (
-            <ol>
-              <li>Open the sign-in link that the server printed when it started.</li>
-              <li>
-                <form action="/tour/fail/loader">
-                  <button type="submit">Break something</button>
-                </form>
-                You get an error page with an address, which is all that visitors see.
-              </li>
-              <li>
-                Open the failure in the desk. It shows the line of source, the request, and how often it happened.
-              </li>
-            </ol>
+            <form action="/tour/fail/loader">
+              <button type="submit">Break something</button>
+              <p>
+                Visitors see an error page with an address. For you it is a link to the line of source, the request, and
+                how often it happened, if you came by the link that the server printed.
+              </p>
+            </form>
           ) : (
             <p>
               Set <code>TOUR_FAILURES=1</code> to try it.
