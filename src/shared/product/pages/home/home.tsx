@@ -1,5 +1,6 @@
 import { Link, type PageProps } from '#engine';
 import type { home } from '#product-server/pages/home.ts';
+import { Clock } from '../../ui/clock.tsx';
 import styles from './home.module.css';
 
 const FEATURES = [
@@ -7,8 +8,8 @@ const FEATURES = [
   ['layout', 'Layouts nest', 'Every layout and page has a loader. One request runs all of them.'],
   ['navigation', 'Navigation is fast', 'Links prefetch the data of the next page. Back is instant.'],
   ['forms', 'Forms work without JavaScript', 'One server action handles a form with and without it.'],
-  ['shell', 'Shells come first', 'A page that all visitors share, with parts for each of them.'],
   ['static', 'Static pages stay fresh', 'Rendered once, served from memory, refreshed in the background.'],
+  ['shell', 'Shells come first', 'A page that all visitors share, with parts for each of them.'],
   ['cards', 'Rendering is measured', 'Fifty cards per request. npm run bench compares them with plain React.'],
   ['api', 'APIs keep their promises', 'Schemas check every answer under /api, and errors have a digest.'],
   ['failures', 'Failures are found', 'Visitors see an address. It leads you to the line of source.'],
@@ -72,7 +73,7 @@ export default function Home({ data }: PageProps<typeof home>) {
         ))}
       </ul>
       <p className={styles.note}>
-        Rendered for you at <time dateTime={renderedAt.toISOString()}>{renderedAt.toISOString()}</time>.
+        Rendered for you at <Clock at={renderedAt} />.
       </p>
     </article>
   );
