@@ -130,21 +130,20 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       ...credentials,
       ...options.deps,
     });
-    const alone = createApp({
-      port: {
-        ...credentials,
-        log,
-        funnel,
-        origins: toDeskOrigins('127.0.0.1', 80),
-        trust: createProxyTrust(trustProxy),
-        readiness: { draining: false },
-        files: new Map(),
-        isTrackers: createOwnsPath(desk),
-        scrubPath: noPathScrubber,
+    const alone = createApp(
+      {
+        rules: {
+          ...credentials,
+          origins: toDeskOrigins('127.0.0.1', 80),
+          trust: createProxyTrust(trustProxy),
+          isTrackers: createOwnsPath(desk),
+        },
+        records: { log, funnel, scrubPath: noPathScrubber },
+        answers: { readiness: { draining: false }, files: new Map() },
       },
-      site: undefined,
+      undefined,
       tracker,
-    });
+    );
     const withCookie = (test: Test, cookie: string | undefined): Test =>
       cookie === undefined ? test : test.set('Cookie', cookie);
     const post = (path: string, fields: Record<string, string>, cookie?: string): Test =>

@@ -56,19 +56,15 @@ async function startSockets({
   const { log, lines } = spyOnLog();
   const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
   const app = createTestApp({ log, funnel, steps, publicOrigins, ...(existingApp && { existingApp }) });
-  const { server, connections } = createHttpServer(app, { ...TEST_SERVER, ...limited, log });
-  const upgraded = handleUpgrades(server, {
-    connections,
-    upgrades,
-    existing: existingApp?.server,
-    takeCredentials: (_req, _res, next) => next(),
-    scrubPath: createPathScrubber(createScrubber()),
-    steps,
+  const site = createHttpServer(app, { ...TEST_SERVER, ...limited, log });
+  const { server, connections } = site;
+  const rules = {
     origins: createOrigins(publicOrigins, 'http://localhost:3000'),
     trust: createProxyTrust(undefined),
-    log,
-    funnel,
-  });
+    takeCredentials: (_req: unknown, _res: unknown, next: () => void) => next(),
+  };
+  const records = { log, funnel, scrubPath: createPathScrubber(createScrubber()) };
+  const upgraded = handleUpgrades(site, { rules, records }, { upgrades, existing: existingApp?.server, steps });
   const drain = createDrain({ server, connections, upgraded, lag: 0, deadline });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
