@@ -98,6 +98,7 @@ export function createSentry(options: SentryOptions): Sentry {
     reporter: { report },
     upstream: {
       dsn: dsn.text,
+      environment: options.environment,
       report,
       send(header, transaction) {
         const envelope = [
