@@ -15,7 +15,7 @@ import { createOrigins } from '../../src/server/request/origins.ts';
 import { createProxyTrust } from '../../src/server/request/proxy-trust.ts';
 import { requestInfo } from '../../src/server/request/request-info.ts';
 import { createOwnsPath } from '../../src/server/tracker/tracker.ts';
-import { noPathScrubber, noScrubber } from './unguarded.ts';
+import { noPathScrubber, testMaker } from './unguarded.ts';
 
 export interface TestAppOptions
   extends Partial<PortParts['rules'] & PortParts['records'] & PortParts['answers']>,
@@ -111,7 +111,7 @@ export function createTestApp({ publicOrigins = [], trustProxy, tracker, ...part
       },
       records: {
         log,
-        funnel: createFunnel({ scrubber: noScrubber, log, build: 'test', toUrl: toTestUrl }),
+        funnel: createFunnel(testMaker, { log, toUrl: toTestUrl }),
         scrubPath: noPathScrubber,
         ...parts,
       },

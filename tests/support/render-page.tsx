@@ -16,7 +16,7 @@ import type { PageModule, RouteDefinition } from '../../src/shared/routing/route
 import { encode } from '../../src/shared/wire/encode.ts';
 import type { ActionResult, PageError, PagePayload } from '../../src/shared/wire/payload.ts';
 import { NOT_FOUND_ROUTE } from '../../src/shared/wire/protocol.ts';
-import { noScrubber } from './unguarded.ts';
+import { testMaker } from './unguarded.ts';
 
 export interface RenderPageOptions {
   /** The page loader's data. Promises in it are awaited. */
@@ -168,7 +168,7 @@ class TestPageRequest extends Ending implements PageRequest {
   /** The errors of which a visitor would see only a digest. They fail the test. */
   readonly failures: unknown[] = [];
   readonly host: PageRequest['host'];
-  readonly #funnel = createFunnel({ scrubber: noScrubber, log: pino({ enabled: false }), build: 'test' });
+  readonly #funnel = createFunnel(testMaker, { log: pino({ enabled: false }) });
   readonly #toTestArgs: ShowOptions['toArgs'];
 
   constructor(match: PageMatch, { path, search, host, toArgs }: TestRequest) {

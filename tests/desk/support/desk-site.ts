@@ -15,6 +15,7 @@ import { openStore, type Store } from '../../../src/desk/server/store/store.ts';
 import type { NotifyFacts } from '../../../src/desk/server/views/present-notify.ts';
 import type { DeskCalls } from '../../../src/desk/server/worker/desk-calls.ts';
 import { createApp } from '../../../src/server/app.ts';
+import { createFailureMaker } from '../../../src/server/errors/create-failure.ts';
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
 import { parseAddress } from '../../../src/server/errors/parse-address.ts';
 import { createCheckToken } from '../../../src/server/front/check-token.ts';
@@ -99,7 +100,10 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
 
   async function start(tokens: readonly OperatorToken[]): Promise<DeskSite> {
     const { log, lines } = spyOnLog();
-    const funnel = createFunnel({ scrubber: noScrubber, log, build: MANIFEST.buildId, toUrl: desk.toUrl });
+    const funnel = createFunnel(createFailureMaker({ scrubber: noScrubber, build: MANIFEST.buildId }), {
+      log,
+      toUrl: desk.toUrl,
+    });
     const { publicOrigins = [], trustProxy = [], proxy } = options;
     const origins = createOrigins(publicOrigins, ORIGIN);
     const known = createTokens(tokens);

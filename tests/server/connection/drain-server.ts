@@ -8,7 +8,7 @@ import { watchProcess } from '../../../src/server/errors/process-faults.ts';
 import { requestInfo } from '../../../src/server/request/request-info.ts';
 import { createLogger } from '../../../src/server/start/logger.ts';
 import { createTestApp, TEST_SERVER } from '../../support/app.ts';
-import { noScrubber } from '../../support/unguarded.ts';
+import { testMaker } from '../../support/unguarded.ts';
 
 // A separate process with the real app: `node drain-server.ts <lag> <deadline> [hangs]`, both in ms.
 const [lag = 0, deadline = 0] = process.argv.slice(2).map(Number);
@@ -47,7 +47,7 @@ const routes = Router()
   });
 
 const { log, flush } = await createLogger({ level: 'info', terminal: false });
-const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
+const funnel = createFunnel(testMaker, { log });
 const state = { draining: false };
 const app = createTestApp({ log, funnel, routes, readiness: state });
 const { server, connections } = createHttpServer(app, { ...TEST_SERVER, log });

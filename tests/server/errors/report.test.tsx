@@ -1,5 +1,6 @@
 import { Router } from 'express';
 import { expect, it } from 'vitest';
+import { createFailureMaker } from '../../../src/server/errors/create-failure.ts';
 import type { Failure, Visitor } from '../../../src/server/errors/failure.ts';
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
 import { report, reportTo, setTags } from '../../../src/server/errors/report.ts';
@@ -14,7 +15,7 @@ function collect() {
   const { log, lines } = spyOnLog();
   const store = (failure: Failure, visitor: Visitor | undefined) =>
     failures.push({ ...failure, ...(visitor && { visitor: visitor.id ?? visitor.address }) }) > 0;
-  reportTo(createFunnel({ log, build: 'test', scrubber: createScrubber(), store }));
+  reportTo(createFunnel(createFailureMaker({ build: 'test', scrubber: createScrubber() }), { log, store }));
   return { failures, lines };
 }
 

@@ -20,7 +20,7 @@ import { createOrigins } from '../../../src/server/request/origins.ts';
 import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
 import { createTestApp, spyOnLog, TEST_SERVER } from '../../support/app.ts';
 import { askRaw, sendRaw } from '../../support/raw-http.ts';
-import { noScrubber } from '../../support/unguarded.ts';
+import { testMaker } from '../../support/unguarded.ts';
 import { until } from '../../support/until.ts';
 import { openSocket } from '../connection/open-socket.ts';
 
@@ -54,7 +54,7 @@ async function startSockets({
   existingApp,
 }: SocketAppOptions = {}) {
   const { log, lines } = spyOnLog();
-  const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
+  const funnel = createFunnel(testMaker, { log });
   const app = createTestApp({ log, funnel, steps, publicOrigins, ...(existingApp && { existingApp }) });
   const site = createHttpServer(app, { ...TEST_SERVER, ...limited, log });
   const { server, connections } = site;

@@ -14,7 +14,7 @@ import { createProxyTrust } from '../../../../src/server/request/proxy-trust.ts'
 import { requestInfo } from '../../../../src/server/request/request-info.ts';
 import { createFakePages, spyOnLog, TEST_SERVER } from '../../../support/app.ts';
 import { askRaw } from '../../../support/raw-http.ts';
-import { noPathScrubber, noScrubber } from '../../../support/unguarded.ts';
+import { noPathScrubber, testMaker } from '../../../support/unguarded.ts';
 import { startDeskSite } from '../../support/desk-site.ts';
 
 const SECRET = 'a-secret-of-the-proxy';
@@ -40,10 +40,8 @@ async function start() {
       seen.push(toSeen(where, req));
       next();
     };
-  const funnel = createFunnel({
-    scrubber: noScrubber,
+  const funnel = createFunnel(testMaker, {
     log,
-    build: 'test',
     store: (failure, visitor) => failures.push({ ...failure, ...(visitor?.id && { visitor: visitor.id }) }) > 0,
   });
   const site = await startDeskSite({
