@@ -114,9 +114,8 @@ export interface LoaderArgsMaker {
 
 /** The part of the page services that a page request uses. */
 interface RequestServices {
+  readonly app: { readonly args: LoaderArgsMaker; readonly settings: { readonly deadlineMs: number } };
   readonly server: { readonly funnel: Funnel; readonly limiter: RenderLimiter | undefined };
-  readonly settings: { readonly deadlineMs: number };
-  readonly args: LoaderArgsMaker;
 }
 
 export interface VisitorRequest {
@@ -149,7 +148,7 @@ export class VisitorPageRequest extends Ending implements PageRequest {
 
   constructor(services: RequestServices, { request, response, match, path, search }: VisitorRequest) {
     super();
-    const { deadlineMs } = services.settings;
+    const { deadlineMs } = services.app.settings;
     this.#services = services;
     this.#request = request;
     this.contextResponse = response;
@@ -190,7 +189,7 @@ export class VisitorPageRequest extends Ending implements PageRequest {
   }
 
   toArgs(): Promise<LoaderArgs> {
-    this.#args ??= this.#services.args.forVisitor(this, this.#request, this.contextResponse);
+    this.#args ??= this.#services.app.args.forVisitor(this, this.#request, this.contextResponse);
     return this.#args;
   }
 

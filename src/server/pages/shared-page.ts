@@ -19,12 +19,12 @@ export class SharedPageRequest extends Ending implements PageRequest {
   /** The same as for a cached static page, so that both end in the same way. */
   readonly isFull = true;
   readonly deadlineMs: number;
-  readonly #services: Pick<PageServices, 'server' | 'args'>;
+  readonly #services: Pick<PageServices, 'server' | 'app'>;
   readonly #visitor: VisitorPageRequest;
   #args: LoaderArgs | undefined;
   #failed = false;
 
-  constructor(services: Pick<PageServices, 'server' | 'args'>, visitor: VisitorPageRequest, method = 'GET') {
+  constructor(services: Pick<PageServices, 'server' | 'app'>, visitor: VisitorPageRequest, method = 'GET') {
     super();
     this.#services = services;
     this.#visitor = visitor;
@@ -54,7 +54,7 @@ export class SharedPageRequest extends Ending implements PageRequest {
   }
 
   async toArgs(): Promise<LoaderArgs> {
-    this.#args ??= this.#services.args.forEveryone(this);
+    this.#args ??= this.#services.app.args.forEveryone(this);
     return this.#args;
   }
 
