@@ -35,7 +35,6 @@ export const makeFakeDigest: MakeReportDigest = ({ kind = 'exception', errors, d
   return {
     digest: toCrockford(createHash('sha256').update(title).digest('hex').slice(0, 10)),
     kind,
-    rule: 1,
     title,
     ...(frames.some(({ file }) => file.includes('old-')) && { unresolved: true }),
   };

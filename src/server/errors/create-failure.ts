@@ -120,7 +120,6 @@ export function createFailureMaker({
   return function toFailure({ error, errors = readErrors(error, paths), kind, extra }, context) {
     const { info, reported = {} } = context;
     const { level, user, fingerprint } = reported;
-    const tags = info?.tags || reported.tags ? { ...info?.tags, ...reported.tags } : undefined;
     const scrubber = withSecretsOf(context, ownScrubber);
     const id = randomBytes(16).toString('hex');
     const route = context.route ?? info?.route;
@@ -132,18 +131,16 @@ export function createFailureMaker({
       id,
       digest: found.digest,
       occurrence: toOccurrence(id),
-      rule: found.rule,
-      ...(found.weak ? { weak: true } : {}),
       kind: found.kind,
       side: 'server',
       origin: context.origin,
-      ...(level === 'warning' && { level }),
+      level: level === 'warning' ? level : undefined,
       at: Date.now(),
       build,
       release,
       errors,
       title: found.title,
-      site: found.site,
+      location: found.location,
       route,
       routeId: context.routeId,
       requestId: info?.requestId,
@@ -151,7 +148,7 @@ export function createFailureMaker({
       request: toRequestRecord(context, keep, scrubber),
       componentStack: context.componentStack,
       breadcrumbs: info?.trail,
-      ...(tags && { tags }),
+      tags: info?.tags || reported.tags ? { ...info?.tags, ...reported.tags } : undefined,
       extra: extra ?? reported.extra,
     };
     const visitor = info || user ? { address: info?.address ?? '', id: user ?? info?.readVisitorId() } : undefined;
@@ -194,15 +191,13 @@ function toRequestRecord(
     if (value !== undefined) shown[name] = String(value);
   }
   const url = context.url ?? info.target;
-  const credentials = context.headers ? listCredentials(context.headers) : [];
-  const body = readBodyFields(context.body, keep, scrubber);
   return {
     method: info.method,
     // A value that is too short to be recognized by itself is recognized by its place.
     url: hidePathSecrets(url, context.route ?? info.route, scrubber),
-    ...(context.headers ? { headers: shown } : {}),
-    ...(credentials.length > 0 ? { credentials } : {}),
-    ...(body !== undefined ? { body } : {}),
+    headers: context.headers && shown,
+    credentials: context.headers && listCredentials(context.headers),
+    body: readBodyFields(context.body, keep, scrubber),
   };
 }
 

@@ -250,7 +250,7 @@ function toLogLine(failure: Failure, error: unknown, isKept: boolean, scrubber: 
     requestId,
     traceId,
     title: failure.title,
-    site: failure.site,
+    location: failure.location,
     stack: own === undefined ? undefined : scrubber.text(own),
     componentStack: failure.componentStack,
     causes: causes.length > 0 ? causes.map((cause) => scrubber.text(cause)) : undefined,

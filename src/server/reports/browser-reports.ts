@@ -227,8 +227,6 @@ function toFailure(
     id,
     digest: made.digest,
     occurrence: toOccurrence(id),
-    rule: made.rule,
-    ...(made.weak && { weak: true }),
     kind,
     side: 'browser',
     origin: 'browser',
@@ -237,8 +235,8 @@ function toFailure(
     release: '',
     errors: [],
     title: scrubber.text(made.title),
-    site: made.site,
-    request: { method: 'GET', url: scrubber.url(page), ...(agent && { headers: { 'user-agent': agent } }) },
+    location: made.location,
+    request: { method: 'GET', url: scrubber.url(page), headers: agent ? { 'user-agent': agent } : undefined },
     extra,
   });
 }

@@ -84,7 +84,7 @@ function toErrorRecord(value: JsonRecord, members: string[] | undefined, sender:
     class: synthetic ? 'NonError' : toClass(value.type, sender.scrubber),
     message: toMessage(value.value, sender.scrubber),
     frames: toFrames(value.stacktrace, sender),
-    ...(members && { members }),
+    members,
   };
 }
 
@@ -121,7 +121,7 @@ function toFrame(frame: JsonRecord, sender: Sender): StackFrame {
     line: toPosition(frame.lineno),
     column: toPosition(frame.colno),
     function: name === '?' ? '' : name.replace(/^async /, ''),
-    ...(isAsync && { async: true }),
+    async: isAsync || undefined,
   };
 }
 

@@ -58,18 +58,16 @@ export async function toFailure(
     id,
     digest: echoOf?.slice(0, 8) ?? made.digest,
     occurrence: toOccurrence(id),
-    rule: made.rule,
-    ...(made.weak && { weak: true }),
-    ...(made.unresolved && !echoOf && { unresolved: true }),
+    unresolved: echoOf === undefined ? made.unresolved : undefined,
     kind: made.kind,
     side: 'browser',
     origin: 'browser',
-    ...(event.level === 'warning' && { level: event.level }),
+    level: event.level === 'warning' ? event.level : undefined,
     at: readTime(event.timestamp),
     ...(await readBuild(event, findBuild)),
     errors,
     title: made.title,
-    site: made.site,
+    location: made.location,
     route,
     ...readTrace(event),
     request: readRequest(event, sender),
@@ -167,8 +165,8 @@ function readRequest(event: JsonRecord, sender: Sender): RequestRecord | undefin
   return {
     method: typeof method === 'string' && /^[A-Z]{3,7}$/.test(method) ? method : 'GET',
     url: scrubber.url(address),
-    ...(agent && { headers: { 'user-agent': toScrubbed(agent, scrubber, MAX_VALUE_LENGTH) } }),
-    ...(credentials.length > 0 && { credentials: credentials.map((name) => scrubber.text(name)) }),
+    headers: agent ? { 'user-agent': toScrubbed(agent, scrubber, MAX_VALUE_LENGTH) } : undefined,
+    credentials: credentials.map((name) => scrubber.text(name)),
   };
 }
 
@@ -181,8 +179,6 @@ function readBreadcrumbs(event: JsonRecord, scrubber: ReportScrubber): Breadcrum
 
 function toBreadcrumb(value: JsonRecord, scrubber: ReportScrubber): Breadcrumb {
   const message = toLine(value.message, MAX_VALUE_LENGTH * 2) ?? '';
-  const data = toScalars(scrubber.value(toRecord(value.data)), scrubber);
-  const level = toLevel(value.level);
   return {
     at: readTime(value.timestamp, MAX_BREADCRUMB_AGE),
     category: toScrubbed(
@@ -191,8 +187,8 @@ function toBreadcrumb(value: JsonRecord, scrubber: ReportScrubber): Breadcrumb {
       MAX_TAG_KEY_LENGTH,
     ),
     message: toScrubbed(message, scrubber, MAX_VALUE_LENGTH),
-    ...(level && { level }),
-    ...(data && { data }),
+    level: toLevel(value.level),
+    data: toScalars(scrubber.value(toRecord(value.data)), scrubber),
   };
 }
 

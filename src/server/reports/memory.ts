@@ -69,9 +69,9 @@ function toOverflow(
   makeDigest: MakeReportDigest,
 ): Failure {
   const errors = [{ class: 'TooManyNewIncidents', message: TITLE, frames: [] }];
-  const { digest, rule } = makeDigest({ kind: 'exception', side: 'browser', errors });
+  const { digest } = makeDigest({ kind: 'exception', side: 'browser', errors });
   return {
-    ...{ id, digest, occurrence, rule, weak: true, at, build, release, route },
+    ...{ id, digest, occurrence, at, build, release, route },
     kind: 'exception',
     side: 'browser',
     origin: 'browser',

@@ -17,7 +17,6 @@ export function createFailure(wanted: Partial<Failure> = {}): Failure {
     id: id.toString('hex'),
     digest: '7K3QM2XA',
     occurrence: toOccurrence(id.toString('hex')),
-    rule: 1,
     kind: 'exception',
     side: 'server',
     origin: 'loader',

@@ -6,20 +6,18 @@ import type { Incident, IncidentRelease, StoredFailure } from './records.ts';
 import { placeholders, readShapes, type Sql, toColumn, toOptionalColumn } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
-/** Returns the columns of an incident that are filled from its first full record. `rule` is 0 until there is one. */
+/** Returns the columns of an incident that are filled from its first full record. `described` is 0 until there is one. */
 export function toFactColumns(full: StoredFailure | undefined) {
-  const { rule = 0, kind = 'exception', title = '', errors, site, route, weak }: Partial<StoredFailure> = full ?? {};
+  const { kind = 'exception', title = '', errors, location, route }: Partial<StoredFailure> = full ?? {};
   return {
-    rule,
+    described: Number(full !== undefined),
     kind,
     title: toColumn(title),
-    class: toColumn(errors?.[0]?.class ?? ''),
     message: toColumn(errors?.[0]?.message ?? ''),
-    location_path: toOptionalColumn(site?.path),
-    location_function: toOptionalColumn(site?.function),
-    location_detail: toOptionalColumn(site?.detail),
+    location_path: toOptionalColumn(location?.path),
+    location_function: toOptionalColumn(location?.function),
+    location_detail: toOptionalColumn(location?.detail),
     route: toOptionalColumn(route),
-    weak: weak ? 1 : 0,
   };
 }
 

@@ -155,7 +155,7 @@ export async function deleteOccurrences(sql: Sql, key: IncidentKey, occurrences:
   const facts: Columns = oldest ? toFactColumns(oldest) : {};
   const changes = oldest
     ? assignments(facts)
-    : `rule = 0, title = CASE WHEN class = '' THEN kind ELSE class END, message = '',
+    : `described = 0, title = kind, message = '',
         location_detail = CASE WHEN location_path IS NULL THEN NULL ELSE '' END`;
   await sql.run(`UPDATE desk_incidents SET ${changes}, version = version + 1 WHERE key = ?`, [
     ...Object.values(facts),
