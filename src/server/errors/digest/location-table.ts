@@ -50,8 +50,8 @@ interface TableFile {
   readonly version: number;
   readonly strings: readonly string[];
   readonly sites: readonly number[];
-  /** By the index of a location. Builds before 0.2.0 have none. */
-  readonly firstNames?: Readonly<Record<number, FrameLocation>>;
+  /** By the index of a location. */
+  readonly firstNames: Readonly<Record<number, FrameLocation>>;
   readonly properties: Readonly<Record<string, string>>;
   readonly bundles: Readonly<Record<string, string>>;
 }
@@ -72,7 +72,7 @@ export function parseLocationTable(json: string): LocationTable {
   if (file.version !== VERSION) {
     throw new Error(`The table of sites has version ${file.version}, and this server reads ${VERSION}. Build again.`);
   }
-  const { strings, sites, firstNames = {}, properties, bundles } = file;
+  const { strings, sites, firstNames, properties, bundles } = file;
   const places = new Map<string, Places>();
   const names = new Map<string, ReadonlySet<string>>();
 
@@ -93,7 +93,6 @@ export function parseLocationTable(json: string): LocationTable {
       (index + 1) * SITE_LENGTH,
     );
     const name = strings[path] ?? '';
-    const first = firstNames[index];
     return {
       path: name,
       function: strings[fn] ?? '',
@@ -103,7 +102,7 @@ export function parseLocationTable(json: string): LocationTable {
       kind: flags & FLAG.thrown ? 'thrown' : flags & FLAG.call ? 'call' : '',
       isErrorClass: (flags & FLAG.errorClass) !== 0,
       isHelper: (flags & FLAG.helper) !== 0,
-      ...(first && { first }),
+      first: firstNames[index],
     };
   }
 
