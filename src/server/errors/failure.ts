@@ -130,11 +130,6 @@ export interface Failure {
   readonly echoOf?: string;
 }
 
-/** `7K3QM2XA-9F4W0R6B` */
-export function toAddress({ digest, occurrence }: Pick<Failure, 'digest' | 'occurrence'>): string {
-  return `${digest}-${occurrence}`;
-}
-
 /** What else learns of each failure, such as Sentry. */
 export interface Reporter {
   /**

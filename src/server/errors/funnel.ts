@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { toAddress } from '../../shared/reporting/address.ts';
 import { type ControlFlowResponse, isControlFlow } from '../../shared/routing/control-flow.ts';
 import { Second } from '../../shared/units.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
@@ -9,14 +10,7 @@ import { isVisitorGone, read, statusOf, toPublicError } from '../request/http-er
 import { currentRequest } from '../request/request-info.ts';
 import type { FailureContext, FailureMaker, Recorded } from './create-failure.ts';
 import { causesOf, readError } from './digest/read-error.ts';
-import {
-  type Failure,
-  type FailureOrigin,
-  type Reporter,
-  type ToFailureUrl,
-  toAddress,
-  type Visitor,
-} from './failure.ts';
+import type { Failure, FailureOrigin, Reporter, ToFailureUrl, Visitor } from './failure.ts';
 import type { Scrubber } from './scrub.ts';
 
 export type { FailureContext } from './create-failure.ts';

@@ -4,8 +4,8 @@ import { createHttpServer } from '../../../src/server/connection/http-server.ts'
 import { listen } from '../../../src/server/connection/listen.ts';
 import { createStop, onStopSignal } from '../../../src/server/connection/stop.ts';
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
-import { watchProcess } from '../../../src/server/errors/process-faults.ts';
 import { requestInfo } from '../../../src/server/request/request-info.ts';
+import { watchProcess } from '../../../src/server/start/listen.ts';
 import { createLogger } from '../../../src/server/start/logger.ts';
 import { createTestApp, TEST_SERVER } from '../../support/app.ts';
 import { testMaker } from '../../support/unguarded.ts';

@@ -1,12 +1,6 @@
 import { MAX_EVENT_BYTES } from '../../../shared/limits.ts';
-import {
-  type ErrorRecord,
-  type Failure,
-  type RequestRecord,
-  type StackFrame,
-  type ToFailureUrl,
-  toAddress,
-} from '../../errors/failure.ts';
+import { toAddress } from '../../../shared/reporting/address.ts';
+import type { ErrorRecord, Failure, RequestRecord, StackFrame, ToFailureUrl } from '../../errors/failure.ts';
 import { cutText, trimFailure } from '../../errors/trim.ts';
 import type { Breadcrumb } from '../../request/request-info.ts';
 
