@@ -88,7 +88,7 @@ class VisitorArgs implements LoaderArgs {
   }
 }
 
-/** One pair of functions for all: see `Ending` about shapes. */
+/** One pair of functions for all: see `PageRequest` about shapes. */
 const ON_DEMAND: PropertyDescriptorMap & ThisType<VisitorArgs> = {
   [MADE]: { enumerable: false },
   request: {
