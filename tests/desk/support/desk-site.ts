@@ -114,16 +114,9 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       takeCredentials: takeCredentials(toProxySignIn({ header: '', secret: '', operators: [], ...proxy, trustProxy })),
     };
     const signIn = createSignIn({ tokens: known, sessions: calls, checkToken });
-    const pages = await createDeskPages({
-      calls,
-      signIn,
-      facts,
-      manifest: MANIFEST,
-      funnel,
-      log,
-      origins,
-      ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),
-    });
+    const { pingInterval } = options;
+    const host = { manifest: MANIFEST, funnel, log, origins, page: {} };
+    const pages = await createDeskPages({ calls, signIn, facts, pingInterval }, host);
     const tracker = {
       home: desk.paths[0],
       canOpen: createCanOpen(signIn),
