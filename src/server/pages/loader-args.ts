@@ -186,7 +186,7 @@ function leaveMark(info: RequestInfo | undefined, target: string, startedAt: num
     category: 'fetch',
     message: target.replace(/[?#].*$/s, ''),
     level: status === undefined || status >= 500 ? 'error' : 'info',
-    data: { ms, ...(status === undefined ? {} : { status }) },
+    data: status === undefined ? { ms } : { ms, status },
   });
 }
 

@@ -13,12 +13,12 @@ import type { LoaderArgs } from './server-page.ts';
 export class SharedPageRequest extends PageRequest {
   /** The same as for a cached static page, so that both end in the same way. */
   readonly isFull = true;
-  readonly #services: Pick<PageServices, 'server' | 'app'>;
+  readonly #services: PageServices;
   readonly #visitor: VisitorPageRequest;
   #args: LoaderArgs | undefined;
   #failed = false;
 
-  constructor(services: Pick<PageServices, 'server' | 'app'>, visitor: VisitorPageRequest, method = 'GET') {
+  constructor(services: PageServices, visitor: VisitorPageRequest, method = 'GET') {
     const { match, info, path, search, deadlineMs } = visitor;
     super({ match, info, method, path, search: toSharedSearch(match, search), deadlineMs });
     this.#services = services;

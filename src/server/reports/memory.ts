@@ -220,7 +220,6 @@ export interface TokenBuckets {
   take(key: string, count?: number): number;
   /** Returns the result of `take()` for one token, without taking it. */
   peek(key: string): number;
-  readonly size: number;
 }
 
 interface Bucket {
@@ -267,8 +266,5 @@ export function createTokenBuckets(
       return wait;
     },
     peek: (key) => (buckets.has(key) ? toWait(refill(key), 1) : 0),
-    get size() {
-      return buckets.size;
-    },
   };
 }

@@ -33,7 +33,6 @@ describe('token buckets', () => {
     const buckets = createTokenBuckets({ burst: 1, perSecond: 0.001 }, { now: () => 0, maxBuckets: 3 });
     const taken = ['a', 'b', 'c', 'a', 'd', 'a', 'b'].map((key) => buckets.take(key) === 0);
     expect(taken).toEqual([true, true, true, false, true, false, true]);
-    expect(buckets.size).toBe(3);
   });
 });
 

@@ -1,5 +1,4 @@
 import { Hour } from '../../../shared/units.ts';
-import { defined } from '../defined.ts';
 import type { HourCount } from './charts.ts';
 import type { IncidentKey } from './incident-key.ts';
 import type { Incident, IncidentRelease, StoredFailure } from './records.ts';
@@ -64,7 +63,7 @@ export async function lockIncident(sql: Sql, key: IncidentKey): Promise<Incident
 function toIncident(row: IncidentRow): Incident {
   const { locationPath: path, locationFunction = '', locationDetail: detail = '', server, browser, ...facts } = row;
   const location = path === undefined ? undefined : { path, function: locationFunction, detail };
-  return { ...facts, ...defined({ location }), counts: { server, browser } };
+  return { ...facts, location, counts: { server, browser } };
 }
 
 /** Returns the start of the hour (ms since 1970). */
@@ -111,10 +110,7 @@ export function createIncidentTable({ reader }: StoreContext) {
         [key],
       );
       const regressions = await listRegressions(key);
-      return rows.map((row) => {
-        const regressedAt = regressions.get(row.release);
-        return { ...row, ...(regressedAt !== undefined && { regressedAt }) };
-      });
+      return rows.map((row) => ({ ...row, regressedAt: regressions.get(row.release) }));
     },
   };
 }

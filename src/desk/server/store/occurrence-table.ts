@@ -47,8 +47,7 @@ function unpackPayload(bytes: Uint8Array): StoredFailure | undefined {
 }
 
 function toOccurrence({ isFull, payload, ...row }: OccurrenceRow): Occurrence {
-  const full = payload && unpackPayload(payload);
-  return { ...row, isFull: isFull === 1, ...(full && { full }) };
+  return { ...row, isFull: isFull === 1, full: payload && unpackPayload(payload) };
 }
 
 /** The order of `listOccurrences`, and the reverse. */
@@ -73,7 +72,7 @@ export function createOccurrenceTable({ reader: sql }: StoreContext) {
       const last = rows.length > limit ? page.at(-1) : undefined;
       return {
         occurrences: page.map(toOccurrence),
-        ...(last && { next: writeCursor({ order: OCCURRENCE_ORDER, value: last.at, id: last.occurrence }) }),
+        next: last && writeCursor({ order: OCCURRENCE_ORDER, value: last.at, id: last.occurrence }),
       };
     },
   };

@@ -21,7 +21,7 @@ export function createPrepare({ maps, namespace, readLocations, log }: PrepareOp
   async function prepareFailure(failure: Failure): Promise<NewOccurrence> {
     const named = failure.unresolved ? await giveDigest(failure) : failure;
     const stored = withComponent(await maps.resolve(named));
-    return { ...toNewOccurrence(stored), ...(named.digest !== failure.digest && { shownAs: failure.digest }) };
+    return { ...toNewOccurrence(stored), shownAs: named.digest === failure.digest ? undefined : failure.digest };
   }
 
   async function giveDigest(failure: Failure): Promise<Failure> {

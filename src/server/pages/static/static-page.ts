@@ -53,10 +53,10 @@ async function renderStaticPage(
     route: pageRequest.match.pattern,
     html,
     etag: `"${name}"`,
-    ...(coded ? { coded } : {}),
+    coded,
     data,
     dataEtag: toEtag(services.server.manifest, data),
-    ...(failed ? { failed: toFailed(errors) } : {}),
+    failed: failed ? toFailed(errors) : undefined,
   };
 }
 

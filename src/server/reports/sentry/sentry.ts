@@ -83,7 +83,7 @@ export function createSentry(options: SentryOptions): Sentry {
     traceLifecycle: 'static',
   });
 
-  function report(failure: Failure): boolean {
+  function report(failure: Failure): void {
     sending = toSentryEvent(failure, options);
     try {
       // A copy, because the SDK modifies the event.
@@ -91,7 +91,6 @@ export function createSentry(options: SentryOptions): Sentry {
     } finally {
       sending = undefined;
     }
-    return true;
   }
 
   return {
