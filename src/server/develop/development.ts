@@ -13,7 +13,7 @@ import {
 } from '../../shared/develop-protocol.ts';
 import { Millisecond } from '../../shared/units.ts';
 import { jsonBody } from '../api/body-parsers.ts';
-import { toListenError } from '../connection/listen.ts';
+import { toListenError } from '../connection/listen-on.ts';
 import type { FailureContext, OnFailure } from '../errors/funnel.ts';
 import { type PublicFile, readPublicFile } from '../front/public-files.ts';
 import { toPageUrl } from '../request/paths.ts';

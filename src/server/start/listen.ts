@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { Millisecond, Second } from '../../shared/units.ts';
 import type { Config } from '../config.ts';
-import { listen as listenOn, toHttpUrl } from '../connection/listen.ts';
+import { listenOn, toHttpUrl } from '../connection/listen-on.ts';
 import { describeNodeFloor } from '../connection/node-floor.ts';
 import { createStop, onStopSignal } from '../connection/stop.ts';
 import type { Funnel } from '../errors/funnel.ts';

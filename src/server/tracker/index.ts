@@ -10,7 +10,7 @@ export { type AssetManifest, toAppManifest } from '../../shared/wire/manifest.ts
 export { DOCUMENT_PATH, mountApi, REFERENCE_PATH } from '../api/mount-api.ts';
 export { apiNotFound, unclaimedMethods } from '../api/resource.ts';
 export { type Config, SETTINGS } from '../config.ts';
-export { toHttpUrl } from '../connection/listen.ts';
+export { toHttpUrl } from '../connection/listen-on.ts';
 export { createDigest } from '../errors/digest/create-digest.ts';
 export {
   emptyLocationTable,

@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import { createDrain } from '../../../src/server/connection/drain.ts';
 import { createHttpServer } from '../../../src/server/connection/http-server.ts';
-import { listen } from '../../../src/server/connection/listen.ts';
+import { listenOn } from '../../../src/server/connection/listen-on.ts';
 import { createStop, onStopSignal } from '../../../src/server/connection/stop.ts';
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
 import { requestInfo } from '../../../src/server/request/request-info.ts';
@@ -57,4 +57,4 @@ const close = () => new Promise<void>((resolve) => process.argv.includes('hangs'
 const stop = createStop({ drain, close, within: lag + deadline + 1000, log, flush });
 watchProcess({ funnel, log, stop });
 onStopSignal((signal) => stop(0, signal));
-log.info(`Listening on ${await listen(server, { host: '127.0.0.1', port: 0 })}`);
+log.info(`Listening on ${await listenOn(server, { host: '127.0.0.1', port: 0 })}`);
