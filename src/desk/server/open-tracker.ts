@@ -24,18 +24,12 @@ const SETTLE_AFTER_EDIT = 5 * Second;
 
 /** Opens the store, and creates what signed-in people see. */
 export async function openTracker(host: TrackerHost, settings: DeskSettings): Promise<OpenedTracker> {
-  const { config, manifest, release, log, metrics, funnel, tokens, checkToken, page } = host;
+  const { config, manifest, release, log, metrics, funnel, tokens, checkToken } = host;
   const { databaseUrl, retention, proxy, notify, links } = settings;
+  const { sentryEnvironment: environment, digestNamespace: namespace, dataDir } = config;
   const desk = await openDesk({
-    dataDir: config.dataDir,
-    databaseUrl,
-    build: manifest.buildId,
-    release,
-    environment: config.sentryEnvironment,
-    namespace: config.digestNamespace,
-    retention,
-    dist: host.dist,
-    notify,
+    running: { build: manifest.buildId, release, environment, namespace, dist: host.dist },
+    storing: { dataDir, databaseUrl, retention, notify },
     inFlight: host.inFlight,
     onBlockedLoop: (report) => recordBlockedLoop(funnel, report),
     count: metrics.count,
@@ -45,12 +39,9 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
   const { calls } = desk;
   const visitors = createVisitors(calls);
   const signIn = createSignIn({ tokens, sessions: calls, checkToken });
-  const facts: DeskFacts = { environment: config.sentryEnvironment, release, links, notify: presentNotify(notify) };
-  const { earlyScript, reportPath, traced } = page;
-  const pages = await createDeskPages({
-    ...{ calls, signIn, facts, manifest, funnel, log, origins: host.origins, earlyScript, reportPath, traced },
-    home: config.deskPort === undefined ? '/' : DESK_PATH,
-  });
+  const facts: DeskFacts = { environment, release, links, notify: presentNotify(notify) };
+  const home = config.deskPort === undefined ? '/' : DESK_PATH;
+  const pages = await createDeskPages({ calls, signIn, facts, home }, host);
   const api = createDeskApi({ calls, facts, checkToken });
   const endRevalidations =
     databaseUrl && startRevalidations({ calls, store: (path) => desk.journalRevalidation(path), log });
