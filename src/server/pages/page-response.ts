@@ -127,7 +127,7 @@ export async function sendEncoded(
   response.end();
 }
 
-/** Listens once for all lines: the compression step passes `on('drain')` to its stream, but has no `off()`. */
+/** Listens once for all lines. */
 function watchDrain(response: ExpressResponse): () => Promise<void> {
   let go: (() => void) | undefined;
   for (const event of ['drain', 'close']) response.on(event, () => go?.());
