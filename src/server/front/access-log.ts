@@ -29,7 +29,8 @@ export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOption
     const before = socket.bytesWritten;
     const info = requestInfo(req);
     inFlight?.add(info);
-    res.once('close', () => {
+    // It closes once, and `once()` would take as long as several steps.
+    res.on('close', () => {
       inFlight?.delete(info);
       const { method, path, route } = info;
       const { statusCode: status } = res;

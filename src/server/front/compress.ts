@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { type BrotliCompress, constants, createBrotliCompress, createGzip, type Gzip } from 'node:zlib';
 import { KiB } from '../../shared/units.ts';
-import { acceptsEncoding, addVary } from '../request/request-headers.ts';
+import { addVary, type Coding, chooseCoding } from '../request/request-headers.ts';
 import type { Step } from '../request/step.ts';
 
 /** Node's default quality, 11, takes 200 ms for a page. */
@@ -13,7 +13,6 @@ const FEWEST_BYTES = 1 * KiB;
 const TEXT_TYPES =
   /^(?:text\/|[^;]+\+(?:json|text|xml)\b|application\/(?:json|(?:x-)?(?:javascript|ndjson)|xml|wasm|x-www-form-urlencoded)\b|font\/[ot]tf\b|image\/bmp\b)/i;
 
-type Coding = 'br' | 'gzip';
 type Method = (...args: unknown[]) => unknown;
 
 const PACKING = Symbol('spillway.packing');
@@ -55,7 +54,7 @@ export function leaveUncompressed(res: ServerResponse): void {
  */
 export function compress(): Step {
   return function compress(req, res, next) {
-    const coding = toCoding(req.headers['accept-encoding']);
+    const coding = chooseCoding(req);
     (res as Packed)[PACKING] = new Packing(res, coding);
     res.writeHead = writeHead as typeof res.writeHead;
     if (coding && req.method !== 'HEAD') {
@@ -64,12 +63,6 @@ export function compress(): Step {
     }
     next();
   };
-}
-
-function toCoding(accepted: string | string[] | undefined): Coding | undefined {
-  if (accepted === undefined) return undefined;
-  if (acceptsEncoding(String(accepted), 'br')) return 'br';
-  return acceptsEncoding(String(accepted), 'gzip') ? 'gzip' : undefined;
 }
 
 function writeHead(this: Packed, status: number, ...rest: unknown[]): ServerResponse {

@@ -56,8 +56,6 @@ export class RequestInfo {
   origin: string;
   /** `example.com`, `localhost:3000`: the host of `origin`. */
   host: string;
-  /** Canonical path and query. Until the URL normalizer has run, it is `/`. */
-  target = '/';
   /** The URL for the existing app, if it differs from `target` (`rawPaths`). */
   rawTarget: string | undefined;
   /** The pattern of the route that answered (`/orders/:id`), for logs. Set by the part that matches the route. */
@@ -86,6 +84,8 @@ export class RequestInfo {
   /** Set if an OpenTelemetry SDK is loaded. */
   spans: RequestSpans | undefined;
 
+  #target = '/';
+  #path = '/';
   readonly #traceparent: string | undefined;
   #visitorId: string | undefined;
   #url: URL | undefined;
@@ -104,10 +104,20 @@ export class RequestInfo {
     this.#traceparent = init.traceparent;
   }
 
+  /** Canonical path and query. Until the URL normalizer has run, it is `/`. */
+  get target(): string {
+    return this.#target;
+  }
+
+  set target(target: string) {
+    const end = target.indexOf('?');
+    this.#target = target;
+    this.#path = end < 0 ? target : target.slice(0, end);
+  }
+
   /** Canonical, without the query. */
   get path(): string {
-    const end = this.target.indexOf('?');
-    return end < 0 ? this.target : this.target.slice(0, end);
+    return this.#path;
   }
 
   /** A link or the browser fetches a page ahead of a click, which may never follow. */
