@@ -6,6 +6,7 @@ import { HOLES_KEY, NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
 import { sendAllowed } from '../errors/problem.ts';
 import { isOfThisSite } from '../front/cross-site.ts';
 import { methodNotAllowed } from '../request/http-error.ts';
+import { isRead } from '../request/methods.ts';
 import { toPageUrl } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { type Step, toExpress } from '../request/step.ts';
@@ -28,11 +29,10 @@ import { getStaticPage, sendStaticData, sendStaticPage } from './static/static-p
 
 /** The page steps of an app, in their order. */
 export interface PageSteps {
-  /**
-   * Answers with static pages in memory, and with shell pages whose shell is in memory. It costs less than Express, and
-   * runs if no step of the product could refuse.
-   */
-  readonly cached: (app: Express) => Step;
+  /** Answers with static pages in memory, and their data. It runs if no step of the product could refuse. */
+  readonly inMemory: Step;
+  /** The same for shell pages whose shell is in memory. It costs less than Express. */
+  readonly begun: (app: Express) => Step;
   /** GET and HEAD of `/_data…`. */
   readonly data: RequestHandler;
   /** GET, HEAD and POST of pages. Other URLs go to the next step. */
@@ -65,7 +65,8 @@ export async function createPages<Own extends object = object>(options: PagesOpt
   const { base } = options.app;
   const notFoundMatch = matchNotFound(tree);
   return {
-    cached: (app) => serveCached(services, app),
+    inMemory: serveInMemory(services, base),
+    begun: (app) => serveBegun(services, app),
     data: servePageData(services, base),
     pages: servePages(services),
     notFound: serveNotFound(services, notFoundMatch),
@@ -107,17 +108,24 @@ async function createPageServices<Own extends object>(options: PagesOptions<Own>
   };
 }
 
-function serveCached(services: PageServices, app: Express): Step {
-  return function cached(req, response, next) {
+function serveInMemory(services: PageServices, base: string | undefined): Step {
+  return function inMemory(req, response, next) {
     const info = requestInfo(req);
-    const isRead = req.method === 'GET' || req.method === 'HEAD';
-    const page = isRead && !info.showsTimings ? services.caches.static.getFresh(info.target) : undefined;
-    if (page) {
-      info.route = page.route;
-      return sendStaticPage({ services, response }, page);
-    }
+    if (info.showsTimings || !isRead(req)) return next();
+    const { target } = info;
+    const asData = toPageUrl(target, base);
+    const page = services.caches.static.getFresh(asData ?? target);
+    if (!page) return next();
+    info.route = page.route;
+    const send = asData === undefined ? sendStaticPage : sendStaticData;
+    send({ services, response }, page);
+  };
+}
+
+function serveBegun(services: PageServices, app: Express): Step {
+  return function begun(req, response, next) {
     const begun = beginShell({ services, response });
-    const match = begun && services.app.matchPage(info.path);
+    const match = begun && services.app.matchPage(requestInfo(req).path);
     if (!match) return next();
     const asked = toAsked(toExpress(app, req, response), response as ExpressResponse, match);
     return serve(services, { ...asked, begun }, showPage);
