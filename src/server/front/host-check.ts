@@ -38,7 +38,7 @@ export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
     if (host === undefined) return refuse(req, res, 400, 'The request names a malformed host.');
     const origin = toOrigin(host, scheme, origins);
     if (origin === undefined) return refuse(req, res, 421);
-    requestInfo(req).setOrigin(origin);
+    requestInfo(req).origin = origin;
     next();
   };
 }

@@ -52,10 +52,8 @@ export class RequestInfo {
   readonly headers: IncomingHttpHeaders | undefined;
   /** The visitor's address: that of the socket, or the one that a trusted proxy sent. */
   readonly address: string;
-  /** `https://example.com`: configured, or made from a checked `Host` if nothing is configured. */
+  /** `https://example.com`: configured, or made from a checked `Host` if nothing is configured. Set by `hostCheck()`. */
   origin: string;
-  /** `example.com`, `localhost:3000`: the host of `origin`. */
-  host: string;
   /** The URL for the existing app, if it differs from `target` (`rawPaths`). */
   rawTarget: string | undefined;
   /** The pattern of the route that answered (`/orders/:id`), for logs. Set by the part that matches the route. */
@@ -100,7 +98,6 @@ export class RequestInfo {
     this.startedAt = performance.now();
     this.address = init.address;
     this.origin = init.origin;
-    this.host = toHost(init.origin);
     this.#traceparent = init.traceparent;
   }
 
@@ -123,6 +120,11 @@ export class RequestInfo {
   /** A link or the browser fetches a page ahead of a click, which may never follow. */
   get isPrefetch(): boolean {
     return this.headers?.purpose === 'prefetch' || /^prefetch\b/.test(String(this.headers?.['sec-purpose']));
+  }
+
+  /** `example.com`, `localhost:3000`: the host of `origin`. */
+  get host(): string {
+    return this.origin.slice(this.origin.indexOf('//') + 2);
   }
 
   get secure(): boolean {
@@ -178,12 +180,6 @@ export class RequestInfo {
     if (ask) this.#visitorId = ask();
     return this.#visitorId;
   }
-
-  /** @param origin must have been checked */
-  setOrigin(origin: string): void {
-    this.origin = origin;
-    this.host = toHost(origin);
-  }
 }
 
 const INFO = Symbol('spillway.request-info');
@@ -226,10 +222,6 @@ export function requestInfo(req: IncomingMessage): RequestInfo {
 /** Whether the response to a request goes on for as long as the client listens. */
 export function isStream(req: IncomingMessage): boolean {
   return (req as IncomingMessage & CarriesInfo)[INFO]?.isStream === true;
-}
-
-function toHost(origin: string): string {
-  return origin.slice(origin.indexOf('//') + 2);
 }
 
 /** https://www.w3.org/TR/trace-context/#traceparent-header */
