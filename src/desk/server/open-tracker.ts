@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Router } from 'express';
 import type { Funnel, OpenedTracker, TrackerHost } from '#engine/tracker';
 import { Millisecond, Second } from '../../shared/units.ts';
-import { TICKET_KEY } from '../shared/ticket.ts';
+import { DESK_PATH } from '../shared/routes.tsx';
+import { START_PATH, TICKET_KEY } from '../shared/ticket.ts';
 import { createCanOpen } from './access/access.ts';
 import { takeCredentials } from './access/credentials.ts';
 import { createSignIn, makeTicket } from './access/sign-in.ts';
@@ -39,7 +40,8 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
   const visitors = createVisitors(calls);
   const signIn = createSignIn({ tokens, sessions: calls, checkToken });
   const facts: DeskFacts = { environment, release, links, notify: presentNotify(notify) };
-  const pages = await createDeskPages({ calls, signIn, facts }, host);
+  const home = config.deskPort === undefined ? '/' : DESK_PATH;
+  const pages = await createDeskPages({ calls, signIn, facts, home }, host);
   const api = createDeskApi({ calls, facts, checkToken });
   const endRevalidations =
     databaseUrl && startRevalidations({ calls, store: (path) => desk.journalRevalidation(path), log });
@@ -60,9 +62,9 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
       const holder = isFirst ? findLinkHolder(host) : undefined;
       if (holder === undefined) return;
       try {
-        const link = `${origin}/desk?${TICKET_KEY}=${await makeTicket(tokens, calls, holder)}`;
+        const link = `${origin}${START_PATH}?${TICKET_KEY}=${await makeTicket(tokens, calls, holder)}`;
         // On standard error, because logs are often forwarded and kept.
-        process.stderr.write(`Sign in to the desk (works once, expires in 15 minutes): ${link}\n`);
+        process.stderr.write(`Open this first, it signs you in to the desk (once, within 15 minutes): ${link}\n`);
       } catch (error) {
         log.warn({ err: error }, 'No sign-in link could be created. Sign in with the token in DATA_DIR/desk-token.');
       }

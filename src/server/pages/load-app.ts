@@ -19,7 +19,7 @@ export async function loadApp<Own extends object>({
   const { document, errorPages, lang = 'en', family } = app;
   const tree = createRouteTree(app.routes);
   const pages = app.pages as PageTable; // they are called with what the maker of arguments makes
-  requireBothHalves(tree.definitions.keys(), pages, family);
+  requireBothHalves(tree.definitions, pages, family);
   const modules = await loadModules(tree.definitions, family);
   return {
     ...{ tree, matchPage: createMatcher(tree), pages, modules, document, errorPages, lang },
@@ -48,10 +48,13 @@ async function loadModules(
  *
  * @throws WiringError for a route without a server half, a server half without a route, and one with the wrong shape
  */
-export function requireBothHalves(routeIds: Iterable<string>, pages: PageTable, family = 'product'): void {
-  const routes = new Set(routeIds);
+export function requireBothHalves(
+  routes: ReadonlyMap<string, Pick<RouteDefinition, 'path'>>,
+  pages: PageTable,
+  family = 'product',
+): void {
   const lost = Object.keys(pages).filter((id) => !routes.has(id));
-  const missing = [...routes].filter((id) => !Object.hasOwn(pages, id) || pages[id] === undefined);
+  const missing = [...routes.keys()].filter((id) => !Object.hasOwn(pages, id) || pages[id] === undefined);
   const sentences = [
     ...missing.map(
       (id) => `The route "${id}" is missing in src/server/${family}/pages/index.ts. Add its server half, or null.`,
@@ -61,18 +64,22 @@ export function requireBothHalves(routeIds: Iterable<string>, pages: PageTable, 
         `src/server/${family}/pages/index.ts has a server half "${id}", but there is no such route. Correct the id, or add the route to src/shared/${family}/routes.tsx.`,
     ),
     ...Object.entries(pages).flatMap(([id, half]) =>
-      listWrongParts(half).map(
-        (part) => `In the server half of "${id}" (src/server/${family}/pages), ${part} is not a function.`,
+      listWrongParts(half, routes.get(id)?.path).map(
+        (part) => `In the server half of "${id}" (src/server/${family}/pages), ${part}.`,
       ),
     ),
   ];
   if (sentences.length > 0) throw new WiringError(sentences.join('\n'));
 }
 
-function listWrongParts(half: PageTable[string]): string[] {
-  const { guard, loader, version, actions } = half ?? {};
+function listWrongParts(half: PageTable[string], routePath: string | undefined): string[] {
+  const { guard, loader, version, actions, path, search } = half ?? {};
   const ownActions = Object.entries(actions ?? {}).map(([name, action]) => [`actions.${name}`, action] as const);
-  return [...Object.entries({ guard, loader, version }).filter(([, part]) => part !== undefined), ...ownActions]
+  const wrong = [...Object.entries({ guard, loader, version }).filter(([, part]) => part !== undefined), ...ownActions]
     .filter(([, part]) => typeof part !== 'function')
-    .map(([name]) => name);
+    .map(([name]) => `${name} is not a function`);
+  if (search && !('~standard' in search)) wrong.push('search is not a schema, such as z.object({ … })');
+  if (path !== undefined && path !== routePath)
+    wrong.push(`path is '${path}', but its route has ${routePath ? `'${routePath}'` : 'none'}`);
+  return wrong;
 }

@@ -2,14 +2,14 @@ import type { Request as ExpressRequest, Response as ExpressResponse } from 'exp
 import { isbot } from 'isbot';
 import type { Engine } from '../../shared/rendering/engine-context.ts';
 import { WHOLE_KEY } from '../../shared/wire/protocol.ts';
-import type { Disposition, FailureContext } from '../errors/funnel.ts';
+import type { Disposition, FailureContext, Funnel } from '../errors/funnel.ts';
+import type { RenderLimiter } from '../front/render-limiter.ts';
 import { VisitorGone } from '../request/http-error.ts';
 import { isLinkPrefetch } from '../request/paths.ts';
 import { type RequestInfo, requestInfo } from '../request/request-info.ts';
 import { Timings } from '../request/request-spans.ts';
 import { onClose } from '../request/step.ts';
 import type { PageMatch } from './match-page.ts';
-import type { PageServices } from './page-services.ts';
 import type { LoaderArgs } from './server-page.ts';
 
 /** The part of a page that failed. */
@@ -115,6 +115,12 @@ export interface LoaderArgsMaker {
   forEveryone(pageRequest: PageRequest): LoaderArgs;
 }
 
+/** The part of the page services that a page request uses. */
+interface RequestServices {
+  readonly app: { readonly args: LoaderArgsMaker; readonly settings: { readonly deadlineMs: number } };
+  readonly server: { readonly funnel: Funnel; readonly limiter: RenderLimiter | undefined };
+}
+
 export interface VisitorRequest {
   readonly request: ExpressRequest;
   /** Still open. */
@@ -132,12 +138,12 @@ export class VisitorPageRequest extends PageRequest {
   form: FormData | undefined;
   /** The response for the product's context. */
   contextResponse: ExpressResponse;
-  readonly #services: PageServices;
+  readonly #services: RequestServices;
   readonly #request: ExpressRequest;
   #args: Promise<LoaderArgs> | undefined;
   #leave: (() => void) | undefined;
 
-  constructor(services: PageServices, { request, response, match, path, search }: VisitorRequest) {
+  constructor(services: RequestServices, { request, response, match, path, search }: VisitorRequest) {
     const info = requestInfo(request);
     const { deadlineMs } = services.app.settings;
     super({ match, info, method: request.method, path, search: withoutKey(search, WHOLE_KEY), deadlineMs });

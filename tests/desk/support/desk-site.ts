@@ -116,7 +116,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
     const signIn = createSignIn({ tokens: known, sessions: calls, checkToken });
     const { pingInterval } = options;
     const host = { manifest: MANIFEST, funnel, log, origins, page: {} };
-    const pages = await createDeskPages({ calls, signIn, facts, pingInterval }, host);
+    const pages = await createDeskPages({ calls, signIn, facts, home: '/', pingInterval }, host);
     const tracker = {
       home: desk.paths[0],
       canOpen: createCanOpen(signIn),

@@ -13,6 +13,7 @@ import type { DeskActions } from '../../shared/actions.ts';
 import { Document } from '../../shared/document.tsx';
 import { errorPages } from '../../shared/error-pages.tsx';
 import { DESK_PATH, routes } from '../../shared/routes.tsx';
+import { START_PATH, TICKET_KEY } from '../../shared/ticket.ts';
 import { createReadAccess } from '../access/access.ts';
 import type { SignIn } from '../access/sign-in.ts';
 import { MAX_DESK_FORM_BYTES } from '../limits.ts';
@@ -23,7 +24,7 @@ import { incidents } from './incidents.ts';
 import { createLive } from './live.ts';
 import { notifications } from './notifications.ts';
 import { root } from './root.ts';
-import { toPageCalls } from './unless-away.ts';
+import { toPageCalls, unlessAway } from './unless-away.ts';
 
 export const pages = { root, incidents, incident, notifications } satisfies ServerPages<
   typeof routes,
@@ -35,6 +36,8 @@ interface DeskPagesOptions {
   readonly calls: DeskCalls;
   readonly signIn: SignIn;
   readonly facts: DeskFacts;
+  /** Where the link that the server prints leads. */
+  readonly home: string;
   /** The interval of pings on live streams (ms), for tests. */
   readonly pingInterval?: number | undefined;
 }
@@ -48,7 +51,7 @@ interface Host extends Pick<TrackerHost, 'manifest' | 'funnel' | 'log' | 'origin
  * data, including failures, so that no product code can block an operator.
  */
 export async function createDeskPages(
-  { calls, signIn, facts, pingInterval }: DeskPagesOptions,
+  { calls, signIn, facts, home, pingInterval }: DeskPagesOptions,
   { manifest, funnel, log, origins, page }: Host,
 ): Promise<RequestHandler> {
   const { earlyScript, reportPath, traced } = page;
@@ -87,6 +90,12 @@ export async function createDeskPages(
 
   const router = Router();
   router.use(keepPrivate);
+  router.get(START_PATH, async (req, res) => {
+    const ticket = String(req.query[TICKET_KEY]);
+    const access = await readAccess(req, res);
+    const isIn = access.operator || (await unlessAway(access.signIn({ ticket }))).kind === 'signed-in';
+    res.redirect(303, isIn ? home : `${DESK_PATH}?${new URLSearchParams({ [TICKET_KEY]: ticket })}`);
+  });
   router.use(live);
   router.use(handlers.data);
   router.use(handlers.pages);
