@@ -92,6 +92,7 @@ function toEngine({ services, pageRequest, payload, nonce }: RenderOptions, rend
     modules: services.app.modules,
     styles: new Map(Object.entries(payload.styles)),
     nonce,
+    onStyles: (collect) => render.collectors.push(collect),
     // By identity, because a thrown object can look like a page error, and its message is not for visitors.
     toPageError: (thrown) =>
       shownErrors.find((known) => known === thrown) ?? render.onLateError(toDeferredError(thrown)),
@@ -121,6 +122,10 @@ export class Render {
   readonly shell: Promise<Attempt>;
   /** The route that started last. */
   innermost = FRAME_ROUTE;
+  /** What components gave to `useServerStyles()`. */
+  collectors: (() => string)[] = [];
+  /** The styles of the shell. */
+  #styles = '';
   readonly #stream: PipeableStream;
   readonly #timer: NodeJS.Timeout | undefined;
   #options: RenderOptions | undefined;
@@ -144,7 +149,8 @@ export class Render {
   }
 
   #start(options: RenderOptions): PipeableStream {
-    const { nonce, isShell, postponed } = options;
+    const { isShell, postponed } = options;
+    const nonce = options.nonce === undefined ? undefined : { script: options.nonce, style: options.nonce };
     const { isFull } = options.pageRequest;
     const page = <Page {...options} engine={toEngine(options, this)} />;
     const onError = this.#onError;
@@ -170,10 +176,12 @@ export class Render {
    * Writes the page. The promise resolves when the last byte was handed over or the page was abandoned, and never
    * rejects.
    */
-  send(parts: Omit<PageSinkOptions, 'onEnd'>): Promise<void> {
+  send(parts: Omit<PageSinkOptions, 'onEnd' | 'takeStyles'>): Promise<void> {
     return new Promise((resolve) => {
       this.#sink = new PageSink({
         ...parts,
+        lead: parts.lead + this.#styles + this.#takeLateStyles(),
+        takeStyles: this.#takeLateStyles,
         onEnd: () => {
           this.#end();
           resolve();
@@ -228,14 +236,36 @@ export class Render {
 
   readonly #onReady = (): void => {
     if (!this.#options) return;
+    try {
+      this.#styles = this.#takeStyles();
+    } catch (error) {
+      this.#onShellError(error);
+      this.#stream.abort(new RenderReplaced());
+      return;
+    }
     if (this.#early) this.replace();
     this.#resolve?.(this.#early ?? { kind: 'page', render: this });
+  };
+
+  #takeStyles(): string {
+    return this.collectors.map((collect) => collect()).join('');
+  }
+
+  /** After the shell, a failure only costs the styles. */
+  readonly #takeLateStyles = (): string => {
+    try {
+      return this.#takeStyles();
+    } catch (error) {
+      this.#onError(error);
+      return '';
+    }
   };
 
   #end(): void {
     clearTimeout(this.#timer);
     this.#options?.pageRequest.onAbort(undefined);
     this.#options = undefined;
+    this.collectors = [];
     this.#sink = undefined;
   }
 }
