@@ -112,7 +112,10 @@ it('tries', async () => {
   const browser = await shareBrowser();
   for (const { path, library, mode, id } of routes) {
     if (process.env.LIB && process.env.LIB !== id) continue;
-    const context = await browser.newContext({ userAgent: 'Mozilla/5.0 Chrome/150.0.0.0', viewport: { width: 900, height: 600 } });
+    const context = await browser.newContext({
+      userAgent: 'Mozilla/5.0 Chrome/150.0.0.0',
+      viewport: { width: 900, height: 600 },
+    });
     const page = await context.newPage();
     const seen = await watch(page);
     await page.goto(url + path.replace(/\/$/, ''));
@@ -133,7 +136,14 @@ it('tries', async () => {
     console.log(id, 'no JS', JSON.stringify(await look(plain, library)));
     await bare.close();
   }
-  console.log(server.log().split('\n').filter((line) => /fail|hydr|error/i.test(line)).join('\n').slice(0, 6000));
+  console.log(
+    server
+      .log()
+      .split('\n')
+      .filter((line) => /fail|hydr|error/i.test(line))
+      .join('\n')
+      .slice(0, 6000),
+  );
 }, 600_000);
 
 function look(page: Page, library: Library): Promise<string> {
@@ -143,11 +153,16 @@ function look(page: Page, library: Library): Promise<string> {
       return element ? `${selector} ${getComputedStyle(element).getPropertyValue(property)}` : `no ${selector}`;
     };
     switch (name) {
-      case 'mui': return of('#styled', 'background-color') + of('.MuiAlert-root', 'display');
-      case 'mantine': return of('#styled', 'background-color') + of('#styled', 'padding-top') + of('#late', 'padding-top');
-      case 'radix': return of('[data-radix-scroll-area-viewport]', 'scrollbar-width');
-      case 'styled': return of('#styled', 'padding-left') + of('#late', 'padding-top');
-      default: return of('[data-sonner-toaster]', 'position');
+      case 'mui':
+        return of('#styled', 'background-color') + of('.MuiAlert-root', 'display');
+      case 'mantine':
+        return of('#styled', 'background-color') + of('#styled', 'padding-top') + of('#late', 'padding-top');
+      case 'radix':
+        return of('[data-radix-scroll-area-viewport]', 'scrollbar-width');
+      case 'styled':
+        return of('#styled', 'padding-left') + of('#late', 'padding-top');
+      default:
+        return of('[data-sonner-toaster]', 'position');
     }
   }, library);
 }

@@ -15,8 +15,8 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { buildApp } from './build-app.ts';
 import { isOfApp } from './check-types.ts';
-import { linkPackages } from './recipe-packages.ts';
 import { applyBlocks, type RecipeBlock } from './recipe-blocks.ts';
+import { linkPackages } from './recipe-packages.ts';
 import { type ServerProcess, startServerProcess } from './server-process.ts';
 
 export const project = fileURLToPath(new URL('../..', import.meta.url));
