@@ -1,24 +1,103 @@
-import type { Page } from 'playwright-core';
-import { beforeAll, expect, it } from 'vitest';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { shareBrowser, watch } from '../support/browser.ts';
+import { type RunningApp, startApp } from '../support/owned-app.ts';
 import { useRecipe } from './recipe.ts';
 
-const LIBRARIES = ['mui', 'mantine', 'radix', 'styled', 'sonner'] as const;
-type Library = (typeof LIBRARIES)[number];
-const MODES = ['', 'static', 'shell'] as const;
+/** Set it to save a picture of each library, in light and dark. */
+const { PICTURES } = process.env;
 
-const toPage = (body: string, head: string) => `
-  import { use, Suspense } from 'react';
-  import { useState } from 'react';
-  ${head}
+/** A library's page: what it imports and shows, also later, and how its styles are recognized. */
+interface Library {
+  readonly imports: string;
+  readonly shown: string;
+  readonly late?: string;
+  readonly styled: readonly [selector: string, property: string, value: string][];
+  readonly opens?: { readonly selector: string; readonly position: string; readonly locksScroll?: true };
+}
+
+const LIBRARIES: Record<string, Library> = {
+  mui: {
+    imports: `import { Alert, Button, Dialog, DialogContent } from '@mui/material';`,
+    shown: `
+      <Button variant="contained" onClick={() => setOpen(true)}>Open</Button>
+      <Dialog open={isOpen} onClose={() => setOpen(false)}><DialogContent>Opened</DialogContent></Dialog>`,
+    late: '<Alert severity="info">Late</Alert>',
+    styled: [
+      ['main button', 'background-color', 'rgb(25, 118, 210)'],
+      ['[role=alert]', 'display', 'flex'],
+    ],
+    opens: { selector: '[role=dialog]', position: 'relative', locksScroll: true },
+  },
+  mantine: {
+    imports: `import { Box, Button, Modal } from '@mantine/core';`,
+    shown: `
+      <Button p={{ base: 3, xs: 13 }} onClick={() => setOpen(true)}>Open</Button>
+      <Modal opened={isOpen} onClose={() => setOpen(false)}>Opened</Modal>`,
+    late: '<Box id="late" p={{ base: 1, xs: 7 }}>Late</Box>',
+    styled: [
+      ['main button', 'background-color', 'rgb(34, 139, 230)'],
+      ['main button', 'padding-top', '13px'],
+      ['#late', 'padding-top', '7px'],
+    ],
+    opens: { selector: '.mantine-Modal-inner', position: 'fixed', locksScroll: true },
+  },
+  radix: {
+    imports: `import { Dialog } from 'radix-ui'; import { Scrollable } from '../ui/scroll-area.tsx';`,
+    shown: `
+      <Dialog.Root open={isOpen} onOpenChange={setOpen}>
+        <Dialog.Trigger>Open</Dialog.Trigger>
+        <Dialog.Portal>
+          <Dialog.Overlay style={{ position: 'fixed', inset: 0, background: '#0008' }} />
+          <Dialog.Content style={{ position: 'fixed', inset: '6rem', background: 'Canvas' }} aria-describedby={undefined}>
+            <Dialog.Title>Opened</Dialog.Title>
+          </Dialog.Content>
+        </Dialog.Portal>
+      </Dialog.Root>
+      <Scrollable>{Array.from({ length: 20 }, (_, line) => <p key={line}>Line {line}</p>)}</Scrollable>`,
+    late: '<div id="late"><Scrollable>Late</Scrollable></div>',
+    styled: [
+      ['[data-radix-scroll-area-viewport]', 'scrollbar-width', 'none'],
+      ['#late [data-radix-scroll-area-viewport]', 'scrollbar-width', 'none'],
+    ],
+    opens: { selector: '[role=dialog]', position: 'fixed', locksScroll: true },
+  },
+  styled: {
+    imports: `
+      import { styled } from 'styled-components';
+      const Heading = styled.h1\`padding: 17px; background: rebeccapurple; color: white;\`;
+      const Text = styled.p\`padding: 7px; outline: 1px solid;\`;`,
+    shown: '<Heading>Styled</Heading>',
+    late: '<Text id="late">Late</Text>',
+    styled: [
+      ['h1', 'background-color', 'rgb(102, 51, 153)'],
+      ['#late', 'padding-top', '7px'],
+    ],
+  },
+  sonner: {
+    imports: `import { toast } from 'sonner';`,
+    shown: `<button type="button" onClick={() => toast('Opened')}>Open</button>`,
+    styled: [],
+    opens: { selector: '[data-sonner-toaster]', position: 'fixed' },
+  },
+};
+
+const MODES = ['dynamic', 'static', 'shell'] as const;
+type Mode = (typeof MODES)[number];
+
+const pages = Object.keys(LIBRARIES).flatMap((name) => MODES.map((mode) => ({ name, mode, path: `/${name}/${mode}` })));
+const toId = ({ name, mode }: { name: string; mode: Mode }) => `'${name}.${mode}'`;
+
+const toPage = ({ imports, shown, late }: Library) => `
+  import { Suspense, use, useState } from 'react';
+  ${imports}
   function Late({ data }) { return data ? use(data.late) : null; }
   export default function Page({ data }) {
-    return <><title>Page</title>${body}</>;
+    const [isOpen, setOpen] = useState(false);
+    return <><title>Page</title>${shown}${late ? `<Suspense fallback="…"><Late data={data} />${late}</Suspense>` : ''}</>;
   }`;
-
-const routes = LIBRARIES.flatMap((library) =>
-  MODES.map((mode) => ({ id: `${library}${mode}`, path: `/${library}/${mode}`, mode, library })),
-);
 
 const app = useRecipe(
   'component-libraries',
@@ -27,142 +106,140 @@ const app = useRecipe(
       'src/shared/product/routes.tsx': `
         import { defineRoutes } from '#engine';
         export const routes = defineRoutes([{
-          id: 'root', page: () => import('./pages/root/root.tsx'), children: [
+          id: 'root',
+          page: () => import('./pages/root/root.tsx'),
+          children: [
             { id: 'home', path: '/', page: () => import('./pages/home/home.tsx') },
-            ${routes.map(({ id, path, mode, library }) => `{ id: '${id}', path: '${path.replace(/\/$/, '')}', ${mode ? `mode: '${mode}',` : ''} page: () => import('./pages/${library}.tsx') }`).join(',\n')}
-          ] }]);`,
+            { id: 'plain', path: '/plain', mode: 'static', page: () => import('./pages/home/home.tsx') },
+            ${pages
+              .map((page) => {
+                const mode = page.mode === 'dynamic' ? '' : `mode: '${page.mode}', `;
+                return `{ id: ${toId(page)}, path: '${page.path}', ${mode}page: () => import('./pages/${page.name}.tsx') },`;
+              })
+              .join('\n')}
+          ],
+        }]);`,
       'src/server/product/pages/index.ts': `
         import { setTimeout } from 'node:timers/promises';
-        const late = { loader: () => ({ late: setTimeout(300) }) };
-        export const pages = { root: null, home: null, ${routes.map(({ id, mode }) => `${id}: ${mode === 'static' ? 'null' : 'late'}`).join(', ')} };`,
+        const late = { loader: () => ({ late: setTimeout(200) }) };
+        export const pages = {
+          root: null, home: null, plain: null,
+          ${pages.map((page) => `${toId(page)}: ${page.mode === 'static' ? null : 'late'}`).join(', ')}
+        };`,
       'src/shared/product/pages/root/root.tsx': `
         import { Outlet } from 'react-router';
         import { Link } from '#engine';
-        import { Mui } from '../../ui/mui.tsx';
         import { Mantine } from '../../ui/mantine.tsx';
+        import { Mui } from '../../ui/mui.tsx';
         import { Styled } from '../../ui/styled.tsx';
         import { Toasts } from '../../ui/toasts.tsx';
         export default function Root() {
           return (
             <Mui><Mantine><Styled>
-              <main style={{ minHeight: '200vh' }}>
-                <nav>${routes.map(({ id, path }) => `<Link to="${path.replace(/\/$/, '')}">${id}</Link> `).join('')}</nav>
-                <Outlet />
-              </main>
+              <main style={{ minHeight: '150vh' }}><Outlet /></main>
+              <nav>${pages.map(({ path }) => `<Link to="${path}">${path}</Link> `).join('')}</nav>
               <Toasts />
             </Styled></Mantine></Mui>
           );
         }`,
-      'src/shared/product/pages/mui.tsx': toPage(
-        `<MuiPage /><Suspense fallback="…"><Late data={data} /><Alert severity="info">Late</Alert></Suspense>`,
-        `import { Alert, Button, Dialog, DialogContent } from '@mui/material';
-         function MuiPage() {
-           const [isOpen, setOpen] = useState(false);
-           return <>
-             <Button id="styled" variant="contained" onClick={() => setOpen(true)}>Open</Button>
-             <Dialog open={isOpen} onClose={() => setOpen(false)}><DialogContent>Opened</DialogContent></Dialog>
-           </>;
-         }`,
-      ),
-      'src/shared/product/pages/mantine.tsx': toPage(
-        `<MantinePage /><Suspense fallback="…"><Late data={data} /><Box id="late" p={{ base: 1, xs: 7 }}>Late</Box></Suspense>`,
-        `import { Box, Button, Modal } from '@mantine/core';
-         function MantinePage() {
-           const [isOpen, setOpen] = useState(false);
-           return <>
-             <Button id="styled" p={{ base: 3, xs: 13 }} onClick={() => setOpen(true)}>Open</Button>
-             <Modal opened={isOpen} onClose={() => setOpen(false)}>Opened</Modal>
-           </>;
-         }`,
-      ),
-      'src/shared/product/pages/radix.tsx': toPage(
-        `<Dialog.Root>
-           <Dialog.Trigger>Open</Dialog.Trigger>
-           <Dialog.Portal>
-             <Dialog.Overlay style={{ position: 'fixed', inset: 0, background: '#0008' }} />
-             <Dialog.Content style={{ position: 'fixed', top: 99, left: 99, padding: 20, background: 'Canvas' }} aria-describedby={undefined}>
-               <Dialog.Title>Opened</Dialog.Title>
-             </Dialog.Content>
-           </Dialog.Portal>
-         </Dialog.Root>
-         <Scrollable>{Array.from({ length: 20 }, (_, i) => <p key={i}>Line {i}</p>)}</Scrollable>
-         <Suspense fallback="…"><Late data={data} /><Scrollable>Late</Scrollable></Suspense>`,
-        `import { Dialog } from 'radix-ui'; import { Scrollable } from '../ui/scroll-area.tsx';`,
-      ),
-      'src/shared/product/pages/styled.tsx': toPage(
-        `<Button id="styled" $wide>Open</Button><Suspense fallback="…"><Late data={data} /><Text id="late">Late</Text></Suspense>`,
-        `import { styled } from 'styled-components';
-         const Button = styled.button\`padding: 1px 17px; background: rebeccapurple; color: white;\`;
-         const Text = styled.p\`padding: 7px; outline: 1px solid\`;`,
-      ),
-      'src/shared/product/pages/sonner.tsx': toPage(
-        `<button onClick={() => toast('Opened')}>Open</button>`,
-        `import { toast } from 'sonner';`,
+      ...Object.fromEntries(
+        Object.entries(LIBRARIES).map(([name, it]) => [`src/shared/product/pages/${name}.tsx`, toPage(it)]),
       ),
     });
   },
   { withPackages: true },
 );
 
-let url: string;
-it('tries', async () => {
-  const server = await app.start({ DEV_NO: '1' });
-  url = server.url;
-  console.log(app.folder, url);
-  const browser = await shareBrowser();
-  for (const { path, library, mode, id } of routes) {
-    if (process.env.LIB && process.env.LIB !== id) continue;
-    const context = await browser.newContext({
-      userAgent: 'Mozilla/5.0 Chrome/150.0.0.0',
-      viewport: { width: 900, height: 600 },
-    });
-    const page = await context.newPage();
-    const seen = await watch(page);
-    await page.goto(url + path.replace(/\/$/, ''));
-    await page.waitForFunction(() => history.scrollRestoration === 'manual');
-    await page.waitForTimeout(800);
-    const looks = await look(page, library);
-    if (library !== 'styled') await page.getByRole('button', { name: 'Open' }).click();
-    if (library !== 'styled') await page.getByText('Opened').first().waitFor();
-    await page.waitForTimeout(300);
-    const lock = await page.evaluate(() => getComputedStyle(document.body).overflow);
-    await page.screenshot({ path: `/tmp/w-style-${id}.png` });
-    console.log(id, JSON.stringify({ looks, lock, complaints: seen.complaints }));
-    await context.close();
-    const bare = await browser.newContext({ javaScriptEnabled: false, userAgent: 'Mozilla/5.0 Chrome/150.0.0.0' });
-    const plain = await bare.newPage();
-    await plain.goto(url + path.replace(/\/$/, ''));
-    await plain.waitForTimeout(1500);
-    console.log(id, 'no JS', JSON.stringify(await look(plain, library)));
-    await bare.close();
-  }
-  console.log(
-    server
-      .log()
-      .split('\n')
-      .filter((line) => /fail|hydr|error/i.test(line))
-      .join('\n')
-      .slice(0, 6000),
-  );
-}, 600_000);
+let server: RunningApp;
+beforeAll(async () => {
+  server = await startApp(app.folder);
+});
+afterAll(async () => void (await server?.stop()));
 
-function look(page: Page, library: Library): Promise<string> {
-  return page.evaluate((name) => {
-    const of = (selector: string, property: string) => {
-      const element = document.querySelector(selector);
-      return element ? `${selector} ${getComputedStyle(element).getPropertyValue(property)}` : `no ${selector}`;
-    };
-    switch (name) {
-      case 'mui':
-        return of('#styled', 'background-color') + of('.MuiAlert-root', 'display');
-      case 'mantine':
-        return of('#styled', 'background-color') + of('#styled', 'padding-top') + of('#late', 'padding-top');
-      case 'radix':
-        return of('[data-radix-scroll-area-viewport]', 'scrollbar-width');
-      case 'styled':
-        return of('#styled', 'padding-left') + of('#late', 'padding-top');
-      default:
-        return of('[data-sonner-toaster]', 'position');
-    }
-  }, library);
+async function open(path: string, options: BrowserContextOptions = {}) {
+  const viewport = { width: 900, height: 600 };
+  const page = await (await shareBrowser()).newPage({
+    userAgent: 'Mozilla/5.0 Chrome/150.0.0.0',
+    viewport,
+    ...options,
+  });
+  const watched = await watch(page);
+  await page.goto(server.url + path);
+  if (options.javaScriptEnabled !== false) await page.waitForFunction(() => history.scrollRestoration === 'manual');
+  return { page, ...watched };
 }
+
+async function expectStyled(page: Page, { styled }: Library): Promise<void> {
+  for (const [selector, property, value] of styled) {
+    const element = page.locator(selector).first();
+    await element.waitFor();
+    const shown = await element.evaluate((it, name) => getComputedStyle(it).getPropertyValue(name), property);
+    expect([selector, property, shown]).toEqual([selector, property, value]);
+  }
+}
+
+async function expectOpens(page: Page, { opens }: Library): Promise<void> {
+  if (!opens) return;
+  await page.getByRole('button', { name: 'Open', exact: true }).click();
+  await page.getByText('Opened').first().waitFor();
+  const position = await page.locator(opens.selector).evaluate((it) => getComputedStyle(it).position);
+  const overflow = () => page.evaluate(() => getComputedStyle(document.body).overflowY);
+  expect(position).toBe(opens.position);
+  if (opens.locksScroll) await expect.poll(overflow).toBe('hidden');
+}
+
+const names = Object.keys(LIBRARIES);
+
+it.each(names.flatMap((name) => MODES.map((mode) => [name, mode] as const)))(
+  '%s is styled without JavaScript, and works without a violation or a mismatch: a %s page',
+  async (name, mode) => {
+    const library = LIBRARIES[name] as Library;
+    const path = `/${name}/${mode}`;
+    const bare = await open(`${path}${mode === 'static' ? '' : '?_whole=1'}`, { javaScriptEnabled: false });
+    await expectStyled(bare.page, library);
+    await bare.page.context().close();
+    const { page, complaints } = await open(path);
+    await expectStyled(page, library);
+    await expectOpens(page, library);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  },
+);
+
+it.each(
+  names.flatMap((name) =>
+    [
+      ['/', 'dynamic'],
+      ['/', 'static'],
+      ['/plain', 'dynamic'],
+    ].map((way) => [name, ...way]),
+  ),
+)('%s works after a navigation from %s to a %s page', async (name = '', from = '', mode = '') => {
+  const library = LIBRARIES[name] as Library;
+  const { page, complaints, documents } = await open(from);
+  await page.getByRole('link', { name: `/${name}/${mode}` }).click();
+  await page.getByText(library.opens ? 'Open' : 'Styled', { exact: true }).waitFor();
+  await expectStyled(page, library);
+  await expectOpens(page, library);
+  expect(complaints).toEqual([]);
+  expect(documents).toEqual([from]);
+  await page.context().close();
+});
+
+it('has caused no report of a browser', () => {
+  expect(server.log()).not.toContain('A browser reported a failure');
+});
+
+it.runIf(PICTURES).each(names.flatMap((name) => (['light', 'dark'] as const).map((scheme) => [name, scheme] as const)))(
+  'saves a picture: %s, %s',
+  async (name, colorScheme) => {
+    mkdirSync(PICTURES ?? '', { recursive: true });
+    const { page } = await open(`/${name}/dynamic`, { colorScheme });
+    await expectStyled(page, LIBRARIES[name] as Library).catch(() => undefined);
+    await page.screenshot({ path: join(PICTURES ?? '', `${name}-${colorScheme}.png`) });
+    await expectOpens(page, LIBRARIES[name] as Library);
+    await page.waitForTimeout(400); // animations
+    await page.screenshot({ path: join(PICTURES ?? '', `${name}-${colorScheme}-open.png`) });
+    await page.context().close();
+  },
+);
