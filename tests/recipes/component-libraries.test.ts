@@ -1,13 +1,8 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { shareBrowser, watch } from '../support/browser.ts';
 import { type RunningApp, startApp } from '../support/owned-app.ts';
 import { useRecipe } from './recipe.ts';
-
-/** Set it to save a picture of each library, in light and dark. */
-const { PICTURES } = process.env;
 
 /** A library's page: what it imports and shows, also later, and how its styles are recognized. */
 interface Library {
@@ -229,17 +224,3 @@ it.each(
 it('has caused no report of a browser', () => {
   expect(server.log()).not.toContain('A browser reported a failure');
 });
-
-it.runIf(PICTURES).each(names.flatMap((name) => (['light', 'dark'] as const).map((scheme) => [name, scheme] as const)))(
-  'saves a picture: %s, %s',
-  async (name, colorScheme) => {
-    mkdirSync(PICTURES ?? '', { recursive: true });
-    const { page } = await open(`/${name}/dynamic`, { colorScheme });
-    await expectStyled(page, LIBRARIES[name] as Library).catch(() => undefined);
-    await page.screenshot({ path: join(PICTURES ?? '', `${name}-${colorScheme}.png`) });
-    await expectOpens(page, LIBRARIES[name] as Library);
-    await page.waitForTimeout(400); // animations
-    await page.screenshot({ path: join(PICTURES ?? '', `${name}-${colorScheme}-open.png`) });
-    await page.context().close();
-  },
-);
