@@ -98,7 +98,11 @@ export default defineConfig({
           sequence: { groupOrder: 3 },
           include: DOCS,
           exclude: [SOAK],
-          globalSetup: ['tests/support/temporary-files.ts', 'tests/support/set-up.ts', 'tests/support/recipe-packages.ts'],
+          globalSetup: [
+            'tests/support/temporary-files.ts',
+            'tests/support/set-up.ts',
+            'tests/support/recipe-packages.ts',
+          ],
           testTimeout: 90_000,
           hookTimeout: 240_000, // Almost each file builds an app.
         },

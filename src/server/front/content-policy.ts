@@ -4,7 +4,7 @@ import { drawRandom } from '../request/request-info.ts';
 
 /** Sources that a product adds to the policy of every page, such as `{ connect: ['https://api.example'] }`. */
 export interface ContentSources {
-  /** With `'unsafe-inline'`, pages can have any inline styles. Browsers ignore it beside a nonce, so then they have none. */
+  /** With `'unsafe-inline'`, pages can have any inline styles, and the policy has no nonce or hash that would void it. */
   readonly style?: readonly string[];
   /**
    * Further sources of styles for static pages, which have no nonce: `["'unsafe-inline'"]` for component libraries. The
@@ -70,8 +70,13 @@ interface ContentPolicyOptions {
   readonly styleAttributes: boolean;
 }
 
-/** A report has the start of a blocked style, which shows the library that made it. */
-const STYLES = "'self' 'report-sample'";
+const ANY_INLINE = "'unsafe-inline'";
+
+/** Browsers ignore `'unsafe-inline'` beside a hash. A report has the start of a blocked style, which shows its library. */
+function toStyles(sources: readonly string[]): string {
+  const sent = sources.includes(ANY_INLINE) ? sources.filter((source) => !source.startsWith("'sha")) : sources;
+  return directive('style-src', "'self' 'report-sample'", sent);
+}
 
 /** @throws TypeError with a sentence for sources that cannot work */
 export function createContentPolicy(
@@ -80,8 +85,9 @@ export function createContentPolicy(
 ): ContentPolicy {
   requireKnown(extra);
   const report = reportPath === undefined ? [] : [`report-uri ${reportPath}`];
-  const styles = directive('style-src', STYLES, extra.style);
-  const hasStyleNonce = !extra.style?.includes("'unsafe-inline'");
+  const { style = [], staticStyle = [] } = extra;
+  const styles = toStyles(style);
+  const hasStyleNonce = !style.includes(ANY_INLINE);
   const rest = [
     ...(styleAttributes ? ["style-src-attr 'unsafe-inline'"] : []),
     directive('img-src', "'self' data:", extra.image),
@@ -98,7 +104,7 @@ export function createContentPolicy(
     ...report,
   ].join('; ');
   const hashes = [earlyScript, BOOT_SCRIPT].filter(Boolean).map(toHashSource).join(' ');
-  const staticStyles = directive('style-src', STYLES, [...(extra.style ?? []), ...(extra.staticStyle ?? [])]);
+  const staticStyles = toStyles([...style, ...staticStyle]);
   const staticPolicy = `default-src 'none'; script-src ${hashes} 'strict-dynamic'; ${staticStyles}; ${rest}`;
   const trustedTypes = directive('trusted-types', 'boot', extra.trustedTypes);
   const reportOnlyPolicy = ["require-trusted-types-for 'script'", trustedTypes, ...report].join('; ');

@@ -20,8 +20,13 @@ it('allows scripts and styles with the nonce', () => {
 it.each([
   [{ style: ["'unsafe-inline'"] }, `${STYLES} 'unsafe-inline';`, `${STYLES} 'unsafe-inline';`],
   [{ staticStyle: ["'unsafe-inline'"] }, `${STYLES} 'nonce-abc';`, `${STYLES} 'unsafe-inline';`],
+  [
+    { style: ["'sha256-x'"], staticStyle: ["'unsafe-inline'"] },
+    `'sha256-x' 'nonce-abc';`,
+    `${STYLES} 'unsafe-inline';`,
+  ],
   [{ style: ['a.example'], staticStyle: ['b.example'] }, `a.example 'nonce-abc';`, `${STYLES} a.example b.example;`],
-])('has the style sources %o, and no nonce that would void them', (sources, dynamic, constant) => {
+])('has the style sources %o, and no nonce or hash that would void them', (sources, dynamic, constant) => {
   const policy = createContentPolicy(sources, STYLED);
   expect(policy.forNonce('abc')).toContain(dynamic);
   expect(policy.forStatic()).toContain(constant);
