@@ -15,6 +15,8 @@ const PROCESS = ['tests/**/*.process.test.{ts,tsx}', 'tests/{,desk/}{bin,build}/
 const DOCS = ['tests/{,desk/}{container,guide,proxies,recipes}/**/*.test.ts'];
 const BROWSER = ['tests/{,desk/}e2e/**/*.test.{ts,tsx}'];
 const SOAK = 'tests/**/*.{soak,clone}.test.ts';
+/** Packages that only recipes need are below `tests`. */
+const PACKAGES = '**/node_modules/**';
 
 /** Modules that the build makes for imports with a prefix. Vite's own plugins do not know the ending. */
 function importsOf(prefix: string, read: (path: string) => Promise<unknown>) {
@@ -66,7 +68,7 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
           globalSetup: ['tests/support/temporary-files.ts'],
           include: ['tests/**/*.test.{ts,tsx}'],
-          exclude: [...PROCESS, ...DOCS, ...BROWSER, SOAK],
+          exclude: [...PROCESS, ...DOCS, ...BROWSER, SOAK, PACKAGES],
         },
       },
       {
@@ -75,7 +77,7 @@ export default defineConfig({
           name: 'process',
           sequence: { groupOrder: 1 },
           include: PROCESS,
-          exclude: [SOAK],
+          exclude: [SOAK, PACKAGES],
           globalSetup: ['tests/support/temporary-files.ts', 'tests/support/set-up.ts'],
         },
       },
@@ -85,7 +87,7 @@ export default defineConfig({
           name: 'browser',
           sequence: { groupOrder: 0 },
           include: BROWSER,
-          exclude: [SOAK],
+          exclude: [SOAK, PACKAGES],
           globalSetup: ['tests/support/temporary-files.ts', 'tests/support/set-up.ts'],
           testTimeout: 90_000,
         },
@@ -97,7 +99,7 @@ export default defineConfig({
           name: 'docs',
           sequence: { groupOrder: 3 },
           include: DOCS,
-          exclude: [SOAK],
+          exclude: [SOAK, PACKAGES],
           globalSetup: [
             'tests/support/temporary-files.ts',
             'tests/support/set-up.ts',
@@ -114,6 +116,7 @@ export default defineConfig({
         test: {
           name: 'soak',
           include: [SOAK],
+          exclude: [PACKAGES],
           globalSetup: ['tests/support/set-up.ts'], // files on the disk, because clones are large
           testTimeout: 300_000,
           maxWorkers: 1,

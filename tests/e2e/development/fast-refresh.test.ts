@@ -28,7 +28,7 @@ let complaints: string[];
 let reloads: string[];
 
 beforeAll(async () => {
-  const script = `<script nonce={useNonce()} dangerouslySetInnerHTML={{ __html: 'window.ranInline = true' }} />`;
+  const script = `<script nonce={useNonce()} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: 'window.ranInline = true' }} />`;
   app = await startDevApp(
     {
       'legacy/app.js':
