@@ -16,6 +16,7 @@ import type { LoadedApp } from '../page-services.ts';
 import { toPageErrorOf } from './encode-page.ts';
 import { PageSink, type PageSinkOptions } from './page-sink.ts';
 import { Prerender } from './prerender.ts';
+import { ServerStyles } from './server-styles.ts';
 
 /** The input of a render. */
 interface RenderOptions {
@@ -92,7 +93,7 @@ function toEngine({ services, pageRequest, payload, nonce }: RenderOptions, rend
     modules: services.app.modules,
     styles: new Map(Object.entries(payload.styles)),
     nonce,
-    onStyles: (collect) => render.collectors.push(collect),
+    onStyles: (collect) => render.styles.add(collect),
     // By identity, because a thrown object can look like a page error, and its message is not for visitors.
     toPageError: (thrown) =>
       shownErrors.find((known) => known === thrown) ?? render.onLateError(toDeferredError(thrown)),
@@ -122,10 +123,8 @@ export class Render {
   readonly shell: Promise<Attempt>;
   /** The route that started last. */
   innermost = FRAME_ROUTE;
-  /** What components gave to `useServerStyles()`. */
-  collectors: (() => string)[] = [];
-  /** The styles of the shell. */
-  #styles = '';
+  styles = new ServerStyles();
+  #shellStyles = '';
   readonly #stream: PipeableStream;
   readonly #timer: NodeJS.Timeout | undefined;
   #options: RenderOptions | undefined;
@@ -180,7 +179,7 @@ export class Render {
     return new Promise((resolve) => {
       this.#sink = new PageSink({
         ...parts,
-        lead: parts.lead + this.#styles + this.#takeLateStyles(),
+        lead: parts.lead + this.#shellStyles + this.#takeLateStyles(),
         takeStyles: this.#takeLateStyles,
         onEnd: () => {
           this.#end();
@@ -237,7 +236,7 @@ export class Render {
   readonly #onReady = (): void => {
     if (!this.#options) return;
     try {
-      this.#styles = this.#takeStyles();
+      this.#shellStyles = this.styles.take();
     } catch (error) {
       this.#onShellError(error);
       this.#stream.abort(new RenderReplaced());
@@ -247,14 +246,10 @@ export class Render {
     this.#resolve?.(this.#early ?? { kind: 'page', render: this });
   };
 
-  #takeStyles(): string {
-    return this.collectors.map((collect) => collect()).join('');
-  }
-
   /** After the shell, a failure only costs the styles. */
   readonly #takeLateStyles = (): string => {
     try {
-      return this.#takeStyles();
+      return this.styles.take();
     } catch (error) {
       this.#onError(error);
       return '';
@@ -265,7 +260,7 @@ export class Render {
     clearTimeout(this.#timer);
     this.#options?.pageRequest.onAbort(undefined);
     this.#options = undefined;
-    this.collectors = [];
+    this.styles = new ServerStyles();
     this.#sink = undefined;
   }
 }
