@@ -30,7 +30,7 @@ const visit = useOwnedSite({
       const submit = useSubmit();
       return (
         <>
-          <script nonce={useNonce()} suppressHydrationWarning dangerouslySetInnerHTML={script} />
+          <script nonce={useNonce()} dangerouslySetInnerHTML={script} />
           <Form method="get" to="/find" role="search">
             <input type="search" name="q" aria-label="Find" onChange={({ currentTarget }) => submit(currentTarget.form)} />
           </Form>
