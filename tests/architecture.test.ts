@@ -306,8 +306,6 @@ describe('dependencies that protect', () => {
   const ALLOWED = new Set([
     // The product's steps: without them, the list is empty.
     'src/server/define-product.ts: steps?:',
-    // Origins of scripts in a stack.
-    'src/server/errors/digest/parse-stack.ts: origins?:',
   ]);
 
   /** Lists optional members, and parameters with a default value, that are named like a guard. */

@@ -6,7 +6,7 @@ export { operation, type Sent } from './api/operation.ts';
 export { type ActionData, type ActionName, createActionUses } from './rendering/actions.tsx';
 export { Await } from './rendering/await.tsx';
 export type { DocumentProps, ErrorPageProps, ErrorPages } from './rendering/engine-context.ts';
-export { ErrorView, FailureHelp } from './rendering/error-view.tsx';
+export { ErrorDigest, ErrorView } from './rendering/error-view.tsx';
 export { useData, useHost, useNonce, usePageError, useRefresh, useSearch } from './rendering/hooks.ts';
 export type { ReportOptions } from './reporting/browser-report.ts';
 export { report } from './reporting/report.ts';

@@ -1,18 +1,31 @@
+import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
 import { createRouteTree } from '../../shared/routing/route-objects.ts';
 import type { PageModule, RouteDefinition } from '../../shared/routing/routes.ts';
+import { Second } from '../../shared/units.ts';
 import { WiringError } from '../errors/wiring-error.ts';
+import { createArgsMaker } from './loader-args.ts';
 import { createMatcher } from './match-page.ts';
-import type { LoadedApp, PageApp } from './page-services.ts';
+import type { LoadedPageApp, PagesOptions } from './page-services.ts';
 import type { PageTable } from './server-page.ts';
 
+const RENDER_DEADLINE = 15 * Second;
+
 /** @throws WiringError if the route table and the server halves do not match, or a page has no component */
-export async function loadApp<Own extends object>(app: PageApp<Own>): Promise<LoadedApp> {
+export async function loadApp<Own extends object>({
+  app,
+  server,
+  settings,
+}: PagesOptions<Own>): Promise<LoadedPageApp> {
   const { document, errorPages, lang = 'en', family } = app;
   const tree = createRouteTree(app.routes);
   const pages = app.pages as PageTable; // they are called with what the maker of arguments makes
   requireBothHalves(tree.definitions, pages, family);
   const modules = await loadModules(tree.definitions, family);
-  return { tree, matchPage: createMatcher(tree), pages, modules, document, errorPages, lang };
+  return {
+    ...{ tree, matchPage: createMatcher(tree), pages, modules, document, errorPages, lang },
+    args: createArgsMaker(app, server),
+    settings: { compression: false, deadlineMs: RENDER_DEADLINE, maxActionBytes: MAX_ACTION_BYTES, ...settings },
+  };
 }
 
 async function loadModules(

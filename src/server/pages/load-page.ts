@@ -45,7 +45,7 @@ interface Loading {
 
 interface LoadOptions {
   /** The error of an action, and the route that shows it. */
-  readonly failed?: Blocked;
+  readonly failed?: Blocked | undefined;
   /** The guards have passed already. */
   readonly guarded?: boolean;
   /** Also ask the loaders for their version. */
@@ -96,7 +96,7 @@ export async function loadPage(loading: Loading, options: LoadOptions = {}): Pro
   }
   return error
     ? { kind: 'page', status: error.error.status, data, errors: { [error.routeId]: error.error } }
-    : { kind: 'page', status: 200, data, ...(version === undefined ? {} : { version }) };
+    : { kind: 'page', status: 200, data, version };
 }
 
 type Stopped = Blocked | Exclude<Loaded, LoadedPage>;
@@ -104,7 +104,7 @@ type Stopped = Blocked | Exclude<Loaded, LoadedPage>;
 /** Loads a page whose guards have run. @param stopped their result */
 export async function loadGuarded(loading: Loading, stopped: Stopped | undefined, versioned = false): Promise<Loaded> {
   if (stopped && 'kind' in stopped) return stopped;
-  return loadPage(loading, { guarded: true, versioned, ...(stopped && { failed: stopped }) });
+  return loadPage(loading, { guarded: true, versioned, failed: stopped });
 }
 
 interface GuardOptions {

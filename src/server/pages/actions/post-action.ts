@@ -42,7 +42,7 @@ export async function postAction(exchange: VisitorExchange): Promise<void> {
 
 /** Reads the form and runs its action. */
 async function takeForm({ services, pageRequest, response }: VisitorExchange, wantsData: boolean): Promise<ActionEnd> {
-  const { maxActionBytes: limit } = services.settings;
+  const { maxActionBytes: limit } = services.app.settings;
   const { req: request } = response;
   let form: FormData;
   try {

@@ -22,6 +22,6 @@ function startClock() {
   const afterMs = () => Math.round(performance.now() - asked);
   return {
     read: (gauge: string, centimetres: number): Reading => ({ gauge, centimetres, afterMs: afterMs() }),
-    giveUp: () => publicError(503, `This gauge is out of order. (Rejected after ${afterMs()} ms.)`),
+    giveUp: () => publicError(503, `This gauge is out of order. (Rejected after ${afterMs()}\u00a0ms.)`),
   };
 }

@@ -8,8 +8,8 @@ export function PageNote() {
   const pending = usePending('root.note');
   return (
     <Form action="root.note" reset noValidate>
-      <Field label="A form in the layout: leave a note on any page" name="text" autoComplete="off" result={result} />
-      <button type="submit" disabled={pending}>
+      <Field label="A form of the layout: leave a note" name="text" autoComplete="off" result={result} />
+      <button type="submit" className="quiet" disabled={pending}>
         {pending ? 'Sending…' : 'Leave note'}
       </button>
       <p role="status">

@@ -4,6 +4,7 @@ import route from 'excerpt:src/shared/product/routes.tsx#shell';
 import type { PageProps } from '#engine';
 import type { shell } from '#product-server/pages/shell.ts';
 import { Form } from '../../forms.ts';
+import { Clock } from '../../ui/clock.tsx';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -29,10 +30,7 @@ export default function Shell({ data }: PageProps<typeof shell>) {
         }
       >
         <p className={styles.rendered}>
-          For everyone: rendered at{' '}
-          <time id="rendered-at" dateTime={renderedAt.toISOString()}>
-            {renderedAt.toISOString()}
-          </time>
+          For everyone: rendered at <Clock id="rendered-at" at={renderedAt} />
         </p>
         <Visit />
         <Form action="shell.renderAgain">

@@ -3,6 +3,7 @@ import again from 'excerpt:src/shared/product/pages/static/again.tsx#askFor';
 import route from 'excerpt:src/shared/product/routes.tsx#static';
 import type { PageProps } from '#engine';
 import type { staticPage } from '#product-server/pages/static.ts';
+import { Clock } from '../../ui/clock.tsx';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -26,10 +27,7 @@ export default function Static({ data }: PageProps<typeof staticPage>) {
         }
       >
         <p className={styles.rendered}>
-          Rendered at{' '}
-          <time id="rendered-at" dateTime={renderedAt.toISOString()}>
-            {renderedAt.toISOString()}
-          </time>
+          Rendered at <Clock id="rendered-at" at={renderedAt} />
         </p>
         <p>
           <a href="/tour/static">Reload the page</a>: the time stays the same. The page is the same for every visitor,

@@ -49,7 +49,7 @@ function Level({ reading }: { reading: Reading }) {
       <p>
         <strong>{reading.centimetres} cm</strong> {reading.gauge}
       </p>
-      <p>{reading.afterMs} ms after the request</p>
+      <p>{reading.afterMs}&nbsp;ms after the request</p>
     </div>
   );
 }

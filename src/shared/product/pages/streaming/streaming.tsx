@@ -22,7 +22,7 @@ export default function Streaming() {
         code={
           <>
             <Excerpt of={loader} />
-            <Excerpt of={gauges} />
+            <Excerpt of={gauges} folded />
           </>
         }
       >
