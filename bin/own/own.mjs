@@ -17,7 +17,6 @@ const templates = { empty: [], accounts: ['@better-auth/kysely-adapter', 'better
 const kept = [
   'src/shared/product/error-pages.tsx',
   'src/shared/product/forms.ts',
-  'src/shared/product/href.ts',
   'tests/shared/product/error-pages.test.tsx',
 ];
 

@@ -18,10 +18,9 @@ export function createNewApp(options?: OwnedAppOptions): OwnedApp {
 
 /** Makes the first changes that you would make: a page's data and heading, and the ids of a resource. */
 export function changeFirstThings(app: OwnedApp): OwnedApp {
-  app.replace(PAGE, '  id: string;', '  total: number;');
   app.replace(PAGE, '<h1>Order {data.id}</h1>', '<h1 className="wide">{data.total} in all</h1>');
   app.replace(PAGE, 'data.id', 'data.total');
-  app.replace(HALF, '({ params }) => ({ id: String(params.id) })', 'async () => ({ total: 3 })');
+  app.replace(HALF, '({ params }) => ({ id: params.id })', 'async () => ({ total: 3 })');
   app.replace(OPERATIONS, 'id: z.int(),', 'id: z.string(),');
   app.replace(STORE, 'id: lastId,', "id: 'gauge-' + lastId,");
   return app;

@@ -52,7 +52,6 @@ const app = useRecipe('opentelemetry', (it) => {
           actions: { async pay() {} },
         },
       };`,
-    'src/shared/product/actions.ts': 'export interface Actions { home: { pay: undefined } }',
     'src/shared/product/pages/home/home.tsx': `
       export default function Home({ data, }) {
         if (globalThis.location === undefined && data === 418) throw new RangeError('Not in a render.');

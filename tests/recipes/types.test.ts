@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createNew } from '../../bin/new/new.mjs';
 import { changeFirstThings, createNewApp } from '../bin/new-app.ts';
 import { checkTypes } from '../support/check-types.ts';
-import { createEmptyApp, createGuideApp } from '../support/guide.ts';
+import { createEmptyApp, createGuideApp, followPage } from '../support/guide.ts';
 import { createOwnedApp, type OwnedApp, project, readProjectFile } from '../support/owned-app.ts';
 import { applyBlocks, listBlocks } from '../support/recipe-blocks.ts';
 
@@ -52,6 +52,14 @@ function createReadmeApp(): OwnedApp {
   return app;
 }
 
+/** What `npm run own -- --with accounts` leaves, with the chapter of the guide. */
+function createAccountsApp(): OwnedApp {
+  const app = createEmptyApp(partial);
+  cpSync(join(project, 'templates/accounts'), app.folder, { recursive: true });
+  followPage(app.folder, readProjectFile('docs/guide/accounts.md'));
+  return app;
+}
+
 /** Reduces a product to settings and pages, the minimum for an app. */
 function takeAllAway(app: OwnedApp): OwnedApp {
   app.write({
@@ -73,6 +81,7 @@ const written: [string, () => OwnedApp][] = [
   ...recipes,
   ['the page of the README', createReadmeApp],
   ['the app of the guide, with its tests', () => createGuideApp(partial)],
+  ['the app with accounts, with its tests', createAccountsApp],
   ['what `npm run own` leaves', () => createEmptyApp(partial)],
   ['what `npm run new` writes', () => createNewApp(partial)],
 ];

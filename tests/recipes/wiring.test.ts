@@ -106,6 +106,7 @@ const files = {
           if (data.why) redirect(href('/orders/:id', { id: 7 }, { search: { view: 'map' } }));
         }),
       },
+      openActions: ['pay'],
     });`,
 } as const;
 
@@ -196,6 +197,7 @@ const WRONG: [name: string, edits: readonly Edit[], ...said: (RegExp | string)[]
     ['search key', 'search.page', 'search.pgae', "'pgae'"],
     ['part', 'loader:', 'laoder:', "'laoder'", "'loader'"],
     ['member of the context', 'context.log', 'context.lgo', "'lgo'"],
+    ['open action', "['pay']", "['pya']", '"pya"', '"pay"'],
   ].map(([name, from, to, ...said]): (typeof WRONG)[number] => [
     `reports a misspelt ${name}, in the file of the half`,
     [[HALF, from ?? '', to ?? '']],

@@ -12,7 +12,7 @@ const project = fileURLToPath(new URL('../..', import.meta.url));
 /** Files that `npm run own` keeps, except those that the engine requires, and files that their tests need. */
 const KEPT = [
   'src/shared/product/error-pages.tsx',
-  'src/shared/product/href.ts',
+  'src/shared/product/forms.ts',
   'tests/shared/product/error-pages.test.tsx',
   'vitest.config.ts',
   'tsconfig.json',

@@ -1,8 +1,9 @@
 import { Outlet, useParams, useSearchParams } from 'react-router';
 import { expect, it } from 'vitest';
+import * as z from 'zod';
 import type { LoaderArgs, LoaderContext, ServerPage } from '../../src/server/pages/server-page.ts';
 import { Await } from '../../src/shared/rendering/await.tsx';
-import { useActionResult, useData, useHost } from '../../src/shared/rendering/hooks.ts';
+import { useActionResult, useData, useHost, useSearch } from '../../src/shared/rendering/hooks.ts';
 import { forbidden, redirect } from '../../src/shared/routing/control-flow.ts';
 import type { PageProps } from '../../src/shared/routing/page-props.ts';
 import { defineRoutes } from '../../src/shared/routing/routes.ts';
@@ -20,9 +21,10 @@ function Root() {
 
 function Order({ data }: PageProps<{ total: number; state?: Promise<string> }>) {
   const [search] = useSearchParams();
+  const parsed = useSearch() as { page?: number } | undefined;
   return (
     <p>
-      {data.total} of {useParams().id} on {useHost()}, {search.get('tab')}
+      {data.total} of {useParams().id} on {useHost()}, {search.get('tab')}-{parsed?.page}
       {data.state && (
         <Await value={data.state} fallback="…" failed={() => 'lost'}>
           {(state) => state}
@@ -64,14 +66,17 @@ it('visitPage() runs the guards and loaders of a page and its layouts, and rende
   const calls: string[] = [];
   const visitPage = createVisit({
     root: { guard: () => void calls.push('guard'), loader: async () => ({ name: 'Ada' }) },
-    order: { loader: ({ params, request }) => ({ total: calls.push(`${params.id}, ${new URL(request.url).search}`) }) },
+    order: {
+      search: z.object({ page: z.coerce.number().default(1) }),
+      loader: ({ params, request }) => ({ total: calls.push(`${params.id}, ${new URL(request.url).search}`) }),
+    },
   });
-  const { status, html } = await visitPage('/orders/7?tab=items');
+  const { status, html } = await visitPage('/orders/7?tab=items&page=4');
   expect([status, html]).toEqual([
     200,
-    expect.stringContaining('<main title="Ada"><p>2 of 7 on localhost, items</p></main>'),
+    expect.stringContaining('<main title="Ada"><p>2 of 7 on localhost, items-4</p></main>'),
   ]);
-  expect(calls).toEqual(['guard', '7, ?tab=items']);
+  expect(calls).toEqual(['guard', '7, ?tab=items&page=4']);
 });
 
 it.each([
@@ -100,12 +105,13 @@ it('renderPage() renders a page in its document and layouts, with its params, se
   const state = new Promise<string>((resolve) => setTimeout(resolve, 20, ' sent'));
   const page = await renderPage('/orders/7?tab=items', {
     data: { total: 3, state },
+    search: { page: 4 },
     layouts: { root: { name: 'Ada' } },
     host: 'weir.example',
   });
   expect(page.status).toBe(200);
   expect(page.html).toMatch(/^<!DOCTYPE html><html lang="en">/);
-  expect(page.html).toContain('<main title="Ada"><p>3 of 7 on weir.example, items');
+  expect(page.html).toContain('<main title="Ada"><p>3 of 7 on weir.example, items-4');
   expect(page.html).toContain(' sent');
   const lost = Promise.reject(new Error('no connection'));
   expect((await renderPage('/orders/7', { data: { total: 3, state: lost } })).html).toContain('lost');

@@ -15,12 +15,14 @@ import { createRouteTree } from '../../src/shared/routing/route-objects.ts';
 import type { PageModule, RouteDefinition } from '../../src/shared/routing/routes.ts';
 import { encode } from '../../src/shared/wire/encode.ts';
 import type { ActionResult, PageError, PagePayload } from '../../src/shared/wire/payload.ts';
-import { NOT_FOUND_ROUTE } from '../../src/shared/wire/protocol.ts';
+import { FRAME_ROUTE, NOT_FOUND_ROUTE } from '../../src/shared/wire/protocol.ts';
 import { testMaker } from './unguarded.ts';
 
 export interface RenderPageOptions {
   /** The page loader's data. Promises in it are awaited. */
   readonly data?: unknown;
+  /** The parsed search, if the page has a schema for it. */
+  readonly search?: unknown;
   /** The data of the layouts' loaders, by route id. */
   readonly layouts?: Readonly<Record<string, unknown>>;
   /** An error that ended the page's loader or guard, such as `{ kind: 'forbidden', status: 403 }`. */
@@ -55,14 +57,14 @@ export interface RenderTable {
  */
 export function createRenderPage(table: RenderTable): RenderTestPage {
   const show = createShow(table);
-  return (path, { data, layouts, error, action, host } = {}) =>
+  return (path, { data, search, layouts, error, action, host } = {}) =>
     show(path, { host, action }, async ({ match: { ids } }) => {
       const leaf = ids.at(-1) ?? '';
       const shown: PageError | undefined = leaf === NOT_FOUND_ROUTE ? { kind: 'not-found', status: 404 } : error;
       return {
         kind: 'page',
         status: shown?.status ?? action?.status ?? 200,
-        data: { ...layouts, [leaf]: data },
+        data: { [FRAME_ROUTE]: { [leaf]: search }, ...layouts, [leaf]: data },
         ...(shown ? { errors: { [leaf]: shown } } : {}),
       };
     });

@@ -124,8 +124,11 @@ type PageParts<Context, Path extends string | undefined, Search extends Schema |
       args: PageArgs<Context, NoInfer<Path>, NoInfer<Search>> & Pick<ActionArgs, 'form'>,
     ) => Results[Name];
   };
-  readonly openActions?: readonly (keyof NoInfer<Results> & string)[];
+  readonly openActions?: readonly OpenAction<NoInfer<Results>>[];
 };
+
+/** Any text while the compiler has not inferred the actions, or it would refuse the page before it does. */
+type OpenAction<Results> = unknown extends Results ? string : keyof Results & string;
 
 /** A server half whose types were inferred. */
 export type DefinedPage<Context, Path extends string | undefined, Search, Data, Results> = Omit<

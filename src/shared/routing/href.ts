@@ -76,8 +76,8 @@ type Href<KnownPath extends string, Searches> = <Path extends KnownPath>(
  * Creates the `href` function of a route table. It needs only the table's type, so that a page with links does not load
  * the table.
  *
- * `createHref<typeof routes, { '/orders': typeof ordersSearch }>()` also checks the search of these paths. The schemas
- * are constants of their own, because the type of a server half depends on the links in it.
+ * `createHref<typeof routes, { '/orders': typeof ordersSearch }>()` also checks the search of these paths. Each
+ * schema is a constant, because the type of a server half depends on the links in it.
  */
 export function createHref<Table extends readonly RouteLine[], Searches = unknown>(): Href<PathOf<Table>, Searches> {
   return function href(path: string, ...args: readonly unknown[]) {

@@ -26,8 +26,7 @@ beforeAll(async () => {
   for (const path of copied) cpSync(join(project, path), join(app.folder, path), { recursive: true });
   app.write({
     '.gitignore': 'dist\nnode_modules\ndata\n',
-    [PAGE]: `import type { ServerPage } from '#engine/server';
-import type { AppContext } from '../context.ts';
+    [PAGE]: `import { definePage } from '../context.ts';
 
 interface Order {
   readonly total: number;
@@ -35,20 +34,20 @@ interface Order {
 
 const orders = new Map<string, Order>();
 
-export const home = {
+export const home = definePage({
   async loader({ request, context }) {
     const number = new URL(request.url).searchParams.get('order') ?? '';
     const found = orders.get(number) as Order;
     if (!found) context.log.info({ number }, 'The order is in the archive.');
     return { ${BROKEN} };
   },
-} satisfies ServerPage<AppContext>;
+});
 `,
-    'src/shared/product/pages/home/home.tsx': `import { useData } from '#engine';
+    'src/shared/product/pages/home/home.tsx': `import type { PageProps } from '#engine';
+import type { home } from '#product-server/pages/home.ts';
 
-export default function Home() {
-  const { total } = useData<{ total: number }>();
-  return <h1>Total: {total}</h1>;
+export default function Home({ data }: PageProps<typeof home>) {
+  return <h1>Total: {data.total}</h1>;
 }
 `,
   });

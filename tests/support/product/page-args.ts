@@ -8,6 +8,8 @@ export interface PageArgsOptions {
   /** Path and search, or a full URL. */
   readonly url?: string;
   readonly params?: LoaderArgs['params'];
+  /** The parsed search, if the page has a schema for it. */
+  readonly search?: unknown;
   /** Parts of the context that replace the defaults. */
   readonly context?: Partial<AppContext>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -16,8 +18,8 @@ export interface PageArgsOptions {
 }
 
 /** Arguments for a loader or guard, to test a server half without a server. */
-export function loaderArgs(options: PageArgsOptions = {}): LoaderArgs<AppContext> {
-  const { params = {}, context, headers = {}, isPrefetch = false } = options;
+export function loaderArgs(options: PageArgsOptions = {}): LoaderArgs<AppContext> & { readonly search: unknown } {
+  const { params = {}, search, context, headers = {}, isPrefetch = false } = options;
   const { signal = new AbortController().signal } = options;
   const url = new URL(options.url ?? '/', 'http://app.example');
   // If your context has more parts, add them here, or pass them as `context` in each test that needs them.
@@ -30,6 +32,7 @@ export function loaderArgs(options: PageArgsOptions = {}): LoaderArgs<AppContext
     request: new Request(url, { headers, signal }),
     url,
     params,
+    search,
     context: { ...usual, ...context } as AppContext,
     signal,
     isPrefetch,

@@ -4,7 +4,7 @@ import { Form, useActionResult } from '../../forms.ts';
 import { Field } from '../../ui/field.tsx';
 import styles from '../../ui/form.module.css';
 
-export default function Notes({ data: { notes } }: PageProps<typeof notes>) {
+export default function Notes({ data }: PageProps<typeof notes>) {
   const result = useActionResult('notes.add');
   return (
     <article>
@@ -15,9 +15,9 @@ export default function Notes({ data: { notes } }: PageProps<typeof notes>) {
         <Field label="New note" name="text" required maxLength={1000} result={result} />
         <button type="submit">Add</button>
       </Form>
-      {notes.length === 0 && <p>You have no notes yet.</p>}
+      {data.notes.length === 0 && <p>You have no notes yet.</p>}
       <ul>
-        {notes.map(({ id, text }) => (
+        {data.notes.map(({ id, text }) => (
           <li key={id}>{text}</li>
         ))}
       </ul>

@@ -1,0 +1,5 @@
+import { createHref } from '#engine';
+import type { routes } from './routes.tsx';
+
+/** Returns the URL of a page: `href('/orders/:id', { id: 7 }, { search: { page: 2 } })`. */
+export const href = createHref<typeof routes>();
