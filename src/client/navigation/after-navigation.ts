@@ -40,7 +40,7 @@ function createLiveRegion(): HTMLElement {
   region.role = 'status';
   region.ariaLive = 'assertive';
   region.style.cssText =
-    'position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap';
+    'position:fixed;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap';
   document.body.append(region);
   return region;
 }

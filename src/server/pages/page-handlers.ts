@@ -1,6 +1,5 @@
 import type { Express, Request as ExpressRequest, Response as ExpressResponse, RequestHandler } from 'express';
-import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
-import { MiB, Second } from '../../shared/units.ts';
+import { MiB } from '../../shared/units.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
 import { HOLES_KEY, NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
 import { sendAllowed } from '../errors/problem.ts';
@@ -13,7 +12,6 @@ import { isForm } from './actions/form-body.ts';
 import { postAction } from './actions/post-action.ts';
 import { loadApp } from './load-app.ts';
 import { loadPage } from './load-page.ts';
-import { createArgsMaker } from './loader-args.ts';
 import { matchNotFound, type PageMatch } from './match-page.ts';
 import { createPageCache, onDrop } from './page-cache.ts';
 import { VisitorPageRequest, type VisitorRequest, withoutKey } from './page-request.ts';
@@ -48,8 +46,6 @@ export interface PageSteps {
   /** The same for a page that is rendered for each request. */
   readonly isRendered: (path: string) => boolean;
 }
-
-const RENDER_DEADLINE = 15 * Second;
 
 /** Static pages in memory, and as much again for shells: HTML and data together (bytes). */
 const CACHE_BYTES = 64 * MiB;
@@ -88,7 +84,7 @@ export async function createPages<Own extends object = object>(options: PagesOpt
 }
 
 async function createPageServices<Own extends object>(options: PagesOptions<Own>): Promise<PageServices> {
-  const { server, settings } = options;
+  const { server } = options;
   const caching = {
     maxBytes: CACHE_BYTES,
     onRefreshFailed: (error: unknown) => void server.funnel.fail(error, { origin: 'render' }),
@@ -98,28 +94,22 @@ async function createPageServices<Own extends object>(options: PagesOptions<Own>
     caches.static.drop(path);
     caches.shells.drop(path);
   });
-  return {
-    app: await loadApp(options.app),
-    server,
-    settings: { compression: false, deadlineMs: RENDER_DEADLINE, maxActionBytes: MAX_ACTION_BYTES, ...settings },
-    args: createArgsMaker(options.app, server),
-    caches,
-  };
+  return { app: await loadApp(options), server, caches };
 }
 
-function serveCached(services: PageServices, app: Express): Step {
+function serveCached(services: PageServices, express: Express): Step {
+  const { app, caches } = services;
   return function cached(req, response, next) {
     const info = requestInfo(req);
-    const isRead = req.method === 'GET' || req.method === 'HEAD';
-    const page = isRead && !info.showsTimings ? services.caches.static.getFresh(info.target) : undefined;
+    const match = req.method === 'GET' || req.method === 'HEAD' ? app.matchPage(info.path) : undefined;
+    const page = match?.mode === 'static' && !info.showsTimings ? caches.static.getFresh(info.target) : undefined;
     if (page) {
       info.route = page.route;
       return sendStaticPage({ services, response }, page);
     }
-    const begun = beginShell({ services, response });
-    const match = begun && services.app.matchPage(info.path);
-    if (!match) return next();
-    const asked = toAsked(toExpress(app, req, response), response as ExpressResponse, match);
+    const begun = match?.mode === 'shell' ? beginShell({ services, response }) : undefined;
+    if (!match || !begun) return next();
+    const asked = toAsked(toExpress(express, req, response), response as ExpressResponse, match);
     return serve(services, { ...asked, begun }, showPage);
   };
 }

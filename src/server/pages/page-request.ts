@@ -2,47 +2,15 @@ import type { Request as ExpressRequest, Response as ExpressResponse } from 'exp
 import { isbot } from 'isbot';
 import type { Engine } from '../../shared/rendering/engine-context.ts';
 import { WHOLE_KEY } from '../../shared/wire/protocol.ts';
-import type { Disposition, FailureContext, Funnel } from '../errors/funnel.ts';
-import type { RenderLimiter } from '../front/render-limiter.ts';
+import type { Disposition, FailureContext } from '../errors/funnel.ts';
 import { VisitorGone } from '../request/http-error.ts';
 import { isLinkPrefetch } from '../request/paths.ts';
 import { type RequestInfo, requestInfo } from '../request/request-info.ts';
 import { Timings } from '../request/request-spans.ts';
 import { onClose } from '../request/step.ts';
 import type { PageMatch } from './match-page.ts';
+import type { PageServices } from './page-services.ts';
 import type { LoaderArgs } from './server-page.ts';
-
-/** One request for a page, its data or one of its actions, with everything that the stages need. */
-export interface PageRequest {
-  readonly match: PageMatch;
-  readonly info: RequestInfo;
-  readonly method: string;
-  /** Path and query, as in the address bar. */
-  readonly path: string;
-  readonly search: string;
-  /** The host that components see, or why they cannot read it. */
-  readonly host: Pick<Engine, 'host' | 'hostRefusal'>;
-  /** Send the page in one piece: a visitor without scripts would never see deferred content in its place. */
-  readonly isFull: boolean;
-  /** Time for the whole request, including deferred values (ms). */
-  readonly deadlineMs: number;
-  /** Aborted when the visitor leaves. Created on demand, because most pages never use it. */
-  readonly signal: AbortSignal;
-  /** The reason for which the work for this request was ended. */
-  readonly endedBy: Error | undefined;
-  /** Ends all work for this request; a second call changes nothing. */
-  abort(reason: Error): void;
-  /** Sets the listener that is called when the request is aborted: one at a time, `undefined` for none. */
-  onAbort(listener: ((reason: Error) => void) | undefined): void;
-  /** The same for the lines of deferred values. If the request was aborted already, calls the listener at once. */
-  onLateAbort(listener: ((reason: Error) => void) | undefined): void;
-  /** Stops counting, because the shell was sent or the handler is done. A second call changes nothing. */
-  leave(): void;
-  /** The arguments of guards, loaders and actions. */
-  toArgs(): Promise<LoaderArgs>;
-  /** Gives an error to the funnel, and returns what the visitor can see of it. */
-  fail(error: unknown, origin: FailureContext['origin'], at?: FailedAt): Disposition;
-}
 
 /** The part of a page that failed. */
 export interface FailedAt {
@@ -59,17 +27,46 @@ export class PageTimeout extends Error {
 }
 
 /**
- * Lets work for a page end early. An `AbortController` costs as much as ten components, so it is created on demand.
+ * One request for a page, its data or one of its actions, with everything that the stages need. It can end early.
  *
  * A class, like all objects with accessors that are made for each request: an object literal with a getter gets a new
  * shape each time. Shapes are only freed by a full collection, together with everything that their getters hold.
  */
-export class Ending {
+export abstract class PageRequest {
+  readonly match: PageMatch;
+  readonly info: RequestInfo;
+  readonly method: string;
+  /** Path and query, as in the address bar. */
+  readonly path: string;
+  readonly search: string;
+  /** Time for the whole request, including deferred values (ms). */
+  readonly deadlineMs: number;
+  /** Send the page in one piece: a visitor without scripts would never see deferred content in its place. */
+  abstract readonly isFull: boolean;
+  /** The host that components see, or why they cannot read it. */
+  abstract readonly host: Pick<Engine, 'host' | 'hostRefusal'>;
   #controller: AbortController | undefined;
   #endedBy: Error | undefined;
   #tell: ((reason: Error) => void) | undefined;
   #tellLate: ((reason: Error) => void) | undefined;
 
+  constructor({ match, info, method, path, search, deadlineMs }: PageFacts) {
+    this.match = match;
+    this.info = info;
+    this.method = method;
+    this.path = path;
+    this.search = search;
+    this.deadlineMs = deadlineMs;
+  }
+
+  /** Stops counting, because the shell was sent or the handler is done. A second call changes nothing. */
+  abstract leave(): void;
+  /** The arguments of guards, loaders and actions. */
+  abstract toArgs(): Promise<LoaderArgs>;
+  /** Gives an error to the funnel, and returns what the visitor can see of it. */
+  abstract fail(error: unknown, origin: FailureContext['origin'], at?: FailedAt): Disposition;
+
+  /** Aborted when the visitor leaves. Created on demand, because it costs as much as ten components. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
@@ -78,10 +75,12 @@ export class Ending {
     return this.#controller.signal;
   }
 
+  /** The reason for which the work for this request was ended. */
   get endedBy(): Error | undefined {
     return this.#endedBy;
   }
 
+  /** Ends all work for this request; a second call changes nothing. */
   abort(reason: Error): void {
     if (this.#endedBy) return;
     this.#endedBy = reason;
@@ -90,15 +89,19 @@ export class Ending {
     this.#tellLate?.(reason);
   }
 
+  /** Sets the listener that is called when the request is aborted: one at a time, `undefined` for none. */
   onAbort(listener: ((reason: Error) => void) | undefined): void {
     this.#tell = listener;
   }
 
+  /** The same for the lines of deferred values. If the request was aborted already, calls the listener at once. */
   onLateAbort(listener: ((reason: Error) => void) | undefined): void {
     this.#tellLate = listener;
     if (this.#endedBy) listener?.(this.#endedBy);
   }
 }
+
+type PageFacts = Pick<PageRequest, 'match' | 'info' | 'method' | 'path' | 'search' | 'deadlineMs'>;
 
 /** Makes the arguments of guards, loaders and actions. */
 export interface LoaderArgsMaker {
@@ -112,13 +115,6 @@ export interface LoaderArgsMaker {
   forEveryone(pageRequest: PageRequest): LoaderArgs;
 }
 
-/** The part of the page services that a page request uses. */
-interface RequestServices {
-  readonly server: { readonly funnel: Funnel; readonly limiter: RenderLimiter | undefined };
-  readonly settings: { readonly deadlineMs: number };
-  readonly args: LoaderArgsMaker;
-}
-
 export interface VisitorRequest {
   readonly request: ExpressRequest;
   /** Still open. */
@@ -130,37 +126,26 @@ export interface VisitorRequest {
 }
 
 /** A page request of one visitor. */
-export class VisitorPageRequest extends Ending implements PageRequest {
-  readonly match: PageMatch;
-  readonly info: RequestInfo;
-  readonly method: string;
-  readonly path: string;
-  readonly search: string;
+export class VisitorPageRequest extends PageRequest {
   readonly isFull: boolean;
-  readonly deadlineMs: number;
   /** The form that was posted, once it was read. */
   form: FormData | undefined;
   /** The response for the product's context. */
   contextResponse: ExpressResponse;
-  readonly #services: RequestServices;
+  readonly #services: PageServices;
   readonly #request: ExpressRequest;
   #args: Promise<LoaderArgs> | undefined;
   #leave: (() => void) | undefined;
 
-  constructor(services: RequestServices, { request, response, match, path, search }: VisitorRequest) {
-    super();
-    const { deadlineMs } = services.settings;
+  constructor(services: PageServices, { request, response, match, path, search }: VisitorRequest) {
+    const info = requestInfo(request);
+    const { deadlineMs } = services.app.settings;
+    super({ match, info, method: request.method, path, search: withoutKey(search, WHOLE_KEY), deadlineMs });
     this.#services = services;
     this.#request = request;
     this.contextResponse = response;
-    this.match = match;
-    this.info = requestInfo(request);
-    this.info.route = match.pattern;
-    this.method = request.method;
-    this.path = path;
-    this.search = withoutKey(search, WHOLE_KEY);
-    this.deadlineMs = deadlineMs;
-    this.info.timings ??= new Timings();
+    info.route = match.pattern;
+    info.timings ??= new Timings();
     // A document that answers a form was requested without JavaScript.
     this.isFull = this.search !== search || request.method === 'POST' || isCrawler(request.headers['user-agent']);
     const timer = setTimeout(() => this.abort(new PageTimeout(deadlineMs)), deadlineMs);
@@ -190,7 +175,7 @@ export class VisitorPageRequest extends Ending implements PageRequest {
   }
 
   toArgs(): Promise<LoaderArgs> {
-    this.#args ??= this.#services.args.forVisitor(this, this.#request, this.contextResponse);
+    this.#args ??= this.#services.app.args.forVisitor(this, this.#request, this.contextResponse);
     return this.#args;
   }
 

@@ -46,17 +46,17 @@ async function renderStaticPage(
   const data = lines.join('\n');
   const failed = pageRequest.hasFailed || errors !== undefined;
   const name = hash('sha1', html, 'base64url');
-  const coded = services.settings.compression ? await compressPage(html, name) : undefined;
+  const coded = services.app.settings.compression ? await compressPage(html, name) : undefined;
   const bytes = (coded ?? []).reduce((sum, copy) => sum + copy.bytes.length, html.length + data.length);
   return {
     bytes,
     route: pageRequest.match.pattern,
     html,
     etag: `"${name}"`,
-    ...(coded ? { coded } : {}),
+    coded,
     data,
     dataEtag: toEtag(services.server.manifest, data),
-    ...(failed ? { failed: toFailed(errors) } : {}),
+    failed: failed ? toFailed(errors) : undefined,
   };
 }
 
