@@ -185,14 +185,14 @@ const AREAS = {
       [
         'the cause is left out',
         'src/server/errors/digest/create-digest.ts',
-        "return name === toClass(primary, site) ? '' : name;",
+        "return name === toClass(primary, location) ? '' : name;",
         "return '';",
       ],
       [
         'the engine’s frame wins',
         'src/server/errors/digest/find-location.ts',
-        'if (rank === RANK.own) return site;',
-        'if (rank <= RANK.engine) return site;',
+        'if (rank === RANK.own) return location;',
+        'if (rank <= RANK.engine) return location;',
       ],
       [
         'digits stay in words',
@@ -256,8 +256,8 @@ const AREAS = {
       [
         'an earlier first time is ignored',
         'src/desk/server/store/ingest/store-incidents.ts',
-        "replaceIf('excluded.first_at < desk_incidents.first_at', name),",
-        "replaceIf('excluded.first_at > desk_incidents.first_at', name),",
+        "replaceIf('excluded.first_at < desk_incidents.first_at', name)",
+        "replaceIf('excluded.first_at > desk_incidents.first_at', name)",
       ],
       [
         'an alias hides an address',
@@ -332,13 +332,13 @@ const AREAS = {
       [
         'an envelope for another site is accepted',
         'src/server/reports/ingest-envelope.ts',
-        '  if (!isOurDsn(dsn, sender)) throw new ReportError(403,',
-        '  if (dsn === "") throw new ReportError(403,',
+        'if (upstream ? dsn === upstream.dsn : isOwn) return;',
+        'if (dsn) return;',
       ],
       [
         'a report that was not stored counts as seen',
         'src/server/reports/ingest-envelope.ts',
-        'else parts.recentIds.forget(id);',
+        'else recentIds.forget(id);',
         '',
       ],
     ],
@@ -355,8 +355,8 @@ const AREAS = {
       [
         'If-Match is ignored',
         'src/desk/server/api/incident.ts',
-        '...(expected !== undefined && { expected }) };',
-        '};',
+        ", expected: toExpected(headers['if-match']) };",
+        ' };',
       ],
       [
         'a repeated query parameter is accepted',

@@ -167,8 +167,8 @@ export class Render {
   }
 
   /**
-   * Writes the page. The promise resolves when the last byte was handed over or the page was abandoned, and never
-   * rejects.
+   * Pipes React's stream to a `PageSink`, which writes the page up to the last byte. The promise resolves when that was
+   * handed over or the page was abandoned, and never rejects.
    */
   send(parts: Omit<PageSinkOptions, 'onEnd'>): Promise<void> {
     return new Promise((resolve) => {

@@ -24,7 +24,8 @@ interface WrittenDocument {
 }
 
 /**
- * Writes a rendered page with its payload. The promise resolves when it was written or abandoned, and never rejects.
+ * Puts the payload and the scripts around a rendered page, and has `PageSink` write all of it. The promise resolves when it
+ * was written or abandoned, and never rejects.
  */
 export function writeDocument(document: WrittenDocument): Promise<void> {
   const { pageRequest, page, rendered, target, nonce, trace, lines } = document;
