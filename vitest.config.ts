@@ -1,14 +1,15 @@
 import './tests/support/environment.ts'; // first
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { browserTarget } from './build/bundles.mjs';
 import { readExcerpt } from './build/excerpts.mjs';
 import { bundleScript } from './build/inline-script.mjs';
+import { findPackage } from './build/packages.mjs';
 import { report } from './tests/support/report.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
-const routerModules = new URL('./node_modules/react-router/dist/development/lib/', import.meta.url);
-const toPath = (file: string) => fileURLToPath(new URL(file, routerModules));
+const routerModules = join(findPackage('react-router', root) ?? '', 'dist/development/lib');
 
 /** Tests that start servers, databases, builds or compilers. */
 const PROCESS = ['tests/**/*.process.test.{ts,tsx}', 'tests/{,desk/}{bin,build}/**/*.test.ts'];
@@ -39,9 +40,9 @@ export default defineConfig({
   resolve: {
     // The names that build/react-router.mjs gives to React Router's internal modules.
     alias: {
-      'spillway:router': toPath('router/router.js'),
-      'spillway:history': toPath('router/history.js'),
-      'spillway:router-contexts': toPath('context.js'),
+      'spillway:router': join(routerModules, 'router/router.js'),
+      'spillway:history': join(routerModules, 'router/history.js'),
+      'spillway:router-contexts': join(routerModules, 'context.js'),
     },
   },
   test: {

@@ -20,7 +20,8 @@ export function layOutImage(root, folder) {
   const node = process.execPath;
   copyFile(node, join(folder, 'usr/local/bin/node'));
   const packages = listInstalled(root, readJson(join(root, 'dist/packages.json')).loaded);
-  for (const path of packages) copyPackage(join(root, path), join(folder, 'app', path));
+  // In a workspace they are above the project, but in the image they are beside the build.
+  for (const path of packages) copyPackage(join(root, path), join(folder, 'app', path.replace(/^(?:\.\.\/)+/, '')));
   const addons = packages.flatMap((path) => listAddons(join(root, path)));
   for (const library of listLibraries([node, ...addons])) copyFile(library, join(folder, library));
   mkdirSync(join(folder, 'etc'), { recursive: true });

@@ -1,19 +1,19 @@
 // Node 14 must be able to parse and run this file. Otherwise it would fail with a syntax error instead of a message.
 import { spawn } from 'child_process';
 import { existsSync } from 'fs';
-import { dirname, join } from 'path';
-import { fileURLToPath } from 'url';
+import { createRequire } from 'module';
+import { join } from 'path';
 
 const REQUIRED_MAJOR = 24;
 const TRIED = 'SPILLWAY_PINNED_NODE';
 
 /** Returns the Node that `npm ci` installed as an optional dependency, if there is one. */
 function findPinnedNode() {
-  const modules = join(dirname(fileURLToPath(import.meta.url)), '../node_modules');
   const isWindows = process.platform === 'win32';
   const system = `${isWindows ? 'win' : process.platform}-${process.arch}`;
+  const { paths } = createRequire(import.meta.url).resolve;
   return [`node-${system}`, `node-bin-${system}`]
-    .map((name) => join(modules, name, 'bin', isWindows ? 'node.exe' : 'node'))
+    .flatMap((name) => paths(name).map((folder) => join(folder, name, 'bin', isWindows ? 'node.exe' : 'node')))
     .find((path) => existsSync(path));
 }
 

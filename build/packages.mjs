@@ -37,7 +37,14 @@ export function listInstalled(root, names) {
   return [...found].map((path) => relative(root, path)).sort();
 }
 
-function findPackage(name, from) {
+/**
+ * Returns the folder of a package, as Node resolves it: in a workspace it can be above the project.
+ *
+ * @param {string} name
+ * @param {string} from a folder
+ * @returns {string | undefined}
+ */
+export function findPackage(name, from) {
   const folders = createRequire(join(from, 'package.json')).resolve.paths(name) ?? [];
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(join(path, 'package.json')));
 }

@@ -6,6 +6,7 @@ import { realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { openFrontDoors } from './front-doors.mjs';
+import { findPackage } from './packages.mjs';
 
 /** All contexts of React Router: the same module that the package's hooks use, on both sides. */
 const contexts = 'spillway:router-contexts';
@@ -58,7 +59,7 @@ export function routerContexts(root, { dev }) {
 
 /** Returns the real path of the package, as esbuild does. Otherwise a linked package would be in the bundle twice. */
 function distOf(root, dev) {
-  return join(realpathSync(join(root, 'node_modules/react-router')), 'dist', dev ? 'development' : 'production');
+  return join(realpathSync(findPackage('react-router', root)), 'dist', dev ? 'development' : 'production');
 }
 
 function copyRouter(build, folder) {

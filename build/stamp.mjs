@@ -7,8 +7,8 @@ import { listExistingApp } from './existing-app.mjs';
 import { listFiles } from './files.mjs';
 import { readRelease } from './release.mjs';
 
-/** Inputs of the build besides `src`. The lockfile represents the installed packages. */
-const inputFiles = ['build.mjs', 'moves.json', 'bin/require-node.mjs', 'package.json', 'package-lock.json'];
+/** Inputs of the build besides `src` and the lockfile. */
+const inputFiles = ['build.mjs', 'moves.json', 'bin/require-node.mjs', 'package.json'];
 const inputFolders = ['build', 'src'];
 
 /** Returns the bundle of a part of the server. @param {string} name */
@@ -45,7 +45,15 @@ export function toEngineStamp(root) {
 
 function listInputs(root) {
   const inFolders = inputFolders.flatMap((folder) => listFiles(join(root, folder)).map((path) => `${folder}/${path}`));
-  return [...inputFiles, ...inFolders];
+  return [...inputFiles, ...findLockfile(root), ...inFolders];
+}
+
+/** Represents the installed packages. In a workspace it is in a folder above. */
+function findLockfile(root) {
+  const names = ['package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'bun.lock'];
+  const folders = Array.from({ length: 4 }, (_, level) => '../'.repeat(level));
+  const paths = folders.flatMap((folder) => names.map((name) => folder + name));
+  return paths.filter((path) => existsSync(join(root, path))).slice(0, 1);
 }
 
 function hashFiles(root, paths) {

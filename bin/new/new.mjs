@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { findPackage } from '../../build/packages.mjs';
 import { Refusal } from './names.mjs';
 import { planPage } from './page.mjs';
 import { planResource } from './resource.mjs';
@@ -42,7 +43,7 @@ export function createNew(args, { root = project, log = console.log } = {}) {
       writeFileSync(join(root, path), text);
       log(path in files ? `Created ${path}` : `Added a line to ${path}`);
     }
-    const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');
+    const biome = join(findPackage('@biomejs/biome', root), 'bin/biome');
     const paths = written.map(([path]) => path);
     const { status } = spawnSync(process.execPath, [biome, 'check', '--write', ...paths], { cwd: root });
     if (status !== 0) log('The files could not be formatted. Run `npm run lint` to see why.');

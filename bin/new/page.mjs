@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addProperty, addRoute, planEdit } from './insert.mjs';
-import { parsePagePath, Refusal, toConstName, toPascal, toTypeName, toWords } from './names.mjs';
+import { parsePagePath, Refusal, toConstName, toTypeName, toWords } from './names.mjs';
 
 const routesFile = 'src/shared/product/routes.tsx';
 const halvesFile = 'src/server/product/pages/index.ts';
@@ -27,7 +27,7 @@ export function planPage(root, wanted) {
   const value = hasData ? name : 'null';
   return {
     files: {
-      [`src/shared/product/pages/${id}/${id}.tsx`]: hasData ? writePage(page) : writePlainPage(page),
+      [`src/shared/product/pages/${id}/${id}.tsx`]: hasData ? writePage(page, name) : writePlainPage(page),
       ...(hasData && { [`src/server/product/pages/${id}.ts`]: writeHalf(page, name) }),
       [`tests/server/product/pages/${id}.test.ts`]: writeTest(page),
     },
@@ -46,23 +46,19 @@ export function planPage(root, wanted) {
         add: (source, item) => (wanted.static && addRoute(source, item, 'static')) || addRoute(source, item),
       }),
     ],
-    next: `\`npm run dev\` shows it at ${toExample(path)}.${hasData ? ' Declare the data of its loader next to the page, and the actions of its forms in src/shared/product/actions.ts.' : ''}`,
+    next: `\`npm run dev\` shows it at ${toExample(path)}.`,
   };
 }
 
 const EXAMPLE = '7';
 
-function writePage(page) {
-  const { title, data, component } = toNames(page);
+function writePage(page, name) {
+  const { title, component } = toNames(page);
   const shown = page.params.map((name) => ({ text: `\${data.${name}}`, jsx: `{data.${name}}` }));
-  const fields = page.params.length > 0 ? page.params : ['message'];
   return `import type { PageProps } from '#engine';
+import type { ${name} } from '#product-server/pages/${page.id}.ts';
 
-export interface ${data} {
-${fields.map((name) => `  ${name}: string;`).join('\n')}
-}
-
-export default function ${component}({ data }: PageProps<${data}>) {
+export default function ${component}({ data }: PageProps<typeof ${name}>) {
   return (
     <article>
       <title>${shown.length > 0 ? `{\`${[title, ...shown.map(({ text }) => text)].join(' ')}\`}` : title}</title>
@@ -88,19 +84,16 @@ function writePlainPage(page) {
 }
 
 function writeHalf(page, name) {
-  const { id, params } = page;
-  const { data } = toNames(page);
+  const { id, path, params } = page;
   const loader =
     params.length > 0
-      ? `({ params }) => ({ ${params.map((param) => `${param}: String(params.${param})`).join(', ')} })`
+      ? `({ params }) => ({ ${params.map((param) => `${param}: params.${param}`).join(', ')} })`
       : `() => ({ message: 'This text is from src/server/product/pages/${id}.ts.' })`;
-  return `import type { ServerPage } from '#engine/server';
-import type { ${data} } from '#product/pages/${id}/${id}.tsx';
-import type { AppContext } from '../context.ts';
+  return `import { definePage } from '../context.ts';
 
-export const ${name} = {
-  loader: ${loader},
-} satisfies ServerPage<${data}, AppContext>;
+export const ${name} = definePage({
+${params.length > 0 ? `  path: '${path}',\n` : ''}  loader: ${loader},
+});
 `;
 }
 
@@ -128,6 +121,5 @@ function toExample(path) {
 }
 
 function toNames({ id }) {
-  const data = `${toPascal(id).replace(/^\d/, 'Page$&')}Data`;
-  return { title: toWords(id), data, component: toTypeName(id, 'Page') };
+  return { title: toWords(id), component: toTypeName(id, 'Page') };
 }

@@ -16,6 +16,7 @@ const templates = { empty: [], accounts: ['@better-auth/kysely-adapter', 'better
 /** Files of the tour that any app can keep. */
 const kept = [
   'src/shared/product/error-pages.tsx',
+  'src/shared/product/forms.ts',
   'src/shared/product/href.ts',
   'tests/shared/product/error-pages.test.tsx',
 ];

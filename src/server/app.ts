@@ -35,40 +35,40 @@ import { requestId, requestInfo } from './request/request-info.ts';
 import { chain, dropClosed, type ErrorHandler, intoExpress, type Step } from './request/step.ts';
 import { findTracer, tracing } from './request/tracing.ts';
 
-/** What answers on one port. */
-export interface AppParts {
-  readonly port: PortParts;
-  /** Undefined on DESK_PORT, which serves nothing of the product. */
-  readonly site: SiteParts | undefined;
-  /** The tracker, if this port serves it. It runs before all product code. */
-  readonly tracker: TrackerParts | undefined;
-}
-
+/** What the steps of one port use. */
 export interface PortParts {
-  readonly log: Logger;
-  readonly funnel: Funnel;
-  readonly origins: Origins;
-  readonly trust: ProxyTrust;
-  readonly readiness: Readiness;
-  /** The files of the client, by path. */
-  readonly files: ReadonlyMap<string, PublicFile>;
-  /** Finds assets of earlier builds. */
-  readonly findOldAsset?: AssetsOptions['findOldAsset'];
-  /** Removes credentials of the tracker from each request, before the product sees it. */
-  readonly takeCredentials: Step;
-  /** Whether a path belongs to the tracker, on this port or on the other. */
-  readonly isTrackers: (path: string) => boolean;
-  /** Tracks the requests in flight. */
-  readonly inFlight?: InFlight;
-  readonly scrubPath: ScrubPath;
-  readonly metrics?: Pick<Metrics, 'count' | 'observeRequest'>;
-  /** Answers `/metrics` and `/_check`. */
-  readonly fixed?: readonly FixedPaths[];
-  /** Receives browser reports. `fail` answers if the tunnel itself fails. */
-  readonly tunnel?: (fail: ErrorHandler) => Step;
-  /** The path at which the tunnel receives the browser's own reports. */
-  readonly reportPath?: string;
-  readonly compression?: boolean;
+  /** Which requests are accepted, and as whose. */
+  readonly rules: {
+    readonly origins: Origins;
+    readonly trust: ProxyTrust;
+    /** Removes credentials of the tracker from each request, before the product sees it. */
+    readonly takeCredentials: Step;
+    /** Whether a path belongs to the tracker, on this port or on the other. */
+    readonly isTrackers: (path: string) => boolean;
+  };
+  /** Where requests and failures are recorded. */
+  readonly records: {
+    readonly log: Logger;
+    readonly funnel: Funnel;
+    readonly scrubPath: ScrubPath;
+    readonly metrics?: Pick<Metrics, 'count' | 'observeRequest'>;
+    readonly inFlight?: InFlight;
+  };
+  /** What is answered before any page. */
+  readonly answers: {
+    readonly readiness: Readiness;
+    /** Answers `/metrics` and `/_check`. */
+    readonly fixed?: readonly FixedPaths[];
+    /** The files of the client, by path. */
+    readonly files: ReadonlyMap<string, PublicFile>;
+    /** Finds assets of earlier builds. */
+    readonly findOldAsset?: AssetsOptions['findOldAsset'];
+    readonly compression?: boolean;
+    /** Receives browser reports. `fail` answers if the tunnel itself fails. */
+    readonly tunnel?: (fail: ErrorHandler) => Step;
+    /** The path at which the tunnel receives the browser's own reports. */
+    readonly reportPath?: string;
+  };
 }
 
 export interface SiteParts {
@@ -102,9 +102,18 @@ export interface TrackerParts {
 /**
  * Creates the list of steps that a request passes, from top to bottom. It has no side effects, so a test can create the
  * real app in one line.
+ *
+ * @param site undefined on DESK_PORT
+ * @param tracker undefined if another port serves it. It runs before all product code
  */
-export function createApp({ port, site, tracker }: AppParts): RequestListener {
-  const { log, funnel, origins, trust, files, isTrackers } = port;
+export function createApp(
+  { rules, records, answers }: PortParts,
+  site: SiteParts | undefined,
+  tracker: TrackerParts | undefined,
+): RequestListener {
+  const { origins, trust, isTrackers } = rules;
+  const { log, funnel, scrubPath, metrics, inFlight } = records;
+  const { files, reportPath } = answers;
   const fail = errorHandler({ funnel, renderError: site?.pages.renderError });
   const inner = createExpress(trust);
   const existing = site?.existingApp && mountExisting(site.existingApp);
@@ -115,19 +124,19 @@ export function createApp({ port, site, tracker }: AppParts): RequestListener {
     // Express's router reads the request line before any of its own steps, so these are in front of it.
     oneAtATime(),
     requestId({ origins, trust }),
-    port.takeCredentials,
+    rules.takeCredentials,
     site?.visitorId && visitorId({ visitorId: site.visitorId, log }),
-    accessLog({ log, inFlight: port.inFlight, scrubPath: port.scrubPath, metrics: port.metrics }),
+    accessLog({ log, inFlight, scrubPath, metrics }),
     securityHeaders(toSecurityHeaders(origins)),
     normalizeUrl(existing && { isReserved, rawPaths: site?.existingApp?.rawPaths }),
-    fixedPaths([health(port.readiness), ...(port.fixed ?? [])]),
+    fixedPaths([health(answers.readiness), ...(answers.fixed ?? [])]),
     hostCheck({ origins, trust, log }),
-    tracer && tracing(tracer, port.scrubPath),
-    strictTransport({ reportPath: port.reportPath }),
+    tracer && tracing(tracer, scrubPath),
+    strictTransport({ reportPath }),
     site?.apiOrigins?.length && apiOrigins(site.apiOrigins, isProductsApi),
     // Before everything that reads bodies. The tunnel has its own cross-site check.
-    port.tunnel?.(fail),
-    assets({ files, findOldAsset: port.findOldAsset, passesOn: existing !== undefined }),
+    answers.tunnel?.(fail),
+    assets({ files, findOldAsset: answers.findOldAsset, passesOn: existing !== undefined }),
     // Everything above is cheap, so it is answered even during overload.
     site?.overload && shedLoad(site, site.overload),
     site && tracker && knowSignedIn(tracker.canOpen, isTrackers),
@@ -142,7 +151,7 @@ export function createApp({ port, site, tracker }: AppParts): RequestListener {
     }),
     expectContinue(),
     site?.steps.length === 0 && site.pages.inMemory,
-    port.compression && compress(),
+    answers.compression && compress(),
     lateWrites({ funnel }),
     // Express costs such an answer a third of its time, so it runs only if the product has steps for it.
     site?.steps.length === 0 && api?.operations,
@@ -191,13 +200,13 @@ export function createApp({ port, site, tracker }: AppParts): RequestListener {
 
   function shedLoad({ pages }: SiteParts, overload: Overload): Step {
     const isExempt = (path: string) => tracker !== undefined && isTrackers(path);
-    return shed({ overload, isRendered: pages.isRendered, isExempt, count: port.metrics?.count });
+    return shed({ overload, isRendered: pages.isRendered, isExempt, count: metrics?.count });
   }
 
   /** With an existing app, these paths follow our rules, and all others follow the app's. */
   function isReserved(path: string): boolean {
     return (
-      isTakenPath(path) || isTrackers(path) || path === port.reportPath || files.has(path) || !!site?.pages.isPage(path)
+      isTakenPath(path) || isTrackers(path) || path === reportPath || files.has(path) || !!site?.pages.isPage(path)
     );
   }
 

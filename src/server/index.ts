@@ -35,6 +35,7 @@ export { personal } from './pages/personal.ts';
 export {
   type ActionArgs,
   conflict,
+  createDefinePage,
   invalid,
   type LoaderArgs,
   type ServerPage,

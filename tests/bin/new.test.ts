@@ -151,7 +151,7 @@ describe('npm run new', () => {
     const { code, said } = await runNew('page', '/orders/:id');
     expect(code).toBe(0);
     expect(read('src/shared/product/pages/order/order.tsx')).toContain('export default function Order({ data }');
-    expect(read('src/server/product/pages/order.ts')).toContain('satisfies ServerPage<OrderData, AppContext>');
+    expect(read('src/server/product/pages/order.ts')).toContain('export const order = definePage({');
     expect(read('tests/server/product/pages/order.test.ts')).toContain("visitPage('/orders/7')");
     expect(squeeze(read('src/server/product/pages/index.ts'))).toContain('order}satisfies');
     expect(read('src/shared/product/routes.tsx')).toContain("{ id: 'order', path: '/orders/:id', page:");

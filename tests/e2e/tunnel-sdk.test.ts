@@ -63,7 +63,6 @@ beforeAll(async () => {
   });
   site = await startTunnelSite({
     upstreamDsn: DSN,
-    environment: 'production',
     pages(req, res) {
       if (req.url !== SCRIPT && req.url !== '/') return sendText(res, 404, 'nothing here');
       res.setHeader('Content-Security-Policy', "default-src 'self'; worker-src blob:; report-uri /_report/browser");

@@ -11,7 +11,8 @@ const HALF = 'src/server/product/pages/order.ts';
 const PRODUCT = 'src/server/product/index.ts';
 const CONTEXT = 'src/server/product/context.ts';
 const FORM = 'src/shared/product/pages/order/pay.tsx';
-const ACTIONS = 'src/shared/product/actions.ts';
+const FORMS = 'src/shared/product/forms.ts';
+const ORDER = 'src/shared/product/pages/order/order.tsx';
 
 const files = {
   [TABLE]: `
@@ -27,7 +28,6 @@ const files = {
       },
     ]);`,
   [HALVES]: `
-    import type { Actions } from '../../../shared/product/actions.ts';
     import type { routes } from '../../../shared/product/routes.tsx';
     import type { ServerPages } from '#engine/server';
     import type { AppContext } from '../context.ts';
@@ -36,33 +36,99 @@ const files = {
       root: null,
       home: null,
       order,
-    } satisfies ServerPages<typeof routes, AppContext, Actions>;`,
+    } satisfies ServerPages<typeof routes, AppContext>;`,
   [PAGE]: `
     import { href } from '../../href.ts';
-    export default function Home() { return href('/orders/:id', { id: 7 }); }`,
+    export default function Home() { return href('/orders/:id', { id: 7 }, { search: { page: 2 } }); }`,
   'src/shared/product/href.ts': `
     import { createHref } from '#engine';
+    import type { orderSearch } from '../../server/product/pages/order.ts';
     import type { routes } from './routes.tsx';
-    export const href = createHref<typeof routes>();`,
-  'src/shared/product/pages/order/order.tsx': `
-    import type { PageProps } from '#engine';
+    export const href = createHref<typeof routes, { '/orders/:id': typeof orderSearch }>();`,
+  [CONTEXT]: `
+    import { createDefinePage, type ProductContext, type ProductParts } from '#engine/server';
+    import type { routes } from '../../shared/product/routes.tsx';
+    import type { Settings } from './settings.ts';
+    export type AppParts = ProductParts<Settings>;
+    export type AppContext = ProductContext<Settings>;
+    export const definePage = createDefinePage<AppContext, typeof routes>();`,
+  [ORDER]: `
+    import { type PageProps, useSearch } from '#engine';
+    import type { order } from '../../../../server/product/pages/order.ts';
     import { Pay } from './pay.tsx';
-    export interface OrderData { total: number; state: Promise<string> }
-    export interface OrderActions { pay(): { paidAt: Date }; cancel(): void }
-    export default function Order({ data }: PageProps<OrderData>) { return <Pay total={data.total} />; }`,
+    export default function Order({ data, params, search }: PageProps<typeof order>) {
+      const { view } = useSearch<typeof order>();
+      const late: Promise<string> = data.state;
+      void late;
+      return <Pay total={data.total} title={params.id + view + (search.page + 1)} />;
+    }`,
   [FORM]: `
-    import { Form, submitAs, useActionResult } from '../../actions.ts';
-    export function Pay({ total }: { total: number }) {
+    import { Form, submitAs, useActionResult } from '../../forms.ts';
+    export function Pay({ total, title }: { total: number; title: string }) {
       const paid = useActionResult('order.pay');
       return (
         <Form action="order.pay">
           <p>{paid?.data?.paidAt.toISOString()}</p>
-          <button type="submit">{total}</button>
+          <button type="submit" title={title}>{total}</button>
           <button {...submitAs('order.cancel')}>Cancel</button>
         </Form>
       );
     }`,
-  [ACTIONS]: `
+  [FORMS]: `
+    import { createActionUses } from '#engine';
+    import type { pages } from '../../server/product/pages/index.ts';
+    export const { Form, useActionResult, submitAs } = createActionUses<typeof pages>();`,
+  [HALF]: `
+    import * as z from 'zod';
+    import { redirect } from '#engine';
+    import { formAction, invalid } from '#engine/server';
+    import { href } from '../../../shared/product/href.ts';
+    import { definePage } from '../context.ts';
+    export const orderSearch = z.object({
+      page: z.coerce.number().default(1),
+      view: z.enum(['list', 'map']).default('list'),
+    });
+    export const order = definePage({
+      path: '/orders/:id',
+      search: orderSearch,
+      loader: async ({ params, search, context }) => ({
+        total: params.id.length + search.page,
+        state: Promise.resolve('sent'),
+        log: typeof context.log,
+        next: href('/orders/:id', params, { search: { page: search.page + 1 } }),
+      }),
+      actions: {
+        pay: async ({ form }) => {
+          if (form.get('sum') !== '7') return invalid({ errors: { sum: 'Pay all of it.' } });
+          return { paidAt: new Date() };
+        },
+        cancel: formAction(z.object({ why: z.string() }), ({ data }) => {
+          if (data.why) redirect(href('/orders/:id', { id: 7 }, { search: { view: 'map' } }));
+        }),
+      },
+    });`,
+} as const;
+
+/** The same app with interfaces of its own in place of inferred types. */
+const DECLARED = {
+  [HALVES]: `
+    import type { Actions } from '../../../shared/product/forms.ts';
+    import type { routes } from '../../../shared/product/routes.tsx';
+    import type { ServerPages } from '#engine/server';
+    import type { AppContext } from '../context.ts';
+    import { order } from './order.ts';
+    export const pages = { root: null, home: null, order } satisfies ServerPages<typeof routes, AppContext, Actions>;`,
+  [ORDER]: `
+    import type { PageProps } from '#engine';
+    import { Pay } from './pay.tsx';
+    export interface OrderData { total: number; state: Promise<string> }
+    export interface OrderActions { pay(): { paidAt: Date }; cancel(): void }
+    export default function Order({ data }: PageProps<OrderData>) { return <Pay total={data.total} title="" />; }`,
+  'src/shared/product/href.ts': `
+    import { createHref } from '#engine';
+    import type { routes } from './routes.tsx';
+    export const href = createHref<typeof routes>();`,
+  [FORMS]: `
     import { createActionUses } from '#engine';
     import type { OrderActions } from './pages/order/order.tsx';
     export interface Actions { order: OrderActions }
@@ -70,26 +136,20 @@ const files = {
   [HALF]: `
     import { redirect } from '#engine';
     import type { OrderActions, OrderData } from '../../../shared/product/pages/order/order.tsx';
-    import { invalid, type ServerPage } from '#engine/server';
+    import type { ServerPage } from '#engine/server';
     import type { AppContext } from '../context.ts';
     export const order = {
       loader: async () => ({ total: 7, state: Promise.resolve('sent') }),
-      actions: {
-        pay: async ({ form }) => {
-          if (form.get('sum') !== '7') return invalid({ errors: { sum: 'Pay all of it.' } });
-          return { paidAt: new Date() };
-        },
-        cancel: () => redirect('/'),
-      },
+      actions: { pay: () => ({ paidAt: new Date() }), cancel: () => redirect('/') },
     } satisfies ServerPage<OrderData, AppContext, OrderActions>;`,
 } as const;
 
 /** A replacement in a file, which must contain `from`. */
 type Edit = readonly [file: string, from: string, to: string];
 
-function createWiredApp(edits: readonly Edit[]): OwnedApp {
+function createWiredApp(edits: readonly Edit[], changed: Readonly<Record<string, string>> = {}): OwnedApp {
   const app = createOwnedApp([], { partial: true });
-  app.write(files);
+  app.write({ ...files, ...changed });
   for (const [file, from, to] of edits) app.replace(file, from, to);
   return app;
 }
@@ -110,12 +170,6 @@ const WRONG: [name: string, edits: readonly Edit[], ...said: (RegExp | string)[]
     /^src\/server\/product\/pages\/index\.ts\(.*'hmoe'/m,
   ],
   [
-    'reports a loader that does not return its declared type, in its own file',
-    [[HALF, 'total: 7', "total: '7'"]],
-    /^src\/server\/product\/pages\/order\.ts\(.*TS/m,
-    "Type 'string' is not assignable to type 'number'",
-  ],
-  [
     'reports a misspelt action and the existing ones, at the action of a form',
     [[FORM, 'action="order.pay"', 'action="order.pya"']],
     MISSPELT_ACTION,
@@ -125,44 +179,43 @@ const WRONG: [name: string, edits: readonly Edit[], ...said: (RegExp | string)[]
     [[FORM, 'paidAt.toISOString()', 'paidAt.toFixed()']],
     /^src\/shared\/product\/pages\/order\/pay\.tsx\(.*'toFixed'.*'Date'/,
   ],
-  [
-    'reports a missing action, in the file of its half',
-    [[HALF, 'cancel: () => redirect', 'cancle: () => redirect']],
+  ...[
+    ['field', 'data.total', 'data.totl', "'totl'", "'total'"],
+    ['parameter', 'params.id', 'params.di', "'di'", '{ readonly id: string; }'],
+    ['search key', 'search.page', 'search.pgae', "'pgae'", '{ page: number; view: "list" | "map"; }'],
+    ['search key of the hook', '{ view }', '{ veiw: view }', "'veiw'", '{ page: number; view: "list" | "map"; }'],
+  ].map(([name, from, to, ...said]): (typeof WRONG)[number] => [
+    `reports a misspelt ${name}, where the page reads it`,
+    [[ORDER, from ?? '', to ?? '']],
+    /^src\/shared\/product\/pages\/order\/order\.tsx\(/,
+    ...said,
+  ]),
+  ...[
+    ['path', "'/orders/:id'", "'/order/:id'", '\'"/order/:id"\'', '\'"/orders/:id"\''],
+    ['parameter', 'params.id', 'params.di', "'di'", '{ readonly id: string; }'],
+    ['search key', 'search.page', 'search.pgae', "'pgae'"],
+    ['part', 'loader:', 'laoder:', "'laoder'", "'loader'"],
+    ['member of the context', 'context.log', 'context.lgo', "'lgo'"],
+  ].map(([name, from, to, ...said]): (typeof WRONG)[number] => [
+    `reports a misspelt ${name}, in the file of the half`,
+    [[HALF, from ?? '', to ?? '']],
     /^src\/server\/product\/pages\/order\.ts\(/m,
-    "'cancle' does not exist in type",
-  ],
-  [
-    'reports an action with a wrong result, in the file of its half',
-    [[HALF, 'paidAt: new Date()', "paidAt: 'now'"]],
-    /^src\/server\/product\/pages\/order\.ts\(/m,
-    "Type 'string' is not assignable to type 'Date'",
-  ],
-  [
-    'reports a page whose half is null although it has actions',
-    [
-      [ACTIONS, 'order: OrderActions', 'home: OrderActions'],
-      [FORM, '', '// @ts-nocheck\n'],
-    ],
-    /^src\/server\/product\/pages\/index\.ts\(.*'null' is not assignable to type '.*ActingPage<"home", OrderActions, AppContext>'/,
-  ],
-  [
-    'reports the file of actions of an unknown route, if they have a server half',
-    [
-      [ACTIONS, 'order: OrderActions', 'order: OrderActions; ordr: OrderActions'],
-      [HALVES, 'home: null,', 'home: null, ordr: {},'],
-    ],
-    /"\\"ordr\\" is not a route of src\/shared\/product\/routes\.tsx\. Correct its name in src\/shared\/product\/actions\.ts\."/,
-  ],
-  [
-    'reports a page whose module has no component',
-    [[PAGE, 'export default function Home', 'export function Home']],
-    /^src\/server\/product\/pages\/index\.ts\(.*"The page \\"home\\" does not export a component as its default\. src\/shared\/product\/routes\.tsx names its file\."/m,
-  ],
+    ...said,
+  ]),
   [
     'reports a link to a page that does not exist, at the link',
     [[PAGE, '/orders/:id', '/order/:id']],
     /^src\/shared\/product\/pages\/home\/home\.tsx\(.*'"\/order\/:id"' is not assignable to parameter of type '"\/" \| "\/orders\/:id"'/,
   ],
+  ...[
+    ['key', 'page: 2', 'pgae: 2', "'pgae' does not exist in type '{ readonly page?: number"],
+    ['value', 'page: 2', "page: 'two'", "'string' is not assignable to type 'number'"],
+  ].map(([name, from, to, ...said]): (typeof WRONG)[number] => [
+    `reports a wrong search ${name}, at the link`,
+    [[PAGE, from ?? '', to ?? '']],
+    /^src\/shared\/product\/pages\/home\/home\.tsx\(/,
+    ...said,
+  ]),
   [
     'reports a step with a wrong type',
     [[PRODUCT, 'pages,', 'pages, steps: () => [7],']],
@@ -181,25 +234,65 @@ const WRONG: [name: string, edits: readonly Edit[], ...said: (RegExp | string)[]
   ],
 ];
 
+const WRONGLY_DECLARED: typeof WRONG = [
+  [
+    'reports a loader that does not return its declared type, in its own file',
+    [[HALF, 'total: 7', "total: '7'"]],
+    /^src\/server\/product\/pages\/order\.ts\(.*TS/m,
+    "Type 'string' is not assignable to type 'number'",
+  ],
+  [
+    'reports a missing action, in the file of its half',
+    [[HALF, 'cancel: () => redirect', 'cancle: () => redirect']],
+    /^src\/server\/product\/pages\/order\.ts\(/m,
+    "'cancle' does not exist in type",
+  ],
+  [
+    'reports a page whose half is null although it has actions',
+    [
+      [FORMS, 'order: OrderActions', 'home: OrderActions'],
+      [FORM, '', '// @ts-nocheck\n'],
+    ],
+    /^src\/server\/product\/pages\/index\.ts\(.*'null' is not assignable to type '.*ActingPage<"home", OrderActions, AppContext>'/,
+  ],
+  [
+    'reports actions of an unknown route',
+    [
+      [FORMS, 'order: OrderActions', 'order: OrderActions; ordr: OrderActions'],
+      [HALVES, 'home: null,', 'home: null, ordr: {},'],
+    ],
+    /"\\"ordr\\" is not a route of src\/shared\/product\/routes\.tsx\. Correct its name in your table of actions\."/,
+  ],
+];
+
+const LISTS = [
+  ['types that are inferred', {}, WRONG],
+  ['types that are declared', DECLARED, WRONGLY_DECLARED],
+] as const;
+
 describe('the compiler', () => {
   let said: string[];
   beforeAll(async () => {
-    const apps = [[], ...WRONG.map(([, edits]) => edits)].map(createWiredApp);
-    said = await checkTypes(
-      apps.map(({ folder }) => folder),
-      ['server'],
+    const apps = LISTS.flatMap(([, changed, wrong]) =>
+      [[], ...wrong.map(([, edits]) => edits)].map((edits) => createWiredApp(edits, changed)),
     );
+    said = await checkTypes(apps.map(({ folder }) => folder));
     for (const app of apps) app.remove();
   }, 120_000);
 
-  it('reports nothing for correct pages that link to each other', () => {
-    expect(said[0]).toBe('');
-  });
+  describe.each(LISTS.map(([kind, , wrong], list) => [kind, wrong, list * (WRONG.length + 1)] as const))(
+    'with %s',
+    (_kind, wrong, start) => {
+      it('reports nothing for correct pages that link to each other', () => {
+        expect(said[start]).toBe('');
+      });
 
-  it.each(WRONG.map(([name, _edits, ...parts], index) => [name, index + 1, parts] as const))(
-    '%s',
-    (_, index, parts) => {
-      for (const part of parts) expect(said[index]).toMatch(part);
+      it.each(wrong.map(([name, _edits, ...parts], index) => [name, start + index + 1, parts] as const))(
+        '%s',
+        (_name, index, parts) => {
+          for (const part of parts) expect(said[index]).toMatch(part);
+        },
+      );
     },
   );
 

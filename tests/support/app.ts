@@ -15,9 +15,11 @@ import { createOrigins } from '../../src/server/request/origins.ts';
 import { createProxyTrust } from '../../src/server/request/proxy-trust.ts';
 import { requestInfo } from '../../src/server/request/request-info.ts';
 import { createOwnsPath } from '../../src/server/tracker/tracker.ts';
-import { noPathScrubber, noScrubber } from './unguarded.ts';
+import { noPathScrubber, testMaker } from './unguarded.ts';
 
-export interface TestAppOptions extends Partial<PortParts>, Partial<SiteParts> {
+export interface TestAppOptions
+  extends Partial<PortParts['rules'] & PortParts['records'] & PortParts['answers']>,
+    Partial<SiteParts> {
   readonly tracker?: TrackerParts | undefined;
   readonly publicOrigins?: readonly string[];
   readonly trustProxy?: number | readonly string[];
@@ -99,22 +101,26 @@ export function createFakeApi(): Router {
 /** The real app with fake dependencies. */
 export function createTestApp({ publicOrigins = [], trustProxy, tracker, ...parts }: TestAppOptions = {}) {
   const log = parts.log ?? pino({ enabled: false });
-  return createApp({
-    port: {
-      log,
-      funnel: createFunnel({ scrubber: noScrubber, log, build: 'test', toUrl: toTestUrl }),
-      origins: createOrigins(publicOrigins, 'http://localhost:3000'),
-      trust: createProxyTrust(trustProxy),
-      readiness: { draining: false },
-      files: new Map(),
-      takeCredentials: (_req, _res, next) => next(),
-      isTrackers: createOwnsPath({ paths: ['/desk', '/api/desk'] }),
-      scrubPath: noPathScrubber,
-      ...parts,
+  return createApp(
+    {
+      rules: {
+        origins: createOrigins(publicOrigins, 'http://localhost:3000'),
+        trust: createProxyTrust(trustProxy),
+        takeCredentials: (_req, _res, next) => next(),
+        isTrackers: createOwnsPath({ paths: ['/desk', '/api/desk'] }),
+        ...parts,
+      },
+      records: {
+        log,
+        funnel: createFunnel(testMaker, { log, toUrl: toTestUrl }),
+        scrubPath: noPathScrubber,
+        ...parts,
+      },
+      answers: { readiness: { draining: false }, files: new Map(), ...parts },
     },
-    site: { pages: createFakePages(), api: createFakeApi(), overload: undefined, steps: [], ...parts },
+    { pages: createFakePages(), api: createFakeApi(), overload: undefined, steps: [], ...parts },
     tracker,
-  });
+  );
 }
 
 export interface TestServer {

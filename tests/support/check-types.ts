@@ -32,9 +32,6 @@ const PRODUCTS = {
   '#product-server/': 'src/server/product',
   '#product-client/': 'src/client/product',
 };
-const TREES = ['shared', 'client', 'server'] as const;
-type Tree = (typeof TREES)[number];
-
 /** Whether a file differs between apps: the product, its tests, and files that import from the product. */
 export function isOfApp(path: string): boolean {
   const parts = relative(project, path).split(sep);
@@ -48,12 +45,12 @@ export function isOfApp(path: string): boolean {
 }
 
 /**
- * Type-checks several apps in one program per tree, so that the files they share are checked once.
+ * Type-checks several apps in one program, so that the files they share are checked once.
  *
  * @param folders contain only files for which `isOfApp` is true
  * @returns the compiler's messages for each folder, with paths relative to it; empty if there are none
  */
-export async function checkTypes(folders: readonly string[], trees: readonly Tree[] = TREES): Promise<string[]> {
+export async function checkTypes(folders: readonly string[]): Promise<string[]> {
   const common = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-types-')));
   const restore = folders.map(makeProductsRelative);
   try {
@@ -61,8 +58,8 @@ export async function checkTypes(folders: readonly string[], trees: readonly Tre
       cpSync(join(project, path), join(common, path), { recursive: true, filter: (from) => !isOfApp(from) });
     }
     symlinkSync(join(project, 'node_modules'), join(common, 'node_modules'));
-    const said = await Promise.all(trees.map((tree) => checkTree(tree, common, folders)));
-    return toTexts(said.join(''), folders).map((text, index) => text + listMissing(folders[index] ?? '', common));
+    const said = await runCompiler(common, folders);
+    return toTexts(said, folders).map((text, index) => text + listMissing(folders[index] ?? '', common));
   } finally {
     for (const undo of restore) undo();
     rmSync(common, { recursive: true });
@@ -88,21 +85,20 @@ function makeProductsRelative(folder: string): () => void {
   };
 }
 
-async function checkTree(tree: Tree, common: string, folders: readonly string[]): Promise<string> {
+async function runCompiler(common: string, folders: readonly string[]): Promise<string> {
   const roots = [common, ...folders];
-  const paths = [`src/${tree}`, 'src/shared/**/*.d.ts', ...(tree === 'server' ? ['tests/*/product'] : [])];
+  const paths = ['src/server', 'src/shared', 'src/client/product', 'tests/*/product'];
   const config = {
-    extends: join(project, `tsconfig.${tree}.json`),
+    extends: join(project, 'tsconfig.server.json'),
     // Files of an app resolve the shared files as if they were in the same folder.
     compilerOptions: {
       rootDirs: roots,
       paths: Object.fromEntries(Object.entries(PUBLIC).map(([name, path]) => [name, [join(common, path)]])),
-      allowJs: tree === 'server',
     },
     include: roots.flatMap((root) => paths.map((path) => join(root, path))),
     exclude: folders.map((folder) => join(folder, 'src/server/product/build.mjs')),
   };
-  const file = join(common, `${tree}.json`);
+  const file = join(common, 'tsconfig.json');
   writeFileSync(file, JSON.stringify(config));
   try {
     await promisify(execFile)(tsc, ['-p', file, '--pretty', 'false'], { cwd: dirname(common), maxBuffer: 2 ** 24 });

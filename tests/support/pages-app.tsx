@@ -3,6 +3,7 @@ import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { pino } from 'pino';
 import type { ComponentType } from 'react';
 import { onTestFinished } from 'vitest';
+import { createFailureMaker } from '../../src/server/errors/create-failure.ts';
 import { createFunnel } from '../../src/server/errors/funnel.ts';
 import { createContentPolicy } from '../../src/server/front/content-policy.ts';
 import { createPages, type PageSteps } from '../../src/server/pages/page-handlers.ts';
@@ -139,7 +140,7 @@ export function createTestPages(
 /** Serves a route table with the real app, on a free port. */
 export async function startPages(table: readonly TestPage[], options: PagesAppOptions = {}): Promise<PagesApp> {
   const { log, lines } = spyOnLog();
-  const funnel = createFunnel({ scrubber: noScrubber, log, build: BUILD_ID });
+  const funnel = createFunnel(createFailureMaker({ scrubber: noScrubber, build: BUILD_ID }), { log });
   const { publicOrigins = [], steps, routes, existingApp, overload, tracker, metrics, ...pageOptions } = options;
   const {
     createContext,

@@ -5,8 +5,8 @@ import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { readConfig } from '../../src/server/config.ts';
 import { type Product, toContextMaker } from '../../src/server/define-product.ts';
+import { createFailureMaker } from '../../src/server/errors/create-failure.ts';
 import { createFunnel } from '../../src/server/errors/funnel.ts';
-import { watchProcess } from '../../src/server/errors/process-faults.ts';
 import { reportTo } from '../../src/server/errors/report.ts';
 import { createContentPolicy } from '../../src/server/front/content-policy.ts';
 import { loadExistingApp } from '../../src/server/front/existing-app.ts';
@@ -14,6 +14,7 @@ import { createPages } from '../../src/server/pages/page-handlers.ts';
 import { createAppLog } from '../../src/server/request/app-log.ts';
 import { createOrigins } from '../../src/server/request/origins.ts';
 import type { Environment } from '../../src/server/settings.ts';
+import { watchProcess } from '../../src/server/start/listen.ts';
 import { openServices } from '../../src/server/start/services.ts';
 import { createTestApp } from './app.ts';
 import { createFolder } from './folder.ts';
@@ -69,8 +70,7 @@ export function createProductApp<Settings, Services, Own extends object>({
     const config = readConfig(env);
     const failures: string[] = [];
     const table = await createSourceTable(root);
-    const funnel = createFunnel({
-      log,
+    const toFailure = createFailureMaker({
       build: 'test',
       scrubber: noScrubber,
       // As on the server whose failures are compared with these.
@@ -78,6 +78,9 @@ export function createProductApp<Settings, Services, Own extends object>({
       paths: { dist: `${root}dist` },
       table: () => table,
       splitBy: product.reporting?.splitBy,
+    });
+    const funnel = createFunnel(toFailure, {
+      log,
       reporters: [
         {
           report({ digest, title }, error) {

@@ -4,7 +4,8 @@ import type { LoaderArgs, LoaderContext, ServerPage } from '../../src/server/pag
 import { Await } from '../../src/shared/rendering/await.tsx';
 import { useActionResult, useData, useHost } from '../../src/shared/rendering/hooks.ts';
 import { forbidden, redirect } from '../../src/shared/routing/control-flow.ts';
-import { defineRoutes, type PageProps } from '../../src/shared/routing/routes.ts';
+import type { PageProps } from '../../src/shared/routing/page-props.ts';
+import { defineRoutes } from '../../src/shared/routing/routes.ts';
 import { TEST_ERROR_PAGES, TestDocument } from './pages-app.tsx';
 import { createRenderPage, createVisitPage } from './render-page.tsx';
 

@@ -5,7 +5,7 @@ import type { ComponentType } from 'react';
 import { createFunnel, type Disposition, type FailureContext } from '../../src/server/errors/funnel.ts';
 import { type Loaded, loadPage } from '../../src/server/pages/load-page.ts';
 import { createMatcher, matchNotFound, type PageMatch } from '../../src/server/pages/match-page.ts';
-import { Ending, type PageRequest, PageTimeout } from '../../src/server/pages/page-request.ts';
+import { PageRequest, PageTimeout } from '../../src/server/pages/page-request.ts';
 import { renderPage } from '../../src/server/pages/render/render-page.tsx';
 import type { LoaderArgs, PageTable, ServerPage } from '../../src/server/pages/server-page.ts';
 import { RequestInfo } from '../../src/server/request/request-info.ts';
@@ -16,7 +16,7 @@ import type { PageModule, RouteDefinition } from '../../src/shared/routing/route
 import { encode } from '../../src/shared/wire/encode.ts';
 import type { ActionResult, PageError, PagePayload } from '../../src/shared/wire/payload.ts';
 import { NOT_FOUND_ROUTE } from '../../src/shared/wire/protocol.ts';
-import { noScrubber } from './unguarded.ts';
+import { testMaker } from './unguarded.ts';
 
 export interface RenderPageOptions {
   /** The page loader's data. Promises in it are awaited. */
@@ -156,29 +156,19 @@ interface TestRequest extends Pick<ShowOptions, 'toArgs'> {
   readonly host: string;
 }
 
-class TestPageRequest extends Ending implements PageRequest {
-  readonly match: PageMatch;
-  readonly info: RequestInfo;
-  readonly method = 'GET';
-  readonly path: string;
-  readonly search: string;
+class TestPageRequest extends PageRequest {
   readonly isFull = true;
-  readonly deadlineMs = DEADLINE;
-
   /** The errors of which a visitor would see only a digest. They fail the test. */
   readonly failures: unknown[] = [];
   readonly host: PageRequest['host'];
-  readonly #funnel = createFunnel({ scrubber: noScrubber, log: pino({ enabled: false }), build: 'test' });
+  readonly #funnel = createFunnel(testMaker, { log: pino({ enabled: false }) });
   readonly #toTestArgs: ShowOptions['toArgs'];
 
   constructor(match: PageMatch, { path, search, host, toArgs }: TestRequest) {
-    super();
-    this.match = match;
-    this.path = path;
-    this.search = search;
+    const info = new RequestInfo({ requestId: 'test', method: 'GET', address: '::1', origin: `http://${host}` });
+    super({ match, info, method: 'GET', path, search, deadlineMs: DEADLINE });
     this.host = { host };
     this.#toTestArgs = toArgs;
-    this.info = new RequestInfo({ requestId: 'test', method: 'GET', address: '::1', origin: `http://${host}` });
   }
 
   leave(): void {}

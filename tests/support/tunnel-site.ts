@@ -35,7 +35,6 @@ export const makeFakeDigest: MakeReportDigest = ({ kind = 'exception', errors, d
   return {
     digest: toCrockford(createHash('sha256').update(title).digest('hex').slice(0, 10)),
     kind,
-    rule: 1,
     title,
     ...(frames.some(({ file }) => file.includes('old-')) && { unresolved: true }),
   };
@@ -53,8 +52,12 @@ export const fakeScrubber: ReportScrubber = {
   },
 };
 
-interface FakeOptions extends Partial<Omit<TunnelOptions, 'store'>> {
-  readonly store?: Partial<NonNullable<TunnelOptions['store']>>;
+type Sinks = TunnelOptions['sinks'];
+
+interface FakeOptions
+  extends Partial<TunnelOptions['port'] & TunnelOptions['reading'] & Omit<Sinks, 'store'>>,
+    Pick<Partial<TunnelOptions>, 'scrubberOf' | 'limits' | 'fail'> {
+  readonly store?: Partial<NonNullable<Sinks['store']>>;
 }
 
 export interface TunnelSiteOptions extends FakeOptions {
@@ -76,9 +79,11 @@ export interface TunnelSite extends TunnelSpies {
 const PLENTY = { burst: 1e6, perSecond: 1e6 };
 
 function createUpstream(dsn: string, origin: string | undefined, { forwarded }: TunnelSpies): Upstream {
-  const options = { environment: 'production', origin, toUrl: (address: string) => `/failures/${address}` };
+  const environment = 'production';
+  const options = { environment, origin, toUrl: (address: string) => `/failures/${address}` };
   return {
     dsn,
+    environment,
     report: (failure) => void forwarded.push([{}, JSON.parse(JSON.stringify(toSentryEvent(failure, options)))]),
     send: (...envelope) => void forwarded.push(envelope),
   };
@@ -91,30 +96,39 @@ export function createTunnelSpies(): TunnelSpies {
 /** Creates the real step with fake dependencies and no rate limits. */
 export function createFakeTunnel(
   spies: TunnelSpies,
-  { store, ...options }: FakeOptions & Pick<TunnelOptions, 'origins' | 'log' | 'fail'>,
+  {
+    store,
+    ...options
+  }: FakeOptions & Pick<Sinks, 'log'> & Pick<TunnelOptions['port'], 'origins'> & Pick<TunnelOptions, 'fail'>,
 ): Step {
   return tunnel({
-    path: '/_report',
-    store: {
-      record: (failure, visitor) =>
-        spies.failures.push({ ...failure, visitor: visitor?.id ?? visitor?.address ?? '' }) > 0,
-      isEchoAwaited: async () => true,
-      isKnown: async () => false,
-      ...store,
+    port: { path: '/_report', ...options },
+    reading: {
+      makeDigest: makeFakeDigest,
+      findBuild: async (named) => {
+        if (named === 'build-2' || named === 'v2') return { build: 'build-2', release: 'v2' };
+        return named === 'build-1' ? { build: 'build-1', release: 'v1' } : undefined;
+      },
+      isRoute: (pattern) => pattern === '/orders/:id',
+      ...options,
     },
-    toUrl: (address) => `/failures/${address}`,
-    makeDigest: makeFakeDigest,
-    findBuild: async (named) => {
-      if (named === 'build-2' || named === 'v2') return { build: 'build-2', release: 'v2' };
-      return named === 'build-1' ? { build: 'build-1', release: 'v1' } : undefined;
+    sinks: {
+      store: {
+        record: (failure, visitor) =>
+          spies.failures.push({ ...failure, visitor: visitor?.id ?? visitor?.address ?? '' }) > 0,
+        isEchoAwaited: async () => true,
+        isKnown: async () => false,
+        ...store,
+      },
+      toUrl: (address) => `/failures/${address}`,
+      count: (name, labels = {}, by = 1) => {
+        const pairs = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
+        const key = `${name}{${pairs.join(',')}}`;
+        spies.counts.set(key, (spies.counts.get(key) ?? 0) + by);
+      },
+      ...options,
     },
-    isRoute: (pattern) => pattern === '/orders/:id',
     scrubberOf: () => fakeScrubber,
-    count: (name, labels = {}, by = 1) => {
-      const pairs = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
-      const key = `${name}{${pairs.join(',')}}`;
-      spies.counts.set(key, (spies.counts.get(key) ?? 0) + by);
-    },
     limits: { perAddress: PLENTY, together: PLENTY },
     ...options,
   });

@@ -1,3 +1,4 @@
+import { createFailureMaker } from '../../src/server/errors/create-failure.ts';
 import type { ScrubPath } from '../../src/server/errors/scrub/secret-path.ts';
 import type { Scrubber } from '../../src/server/errors/scrub.ts';
 
@@ -16,3 +17,6 @@ export const noScrubber: Scrubber = {
 
 /** Changes no path. */
 export const noPathScrubber: ScrubPath = (path) => path;
+
+/** Makes failures of the build `test`. */
+export const testMaker = createFailureMaker({ scrubber: noScrubber, build: 'test' });

@@ -39,8 +39,7 @@ function createLiveRegion(): HTMLElement {
   region.id = LIVE_REGION_ID;
   region.role = 'status';
   region.ariaLive = 'assertive';
-  region.style.cssText =
-    'position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap';
+  region.style.cssText = 'position:fixed;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap';
   document.body.append(region);
   return region;
 }

@@ -6,10 +6,9 @@ import type { DeskLog } from './desk-log.ts';
 import { type FileLock, takeLock } from './file-lock.ts';
 import { createJournal } from './ingest/journal.ts';
 import { BEAT_INTERVAL, CLOSE_PATIENCE, PULSE_INTERVAL } from './limits.ts';
-import type { NotifySettings } from './notifications/settings.ts';
 import { createFindOldAsset, type FindOldAsset } from './old-assets.ts';
-import type { DeskRetention } from './read-settings.ts';
 import type { DeskCalls } from './worker/desk-calls.ts';
+import type { Running, Storing } from './worker/messages.ts';
 import { createSignals, type StoreState } from './worker/signals.ts';
 import type { BlockedLoop } from './worker/watchdog.ts';
 import { createWorkerThread, type WorkerState } from './worker/worker-thread.ts';
@@ -53,19 +52,8 @@ interface DeskCondition {
 }
 
 export interface DeskOptions {
-  readonly dataDir: string;
-  /** The URL of a PostgreSQL database. Without it, SQLite in `dataDir`, which only one process can use. */
-  readonly databaseUrl?: string | undefined;
-  readonly build: string;
-  readonly release: string;
-  /** The environment of this server, for the filter of the list. Several environments can share a store. */
-  readonly environment: string;
-  readonly namespace: string;
-  readonly retention: DeskRetention;
-  /** The folder of the build: `dist`. */
-  readonly dist: string;
-  /** The recipients of notifications. Undefined if there are none. */
-  readonly notify?: NotifySettings | undefined;
+  readonly running: Running;
+  readonly storing: Storing;
   /** Returns the requests in flight, oldest first, up to a limit. */
   readonly inFlight: () => readonly InFlightRequest[];
   /** Called when the event loop runs again after it was blocked for over a second. */
@@ -73,8 +61,6 @@ export interface DeskOptions {
   readonly log: DeskLog;
   /** Called for each stored failure. */
   readonly count?: Count;
-  /** The first wait before an unavailable store, or a refused batch, is tried again (ms). For tests. */
-  readonly retryFirst?: number;
   /** Starts the desk worker so much later, or when something needs it (ms). */
   readonly startWithin?: number | undefined;
   /** Another entry file for the desk worker, for tests. */
@@ -96,8 +82,17 @@ export class DeskInUseError extends StartError {
  *
  * @throws DeskInUseError if another process uses the folder
  */
-export async function openDesk(options: DeskOptions): Promise<Desk> {
-  const { dataDir, databaseUrl, log, inFlight, count } = options;
+export async function openDesk({
+  running,
+  storing,
+  inFlight,
+  onBlockedLoop,
+  log,
+  count,
+  startWithin,
+  workerFile = join(running.dist, 'server/desk-worker.js'),
+}: DeskOptions): Promise<Desk> {
+  const { dataDir, databaseUrl } = storing;
   // Sorts by start time: `mf8x2k1a-9f4w0r6b`.
   const process = `${Date.now().toString(36)}-${randomBytes(4).toString('hex')}`;
   const locks = takeLocks({ dataDir, isAlone: databaseUrl === undefined, process, log });
@@ -107,18 +102,13 @@ export async function openDesk(options: DeskOptions): Promise<Desk> {
     signals,
     log: { warn: (message) => log.warn({}, message), error: (fields, message) => log.error(fields, message) },
   });
-  const { build, release, environment, namespace, retention, dist, notify, retryFirst } = options;
   const worker = createWorkerThread({
-    file: options.workerFile ?? join(dist, 'server/desk-worker.js'),
-    start: {
-      ...{ process, startedAt: Date.now(), dataDir, databaseUrl, build, release, environment, namespace },
-      ...{ retention, dist, notify, retryFirst },
-      signals: signals.buffer,
-    },
+    file: workerFile,
+    start: { process, startedAt: Date.now(), signals: signals.buffer, running, storing },
     log,
     count,
-    onBlocked: options.onBlockedLoop,
-    startWithin: options.startWithin,
+    onBlocked: onBlockedLoop,
+    startWithin,
   });
   const timers = [setInterval(() => signals.pulse(), PULSE_INTERVAL).unref(), setInterval(beat, BEAT_INTERVAL).unref()];
   let closing: Promise<void> | undefined;

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Router } from 'express';
 import type { Funnel, OpenedTracker, TrackerHost } from '#engine/tracker';
 import { Millisecond, Second } from '../../shared/units.ts';
-import { TICKET_KEY } from '../shared/ticket.ts';
+import { DESK_PATH } from '../shared/routes.tsx';
+import { START_PATH, TICKET_KEY } from '../shared/ticket.ts';
 import { createCanOpen } from './access/access.ts';
 import { takeCredentials } from './access/credentials.ts';
 import { createSignIn, makeTicket } from './access/sign-in.ts';
@@ -23,18 +24,12 @@ const SETTLE_AFTER_EDIT = 5 * Second;
 
 /** Opens the store, and creates what signed-in people see. */
 export async function openTracker(host: TrackerHost, settings: DeskSettings): Promise<OpenedTracker> {
-  const { config, manifest, release, log, metrics, funnel, tokens, checkToken, page } = host;
+  const { config, manifest, release, log, metrics, funnel, tokens, checkToken } = host;
   const { databaseUrl, retention, proxy, notify, links } = settings;
+  const { sentryEnvironment: environment, digestNamespace: namespace, dataDir } = config;
   const desk = await openDesk({
-    dataDir: config.dataDir,
-    databaseUrl,
-    build: manifest.buildId,
-    release,
-    environment: config.sentryEnvironment,
-    namespace: config.digestNamespace,
-    retention,
-    dist: host.dist,
-    notify,
+    running: { build: manifest.buildId, release, environment, namespace, dist: host.dist },
+    storing: { dataDir, databaseUrl, retention, notify },
     inFlight: host.inFlight,
     onBlockedLoop: (report) => recordBlockedLoop(funnel, report),
     count: metrics.count,
@@ -44,11 +39,9 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
   const { calls } = desk;
   const visitors = createVisitors(calls);
   const signIn = createSignIn({ tokens, sessions: calls, checkToken });
-  const facts: DeskFacts = { environment: config.sentryEnvironment, release, links, notify: presentNotify(notify) };
-  const { earlyScript, reportPath, traced } = page;
-  const pages = await createDeskPages({
-    ...{ calls, signIn, facts, manifest, funnel, log, origins: host.origins, earlyScript, reportPath, traced },
-  });
+  const facts: DeskFacts = { environment, release, links, notify: presentNotify(notify) };
+  const home = config.deskPort === undefined ? '/' : DESK_PATH;
+  const pages = await createDeskPages({ calls, signIn, facts, home }, host);
   const api = createDeskApi({ calls, facts, checkToken });
   const endRevalidations =
     databaseUrl && startRevalidations({ calls, store: (path) => desk.journalRevalidation(path), log });
@@ -69,9 +62,9 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
       const holder = isFirst ? findLinkHolder(host) : undefined;
       if (holder === undefined) return;
       try {
-        const link = `${origin}/desk?${TICKET_KEY}=${await makeTicket(tokens, calls, holder)}`;
+        const link = `${origin}${START_PATH}?${TICKET_KEY}=${await makeTicket(tokens, calls, holder)}`;
         // On standard error, because logs are often forwarded and kept.
-        process.stderr.write(`Sign in to the desk (works once, expires in 15 minutes): ${link}\n`);
+        process.stderr.write(`Open this first, it signs you in to the desk (once, within 15 minutes): ${link}\n`);
       } catch (error) {
         log.warn({ err: error }, 'No sign-in link could be created. Sign in with the token in DATA_DIR/desk-token.');
       }

@@ -27,7 +27,9 @@ export function toDevError(title: string, error: unknown, componentStack: string
 
 /** Describes an error that the browser threw, in a built script. @param dist the folder of the build */
 export function toBrowserError({ title, message, stack, componentStack }: ThrownInBrowser, dist: string): DevError {
-  const frames = parseStack(mapAssets(stack, dist), { dist }, message);
+  // Firefox and Safari write `name@place`.
+  const inV8 = mapAssets(stack, dist).replace(/^(?:.*\*)?(.*)@(\S+:\d+:\d+)$/gm, '    at $1 ($2)');
+  const frames = parseStack(inV8, { dist }, message);
   return describe(
     { title, text: message, frames, componentStack: componentStack && mapAssets(componentStack, dist) },
     dist,

@@ -13,8 +13,8 @@ import {
 } from '../../shared/develop-protocol.ts';
 import { Millisecond } from '../../shared/units.ts';
 import { jsonBody } from '../api/body-parsers.ts';
-import { toListenError } from '../connection/listen.ts';
-import type { FailureContext, FunnelOptions } from '../errors/funnel.ts';
+import { toListenError } from '../connection/listen-on.ts';
+import type { FailureContext, OnFailure } from '../errors/funnel.ts';
 import { type PublicFile, readPublicFile } from '../front/public-files.ts';
 import { toPageUrl } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
@@ -41,7 +41,7 @@ export interface Development {
   /** `/_dev/…`: the state of the build, and a stream of its changes. Watches all other requests. */
   readonly routes: RequestHandler;
   /** Remembers a failure for the page that shows its address. */
-  readonly onFailure: FunnelOptions['onFailure'];
+  readonly onFailure: OnFailure;
   /** The client's files, looked up on request: a build adds some while the server runs. */
   readonly files: ReadonlyMap<string, PublicFile>;
   /** Listens on the socket that the supervisor holds, so that no request is refused while servers are exchanged. */

@@ -62,7 +62,7 @@ export interface Recorded {
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
-export interface MakerOptions {
+interface MakerOptions {
   readonly build: string;
   /** By default, the build. */
   readonly release?: string;
@@ -105,46 +105,50 @@ interface MadeFailure {
 }
 
 /** Makes the record of a failure: reads, digests, scrubs and trims it. Never throws. */
-export function createFailureMaker(
-  options: MakerOptions,
-): (recorded: Recorded, context: FailureContext) => MadeFailure {
-  const { build, release = build, namespace = DEFAULT_NAMESPACE, paths = NO_BUILD } = options;
+export type FailureMaker = (recorded: Recorded, context: FailureContext) => MadeFailure;
 
+export function createFailureMaker({
+  build,
+  release = build,
+  namespace = DEFAULT_NAMESPACE,
+  paths = NO_BUILD,
+  table = () => emptyLocationTable,
+  scrubber: ownScrubber,
+  keep = [],
+  splitBy,
+}: MakerOptions): FailureMaker {
   return function toFailure({ error, errors = readErrors(error, paths), kind, extra }, context) {
     const { info, reported = {} } = context;
     const { level, user, fingerprint } = reported;
-    const tags = info?.tags || reported.tags ? { ...info?.tags, ...reported.tags } : undefined;
-    const scrubber = withSecretsOf(context, options.scrubber);
+    const scrubber = withSecretsOf(context, ownScrubber);
     const id = randomBytes(16).toString('hex');
     const route = context.route ?? info?.route;
     const found = createDigest(
       { kind, side: 'server', errors, route, splitBy: split(error, context), fingerprint },
-      { namespace, table: options.table?.() ?? emptyLocationTable },
+      { namespace, table: table() },
     );
     const failure: Failure = {
       id,
       digest: found.digest,
       occurrence: toOccurrence(id),
-      rule: found.rule,
-      ...(found.weak ? { weak: true } : {}),
       kind: found.kind,
       side: 'server',
       origin: context.origin,
-      ...(level === 'warning' && { level }),
+      level: level === 'warning' ? level : undefined,
       at: Date.now(),
       build,
       release,
       errors,
       title: found.title,
-      site: found.site,
+      location: found.location,
       route,
       routeId: context.routeId,
       requestId: info?.requestId,
       traceId: info?.knownTraceId,
-      request: toRequestRecord(context, options, scrubber),
+      request: toRequestRecord(context, keep, scrubber),
       componentStack: context.componentStack,
       breadcrumbs: info?.trail,
-      ...(tags && { tags }),
+      tags: info?.tags || reported.tags ? { ...info?.tags, ...reported.tags } : undefined,
       extra: extra ?? reported.extra,
     };
     const visitor = info || user ? { address: info?.address ?? '', id: user ?? info?.readVisitorId() } : undefined;
@@ -153,7 +157,7 @@ export function createFailureMaker(
 
   function split(error: unknown, context: FailureContext): readonly string[] | undefined {
     try {
-      return options.splitBy?.(error, context);
+      return splitBy?.(error, context);
     } catch {
       return undefined; // the product's code can fail on hostile values; the failure itself matters more
     }
@@ -176,8 +180,8 @@ function withSecretsOf(
 
 function toRequestRecord(
   context: FailureContext,
-  { scrubber, keep = [] }: Pick<MakerOptions, 'scrubber' | 'keep'>,
-  ownScrubber: Scrubber,
+  keep: readonly string[],
+  scrubber: Scrubber,
 ): RequestRecord | undefined {
   const { info } = context;
   if (!info) return undefined;
@@ -187,15 +191,13 @@ function toRequestRecord(
     if (value !== undefined) shown[name] = String(value);
   }
   const url = context.url ?? info.target;
-  const credentials = context.headers ? listCredentials(context.headers) : [];
-  const body = readBodyFields(context.body, keep, ownScrubber);
   return {
     method: info.method,
     // A value that is too short to be recognized by itself is recognized by its place.
     url: hidePathSecrets(url, context.route ?? info.route, scrubber),
-    ...(context.headers ? { headers: shown } : {}),
-    ...(credentials.length > 0 ? { credentials } : {}),
-    ...(body !== undefined ? { body } : {}),
+    headers: context.headers && shown,
+    credentials: context.headers && listCredentials(context.headers),
+    body: readBodyFields(context.body, keep, scrubber),
   };
 }
 

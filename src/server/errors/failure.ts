@@ -92,10 +92,6 @@ export interface Failure {
   readonly digest: string;
   /** The last 40 bits of `id`, in Crockford base32. */
   readonly occurrence: string;
-  /** The version of the rule that made the digest. */
-  readonly rule: number;
-  /** Set if the digest is made from words instead of a place in the source (rule 8). */
-  readonly weak?: true;
   /** Set if the build's table was not available: who stores the failure makes the digest. */
   readonly unresolved?: true;
   readonly kind: FailureKind;
@@ -111,7 +107,7 @@ export interface Failure {
   readonly errors: readonly ErrorRecord[];
   /** One line for lists: `TypeError: Cannot read properties of undefined (reading 'total')`. */
   readonly title: string;
-  readonly site?: FrameLocation;
+  readonly location?: FrameLocation;
   /** The route's pattern (`/orders/:id`), never the URL. */
   readonly route?: string;
   readonly routeId?: string;
@@ -132,11 +128,6 @@ export interface Failure {
   readonly cut?: readonly string[];
   /** The address of the server's failure that this one repeats: only that one is counted. */
   readonly echoOf?: string;
-}
-
-/** `7K3QM2XA-9F4W0R6B` */
-export function toAddress({ digest, occurrence }: Pick<Failure, 'digest' | 'occurrence'>): string {
-  return `${digest}-${occurrence}`;
 }
 
 /** What else learns of each failure, such as Sentry. */

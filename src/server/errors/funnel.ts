@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { toAddress } from '../../shared/reporting/address.ts';
 import { type ControlFlowResponse, isControlFlow } from '../../shared/routing/control-flow.ts';
 import { Second } from '../../shared/units.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
@@ -7,16 +8,9 @@ import type { FailureKind } from '../../shared/words.ts';
 import type { Count } from '../request/counters.ts';
 import { isVisitorGone, read, statusOf, toPublicError } from '../request/http-error.ts';
 import { currentRequest } from '../request/request-info.ts';
-import { createFailureMaker, type FailureContext, type MakerOptions, type Recorded } from './create-failure.ts';
+import type { FailureContext, FailureMaker, Recorded } from './create-failure.ts';
 import { causesOf, readError } from './digest/read-error.ts';
-import {
-  type Failure,
-  type FailureOrigin,
-  type Reporter,
-  type ToFailureUrl,
-  toAddress,
-  type Visitor,
-} from './failure.ts';
+import type { Failure, FailureOrigin, Reporter, ToFailureUrl, Visitor } from './failure.ts';
 import type { Scrubber } from './scrub.ts';
 
 export type { FailureContext } from './create-failure.ts';
@@ -40,7 +34,7 @@ export interface Funnel {
   record(event: Recorded & { readonly kind: FailureKind }, context: FailureContext): string;
 }
 
-export interface FunnelOptions extends MakerOptions {
+interface FunnelOptions {
   readonly log: Logger;
   /**
    * Stores each failure once: the tracker's `record`, set in `start/failures.ts`. Returns false if that failed. Without it,
@@ -51,17 +45,20 @@ export interface FunnelOptions extends MakerOptions {
   readonly reporters?: readonly Reporter[];
   readonly toUrl?: ToFailureUrl | undefined;
   readonly count?: Count;
-  /** `npm run dev`: called once for each failure, with its address. */
-  readonly onFailure?: (address: string, error: unknown, context: FailureContext) => void;
+  readonly onFailure?: OnFailure;
 }
+
+/** `npm run dev`: called once for each failure, with its address. */
+export type OnFailure = (address: string, error: unknown, context: FailureContext) => void;
 
 /**
  * Decides what the outside can see of a thrown value; no other part does. A failure gets its address
  * (`7K3QM2XA-9F4W0R6B`), is stored, reported and logged, and only the address leaves the server.
  */
-export function createFunnel(options: FunnelOptions): Funnel {
-  const { log, reporters = [], count = ignore, toUrl = () => undefined } = options;
-  const toFailure = createFailureMaker(options);
+export function createFunnel(
+  toFailure: FailureMaker,
+  { log, store, reporters = [], toUrl = () => undefined, count = ignore, onFailure = ignore }: FunnelOptions,
+): Funnel {
   const addresses = new Addresses();
   const retries = new Retries();
 
@@ -81,11 +78,11 @@ export function createFunnel(options: FunnelOptions): Funnel {
     context.info?.spans?.fail(event.error, failure);
     count('spillway_failures_total', { side: failure.side, kind: failure.kind });
     // First, so that a failure is stored before its address is shown.
-    const isKept = options.store ? attempt(failure, () => options.store?.(failure, visitor) === true) : true;
+    const isKept = store ? attempt(failure, () => store(failure, visitor)) : true;
     for (const reporter of reporters) attempt(failure, () => reporter.report(failure, event.error));
     const words = WORDS[failure.origin] ?? 'A request failed.';
     writeLine(log, toLogLine(failure, event.error, isKept, scrubber), words, failure.level && 'warn');
-    options.onFailure?.(address, event.error, context);
+    onFailure(address, event.error, context);
     return address;
   }
 
@@ -247,7 +244,7 @@ function toLogLine(failure: Failure, error: unknown, isKept: boolean, scrubber: 
     requestId,
     traceId,
     title: failure.title,
-    site: failure.site,
+    location: failure.location,
     stack: own === undefined ? undefined : scrubber.text(own),
     componentStack: failure.componentStack,
     causes: causes.length > 0 ? causes.map((cause) => scrubber.text(cause)) : undefined,

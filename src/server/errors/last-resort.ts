@@ -45,15 +45,14 @@ interface PlainWords {
 function failureWords(error: PageError, host: string): PlainWords {
   const address = escapeHtml(error.digest ?? '');
   const sentence = `${ERROR_SENTENCE} ${escapeHtml(host)}`;
-  const digest = address && `<p>Digest: <code>${address}</code></p>`;
-  const link = error.url ? `<p><a href="${escapeHtml(error.url)}">Open this failure</a></p>` : '';
+  const shown = error.url ? `<a href="${escapeHtml(error.url)}">${address}</a>` : address;
+  const digest = address && `<p>Digest: <code>${shown}</code></p>`;
   return {
     title: sentence,
     heading: 'Something went wrong on our side',
     body:
       `<p>${sentence}</p>${digest}<p>Our server failed. <a href="">Try again</a> in a minute, ` +
-      'or go to the <a href="/">start page</a>. If you tell us the digest, we can find out what went wrong.</p>' +
-      link,
+      'or go to the <a href="/">start page</a>. If you tell us the digest, we can find out what went wrong.</p>',
   };
 }
 

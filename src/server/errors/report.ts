@@ -46,11 +46,5 @@ export function addBreadcrumb(
   message: string,
   { level, data }: Pick<Breadcrumb, 'level' | 'data'> = {},
 ): void {
-  currentRequest()?.addBreadcrumb({
-    at: Date.now(),
-    category,
-    message,
-    ...(level ? { level } : {}),
-    ...(data ? { data } : {}),
-  });
+  currentRequest()?.addBreadcrumb({ at: Date.now(), category, message, level, data });
 }

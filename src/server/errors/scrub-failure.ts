@@ -3,28 +3,26 @@ import type { ErrorRecord, Failure, RequestRecord, StackFrame } from './failure.
 import type { Scrubber } from './scrub.ts';
 
 /**
- * Removes secrets from a failure, except from its ids, digest, kind, build, release, route and site. Those come from
+ * Removes secrets from a failure, except from its ids, digest, kind, build, release, route and location. Those come from
  * the engine, and a cookie that happens to equal one of them must not redact it.
  */
 export function scrubFailure(failure: Failure, scrubber: Scrubber): Failure {
-  const { title, errors, site, request, componentStack, breadcrumbs, tags, extra } = failure;
+  const { title, errors, location, request, componentStack, breadcrumbs, tags, extra } = failure;
   return {
     ...failure,
     title: scrubber.text(title),
     errors: errors.map((error) => scrubError(error, scrubber)),
     // If the source is not known, the detail is taken from the message.
-    ...(site && { site: { ...site, detail: scrubber.text(site.detail) } }),
-    ...(request && { request: scrubRequest(request, scrubber) }),
-    ...(componentStack !== undefined && { componentStack: scrubber.text(componentStack) }),
-    ...(tags && { tags: scrubTexts(tags, scrubber) }),
+    location: location && { ...location, detail: scrubber.text(location.detail) },
+    request: request && scrubRequest(request, scrubber),
+    componentStack: componentStack && scrubber.text(componentStack),
+    tags: tags && scrubTexts(tags, scrubber),
     // The newest first, because the budget of a report may end before the oldest.
-    ...(breadcrumbs && {
-      breadcrumbs: breadcrumbs
-        .toReversed()
-        .map((breadcrumb) => scrubBreadcrumb(breadcrumb, scrubber))
-        .reverse(),
-    }),
-    ...(extra && { extra: scrubber.value(extra) as Record<string, unknown> }),
+    breadcrumbs: breadcrumbs
+      ?.toReversed()
+      .map((breadcrumb) => scrubBreadcrumb(breadcrumb, scrubber))
+      .reverse(),
+    extra: extra && (scrubber.value(extra) as Record<string, unknown>),
   };
 }
 
@@ -34,13 +32,13 @@ function scrubError(error: ErrorRecord, scrubber: Scrubber): ErrorRecord {
     ...error,
     class: scrubber.text(name),
     message: scrubber.text(message),
-    ...(code !== undefined && { code: scrubber.text(code) }),
-    ...(members && { members: members.map((member) => scrubber.text(member)) }),
+    code: code && scrubber.text(code),
+    members: members?.map((member) => scrubber.text(member)),
     frames: frames.map((frame) => scrubFrame(frame, scrubber)),
   };
 }
 
-/** Anyone can write a stack. But a file of the build identifies the site, and a visitor's cookie must not redact it. */
+/** Anyone can write a stack. But a file of the build identifies the location, and a visitor's cookie must not redact it. */
 function scrubFrame(frame: StackFrame, scrubber: Scrubber): StackFrame {
   const isOwn = /^(?:server|client)\/[^:]*$/.test(frame.file);
   return {
@@ -52,7 +50,7 @@ function scrubFrame(frame: StackFrame, scrubber: Scrubber): StackFrame {
 
 /** The body contains only what was scrubbed when it was read. */
 function scrubRequest({ url, headers, ...rest }: RequestRecord, scrubber: Scrubber): RequestRecord {
-  return { ...rest, url: scrubber.url(url), ...(headers && { headers: scrubTexts(headers, scrubber) }) };
+  return { ...rest, url: scrubber.url(url), headers: headers && scrubTexts(headers, scrubber) };
 }
 
 function scrubBreadcrumb(breadcrumb: Breadcrumb, scrubber: Scrubber): Breadcrumb {
@@ -61,7 +59,7 @@ function scrubBreadcrumb(breadcrumb: Breadcrumb, scrubber: Scrubber): Breadcrumb
     ...breadcrumb,
     category: scrubber.text(category),
     message: scrubber.text(message),
-    ...(data && { data: scrubber.value(data) as NonNullable<Breadcrumb['data']> }),
+    data: data && (scrubber.value(data) as Breadcrumb['data']),
   };
 }
 

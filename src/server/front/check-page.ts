@@ -45,7 +45,7 @@ export function checkPage({ trust, mayRead }: { trust: ProxyTrust; mayRead: MayR
     req.on('error', () => undefined); // a caller that leaves needs no answer
     req.on('end', () => {
       if (bytes > MAX_ACTION_BYTES) sendText(res, 413, `Send at most ${MAX_ACTION_BYTES} bytes.`);
-      else sendLines(res, toSeen(req, bytes));
+      else sendSeen(res, toSeen(req, bytes));
     });
   }
 
@@ -66,7 +66,7 @@ export function checkPage({ trust, mayRead }: { trust: ProxyTrust; mayRead: MayR
   return { [CHECK_PATH]: { methods: 'POST', isHidden: true, answer: forReaders(mayRead, answer) } };
 }
 
-function sendLines(res: ServerResponse, seen: SeenRequest): void {
+function sendSeen(res: ServerResponse, seen: SeenRequest): void {
   res.setHeader('Content-Type', 'text/plain; charset=utf-8');
   res.setHeader('Cache-Control', 'no-store');
   res.setHeader('X-Accel-Buffering', 'no');

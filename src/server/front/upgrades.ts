@@ -4,9 +4,8 @@ import type { Duplex } from 'node:stream';
 import express, { type Request, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { Second } from '../../shared/units.ts';
-import type { Connections } from '../connection/connections.ts';
 import type { UpgradedSockets } from '../connection/drain.ts';
-import { endWith } from '../connection/http-server.ts';
+import { endWith, type HttpServer } from '../connection/http-server.ts';
 import { errorHandler } from '../errors/error-handler.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import type { ScrubPath } from '../errors/scrub/secret-path.ts';
@@ -28,20 +27,24 @@ type UpgradeHandler = (request: Request, socket: Duplex, head: Buffer) => void |
 /** Handlers by exact path, without a query: `{ '/live': (request, socket, head) => … }`. */
 export type Upgrades = Readonly<Record<`/${string}`, UpgradeHandler>>;
 
-interface UpgradeOptions {
+/** Who answers upgrades. */
+interface SiteUpgrades {
   readonly upgrades: Upgrades;
   /** The server of an existing app. Its own upgrade listeners get all other paths, and apply their own rules. */
   readonly existing?: Server | undefined;
-  /** Removes credentials of operators from the request, before the product sees it. */
-  readonly takeCredentials: Step;
   /** The product's steps: an access check for pages also protects sockets. */
   readonly steps: readonly RequestHandler[];
-  readonly origins: Origins;
-  readonly trust: ProxyTrust;
-  readonly connections: Pick<Connections, 'setUpgraded'>;
-  readonly log: Logger;
-  readonly scrubPath: ScrubPath;
-  readonly funnel: Funnel;
+}
+
+/** As the port's other requests have them. */
+interface UpgradePort {
+  readonly rules: {
+    readonly origins: Origins;
+    readonly trust: ProxyTrust;
+    /** Removes credentials of operators from the request, before the product sees it. */
+    readonly takeCredentials: Step;
+  };
+  readonly records: { readonly log: Logger; readonly scrubPath: ScrubPath; readonly funnel: Funnel };
 }
 
 /** A close frame with the code 1001, "going away", unmasked as from a server (RFC 6455, section 5.5.1). */
@@ -57,12 +60,16 @@ const KEEP_ALIVE_DELAY = 30 * Second;
  * Accepts WebSockets on exact paths, under the rules of posts: the host is checked, and a handshake that another site
  * starts in a visitor's browser is refused. Other upgrades, and those on other paths, remain ordinary requests.
  */
-export function handleUpgrades(server: Server, options: UpgradeOptions): UpgradedSockets {
-  const { origins, trust, log, funnel } = options;
-  const handlers = new Map<string, UpgradeHandler>(Object.entries(options.upgrades));
+export function handleUpgrades(
+  { server, connections }: Pick<HttpServer, 'server' | 'connections'>,
+  { rules, records }: UpgradePort,
+  { upgrades, existing, steps }: SiteUpgrades,
+): UpgradedSockets {
+  const { origins, trust, takeCredentials } = rules;
+  const { log, funnel, scrubPath } = records;
+  const handlers = new Map<string, UpgradeHandler>(Object.entries(upgrades));
   const sockets = new Map<Socket, { readonly bytesBefore: number }>();
   let closing = false;
-  const { existing } = options;
   const takesAll = existing !== undefined && existing.listenerCount('upgrade') > 0;
   if (handlers.size === 0 && !takesAll) return { has: () => false, closeAll: () => undefined };
 
@@ -71,11 +78,11 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
   const owners = express();
   owners.disable('x-powered-by');
   owners.set('trust proxy', trust);
-  if (options.steps.length > 0) owners.use(...options.steps);
+  if (steps.length > 0) owners.use(...steps);
 
   const front = [
     requestId({ origins, trust }),
-    options.takeCredentials,
+    takeCredentials,
     securityHeaders(headers),
     normalizeUrl(),
     hostCheck({ origins, trust, log }),
@@ -125,7 +132,7 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
   function writeLine(req: IncomingMessage, status: number, bytes?: number): void {
     const { requestId, knownTraceId, path, route, address, startedAt } = requestInfo(req);
     const ms = Math.round((performance.now() - startedAt) * 10) / 10;
-    const line = { requestId, traceId: knownTraceId, method: 'GET', path: options.scrubPath(path, route), route };
+    const line = { requestId, traceId: knownTraceId, method: 'GET', path: scrubPath(path, route), route };
     log.info({ ...line, status, ms, bytes, address }, 'upgrade');
   }
 
@@ -137,7 +144,7 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
   (server as ServerWithUpgrades).shouldUpgradeCallback = isOurs;
   server.on('upgrade', (req: IncomingMessage, duplex: Duplex, head: Buffer) => {
     const socket = duplex as Socket; // the server listens on TCP
-    options.connections.setUpgraded(socket);
+    connections.setUpgraded(socket);
     socket.on('error', (error) => log.debug({ error: error.message }, 'An upgraded socket failed.'));
     // Node before 24.9 does not call `shouldUpgradeCallback`, and passes on every upgrade request.
     if (!isOurs(req)) {

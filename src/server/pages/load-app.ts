@@ -1,18 +1,31 @@
+import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
 import { createRouteTree } from '../../shared/routing/route-objects.ts';
 import type { PageModule, RouteDefinition } from '../../shared/routing/routes.ts';
+import { Second } from '../../shared/units.ts';
 import { WiringError } from '../errors/wiring-error.ts';
+import { createArgsMaker } from './loader-args.ts';
 import { createMatcher } from './match-page.ts';
-import type { LoadedApp, PageApp } from './page-services.ts';
+import type { LoadedPageApp, PagesOptions } from './page-services.ts';
 import type { PageTable } from './server-page.ts';
 
+const RENDER_DEADLINE = 15 * Second;
+
 /** @throws WiringError if the route table and the server halves do not match, or a page has no component */
-export async function loadApp<Own extends object>(app: PageApp<Own>): Promise<LoadedApp> {
+export async function loadApp<Own extends object>({
+  app,
+  server,
+  settings,
+}: PagesOptions<Own>): Promise<LoadedPageApp> {
   const { document, errorPages, lang = 'en', family } = app;
   const tree = createRouteTree(app.routes);
   const pages = app.pages as PageTable; // they are called with what the maker of arguments makes
-  requireBothHalves(tree.definitions.keys(), pages, family);
+  requireBothHalves(tree.definitions, pages, family);
   const modules = await loadModules(tree.definitions, family);
-  return { tree, matchPage: createMatcher(tree), pages, modules, document, errorPages, lang };
+  return {
+    ...{ tree, matchPage: createMatcher(tree), pages, modules, document, errorPages, lang },
+    args: createArgsMaker(app, server),
+    settings: { compression: false, deadlineMs: RENDER_DEADLINE, maxActionBytes: MAX_ACTION_BYTES, ...settings },
+  };
 }
 
 async function loadModules(
@@ -35,10 +48,13 @@ async function loadModules(
  *
  * @throws WiringError for a route without a server half, a server half without a route, and one with the wrong shape
  */
-export function requireBothHalves(routeIds: Iterable<string>, pages: PageTable, family = 'product'): void {
-  const routes = new Set(routeIds);
+export function requireBothHalves(
+  routes: ReadonlyMap<string, Pick<RouteDefinition, 'path'>>,
+  pages: PageTable,
+  family = 'product',
+): void {
   const lost = Object.keys(pages).filter((id) => !routes.has(id));
-  const missing = [...routes].filter((id) => !Object.hasOwn(pages, id) || pages[id] === undefined);
+  const missing = [...routes.keys()].filter((id) => !Object.hasOwn(pages, id) || pages[id] === undefined);
   const sentences = [
     ...missing.map(
       (id) => `The route "${id}" is missing in src/server/${family}/pages/index.ts. Add its server half, or null.`,
@@ -48,18 +64,22 @@ export function requireBothHalves(routeIds: Iterable<string>, pages: PageTable, 
         `src/server/${family}/pages/index.ts has a server half "${id}", but there is no such route. Correct the id, or add the route to src/shared/${family}/routes.tsx.`,
     ),
     ...Object.entries(pages).flatMap(([id, half]) =>
-      listWrongParts(half).map(
-        (part) => `In the server half of "${id}" (src/server/${family}/pages), ${part} is not a function.`,
+      listWrongParts(half, routes.get(id)?.path).map(
+        (part) => `In the server half of "${id}" (src/server/${family}/pages), ${part}.`,
       ),
     ),
   ];
   if (sentences.length > 0) throw new WiringError(sentences.join('\n'));
 }
 
-function listWrongParts(half: PageTable[string]): string[] {
-  const { guard, loader, version, actions } = half ?? {};
+function listWrongParts(half: PageTable[string], routePath: string | undefined): string[] {
+  const { guard, loader, version, actions, path, search } = half ?? {};
   const ownActions = Object.entries(actions ?? {}).map(([name, action]) => [`actions.${name}`, action] as const);
-  return [...Object.entries({ guard, loader, version }).filter(([, part]) => part !== undefined), ...ownActions]
+  const wrong = [...Object.entries({ guard, loader, version }).filter(([, part]) => part !== undefined), ...ownActions]
     .filter(([, part]) => typeof part !== 'function')
-    .map(([name]) => name);
+    .map(([name]) => `${name} is not a function`);
+  if (search && !('~standard' in search)) wrong.push('search is not a schema, such as z.object({ … })');
+  if (path !== undefined && path !== routePath)
+    wrong.push(`path is '${path}', but its route has ${routePath ? `'${routePath}'` : 'none'}`);
+  return wrong;
 }

@@ -1,9 +1,10 @@
 import type { PageError } from '../../shared/wire/payload.ts';
 import { holdRejections } from '../../shared/wire/plain.ts';
-import { NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
+import { FRAME_ROUTE, NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
 import { VisitorGone } from '../request/http-error.ts';
 import { inSpan } from '../request/request-spans.ts';
 import type { PageRequest } from './page-request.ts';
+import { parseSearch } from './schema.ts';
 import type { LoaderArgs, PageTable, ServerPage } from './server-page.ts';
 
 /** A `redirect()` of a guard, loader, action or render. */
@@ -44,7 +45,7 @@ interface Loading {
 
 interface LoadOptions {
   /** The error of an action, and the route that shows it. */
-  readonly failed?: Blocked;
+  readonly failed?: Blocked | undefined;
   /** The guards have passed already. */
   readonly guarded?: boolean;
   /** Also ask the loaders for their version. */
@@ -75,7 +76,10 @@ export async function loadPage(loading: Loading, options: LoadOptions = {}): Pro
   let failedOutside = false;
   for (const result of loaded) {
     if (result.ok) {
-      if (!failedOutside) data[result.id] = result.value;
+      if (failedOutside) continue;
+      data[result.id] = result.value;
+      if (result.search !== undefined)
+        data[FRAME_ROUTE] = { ...(data[FRAME_ROUTE] as object), [result.id]: result.search };
       continue;
     }
     // All failures are recorded. The outermost one is shown.
@@ -92,7 +96,7 @@ export async function loadPage(loading: Loading, options: LoadOptions = {}): Pro
   }
   return error
     ? { kind: 'page', status: error.error.status, data, errors: { [error.routeId]: error.error } }
-    : { kind: 'page', status: 200, data, ...(version === undefined ? {} : { version }) };
+    : { kind: 'page', status: 200, data, version };
 }
 
 type Stopped = Blocked | Exclude<Loaded, LoadedPage>;
@@ -100,7 +104,7 @@ type Stopped = Blocked | Exclude<Loaded, LoadedPage>;
 /** Loads a page whose guards have run. @param stopped their result */
 export async function loadGuarded(loading: Loading, stopped: Stopped | undefined, versioned = false): Promise<Loaded> {
   if (stopped && 'kind' in stopped) return stopped;
-  return loadPage(loading, { guarded: true, versioned, ...(stopped && { failed: stopped }) });
+  return loadPage(loading, { guarded: true, versioned, failed: stopped });
 }
 
 interface GuardOptions {
@@ -160,7 +164,7 @@ export async function untilEnd<Value>(pageRequest: PageRequest, work: () => Prom
 }
 
 type LoaderResult =
-  | { readonly id: string; readonly ok: true; readonly value: unknown }
+  | { readonly id: string; readonly ok: true; readonly value: unknown; readonly search?: unknown }
   | { readonly id: string; readonly ok: false; readonly error: unknown };
 
 /** Waits for all loaders until the request ends. A loader that has not returned by then has failed. */
@@ -176,18 +180,34 @@ async function runLoaders(ids: readonly string[], pageRequest: PageRequest, page
 
 async function runLoader(id: string, pageRequest: PageRequest, pages: PageTable): Promise<LoaderResult> {
   const page = pages[id];
-  if (!page?.loader) return { id, ok: true, value: null };
+  if (!page?.loader && !page?.search) return { id, ok: true, value: null };
   const since = performance.now();
   try {
-    const args = await pageRequest.toArgs();
+    const args = await addSearch(page, pageRequest, await pageRequest.toArgs());
     const value = (await inSpan(pageRequest.info, 'loader', id, () => page.loader?.(args))) ?? null;
     holdRejections(value); // a promise in it can reject while another loader is still running
-    return { id, ok: true, value };
+    return { id, ok: true, value, search: args.search };
   } catch (error) {
     return { id, ok: false, error };
   } finally {
     pageRequest.info.timings?.add('loader', since, id);
   }
+}
+
+/**
+ * Adds the parsed search, if the page has a schema for it. A copy, because each route can have its own.
+ *
+ * @throws a public error with status 400
+ */
+export async function addSearch<Args extends LoaderArgs>(
+  { search: schema }: Pick<ServerPage, 'search'>,
+  { search }: Pick<PageRequest, 'search'>,
+  args: Args,
+): Promise<Args & { readonly search?: unknown }> {
+  if (!schema) return args;
+  const parsed = { value: await parseSearch(schema, search), enumerable: true };
+  // Reading the members of `args` would make a `Request` that few loaders need.
+  return Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(args), search: parsed }) as Args;
 }
 
 /**
@@ -199,7 +219,8 @@ export async function readVersion(pageRequest: PageRequest, pages: PageTable): P
   if (loading.length === 0 || !loading.every((page) => page?.version)) return undefined;
   async function read(): Promise<string> {
     const args = await pageRequest.toArgs();
-    return JSON.stringify(await Promise.all(loading.map((page) => page?.version?.(args))));
+    const versions = loading.map(async (page) => page?.version?.(await addSearch(page, pageRequest, args)));
+    return JSON.stringify(await Promise.all(versions));
   }
   try {
     return await untilEnd(pageRequest, read);

@@ -88,7 +88,7 @@ class VisitorArgs implements LoaderArgs {
   }
 }
 
-/** One pair of functions for all: see `Ending` about shapes. */
+/** One pair of functions for all: see `PageRequest` about shapes. */
 const ON_DEMAND: PropertyDescriptorMap & ThisType<VisitorArgs> = {
   [MADE]: { enumerable: false },
   request: {
@@ -186,7 +186,7 @@ function leaveMark(info: RequestInfo | undefined, target: string, startedAt: num
     category: 'fetch',
     message: target.replace(/[?#].*$/s, ''),
     level: status === undefined || status >= 500 ? 'error' : 'info',
-    data: { ms, ...(status === undefined ? {} : { status }) },
+    data: status === undefined ? { ms } : { ms, status },
   });
 }
 

@@ -1,6 +1,5 @@
 import type { Express, Request as ExpressRequest, Response as ExpressResponse, RequestHandler } from 'express';
-import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
-import { MiB, Second } from '../../shared/units.ts';
+import { MiB } from '../../shared/units.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
 import { HOLES_KEY, NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
 import { sendAllowed } from '../errors/problem.ts';
@@ -14,10 +13,8 @@ import { isForm } from './actions/form-body.ts';
 import { postAction } from './actions/post-action.ts';
 import { loadApp } from './load-app.ts';
 import { loadPage } from './load-page.ts';
-import { createArgsMaker } from './loader-args.ts';
 import { matchNotFound, type PageMatch } from './match-page.ts';
 import { createPageCache, onDrop } from './page-cache.ts';
-import { VisitorPageRequest, type VisitorRequest, withoutKey } from './page-request.ts';
 import { READ_METHODS, sendRedirect, toAllowed, type VisitorExchange } from './page-response.ts';
 import type { PageServices, PagesOptions } from './page-services.ts';
 import { sendNotPage, sendPageData } from './render/page-data.ts';
@@ -26,6 +23,7 @@ import { SharedPageRequest } from './shared-page.ts';
 import { beginShell } from './shell/send-shell.ts';
 import { type BegunShell, VisitorShell } from './shell/visitor-shell.ts';
 import { getStaticPage, sendStaticData, sendStaticPage } from './static/static-page.ts';
+import { VisitorPageRequest, type VisitorRequest, withoutKey } from './visitor-page.ts';
 
 /** The page steps of an app, in their order. */
 export interface PageSteps {
@@ -48,8 +46,6 @@ export interface PageSteps {
   /** The same for a page that is rendered for each request. */
   readonly isRendered: (path: string) => boolean;
 }
-
-const RENDER_DEADLINE = 15 * Second;
 
 /** Static pages in memory, and as much again for shells: HTML and data together (bytes). */
 const CACHE_BYTES = 64 * MiB;
@@ -89,7 +85,7 @@ export async function createPages<Own extends object = object>(options: PagesOpt
 }
 
 async function createPageServices<Own extends object>(options: PagesOptions<Own>): Promise<PageServices> {
-  const { server, settings } = options;
+  const { server } = options;
   const caching = {
     maxBytes: CACHE_BYTES,
     onRefreshFailed: (error: unknown) => void server.funnel.fail(error, { origin: 'render' }),
@@ -99,13 +95,7 @@ async function createPageServices<Own extends object>(options: PagesOptions<Own>
     caches.static.drop(path);
     caches.shells.drop(path);
   });
-  return {
-    app: await loadApp(options.app),
-    server,
-    settings: { compression: false, deadlineMs: RENDER_DEADLINE, maxActionBytes: MAX_ACTION_BYTES, ...settings },
-    args: createArgsMaker(options.app, server),
-    caches,
-  };
+  return { app: await loadApp(options), server, caches };
 }
 
 function serveInMemory(services: PageServices, base: string | undefined): Step {
@@ -122,12 +112,12 @@ function serveInMemory(services: PageServices, base: string | undefined): Step {
   };
 }
 
-function serveBegun(services: PageServices, app: Express): Step {
+function serveBegun(services: PageServices, express: Express): Step {
   return function begun(req, response, next) {
-    const begun = beginShell({ services, response });
-    const match = begun && services.app.matchPage(requestInfo(req).path);
-    if (!match) return next();
-    const asked = toAsked(toExpress(app, req, response), response as ExpressResponse, match);
+    const match = isRead(req) ? services.app.matchPage(requestInfo(req).path) : undefined;
+    const begun = match?.mode === 'shell' ? beginShell({ services, response }) : undefined;
+    if (!match || !begun) return next();
+    const asked = toAsked(toExpress(express, req, response), response as ExpressResponse, match);
     return serve(services, { ...asked, begun }, showPage);
   };
 }

@@ -1,48 +1,9 @@
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
-import { isbot } from 'isbot';
 import type { Engine } from '../../shared/rendering/engine-context.ts';
-import { WHOLE_KEY } from '../../shared/wire/protocol.ts';
-import type { Disposition, FailureContext, Funnel } from '../errors/funnel.ts';
-import type { RenderLimiter } from '../front/render-limiter.ts';
-import { VisitorGone } from '../request/http-error.ts';
-import { isLinkPrefetch } from '../request/paths.ts';
-import { type RequestInfo, requestInfo } from '../request/request-info.ts';
-import { Timings } from '../request/request-spans.ts';
-import { onClose } from '../request/step.ts';
+import type { Disposition, FailureContext } from '../errors/funnel.ts';
+import type { RequestInfo } from '../request/request-info.ts';
 import type { PageMatch } from './match-page.ts';
 import type { LoaderArgs } from './server-page.ts';
-
-/** One request for a page, its data or one of its actions, with everything that the stages need. */
-export interface PageRequest {
-  readonly match: PageMatch;
-  readonly info: RequestInfo;
-  readonly method: string;
-  /** Path and query, as in the address bar. */
-  readonly path: string;
-  readonly search: string;
-  /** The host that components see, or why they cannot read it. */
-  readonly host: Pick<Engine, 'host' | 'hostRefusal'>;
-  /** Send the page in one piece: a visitor without scripts would never see deferred content in its place. */
-  readonly isFull: boolean;
-  /** Time for the whole request, including deferred values (ms). */
-  readonly deadlineMs: number;
-  /** Aborted when the visitor leaves. Created on demand, because most pages never use it. */
-  readonly signal: AbortSignal;
-  /** The reason for which the work for this request was ended. */
-  readonly endedBy: Error | undefined;
-  /** Ends all work for this request; a second call changes nothing. */
-  abort(reason: Error): void;
-  /** Sets the listener that is called when the request is aborted: one at a time, `undefined` for none. */
-  onAbort(listener: ((reason: Error) => void) | undefined): void;
-  /** The same for the lines of deferred values. If the request was aborted already, calls the listener at once. */
-  onLateAbort(listener: ((reason: Error) => void) | undefined): void;
-  /** Stops counting, because the shell was sent or the handler is done. A second call changes nothing. */
-  leave(): void;
-  /** The arguments of guards, loaders and actions. */
-  toArgs(): Promise<LoaderArgs>;
-  /** Gives an error to the funnel, and returns what the visitor can see of it. */
-  fail(error: unknown, origin: FailureContext['origin'], at?: FailedAt): Disposition;
-}
 
 /** The part of a page that failed. */
 export interface FailedAt {
@@ -59,17 +20,46 @@ export class PageTimeout extends Error {
 }
 
 /**
- * Lets work for a page end early. An `AbortController` costs as much as ten components, so it is created on demand.
+ * One request for a page, its data or one of its actions, with everything that the stages need. It can end early.
  *
  * A class, like all objects with accessors that are made for each request: an object literal with a getter gets a new
  * shape each time. Shapes are only freed by a full collection, together with everything that their getters hold.
  */
-export class Ending {
+export abstract class PageRequest {
+  readonly match: PageMatch;
+  readonly info: RequestInfo;
+  readonly method: string;
+  /** Path and query, as in the address bar. */
+  readonly path: string;
+  readonly search: string;
+  /** Time for the whole request, including deferred values (ms). */
+  readonly deadlineMs: number;
+  /** Send the page in one piece: a visitor without scripts would never see deferred content in its place. */
+  abstract readonly isFull: boolean;
+  /** The host that components see, or why they cannot read it. */
+  abstract readonly host: Pick<Engine, 'host' | 'hostRefusal'>;
   #controller: AbortController | undefined;
   #endedBy: Error | undefined;
   #tell: ((reason: Error) => void) | undefined;
   #tellLate: ((reason: Error) => void) | undefined;
 
+  constructor({ match, info, method, path, search, deadlineMs }: PageFacts) {
+    this.match = match;
+    this.info = info;
+    this.method = method;
+    this.path = path;
+    this.search = search;
+    this.deadlineMs = deadlineMs;
+  }
+
+  /** Stops counting, because the shell was sent or the handler is done. A second call changes nothing. */
+  abstract leave(): void;
+  /** The arguments of guards, loaders and actions. */
+  abstract toArgs(): Promise<LoaderArgs>;
+  /** Gives an error to the funnel, and returns what the visitor can see of it. */
+  abstract fail(error: unknown, origin: FailureContext['origin'], at?: FailedAt): Disposition;
+
+  /** Aborted when the visitor leaves. Created on demand, because it costs as much as ten components. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
@@ -78,10 +68,12 @@ export class Ending {
     return this.#controller.signal;
   }
 
+  /** The reason for which the work for this request was ended. */
   get endedBy(): Error | undefined {
     return this.#endedBy;
   }
 
+  /** Ends all work for this request; a second call changes nothing. */
   abort(reason: Error): void {
     if (this.#endedBy) return;
     this.#endedBy = reason;
@@ -90,15 +82,19 @@ export class Ending {
     this.#tellLate?.(reason);
   }
 
+  /** Sets the listener that is called when the request is aborted: one at a time, `undefined` for none. */
   onAbort(listener: ((reason: Error) => void) | undefined): void {
     this.#tell = listener;
   }
 
+  /** The same for the lines of deferred values. If the request was aborted already, calls the listener at once. */
   onLateAbort(listener: ((reason: Error) => void) | undefined): void {
     this.#tellLate = listener;
     if (this.#endedBy) listener?.(this.#endedBy);
   }
 }
+
+type PageFacts = Pick<PageRequest, 'match' | 'info' | 'method' | 'path' | 'search' | 'deadlineMs'>;
 
 /** Makes the arguments of guards, loaders and actions. */
 export interface LoaderArgsMaker {
@@ -110,139 +106,4 @@ export interface LoaderArgsMaker {
    * anything else throws, with the reason.
    */
   forEveryone(pageRequest: PageRequest): LoaderArgs;
-}
-
-/** The part of the page services that a page request uses. */
-interface RequestServices {
-  readonly server: { readonly funnel: Funnel; readonly limiter: RenderLimiter | undefined };
-  readonly settings: { readonly deadlineMs: number };
-  readonly args: LoaderArgsMaker;
-}
-
-export interface VisitorRequest {
-  readonly request: ExpressRequest;
-  /** Still open. */
-  readonly response: ExpressResponse;
-  readonly match: PageMatch;
-  /** Path and query of the page; under `/_data` they differ from the request's own. */
-  readonly path: string;
-  readonly search: string;
-}
-
-/** A page request of one visitor. */
-export class VisitorPageRequest extends Ending implements PageRequest {
-  readonly match: PageMatch;
-  readonly info: RequestInfo;
-  readonly method: string;
-  readonly path: string;
-  readonly search: string;
-  readonly isFull: boolean;
-  readonly deadlineMs: number;
-  /** The form that was posted, once it was read. */
-  form: FormData | undefined;
-  /** The response for the product's context. */
-  contextResponse: ExpressResponse;
-  readonly #services: RequestServices;
-  readonly #request: ExpressRequest;
-  #args: Promise<LoaderArgs> | undefined;
-  #leave: (() => void) | undefined;
-
-  constructor(services: RequestServices, { request, response, match, path, search }: VisitorRequest) {
-    super();
-    const { deadlineMs } = services.settings;
-    this.#services = services;
-    this.#request = request;
-    this.contextResponse = response;
-    this.match = match;
-    this.info = requestInfo(request);
-    this.info.route = match.pattern;
-    this.method = request.method;
-    this.path = path;
-    this.search = withoutKey(search, WHOLE_KEY);
-    this.deadlineMs = deadlineMs;
-    this.info.timings ??= new Timings();
-    // A document that answers a form was requested without JavaScript.
-    this.isFull = this.search !== search || request.method === 'POST' || isCrawler(request.headers['user-agent']);
-    const timer = setTimeout(() => this.abort(new PageTimeout(deadlineMs)), deadlineMs);
-    onClose(response, () => {
-      clearTimeout(timer);
-      if (!response.writableFinished) this.abort(new VisitorGone());
-    });
-  }
-
-  get host(): PageRequest['host'] {
-    return { host: this.info.host };
-  }
-
-  /** Stops counting the request, because an action that never settles would count forever. */
-  override abort(reason: Error): void {
-    super.abort(reason);
-    this.leave();
-  }
-
-  /** Begins the work: from here on, it counts as a page in progress. Does nothing once the request has ended. */
-  enter(): void {
-    if (!this.endedBy) this.#leave ??= this.#services.server.limiter?.enter();
-  }
-
-  leave(): void {
-    this.#leave?.();
-  }
-
-  toArgs(): Promise<LoaderArgs> {
-    this.#args ??= this.#services.args.forVisitor(this, this.#request, this.contextResponse);
-    return this.#args;
-  }
-
-  /** Makes context and arguments again, because an action can have changed what they are made from. */
-  renewArgs(): void {
-    this.#args = undefined;
-  }
-
-  fail(error: unknown, origin: FailureContext['origin'], at?: FailedAt): Disposition {
-    return this.#services.server.funnel.fail(error, this.describe(origin, at));
-  }
-
-  describe(origin: FailureContext['origin'], at: FailedAt = {}): FailureContext {
-    const { match, info, path, search, endedBy, form } = this;
-    return {
-      origin,
-      routeId: at.routeId,
-      componentStack: at.componentStack,
-      route: match.pattern,
-      url: path + search,
-      info,
-      headers: this.#request.headers,
-      endedBy,
-      body: form,
-      isPrefetch: isLinkPrefetch(info, path),
-    };
-  }
-}
-
-/** Removes a key and leaves the others as the visitor wrote them. */
-export function withoutKey(search: string, key: string): string {
-  if (!search.includes(key)) return search;
-  const rest = search
-    .slice(1)
-    .split('&')
-    .filter((pair) => pair.split('=', 1)[0] !== key);
-  return rest.length > 0 ? `?${rest.join('&')}` : '';
-}
-
-/** Cached, because the check is one large expression that costs as much as ten components. */
-const known = new Map<string, boolean>();
-const MOST_KNOWN = 1000;
-const LONGEST_KNOWN = 300;
-
-/** Whether a `User-Agent` belongs to a program that reads pages without running scripts. */
-export function isCrawler(userAgent: string | undefined): boolean {
-  if (!userAgent) return false;
-  if (userAgent.length > LONGEST_KNOWN) return isbot(userAgent);
-  const before = known.get(userAgent);
-  if (before !== undefined) return before;
-  const crawls = isbot(userAgent);
-  if (known.size === MOST_KNOWN) known.clear();
-  known.set(userAgent, crawls);
-  return crawls;
 }

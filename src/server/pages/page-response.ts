@@ -9,9 +9,10 @@ import { matchesEtag } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { Redirect } from './load-page.ts';
 import type { PageMatch } from './match-page.ts';
-import type { PageRequest, VisitorPageRequest } from './page-request.ts';
-import type { LoadedApp, PageServices } from './page-services.ts';
+import type { PageRequest } from './page-request.ts';
+import type { LoadedPageApp, PageServices } from './page-services.ts';
 import type { VisitorShell } from './shell/visitor-shell.ts';
+import type { VisitorPageRequest } from './visitor-page.ts';
 
 /** What a response without a page request needs. */
 export interface Answer {
@@ -36,7 +37,7 @@ export interface VisitorExchange extends PageExchange {
 export const READ_METHODS = 'GET, HEAD, OPTIONS';
 
 /** Returns the `Allow` of a page, which accepts posts if one of its routes has an action. */
-export function toAllowed({ pages }: LoadedApp, { ids }: PageMatch): string {
+export function toAllowed({ pages }: LoadedPageApp, { ids }: PageMatch): string {
   return ids.some((id) => pages[id]?.actions) ? 'GET, HEAD, POST, OPTIONS' : READ_METHODS;
 }
 
@@ -46,7 +47,7 @@ export const PRIVATE_CACHING = 'private, no-cache';
 /** Sets the headers that every answer of the page engine has. */
 export function setPageHeaders({ services, response }: Answer, cacheControl: string): void {
   response.setHeader(BUILD_HEADER, services.server.manifest.buildId);
-  response.setHeader('Cache-Control', services.settings.isSecret ? 'no-store' : cacheControl);
+  response.setHeader('Cache-Control', services.app.settings.isSecret ? 'no-store' : cacheControl);
 }
 
 interface DocumentHead {

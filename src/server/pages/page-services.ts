@@ -67,20 +67,21 @@ export interface PagesOptions<Own extends object = object> {
 }
 
 /** An app whose modules are loaded. */
-export interface LoadedApp extends Pick<PageApp, 'document' | 'errorPages'> {
+export interface LoadedPageApp extends Pick<PageApp, 'document' | 'errorPages'> {
   readonly tree: RouteTree;
   readonly matchPage: MatchPage;
   readonly pages: PageTable;
   readonly modules: ReadonlyMap<string, PageModule>;
   readonly lang: string;
+  /** Makes what guards, loaders and actions get. */
+  readonly args: LoaderArgsMaker;
+  readonly settings: PageSettings;
 }
 
 /** Shared by all stages of all pages. */
 export interface PageServices {
-  readonly app: LoadedApp;
+  readonly app: LoadedPageApp;
   readonly server: PageServer;
-  readonly settings: PageSettings;
-  readonly args: LoaderArgsMaker;
   readonly caches: {
     readonly static: PageCache<CachedStaticPage>;
     readonly shells: PageCache<CachedShell>;

@@ -1,6 +1,8 @@
-import type { Params } from 'react-router';
-import type { PageProps, RouteIdOf, RouteLine } from '../../shared/routing/routes.ts';
+import type { ParamsIn, PathOf } from '../../shared/routing/href.ts';
+import type { TypedHalf } from '../../shared/routing/page-props.ts';
+import type { RouteIdOf, RouteLine } from '../../shared/routing/routes.ts';
 import type { AppLog } from '../request/app-log.ts';
+import type { OutputOf, Schema } from './schema.ts';
 
 /** The part of `context` that every loader, action and guard has. */
 export interface LoaderContext {
@@ -13,7 +15,7 @@ export interface LoaderContext {
 }
 
 /** The arguments of a loader or guard. `Context` is your `AppContext`. */
-export interface LoaderArgs<Context = LoaderContext> {
+export interface LoaderArgs<Context = LoaderContext, Params = ParamsIn<undefined>> {
   /** A web `Request`. Its URL is normalized, and its origin is one of `PUBLIC_ORIGINS`. */
   readonly request: Request;
   /** The URL of `request`. Costs much less to read, because it does not make a `Request`. */
@@ -70,7 +72,8 @@ type ActionHandlers<Actions, Context> = {
 };
 
 /**
- * The server half of a page or layout. Every part is optional. The page's file has the interfaces `Data` and `Actions`.
+ * The server half of a page or layout, as the engine calls it. Every part is optional. `definePage()` infers the types;
+ * a page can also declare them itself, and its half `satisfies ServerPage<OrderData, AppContext, OrderActions>`.
  */
 export interface ServerPage<Data = unknown, Context = LoaderContext, Actions = Record<string, () => unknown>> {
   /**
@@ -91,6 +94,69 @@ export interface ServerPage<Data = unknown, Context = LoaderContext, Actions = R
   readonly openActions?: readonly (keyof Actions & string)[];
   /** Other origins that can post forms to this page, such as payment and sign-in providers. */
   readonly acceptPostsFrom?: readonly string[];
+  /** Its path in the table of routes, which gives `params` their type. */
+  readonly path?: string | undefined;
+  /**
+   * Parses the search of the URL, `?page=2`. Values that are not valid are ignored: write defaults into the schema. If it
+   * needs a key that has none, the answer is 400.
+   */
+  readonly search?: Schema | undefined;
+}
+
+/** The arguments of the parts of a page whose path and search are known. */
+type PageArgs<Context, Path extends string | undefined, Search> = LoaderArgs<Context, ParamsIn<Path>> & {
+  readonly search: SearchOf<Search>;
+};
+
+type SearchOf<Search> = Search extends Schema ? OutputOf<Search> : undefined;
+
+type PageParts<Context, Path extends string | undefined, Search extends Schema | undefined, Data, Results> = Pick<
+  ServerPage,
+  'acceptPostsFrom'
+> & {
+  readonly path?: Path;
+  readonly search?: Search;
+  readonly guard?: (args: LoaderArgs<Context, ParamsIn<NoInfer<Path>>>) => void | Promise<void>;
+  readonly loader?: (args: PageArgs<Context, NoInfer<Path>, NoInfer<Search>>) => Data;
+  readonly version?: (args: PageArgs<Context, NoInfer<Path>, NoInfer<Search>>) => string | Promise<string>;
+  readonly actions?: {
+    readonly [Name in keyof Results]: (
+      args: PageArgs<Context, NoInfer<Path>, NoInfer<Search>> & Pick<ActionArgs, 'form'>,
+    ) => Results[Name];
+  };
+  readonly openActions?: readonly (keyof NoInfer<Results> & string)[];
+};
+
+/** A server half whose types were inferred. */
+export type DefinedPage<Context, Path extends string | undefined, Search, Data, Results> = Omit<
+  ServerPage<unknown, Context>,
+  'loader' | 'actions'
+> &
+  TypedHalf<{
+    data: Awaited<Data>;
+    params: ParamsIn<Path>;
+    search: SearchOf<Search>;
+    results: { [Name in keyof Results]: Exclude<Awaited<Results[Name]>, Refusal> };
+  }> &
+  // For tests, which call them.
+  (unknown extends Data ? unknown : { readonly loader: (args: LoaderArgs<Context>) => Data }) & {
+    readonly actions: { readonly [Name in keyof Results]: (args: ActionArgs<Context>) => Results[Name] };
+  };
+
+/**
+ * Creates `definePage`, once per app: `export const definePage = createDefinePage<AppContext, typeof routes>()`. A page
+ * gets all types from its server half: `PageProps<typeof order>`.
+ */
+export function createDefinePage<Context, Table extends readonly RouteLine[]>() {
+  return function definePage<
+    const Path extends PathOf<Table> | undefined = undefined,
+    Search extends Schema | undefined = undefined,
+    Data = unknown,
+    Results = unknown,
+  >(parts: PageParts<Context, Path, Search, Data, Results>): DefinedPage<Context, Path, Search, Data, Results> {
+    // The engine calls each part with the arguments of its route.
+    return parts as DefinedPage<Context, Path, Search, Data, Results>;
+  };
 }
 
 /** Server halves by route id, as the engine uses them. */
@@ -99,14 +165,16 @@ export type PageTable<Context = LoaderContext> = Readonly<
 >;
 
 /**
- * The table of server halves: `satisfies ServerPages<typeof routes, AppContext, Actions>`. It has every route id, with
- * null for a page without a server half. A page that takes `data` needs a loader that returns it, and a page that
- * declares actions needs their handlers.
+ * The table of server halves: `satisfies ServerPages<typeof routes, AppContext>`. It has every route id, with null for a
+ * page without a server half. Pages that declare their data and actions themselves are checked if the table of actions
+ * is the third argument: then a page that takes `data` needs a loader that returns it.
  */
-export type ServerPages<Table extends readonly RouteLine[], Context = LoaderContext, Actions = unknown> = {
-  readonly [Id in RouteIdOf<Table> | (keyof Actions & string)]: Id extends RouteIdOf<Table>
-    ? ServerHalf<Id, LineOf<Table, Id>, Context> & ActingHalf<Id, Actions, Context>
-    : `"${Id}" is not a route of src/shared/product/routes.tsx. Correct its name in src/shared/product/actions.ts.`;
+export type ServerPages<Table extends readonly RouteLine[], Context = LoaderContext, Actions = undefined> = {
+  readonly [Id in RouteIdOf<Table> | (keyof Actions & string)]: Actions extends undefined
+    ? ServerPage<unknown, Context> | null
+    : Id extends RouteIdOf<Table>
+      ? ServerHalf<Id, LineOf<Table, Id>, Context> & ActingHalf<Id, Actions, Context>
+      : `"${Id}" is not a route of src/shared/product/routes.tsx. Correct its name in your table of actions.`;
 };
 
 /** A server half with the actions that its page declares. The first parameter appears in the compiler's message. */
@@ -125,7 +193,7 @@ export interface LoadingPage<_Id extends string, Data, Context> extends ServerPa
 
 type ServerHalf<Id extends string, Line, Context> = Line extends { readonly page: () => Promise<infer Module> }
   ? Module extends { readonly default: (...args: infer Props) => unknown }
-    ? Props extends readonly [PageProps<infer Data>, ...unknown[]]
+    ? Props extends readonly [{ readonly data: infer Data }, ...unknown[]]
       ? LoadingPage<Id, Data, Context>
       : ServerPage<unknown, Context> | null
     : `The page "${Id}" does not export a component as its default. src/shared/product/routes.tsx names its file.`

@@ -2,38 +2,28 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RenderMode } from '../../shared/routing/routes.ts';
 import type { Disposition, FailureContext } from '../errors/funnel.ts';
 import { VisitorGone } from '../request/http-error.ts';
-import { type RequestInfo, runForRequest } from '../request/request-info.ts';
+import { runForRequest } from '../request/request-info.ts';
 import type { PageMatch } from './match-page.ts';
-import { Ending, type FailedAt, type PageRequest, PageTimeout, type VisitorPageRequest } from './page-request.ts';
+import { type FailedAt, PageRequest, PageTimeout } from './page-request.ts';
 import type { PageServices } from './page-services.ts';
 import type { PageTarget } from './render/page-sink.ts';
 import type { LoaderArgs } from './server-page.ts';
+import type { VisitorPageRequest } from './visitor-page.ts';
 
 /** A page request whose answer is for everyone: it outlives the visitor who caused it, and knows nothing about them. */
-export class SharedPageRequest extends Ending implements PageRequest {
-  readonly match: PageMatch;
-  readonly info: RequestInfo;
-  readonly method: string;
-  readonly path: string;
-  readonly search: string;
+export class SharedPageRequest extends PageRequest {
   /** The same as for a cached static page, so that both end in the same way. */
   readonly isFull = true;
-  readonly deadlineMs: number;
-  readonly #services: Pick<PageServices, 'server' | 'args'>;
+  readonly #services: PageServices;
   readonly #visitor: VisitorPageRequest;
   #args: LoaderArgs | undefined;
   #failed = false;
 
-  constructor(services: Pick<PageServices, 'server' | 'args'>, visitor: VisitorPageRequest, method = 'GET') {
-    super();
+  constructor(services: PageServices, visitor: VisitorPageRequest, method = 'GET') {
+    const { match, info, path, search, deadlineMs } = visitor;
+    super({ match, info, method, path, search: toSharedSearch(match, search), deadlineMs });
     this.#services = services;
     this.#visitor = visitor;
-    this.match = visitor.match;
-    this.info = visitor.info;
-    this.method = method;
-    this.path = visitor.path;
-    this.search = toSharedSearch(visitor.match, visitor.search);
-    this.deadlineMs = visitor.deadlineMs;
   }
 
   /** A page that is cached for everyone must not contain the host that its first visitor sent. */
@@ -54,7 +44,7 @@ export class SharedPageRequest extends Ending implements PageRequest {
   }
 
   async toArgs(): Promise<LoaderArgs> {
-    this.#args ??= this.#services.args.forEveryone(this);
+    this.#args ??= this.#services.app.args.forEveryone(this);
     return this.#args;
   }
 

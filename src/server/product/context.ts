@@ -1,4 +1,5 @@
-import type { ProductContext, ProductParts } from '#engine/server';
+import { createDefinePage, type ProductContext, type ProductParts } from '#engine/server';
+import type { routes } from '#product/routes.tsx';
 import type { Services } from './services.ts';
 import type { Settings } from './settings.ts';
 
@@ -7,3 +8,6 @@ export type AppParts = ProductParts<Settings, Services>;
 
 /** The `context` of every loader, action and guard. */
 export type AppContext = ProductContext<Settings, Services>;
+
+/** Defines the server half of a page or layout. */
+export const definePage = createDefinePage<AppContext, typeof routes>();

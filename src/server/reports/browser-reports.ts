@@ -1,24 +1,25 @@
 import { MAX_VALUE_LENGTH } from '../../shared/limits.ts';
 import { toOccurrence } from '../../shared/reporting/address.ts';
+import { Minute, Second } from '../../shared/units.ts';
 import type { FailureKind } from '../../shared/words.ts';
-import type { Failure, StackFrame } from '../errors/failure.ts';
+import type { Failure, StackFrame, Visitor } from '../errors/failure.ts';
 import { trimFailure } from '../errors/trim.ts';
 import { MAX_REPORT_AGE, MAX_TARGET_LENGTH } from '../limits.ts';
 import type { Count } from '../request/counters.ts';
 import { toFrameFile } from './event-errors.ts';
 import { toEventId } from './event-to-failure.ts';
-import type { NewIncidents, TokenBuckets } from './memory.ts';
-import { isRecord, type JsonRecord, parseReportJson, toLine, toPosition, toRecord, toText } from './read-report.ts';
-import { type FailureParts, type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
+import { type BucketSize, createTokenBuckets, type NewIncidents } from './memory.ts';
+import { isRecord, type JsonRecord, parseReportJson, toLine, toPosition, toText } from './read-report.ts';
+import { type MakeReportDigest, type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
 
-interface BrowserReportParts extends FailureParts {
-  readonly keep: (failure: Failure) => boolean;
+/** The rates for reports of browsers: one per minute says as much about a digest as all of them. */
+const REPORTS_PER_DIGEST: BucketSize = { burst: 1, perSecond: Second / Minute };
+const REPORTS_TOGETHER: BucketSize = { burst: 30, perSecond: (30 * Second) / Minute };
+
+interface BrowserReportsOptions {
+  readonly makeDigest: MakeReportDigest;
   readonly newIncidents: NewIncidents;
-  readonly toOverflow: (failure: Failure) => Failure;
-  /** By digest. One report per minute says as much as all of them. */
-  readonly perDigest: TokenBuckets;
-  /** For all digests together. */
-  readonly together: TokenBuckets;
+  readonly keep: (failure: Failure, visitor: Visitor) => boolean;
   readonly count: Count;
 }
 
@@ -60,29 +61,35 @@ interface Finding {
 }
 
 /**
- * Turns the browser's own reports into failures: policy violations, crashes, deprecations and interventions.
- * They are frequent and easy to forge, so most are sampled out. Those are only counted.
- *
- * @throws ReportError if the body is not valid JSON
+ * Returns a function that turns the browser's own reports into failures: policy violations, crashes, deprecations and
+ * interventions. They are frequent and easy to forge, so most are sampled out. Those are only counted. It throws a
+ * `ReportError` if the body is not valid JSON.
  */
-export async function takeBrowserReports(bytes: Uint8Array, sender: Sender, parts: BrowserReportParts): Promise<void> {
-  const body = parseReportJson(bytes, 'The report');
-  const reports = Array.isArray(body) ? body : [body];
-  if (reports.length > MAX_REPORTS) countIgnored('too-many', parts, reports.length - MAX_REPORTS);
-  for (const report of reports.slice(0, MAX_REPORTS)) await takeReport(report, sender, parts);
-}
+export function createBrowserReports({ makeDigest, newIncidents, keep, count }: BrowserReportsOptions) {
+  const perDigest = createTokenBuckets(REPORTS_PER_DIGEST);
+  const together = createTokenBuckets(REPORTS_TOGETHER);
 
-async function takeReport(report: unknown, sender: Sender, parts: BrowserReportParts): Promise<void> {
-  const { type, url, body, age } = isRecord(report) ? toModern(report) : {};
-  const finding = typeof type === 'string' && isRecord(body) ? read(type, body, sender, parts.scrubber) : 'malformed';
-  if (typeof finding === 'string') return countIgnored(finding, parts);
-  const page = toOwnUrl(url ?? body?.documentURL, sender);
-  if (page === undefined) return countIgnored('foreign-page', parts);
-  const failure = toFailure(finding, page, toAge(age), sender, parts);
-  if (parts.perDigest.take(failure.digest) > 0) return countIgnored('thinned', parts);
-  if (parts.together.take('') > 0) return countIgnored('thinned', parts);
-  const admitted = await parts.newIncidents.admit(failure.digest);
-  parts.keep(admitted ? failure : parts.toOverflow(failure));
+  function countIgnored(reason: string, by = 1): void {
+    count('spillway_reports_ignored_total', { reason }, by);
+  }
+
+  async function takeReport(report: unknown, sender: Sender): Promise<void> {
+    const { type, url, body, age } = isRecord(report) ? toModern(report) : {};
+    const finding = typeof type === 'string' && isRecord(body) ? read(type, body, sender) : 'malformed';
+    if (typeof finding === 'string') return countIgnored(finding);
+    const page = toOwnUrl(url ?? body?.documentURL, sender);
+    if (page === undefined) return countIgnored('foreign-page');
+    const failure = toFailure(finding, { page, at: Date.now() - toAge(age) }, sender, makeDigest);
+    if (perDigest.take(failure.digest) > 0 || together.take('') > 0) return countIgnored('thinned');
+    keep(await newIncidents.admit(failure), sender.visitor);
+  }
+
+  return async function takeBrowserReports(bytes: Uint8Array, sender: Sender): Promise<void> {
+    const body = parseReportJson(bytes, 'The report');
+    const reports = Array.isArray(body) ? body : [body];
+    if (reports.length > MAX_REPORTS) countIgnored('too-many', reports.length - MAX_REPORTS);
+    for (const report of reports.slice(0, MAX_REPORTS)) await takeReport(report, sender);
+  };
 }
 
 /** Converts a `report-uri` body, which has one report with other names. */
@@ -105,14 +112,14 @@ function toModern(report: JsonRecord): { type?: unknown; url?: unknown; age?: un
 }
 
 /** Reads a report, or returns the reason for ignoring it. */
-function read(type: string, body: JsonRecord, sender: Sender, scrubber: ReportScrubber): Finding | string {
-  if (type === 'csp-violation') return readViolation(body, sender, scrubber);
-  if (type === 'crash') return readCrash(body, scrubber);
-  if (type === 'deprecation' || type === 'intervention') return readNotice(type, body, scrubber);
+function read(type: string, body: JsonRecord, sender: Sender): Finding | string {
+  if (type === 'csp-violation') return readViolation(body, sender);
+  if (type === 'crash') return readCrash(body, sender.scrubber);
+  if (type === 'deprecation' || type === 'intervention') return readNotice(type, body, sender.scrubber);
   return type === 'network-error' ? 'network-error' : 'other-type';
 }
 
-function readViolation(body: JsonRecord, sender: Sender, scrubber: ReportScrubber): Finding | string {
+function readViolation(body: JsonRecord, sender: Sender): Finding | string {
   const directive = String(body.effectiveDirective ?? '').split(' ', 1)[0] ?? '';
   const blocked = toBlocked(body.blockedURL);
   if (!DIRECTIVES.has(directive) || blocked === undefined) return 'malformed';
@@ -121,14 +128,14 @@ function readViolation(body: JsonRecord, sender: Sender, scrubber: ReportScrubbe
   return {
     kind: 'csp',
     details: { directive, blocked },
-    extra: toExtra({ directive, blocked, ...readPlace(body) }, body, ['sample', 'disposition'], scrubber),
-    source: blocked.startsWith('trusted-types-') ? readSource(body, sender, scrubber) : undefined,
+    extra: toExtra({ directive, blocked, ...readPlace(body) }, body, ['sample', 'disposition'], sender.scrubber),
+    source: blocked.startsWith('trusted-types-') ? readSource(body, sender) : undefined,
   };
 }
 
 /** Reads the script of a report: of a build, or of another site, without versions. A page is not a source. */
-function readSource(body: JsonRecord, sender: Sender, scrubber: ReportScrubber): StackFrame | undefined {
-  const file = toFrameFile(body.sourceFile, sender, scrubber);
+function readSource(body: JsonRecord, sender: Sender): StackFrame | undefined {
+  const file = toFrameFile(body.sourceFile, sender);
   const place = { line: toPosition(body.lineNumber), column: toPosition(body.columnNumber), function: '' };
   if (file.startsWith('client/')) return { file, ...place };
   if (!URL.canParse(file)) return undefined;
@@ -208,35 +215,28 @@ function toAge(age: unknown): number {
 
 function toFailure(
   { kind, details, extra, source }: Finding,
-  page: string,
-  age: number,
-  sender: Sender,
-  { makeDigest, scrubber }: BrowserReportParts,
+  { page, at }: { readonly page: string; readonly at: number },
+  { scrubber, userAgent }: Sender,
+  makeDigest: MakeReportDigest,
 ): Failure {
   const errors = source ? [{ class: '', message: '', frames: [source] }] : [];
   const made = makeDigest({ kind, side: 'browser', errors, details });
   const id = toEventId();
-  const agent = sender.userAgent && toScrubbed(sender.userAgent, scrubber, MAX_VALUE_LENGTH);
+  const agent = userAgent && toScrubbed(userAgent, scrubber, MAX_VALUE_LENGTH);
   return trimFailure({
     id,
     digest: made.digest,
     occurrence: toOccurrence(id),
-    rule: made.rule,
-    ...(made.weak && { weak: true }),
     kind,
     side: 'browser',
     origin: 'browser',
-    at: Date.now() - age,
+    at,
     build: '',
     release: '',
     errors: [],
     title: scrubber.text(made.title),
-    site: made.site,
-    request: { method: 'GET', url: scrubber.url(page), ...(agent && { headers: { 'user-agent': agent } }) },
-    extra: toRecord(extra),
+    location: made.location,
+    request: { method: 'GET', url: scrubber.url(page), headers: agent ? { 'user-agent': agent } : undefined },
+    extra,
   });
-}
-
-function countIgnored(reason: string, { count }: BrowserReportParts, by = 1): void {
-  count('spillway_reports_ignored_total', { reason }, by);
 }

@@ -22,21 +22,22 @@ interface EventErrors {
  * Reads the errors of an event. SDKs write causes first, and frames from the outermost caller. This reverses
  * both. An event without an error (a message) becomes a `NonError`.
  */
-export function readEventErrors(event: JsonRecord, sender: Sender, scrubber: ReportScrubber): EventErrors {
+export function readEventErrors(event: JsonRecord, sender: Sender): EventErrors {
+  const { scrubber } = sender;
   const { exception } = event;
   const values = toList(isRecord(exception) ? exception.values : exception).filter(isRecord);
   const chain = toChain(values.slice(-MAX_REPORTED_ERRORS * 5));
   const boundary = chain.find(isBoundary);
   const thrown = chain.filter((value) => !isBoundary(value)).slice(0, MAX_REPORTED_ERRORS);
-  const errors = thrown.map((value) => toErrorRecord(value, membersOf(value, values, scrubber), sender, scrubber));
+  const errors = thrown.map((value) => toErrorRecord(value, membersOf(value, values, scrubber), sender));
   return {
-    errors: errors.length > 0 ? errors : [toMessageRecord(event, sender, scrubber)],
+    errors: errors.length > 0 ? errors : [toMessageRecord(event, sender)],
     componentStack: findComponentStack(event, boundary),
   };
 }
 
 /** Returns a script's name in the build (`client/assets/home-X7K2QM2X.js`), or the origin and path of other scripts. */
-export function toFrameFile(filename: unknown, sender: Sender, scrubber: ReportScrubber): string {
+export function toFrameFile(filename: unknown, sender: Sender): string {
   const given = toLine(filename, 2 * MAX_FILE_LENGTH);
   if (given === undefined || /^[<[]/.test(given)) return ''; // `<anonymous>`, `[native code]`
   const url = URL.canParse(given, sender.origin) ? new URL(given, sender.origin) : undefined;
@@ -44,7 +45,7 @@ export function toFrameFile(filename: unknown, sender: Sender, scrubber: ReportS
   const ours = url.origin === sender.origin || sender.isOurs(url.origin);
   if (ours && isServedScript(url.pathname)) return `client${url.pathname}`;
   const origin = url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin;
-  return toScrubbed(origin + url.pathname, scrubber, MAX_FILE_LENGTH);
+  return toScrubbed(origin + url.pathname, sender.scrubber, MAX_FILE_LENGTH);
 }
 
 /** Returns the outermost error and its causes, without the errors of an `AggregateError`. */
@@ -77,30 +78,25 @@ function isBoundary(value: JsonRecord): boolean {
   return typeof value.type === 'string' && BOUNDARY.test(value.type);
 }
 
-function toErrorRecord(
-  value: JsonRecord,
-  members: string[] | undefined,
-  sender: Sender,
-  scrubber: ReportScrubber,
-): ErrorRecord {
+function toErrorRecord(value: JsonRecord, members: string[] | undefined, sender: Sender): ErrorRecord {
   const synthetic = toRecord(value.mechanism).synthetic === true;
   return {
-    class: synthetic ? 'NonError' : toClass(value.type, scrubber),
-    message: toMessage(value.value, scrubber),
-    frames: toFrames(value.stacktrace, sender, scrubber),
-    ...(members && { members }),
+    class: synthetic ? 'NonError' : toClass(value.type, sender.scrubber),
+    message: toMessage(value.value, sender.scrubber),
+    frames: toFrames(value.stacktrace, sender),
+    members,
   };
 }
 
-function toMessageRecord(event: JsonRecord, sender: Sender, scrubber: ReportScrubber): ErrorRecord {
+function toMessageRecord(event: JsonRecord, sender: Sender): ErrorRecord {
   const entry = toRecord(event.logentry);
   const message = event.message ?? entry.formatted ?? entry.message;
   const threads = isRecord(event.threads) ? event.threads.values : event.threads;
   const stacktrace = toRecord(toList(threads)[0]).stacktrace ?? event.stacktrace;
   return {
     class: 'NonError',
-    message: toMessage(isRecord(message) ? message.formatted : message, scrubber),
-    frames: toFrames(stacktrace, sender, scrubber),
+    message: toMessage(isRecord(message) ? message.formatted : message, sender.scrubber),
+    frames: toFrames(stacktrace, sender),
   };
 }
 
@@ -112,20 +108,20 @@ function toMessage(value: unknown, scrubber: ReportScrubber): string {
   return toScrubbed(toText(value, 2 * MAX_MESSAGE_LENGTH) ?? '', scrubber, MAX_MESSAGE_LENGTH);
 }
 
-function toFrames(stacktrace: unknown, sender: Sender, scrubber: ReportScrubber): StackFrame[] {
+function toFrames(stacktrace: unknown, sender: Sender): StackFrame[] {
   const frames = toList(toRecord(stacktrace).frames).slice(-MAX_REPORTED_FRAMES).reverse();
-  return frames.filter(isRecord).map((frame) => toFrame(frame, sender, scrubber));
+  return frames.filter(isRecord).map((frame) => toFrame(frame, sender));
 }
 
-function toFrame(frame: JsonRecord, sender: Sender, scrubber: ReportScrubber): StackFrame {
-  const name = toScrubbed(toLine(frame.function, 2 * MAX_FUNCTION_LENGTH) ?? '', scrubber, MAX_FUNCTION_LENGTH);
+function toFrame(frame: JsonRecord, sender: Sender): StackFrame {
+  const name = toScrubbed(toLine(frame.function, 2 * MAX_FUNCTION_LENGTH) ?? '', sender.scrubber, MAX_FUNCTION_LENGTH);
   const isAsync = name.startsWith('async ');
   return {
-    file: toFrameFile(frame.abs_path ?? frame.filename, sender, scrubber),
+    file: toFrameFile(frame.abs_path ?? frame.filename, sender),
     line: toPosition(frame.lineno),
     column: toPosition(frame.colno),
     function: name === '?' ? '' : name.replace(/^async /, ''),
-    ...(isAsync && { async: true }),
+    async: isAsync || undefined,
   };
 }
 

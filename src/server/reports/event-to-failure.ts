@@ -10,7 +10,7 @@ import { MAX_REPORT_AGE } from '../limits.ts';
 import type { Breadcrumb } from '../request/request-info.ts';
 import { readEventErrors } from './event-errors.ts';
 import { isRecord, type JsonRecord, toLine, toList, toRecord } from './read-report.ts';
-import { type FailureParts, type KnownBuild, type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
+import { type KnownBuild, type Reading, type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
 
 /** Kinds that the browser's code can set. Other kinds have separate reports, or are found from the error. */
 const TOLD_KINDS: ReadonlySet<string> = new Set<FailureKind>([
@@ -36,23 +36,21 @@ const MAX_AHEAD = Minute;
 
 const NO_BUILD: KnownBuild = { build: '', release: '' };
 
-/** Facts about an event that the server knows itself. */
-export interface Reported {
-  readonly id: string;
-  readonly build: KnownBuild;
-  readonly sender: Sender;
-}
-
 /**
  * Turns an event from the tunnel into a failure. It ignores everything that a stranger can forge:
  * fingerprint, environment, unpublished builds and unknown routes. Texts are scrubbed and then cut.
  */
-export function toFailure(event: JsonRecord, { id, build, sender }: Reported, parts: FailureParts): Failure {
-  const { scrubber } = parts;
+export async function toFailure(
+  event: JsonRecord,
+  id: string,
+  sender: Sender,
+  { makeDigest, findBuild, isRoute }: Reading,
+): Promise<Failure> {
+  const { scrubber } = sender;
   const given = toRecord(event.tags);
-  const { errors, componentStack } = readEventErrors(event, sender, scrubber);
-  const route = readRoute(event, parts);
-  const made = parts.makeDigest({ kind: readKind(given), side: 'browser', errors, route });
+  const { errors, componentStack } = readEventErrors(event, sender);
+  const route = readRoute(event, isRoute);
+  const made = makeDigest({ kind: readKind(given), side: 'browser', errors, route });
   const echo = given[REPORT_TAGS.echo];
   // Only the store knows whether it exists.
   const echoOf = isAddress(echo) ? echo : undefined;
@@ -60,21 +58,19 @@ export function toFailure(event: JsonRecord, { id, build, sender }: Reported, pa
     id,
     digest: echoOf?.slice(0, 8) ?? made.digest,
     occurrence: toOccurrence(id),
-    rule: made.rule,
-    ...(made.weak && { weak: true }),
-    ...(made.unresolved && !echoOf && { unresolved: true }),
+    unresolved: echoOf === undefined ? made.unresolved : undefined,
     kind: made.kind,
     side: 'browser',
     origin: 'browser',
-    ...(event.level === 'warning' && { level: event.level }),
+    level: event.level === 'warning' ? event.level : undefined,
     at: readTime(event.timestamp),
-    ...build,
+    ...(await readBuild(event, findBuild)),
     errors,
     title: made.title,
-    site: made.site,
+    location: made.location,
     route,
     ...readTrace(event),
-    request: readRequest(event, sender, scrubber),
+    request: readRequest(event, sender),
     componentStack: componentStack && scrubber.text(componentStack),
     breadcrumbs: readBreadcrumbs(event, scrubber),
     tags: readTags(event.tags, scrubber),
@@ -93,7 +89,7 @@ export function toEventId(...given: readonly unknown[]): string {
 }
 
 /** Returns the build that the event names, or `NO_BUILD` if it is unknown. */
-export async function findBuild(event: JsonRecord, { findBuild }: FailureParts): Promise<KnownBuild> {
+export async function readBuild(event: JsonRecord, findBuild: Reading['findBuild']): Promise<KnownBuild> {
   for (const value of [toRecord(event.tags)[REPORT_TAGS.build], event.dist, event.release]) {
     const named = typeof value === 'string' && value.length <= 200 ? value : '';
     const known = named === '' ? undefined : await findBuild(named);
@@ -133,7 +129,7 @@ function readKind(tags: JsonRecord): FailureKind | undefined {
 }
 
 /** Reads the route, which SDKs call the transaction. */
-function readRoute({ transaction }: JsonRecord, { isRoute }: FailureParts): string | undefined {
+function readRoute({ transaction }: JsonRecord, isRoute: Reading['isRoute']): string | undefined {
   const given = typeof transaction === 'string' && transaction.length <= MAX_VALUE_LENGTH;
   return given && isRoute(transaction) ? transaction : undefined;
 }
@@ -161,16 +157,16 @@ function toNumber(value: unknown): number {
   return typeof value === 'number' ? value : Number.NaN;
 }
 
-function readRequest(event: JsonRecord, sender: Sender, scrubber: ReportScrubber): RequestRecord | undefined {
+function readRequest(event: JsonRecord, sender: Sender): RequestRecord | undefined {
   const { url, method } = toRecord(event.request);
   const address = toLine(url, MAX_URL_LENGTH);
   if (!address || !/^https?:\/\//i.test(address)) return undefined;
-  const { userAgent: agent, credentials } = sender;
+  const { userAgent: agent, credentials, scrubber } = sender;
   return {
     method: typeof method === 'string' && /^[A-Z]{3,7}$/.test(method) ? method : 'GET',
     url: scrubber.url(address),
-    ...(agent && { headers: { 'user-agent': toScrubbed(agent, scrubber, MAX_VALUE_LENGTH) } }),
-    ...(credentials.length > 0 && { credentials: credentials.map((name) => scrubber.text(name)) }),
+    headers: agent ? { 'user-agent': toScrubbed(agent, scrubber, MAX_VALUE_LENGTH) } : undefined,
+    credentials: credentials.map((name) => scrubber.text(name)),
   };
 }
 
@@ -183,8 +179,6 @@ function readBreadcrumbs(event: JsonRecord, scrubber: ReportScrubber): Breadcrum
 
 function toBreadcrumb(value: JsonRecord, scrubber: ReportScrubber): Breadcrumb {
   const message = toLine(value.message, MAX_VALUE_LENGTH * 2) ?? '';
-  const data = toScalars(scrubber.value(toRecord(value.data)), scrubber);
-  const level = toLevel(value.level);
   return {
     at: readTime(value.timestamp, MAX_BREADCRUMB_AGE),
     category: toScrubbed(
@@ -193,8 +187,8 @@ function toBreadcrumb(value: JsonRecord, scrubber: ReportScrubber): Breadcrumb {
       MAX_TAG_KEY_LENGTH,
     ),
     message: toScrubbed(message, scrubber, MAX_VALUE_LENGTH),
-    ...(level && { level }),
-    ...(data && { data }),
+    level: toLevel(value.level),
+    data: toScalars(scrubber.value(toRecord(value.data)), scrubber),
   };
 }
 

@@ -1,33 +1,32 @@
 import { MAX_VALUE_LENGTH } from '../../shared/limits.ts';
 import { isNotFoundTransaction, noiseOf } from '../../shared/reporting/ignored-errors.ts';
-import type { Failure } from '../errors/failure.ts';
+import type { Failure, Visitor } from '../errors/failure.ts';
 import { MAX_REPORT_BYTES } from '../limits.ts';
 import type { Count } from '../request/counters.ts';
 import { type Envelope, parseEnvelope } from './envelope.ts';
-import { findBuild, readTags, toEventId, toFailure, toHex } from './event-to-failure.ts';
+import { readBuild, readTags, toEventId, toFailure, toHex } from './event-to-failure.ts';
 import type { Echoes, NewIncidents, RecentIds } from './memory.ts';
 import { isRecord, type JsonRecord, parseReportRecord, ReportError, toList, toRecord } from './read-report.ts';
 import {
-  type FailureParts,
   type KnownBuild,
+  type Reading,
   type ReportScrubber,
   type Sender,
   toScrubbed,
   type Upstream,
 } from './report-parts.ts';
 
-interface EnvelopeParts extends FailureParts {
-  /** Whether the DSN is exactly the one that this site's pages got. Other spellings are rejected. */
-  readonly isOurDsn: (dsn: string, sender: Sender) => boolean;
-  /** Journals a failure. Returns false if that failed. */
-  readonly keep: (failure: Failure) => boolean;
-  readonly echoes: Echoes;
-  readonly newIncidents: NewIncidents;
-  readonly recentIds: RecentIds;
-  /** Moves a failure past the limit on new incidents to the incident that reports the limit. */
-  readonly toOverflow: (failure: Failure) => Failure;
-  readonly upstream?: Upstream | undefined;
-  readonly environment?: string | undefined;
+interface EnvelopesOptions {
+  readonly reading: Reading;
+  /** What was received before. */
+  readonly memory: {
+    readonly newIncidents: NewIncidents;
+    readonly echoes: Echoes;
+    readonly recentIds: RecentIds;
+  };
+  /** Stores a failure. Returns false if that failed. */
+  readonly keep: (failure: Failure, visitor: Visitor) => boolean;
+  readonly upstream: Upstream | undefined;
   readonly count: Count;
 }
 
@@ -49,40 +48,104 @@ const READ_TYPES = { event: 'The event', transaction: 'The transaction' } as con
 
 type ReadType = keyof typeof READ_TYPES;
 
+/** The DSN that browsers get without an upstream: `https://spillway@example.com/1`. */
+const OWN_DSN = /^https?:\/\/spillway@([^\s/@?#\\]{1,260})\/1$/;
+
 /**
- * Ingests an envelope: stores its event, and forwards the failure and a transaction if there is an upstream.
- *
- * @throws ReportError if the envelope is malformed, has another DSN, or has an event that cannot be read
+ * Returns a function that takes an envelope: it stores the event, and forwards the failure and a transaction if there is
+ * an upstream. It throws a `ReportError` if the envelope is malformed, has another DSN, or has an event that cannot be
+ * read.
  */
-export async function ingestEnvelope(bytes: Uint8Array, sender: Sender, parts: EnvelopeParts): Promise<Taken> {
-  const envelope = parseEnvelope(bytes);
-  requireOurDsn(envelope, sender, parts);
-  const { event, transaction } = readItems(envelope, parts);
-  if (transaction) await forwardTransaction(envelope, transaction, parts);
-  return event ? ingestEvent(envelope, event, sender, parts) : { stored: true };
-}
+export function createEnvelopes({ reading, memory, keep, upstream, count }: EnvelopesOptions) {
+  const { newIncidents, echoes, recentIds } = memory;
+  const outcome = upstream ? 'forwarded' : 'kept';
 
-function requireOurDsn({ headers }: Envelope, sender: Sender, { isOurDsn }: EnvelopeParts): void {
-  const { dsn } = headers;
-  if (typeof dsn !== 'string') throw new ReportError(400, 'The header of the envelope has no DSN.');
-  if (!isOurDsn(dsn, sender)) throw new ReportError(403, 'The DSN of the envelope is not the one of this site.');
-}
-
-/** Returns the first item of each type that is read. */
-function readItems({ items }: Envelope, parts: EnvelopeParts): { readonly [Type in ReadType]?: JsonRecord } {
-  const read: { [Type in ReadType]?: JsonRecord } = {};
-  for (const { type, payload } of items) {
-    if (type === 'event' && !read.event) read.event = parseItem(type, payload);
-    else if (type === 'transaction' && !read.transaction && parts.upstream) {
-      read.transaction = tryItem(type, payload);
-      if (!read.transaction) countItem(type, 'dropped', parts);
-    } else countItem(type, 'dropped', parts);
+  function countItem(type: string, outcome: string): void {
+    count('spillway_tunnel_items_total', { type: Object.hasOwn(READ_TYPES, type) ? type : 'other', outcome });
   }
-  return read;
+
+  function countIgnored(reason: string): void {
+    count('spillway_reports_ignored_total', { reason });
+  }
+
+  /** Returns the first item of each type that is read. */
+  function readItems({ items }: Envelope): { readonly [Type in ReadType]?: JsonRecord } {
+    const read: { [Type in ReadType]?: JsonRecord } = {};
+    for (const { type, payload } of items) {
+      if (type === 'event' && !read.event) read.event = parseItem(type, payload);
+      else if (type === 'transaction' && !read.transaction && upstream) {
+        read.transaction = tryItem(type, payload);
+        if (!read.transaction) countItem(type, 'dropped');
+      } else countItem(type, 'dropped');
+    }
+    return read;
+  }
+
+  /** Forwards a transaction in an envelope of its own. */
+  async function forward(trace: unknown, transaction: JsonRecord, scrubber: ReportScrubber): Promise<void> {
+    if (!upstream) return;
+    if (isNotFoundTransaction(transaction)) {
+      countIgnored('not-found');
+      return countItem('transaction', 'dropped');
+    }
+    const id = toEventId(transaction.event_id);
+    const build = await readBuild(transaction, reading.findBuild);
+    const header = { event_id: id, ...(isRecord(trace) && { trace: rewriteTraceHeader(trace, scrubber) }) };
+    const { environment } = upstream;
+    upstream.send(header, rewriteTransaction(transaction, { id, build, environment }, scrubber));
+    countItem('transaction', 'forwarded');
+  }
+
+  async function takeEvent(given: unknown, event: JsonRecord, sender: Sender): Promise<Taken> {
+    const id = toEventId(event.event_id, given);
+    const answered = recentIds.find(id);
+    if (answered !== undefined) {
+      countItem('event', 'duplicate');
+      return { id, digest: answered || undefined, stored: true };
+    }
+    // Added before the first `await`, because the same event can arrive twice at the same time.
+    recentIds.add(id, '');
+    const taken = await takeFailure(await toFailure(event, id, sender, reading), sender.visitor);
+    if (taken.stored) recentIds.add(id, taken.digest ?? '');
+    else recentIds.forget(id);
+    return { id, ...taken };
+  }
+
+  async function takeFailure(failure: Failure, visitor: Visitor): Promise<Omit<Taken, 'id'>> {
+    const { echoOf } = failure;
+    const noise = noiseOf({ errors: failure.errors, pageUrl: failure.request?.url });
+    const reason = noise ?? (echoOf === undefined || (await echoes.admit(echoOf)) ? undefined : 'echo');
+    if (reason !== undefined) {
+      countIgnored(reason);
+      countItem('event', upstream ? 'dropped' : 'kept');
+      // The same digest as for an echo that is kept, so that strangers learn nothing from the response.
+      return { stored: true, digest: noise === undefined ? failure.digest : undefined };
+    }
+    const kept = echoOf === undefined ? await newIncidents.admit(failure) : failure;
+    if (kept !== failure) count('spillway_reports_past_cap_total', {});
+    const stored = keep(kept, visitor);
+    upstream?.report(kept);
+    countItem('event', outcome);
+    return { stored, digest: kept.unresolved ? undefined : kept.digest };
+  }
+
+  return async function takeEnvelope(bytes: Uint8Array, sender: Sender): Promise<Taken> {
+    const envelope = parseEnvelope(bytes);
+    const { dsn, trace, event_id } = envelope.headers;
+    requireOurDsn(dsn, sender, upstream);
+    const { event, transaction } = readItems(envelope);
+    if (transaction) await forward(trace, transaction, sender.scrubber);
+    return event ? takeEvent(event_id, event, sender) : { stored: true };
+  };
 }
 
-function isReadType(type: string): type is ReadType {
-  return Object.hasOwn(READ_TYPES, type);
+/** The DSN has to be exactly the one that this site's pages got. Other spellings are rejected. */
+function requireOurDsn(dsn: unknown, { isOurs }: Sender, upstream: Upstream | undefined): void {
+  if (typeof dsn !== 'string') throw new ReportError(400, 'The header of the envelope has no DSN.');
+  const host = OWN_DSN.exec(dsn)?.[1];
+  const isOwn = host !== undefined && (isOurs(`https://${host}`) || isOurs(`http://${host}`));
+  if (upstream ? dsn === upstream.dsn : isOwn) return;
+  throw new ReportError(403, 'The DSN of the envelope is not the one of this site.');
 }
 
 function parseItem(type: ReadType, payload: Uint8Array): JsonRecord {
@@ -102,78 +165,11 @@ function tryItem(type: ReadType, payload: Uint8Array): JsonRecord | undefined {
   }
 }
 
-async function ingestEvent(
-  envelope: Envelope,
-  event: JsonRecord,
-  sender: Sender,
-  parts: EnvelopeParts,
-): Promise<Taken> {
-  const id = toEventId(event.event_id, envelope.headers.event_id);
-  const answered = parts.recentIds.find(id);
-  if (answered !== undefined) {
-    countItem('event', 'duplicate', parts);
-    return { id, digest: answered || undefined, stored: true };
-  }
-  // Added before the first `await`, because the same event can arrive twice at the same time.
-  parts.recentIds.add(id, '');
-  const build = await findBuild(event, parts);
-  const taken = await takeFailure(toFailure(event, { id, build, sender }, parts), parts);
-  if (taken.stored) parts.recentIds.add(id, taken.digest ?? '');
-  else parts.recentIds.forget(id);
-  return { id, ...taken };
-}
-
-async function takeFailure(failure: Failure, parts: EnvelopeParts): Promise<Omit<Taken, 'id'>> {
-  const { upstream, echoes, newIncidents } = parts;
-  const isDropped = (reason: string | undefined) => {
-    if (isIgnored(reason, parts)) countItem('event', upstream ? 'dropped' : 'kept', parts);
-    return reason !== undefined;
-  };
-  if (isDropped(noiseOf({ errors: failure.errors, pageUrl: failure.request?.url }))) return { stored: true };
-  const { echoOf } = failure;
-  if (echoOf !== undefined && isDropped((await echoes.admit(echoOf)) ? undefined : 'echo')) {
-    // The same digest as for an echo that is kept, so that strangers learn nothing from the response.
-    return { stored: true, digest: failure.digest };
-  }
-  const isAdmitted = echoOf !== undefined || (await newIncidents.admit(failure.digest));
-  if (!isAdmitted) parts.count('spillway_reports_past_cap_total', {});
-  const kept = isAdmitted ? failure : parts.toOverflow(failure);
-  const stored = parts.keep(kept);
-  upstream?.report(kept);
-  countItem('event', upstream ? 'forwarded' : 'kept', parts);
-  return { stored, digest: kept.unresolved ? undefined : kept.digest };
-}
-
-/** Forwards a transaction in an envelope of its own. */
-async function forwardTransaction(
-  { headers: { trace } }: Envelope,
-  transaction: JsonRecord,
-  parts: EnvelopeParts,
-): Promise<void> {
-  const { upstream, environment, scrubber } = parts;
-  if (isIgnored(isNotFoundTransaction(transaction) ? 'not-found' : undefined, parts))
-    return countItem('transaction', 'dropped', parts);
-  const id = toEventId(transaction.event_id);
-  const build = await findBuild(transaction, parts);
-  const header = { event_id: id, ...(isRecord(trace) && { trace: rewriteTraceHeader(trace, scrubber) }) };
-  upstream?.send(header, rewriteTransaction(transaction, { id, build, environment }, scrubber));
-  countItem('transaction', 'forwarded', parts);
-}
-
-function isIgnored(reason: string | undefined, { count }: EnvelopeParts): boolean {
-  if (reason !== undefined) count('spillway_reports_ignored_total', { reason });
-  return reason !== undefined;
-}
-
-function countItem(type: string, outcome: string, { count }: EnvelopeParts): void {
-  count('spillway_tunnel_items_total', { type: isReadType(type) ? type : 'other', outcome });
-}
-
 /** Facts from the server that replace those of the sender. */
 interface Believed {
   readonly id: string;
   readonly build: KnownBuild;
-  readonly environment: string | undefined;
+  readonly environment: string;
 }
 
 /** As in Sentry's SDKs. */

@@ -9,19 +9,27 @@ const MAX_AN_HOUR = 50;
 const MAX_ADMITTED = 2000;
 
 export interface NewIncidents {
-  /** Resolves to true if the digest already has an incident, or the hourly limit is not reached. */
-  admit(digest: string): Promise<boolean>;
+  /**
+   * Resolves to the failure if its digest already has an incident, or the hourly limit is not reached. Past the limit, to
+   * the failure that reports the limit. That has only the title of the first one, because strangers can forge the rest.
+   */
+  admit(failure: Failure): Promise<Failure>;
 }
 
 interface NewIncidentsOptions {
   /** Whether there is an incident or an alias with this digest. A rejection counts as no. */
-  readonly isKnown: (digest: string) => boolean | Promise<boolean>;
+  readonly isKnown: (digest: string) => Promise<boolean>;
+  readonly makeDigest: MakeReportDigest;
   /** Milliseconds, monotonic. */
   readonly now?: () => number;
 }
 
 /** Limits how many incidents forged errors can open. Each process counts separately. */
-export function createNewIncidents({ isKnown, now = () => performance.now() }: NewIncidentsOptions): NewIncidents {
+export function createNewIncidents({
+  isKnown,
+  makeDigest,
+  now = () => performance.now(),
+}: NewIncidentsOptions): NewIncidents {
   const admitted = new Set<string>();
   let openedAt: number[] = [];
 
@@ -39,23 +47,16 @@ export function createNewIncidents({ isKnown, now = () => performance.now() }: N
     return true;
   }
 
-  async function ask(digest: string): Promise<boolean> {
-    try {
-      return await isKnown(digest);
-    } catch {
-      return false;
-    }
-  }
-
   return {
-    async admit(digest) {
-      if (admitted.has(digest)) return true;
-      if (await ask(digest)) {
+    async admit(failure) {
+      const { digest } = failure;
+      if (admitted.has(digest)) return failure;
+      if (await isKnown(digest).catch(() => false)) {
         remember(digest);
-        return true;
+        return failure;
       }
       // Another failure with this digest may have been admitted during the wait.
-      return admitted.has(digest) || open(digest);
+      return admitted.has(digest) || open(digest) ? failure : toOverflow(failure, makeDigest);
     },
   };
 }
@@ -63,27 +64,20 @@ export function createNewIncidents({ isKnown, now = () => performance.now() }: N
 /** Never changes, so that all replicas and releases use the same incident. */
 const TITLE = 'More kinds of browser errors in an hour than may open an incident of their own';
 
-/**
- * Returns a function that moves a failure past the limit to the incident that reports the limit. Only the
- * failure's title is kept, because strangers can forge the rest.
- */
-export function createOverflow(makeDigest: MakeReportDigest): (failure: Failure) => Failure {
-  return (failure) => {
-    const errors = [{ class: 'TooManyNewIncidents', message: TITLE, frames: [] }];
-    const made = makeDigest({ kind: 'exception', side: 'browser', errors });
-    const { id, occurrence, at, build, release, route, title } = failure;
-    return {
-      ...{ id, occurrence, at, build, release, route },
-      digest: made.digest,
-      rule: made.rule,
-      weak: true,
-      kind: 'exception',
-      side: 'browser',
-      origin: 'browser',
-      errors,
-      title: TITLE,
-      extra: { title },
-    };
+function toOverflow(
+  { id, occurrence, at, build, release, route, title }: Failure,
+  makeDigest: MakeReportDigest,
+): Failure {
+  const errors = [{ class: 'TooManyNewIncidents', message: TITLE, frames: [] }];
+  const { digest } = makeDigest({ kind: 'exception', side: 'browser', errors });
+  return {
+    ...{ id, digest, occurrence, at, build, release, route },
+    kind: 'exception',
+    side: 'browser',
+    origin: 'browser',
+    errors,
+    title: TITLE,
+    extra: { title },
   };
 }
 
@@ -226,7 +220,6 @@ export interface TokenBuckets {
   take(key: string, count?: number): number;
   /** Returns the result of `take()` for one token, without taking it. */
   peek(key: string): number;
-  readonly size: number;
 }
 
 interface Bucket {
@@ -273,8 +266,5 @@ export function createTokenBuckets(
       return wait;
     },
     peek: (key) => (buckets.has(key) ? toWait(refill(key), 1) : 0),
-    get size() {
-      return buckets.size;
-    },
   };
 }

@@ -1,5 +1,5 @@
 import type { DigestInput, DigestResult } from '../errors/digest/create-digest.ts';
-import type { Failure } from '../errors/failure.ts';
+import type { Failure, Visitor } from '../errors/failure.ts';
 import type { Scrubber } from '../errors/scrub.ts';
 import { cutText } from '../errors/trim.ts';
 import type { JsonRecord } from './read-report.ts';
@@ -15,13 +15,12 @@ export interface KnownBuild {
   readonly release: string;
 }
 
-/** The dependencies for turning a report into a failure. */
-export interface FailureParts {
-  readonly scrubber: ReportScrubber;
+/** What is needed to read a report as a failure. */
+export interface Reading {
   readonly makeDigest: MakeReportDigest;
   /** Returns the build with this id, or the newest one of this release. Undefined if it is unknown. */
   readonly findBuild: (named: string) => Promise<KnownBuild | undefined>;
-  /** Whether a route has this pattern. */
+  /** Whether a route has this pattern. Senders could invent others. */
   readonly isRoute: (pattern: string) => boolean;
 }
 
@@ -29,6 +28,8 @@ export interface FailureParts {
 export interface Upstream {
   /** The configured DSN in the form of SDKs, without a secret. Browsers get it, and envelopes must have it. */
   readonly dsn: string;
+  /** Replaces the sender's environment in transactions. */
+  readonly environment: string;
   /** Queues a failure of a browser. */
   report(failure: Failure): void;
   /** Queues a transaction. @param header of its envelope */
@@ -43,6 +44,9 @@ export interface Sender {
   readonly userAgent: string | undefined;
   /** Names of the cookies. */
   readonly credentials: readonly string[];
+  readonly visitor: Visitor;
+  /** Also removes the values of the request's credentials, because its page may repeat them. */
+  readonly scrubber: ReportScrubber;
 }
 
 /** Extra length for scrubbing (UTF-16 code units), because no pattern matches a secret that is cut in half. */

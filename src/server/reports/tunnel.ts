@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { toOccurrence } from '../../shared/reporting/address.ts';
 import { listPatterns, type RouteLine } from '../../shared/routing/routes.ts';
-import { Minute, Second } from '../../shared/units.ts';
+import { Second } from '../../shared/units.ts';
 import { listCredentials } from '../errors/create-failure.ts';
 import { createDigest } from '../errors/digest/create-digest.ts';
 import type { LocationTable } from '../errors/digest/location-table.ts';
@@ -18,51 +18,48 @@ import type { Origins } from '../request/origins.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { ErrorHandler, Step } from '../request/step.ts';
 import type { OpenedTracker } from '../tracker/tracker.ts';
-import { takeBrowserReports } from './browser-reports.ts';
-import { ingestEnvelope, type Taken } from './ingest-envelope.ts';
+import { createBrowserReports } from './browser-reports.ts';
+import { createEnvelopes, type Taken } from './ingest-envelope.ts';
 import {
   type BucketSize,
   createEchoes,
   createKnownBuilds,
   createNewIncidents,
-  createOverflow,
   createRecentIds,
   createTokenBuckets,
 } from './memory.ts';
 import { ReportError, readReport } from './read-report.ts';
-import type { KnownBuild, MakeReportDigest, ReportScrubber, Sender, Upstream } from './report-parts.ts';
+import type { KnownBuild, Reading, ReportScrubber, Sender, Upstream } from './report-parts.ts';
 
-/** Stores reports. */
-type ReportStore = Pick<OpenedTracker, 'record' | 'isKnown' | 'isEchoAwaited'>;
-
-export interface TunnelOptions {
+/** Where one port takes reports, and whom it answers how. */
+interface TunnelPort {
   /** `/_report`. The browser's own reports use `/_report/browser`. */
   readonly path: string;
   readonly origins: Origins;
-  readonly upstream?: Upstream | undefined;
-  /** Undefined: reports are logged, and sent to the upstream. */
-  readonly store: ReportStore | undefined;
-  readonly makeDigest: MakeReportDigest;
-  /** Returns the build with this id, or the newest one of this release. */
-  readonly findBuild: (named: string) => Promise<KnownBuild | undefined>;
-  /** Whether a route has this pattern. */
-  readonly isRoute: (pattern: string) => boolean;
-  /** Also removes the request's credentials, because its page may repeat them. */
-  readonly scrubberOf: (req: IncomingMessage) => ReportScrubber;
-  /** Replaces the sender's environment in transactions for the upstream. */
-  readonly environment?: string | undefined;
-  readonly toUrl: ToFailureUrl;
-  /** Whether the response has that URL. Undefined for never. */
+  /** Whether the response has the URL of the failure. Undefined for never. */
   readonly canOpen?: OpenedTracker['canOpen'] | undefined;
-  readonly count: Count;
-  readonly log: Logger;
-  /** Responds if the tunnel itself fails. */
-  readonly fail: (error: unknown, req: IncomingMessage, res: ServerResponse) => void;
-  readonly limits?: Partial<TunnelLimits>;
 }
 
-/** The DSN that browsers get without an upstream: `https://spillway@example.com/1`. */
-const OWN_DSN = /^https?:\/\/spillway@([^\s/@?#\\]{1,260})\/1$/;
+/** Where reports go. */
+interface Sinks {
+  /** Undefined: reports are logged, and sent to the upstream. */
+  readonly store: Pick<OpenedTracker, 'record' | 'isKnown' | 'isEchoAwaited'> | undefined;
+  readonly upstream?: Upstream | undefined;
+  readonly toUrl: ToFailureUrl;
+  readonly count: Count;
+  readonly log: Logger;
+}
+
+export interface TunnelOptions {
+  readonly port: TunnelPort;
+  readonly reading: Reading;
+  readonly sinks: Sinks;
+  /** Also removes the request's credentials. */
+  readonly scrubberOf: (req: IncomingMessage) => ReportScrubber;
+  /** Responds if the tunnel itself fails. */
+  readonly fail: ErrorHandler;
+  readonly limits?: TunnelLimits;
+}
 
 /** The rate limits for reports, per sender and in total. */
 interface TunnelLimits {
@@ -76,10 +73,6 @@ const LIMITS: TunnelLimits = {
   // A report takes about 1 ms, so reports take at most a fifth of one core.
   together: { burst: 400, perSecond: 200 },
 };
-
-/** The limits for the browser's own reports: one per minute and digest, and 30 per minute in total. */
-const REPORTS_PER_DIGEST: BucketSize = { burst: 1, perSecond: Second / Minute };
-const REPORTS_TOGETHER: BucketSize = { burst: 30, perSecond: (30 * Second) / Minute };
 
 /** The content types of the Reporting API and `report-uri`, and plain JSON from a page of this site. */
 const REPORT_TYPES: ReadonlySet<string> = new Set([
@@ -97,52 +90,40 @@ const RETRY_AFTER = 30;
  * reads bodies. Like `crossSite()`, it rejects requests that another site makes a browser send. A request
  * without an origin is not from a page, or is a browser's own report.
  */
-export function tunnel(options: TunnelOptions): Step {
-  const { path, origins, store, upstream, count, scrubberOf, fail } = options;
-  const { perAddress, together } = { ...LIMITS, ...options.limits };
-  const senders = createTokenBuckets(perAddress);
-  const all = createTokenBuckets(together);
-  const newIncidents = createNewIncidents({ isKnown: async (digest) => !store || store.isKnown(digest) });
-  const parts = {
-    ...options,
-    newIncidents,
-    echoes: createEchoes({ isAwaited: async (address) => !store || store.isEchoAwaited(address) }),
-    isOurDsn,
-    recentIds: createRecentIds(),
-    toOverflow: createOverflow(options.makeDigest),
-    perDigest: createTokenBuckets(REPORTS_PER_DIGEST),
-    together: createTokenBuckets(REPORTS_TOGETHER),
-  };
+export function tunnel({ port, reading, sinks, scrubberOf, fail, limits = LIMITS }: TunnelOptions): Step {
+  const { path, origins } = port;
+  const { store, upstream, count, log } = sinks;
+  const senders = createTokenBuckets(limits.perAddress);
+  const all = createTokenBuckets(limits.together);
+  const { makeDigest } = reading;
+  const newIncidents = createNewIncidents({ isKnown: async (digest) => !store || store.isKnown(digest), makeDigest });
+  const echoes = createEchoes({ isAwaited: async (address) => !store || store.isEchoAwaited(address) });
+  const memory = { newIncidents, echoes, recentIds: createRecentIds() };
+  const takeEnvelope = createEnvelopes({ reading, memory, keep, upstream, count });
+  const takeBrowserReports = createBrowserReports({ makeDigest, newIncidents, keep, count });
   const ways = new Map([
     [path, answerEnvelope],
     [`${path}/browser`, answerReports],
   ]);
 
   async function answerEnvelope(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const own = toOwn(req);
-    const taken = await readReport({ req, res }, (bytes) => ingestEnvelope(bytes, toReportSender(req), own));
-    const url = taken.digest !== undefined && (await options.canOpen?.(req)) ? toUrl(taken) : undefined;
+    const taken = await readReport({ req, res }, (bytes) => takeEnvelope(bytes, toReportSender(req)));
+    const url = taken.digest !== undefined && (await port.canOpen?.(req)) ? toUrl(taken) : undefined;
     sendTaken(res, taken, url);
   }
 
   async function answerReports(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const type = (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
     if (!REPORT_TYPES.has(type)) throw new ReportError(415, `Send ${[...REPORT_TYPES].join(', ')}.`);
-    const own = toOwn(req);
-    await readReport({ req, res }, (bytes) => takeBrowserReports(bytes, toReportSender(req), own));
+    await readReport({ req, res }, (bytes) => takeBrowserReports(bytes, toReportSender(req)));
     res.statusCode = 204;
     res.setHeader('Cache-Control', 'no-store');
     res.end();
   }
 
-  function toOwn(req: IncomingMessage) {
-    const info = requestInfo(req);
-    const visitor = { address: info.address, id: info.readVisitorId() };
-    return { ...parts, scrubber: scrubberOf(req), keep: (failure: Failure) => keep(failure, visitor) };
-  }
-
   function toReportSender(req: IncomingMessage): Sender {
-    const { origin } = requestInfo(req);
+    const info = requestInfo(req);
+    const { origin } = info;
     // Behind a proxy that changes the host, only the browser knows the origin of its page.
     const page = req.headers['sec-fetch-site'] === 'same-origin' ? req.headers.origin : undefined;
     return {
@@ -150,18 +131,14 @@ export function tunnel(options: TunnelOptions): Step {
       isOurs: (other) => other === page || origins.isOurs(other, origin),
       userAgent: req.headers['user-agent'],
       credentials: listCredentials(req.headers),
+      visitor: { address: info.address, id: info.readVisitorId() },
+      scrubber: scrubberOf(req),
     };
-  }
-
-  function isOurDsn(dsn: string, { isOurs }: Sender): boolean {
-    if (upstream) return dsn === upstream.dsn;
-    const host = OWN_DSN.exec(dsn)?.[1];
-    return host !== undefined && (isOurs(`https://${host}`) || isOurs(`http://${host}`));
   }
 
   /** The browser makes the same address. */
   function toUrl({ id = '', digest }: Taken): string | undefined {
-    return options.toUrl(`${digest}-${toOccurrence(id)}`);
+    return sinks.toUrl(`${digest}-${toOccurrence(id)}`);
   }
 
   function keep(failure: Failure, visitor: Visitor): boolean {
@@ -169,9 +146,9 @@ export function tunnel(options: TunnelOptions): Step {
     const stored = store?.record(failure, visitor) ?? true;
     const { digest, occurrence, kind, title, build, release, route, requestId, echoOf } = failure;
     const line = { digest, occurrence, side: 'browser', kind, title, build, release, route, requestId, echoOf };
-    if (!stored) options.log.error({ ...line, failure }, 'A browser reported a failure, but it could not be stored.');
+    if (!stored) log.error({ ...line, failure }, 'A browser reported a failure, but it could not be stored.');
     // The upstream gets the report itself.
-    else options.log.warn(store || upstream ? line : { ...line, failure }, 'A browser reported a failure.');
+    else log.warn(store || upstream ? line : { ...line, failure }, 'A browser reported a failure.');
     return stored;
   }
 
@@ -235,15 +212,11 @@ function sendTaken(res: ServerResponse, { id, digest, stored }: Taken, url: stri
   res.end(body);
 }
 
-interface OpenTunnelOptions
-  extends Pick<TunnelOptions, 'path' | 'origins' | 'upstream' | 'environment' | 'toUrl' | 'canOpen' | 'count' | 'log'> {
-  readonly store: (ReportStore & Pick<OpenedTracker, 'listBuilds'>) | undefined;
-  readonly build: string;
-  readonly release: string;
+/** The server that answers. */
+interface Running extends KnownBuild {
   readonly namespace: string;
   readonly table: () => LocationTable;
   readonly scrubber: Scrubber;
-  /** The routes whose patterns are accepted. Senders could invent others. */
   readonly routes: readonly RouteLine[];
 }
 
@@ -254,23 +227,21 @@ interface OpenTunnelOptions
 const MIN_CREDENTIAL_LENGTH = 16;
 
 /** Creates the tunnel. @returns a function that returns the step for an error handler */
-export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => Step {
-  const { build, release, namespace, table, scrubber, routes, ...shared } = options;
+export function openTunnel(
+  port: TunnelPort,
+  { build, release, namespace, table, scrubber, routes }: Running,
+  sinks: Sinks & { readonly store: Pick<OpenedTracker, 'listBuilds'> | undefined },
+): (fail: ErrorHandler) => Step {
   const patterns = new Set(listPatterns(routes));
-  const findBuild = createKnownBuilds({
-    own: { build, release },
-    list: async () => (await shared.store?.listBuilds()) ?? [],
-  });
-
-  return (fail) =>
-    tunnel({
-      ...shared,
-      makeDigest: (input) => createDigest(input, { namespace, table: table() }),
-      findBuild,
-      isRoute: (pattern) => patterns.has(pattern),
-      scrubberOf: toRequestScrubber(scrubber),
-      fail,
-    });
+  const reading: Reading = {
+    makeDigest: (input) => createDigest(input, { namespace, table: table() }),
+    findBuild: createKnownBuilds({
+      own: { build, release },
+      list: async () => (await sinks.store?.listBuilds()) ?? [],
+    }),
+    isRoute: (pattern) => patterns.has(pattern),
+  };
+  return (fail) => tunnel({ port, reading, sinks, scrubberOf: toRequestScrubber(scrubber), fail });
 }
 
 /** Returns a scrubber that also removes the request's credentials, because its page may repeat them. */

@@ -34,8 +34,8 @@ const DESK_SHARE = 1 / 16;
 
 /** Makes the app and the server of each port. */
 export function connect(opened: Opened): Connected {
-  const { basics, failures, product, tracker, development, origins } = opened;
-  const { config, checkToken, log } = basics;
+  const { basics, product, tracker, development, origins } = opened;
+  const { config, checkToken } = basics;
   const { deskPort } = config;
   const readiness = { draining: false, details: () => tracker?.health() ?? {} };
   const shown = tracker && basics.tracker && { ...tracker, home: basics.tracker.paths[0] };
@@ -48,23 +48,12 @@ export function connect(opened: Opened): Connected {
     mayReadMetrics: isTogether ? toMayRead(checkToken) : undefined,
     canOpen: isTogether ? tracker?.canOpen : undefined,
   });
-  const app = createApp({
-    port,
-    site: { ...product.parts, development: development?.routes },
-    tracker: isTogether ? shown : undefined,
-  });
+  const app = createApp(port, { ...product.parts, development: development?.routes }, isTogether ? shown : undefined);
   const site = toServer(opened, port, app, total - deskShare);
-  const upgraded = handleUpgrades(site.server, {
+  const upgraded = handleUpgrades(site, port, {
     upgrades: product.upgrades,
     existing: product.parts.existingApp?.server,
-    takeCredentials: port.takeCredentials,
     steps: product.parts.steps,
-    origins,
-    trust: port.trust,
-    connections: site.connections,
-    log,
-    scrubPath: failures.scrubPath,
-    funnel: failures.funnel,
   });
 
   const desk = deskPort === undefined ? undefined : connectDesk(deskPort);
@@ -80,7 +69,7 @@ export function connect(opened: Opened): Connected {
   function connectDesk(number: number): HttpServer {
     const own = toDeskOrigins(config.host, number);
     const port = toPort(opened, readiness, { origins: own, mayReadMetrics: async () => true, canOpen: undefined });
-    return toServer(opened, port, createApp({ port, site: undefined, tracker: shown }), deskShare);
+    return toServer(opened, port, createApp(port, undefined, shown), deskShare);
   }
 
   function onStart(): void {
@@ -102,41 +91,32 @@ function toPort(opened: Opened, readiness: Readiness, { origins, mayReadMetrics,
   const { funnel, inFlight, scrubPath, scrubber, sentry, table } = failures;
   const trust = createProxyTrust(config.trustProxy);
   return {
-    log,
-    funnel,
-    origins,
-    trust,
-    readiness,
-    files: development?.files ?? indexPublicFiles(dist),
-    findOldAsset: tracker?.findAsset,
-    takeCredentials: tracker?.takeCredentials ?? ((_req, _res, next) => next()),
-    isTrackers: basics.isTrackers,
-    inFlight,
-    scrubPath,
-    metrics,
-    fixed: [
-      checkPage({ trust, mayRead: toMayRead(basics.checkToken) }),
-      ...(mayReadMetrics ? [metricsPage({ metrics, mayRead: mayReadMetrics })] : []),
-    ],
-    tunnel: openTunnel({
-      path: config.tunnelPath,
-      store: tracker,
-      canOpen,
-      upstream: sentry?.upstream,
-      environment: config.sentryEnvironment,
-      build: manifest.buildId,
-      release,
-      namespace: config.digestNamespace,
-      table,
-      scrubber,
+    rules: {
       origins,
-      routes: [...basics.routes, ...(basics.tracker?.routes ?? [])],
-      toUrl: funnel.toUrl,
-      count: metrics.count,
-      log,
-    }),
-    reportPath: basics.page.reportPath,
-    compression: config.compression,
+      trust,
+      takeCredentials: tracker?.takeCredentials ?? ((_req, _res, next) => next()),
+      isTrackers: basics.isTrackers,
+    },
+    records: { log, funnel, scrubPath, metrics, inFlight },
+    answers: {
+      readiness,
+      fixed: [
+        checkPage({ trust, mayRead: toMayRead(basics.checkToken) }),
+        ...(mayReadMetrics ? [metricsPage({ metrics, mayRead: mayReadMetrics })] : []),
+      ],
+      files: development?.files ?? indexPublicFiles(dist),
+      findOldAsset: tracker?.findAsset,
+      compression: config.compression,
+      tunnel: openTunnel(
+        { path: config.tunnelPath, origins, canOpen },
+        {
+          ...{ build: manifest.buildId, release, namespace: config.digestNamespace, table, scrubber },
+          routes: [...basics.routes, ...(basics.tracker?.routes ?? [])],
+        },
+        { store: tracker, upstream: sentry?.upstream, toUrl: funnel.toUrl, count: metrics.count, log },
+      ),
+      reportPath: basics.page.reportPath,
+    },
   };
 }
 
@@ -145,10 +125,10 @@ function toServer({ basics }: Opened, port: PortParts, app: ReturnType<typeof cr
   return createHttpServer(app, {
     log,
     limits: toConnectionLimits(limit, config.maxConnectionsPerAddress),
-    trust: port.trust,
+    trust: port.rules.trust,
     count: metrics.count,
     times: config.times,
-    headers: toSecurityHeaders(port.origins),
+    headers: toSecurityHeaders(port.rules.origins),
   });
 }
 

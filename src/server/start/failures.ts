@@ -1,7 +1,8 @@
 import { listPatterns } from '../../shared/routing/routes.ts';
 import type { ProductReporting } from '../define-product.ts';
+import { createFailureMaker } from '../errors/create-failure.ts';
 import { createTableLoader, type LocationTable } from '../errors/digest/location-table.ts';
-import { createFunnel, type Funnel, type FunnelOptions } from '../errors/funnel.ts';
+import { createFunnel, type Funnel, type OnFailure } from '../errors/funnel.ts';
 import { reportTo } from '../errors/report.ts';
 import { createPathScrubber, listPathPatterns, type ScrubPath } from '../errors/scrub/secret-path.ts';
 import { listEnvironmentSecrets } from '../errors/scrub/secret-values.ts';
@@ -22,7 +23,7 @@ export interface Failures {
   /** From here on, failures are stored. Failures during the start are only logged. */
   keepIn(tracker: Pick<OpenedTracker, 'record'>): void;
   /** `npm run dev`: called for each failure from here on. */
-  watch(onFailure: FunnelOptions['onFailure']): void;
+  watch(onFailure: OnFailure): void;
 }
 
 /** Opens the path from a thrown error to the log, the tracker and Sentry. */
@@ -34,21 +35,23 @@ export async function openFailures(basics: Basics, reporting: ProductReporting |
   const table = await createTable(basics);
   const sentry = await openSentry({ config, debugIds: manifest.debugIds, count, toUrl: tracker?.toUrl });
   let store: Pick<OpenedTracker, 'record'> | undefined;
-  let watcher: FunnelOptions['onFailure'];
-  const funnel = createFunnel({
-    log,
-    count,
-    store: tracker && ((failure, visitor) => store?.record(failure, visitor) ?? false),
-    reporters: sentry ? [sentry.reporter] : [],
-    toUrl: tracker?.toUrl,
-    namespace: config.digestNamespace,
+  let watcher: OnFailure | undefined;
+  const toFailure = createFailureMaker({
     build: manifest.buildId,
     release,
+    namespace: config.digestNamespace,
     paths: { dist },
     table,
     scrubber,
     splitBy: reporting?.splitBy,
     keep: reporting?.keep,
+  });
+  const funnel = createFunnel(toFailure, {
+    log,
+    count,
+    store: tracker && ((failure, visitor) => store?.record(failure, visitor) ?? false),
+    reporters: sentry ? [sentry.reporter] : [],
+    toUrl: tracker?.toUrl,
     onFailure: (...args) => watcher?.(...args),
   });
   reportTo(funnel);

@@ -1,11 +1,13 @@
 import { flushCompileCache } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
+import type { Logger } from 'pino';
 import { Millisecond, Second } from '../../shared/units.ts';
 import type { Config } from '../config.ts';
-import { listen as listenOn, toHttpUrl } from '../connection/listen.ts';
+import { listenOn, toHttpUrl } from '../connection/listen-on.ts';
 import { describeNodeFloor } from '../connection/node-floor.ts';
 import { createStop, onStopSignal } from '../connection/stop.ts';
-import { watchProcess } from '../errors/process-faults.ts';
+import type { Funnel } from '../errors/funnel.ts';
+import { currentRequest } from '../request/request-info.ts';
 import type { Basics } from './basics.ts';
 import type { Connected } from './connect.ts';
 import type { Opened } from './open.ts';
@@ -62,6 +64,48 @@ function stopOnSignals({ basics, failures, product, tracker }: Opened, drain: Co
   const stop = createStop({ drain, close, within, log, flush });
   watchProcess({ funnel: failures.funnel, log, stop, flushSync: () => tracker?.flushSync(FLUSH_TIME) });
   onStopSignal((signal) => stop(0, signal));
+}
+
+interface ProcessFaultsOptions {
+  readonly funnel: Funnel;
+  readonly log: Logger;
+  /** Drains and ends the process with this code. */
+  readonly stop: (code: number) => void;
+  /** Writes out buffered failures synchronously, because the process can end before the next write. */
+  readonly flushSync?: () => void;
+}
+
+/**
+ * Handles errors that nothing else caught. An unhandled rejection with a request in its context is that request's
+ * failure, and the process continues. Everything else leaves the process in an unknown state, so it drains and exits.
+ * Requests in flight are finished. If the product or an existing app has a handler too, that handler decides whether the
+ * process continues, as it does in Node. The failure is recorded before, because such a handler can exit.
+ *
+ * @returns a function that removes the handlers
+ */
+export function watchProcess({ funnel, log, stop, flushSync }: ProcessFaultsOptions): () => void {
+  function handleRejection(reason: unknown): void {
+    const info = currentRequest();
+    if (info) funnel.fail(reason, { origin: 'request', info });
+    else if (process.listenerCount('unhandledRejection') > 1) funnel.fail(reason, { origin: 'process' });
+    else process.emit('uncaughtException', reason as Error, 'unhandledRejection');
+  }
+
+  function handleException(error: unknown): void {
+    const disposition = funnel.fail(error, { origin: 'process' });
+    if (disposition.kind === 'visitor-gone') return;
+    flushSync?.();
+    if (process.listenerCount('uncaughtException') > 1) return;
+    log.fatal('An error occurred outside any request. The server finishes the requests in flight, then exits.');
+    stop(1);
+  }
+
+  process.prependListener('unhandledRejection', handleRejection);
+  process.prependListener('uncaughtException', handleException);
+  return () => {
+    process.off('unhandledRejection', handleRejection);
+    process.off('uncaughtException', handleException);
+  };
 }
 
 /** Prints the URL at any log level and at once, because tools wait for this line. */

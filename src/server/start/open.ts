@@ -3,7 +3,7 @@ import type { ComponentType } from 'react';
 import type { DocumentProps, ErrorPages } from '../../shared/rendering/engine-context.ts';
 import type { RouteDefinition } from '../../shared/routing/routes.ts';
 import type { SiteParts } from '../app.ts';
-import { toHttpUrl } from '../connection/listen.ts';
+import { toHttpUrl } from '../connection/listen-on.ts';
 import { type Product, requireProduct, toContextMaker } from '../define-product.ts';
 import type { Development } from '../develop/development.ts';
 import { requireMembers } from '../errors/wiring-error.ts';

@@ -4,13 +4,13 @@
 export { toRetryAfterMs } from '../../shared/fetch-with-retry.ts';
 export { MAX_BREADCRUMBS } from '../../shared/limits.ts';
 export { explainReactError } from '../../shared/rendering/react-errors.ts';
-export { toOccurrence } from '../../shared/reporting/address.ts';
+export { type Address, parseAddress, toAddress, toOccurrence } from '../../shared/reporting/address.ts';
 export { isProductCode } from '../../shared/whose-code.mjs';
 export { type AssetManifest, toAppManifest } from '../../shared/wire/manifest.ts';
 export { DOCUMENT_PATH, mountApi, REFERENCE_PATH } from '../api/mount-api.ts';
 export { apiNotFound, unclaimedMethods } from '../api/resource.ts';
 export { type Config, SETTINGS } from '../config.ts';
-export { toHttpUrl } from '../connection/listen.ts';
+export { toHttpUrl } from '../connection/listen-on.ts';
 export { createDigest } from '../errors/digest/create-digest.ts';
 export {
   emptyLocationTable,
@@ -20,18 +20,16 @@ export {
 } from '../errors/digest/location-table.ts';
 export { LINE_END } from '../errors/digest/parse-stack.ts';
 export { errorHandler } from '../errors/error-handler.ts';
-export {
-  type BodyField,
-  type Failure,
-  type FailureOrigin,
-  type FrameLocation,
-  type RequestRecord,
-  type StackFrame,
-  toAddress,
-  type Visitor,
+export type {
+  BodyField,
+  Failure,
+  FailureOrigin,
+  FrameLocation,
+  RequestRecord,
+  StackFrame,
+  Visitor,
 } from '../errors/failure.ts';
 export type { Funnel } from '../errors/funnel.ts';
-export { type Address, parseAddress } from '../errors/parse-address.ts';
 export { API_POLICY, refuse } from '../errors/problem.ts';
 export { cutText, MAX_TITLE_LENGTH } from '../errors/trim.ts';
 export type { InFlightRequest } from '../front/access-log.ts';

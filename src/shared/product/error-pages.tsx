@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { type ErrorPageProps, type ErrorPages, FailureHelp } from '#engine';
+import { ErrorDigest, type ErrorPageProps, type ErrorPages } from '#engine';
 
 /** The pages that visitors see for errors. Their styles are in the root layout's `global.css`. */
 export const errorPages: ErrorPages = {
@@ -56,7 +56,7 @@ function Failure({ error, host }: ErrorPageProps) {
       <p className="error-sentence">{sentence}</p>
       {error.digest && !error.inBrowser && (
         <p>
-          Digest: <code>{error.digest}</code>
+          <ErrorDigest error={error} />
         </p>
       )}
       <p>
@@ -65,25 +65,14 @@ function Failure({ error, host }: ErrorPageProps) {
           : 'Our server failed. Try again in a minute.'}
       </p>
       <WaysOn />
-      {error.inBrowser && <LateDigest digest={error.digest} />}
-      <FailureHelp error={error} />
-    </ErrorPage>
-  );
-}
-
-/**
- * The digest of a failure in the browser. It arrives when the server has received the report, so its line is
- * reserved: nothing moves when it appears, and screen readers announce it.
- */
-function LateDigest({ digest }: { digest: string | undefined }) {
-  return (
-    <p role="status" className="error-digest">
-      {digest && (
-        <>
-          Digest: <code>{digest}</code>
-        </>
+      {error.inBrowser && (
+        // It arrives when the server has received the report, so its line is reserved: nothing moves when it appears, and
+        // screen readers announce it.
+        <p role="status" className="error-digest">
+          <ErrorDigest error={error} />
+        </p>
       )}
-    </p>
+    </ErrorPage>
   );
 }
 

@@ -1,30 +1,39 @@
 import type { FormHTMLAttributes, ReactNode } from 'react';
+import type { PartOf } from '../routing/page-props.ts';
 import type { ActionResult } from '../wire/payload.ts';
 import { ACTION_FIELD } from '../wire/protocol.ts';
 import { useActionResult } from './hooks.ts';
 
-/** Names that forms can use, `<route id>.<name>`, from the product's table of actions. */
-export type ActionName<Actions> = {
-  [Id in keyof Actions & string]: `${Id}.${keyof Actions[Id] & string}`;
-}[keyof Actions & string];
+/** What the actions of a server half return on success, by name. */
+type ResultsOf<Half> = '~types' extends keyof Half
+  ? PartOf<Half, 'results'>
+  : Half extends null
+    ? unknown
+    : { readonly [Name in keyof Half]: Half[Name] extends () => infer Data ? Data : never };
+
+/** Names that forms can use, `<route id>.<name>`, from the table of server halves. */
+export type ActionName<Pages> = Names<Pages>['all'];
+
+/** A member and not an alias, so that the compiler's messages list the names. */
+interface Names<Pages> {
+  readonly all: { [Id in keyof Pages & string]: `${Id}.${keyof ResultsOf<Pages[Id]> & string}` }[keyof Pages & string];
+}
 
 /** Data that the named action returns on success. */
-export type ActionData<Actions, Name> = {
-  [Id in keyof Actions & string]: {
-    [Key in keyof Actions[Id] & string]: `${Id}.${Key}` extends Name ? ReturnedBy<Actions[Id][Key]> : never;
-  }[keyof Actions[Id] & string];
-}[keyof Actions & string];
-
-type ReturnedBy<Action> = Action extends () => infer Data ? Data : never;
+export type ActionData<Pages, Name> = {
+  [Id in keyof Pages & string]: {
+    [Key in keyof ResultsOf<Pages[Id]> & string]: `${Id}.${Key}` extends Name ? ResultsOf<Pages[Id]>[Key] : never;
+  }[keyof ResultsOf<Pages[Id]> & string];
+}[keyof Pages & string];
 
 /** What pages use to post to actions and read their results. A name that is not in the table does not compile. */
-interface ActionUses<Actions> {
-  readonly Form: (props: FormProps<ActionName<Actions>>) => ReactNode;
-  readonly useActionResult: <Name extends ActionName<Actions>>(
+interface ActionUses<Pages> {
+  readonly Form: (props: FormProps<ActionName<Pages>>) => ReactNode;
+  readonly useActionResult: <Name extends ActionName<Pages>>(
     action: Name,
-  ) => ActionResult<ActionData<Actions, Name>> | undefined;
+  ) => ActionResult<ActionData<Pages, Name>> | undefined;
   /** For a button that posts another action than its form names: `<button {...submitAs('people.remove')}>`. */
-  readonly submitAs: (action: ActionName<Actions>) => {
+  readonly submitAs: (action: ActionName<Pages>) => {
     readonly type: 'submit';
     readonly name: string;
     readonly value: string;
@@ -32,15 +41,16 @@ interface ActionUses<Actions> {
 }
 
 /**
- * Types forms by a table of actions, `interface Actions { people: PeopleActions }`. Its keys are route ids, and
- * `interface PeopleActions { add(): { id: string } }` is declared next to the page. `ServerPages` checks the server
- * halves against the same table.
+ * Types forms by the table of server halves, once per app: `createActionUses<typeof pages>()`. Or by an interface of
+ * actions, `interface Actions { people: PeopleActions }`, whose keys are route ids. Then
+ * `interface PeopleActions { add(): { id: string } }` is declared next to the page, and `ServerPages` checks the server
+ * halves against it.
  */
-export function createActionUses<Actions>(): ActionUses<Actions> {
+export function createActionUses<Pages>(): ActionUses<Pages> {
   return {
     Form,
-    // The server half ensures the type: ServerPages<typeof routes, AppContext, Actions>.
-    useActionResult: useActionResult as ActionUses<Actions>['useActionResult'],
+    // The server half ensures the type.
+    useActionResult: useActionResult as ActionUses<Pages>['useActionResult'],
     submitAs: (action) => ({ type: 'submit', name: ACTION_FIELD, value: action }),
   };
 }

@@ -13,13 +13,7 @@ export function ErrorView({ error, inPlace = false }: { error: PageError; inPlac
 function ErrorLine({ error }: { error: PageError }): ReactNode {
   return (
     <p role="alert">
-      {error.message ?? KINDS[error.kind].line}
-      {error.digest ? (
-        <>
-          {' '}
-          Digest: <code>{error.digest}</code>
-        </>
-      ) : null}
+      {error.message ?? KINDS[error.kind].line} <ErrorDigest error={error} />
     </p>
   );
 }
@@ -47,13 +41,13 @@ export function useShownError(thrown: unknown): PageError {
   return address && error.digest === undefined ? { ...error, ...address } : error;
 }
 
-/** For the failure page: a link to the failure, for visitors who can open it. */
-export function FailureHelp({ error: { url } }: { readonly error: PageError }): ReactNode {
+/** Shows the digest of a failure, if it has one. For visitors who can open the failure, it is a link to it. */
+export function ErrorDigest({ error: { digest, url } }: { readonly error: PageError }): ReactNode {
   return (
-    url && (
-      <p className="error-link">
-        <a href={url}>Open this failure</a>
-      </p>
+    digest && (
+      <>
+        Digest: <code>{url ? <a href={url}>{digest}</a> : digest}</code>
+      </>
     )
   );
 }

@@ -1,12 +1,30 @@
 import { useContext } from 'react';
-import { UNSAFE_DataRouterDataContext as DataContext, useLoaderData, useRouteError } from 'react-router';
+import {
+  UNSAFE_DataRouterDataContext as DataContext,
+  UNSAFE_RouteContext as RouteContext,
+  useLoaderData,
+  useRouteError,
+} from 'react-router';
+import type { PartOf } from '../routing/page-props.ts';
 import type { ActionResult, PageError } from '../wire/payload.ts';
+import { FRAME_ROUTE } from '../wire/protocol.ts';
 import { useEngine } from './engine-context.ts';
 import { isPageError, UNKNOWN_FAILURE } from './page-error.ts';
 
-/** Returns the data of this route's loader. `Data` is the interface declared next to the page. */
-export function useData<Data>(): Data {
-  return useLoaderData() as Data; // the server half ensures this type: ServerPage<Data>
+/** Returns the data of this route's loader: `useData<typeof order>()`, or an interface of the data. */
+export function useData<Half>(): PartOf<Half, 'data'> {
+  return useLoaderData() as PartOf<Half, 'data'>; // the server half ensures this type
+}
+
+/** Returns the parsed search of this route, whose server half has a schema for it: `useSearch<typeof orders>()`. */
+export function useSearch<Half>(): PartOf<Half, 'search'> {
+  const id = useContext(RouteContext).matches.at(-1)?.route.id ?? '';
+  return toSearches(useContext(DataContext)?.loaderData)[id] as PartOf<Half, 'search'>;
+}
+
+/** The parsed searches, by route id. They are in the data of the frame, so that they change together with all data. */
+export function toSearches(loaderData: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
+  return (loaderData[FRAME_ROUTE] ?? {}) as Record<string, unknown>;
 }
 
 /**

@@ -25,11 +25,12 @@ import {
   useState,
 } from 'react';
 import { type DataRouteMatch, type DataRouter, type Location, Outlet, type RouterState } from 'react-router';
-import type { PageProps } from '../routing/routes.ts';
+import type { PageProps, TypedHalf } from '../routing/page-props.ts';
 import type { PageError } from '../wire/payload.ts';
 import { FRAME_ROUTE, NOT_FOUND_ROUTE } from '../wire/protocol.ts';
 import { useEngine } from './engine-context.ts';
 import { ErrorView, useShownError } from './error-view.tsx';
+import { toSearches } from './hooks.ts';
 
 /**
  * Renders the matches of a data router, on both sides. It replaces React Router's `RouterProvider` and provides the same
@@ -226,14 +227,15 @@ function RouteView({ id }: { id: string }): ReactNode {
 function OwnRoute({ id }: { id: string }): ReactNode {
   const { modules, styles, onRoute } = useEngine();
   onRoute?.(id);
-  const data: unknown = useContext(DataRouterDataContext)?.loaderData[id];
-  // The compiler checks the loaders against the props of the pages: ServerPages<typeof routes>.
-  const Page = modules.get(id)?.default as ComponentType<PageProps<unknown>> | undefined;
+  const loaderData = useContext(DataRouterDataContext)?.loaderData;
+  const params = useContext(RouteContext).matches.at(-1)?.params ?? {};
+  // The compiler checks the loaders against the props of the pages.
+  const Page = modules.get(id)?.default as ComponentType<PageProps<TypedHalf>> | undefined;
   if (!Page) throw new Error(`The module of route "${id}" was not loaded before it was rendered.`);
   return (
     <>
       <RouteStyles hrefs={styles.get(id)} />
-      <Page data={data} />
+      <Page data={loaderData?.[id]} params={params} search={toSearches(loaderData)[id]} />
     </>
   );
 }

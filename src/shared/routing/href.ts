@@ -21,22 +21,44 @@ export type ParamsOf<Path extends string> = {
   readonly [Name in OptionalName<Segment<Path>>]?: string | number;
 };
 
+/** Parameters as loaders and pages read them, from a path, or of any path if it is not known. */
+export type ParamsIn<Path extends string | undefined> = Path extends string
+  ? { readonly [Name in RequiredName<Segment<Path>>]: string } & {
+      readonly [Name in OptionalName<Segment<Path>>]?: string;
+    } extends infer Params
+    ? { [Name in keyof Params]: Params[Name] } // one object reads better in the compiler's messages
+    : never
+  : Readonly<Record<string, string | undefined>>;
+
 type SearchValue = string | number | boolean | null | undefined;
 
-interface HrefOptions {
+interface HrefOptions<Search = URLSearchParams | Readonly<Record<string, SearchValue | readonly SearchValue[]>>> {
   /** Keys whose value is null or undefined are left out. In a list, each value repeats the key. */
-  readonly search?: URLSearchParams | Readonly<Record<string, SearchValue | readonly SearchValue[]>>;
+  readonly search?: Search;
   /** Without the `#`. */
   readonly hash?: string;
 }
 
+/** A schema as far as its types go. See `ServerPage['search']`. */
+interface SearchSchema<Input, Output> {
+  readonly '~standard': { readonly types?: { readonly input: Input; readonly output: Output } | undefined };
+}
+
+/** What a schema parses from a URL. Keys with a default can be left out. */
+type SearchFor<Schema> =
+  Schema extends SearchSchema<infer Input, infer Output>
+    ? { readonly [Key in keyof Input]: (Key extends keyof Output ? Output[Key] : Input[Key]) | null }
+    : never;
+
+type OptionsOf<Path, Searches> = Path extends keyof Searches ? HrefOptions<SearchFor<Searches[Path]>> : HrefOptions;
+
 /** Distributes over paths, so that the compiler reports an unknown path and not its arguments. */
-type HrefArgs<Path extends string> = Path extends unknown
+type HrefArgs<Path extends string, Searches> = Path extends unknown
   ? [RequiredName<Segment<Path>>] extends [never]
     ? [OptionalName<Segment<Path>>] extends [never]
-      ? [options?: HrefOptions]
-      : [params?: ParamsOf<Path>, options?: HrefOptions]
-    : [params: ParamsOf<Path>, options?: HrefOptions]
+      ? [options?: OptionsOf<Path, Searches>]
+      : [params?: ParamsOf<Path>, options?: OptionsOf<Path, Searches>]
+    : [params: ParamsOf<Path>, options?: OptionsOf<Path, Searches>]
   : never;
 
 /**
@@ -45,13 +67,19 @@ type HrefArgs<Path extends string> = Path extends unknown
  *
  * @throws TypeError if a parameter is missing or cannot be part of a URL
  */
-type Href<KnownPath extends string> = <Path extends KnownPath>(path: Path, ...args: HrefArgs<Path>) => string;
+type Href<KnownPath extends string, Searches> = <Path extends KnownPath>(
+  path: Path,
+  ...args: HrefArgs<Path, Searches>
+) => string;
 
 /**
  * Creates the `href` function of a route table. It needs only the table's type, so that a page with links does not load
  * the table.
+ *
+ * `createHref<typeof routes, { '/orders': typeof ordersSearch }>()` also checks the search of these paths. The schemas
+ * are constants of their own, because the type of a server half depends on the links in it.
  */
-export function createHref<Table extends readonly RouteLine[]>(): Href<PathOf<Table>> {
+export function createHref<Table extends readonly RouteLine[], Searches = unknown>(): Href<PathOf<Table>, Searches> {
   return function href(path: string, ...args: readonly unknown[]) {
     const segments = path.split('/');
     const [params, options] = segments.some(isDynamic) ? args : [undefined, args[0]];

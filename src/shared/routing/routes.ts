@@ -6,18 +6,9 @@ import type { ComponentType, ReactNode } from 'react';
  */
 export type RenderMode = 'dynamic' | 'static' | 'shell';
 
-/**
- * Props of a page or layout: `function Order({ data }: PageProps<OrderData>)`. If its loader does not return this data,
- * `src/server/product/pages/index.ts` does not compile.
- */
-export interface PageProps<Data> {
-  /** Data of the route's loader. */
-  readonly data: Data;
-}
-
 export interface PageModule {
   /** The component takes no props, or the loader's data. */
-  readonly default: ComponentType | ((props: PageProps<never>) => ReactNode);
+  readonly default: ComponentType | ((props: never) => ReactNode);
   /** Shown in place of the page when its loader, action or render fails. It reads the error with `usePageError()`. */
   readonly ErrorBoundary?: ComponentType;
 }

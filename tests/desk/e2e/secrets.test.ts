@@ -532,7 +532,7 @@ test('no secret is found anywhere', async () => {
 
 /** The output of the server, without the sign-in link that it prints for its operator. */
 function readLog(): string {
-  return server.log().replace(/^Sign in to the desk .*\n/m, '');
+  return server.log().replace(/^Open this first, .*\n/m, '');
 }
 
 function lines(): Record<string, unknown>[] {

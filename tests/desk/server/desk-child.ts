@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { toAddress } from '../../../src/server/errors/failure.ts';
+import { toAddress } from '../../../src/shared/reporting/address.ts';
 import { createFailure, openTestDesk } from '../support/desk.ts';
 
 /**

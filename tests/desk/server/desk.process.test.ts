@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DeskInUseError } from '../../../src/desk/server/desk.ts';
 import { StoreAwayError } from '../../../src/desk/server/store/sql.ts';
-import { toAddress } from '../../../src/server/errors/failure.ts';
+import { toAddress } from '../../../src/shared/reporting/address.ts';
 import { createFolder } from '../../support/folder.ts';
 import { createFailure, openTestDesk } from '../support/desk.ts';
 import { useDesk } from '../support/use-desk.ts';

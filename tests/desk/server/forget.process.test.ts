@@ -5,7 +5,8 @@ import type { Desk } from '../../../src/desk/server/desk.ts';
 import { createVisitors } from '../../../src/desk/server/ingest/visitors.ts';
 import { openPostgres } from '../../../src/desk/server/store/postgres.ts';
 import { openMadeSqlite } from '../../../src/desk/server/store/sqlite.ts';
-import { type Failure, toAddress } from '../../../src/server/errors/failure.ts';
+import type { Failure } from '../../../src/server/errors/failure.ts';
+import { toAddress } from '../../../src/shared/reporting/address.ts';
 import { createFolder } from '../../support/folder.ts';
 import { findCanaries, type Leftover, readFolder, readTables, toCanary } from '../support/canaries.ts';
 import { createFailure } from '../support/desk.ts';
@@ -48,7 +49,7 @@ function createPerson(person: string, visitor: string) {
         { class: 'Error', message: `No order of ${word('message')}`, frames },
         { class: 'Error', message: word('cause'), frames },
       ],
-      site: { path: 'src/cart.ts', function: 'load', detail: word('site-detail') },
+      location: { path: 'src/cart.ts', function: 'load', detail: word('site-detail') },
       request: {
         method: 'GET',
         url: `https://shop.example/orders/${word('url')}?q=1`,
@@ -133,7 +134,7 @@ describe.each([
     expect((await desk.calls.find(toAddress(beside)))?.occurrence?.full).toMatchObject({ tags: beside.tags });
     expect((await desk.calls.find(toAddress(first)))?.incident.counts).toEqual({ server: 32, browser: 0 });
     const lonely = async () => (await desk.calls.find(LONELY))?.incident;
-    expect(await lonely()).toMatchObject({ counts: { browser: 1 }, visitors: 0, title: 'Error', message: '' });
+    expect(await lonely()).toMatchObject({ counts: { browser: 1 }, visitors: 0, title: 'exception', message: '' });
     desk.journal(grace.failureOf({ digest: LONELY, side: 'browser' }));
     await expect.poll(lonely, { timeout: 20_000 }).toMatchObject({ title: `Error: ${grace.words['grace-title']}` });
   });

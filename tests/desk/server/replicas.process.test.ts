@@ -3,7 +3,7 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { toAddress } from '../../../src/server/errors/failure.ts';
+import { toAddress } from '../../../src/shared/reporting/address.ts';
 import { type E2eServer, startServer } from '../../support/e2e-server.ts';
 import { createFolder } from '../../support/folder.ts';
 import { createEvent, writeEnvelope } from '../../support/tunnel-site.ts';

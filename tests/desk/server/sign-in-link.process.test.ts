@@ -3,10 +3,20 @@ import { startServer } from '../../support/e2e-server.ts';
 
 const OPERATOR_TOKEN = 'ada:0123456789abcdef,grace:fedcba9876543210';
 
-it('prints a sign-in link for the first operator on a local start, although tokens are set', async () => {
+const open = (url: string, cookie = '') => fetch(url, { redirect: 'manual', headers: { Cookie: cookie } });
+
+it('prints a link that opens the site signed in, once, for the first operator on a local start, although tokens are set', async () => {
   const server = await startServer({ OPERATOR_TOKEN });
   onTestFinished(() => server.stop());
-  await expect.poll(server.log).toContain(`(works once, expires in 15 minutes): ${server.url}/desk?ticket=`);
+  await expect.poll(server.log).toContain(`(once, within 15 minutes): ${server.url}/desk/start?ticket=`);
+  const [link = ''] = /http\S+ticket=\S+/.exec(server.log()) ?? [];
+  const [first, second] = [await open(link), await open(link)];
+  expect([first.status, first.headers.get('location')]).toEqual([303, '/']);
+  expect([second.status, second.headers.get('location')]).toEqual([303, link.replace(/.*\/desk\/start/, '/desk')]);
+  const cookie = String(first.headers.get('set-cookie')).split(';')[0] ?? '';
+  expect((await open(`${server.url}/desk`, cookie)).status).toBe(200);
+  const failed = await open(`${server.url}/tour/fail/loader`, cookie);
+  expect(await failed.text()).toMatch(/Digest: <code><a href="\/desk\/([\dA-Z]{8})\/([\dA-Z]{8})">\1-\2<\/a>/);
 });
 
 it('prints no link if tokens and PUBLIC_ORIGINS are set', async () => {

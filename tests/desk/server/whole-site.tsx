@@ -16,7 +16,7 @@ import { createFakeApi, serve, spyOnLog } from '../../support/app.ts';
 import { CanaryError, createTestPages, type TestPage } from '../../support/pages-app.tsx';
 import { ADA } from '../../support/people.ts';
 import { createFakeTunnel, createTunnelSpies, type TunnelSpies } from '../../support/tunnel-site.ts';
-import { noScrubber } from '../../support/unguarded.ts';
+import { testMaker } from '../../support/unguarded.ts';
 import { startDeskSite, toCookie } from '../support/desk-site.ts';
 
 /** Every handler of the engine and the desk in this process, for tests that check every kind of response. */
@@ -111,7 +111,7 @@ function createApi() {
 
 export async function startWholeSite(): Promise<WholeSite> {
   const { log, lines } = spyOnLog();
-  const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test', toUrl: tracker.toUrl });
+  const funnel = createFunnel(testMaker, { log, toUrl: tracker.toUrl });
   const origins = createOrigins([SITE_ORIGIN], 'http://localhost:3000');
   const overload = { level: 0, reason: 'renders' as const };
   const spies = createTunnelSpies();

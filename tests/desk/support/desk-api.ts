@@ -53,7 +53,7 @@ export function fullWithSource(wanted: Partial<StoredFailure> = {}) {
     ...createFailure({
       occurrence: '9F4W0R6B',
       errors: [{ class: 'TypeError', message: 'boom', frames: [frame] }],
-      site: { path: place.file, function: 'loadCart', detail: 'return cart.order.total' },
+      location: { path: place.file, function: 'loadCart', detail: 'return cart.order.total' },
       request: { method: 'GET', url: '/orders/7', headers: { Referer: '/orders', 'User-Agent': 'curl/8.4.0' } },
       breadcrumbs: [{ at: Date.now(), category: 'fetch', message: 'GET /carts/7', data: { status: 200 } }],
       level: 'warning',
@@ -73,7 +73,7 @@ export function fullOfStranger(text: string) {
     title: text,
     errors: [{ class: text, message: text, code: text, members: [text], frames: [] }],
     resolved: [[{ ...frame, context: source }]],
-    site: { path: text, function: text, detail: text },
+    location: { path: text, function: text, detail: text },
     ...{ route: text, requestId: text, traceId: text, spanId: text, visitor: text, release: text, build: text },
     request: { method: text, url: text, headers: { [text]: text, referer: text, 'user-agent': `${text}bot/1` } },
     components: [frame],

@@ -15,14 +15,15 @@ import { openStore, type Store } from '../../../src/desk/server/store/store.ts';
 import type { NotifyFacts } from '../../../src/desk/server/views/present-notify.ts';
 import type { DeskCalls } from '../../../src/desk/server/worker/desk-calls.ts';
 import { createApp } from '../../../src/server/app.ts';
+import { createFailureMaker } from '../../../src/server/errors/create-failure.ts';
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
-import { parseAddress } from '../../../src/server/errors/parse-address.ts';
 import { createCheckToken } from '../../../src/server/front/check-token.ts';
 import { createTokens, type OperatorToken } from '../../../src/server/front/tokens.ts';
 import { createOrigins } from '../../../src/server/request/origins.ts';
 import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
 import { toDeskOrigins } from '../../../src/server/start/open.ts';
 import { createOwnsPath } from '../../../src/server/tracker/tracker.ts';
+import { parseAddress } from '../../../src/shared/reporting/address.ts';
 import type { AssetManifest } from '../../../src/shared/wire/manifest.ts';
 import { createTestApp, spyOnLog, type TestAppOptions } from '../../support/app.ts';
 import { ADA, VERA } from '../../support/people.ts';
@@ -99,7 +100,10 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
 
   async function start(tokens: readonly OperatorToken[]): Promise<DeskSite> {
     const { log, lines } = spyOnLog();
-    const funnel = createFunnel({ scrubber: noScrubber, log, build: MANIFEST.buildId, toUrl: desk.toUrl });
+    const funnel = createFunnel(createFailureMaker({ scrubber: noScrubber, build: MANIFEST.buildId }), {
+      log,
+      toUrl: desk.toUrl,
+    });
     const { publicOrigins = [], trustProxy = [], proxy } = options;
     const origins = createOrigins(publicOrigins, ORIGIN);
     const known = createTokens(tokens);
@@ -110,16 +114,9 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       takeCredentials: takeCredentials(toProxySignIn({ header: '', secret: '', operators: [], ...proxy, trustProxy })),
     };
     const signIn = createSignIn({ tokens: known, sessions: calls, checkToken });
-    const pages = await createDeskPages({
-      calls,
-      signIn,
-      facts,
-      manifest: MANIFEST,
-      funnel,
-      log,
-      origins,
-      ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),
-    });
+    const { pingInterval } = options;
+    const host = { manifest: MANIFEST, funnel, log, origins, page: {} };
+    const pages = await createDeskPages({ calls, signIn, facts, home: '/', pingInterval }, host);
     const tracker = {
       home: desk.paths[0],
       canOpen: createCanOpen(signIn),
@@ -130,21 +127,20 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       ...credentials,
       ...options.deps,
     });
-    const alone = createApp({
-      port: {
-        ...credentials,
-        log,
-        funnel,
-        origins: toDeskOrigins('127.0.0.1', 80),
-        trust: createProxyTrust(trustProxy),
-        readiness: { draining: false },
-        files: new Map(),
-        isTrackers: createOwnsPath(desk),
-        scrubPath: noPathScrubber,
+    const alone = createApp(
+      {
+        rules: {
+          ...credentials,
+          origins: toDeskOrigins('127.0.0.1', 80),
+          trust: createProxyTrust(trustProxy),
+          isTrackers: createOwnsPath(desk),
+        },
+        records: { log, funnel, scrubPath: noPathScrubber },
+        answers: { readiness: { draining: false }, files: new Map() },
       },
-      site: undefined,
+      undefined,
       tracker,
-    });
+    );
     const withCookie = (test: Test, cookie: string | undefined): Test =>
       cookie === undefined ? test : test.set('Cookie', cookie);
     const post = (path: string, fields: Record<string, string>, cookie?: string): Test =>

@@ -17,7 +17,6 @@ export function createFailure(wanted: Partial<Failure> = {}): Failure {
     id: id.toString('hex'),
     digest: '7K3QM2XA',
     occurrence: toOccurrence(id.toString('hex')),
-    rule: 1,
     kind: 'exception',
     side: 'server',
     origin: 'loader',
@@ -35,15 +34,15 @@ export function createFailure(wanted: Partial<Failure> = {}): Failure {
 /** The default retention. */
 export const TEST_RETENTION = { maxAge: 90 * Day, maxBytes: 500 * MiB };
 
+export type TestDeskOptions = Partial<DeskOptions['running'] & DeskOptions['storing'] & DeskOptions>;
+
 /** Opens a desk as the server does, with its worker thread. */
-export function openTestDesk(options: Partial<DeskOptions> & Pick<DeskOptions, 'dataDir'>): Promise<Desk> {
+export function openTestDesk({ dataDir, ...options }: TestDeskOptions & { readonly dataDir: string }): Promise<Desk> {
+  const { build = 'build-1', release = 'v1', environment = 'production', namespace = 'test' } = options;
+  const { dist = join(dataDir, 'dist'), databaseUrl, retention = TEST_RETENTION, notify, retryFirst } = options;
   return openDesk({
-    build: 'build-1',
-    release: 'v1',
-    environment: 'production',
-    namespace: 'test',
-    retention: TEST_RETENTION,
-    dist: join(options.dataDir, 'dist'),
+    running: { build, release, environment, namespace, dist },
+    storing: { dataDir, databaseUrl, retention, notify, retryFirst },
     inFlight: () => [],
     onBlockedLoop: () => undefined,
     log: createTestLog().log,

@@ -1,11 +1,10 @@
 import { onTestFinished } from 'vitest';
-import type { DeskOptions } from '../../../src/desk/server/desk.ts';
 import { createFolder } from '../../support/folder.ts';
 import { createTestLog } from '../../support/test-log.ts';
-import { openTestDesk } from './desk.ts';
+import { openTestDesk, type TestDeskOptions } from './desk.ts';
 
 /** Opens a desk that is closed at the end of the test, in a folder of its own by default. */
-export async function useDesk(options: Partial<DeskOptions> = {}) {
+export async function useDesk(options: TestDeskOptions = {}) {
   const { log, lines } = createTestLog();
   const { dataDir = createFolder(onTestFinished) } = options;
   const desk = await openTestDesk({ log, ...options, dataDir });

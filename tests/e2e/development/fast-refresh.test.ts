@@ -356,7 +356,7 @@ test('a change that cannot be hot-replaced reloads the page, which keeps typed t
   expect(reloads).toEqual([
     'Spillway reloads this page, because src/shared/product/theme.ts exports `Theme`, which is neither a component nor a function.',
   ]);
-  app.edit('src/client/navigation/full-load.ts', 'export', '// changed\nexport const changed = 1;\nexport');
+  app.edit('src/client/navigation/chunk-reload.ts', 'export', '// changed\nexport const changed = 1;\nexport');
   await poll(() => opened.documents).toEqual(['/', '/', '/']);
   await opened.page.close();
 });

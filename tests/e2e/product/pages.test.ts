@@ -43,7 +43,7 @@ test('the demos are accessible after use', async () => {
 
 test("a static page is hydrated from the browser's cache, after a 304 without a body, and after Back", async () => {
   const { page, complaints } = await site.open('/tour/static');
-  const time = await page.locator('#rendered-at').innerText();
+  const time = await page.locator('#rendered-at').getAttribute('datetime');
   const before = site.server.log().length;
   await page.goto('/tour/cards');
   await page.goto('/tour/static');
@@ -51,7 +51,7 @@ test("a static page is hydrated from the browser's cache, after a 304 without a 
   await expect
     .poll(() => site.server.log().slice(before))
     .toMatch(/"path":"\/tour\/static"[^\n]*"status":304|"status":304[^\n]*"\/tour\/static"/);
-  expect(await page.locator('#rendered-at').innerText()).toBe(time);
+  expect(await page.locator('#rendered-at').getAttribute('datetime')).toBe(time);
   await page.goBack();
   await exchanged(page);
   await page.getByRole('link', { name: 'API', exact: true }).click();
@@ -123,7 +123,7 @@ test.each(['/tour/streaming', '/'])(
     await page.locator('#mountains').getByText('64 cm').waitFor();
     expect(await page.evaluate(() => (window as unknown as { order: string[] }).order)).toEqual(ORDER);
     expect(await page.locator('#broken').innerText()).toMatch(
-      /^This gauge is out of order\. \(Rejected after \d+ ms\.\)$/,
+      /^This gauge is out of order\. \(Rejected after \d+\sms\.\)$/,
     );
     // Each value says when it arrived.
     const clocks = await page.locator('dl').getByText('after the request').allInnerTexts();

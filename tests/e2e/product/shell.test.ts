@@ -10,7 +10,7 @@ const HOLES = '/_data/tour/shell?_holes=';
 const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true });
 const waiting = (page: Page) => page.locator('#visit').getByText('Looking at your request');
 const hole = (page: Page) => page.locator('#visit').getByText('your browser asks for').innerText();
-const renderedAt = (page: Page) => page.locator('#rendered-at').innerText();
+const renderedAt = (page: Page) => page.locator('#rendered-at').getAttribute('datetime');
 const pathsOf = (data: readonly { path: string; isPrefetch: boolean }[]) =>
   data.map(({ path, isPrefetch }) => (isPrefetch ? `prefetch ${path}` : path)).filter((path) => path.includes('shell'));
 

@@ -7,7 +7,7 @@ test('the static page is sent with 200 without an ETag, and 304 with a matching 
   const { page } = await site.open('/tour/static');
   await hydrated(page);
   await page.getByRole('button', { name: 'Request it without its ETag' }).click();
-  const answers = await page.locator('figure').filter({ hasText: 'GET /tour/static' }).locator('pre').innerText();
+  const answers = await page.locator('details').filter({ hasText: 'GET /tour/static' }).locator('pre').innerText();
   expect(answers).toMatch(/^200, \d{4,} bytes\nETag: (\S+)\n\n304, 0 bytes\nETag: \1$/);
 });
 

@@ -12,7 +12,7 @@ import { HttpError } from '../../../src/server/request/http-error.ts';
 import { type Client, createClient } from '../../../src/shared/api/client.ts';
 import { operation } from '../../../src/shared/api/operation.ts';
 import { createTestApp, spyOnLog, startTestServer } from '../../support/app.ts';
-import { noScrubber } from '../../support/unguarded.ts';
+import { testMaker } from '../../support/unguarded.ts';
 
 const Person = z.strictObject({ id: z.int(), name: z.string() });
 const GET = { method: 'GET', summary: 'It', replies: { 204: { about: 'Done.' } } } as const;
@@ -193,7 +193,7 @@ describe('an operation', () => {
       { getPerson: operation({ ...get200(Person), path: '/person' }) },
       { getPerson: () => ({ status: 200, body: ada }) },
     );
-    const app = createTestApp({ api: [part], log, funnel: createFunnel({ scrubber: noScrubber, log, build: 'test' }) });
+    const app = createTestApp({ api: [part], log, funnel: createFunnel(testMaker, { log }) });
     const reply = await ask(app, 'GET /person');
     expect(reply).toMatchObject({ status: 500, body: { digest: expect.stringMatching(/^[0-9A-Z]{8}$/) } });
     expect(reply.text).not.toContain('canary');

@@ -1,14 +1,14 @@
 import { Router } from 'express';
 import { createDrain } from '../../../src/server/connection/drain.ts';
 import { createHttpServer } from '../../../src/server/connection/http-server.ts';
-import { listen } from '../../../src/server/connection/listen.ts';
+import { listenOn } from '../../../src/server/connection/listen-on.ts';
 import { createStop, onStopSignal } from '../../../src/server/connection/stop.ts';
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
-import { watchProcess } from '../../../src/server/errors/process-faults.ts';
 import { requestInfo } from '../../../src/server/request/request-info.ts';
+import { watchProcess } from '../../../src/server/start/listen.ts';
 import { createLogger } from '../../../src/server/start/logger.ts';
 import { createTestApp, TEST_SERVER } from '../../support/app.ts';
-import { noScrubber } from '../../support/unguarded.ts';
+import { testMaker } from '../../support/unguarded.ts';
 
 // A separate process with the real app: `node drain-server.ts <lag> <deadline> [hangs]`, both in ms.
 const [lag = 0, deadline = 0] = process.argv.slice(2).map(Number);
@@ -47,7 +47,7 @@ const routes = Router()
   });
 
 const { log, flush } = await createLogger({ level: 'info', terminal: false });
-const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
+const funnel = createFunnel(testMaker, { log });
 const state = { draining: false };
 const app = createTestApp({ log, funnel, routes, readiness: state });
 const { server, connections } = createHttpServer(app, { ...TEST_SERVER, log });
@@ -57,4 +57,4 @@ const close = () => new Promise<void>((resolve) => process.argv.includes('hangs'
 const stop = createStop({ drain, close, within: lag + deadline + 1000, log, flush });
 watchProcess({ funnel, log, stop });
 onStopSignal((signal) => stop(0, signal));
-log.info(`Listening on ${await listen(server, { host: '127.0.0.1', port: 0 })}`);
+log.info(`Listening on ${await listenOn(server, { host: '127.0.0.1', port: 0 })}`);

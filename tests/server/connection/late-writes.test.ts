@@ -4,13 +4,13 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createFunnel } from '../../../src/server/errors/funnel.ts';
 import { spyOnLog, startTestServer } from '../../support/app.ts';
 import { askRaw } from '../../support/raw-http.ts';
-import { noScrubber } from '../../support/unguarded.ts';
+import { testMaker } from '../../support/unguarded.ts';
 
 it.each([true, false])(
   'reports a write after the end as a failure of that request, compressed: %s',
   async (compression) => {
     const { log, lines } = spyOnLog();
-    const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
+    const funnel = createFunnel(testMaker, { log });
     const late: RequestHandler = (req, res, next) => {
       if (!req.url.startsWith('/late')) return next();
       res.end('whole');

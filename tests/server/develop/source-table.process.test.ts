@@ -80,7 +80,7 @@ it.each([
       digestOf(thrower ? [thrower] : [], unbundled),
     );
   }
-  expect(found[0]?.site).toMatchObject({ path: 'src/cart.ts', function: 'cart.check' });
+  expect(found[0]?.location).toMatchObject({ path: 'src/cart.ts', function: 'cart.check' });
   expect(found).toEqual(found.map(() => found[0]));
 });
 
@@ -115,7 +115,7 @@ it.each<[string, Parameters<typeof createPlugin>[0]]>([
   const main = `import { cart } from './shared/product/cart.ts';\nexport const fail = () => cart.check(0);\n`;
   const { dist, fail } = await bundleProject(root, { [cart]: text, 'src/main.ts': main }, plugins);
   const expected = digestOf(fail(), loadLocationTable(dist));
-  expect(expected.site).toMatchObject({ path: cart, function: 'cart.check' });
+  expect(expected.location).toMatchObject({ path: cart, function: 'cart.check' });
 
   const { devFolder, table, failInBundle } = openDevelopment(root);
   const texts = new Map<string, string>();
@@ -140,7 +140,7 @@ it('gives a failure the digest of production, also after its file has changed', 
   const root = createFolder(onTestFinished);
   const { dist, fail } = await bundleProject(root, FILES);
   const expected = digestOf(fail(), loadLocationTable(dist));
-  expect(expected.site).toMatchObject({ path: 'src/cart.ts', function: 'cart.check' });
+  expect(expected.location).toMatchObject({ path: 'src/cart.ts', function: 'cart.check' });
 
   const { table, failInSource } = openDevelopment(root);
   expect(digestOf(failInSource(), table)).toEqual(expected);

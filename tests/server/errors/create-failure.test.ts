@@ -16,7 +16,7 @@ it('redacts the secrets of the request in every part of an error, and in the sta
   const context = contextOf('id=session-of-ann');
   const { failure } = toFailure({ error, extra: { looked: ['session-of-ann'] } }, context);
   const { log, lines } = spyOnLog();
-  createFunnel({ log, build: 'b', scrubber }).fail(error, context);
+  createFunnel(toFailure, { log }).fail(error, context);
   expect(failure.title).toBe('Error: No row for [redacted]');
   expect(lines).toMatchObject([{ stack: expect.stringContaining('No row for [redacted]') }]);
   expect(JSON.stringify([failure, lines])).not.toContain('session-of-ann');
@@ -44,10 +44,11 @@ it('leaves no half of a secret, wherever a message is cut', () => {
   const secret = 'quitesecretwithoutanydigit';
   const own = createScrubber({ literals: [secret] });
   const { log, lines } = spyOnLog();
-  const { fail } = createFunnel({ log, build: 'b', scrubber: own });
+  const toFailure = createFailureMaker({ build: 'b', scrubber: own });
+  const { fail } = createFunnel(toFailure, { log });
   for (const length of [170, 190, 230, 240, 280, 295, 2030, 2045]) {
     const error = new Error(`${'a b '.repeat(600).slice(0, length)}${secret} and more`);
-    const { failure } = createFailureMaker({ build: 'b', scrubber: own })({ error }, { origin: 'loader' });
+    const { failure } = toFailure({ error }, { origin: 'loader' });
     expect(JSON.stringify(failure), String(length)).not.toContain('quite');
     fail(error, { origin: 'loader' });
   }

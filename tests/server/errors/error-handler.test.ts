@@ -6,7 +6,7 @@ import type { PageSteps } from '../../../src/server/pages/page-handlers.ts';
 import { HttpError } from '../../../src/server/request/http-error.ts';
 import { forbidden, redirect } from '../../../src/shared/routing/control-flow.ts';
 import { createFakePages, createTestApp, spyOnLog } from '../../support/app.ts';
-import { noScrubber } from '../../support/unguarded.ts';
+import { testMaker } from '../../support/unguarded.ts';
 
 /** Asks an app whose pages throw. */
 function ask(pages: PageSteps['pages'], overrides: Partial<PageSteps> = {}) {
@@ -56,7 +56,7 @@ describe.each(['/', '/api/x'])('an error in a handler at %s', (path) => {
       res.set({ 'Set-Cookie': 'seen=1', ETag: '"x"', 'Cache-Control': 'public, max-age=600' });
       throw error;
     };
-    const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
+    const funnel = createFunnel(testMaker, { log });
     const app = createTestApp({ log, funnel, steps: [fail] });
     const reply = await request(app).get(path).set('Accept', 'application/json');
     return { ...reply, status: reply.status, problem: JSON.parse(reply.text), headers: reply.headers, lines };

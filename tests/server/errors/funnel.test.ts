@@ -5,13 +5,13 @@ import { HttpError, VisitorGone } from '../../../src/server/request/http-error.t
 import { RequestInfo } from '../../../src/server/request/request-info.ts';
 import { ControlFlowResponse, notFound, publicError, redirect } from '../../../src/shared/routing/control-flow.ts';
 import { spyOnLog } from '../../support/app.ts';
-import { noScrubber } from '../../support/unguarded.ts';
+import { testMaker } from '../../support/unguarded.ts';
 
 const ADDRESS = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
 
-function createTestFunnel(options: Partial<Parameters<typeof createFunnel>[0]> = {}) {
+function createTestFunnel(options: Partial<Parameters<typeof createFunnel>[1]> = {}) {
   const { log, lines } = spyOnLog();
-  const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test', ...options });
+  const funnel = createFunnel(testMaker, { log, ...options });
   const info = createInfo();
   const fail = (error: unknown, more: Partial<Parameters<typeof funnel.fail>[1]> = {}) =>
     funnel.fail(error, { origin: 'loader', route: '/orders/:id', url: '/orders/7?token=canary', info, ...more });
@@ -147,7 +147,7 @@ describe('a failure', () => {
     const told: { failure: Failure; error: unknown }[] = [];
     const store = (failure: Failure, visitor: Visitor | undefined) => stored.push([failure, visitor]) > told.length;
     const reporter = { report: (failure: Failure, error: unknown) => void told.push({ failure, error }) };
-    const { fail } = createTestFunnel({ build: 'b1', release: 'v1', store, reporters: [reporter, reporter] });
+    const { fail } = createTestFunnel({ store, reporters: [reporter, reporter] });
     const info = createInfo();
     info.addBreadcrumb({ at: 1, category: 'fetch', message: 'GET https://api.example/' });
     const error = boom();
@@ -164,7 +164,7 @@ describe('a failure', () => {
     });
     expect(failure).toMatchObject({
       ...{ id: expect.stringMatching(/^[0-9a-f]{32}$/), kind: 'exception', side: 'server', origin: 'action' },
-      ...{ build: 'b1', release: 'v1', title: 'Error: boom', routeId: 'cart' },
+      ...{ build: 'test', release: 'test', title: 'Error: boom', routeId: 'cart' },
       requestId: 'request-1',
       request: { method: 'GET', url: '/', headers: { 'user-agent': 'canary-agent' } },
       breadcrumbs: [{ category: 'fetch', message: 'GET https://api.example/' }],

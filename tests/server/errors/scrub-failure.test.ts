@@ -6,7 +6,7 @@ import { scrubFailure } from '../../../src/server/errors/scrub-failure.ts';
 const scrubber = createScrubber();
 
 const identity: Omit<Failure, 'errors' | 'title'> = {
-  ...{ id: '41111111111111114111111111111111', digest: '7K3QM2XA', occurrence: '9F4W0R6B', rule: 2 },
+  ...{ id: '41111111111111114111111111111111', digest: '7K3QM2XA', occurrence: '9F4W0R6B' },
   ...{ kind: 'exception', side: 'server', origin: 'loader', at: 4_111_111_111_111, build: 'a29092e775f1' },
   ...{ release: 'shop@1.4.0', route: '/orders/:id', routeId: 'order', requestId: 'req-1', visitor: 'aGFzaA' },
   traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
@@ -22,7 +22,7 @@ const failure: Failure = {
     },
   ],
   title: 'TypeError: No such thing',
-  site: { path: 'src/server/product/pages/cart.ts', function: 'Cart.checkout', detail: 'throw new Error("x")' },
+  location: { path: 'src/server/product/pages/cart.ts', function: 'Cart.checkout', detail: 'throw new Error("x")' },
   request: { method: 'GET', url: '/orders/7', headers: { accept: 'text/html' } },
   componentStack: '\n    at Cart (src/x.tsx)',
   breadcrumbs: [{ at: 1, category: 'fetch', message: 'GET /x', data: { status: 500, ok: false } }],
@@ -45,7 +45,7 @@ it('finds a secret in every field with text', () => {
       ...failure,
       title: message,
       errors: [{ class: secret, message, code: secret, members: [secret], frames }],
-      site: { path: 'a.ts', function: '', detail: message },
+      location: { path: 'a.ts', function: '', detail: message },
       request: { method: 'GET', url: `/x?q=${secret}`, headers: { referer: `https://x.example/?q=${secret}` } },
       componentStack: `at ${secret}`,
       breadcrumbs: [{ at: 1, category: secret, message, data: { url: secret } }],
@@ -63,7 +63,7 @@ it('keeps the fields that identify a failure, even if they match a secret', () =
   const { file, line, column } = frame;
   expect(scrubFailure(failure, scrubber.with(own))).toMatchObject({
     ...identity,
-    site: { path: failure.site?.path, function: failure.site?.function },
+    location: { path: failure.location?.path, function: failure.location?.function },
     errors: [{ frames: [{ file, line, column }, {}] }],
   });
 });

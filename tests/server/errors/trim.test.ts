@@ -5,7 +5,7 @@ import { cutText, trimFailure } from '../../../src/server/errors/trim.ts';
 import { MAX_EVENT_BYTES } from '../../../src/shared/limits.ts';
 
 const failure: Failure = {
-  ...{ id: '0123456789abcdef0123456789abcdef', digest: '7K3QM2XA', occurrence: '9F4W0R6B', rule: 2, release: 'v1' },
+  ...{ id: '0123456789abcdef0123456789abcdef', digest: '7K3QM2XA', occurrence: '9F4W0R6B', release: 'v1' },
   ...{ kind: 'exception', side: 'server', origin: 'loader', at: 1_795_000_000_000, build: 'a29092e775f1' },
   errors: [
     { class: 'TypeError', message: 'boom', frames: [{ file: 'server/main.js', line: 1, column: 2, function: 'f' }] },

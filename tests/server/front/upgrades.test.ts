@@ -20,7 +20,7 @@ import { createOrigins } from '../../../src/server/request/origins.ts';
 import { createProxyTrust } from '../../../src/server/request/proxy-trust.ts';
 import { createTestApp, spyOnLog, TEST_SERVER } from '../../support/app.ts';
 import { askRaw, sendRaw } from '../../support/raw-http.ts';
-import { noScrubber } from '../../support/unguarded.ts';
+import { testMaker } from '../../support/unguarded.ts';
 import { until } from '../../support/until.ts';
 import { openSocket } from '../connection/open-socket.ts';
 
@@ -54,21 +54,17 @@ async function startSockets({
   existingApp,
 }: SocketAppOptions = {}) {
   const { log, lines } = spyOnLog();
-  const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
+  const funnel = createFunnel(testMaker, { log });
   const app = createTestApp({ log, funnel, steps, publicOrigins, ...(existingApp && { existingApp }) });
-  const { server, connections } = createHttpServer(app, { ...TEST_SERVER, ...limited, log });
-  const upgraded = handleUpgrades(server, {
-    connections,
-    upgrades,
-    existing: existingApp?.server,
-    takeCredentials: (_req, _res, next) => next(),
-    scrubPath: createPathScrubber(createScrubber()),
-    steps,
+  const site = createHttpServer(app, { ...TEST_SERVER, ...limited, log });
+  const { server, connections } = site;
+  const rules = {
     origins: createOrigins(publicOrigins, 'http://localhost:3000'),
     trust: createProxyTrust(undefined),
-    log,
-    funnel,
-  });
+    takeCredentials: (_req: unknown, _res: unknown, next: () => void) => next(),
+  };
+  const records = { log, funnel, scrubPath: createPathScrubber(createScrubber()) };
+  const upgraded = handleUpgrades(site, { rules, records }, { upgrades, existing: existingApp?.server, steps });
   const drain = createDrain({ server, connections, upgraded, lag: 0, deadline });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {

@@ -37,14 +37,17 @@ it.each<[string, string | undefined, string | undefined]>([
   site = await startTunnelSite({
     makeDigest(input) {
       asked.push(input.errors[0]?.frames[0]?.file);
-      return { ...makeFakeDigest(input), site: { path: 'src/shared/product/tag.ts', function: 'insert', detail: '' } };
+      return {
+        ...makeFakeDigest(input),
+        location: { path: 'src/shared/product/tag.ts', function: 'insert', detail: '' },
+      };
     },
   });
   const sourceFile = source?.replace('SITE', site.origin);
   const body = { effectiveDirective: 'require-trusted-types-for', blockedURL: 'trusted-types-sink', sourceFile };
   expect(await post([report('csp-violation', body)])).toBe(204);
   expect(asked).toEqual([file]);
-  expect(site.failures).toMatchObject([{ kind: 'csp', errors: [], site: { function: 'insert' } }]);
+  expect(site.failures).toMatchObject([{ kind: 'csp', errors: [], location: { function: 'insert' } }]);
 });
 
 describe('reports that create incidents', () => {

@@ -12,7 +12,6 @@ let serial = 0;
 beforeAll(async () => {
   site = await startTunnelSite({
     upstreamDsn: DSN,
-    environment: 'production',
     trustProxy: ['loopback'],
     store: { isKnown: async () => true },
   });

@@ -214,7 +214,8 @@ describe('limits', () => {
   });
 
   it('hold in a flood of forged events, of which 50 open an incident and the others count on one more', async () => {
-    const flooded = await start({ trustProxy: ['loopback'], limits: { perAddress: { burst: 50, perSecond: 0.001 } } });
+    const limits = { perAddress: { burst: 50, perSecond: 0.001 }, together: { burst: 400, perSecond: 200 } };
+    const flooded = await start({ trustProxy: ['loopback'], limits });
     const send = async (_: unknown, turn: number) => {
       const exception = { values: [{ type: 'Forged', value: `made up ${turn}` }] };
       const body = toSound(flooded, createEvent({ event_id: nextId(), exception, release: `forged-${turn}` }));

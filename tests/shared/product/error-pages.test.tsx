@@ -42,6 +42,8 @@ describe('errorPages', () => {
   it('shows the digest if there is one, and no line for it otherwise', () => {
     expect(render('failure')).toContain('Digest: <code>7K3QM2XA-9F4W0R6B</code>');
     expect(render('failure', { kind: 'failure', status: 500 })).not.toContain('Digest');
+    const forDesk = render('failure', { ...ERRORS.failure, url: '/desk/7K3QM2XA-9F4W0R6B' });
+    expect(forDesk).toContain('Digest: <code><a href="/desk/7K3QM2XA-9F4W0R6B">7K3QM2XA-9F4W0R6B</a></code>');
   });
 
   it('reserves a line for the digest of a browser failure, which arrives later', () => {

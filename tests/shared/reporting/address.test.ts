@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isAddress, toCrockford, toOccurrence } from '../../../src/shared/reporting/address.ts';
+import { isAddress, parseAddress, toCrockford, toOccurrence } from '../../../src/shared/reporting/address.ts';
 
 describe('toCrockford', () => {
   const bits = fc.uint8Array({ minLength: 5, maxLength: 5 }).map((bytes) => Buffer.from(bytes).toString('hex'));
@@ -46,5 +46,29 @@ describe('isAddress', () => {
     {},
   ])('refuses %j', (text) => {
     expect(isAddress(text)).toBe(false);
+  });
+});
+
+describe('parseAddress', () => {
+  it.each([
+    ['7K3QM2XA', { digest: '7K3QM2XA' }],
+    ['7K3QM2XA-9F4W0R6B', { digest: '7K3QM2XA', occurrence: '9F4W0R6B' }],
+    ['7k3q m2xa 9f4w or6b', { digest: '7K3QM2XA', occurrence: '9F4W0R6B' }],
+    ['7K3QM2XA/9F4W0R6B', { digest: '7K3QM2XA', occurrence: '9F4W0R6B' }],
+    ['il0000Oo', { digest: '11000000' }],
+  ])('parses %s', (text, address) => {
+    expect(parseAddress(text)).toEqual(address);
+  });
+
+  it.each([
+    '',
+    '7K3QM2X',
+    '7K3QM2XAB',
+    '7K3QM2XU',
+    '7K3QM2XA-9F4W0R6',
+    `7K3QM2XA${'-'.repeat(100)}9F4W0R6B`,
+    "' OR 1=1",
+  ])('refuses %j', (text) => {
+    expect(parseAddress(text)).toBeUndefined();
   });
 });

@@ -86,7 +86,7 @@ export function incidentApi(context: ApiContext): ApiPart {
       },
       async changeIncident({ params, query, headers, body, caller }) {
         const current = await requireIncident(context, params.digest, query);
-        const by = toChangeBy(caller, headers, current);
+        const by = toChangeBy(caller, headers);
         const changed = await calls.changeState(current.key, toState(body.status), by);
         if (changed.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
         if (changed.outcome === 'conflict') throw toConflict(changed.incident);
@@ -103,7 +103,7 @@ export function incidentApi(context: ApiContext): ApiPart {
       },
       async deleteIncident({ params, query, headers, caller }) {
         const current = await requireIncident(context, params.digest, query);
-        const gone = await calls.deleteIncident(current.key, toChangeBy(caller, headers, current));
+        const gone = await calls.deleteIncident(current.key, toChangeBy(caller, headers));
         if (gone.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
         if (gone.outcome === 'conflict') throw toConflict(gone.incident);
         return { status: 204 };
@@ -160,24 +160,14 @@ function toIncidentTag(presented: IncidentShape): string {
 /** A version that no incident has. */
 const NO_VERSION = -1;
 
-/**
- * Returns the version that `If-Match` asks for; undefined if any version is accepted. A weak tag matches nothing (RFC
- * 9110, section 13.1.1).
- *
- * @param current preferred if the header has several tags
- */
-function toExpected(ifMatch: string | undefined, current: Incident): number | undefined {
+/** The version that `If-Match` asks for; undefined if any version is accepted. A weak tag matches nothing (RFC 9110, 13.1.1). */
+function toExpected(ifMatch: string | undefined): number | undefined {
   if (ifMatch === undefined || ifMatch === '*') return undefined;
-  const versions = ifMatch.split(',').map((tag) => {
-    const [, version] = /^"(\d{1,15})\.[\w-]+"$/.exec(tag.trim()) ?? [];
-    return version === undefined ? NO_VERSION : Number(version);
-  });
-  return versions.includes(current.version) ? current.version : (versions[0] ?? NO_VERSION);
+  return Number(/^"(\d{1,15})\./.exec(ifMatch)?.[1] ?? NO_VERSION);
 }
 
-function toChangeBy({ name }: DeskCaller, headers: z.output<typeof IfMatch>, current: Incident): ChangeBy {
-  const expected = toExpected(headers['if-match'], current);
-  return { author: name, ...(expected !== undefined && { expected }) };
+function toChangeBy({ name }: DeskCaller, headers: z.output<typeof IfMatch>): ChangeBy {
+  return { author: name, expected: toExpected(headers['if-match']) };
 }
 
 function toConflict(current: Incident): HttpError {
@@ -191,6 +181,6 @@ type Patch = z.output<typeof IncidentPatch>;
 
 function toState(status: Patch['status']): StateChange {
   if (status.state !== 'ignored') return status;
-  const { state, until, untilMore } = status;
-  return { state, ...(until !== undefined && { until }), ...(untilMore !== undefined && { growth: untilMore }) };
+  const { state, until, untilMore: growth } = status;
+  return { state, until, growth };
 }

@@ -112,12 +112,12 @@ export function toStoreFilter(
   return { ...toFilter({ ...USUAL_VIEW, ...view }, { now, environment }), ...defined({ from, to }) };
 }
 
-const TAGS = /^(?:\*|(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*)$/;
+const TAG = /^(?:\*|(?:W\/)?"[^"]*")$/;
 
 export const IfMatch = z.object({
   'if-match': z
     .string()
-    .regex(TAGS, 'This is not an ETag. Send the incident’s ETag unchanged, with its quotes.')
+    .regex(TAG, 'This is not an ETag. Send the incident’s ETag unchanged, with its quotes.')
     .optional()
     .describe('The last `ETag` that you got for the incident. The reply is 412 if it has changed since.'),
 });

@@ -1,15 +1,11 @@
 import { type RequestHandler, Router } from 'express';
 import { requestInfo, type ServerPages } from '#engine/server';
 import {
-  type AppLog,
-  type AssetManifest,
   createContentPolicy,
   createPages,
   errorHandler,
-  type Funnel,
   type LoaderContext,
-  type Origins,
-  type TracedProject,
+  type TrackerHost,
   toAppManifest,
   unclaimedMethods,
 } from '#engine/tracker';
@@ -17,6 +13,7 @@ import type { DeskActions } from '../../shared/actions.ts';
 import { Document } from '../../shared/document.tsx';
 import { errorPages } from '../../shared/error-pages.tsx';
 import { DESK_PATH, routes } from '../../shared/routes.tsx';
+import { START_PATH, TICKET_KEY } from '../../shared/ticket.ts';
 import { createReadAccess } from '../access/access.ts';
 import type { SignIn } from '../access/sign-in.ts';
 import { MAX_DESK_FORM_BYTES } from '../limits.ts';
@@ -27,7 +24,7 @@ import { incidents } from './incidents.ts';
 import { createLive } from './live.ts';
 import { notifications } from './notifications.ts';
 import { root } from './root.ts';
-import { toPageCalls } from './unless-away.ts';
+import { toPageCalls, unlessAway } from './unless-away.ts';
 
 export const pages = { root, incidents, incident, notifications } satisfies ServerPages<
   typeof routes,
@@ -39,24 +36,25 @@ interface DeskPagesOptions {
   readonly calls: DeskCalls;
   readonly signIn: SignIn;
   readonly facts: DeskFacts;
-  readonly manifest: AssetManifest;
-  readonly funnel: Funnel;
-  readonly log: AppLog;
-  readonly origins: Origins;
-  /** The first script of every page. */
-  readonly earlyScript?: string;
-  readonly reportPath?: string;
-  readonly traced?: TracedProject;
+  /** Where the link that the server prints leads. */
+  readonly home: string;
   /** The interval of pings on live streams (ms), for tests. */
-  readonly pingInterval?: number;
+  readonly pingInterval?: number | undefined;
+}
+
+interface Host extends Pick<TrackerHost, 'manifest' | 'funnel' | 'log' | 'origins'> {
+  readonly page: Partial<TrackerHost['page']>;
 }
 
 /**
  * Creates the desk as a second set of pages, separate from the product's. It answers everything under `/desk` and its page
  * data, including failures, so that no product code can block an operator.
  */
-export async function createDeskPages(options: DeskPagesOptions): Promise<RequestHandler> {
-  const { calls, signIn, facts, funnel, log, origins, earlyScript, reportPath, traced } = options;
+export async function createDeskPages(
+  { calls, signIn, facts, home, pingInterval }: DeskPagesOptions,
+  { manifest, funnel, log, origins, page }: Host,
+): Promise<RequestHandler> {
+  const { earlyScript, reportPath, traced } = page;
   const readAccess = createReadAccess(signIn);
   const pageCalls = toPageCalls(calls);
   const handlers = await createPages<Omit<DeskContext, keyof LoaderContext>>({
@@ -74,7 +72,7 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<Reques
       }),
     },
     server: {
-      manifest: toAppManifest(options.manifest, 'desk'),
+      manifest: toAppManifest(manifest, 'desk'),
       funnel,
       log,
       // The desk shows untrusted text, so the policy forbids even `style` attributes.
@@ -88,15 +86,16 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<Reques
     settings: { isSecret: true, maxActionBytes: MAX_DESK_FORM_BYTES },
   });
 
-  const live = createLive({
-    readChanges: () => calls.readChanges(),
-    readAccess,
-    origins,
-    ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),
-  });
+  const live = createLive({ readChanges: () => calls.readChanges(), readAccess, origins, pingInterval });
 
   const router = Router();
   router.use(keepPrivate);
+  router.get(START_PATH, async (req, res) => {
+    const ticket = String(req.query[TICKET_KEY]);
+    const access = await readAccess(req, res);
+    const isIn = access.operator || (await unlessAway(access.signIn({ ticket }))).kind === 'signed-in';
+    res.redirect(303, isIn ? home : `${DESK_PATH}?${new URLSearchParams({ [TICKET_KEY]: ticket })}`);
+  });
   router.use(live);
   router.use(handlers.data);
   router.use(handlers.pages);

@@ -12,7 +12,7 @@ interface LiveOptions {
   readonly readAccess: ReadAccess;
   readonly origins: Origins;
   /** Milliseconds, for tests. */
-  readonly pingInterval?: number;
+  readonly pingInterval?: number | undefined;
 }
 
 const EVENT = `event: ${LIVE_EVENT}\ndata:\n\n`;

@@ -122,7 +122,6 @@ async function storeState(sql: Sql, key: IncidentKey, to: StateChange, author: s
     ignored_growth: growth,
     ignored_server: base.server,
     ignored_browser: base.browser,
-    regressed_at: null,
     regressed_release: null,
     // The author of the change needs no notification.
     due_event: null,

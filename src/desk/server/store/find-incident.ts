@@ -1,5 +1,4 @@
 import { type Address, parseAddress } from '#engine/tracker';
-import { defined } from '../defined.ts';
 import { findMoved, followAliases, type KeyAddress } from './alias-table.ts';
 import { type IncidentKey, toKey } from './incident-key.ts';
 import { readIncident } from './incident-table.ts';
@@ -102,5 +101,5 @@ export function createIncidentFinder({ reader: sql, environment: own }: StoreCon
 }
 
 function toResolved({ digest, environment }: Incident, occurrence: string | undefined): Resolved {
-  return defined({ digest, environment, occurrence });
+  return { digest, environment, occurrence };
 }

@@ -53,10 +53,10 @@ export function createIncidentDetails({ reader: sql }: StoreContext, tables: Tab
     const older = place && (await findBeside(sql, place, 'older'));
     const isMissed = wanted !== undefined && wanted !== shown?.occurrence;
     return {
-      ...(shown && { shown }),
-      ...(isMissed && { missed: { occurrence: wanted, ...(row && { row }) } }),
-      ...(newer !== undefined && { newer }),
-      ...(older !== undefined && { older }),
+      shown,
+      missed: isMissed ? { occurrence: wanted, row } : undefined,
+      newer,
+      older,
     };
   }
 
@@ -75,7 +75,6 @@ export function createIncidentDetails({ reader: sql }: StoreContext, tables: Tab
       ]);
       const { shown } = choice;
       const lines = listLines(shown?.full);
-      const commit = shown && (await findCommit(builds, { build: shown.build, lines, releases, deployments }));
       return {
         ...choice,
         recent: recent.occurrences,
@@ -85,7 +84,7 @@ export function createIncidentDetails({ reader: sql }: StoreContext, tables: Tab
         changes,
         notes,
         environments,
-        ...(commit && { commit }),
+        commit: shown && (await findCommit(builds, { build: shown.build, lines, releases, deployments })),
       };
     },
   };

@@ -1,25 +1,22 @@
 import { Hour } from '../../../shared/units.ts';
-import { defined } from '../defined.ts';
 import type { HourCount } from './charts.ts';
 import type { IncidentKey } from './incident-key.ts';
 import type { Incident, IncidentRelease, StoredFailure } from './records.ts';
 import { placeholders, readShapes, type Sql, toColumn, toOptionalColumn } from './sql.ts';
 import type { StoreContext } from './store-context.ts';
 
-/** Returns the columns of an incident that are filled from its first full record. `rule` is 0 until there is one. */
+/** Returns the columns of an incident that are filled from its first full record. `described` is 0 until there is one. */
 export function toFactColumns(full: StoredFailure | undefined) {
-  const { rule = 0, kind = 'exception', title = '', errors, site, route, weak }: Partial<StoredFailure> = full ?? {};
+  const { kind = 'exception', title = '', errors, location, route }: Partial<StoredFailure> = full ?? {};
   return {
-    rule,
+    described: Number(full !== undefined),
     kind,
     title: toColumn(title),
-    class: toColumn(errors?.[0]?.class ?? ''),
     message: toColumn(errors?.[0]?.message ?? ''),
-    location_path: toOptionalColumn(site?.path),
-    location_function: toOptionalColumn(site?.function),
-    location_detail: toOptionalColumn(site?.detail),
+    location_path: toOptionalColumn(location?.path),
+    location_function: toOptionalColumn(location?.function),
+    location_detail: toOptionalColumn(location?.detail),
     route: toOptionalColumn(route),
-    weak: weak ? 1 : 0,
   };
 }
 
@@ -66,7 +63,7 @@ export async function lockIncident(sql: Sql, key: IncidentKey): Promise<Incident
 function toIncident(row: IncidentRow): Incident {
   const { locationPath: path, locationFunction = '', locationDetail: detail = '', server, browser, ...facts } = row;
   const location = path === undefined ? undefined : { path, function: locationFunction, detail };
-  return { ...facts, ...defined({ location }), counts: { server, browser } };
+  return { ...facts, location, counts: { server, browser } };
 }
 
 /** Returns the start of the hour (ms since 1970). */
@@ -113,10 +110,7 @@ export function createIncidentTable({ reader }: StoreContext) {
         [key],
       );
       const regressions = await listRegressions(key);
-      return rows.map((row) => {
-        const regressedAt = regressions.get(row.release);
-        return { ...row, ...(regressedAt !== undefined && { regressedAt }) };
-      });
+      return rows.map((row) => ({ ...row, regressedAt: regressions.get(row.release) }));
     },
   };
 }

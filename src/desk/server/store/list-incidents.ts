@@ -85,7 +85,7 @@ export function createIncidentList({ reader, environment }: StoreContext) {
       const last = rows.length > limit ? page.at(-1) : undefined;
       return {
         incidents: incidents.map((incident) => ({ ...incident, charts: charts(incident) })),
-        ...(last && { next: writeCursor({ order: sort, value: last.sort_key, id: last.key }) }),
+        next: last && writeCursor({ order: sort, value: last.sort_key, id: last.key }),
       };
     },
 

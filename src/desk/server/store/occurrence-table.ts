@@ -47,8 +47,7 @@ function unpackPayload(bytes: Uint8Array): StoredFailure | undefined {
 }
 
 function toOccurrence({ isFull, payload, ...row }: OccurrenceRow): Occurrence {
-  const full = payload && unpackPayload(payload);
-  return { ...row, isFull: isFull === 1, ...(full && { full }) };
+  return { ...row, isFull: isFull === 1, full: payload && unpackPayload(payload) };
 }
 
 /** The order of `listOccurrences`, and the reverse. */
@@ -73,7 +72,7 @@ export function createOccurrenceTable({ reader: sql }: StoreContext) {
       const last = rows.length > limit ? page.at(-1) : undefined;
       return {
         occurrences: page.map(toOccurrence),
-        ...(last && { next: writeCursor({ order: OCCURRENCE_ORDER, value: last.at, id: last.occurrence }) }),
+        next: last && writeCursor({ order: OCCURRENCE_ORDER, value: last.at, id: last.occurrence }),
       };
     },
   };
@@ -155,7 +154,7 @@ export async function deleteOccurrences(sql: Sql, key: IncidentKey, occurrences:
   const facts: Columns = oldest ? toFactColumns(oldest) : {};
   const changes = oldest
     ? assignments(facts)
-    : `rule = 0, title = CASE WHEN class = '' THEN kind ELSE class END, message = '',
+    : `described = 0, title = kind, message = '',
         location_detail = CASE WHEN location_path IS NULL THEN NULL ELSE '' END`;
   await sql.run(`UPDATE desk_incidents SET ${changes}, version = version + 1 WHERE key = ?`, [
     ...Object.values(facts),

@@ -85,12 +85,12 @@ function addLines(text: string, added: readonly string[]): string {
 
 /** Lists the search lines of a failure, the most specific first. Later failures add only lines that differ. */
 function listLines(failure: StoredFailure): string[] {
-  const { digest, title, errors, site, route, resolved, request, level, tags = {} } = failure;
+  const { digest, title, errors, location, route, resolved, request, level, tags = {} } = failure;
   return [
     digest,
     title,
     ...errors.map(({ message }) => message),
-    ...(site ? [site.path, site.function] : []),
+    ...(location ? [location.path, location.function] : []),
     route ?? '',
     level ? `level:${level}` : '',
     ...Object.entries(tags).map(([name, value]) => `tag:${name}=${value}`),

@@ -22,7 +22,7 @@ export function createSessionTable({ driver }: StoreContext) {
      */
     async createSession(idHash: string, { name, role, fingerprint }: Grant, lifeMs: number): Promise<void> {
       await driver.run(
-        `INSERT INTO desk_sessions (id_hash, name, role, fingerprint, created_at, expires_at) VALUES (?, ?, ?, ?, ${driver.dialect.now}, ${driver.dialect.now} + ?)`,
+        `INSERT INTO desk_sessions (id_hash, name, role, fingerprint, expires_at) VALUES (?, ?, ?, ?, ${driver.dialect.now} + ?)`,
         [idHash, name, role, fingerprint, lifeMs],
       );
     },

@@ -46,8 +46,8 @@ export function presentTest(failure: StoredFailure): TestShape | undefined {
       : kind === 'hydration'
         ? toBothSides(failure, toPath(request.url))
         : toVisit(failure, toPath(request.url), missing);
-  const { credentials } = request;
-  if (side === 'browser' && credentials) {
+  const { credentials = [] } = request;
+  if (side === 'browser' && credentials.length > 0) {
     missing.add(
       `The values of ${credentials.join(', ')} are never recorded. If this test passes, or is asked to sign in, set them: site.open(path, { session }).`,
     );
@@ -76,13 +76,15 @@ const site = useSite(${kind === 'hydration' ? "async () => ({ TZ: 'UTC' })" : ''
 
 /** Says in a few lines what failed, for the reader of the test. */
 function describe(failure: StoredFailure): string[] {
-  const { title, site, errors, resolved } = failure;
+  const { title, location, errors, resolved } = failure;
   const cause = errors.at(-1);
-  const own = resolved?.flat().find((frame) => frame.own && frame.file === site?.path);
+  const own = resolved?.flat().find((frame) => frame.own && frame.file === location?.path);
   return [
     explainReactError(title) ?? title,
     ...(cause && errors.length > 1 ? [`caused by ${cause.class}: ${cause.message}`] : []),
-    ...(site ? [`at ${site.path}${own ? `:${own.line}` : ''}${site.function && `, ${site.function}`}`] : []),
+    ...(location
+      ? [`at ${location.path}${own ? `:${own.line}` : ''}${location.function && `, ${location.function}`}`]
+      : []),
     `The desk has the full story: npm run desk -- ${toAddress(failure)}`,
   ];
 }

@@ -37,8 +37,9 @@ interface DeskWorkerOptions {
 
 /** The work of the worker thread, without the thread. */
 export function createDeskWorker({ start, count, log, onBlocked, onRetained }: DeskWorkerOptions) {
-  const { process, build, release, environment, dataDir, databaseUrl, namespace, notify } = start;
-  const retryFirst = start.retryFirst ?? RETRY_FIRST;
+  const { process, startedAt, running, storing } = start;
+  const { build, release, environment, namespace, dist } = running;
+  const { dataDir, databaseUrl, notify, retryFirst = RETRY_FIRST } = storing;
   const journals = join(dataDir, 'journal');
   const journal = { process, folder: join(journals, process) };
   const signals = createSignals(start.signals);
@@ -51,7 +52,7 @@ export function createDeskWorker({ start, count, log, onBlocked, onRetained }: D
     count,
     log,
   });
-  const files = createBuildFiles({ build, dist: start.dist, holder });
+  const files = createBuildFiles({ build, dist, holder });
   const maps = createMapReader(files);
   const prepare = createPrepare({ maps, namespace, readLocations: files.readLocations, log });
   const notifier = createNotifier({ targets, facts: { environment, deskOrigin: notify?.deskOrigin }, holder, log });
@@ -59,14 +60,26 @@ export function createDeskWorker({ start, count, log, onBlocked, onRetained }: D
   const writer = createWriter({ journal, moveJournal, signals, holder, retryFirst, count, log });
   const watchdog = createWatchdog({ signals, onBlocked });
   const processes = createProcessRecords({
-    start: { id: process, build, release, environment, startedAt: start.startedAt },
+    start: { id: process, build, release, environment, startedAt },
     folder: journal.folder,
     holder,
     namespace,
     log,
     blockedMs: () => watchdog.blockedMs,
   });
-  const upkeep = createUpkeep({ start, journals, retryFirst, holder, writer, processes, signals, onRetained, log });
+  const upkeep = createUpkeep({
+    process,
+    running,
+    retention: storing.retention,
+    journals,
+    retryFirst,
+    holder,
+    writer,
+    processes,
+    signals,
+    onRetained,
+    log,
+  });
   const timers = [
     setInterval(watchdog.look, PULSE_INTERVAL),
     setInterval(processes.write, BEAT_INTERVAL),

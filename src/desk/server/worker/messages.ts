@@ -7,25 +7,37 @@ import type { QueryFailure } from '../store/sql.ts';
 import type { DeskCalls } from './desk-calls.ts';
 import type { BlockedLoop } from './watchdog.ts';
 
-/** The settings of the desk worker, which it gets when it starts. */
+/** What runs here. */
+export interface Running {
+  readonly build: string;
+  readonly release: string;
+  /** For the filter of the list. Several environments can share a store. */
+  readonly environment: string;
+  readonly namespace: string;
+  /** The folder of the build: `dist`. */
+  readonly dist: string;
+}
+
+/** Where failures are stored, and for how long. */
+export interface Storing {
+  readonly dataDir: string;
+  /** The URL of a PostgreSQL database. Without it, SQLite in `dataDir`, which only one process can use. */
+  readonly databaseUrl?: string | undefined;
+  readonly retention: DeskRetention;
+  /** The recipients of notifications. Undefined if there are none. */
+  readonly notify?: NotifySettings | undefined;
+  /** The first wait before an unavailable store, or a refused batch, is tried again (ms). For tests. */
+  readonly retryFirst?: number | undefined;
+}
+
+/** What the desk worker gets when it starts. It is copied to its thread. */
 export interface WorkerStart {
   readonly signals: SharedArrayBuffer;
   /** Names this process and its journal. */
   readonly process: string;
   readonly startedAt: number;
-  readonly dataDir: string;
-  readonly databaseUrl: string | undefined;
-  readonly build: string;
-  readonly release: string;
-  readonly environment: string;
-  readonly namespace: string;
-  readonly retention: DeskRetention;
-  /** The folder of the build. */
-  readonly dist: string;
-  /** Undefined for no notifications. */
-  readonly notify?: NotifySettings | undefined;
-  /** The first wait before a store that is unavailable or refuses an entry is tried again (ms). */
-  readonly retryFirst?: number | undefined;
+  readonly running: Running;
+  readonly storing: Storing;
 }
 
 export type ToWorker =

@@ -21,15 +21,14 @@ export function createPrepare({ maps, namespace, readLocations, log }: PrepareOp
   async function prepareFailure(failure: Failure): Promise<NewOccurrence> {
     const named = failure.unresolved ? await giveDigest(failure) : failure;
     const stored = withComponent(await maps.resolve(named));
-    return { ...toNewOccurrence(stored), ...(named.digest !== failure.digest && { shownAs: failure.digest }) };
+    return { ...toNewOccurrence(stored), shownAs: named.digest === failure.digest ? undefined : failure.digest };
   }
 
   async function giveDigest(failure: Failure): Promise<Failure> {
     const table = await readLocations(failure.build);
     if (!table) return failure;
-    const { unresolved: _unresolved, weak: _weak, site: _site, ...rest } = failure;
     const made = createDigest(failure, { namespace, table });
-    return { ...rest, ...made, title: cutText(made.title, MAX_TITLE_LENGTH) };
+    return { ...failure, ...made, title: cutText(made.title, MAX_TITLE_LENGTH) };
   }
 
   return async function prepare(entries) {
@@ -61,5 +60,5 @@ function withComponent(failure: StoredFailure): StoredFailure {
   const end = components.findIndex(({ file }) => file.endsWith('rendering/router-view.tsx'));
   const inPage = components.slice(0, end < 0 ? undefined : end);
   const found = inPage.find(({ file, line, own }) => own && line > 0 && isProductCode(file));
-  return found ? { ...failure, site: { path: found.file, function: found.function, detail: '' } } : failure;
+  return found ? { ...failure, location: { path: found.file, function: found.function, detail: '' } } : failure;
 }

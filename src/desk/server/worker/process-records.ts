@@ -129,7 +129,7 @@ function toDeathFailure(dead: DeadProcess, namespace: string): Failure {
       lastHeardAt: beatAt,
       memory,
       inFlight,
-      ...(blockedMs > 0 && { blockedFor: blockedMs }),
+      blockedFor: blockedMs || undefined,
     },
     // Only the kind is in the digest, so that a leak that moves by a line stays in the same incident.
     ...createDigest({ kind: 'unclean-death', side: 'server', errors: [] }, { namespace, table: emptyLocationTable }),

@@ -1,18 +1,22 @@
 import { MiB } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { RETRY_LONGEST } from '../limits.ts';
+import type { DeskRetention } from '../read-settings.ts';
 import type { RetentionReport } from '../store/retention.ts';
 import { StoreError } from '../store/sql.ts';
 import { claimDeadJournals, type DeadJournal } from './adopt.ts';
 import { DEVELOPMENT, publishBuild } from './maps/publish-build.ts';
-import type { WorkerStart } from './messages.ts';
+import type { Running } from './messages.ts';
 import type { ProcessRecords } from './process-records.ts';
 import type { Signals } from './signals.ts';
 import type { StoreHolder } from './store-holder.ts';
 import type { Writer } from './writer.ts';
 
 interface UpkeepOptions {
-  readonly start: Pick<WorkerStart, 'process' | 'build' | 'release' | 'dist' | 'retention'>;
+  /** Names this process. */
+  readonly process: string;
+  readonly running: Pick<Running, 'build' | 'release' | 'dist'>;
+  readonly retention: DeskRetention;
   /** The folder of all journals. */
   readonly journals: string;
   readonly retryFirst: number;
@@ -28,8 +32,9 @@ const FULL =
   'The desk has reached its size limit of {size} MB (DESK_MAX_SIZE), so its oldest rows are deleted. To control what stays, raise DESK_MAX_SIZE or lower DESK_RETENTION_DAYS.';
 /** What is due when the store becomes available, and from time to time. */
 export function createUpkeep(options: UpkeepOptions) {
-  const { start, journals, retryFirst, holder, writer, processes, signals, onRetained, log } = options;
-  const { process, build, release, retention } = start;
+  const { process, running, retention, journals, retryFirst, holder, writer, processes, signals, onRetained, log } =
+    options;
+  const { build, release } = running;
   let dead: readonly DeadJournal[] | undefined;
   let catching = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
@@ -58,7 +63,7 @@ export function createUpkeep(options: UpkeepOptions) {
     const areAdopted = await quietly('The journals of ended processes could not be stored.', adoptAll);
     const areRecorded = await quietly('Ended processes could not be recorded.', () => processes.endOfSilent());
     const isPublished = await quietly('The files of this build could not be stored.', () =>
-      publishBuild(holder, start),
+      publishBuild(holder, running),
     );
     const isDone = isStarted && areAdopted && areRecorded && isPublished;
     if (isDone) await retain();

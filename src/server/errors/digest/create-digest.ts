@@ -44,7 +44,7 @@ interface DigestOptions {
   readonly table: LocationTable;
 }
 
-export type DigestResult = Pick<Failure, 'digest' | 'kind' | 'rule' | 'weak' | 'unresolved' | 'site' | 'title'>;
+export type DigestResult = Pick<Failure, 'digest' | 'kind' | 'unresolved' | 'location' | 'title'>;
 
 /** The fields of a digest, in this order. */
 interface Key {
@@ -63,23 +63,21 @@ interface Key {
 export function createDigest(input: DigestInput, { namespace, table }: DigestOptions): DigestResult {
   const chain = input.errors.filter((error) => !isSynthetic(error));
   const errors = chain.length > 0 ? chain : input.errors;
-  const { error, site } = findPrimary(errors, table);
+  const { error, location } = findPrimary(errors, table);
   const isNamed = input.kind !== undefined && input.kind !== 'exception';
-  const kind = isNamed ? input.kind : findKind(error, site, errors);
-  const special = kind === 'exception' ? undefined : toSpecialKey(kind, error, site, input, table);
+  const kind = isNamed ? input.kind : findKind(error, location, errors);
+  const special = kind === 'exception' ? undefined : toSpecialKey(kind, error, location, input, table);
   const key =
-    special ?? (site && error ? toLocationKey(error, site, errors, table) : toWordsKey(error, errors, input, table));
+    special ??
+    (location && error ? toLocationKey(error, location, errors, table) : toWordsKey(error, errors, input, table));
   const { fingerprint, splitBy = [] } = input;
   const words = fingerprint ? ['fingerprint', ...fingerprint.map(String)] : [...Object.values(key), ...splitBy];
-  const isWeak = !fingerprint && special === undefined && site === undefined;
   const isUnresolved = !fingerprint && errors.some((one) => hasUnknownBundle(one, table));
   return {
     digest: toDigest([String(DIGEST_RULE), namespace, ...words]),
     kind,
-    rule: DIGEST_RULE,
-    ...(isWeak && { weak: true }),
-    ...(isUnresolved && { unresolved: true }),
-    ...(site && { site: toFrameLocation(site, key, error) }),
+    unresolved: isUnresolved || undefined,
+    location: location && toFrameLocation(location, key, error),
     title: toTitle(kind, error, input.details),
   };
 }
@@ -91,52 +89,53 @@ export function createDigest(input: DigestInput, { namespace, table }: DigestOpt
 function findPrimary(
   errors: readonly ErrorRecord[],
   table: LocationTable,
-): { error?: ErrorRecord; site?: FoundLocation } {
-  let fallback: { error: ErrorRecord; site: FoundLocation } | undefined;
+): { error?: ErrorRecord; location?: FoundLocation } {
+  let fallback: { error: ErrorRecord; location: FoundLocation } | undefined;
   for (const error of errors) {
-    const site = findLocation(error, table);
-    if (site && isOwn(site)) return { error, site };
-    if (error.members) return { error, ...(site && { site }) };
-    if (site) fallback ??= { error, site };
+    const location = findLocation(error, table);
+    if (location && isOwn(location)) return { error, location };
+    if (error.members) return { error, location };
+    if (location) fallback ??= { error, location };
   }
   const innermost = errors.at(-1);
   return fallback ?? (innermost ? { error: innermost } : {});
 }
 
 /**
- * Derives the kind from the message of the primary error, or from all messages if no error has a site in the
+ * Derives the kind from the message of the primary error, or from all messages if no error has a location in the
  * application. An error that the application throws itself is always an `exception`.
  */
 function findKind(
   error: ErrorRecord | undefined,
-  site: FoundLocation | undefined,
+  location: FoundLocation | undefined,
   errors: readonly ErrorRecord[],
 ): FailureKind {
-  if (isOwn(site) && error) return site?.kind === 'thrown' ? 'exception' : kindOf(error);
+  if (isOwn(location) && error) return location?.kind === 'thrown' ? 'exception' : kindOf(error);
   return errors.map(kindOf).find((kind) => kind !== 'exception') ?? 'exception';
 }
 
 function toLocationKey(
   error: ErrorRecord,
-  site: FoundLocation,
+  location: FoundLocation,
   errors: readonly ErrorRecord[],
   table: LocationTable,
 ): Key {
-  const { path, function: name } = toFirst(site);
+  const { path, function: name } = toFirst(location);
   return {
-    class: toClass(error, site),
+    class: toClass(error, location),
     path,
     function: name,
-    detail: toDetail(error, site, table),
-    rootCause: toRootCause(error, errors, table, site),
+    detail: toDetail(error, location, table),
+    rootCause: toRootCause(error, errors, table, location),
   };
 }
 
-function toClass(error: ErrorRecord, site: FoundLocation | undefined): string {
+function toClass(error: ErrorRecord, location: FoundLocation | undefined): string {
   const name = unifyClass(error.class, error.message);
   if (name === 'NonError' || isNativeClass(name)) return name;
   // From the source, because a minifier renames classes in each build.
-  const made = site?.kind === 'thrown' ? /^(?:throw )?new ([\w$.]+)\(/.exec(toFirst(site).detail)?.[1] : undefined;
+  const made =
+    location?.kind === 'thrown' ? /^(?:throw )?new ([\w$.]+)\(/.exec(toFirst(location).detail)?.[1] : undefined;
   if (made) return made.slice(made.lastIndexOf('.') + 1);
   return isMinified(name) ? 'Error' : name;
 }
@@ -145,15 +144,15 @@ function isMinified(name: string): boolean {
   return name.length <= 3 || !/^[A-Za-z_$][\w$.: -]*$/.test(name);
 }
 
-function toDetail(error: ErrorRecord, site: FoundLocation, table: LocationTable): string {
+function toDetail(error: ErrorRecord, location: FoundLocation, table: LocationTable): string {
   const { message, code } = error;
   if (isNativeClass(unifyClass(error.class, message))) {
     const native = readNativeDetail(message);
-    if (native === undefined || (native.isVague && site.kind === 'call')) return toFirst(site).detail;
-    const isData = native.property !== undefined && !table.isWritten(site.path, native.property);
+    if (native === undefined || (native.isVague && location.kind === 'call')) return toFirst(location).detail;
+    const isData = native.property !== undefined && !table.isWritten(location.path, native.property);
     return isData ? native.detail.replace(native.property ?? '', '') : native.detail;
   }
-  if (site.kind === 'thrown') return toFirst(site).detail;
+  if (location.kind === 'thrown') return toFirst(location).detail;
   // A dependency threw it, with a message that is the same on every engine.
   return code ?? toWords(error);
 }
@@ -162,7 +161,7 @@ function toRootCause(
   primary: ErrorRecord | undefined,
   errors: readonly ErrorRecord[],
   table: LocationTable,
-  site?: FoundLocation,
+  location?: FoundLocation,
 ): string {
   if (!primary) return '';
   if (primary.members) return primary.members.map((name) => (isMinified(name) ? 'Error' : name)).join(',');
@@ -170,7 +169,7 @@ function toRootCause(
   if (!innermost || innermost === primary) return '';
   const name = toClass(innermost, findLocation(innermost, table));
   if (innermost.code) return `${name}:${innermost.code}`;
-  return name === toClass(primary, site) ? '' : name;
+  return name === toClass(primary, location) ? '' : name;
 }
 
 /** Uses the message, the route and the origin of a foreign script, because no place in the source is known. */
@@ -204,12 +203,12 @@ function toForeignOrigin({ frames }: ErrorRecord): string {
 function toSpecialKey(
   kind: FailureKind,
   error: ErrorRecord | undefined,
-  site: FoundLocation | undefined,
+  location: FoundLocation | undefined,
   { route = '', details = {} }: DigestInput,
   table: LocationTable,
 ): Key {
   const key = { class: kind, path: '', function: '', detail: '', rootCause: '' };
-  const { path = '', function: name = '' } = site ? toFirst(site) : {};
+  const { path = '', function: name = '' } = location ? toFirst(location) : {};
   switch (kind) {
     case 'hydration':
       return { ...key, path: route };
@@ -231,7 +230,7 @@ function toSpecialKey(
   }
 }
 
-/** Returns the source of a report that has one, even in a dependency or in a script of another site. */
+/** Returns the source of a report that has one, even in a dependency or in a script of another location. */
 function toSource(error: ErrorRecord | undefined, table: LocationTable): Pick<Key, 'path' | 'function'> {
   const [frame] = error?.frames ?? [];
   const found = frame && table.find(frame);
@@ -240,15 +239,15 @@ function toSource(error: ErrorRecord | undefined, table: LocationTable): Pick<Ke
   return { path, function: name };
 }
 
-/** A site can exist anyway: this table knows chunks that have not changed since the build that the stack is from. */
+/** A location can exist anyway: this table knows chunks that have not changed since the build that the stack is from. */
 function hasUnknownBundle({ frames }: ErrorRecord, table: LocationTable): boolean {
   return frames.some(({ file }) => /^(?:client|server)\//.test(file) && !table.has(file));
 }
 
 /** Drops the last word of a long message, because it can be half a word, and half a secret. */
-function toFrameLocation(site: FoundLocation, key: Key, error: ErrorRecord | undefined): FrameLocation {
-  const { path, function: name } = site;
-  const detail = key.detail === site.first?.detail ? site.detail : key.detail;
+function toFrameLocation(location: FoundLocation, key: Key, error: ErrorRecord | undefined): FrameLocation {
+  const { path, function: name } = location;
+  const detail = key.detail === location.first?.detail ? location.detail : key.detail;
   const isCut = error !== undefined && isMaskedInPart(error.message) && detail === maskMessage(error.message);
   return { path, function: name, detail: isCut ? detail.replace(/\S+$/, '…') : detail };
 }

@@ -5,7 +5,7 @@ import { readNativeDetail } from './read-message.ts';
 /** Frames that are searched for the loop of an endless recursion (count). V8 gives no more by default. */
 const RECURSION_FRAMES = 10;
 
-/** How well a frame serves as the site, the best first. */
+/** How well a frame serves as the location, the best first. */
 const RANK = { own: 0, ownAwaiting: 1, engine: 2, engineAwaiting: 3, passedThrough: 4 } as const;
 
 /**
@@ -18,30 +18,30 @@ export function findLocation(error: ErrorRecord, table: LocationTable): FoundLoc
   return findFirst(error.frames, table);
 }
 
-/** True for a site in the application; false in the engine or without a site. */
-export function isOwn(site: FoundLocation | undefined): boolean {
-  return site?.home === 'own';
+/** True for a location in the application; false in the engine or without a location. */
+export function isOwn(location: FoundLocation | undefined): boolean {
+  return location?.home === 'own';
 }
 
 function findFirst(frames: readonly StackFrame[], table: LocationTable): FoundLocation | undefined {
   let best: FoundLocation | undefined;
   let bestRank: number = RANK.passedThrough + 1;
   for (const frame of frames) {
-    const site = table.find(frame);
-    if (!site || site.home === 'dependency') continue;
-    const rank = rankOf(site, frame.async === true);
-    if (rank === RANK.own) return site;
+    const location = table.find(frame);
+    if (!location || location.home === 'dependency') continue;
+    const rank = rankOf(location, frame.async === true);
+    if (rank === RANK.own) return location;
     if (rank < bestRank) {
-      best = site;
+      best = location;
       bestRank = rank;
     }
   }
   return best;
 }
 
-function rankOf(site: FoundLocation, isAsync: boolean): number {
-  if (site.isHelper || site.isErrorClass) return RANK.passedThrough;
-  if (isOwn(site)) return isAsync ? RANK.ownAwaiting : RANK.own;
+function rankOf(location: FoundLocation, isAsync: boolean): number {
+  if (location.isHelper || location.isErrorClass) return RANK.passedThrough;
+  if (isOwn(location)) return isAsync ? RANK.ownAwaiting : RANK.own;
   return isAsync ? RANK.engineAwaiting : RANK.engine;
 }
 
@@ -54,14 +54,14 @@ function isRecursion({ class: name, message }: ErrorRecord): boolean {
  * returns the first by name of those that repeat.
  */
 function findRepeated(frames: readonly StackFrame[], table: LocationTable): FoundLocation | undefined {
-  const counts = new Map<string, { site: FoundLocation; count: number }>();
+  const counts = new Map<string, { location: FoundLocation; count: number }>();
   for (const frame of frames.slice(0, RECURSION_FRAMES)) {
-    const site = table.find(frame);
-    if (!isOwn(site) || !site) continue;
-    const { path, function: name } = toFirst(site);
+    const location = table.find(frame);
+    if (!isOwn(location) || !location) continue;
+    const { path, function: name } = toFirst(location);
     const key = `${path}:${name}`;
-    counts.set(key, { site, count: (counts.get(key)?.count ?? 0) + 1 });
+    counts.set(key, { location, count: (counts.get(key)?.count ?? 0) + 1 });
   }
   const repeated = [...counts].filter(([, { count }]) => count > 1).sort(([left], [right]) => (left < right ? -1 : 1));
-  return repeated[0]?.[1].site;
+  return repeated[0]?.[1].location;
 }

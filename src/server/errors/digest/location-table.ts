@@ -5,7 +5,7 @@ import { isProductCode } from '../../../shared/whose-code.mjs';
 import { waitUntilBuilt } from '../../request/unfinished-build.ts';
 import type { FrameLocation, StackFrame } from '../failure.ts';
 
-/** Whose code a site is in. The engine is a framework: failures are looked for in the code that calls it. */
+/** Whose code a location is in. The engine is a framework: failures are looked for in the code that calls it. */
 export type Home = 'own' | 'engine' | 'dependency';
 
 export interface FoundLocation extends FrameLocation {
@@ -26,7 +26,7 @@ export interface FoundLocation extends FrameLocation {
 }
 
 export interface LocationTable {
-  /** Finds the site of a frame in one of our bundles, in a source file that runs unbuilt, or in a dependency. */
+  /** Finds the location of a frame in one of our bundles, in a source file that runs unbuilt, or in a dependency. */
   find(frame: StackFrame): FoundLocation | undefined;
   /** True if the table knows the bundle. Nothing is known about frames in other bundles. */
   has(file: string): boolean;
@@ -35,23 +35,23 @@ export interface LocationTable {
 }
 
 /** Returns the names that a digest is made from. */
-export function toFirst(site: FoundLocation): FrameLocation {
-  return site.first ?? site;
+export function toFirst(location: FoundLocation): FrameLocation {
+  return location.first ?? location;
 }
 
 /** Changes with the format of `dist/sites.json`, which `build/sites.mjs` writes. */
 const VERSION = 1;
 
 const FLAG = { errorClass: 1, helper: 2, thrown: 4, call: 8 } as const;
-/** Numbers of one site in `sites`: path, function, detail, line, flags. */
+/** Numbers of one location in `sites`: path, function, detail, line, flags. */
 const SITE_LENGTH = 5;
 
 interface TableFile {
   readonly version: number;
   readonly strings: readonly string[];
   readonly sites: readonly number[];
-  /** By the index of a site. Builds before 0.2.0 have none. */
-  readonly firstNames?: Readonly<Record<number, FrameLocation>>;
+  /** By the index of a location. */
+  readonly firstNames: Readonly<Record<number, FrameLocation>>;
   readonly properties: Readonly<Record<string, string>>;
   readonly bundles: Readonly<Record<string, string>>;
 }
@@ -72,7 +72,7 @@ export function parseLocationTable(json: string): LocationTable {
   if (file.version !== VERSION) {
     throw new Error(`The table of sites has version ${file.version}, and this server reads ${VERSION}. Build again.`);
   }
-  const { strings, sites, firstNames = {}, properties, bundles } = file;
+  const { strings, sites, firstNames, properties, bundles } = file;
   const places = new Map<string, Places>();
   const names = new Map<string, ReadonlySet<string>>();
 
@@ -93,7 +93,6 @@ export function parseLocationTable(json: string): LocationTable {
       (index + 1) * SITE_LENGTH,
     );
     const name = strings[path] ?? '';
-    const first = firstNames[index];
     return {
       path: name,
       function: strings[fn] ?? '',
@@ -103,7 +102,7 @@ export function parseLocationTable(json: string): LocationTable {
       kind: flags & FLAG.thrown ? 'thrown' : flags & FLAG.call ? 'call' : '',
       isErrorClass: (flags & FLAG.errorClass) !== 0,
       isHelper: (flags & FLAG.helper) !== 0,
-      ...(first && { first }),
+      first: firstNames[index],
     };
   }
 
@@ -125,20 +124,20 @@ export function parseLocationTable(json: string): LocationTable {
   };
 }
 
-/** Line, column and site of each place where another site begins, three numbers each, in ascending order. */
+/** Line, column and location of each place where another location begins, three numbers each, in ascending order. */
 type Places = Uint32Array;
 
 function decodePlaces(text: string): Places {
   const numbers = decodeVlq(text);
-  let [line, column, site] = [0, 0, 0];
+  let [line, column, location] = [0, 0, 0];
   for (let at = 0; at + 2 < numbers.length; at += 3) {
     const lines = numbers[at] ?? 0;
     line += lines;
     column = (lines === 0 ? column : 0) + (numbers[at + 1] ?? 0);
-    site += numbers[at + 2] ?? 0;
+    location += numbers[at + 2] ?? 0;
     numbers[at] = line;
     numbers[at + 1] = column;
-    numbers[at + 2] = site;
+    numbers[at + 2] = location;
   }
   return Uint32Array.from(numbers);
 }
@@ -162,7 +161,7 @@ function decodeVlq(text: string): number[] {
   return numbers;
 }
 
-/** Returns the site of the last place at or before this one, or 0 if there is none. */
+/** Returns the location of the last place at or before this one, or 0 if there is none. */
 function findPlace(places: Places, line: number, column: number): number {
   let low = 0;
   let high = places.length / 3;
@@ -183,7 +182,7 @@ export function isSource(file: string): boolean {
   return SOURCE.test(file) && !file.split('/').includes('..');
 }
 
-/** Makes a site from the frame itself: a source file that runs unbuilt, with the engine's name of the function. */
+/** Makes a location from the frame itself: a source file that runs unbuilt, with the engine's name of the function. */
 function toPlainLocation({ file, line, function: name }: StackFrame): FoundLocation | undefined {
   const isPlain = isSource(file);
   if (!isPlain && !file.startsWith('node_modules/')) return undefined;

@@ -4,46 +4,35 @@ import { MAX_FUNCTION_LENGTH } from '../../limits.ts';
 import { decodePercent } from '../../request/paths.ts';
 import type { StackFrame } from '../failure.ts';
 
-// The engines write stacks in two shapes, neither of which is specified:
-//   V8                       `    at async Cart.checkout (https://shop.example/assets/main.js:1:200)`
-//   SpiderMonkey and JSC     `async*checkout@https://shop.example/assets/main.js:1:200`
-// Frames are read by position from the end of each line, because names and paths can contain anything.
+// A line is `    at async Cart.checkout (file:///app/dist/server/main.js:1:200)`. It is read by position from its end, because
+// names and paths can contain anything. Browsers parse their own stacks before they report them.
 
 /** The parts of a stack, and of one line, that are read (UTF-16 code units). */
 const MAX_STACK_LENGTH = 64 * KiB;
 const MAX_LINE_LENGTH = 2 * KiB;
 
-const V8_LINE = /^[ \t]*at /;
-
 /**
- * Returns the frames of a stack, from the throw outwards. Other lines are ignored. The time is bounded for any text.
+ * Returns the frames of a stack of V8, from the throw outwards. Other lines are ignored. The time is bounded for any text.
  *
- * @param message the error's, which V8 writes before the frames: its lines that look like frames are skipped
+ * @param message the error's, which is before the frames: its lines that look like frames are skipped
  */
 export function parseStack(stack: string, paths: FramePaths, message = ''): StackFrame[] {
   const lines = skipMessage(stack, message).split('\n', 2 * MAX_REPORTED_FRAMES);
-  const isV8 = lines.some((line) => V8_LINE.test(line));
-  const frames: StackFrame[] = [];
-  for (const line of lines) {
-    if (line.length > MAX_LINE_LENGTH) continue;
-    const frame = isV8 ? parseV8Line(line, paths) : parseGeckoLine(line, paths);
-    if (frame) frames.push(frame);
-    if (frames.length === MAX_REPORTED_FRAMES) break;
-  }
-  return frames;
+  return lines
+    .filter((line) => line.length <= MAX_LINE_LENGTH && /^[ \t]*at /.test(line))
+    .slice(0, MAX_REPORTED_FRAMES)
+    .map((line) => parseLine(line.trim().slice('at '.length), paths));
 }
 
 function skipMessage(stack: string, message: string): string {
   // The message follows the class in the first line; further down it could be a part of a path.
   const at = message === '' ? -1 : stack.slice(0, 1 * KiB + message.length).indexOf(message);
-  const isHeader = at >= 0 && !stack.slice(0, at).includes('\n') && !stack.slice(0, at).includes('@');
+  const isHeader = at >= 0 && !stack.slice(0, at).includes('\n');
   const start = isHeader ? at + message.length : 0;
   return stack.slice(start, start + MAX_STACK_LENGTH);
 }
 
-function parseV8Line(line: string, paths: FramePaths): StackFrame | undefined {
-  if (!V8_LINE.test(line)) return undefined;
-  const text = line.trim().slice('at '.length);
+function parseLine(text: string, paths: FramePaths): StackFrame {
   const isAsync = text.startsWith('async ');
   const rest = isAsync ? text.slice('async '.length) : text;
   const open = rest.endsWith(')') ? findOpening(rest) : -1;
@@ -76,31 +65,6 @@ function toEvalOrigin(location: string): string {
   return location.slice(start, end).replace(/(?<!\))\)+$/, '');
 }
 
-/** The prefix that SpiderMonkey gives a frame that only waits: `async*`, `promise callback*`, `setTimeout handler*`. */
-const ASYNC_CAUSE = /^(?:async|promise callback|[\w. ]{1,60} handler|[\w. ]{1,60} callback)\*/;
-
-function parseGeckoLine(line: string, paths: FramePaths): StackFrame | undefined {
-  const text = line.trim();
-  const at = text.indexOf('@');
-  if (at < 0) return parseBareLine(text, paths);
-  const cause = ASYNC_CAUSE.exec(text)?.[0] ?? '';
-  const name = text.slice(cause.length, Math.max(at, cause.length));
-  const location = text.slice(at + 1);
-  // ` line 3 > eval:1:2`: where the outermost text was evaluated.
-  const evaluated = / line (\d{1,9}) > /.exec(location);
-  const place = evaluated
-    ? { file: location.slice(0, evaluated.index), line: Number(evaluated[1]), column: 0 }
-    : toPlace(location);
-  if (place.line === 0 && !location.startsWith('[')) return undefined;
-  return toFrame(name, place, cause !== '', paths);
-}
-
-/** JSC leaves out a missing name, so the line is only a place. */
-function parseBareLine(text: string, paths: FramePaths): StackFrame | undefined {
-  const place = toPlace(text);
-  return place.line > 0 && /^(?:[a-z-]+:)?\//i.test(text) ? toFrame('', place, false, paths) : undefined;
-}
-
 interface Place {
   readonly file: string;
   readonly line: number;
@@ -127,8 +91,6 @@ function toFrame(name: string, place: Place, isAsync: boolean, paths: FramePaths
 export interface FramePaths {
   /** The folder of the build, absolute. The folder around it is the project. */
   readonly dist: string;
-  /** Origins of our own assets, such as `https://shop.example`; any origin if left out. */
-  readonly origins?: readonly string[];
 }
 
 /**
@@ -138,14 +100,15 @@ export interface FramePaths {
  *
  * @param location as an engine writes it, without line and column
  */
-export function toFrameFile(location: string, { dist, origins }: FramePaths): string {
+export function toFrameFile(location: string, { dist }: FramePaths): string {
   const plain = location.replaceAll('\\', '/');
   if (plain === '' || plain.startsWith('<') || plain.startsWith('[')) return '';
   if (plain.startsWith('node:')) return plain;
   if (plain.startsWith('file:') || plain.startsWith('/') || /^[A-Za-z]:\//.test(plain)) {
     return toLocalFile(plain, dist.replaceAll('\\', '/').replace(/\/$/, ''));
   }
-  return /^[a-z][a-z0-9+.-]*:\/\//i.test(plain) ? toForeignFile(plain, origins) : '';
+  const [, origin, path = ''] = /^([a-z][a-z0-9+.-]*:\/\/[^/?#]*)([^?#]*)/i.exec(plain) ?? [];
+  return origin === undefined ? '' : origin + path;
 }
 
 function toLocalFile(location: string, dist: string): string {
@@ -176,15 +139,6 @@ function toPath(location: string): string {
 /** Reports whether this server serves scripts at a URL's path. `npm run dev` serves the product's modules one by one. */
 export function isServedScript(path: string): boolean {
   return /^\/(?:assets|_dev\/modules)\//.test(path);
-}
-
-function toForeignFile(location: string, origins: readonly string[] | undefined): string {
-  const [, origin = '', path = ''] = /^([a-z][a-z0-9+.-]*:\/\/[^/?#]*)([^?#]*)/i.exec(location) ?? [];
-  if (!/^https?:/i.test(origin)) return origin + path;
-  if (origins && !origins.includes(origin.toLowerCase())) return origin + path;
-  if (isServedScript(path)) return `client${path}`;
-  // An inline script: its path is the page's and says nothing about the script.
-  return origins && !/\.m?js$/.test(path) ? '' : origin + path;
 }
 
 /** Where a line of JavaScript ends, for engines and in source maps. */

@@ -1,7 +1,7 @@
 import type { ActionResult, PageError } from '../../../shared/wire/payload.ts';
 import { ACTION_ACCEPT, NOT_FOUND_ROUTE, readAction } from '../../../shared/wire/protocol.ts';
 import { inSpan } from '../../request/request-spans.ts';
-import { type Loaded, type LoadedPage, loadPage, type Redirect, runGuards, untilEnd } from '../load-page.ts';
+import { addSearch, type Loaded, type LoadedPage, loadPage, type Redirect, runGuards, untilEnd } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
 import { type PageExchange, READ_METHODS, sendRedirect, type VisitorExchange } from '../page-response.ts';
 import type { PageServices } from '../page-services.ts';
@@ -42,7 +42,7 @@ export async function postAction(exchange: VisitorExchange): Promise<void> {
 
 /** Reads the form and runs its action. */
 async function takeForm({ services, pageRequest, response }: VisitorExchange, wantsData: boolean): Promise<ActionEnd> {
-  const { maxActionBytes: limit } = services.settings;
+  const { maxActionBytes: limit } = services.app.settings;
   const { req: request } = response;
   let form: FormData;
   try {
@@ -100,7 +100,7 @@ async function runAction(services: PageServices, pageRequest: PageRequest, form:
   const stopped = found.isOpen ? undefined : await runGuards({ services, pageRequest }, { toArgs });
   if (stopped) return 'kind' in stopped ? stopped : { kind: 'failed', ...stopped };
   try {
-    const args = await untilEnd(pageRequest, toArgs);
+    const args = await addSearch(found.page, pageRequest, await untilEnd(pageRequest, toArgs));
     const since = performance.now();
     const answer = await inSpan(pageRequest.info, 'action', found.name, async () => found.run({ ...args, form }));
     pageRequest.info.timings?.add('action', since, found.name);
@@ -165,6 +165,7 @@ type Action = NonNullable<ServerPage['actions']>[string];
 interface FoundAction {
   readonly name: string;
   readonly routeId: string;
+  readonly page: ServerPage;
   readonly run: Action;
   /** It runs without guards. */
   readonly isOpen: boolean;
@@ -182,7 +183,9 @@ function findAction(
   const page = pageRequest.match.ids.includes(routeId) ? pages[routeId] : undefined;
   const actions = page?.actions;
   const run = actions && Object.hasOwn(actions, key) ? actions[key] : undefined;
-  return run ? { name, routeId, run, isOpen: page?.openActions?.includes(key) ?? false } : { name: named };
+  return page && run
+    ? { name, routeId, page, run, isOpen: page?.openActions?.includes(key) ?? false }
+    : { name: named };
 }
 
 function toResult(action: string, answer: unknown, form: FormData): ActionResult {

@@ -12,7 +12,7 @@ import type { Disposition } from '../../errors/funnel.ts';
 import { VisitorGone } from '../../request/http-error.ts';
 import type { Redirect } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
-import type { LoadedApp } from '../page-services.ts';
+import type { LoadedPageApp } from '../page-services.ts';
 import { toPageErrorOf } from './encode-page.ts';
 import { PageSink, type PageSinkOptions } from './page-sink.ts';
 import { Prerender } from './prerender.ts';
@@ -20,7 +20,7 @@ import { Prerender } from './prerender.ts';
 /** The input of a render. */
 interface RenderOptions {
   readonly services: {
-    readonly app: Omit<LoadedApp, 'matchPage' | 'pages'>;
+    readonly app: Pick<LoadedPageApp, 'tree' | 'modules' | 'document' | 'errorPages' | 'lang'>;
     readonly server: { readonly manifest: AssetManifest };
   };
   readonly pageRequest: PageRequest;

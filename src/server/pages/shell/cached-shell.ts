@@ -77,11 +77,11 @@ async function renderShell(services: PageServices, pageRequest: SharedPageReques
       payload,
       data,
       etag: toEtag(services.server.manifest, data),
-      ...(text === '' ? {} : { parts: cut(addNonce(html, marks.nonce), marks) }),
+      parts: text === '' ? undefined : cut(addNonce(html, marks.nonce), marks),
       marks,
       postponed,
     },
-    ...(pageRequest.hasFailed ? { failed: {} } : {}),
+    failed: pageRequest.hasFailed ? {} : undefined,
   };
 }
 

@@ -53,17 +53,17 @@ async function renderStaticPage(
     route: pageRequest.match.pattern,
     document,
     data,
-    ...(failed ? { failed: toFailed(errors) } : {}),
+    failed: failed ? toFailed(errors) : undefined,
   };
 }
 
-async function createDocument({ settings }: PageServices, bytes: Buffer): Promise<CachedBody> {
+async function createDocument({ app: { settings } }: PageServices, bytes: Buffer): Promise<CachedBody> {
   const name = hash('sha1', bytes, 'base64url');
   const coded = settings.compression ? await compressBody(bytes, (coding) => `"${name}-${coding}"`) : undefined;
   return { type: 'text/html; charset=utf-8', bytes, etag: `"${name}"`, ...(coded && { coded }) };
 }
 
-async function createData({ settings, server }: PageServices, data: string): Promise<CachedBody> {
+async function createData({ app: { settings }, server }: PageServices, data: string): Promise<CachedBody> {
   const etag = toEtag(server.manifest, data);
   const bytes = Buffer.from(`${data}\n`);
   const coded = settings.compression ? await compressBody(bytes, () => etag) : undefined;

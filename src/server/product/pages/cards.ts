@@ -1,17 +1,16 @@
-import type { ServerPage } from '#engine/server';
 import type { Card } from '#product/pages/cards/card-list.tsx';
-import type { CardsData } from '#product/pages/cards/cards.tsx';
+import { definePage } from '../context.ts';
 
 const CARD_COUNT = 50;
 const RIVERS = ['Aare', 'Danube', 'Elbe', 'Inn', 'Loire', 'Rhine', 'Rhône'];
 const PLACES = ['Bridge', 'Ferry', 'Lock', 'Mill', 'Weir'];
 const TRENDS = ['rising', 'falling', 'steady'] as const;
 
-export const cards = {
+export const cards = definePage({
   loader: () => ({
     cards: Array.from({ length: CARD_COUNT }, (_, index) => readCard(index)),
   }),
-} satisfies ServerPage<CardsData>;
+});
 
 function readCard(index: number): Card {
   return {

@@ -1,6 +1,6 @@
 import { forbidden } from '#engine';
-import type { ServerPage } from '#engine/server';
+import { definePage } from '../context.ts';
 
-export const failForbidden = {
+export const failForbidden = definePage({
   guard: () => forbidden(),
-} satisfies ServerPage;
+});

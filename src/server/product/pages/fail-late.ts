@@ -1,10 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
-import type { ServerPage } from '#engine/server';
-import type { FailLateData } from '#product/pages/fail/late.tsx';
+import { definePage } from '../context.ts';
 
-export const failLate = {
+export const failLate = definePage({
   loader: ({ signal }) => ({ level: readBrokenGauge(signal) }),
-} satisfies ServerPage<FailLateData>;
+});
 
 async function readBrokenGauge(signal: AbortSignal): Promise<string> {
   await setTimeout(500, undefined, { signal });

@@ -1,7 +1,7 @@
-import type { ServerPage } from '#engine/server';
+import { definePage } from '../context.ts';
 
-export const failLoader = {
+export const failLoader = definePage({
   loader: () => {
     throw new Error('The tour threw this in a loader.');
   },
-} satisfies ServerPage;
+});

@@ -1,6 +1,6 @@
 import { unauthorized } from '#engine';
-import type { ServerPage } from '#engine/server';
+import { definePage } from '../context.ts';
 
-export const failUnauthorized = {
+export const failUnauthorized = definePage({
   loader: () => unauthorized(),
-} satisfies ServerPage;
+});

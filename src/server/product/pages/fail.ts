@@ -1,10 +1,9 @@
 import { notFound } from '#engine';
-import type { ServerPage } from '#engine/server';
-import type { AppContext } from '../context.ts';
+import { definePage } from '../context.ts';
 
 /** Guards every page below it. */
-export const fail = {
+export const fail = definePage({
   guard: ({ context }) => {
     if (!context.settings.tourFailures) notFound();
   },
-} satisfies ServerPage<unknown, AppContext>;
+});

@@ -1,7 +1,5 @@
-import type { ServerPage } from '#engine/server';
-import type { FailuresData } from '#product/pages/failures/failures.tsx';
-import type { AppContext } from '../context.ts';
+import { definePage } from '../context.ts';
 
-export const failures = {
+export const failures = definePage({
   loader: ({ context }) => ({ enabled: context.settings.tourFailures }),
-} satisfies ServerPage<FailuresData, AppContext>;
+});

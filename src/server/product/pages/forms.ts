@@ -1,9 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import * as z from 'zod';
 import { redirect } from '#engine';
-import { conflict, formAction, invalid, type ServerPage } from '#engine/server';
-import type { FormsActions, FormsData, Gate } from '#product/pages/forms/forms.tsx';
-import type { AppContext } from '../context.ts';
+import { conflict, formAction, invalid } from '#engine/server';
+import { definePage } from '../context.ts';
 
 const MAX_GATES = 20;
 
@@ -17,14 +16,14 @@ const NewGate = z.object({
   name: z.string().trim().min(1, 'Enter a name.').max(60, 'Use at most 60 characters.'),
 });
 
-const gates: Gate[] = [
+const gates = [
   { id: 'gate-1', name: 'North gate' },
   { id: 'gate-2', name: 'South gate' },
 ];
 let lastGate = gates.length;
 let likes = 0;
 
-export const forms = {
+export const forms = definePage({
   loader: () => ({ gates: [...gates], likes }),
   actions: {
     send: formAction(Message, async ({ signal }) => {
@@ -62,4 +61,4 @@ export const forms = {
       return { likes };
     },
   },
-} satisfies ServerPage<FormsData, AppContext, FormsActions>;
+});

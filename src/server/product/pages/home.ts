@@ -1,7 +1,5 @@
-import type { ServerPage } from '#engine/server';
-import type { HomeData } from '#product/pages/home/home.tsx';
-import type { AppContext } from '../context.ts';
+import { definePage } from '../context.ts';
 
-export const home = {
+export const home = definePage({
   loader: ({ context }) => ({ failuresEnabled: context.settings.tourFailures, renderedAt: new Date() }),
-} satisfies ServerPage<HomeData, AppContext>;
+});

@@ -1,5 +1,4 @@
 import type { ServerPages } from '#engine/server';
-import type { Actions } from '#product/actions.ts';
 import type { routes } from '#product/routes.tsx';
 import type { AppContext } from '../context.ts';
 import { cards } from './cards.ts';
@@ -15,6 +14,7 @@ import { lateNotFound } from './late-not-found.ts';
 import { lateRedirect } from './late-redirect.ts';
 import { layout } from './layout.ts';
 import { layoutTab } from './layout-tab.ts';
+import { navigation } from './navigation.ts';
 import { root } from './root.ts';
 import { shell } from './shell.ts';
 import { staticPage } from './static.ts';
@@ -27,7 +27,7 @@ export const pages = {
   layout,
   'layout-start': null,
   'layout-tab': layoutTab,
-  navigation: null,
+  navigation,
   forms,
   static: staticPage,
   shell,
@@ -47,4 +47,4 @@ export const pages = {
   'fail-unauthorized': failUnauthorized,
   'fail-forbidden': failForbidden,
   'fail-not-found': null,
-} satisfies ServerPages<typeof routes, AppContext, Actions>;
+} satisfies ServerPages<typeof routes, AppContext>;

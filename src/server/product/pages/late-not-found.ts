@@ -1,8 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { notFound } from '#engine';
-import type { ServerPage } from '#engine/server';
-import type { LateNotFoundData } from '#product/pages/late-responses/late-not-found.tsx';
+import { definePage } from '../context.ts';
 
-export const lateNotFound = {
+export const lateNotFound = definePage({
   loader: ({ signal }) => ({ boat: setTimeout(300, undefined, { signal }).then(() => notFound()) }),
-} satisfies ServerPage<LateNotFoundData>;
+});

@@ -1,10 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { redirect } from '#engine';
-import type { ServerPage } from '#engine/server';
-import type { LateRedirectData } from '#product/pages/late-responses/late-redirect.tsx';
+import { definePage } from '../context.ts';
 
-export const lateRedirect = {
+export const lateRedirect = definePage({
   loader: ({ signal }) => ({
     boat: setTimeout(300, undefined, { signal }).then(() => redirect('/tour/streaming')),
   }),
-} satisfies ServerPage<LateRedirectData>;
+});

@@ -1,7 +1,6 @@
-import type { ServerPage } from '#engine/server';
-import type { LayoutData } from '#product/pages/layout/layout.tsx';
+import { definePage } from '../context.ts';
 import { DAMS } from '../dams.ts';
 
-export const layout = {
+export const layout = definePage({
   loader: () => ({ tabs: DAMS.map(({ id, name }) => ({ id, name })) }),
-} satisfies ServerPage<LayoutData>;
+});

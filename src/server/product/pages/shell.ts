@@ -1,12 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
-import { personal, revalidate, type ServerPage } from '#engine/server';
-import type { ShellActions, ShellData } from '#product/pages/shell/shell.tsx';
-import type { AppContext } from '../context.ts';
+import { personal, revalidate } from '#engine/server';
+import { definePage } from '../context.ts';
 
 let shells = 0;
 let visits = 0;
 
-export const shell = {
+export const shell = definePage({
   loader: (args) => {
     shells += 1;
     return {
@@ -21,4 +20,4 @@ export const shell = {
   actions: {
     renderAgain: () => revalidate('/tour/shell'),
   },
-} satisfies ServerPage<ShellData, AppContext, ShellActions>;
+});

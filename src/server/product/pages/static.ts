@@ -1,6 +1,5 @@
-import type { ServerPage } from '#engine/server';
-import type { StaticData } from '#product/pages/static/static.tsx';
+import { definePage } from '../context.ts';
 
-export const staticPage = {
+export const staticPage = definePage({
   loader: () => ({ renderedAt: new Date() }),
-} satisfies ServerPage<StaticData>;
+});

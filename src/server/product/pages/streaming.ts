@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { publicError } from '#engine';
-import type { ServerPage } from '#engine/server';
-import type { Reading, StreamingData } from '#product/pages/streaming/streaming.tsx';
+import type { Reading } from '#product/pages/streaming/streaming.tsx';
+import { definePage } from '../context.ts';
 
-export const streaming = {
+export const streaming = definePage({
   loader: ({ signal }) => {
     const wait = (time: number) => setTimeout(time, undefined, { signal });
     const { read, giveUp } = startClock();
@@ -14,7 +14,7 @@ export const streaming = {
       mountains: wait(1_000).then(() => read('in the mountains', 64)),
     };
   },
-} satisfies ServerPage<StreamingData>;
+});
 
 /** Adds the time since the request to each reading. */
 function startClock() {
@@ -22,6 +22,6 @@ function startClock() {
   const afterMs = () => Math.round(performance.now() - asked);
   return {
     read: (gauge: string, centimetres: number): Reading => ({ gauge, centimetres, afterMs: afterMs() }),
-    giveUp: () => publicError(503, `This gauge is out of order. (Rejected after ${afterMs()} ms.)`),
+    giveUp: () => publicError(503, `This gauge is out of order. (Rejected after ${afterMs()}\u00a0ms.)`),
   };
 }

@@ -1,12 +1,6 @@
 import { MAX_EVENT_BYTES } from '../../../shared/limits.ts';
-import {
-  type ErrorRecord,
-  type Failure,
-  type RequestRecord,
-  type StackFrame,
-  type ToFailureUrl,
-  toAddress,
-} from '../../errors/failure.ts';
+import { toAddress } from '../../../shared/reporting/address.ts';
+import type { ErrorRecord, Failure, RequestRecord, StackFrame, ToFailureUrl } from '../../errors/failure.ts';
 import { cutText, trimFailure } from '../../errors/trim.ts';
 import type { Breadcrumb } from '../../request/request-info.ts';
 
@@ -96,16 +90,16 @@ function createEvent(failure: Failure, options: SentryEventOptions): SentryEvent
     platform: failure.side === 'server' ? 'node' : 'javascript',
     level: toLevel(failure),
     environment: options.environment,
-    ...(failure.release !== '' && { release: failure.release }),
-    ...(route !== undefined && { transaction: cutText(request ? `${request.method} ${route}` : route) }),
-    ...(!failure.unresolved && { fingerprint: [failure.digest] }),
+    release: failure.release || undefined,
+    transaction: route && cutText(request ? `${request.method} ${route}` : route),
+    fingerprint: failure.unresolved ? undefined : [failure.digest],
     tags: toTags(failure, options),
     contexts: toContexts(failure, options),
-    ...(extra && { extra }),
-    ...(request && { request: toRequest(request, options) }),
-    ...(breadcrumbs && { breadcrumbs: breadcrumbs.map(toBreadcrumb) }),
+    extra,
+    request: request && toRequest(request, options),
+    breadcrumbs: breadcrumbs?.map(toBreadcrumb),
     ...(errors.length > 0 ? { exception: { values: toExceptions(failure) } } : { message: failure.title }),
-    ...(images.length > 0 && { debug_meta: { images } }),
+    debug_meta: images.length > 0 ? { images } : undefined,
   };
 }
 
@@ -124,28 +118,30 @@ function toTags(failure: Failure, options: SentryEventOptions): Record<string, s
   const url = toUrl(failure, options);
   const tags = {
     ...failure.tags,
-    ...(!unresolved && { digest }),
-    ...(url?.startsWith('http') && { incident: url }),
-    ...(route !== undefined && { route }),
-    ...(release !== '' && { release }),
-    ...(requestId !== undefined && { request_id: requestId }),
+    digest: unresolved ? undefined : digest,
+    incident: url?.startsWith('http') ? url : undefined,
+    route,
+    release,
+    request_id: requestId,
     origin,
     kind,
     side,
   };
-  return Object.fromEntries(Object.entries(tags).map(([name, value]) => [name, cutText(value, MAX_TAG_LENGTH)]));
+  return Object.fromEntries(
+    Object.entries(tags).flatMap(([name, value]) => (value ? [[name, cutText(value, MAX_TAG_LENGTH)]] : [])),
+  );
 }
 
 function toContexts(failure: Failure, options: SentryEventOptions): Record<string, Record<string, unknown>> {
-  const { build, site, cut, componentStack, traceId, spanId, id } = failure;
+  const { build, location, cut, componentStack, traceId, spanId, id } = failure;
   const url = toUrl(failure, options);
   return {
     incident: {
-      ...(!failure.unresolved && { address: toIncident(failure) }),
-      ...(url !== undefined && { url }),
+      address: failure.unresolved ? undefined : toIncident(failure),
+      url,
       build,
-      ...(site && { thrown_at: `${site.path} ${site.function}`.trim() }),
-      ...(cut && { cut }),
+      thrown_at: location && `${location.path} ${location.function}`.trim(),
+      cut,
     },
     ...(traceId !== undefined && { trace: { trace_id: traceId, span_id: spanId ?? id.slice(0, 16) } }),
     ...(componentStack !== undefined && { react: { componentStack } }),
@@ -159,12 +155,12 @@ function toExceptions({ errors, origin }: Failure): SentryException[] {
     return {
       type: error.class,
       value: cutText(error.code === undefined ? error.message : `${error.message} (${error.code})`),
-      ...(frames.length > 0 && { stacktrace: { frames } }),
+      stacktrace: frames.length > 0 ? { frames } : undefined,
       mechanism: {
         type: index === 0 ? 'spillway' : 'chained',
         handled: origin !== 'process',
         exception_id: index,
-        ...(index > 0 && { parent_id: index - 1 }),
+        parent_id: index > 0 ? index - 1 : undefined,
       },
     };
   });
@@ -174,9 +170,9 @@ function toExceptions({ errors, origin }: Failure): SentryException[] {
 function toFrame(frame: StackFrame): SentryFrame {
   return {
     filename: toFilename(frame.file),
-    ...(frame.function !== '' && { function: frame.function }),
-    ...(frame.line > 0 && { lineno: frame.line }),
-    ...(frame.column > 0 && { colno: frame.column }),
+    function: frame.function || undefined,
+    lineno: frame.line || undefined,
+    colno: frame.column || undefined,
     in_app: isOwn(frame.file),
   };
 }

@@ -83,7 +83,7 @@ export function createSentry(options: SentryOptions): Sentry {
     traceLifecycle: 'static',
   });
 
-  function report(failure: Failure): boolean {
+  function report(failure: Failure): void {
     sending = toSentryEvent(failure, options);
     try {
       // A copy, because the SDK modifies the event.
@@ -91,13 +91,13 @@ export function createSentry(options: SentryOptions): Sentry {
     } finally {
       sending = undefined;
     }
-    return true;
   }
 
   return {
     reporter: { report },
     upstream: {
       dsn: dsn.text,
+      environment: options.environment,
       report,
       send(header, transaction) {
         const envelope = [

@@ -13,8 +13,14 @@ export interface Source {
   spans: Span[];
 }
 
+interface ExcerptProps {
+  of: Source;
+  /** Shows only the title until it is opened, for long code beside a short demonstration. */
+  folded?: boolean;
+}
+
 /** Shows lines of a source file of this project. */
-export function Excerpt({ of: { file, firstLine, lastLine, spans } }: { of: Source }) {
+export function Excerpt({ of: { file, firstLine, lastLine, spans }, folded }: ExcerptProps) {
   const name = file.lastIndexOf('/') + 1;
   const title = (
     <>
@@ -24,7 +30,11 @@ export function Excerpt({ of: { file, firstLine, lastLine, spans } }: { of: Sour
     </>
   );
   return (
-    <Code title={title} note={firstLine === lastLine ? `line ${firstLine}` : `lines ${firstLine} to ${lastLine}`}>
+    <Code
+      title={title}
+      note={firstLine === lastLine ? `line ${firstLine}` : `lines ${firstLine} to ${lastLine}`}
+      folded={folded}
+    >
       {spans.map((span, index) =>
         typeof span === 'string' ? (
           span

@@ -8,13 +8,13 @@ import { toProxySignIn } from '../../../../src/desk/server/access/proxy-operator
 import { createHttpServer } from '../../../../src/server/connection/http-server.ts';
 import type { Failure } from '../../../../src/server/errors/failure.ts';
 import { createFunnel } from '../../../../src/server/errors/funnel.ts';
-import { handleUpgrades } from '../../../../src/server/front/upgrades.ts';
+import { handleUpgrades, type Upgrades } from '../../../../src/server/front/upgrades.ts';
 import { createOrigins } from '../../../../src/server/request/origins.ts';
 import { createProxyTrust } from '../../../../src/server/request/proxy-trust.ts';
 import { requestInfo } from '../../../../src/server/request/request-info.ts';
 import { createFakePages, spyOnLog, TEST_SERVER } from '../../../support/app.ts';
 import { askRaw } from '../../../support/raw-http.ts';
-import { noPathScrubber, noScrubber } from '../../../support/unguarded.ts';
+import { noPathScrubber, testMaker } from '../../../support/unguarded.ts';
 import { startDeskSite } from '../../support/desk-site.ts';
 
 const SECRET = 'a-secret-of-the-proxy';
@@ -40,10 +40,8 @@ async function start() {
       seen.push(toSeen(where, req));
       next();
     };
-  const funnel = createFunnel({
-    scrubber: noScrubber,
+  const funnel = createFunnel(testMaker, {
     log,
-    build: 'test',
     store: (failure, visitor) => failures.push({ ...failure, ...(visitor?.id && { visitor: visitor.id }) }) > 0,
   });
   const site = await startDeskSite({
@@ -65,23 +63,21 @@ async function start() {
       },
     },
   });
-  const { server, connections } = createHttpServer(site.app, { ...TEST_SERVER, log });
-  handleUpgrades(server, {
-    connections,
-    upgrades: {
-      '/live': (req, socket, head) => {
-        seen.push(toSeen('socket', req));
-        new WebSocketServer({ noServer: true }).handleUpgrade(req, socket, head, (peer) => peer.close());
-      },
-    },
-    takeCredentials: takeCredentials(toProxySignIn({ ...PROXY, ...PROXIED })),
-    steps: [noting('step of a socket')],
+  const http = createHttpServer(site.app, { ...TEST_SERVER, log });
+  const { server } = http;
+  const rules = {
     origins: createOrigins([], 'http://127.0.0.1'),
     trust: createProxyTrust(PROXIED.trustProxy),
-    log,
-    scrubPath: noPathScrubber,
-    funnel,
-  });
+    takeCredentials: takeCredentials(toProxySignIn({ ...PROXY, ...PROXIED })),
+  };
+  const upgrades: Upgrades = {
+    '/live': (req, socket, head) => {
+      seen.push(toSeen('socket', req));
+      new WebSocketServer({ noServer: true }).handleUpgrade(req, socket, head, (peer) => peer.close());
+    },
+  };
+  const records = { log, funnel, scrubPath: noPathScrubber };
+  handleUpgrades(http, { rules, records }, { upgrades, steps: [noting('step of a socket')] });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.closeAllConnections();

@@ -183,7 +183,6 @@ describe('a change', () => {
 
   it.each([
     ['*', 200],
-    ['"9.x", CURRENT', 200],
     ['W/CURRENT', 412],
     ['UNQUOTED', 400],
   ])('with If-Match: %s is answered with %d', async (ifMatch, status) => {

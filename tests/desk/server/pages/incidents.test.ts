@@ -13,7 +13,7 @@ async function start() {
   const place = { path: 'src/server/product/cart.ts', function: 'loadCart', detail: 'throw' };
   await ingest(
     site.store,
-    fullOf({ digest: CART, title: 'TypeError: no cart', at: NOW - 1000, occurrence: '9F4W0R6B', site: place }),
+    fullOf({ digest: CART, title: 'TypeError: no cart', at: NOW - 1000, occurrence: '9F4W0R6B', location: place }),
     summaryOf({ digest: STOCK, release: 'v0', at: NOW - 3 * Day }),
     fullOf({
       digest: STOCK,

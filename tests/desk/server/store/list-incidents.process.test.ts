@@ -103,7 +103,7 @@ describeStores('the list of incidents', (open) => {
       fullOf({
         digest: '7K3QM2XA',
         title: 'TypeError: Cannot read cartItem of undefined',
-        site: { path: 'src/server/product/pages/cartItem.ts', function: 'Cart.total', detail: '' },
+        location: { path: 'src/server/product/pages/cartItem.ts', function: 'Cart.total', detail: '' },
         route: '/cart/:id',
         level: 'warning',
         tags: { Plan: 'pro plus', tenant: 'acme' },

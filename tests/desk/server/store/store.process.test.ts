@@ -28,14 +28,14 @@ describeStores('a store', (open) => {
   }
 
   it('describes an incident by its first full occurrence', async () => {
-    const site = { path: 'src/server/product/cart.ts', function: 'Cart.total', detail: 'throw new RangeError(…)' };
+    const location = { path: 'src/server/product/cart.ts', function: 'Cart.total', detail: 'throw new RangeError(…)' };
     const { store, find } = await openWith(
-      fullOf({ at: hour, site }),
+      fullOf({ at: hour, location }),
       fullOf({ at: hour + 1000, release: 'v2', build: 'build-2', title: 'Other words', side: 'browser' }),
     );
     expect(await find()).toEqual({
       incident: {
-        ...{ key: KEY, digest: DIGEST, environment: 'production', kind: 'exception', location: site },
+        ...{ key: KEY, digest: DIGEST, environment: 'production', kind: 'exception', location },
         ...{ title: 'TypeError: boom', message: 'boom', route: '/orders/:id' },
         ...{ state: 'open', version: 0, firstAt: hour, lastAt: hour + 1000 },
         ...{ firstRelease: 'v1', lastRelease: 'v2' },

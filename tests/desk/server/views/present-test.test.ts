@@ -6,7 +6,7 @@ import { createFailure } from '../../support/desk.ts';
 const write = (more: Partial<StoredFailure>) =>
   presentTest({
     ...createFailure({ occurrence: '9F4W0R6B', at: 10_000, title: 'TypeError: no city' }),
-    site: { path: 'src/server/product/api/people.ts', function: 'add', detail: '' },
+    location: { path: 'src/server/product/api/people.ts', function: 'add', detail: '' },
     ...more,
   });
 

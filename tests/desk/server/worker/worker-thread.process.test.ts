@@ -29,8 +29,9 @@ function start(limits: Partial<WorkerThreadLimits> = {}) {
     file,
     start: {
       signals: createSignals().buffer,
-      ...{ process: 'process', startedAt: 0, dataDir: folder, databaseUrl: undefined, dist: folder },
-      ...{ build: '', release: '', environment: 'test', namespace: '', retention: TEST_RETENTION },
+      ...{ process: 'process', startedAt: 0 },
+      running: { build: '', release: '', environment: 'test', namespace: '', dist: folder },
+      storing: { dataDir: folder, retention: TEST_RETENTION },
     },
     log,
     count: (name, labels) => counts.push([name, ...Object.values(labels)].join(' ')),

@@ -41,9 +41,9 @@ it.each([
 });
 
 it('finds the place in the source whenever the stack contains one', () => {
-  const withoutPlace = sightings.filter(({ errors, result: { site, kind } }) => {
+  const withoutPlace = sightings.filter(({ errors, result: { location, kind } }) => {
     const hasFrames = errors.some(({ frames }) => frames.some(({ file }) => /^(?:client|server)\//.test(file)));
-    return hasFrames && !site && kind === 'exception';
+    return hasFrames && !location && kind === 'exception';
   });
   expect(bugsIn(withoutPlace)).toEqual([]);
 });

@@ -190,15 +190,12 @@ it.each<[string, string[], string]>([
   ['Spillway, if the product did not call it', [ENGINE], 'src/shared/routing/href.ts'],
   ['the caller of a helper that throws', ['invariant src/shared/product/check.ts', CART], 'src/shared/product/cart.ts'],
 ])('the site is %s', (_name, at, path) => {
-  expect(read([{ at }])).toMatchObject({ kind: 'exception', site: { path } });
+  expect(read([{ at }])).toMatchObject({ kind: 'exception', location: { path } });
 });
 
-it('is weak without a place, and unresolved with frames of an unknown build', () => {
-  expect(read([{ message: 'No order 7' }]).weak).toBe(true);
-  expect(read([{ at: [CART] }]).weak).toBeUndefined();
-  expect(read([], { kind: 'unclean-death' }).weak).toBeUndefined();
+it('is unresolved with frames of an unknown build', () => {
   expect(read([{ at: ['f client/assets/main-OLD.js'] }]).unresolved).toBe(true);
-  expect(read([{ at: ['f client/assets/home-OLD.js', CART] }])).toMatchObject({ site: {}, unresolved: true });
+  expect(read([{ at: ['f client/assets/home-OLD.js', CART] }])).toMatchObject({ location: {}, unresolved: true });
   expect(read([{ at: ['f https://a.example/tag.js'] }]).unresolved).toBeUndefined();
 });
 
@@ -224,7 +221,7 @@ describe('special classes', () => {
   ])('%s has one digest in all engines', (kind, messages) => {
     const name = kind === 'network' ? 'TypeError' : 'Error';
     const results = messages.map((message) => read([{ class: name, message }], { route: '/a' }));
-    expect(results.map((result) => [result.kind, result.weak])).toEqual(messages.map(() => [kind, undefined]));
+    expect(results.map((result) => result.kind)).toEqual(messages.map(() => kind));
     expect(new Set(results.map(({ digest }) => digest)).size).toBe(1);
   });
 
@@ -247,7 +244,7 @@ describe('special classes', () => {
     ].map(report);
     expect(new Set(sources.map(({ digest }) => digest)).size).toBe(sources.length);
     expect(sources[0]?.digest).toBe('0CMK8ZMK');
-    expect(sources[1]).toMatchObject({ site: { path: 'src/shared/product/cart.ts', function: 'checkout' } });
+    expect(sources[1]).toMatchObject({ location: { path: 'src/shared/product/cart.ts', function: 'checkout' } });
     expect(report(' client/assets/old-12345678.js').digest).toBe(sources.at(-1)?.digest);
     const title = 'csp require-trusted-types-for trusted-types-sink';
     const [a, b] = ['a', 'b'].map((name) => `${title} https://${name}.example/tag.js`);

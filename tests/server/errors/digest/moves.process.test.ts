@@ -83,7 +83,7 @@ it.each<[string, text: string, moves: Move[], path?: string, before?: string]>([
   const after = await digestOf(path, text, moves);
   expect(after.digest).toBe(before.digest);
   // The current place is shown.
-  expect(after.site?.path).toBe(`src/${path}`);
+  expect(after.location?.path).toBe(`src/${path}`);
   expect((await digestOf(path, text)).digest).not.toBe(before.digest);
 });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseStack, toFrameFile } from '../../../../src/server/errors/digest/parse-stack.ts';
 
-const PATHS = { dist: '/app/dist', origins: ['https://shop.example'] };
+const PATHS = { dist: '/app/dist' };
 
 /** Returns `function file:line:column`, with `async` in front of frames that only waited. */
 function framesOf(stack: string, message = ''): string[] {
@@ -17,10 +17,7 @@ describe("V8's frames", () => {
     ['at /app/dist/server/main.js:10:5', 'server/main.js:10:5'],
     ['at async Cart.pay (/app/dist/server/main.js:1:2)', 'async Cart.pay server/main.js:1:2'],
     ['at async file:///app/dist/server/main.js:1:2', 'async  server/main.js:1:2'],
-    [
-      'at new Cart (https://shop.example/assets/main-AB12CD34.js:1:200)',
-      'new Cart client/assets/main-AB12CD34.js:1:200',
-    ],
+    ['at new Cart (file:///app/dist/server/main.js:1:200)', 'new Cart server/main.js:1:200'],
     ['at Object.a [as b] (/app/dist/server/main.js:1:2)', 'Object.a [as b] server/main.js:1:2'],
     ['at f (/app/src/(group)/page.tsx:3:4)', 'f src/(group)/page.tsx:3:4'],
     ['at Array.map (<anonymous>)', 'Array.map :0:0'],
@@ -45,29 +42,10 @@ describe("V8's frames", () => {
   });
 });
 
-describe("SpiderMonkey's and JSC's frames", () => {
-  it.each([
-    ['checkout@https://shop.example/assets/main.js:1:200', 'checkout client/assets/main.js:1:200'],
-    ['@https://shop.example/assets/main.js:1:200', 'client/assets/main.js:1:200'],
-    ['async*pay@https://shop.example/assets/main.js:1:2', 'async pay client/assets/main.js:1:2'],
-    ['promise callback*pay/<@https://shop.example/assets/main.js:1:2', 'async pay/< client/assets/main.js:1:2'],
-    ['setTimeout handler*@https://shop.example/assets/main.js:1:2', 'async  client/assets/main.js:1:2'],
-    ['f@https://cdn.example/@scope/pkg.js:1:2', 'f https://cdn.example/@scope/pkg.js:1:2'],
-    ['f@https://shop.example/assets/main.js line 7 > eval:1:1', 'f client/assets/main.js:7:0'],
-    ['map@[native code]', 'map :0:0'],
-    ['module code@https://shop.example/assets/main.js:1:2', 'module code client/assets/main.js:1:2'],
-    ['https://shop.example/assets/main.js:1:2', 'client/assets/main.js:1:2'],
-  ])('%s', (line, frame) => {
-    expect(framesOf(`${line}\nnot a frame`)).toEqual([frame]);
-  });
-});
-
 it.each([
   ['a long list of frames', `Error: x\n${'    at f (/x.js:1:1)\n'.repeat(50_000)}`],
   ['brackets', `Error: x\n    at ${'('.repeat(1_000_000)}`],
   ['blanks', `Error: x\n    at${' '.repeat(1_000_000)}x`],
-  ['at signs', '@'.repeat(1_000_000)],
-  ['evaluated text', `f@${'a line 1 > '.repeat(100_000)}`],
   ['line ends', '\n'.repeat(1_000_000)],
 ])('reads only a bounded part of a megabyte of %s', (_what, stack) => {
   expect(parseStack(stack, PATHS).length).toBeLessThanOrEqual(100);
@@ -75,7 +53,7 @@ it.each([
 
 it('returns valid frames for any text', () => {
   const piece = fc.constantFrom(
-    ...['at ', '    at ', 'async ', '(', ')', '@', ':', ':1', '\n', 'eval at ', ' > eval', 'file:///', '/app/dist/'],
+    ...['at ', '    at ', 'async ', '(', ')', ':', ':1', '\n', 'eval at ', 'file:///', '/app/dist/'],
   );
   fc.assert(
     fc.property(fc.array(fc.oneof(piece, fc.string({ maxLength: 5 })), { maxLength: 40 }), (pieces) => {
@@ -92,7 +70,6 @@ describe('the name of a script', () => {
   it.each([
     ['file:///app/dist/server/main.js', 'server/main.js'],
     ['/app/dist/client/assets/home-X7K2QM2X.js', 'client/assets/home-X7K2QM2X.js'],
-    ['https://shop.example/assets/home.js?v=1#x', 'client/assets/home.js'],
     ['file:///app/src/server/product/cart.ts?t=1', 'src/server/product/cart.ts'],
     ['/app/node_modules/a/node_modules/pg/lib/client.js', 'node_modules/pg/lib/client.js'],
     ['file:///app/dist/server/a%20b.js', 'server/a b.js'],
@@ -100,23 +77,16 @@ describe('the name of a script', () => {
     ['/app//src/server/app.ts', 'src/server/app.ts'],
     ['/home/ann/linked/index.js', '../index.js'],
     ['https://cdn.example/lib.js?key=secret', 'https://cdn.example/lib.js'],
-    ['https://cdn.example/assets/lib.js', 'https://cdn.example/assets/lib.js'],
-    ['https://shop.example/orders/7', ''],
-    ['chrome-extension://abc/content.js', 'chrome-extension://abc/content.js'],
     ['<anonymous>', ''],
     ['[native code]', ''],
     ['file:///%E0%A4', '../%E0%A4'],
   ])('is normalized: %s', (location, file) => {
-    expect(toFrameFile(location, { dist: '/app/dist', origins: ['https://shop.example'] })).toBe(file);
+    expect(toFrameFile(location, PATHS)).toBe(file);
   });
 
   it('is normalized on Windows too', () => {
     const paths = { dist: 'C:\\app\\dist' };
     expect(toFrameFile('C:\\app\\dist\\server\\main.js', paths)).toBe('server/main.js');
     expect(toFrameFile('file:///C:/app/src/server/app.ts', paths)).toBe('src/server/app.ts');
-  });
-
-  it("is its path if the site's origins are not known", () => {
-    expect(toFrameFile('https://any.example/assets/home.js', { dist: '/app/dist' })).toBe('client/assets/home.js');
   });
 });

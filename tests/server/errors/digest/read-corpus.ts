@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { defaultStackParser } from '@sentry/react';
 import { createLocations } from '../../../../build/sites.mjs';
 import { type LocationTable, parseLocationTable } from '../../../../src/server/errors/digest/location-table.ts';
 import { parseStack } from '../../../../src/server/errors/digest/parse-stack.ts';
 import type { ErrorRecord } from '../../../../src/server/errors/failure.ts';
+import { readEventErrors } from '../../../../src/server/reports/event-errors.ts';
+import type { Sender } from '../../../../src/server/reports/report-parts.ts';
+import { noScrubber } from '../../../support/unguarded.ts';
 import { readSources, root } from './corpus/bundle.mjs';
 
 interface CollectedError {
@@ -31,7 +35,15 @@ export interface Sighting {
   readonly table: LocationTable;
 }
 
-const PATHS = { dist: '/app/dist', origins: ['https://shop.example'] };
+const ORIGIN = 'https://shop.example';
+const sender: Sender = {
+  origin: ORIGIN,
+  isOurs: () => false,
+  userAgent: undefined,
+  credentials: [],
+  visitor: { address: '', id: undefined },
+  scrubber: noScrubber,
+};
 
 /**
  * Reads everything that `corpus/collect.mjs` has collected, with the site tables that the build makes from its maps.
@@ -41,7 +53,14 @@ export function readCorpus(): Sighting[] {
   return read<Collected[]>('stacks.json').flatMap(([engine, kind, release, bug, times]) => {
     const table = tables.get(`${kind} ${release}`);
     if (!table) throw new Error(`The corpus has no maps of ${kind} ${release}.`);
-    return times.map((errors) => ({ bug, engine, kind, release, errors: errors.map(toRecord), table }));
+    return times.map((errors) => ({
+      bug,
+      engine,
+      kind,
+      release,
+      errors: errors.map((error) => toRecord(error, engine)),
+      table,
+    }));
   });
 }
 
@@ -59,14 +78,23 @@ function readTables(): Map<string, LocationTable> {
   );
 }
 
-function toRecord({ class: name, message, stack, code, members }: CollectedError): ErrorRecord {
+function toRecord({ class: name, message, stack, code, members }: CollectedError, engine: string): ErrorRecord {
+  const frames =
+    engine === 'node' ? parseStack(stack, { dist: '/app/dist' }, message) : reportFrames(name, message, stack);
   return {
     class: name,
     message,
     ...(code !== undefined && { code }),
     ...(members && { members: [...new Set(members)].sort() }),
-    frames: parseStack(stack, PATHS, message),
+    frames,
   };
+}
+
+/** Returns the frames of an error that a browser reports with Sentry's SDK. */
+function reportFrames(type: string, value: string, stack: string): ErrorRecord['frames'] {
+  const stacktrace = { frames: defaultStackParser(stack) };
+  const { errors } = readEventErrors({ exception: { values: [{ type, value, stacktrace }] } }, sender);
+  return errors[0]?.frames ?? [];
 }
 
 function read<Content>(name: string): Content {

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { forms } from '#product-server/pages/forms.ts';
-import { actionArgs } from '../../../support/product/page-args.ts';
+import { actionArgs, loaderArgs } from '../../../support/product/page-args.ts';
 
 const { actions } = forms;
 const LIST = '/tour/forms#gates';
@@ -15,11 +15,11 @@ async function run(name: keyof typeof actions, fields: Parameters<typeof actionA
   }
 }
 
-const names = () => forms.loader().gates.map(({ name }) => name);
-const before = forms.loader().gates.map(({ id }) => id);
+const names = () => forms.loader(loaderArgs()).gates.map(({ name }) => name);
+const before = forms.loader(loaderArgs()).gates.map(({ id }) => id);
 
 afterEach(async () => {
-  for (const { id } of forms.loader().gates) if (!before.includes(id)) await run('remove', { id });
+  for (const { id } of forms.loader(loaderArgs()).gates) if (!before.includes(id)) await run('remove', { id });
 });
 
 it.each<[name: keyof typeof actions, fields: Parameters<typeof actionArgs>[0], result: unknown]>([
@@ -45,7 +45,7 @@ it('forms.add and forms.remove change the list, and redirect to it', async () =>
   expect(await run('add', { name: ' East gate ' })).toBe(LIST);
   expect(names()).toContain('East gate');
   expect(await run('add', { name: 'East gate' })).toMatchObject({ status: 409 });
-  const { id = '' } = forms.loader().gates.at(-1) ?? {};
+  const { id = '' } = forms.loader(loaderArgs()).gates.at(-1) ?? {};
   for (let time = 0; time < 2; time++) expect(await run('remove', { id })).toBe(LIST);
   expect(names()).not.toContain('East gate');
 });
@@ -56,7 +56,7 @@ it('forms.add limits the length of the list', async () => {
 });
 
 it('forms.like increments the count', async () => {
-  const { likes } = forms.loader();
+  const { likes } = forms.loader(loaderArgs());
   await run('like');
-  expect(forms.loader().likes).toBe(likes + 1);
+  expect(forms.loader(loaderArgs()).likes).toBe(likes + 1);
 });

@@ -4,7 +4,7 @@ import { layoutTab } from '#product-server/pages/layout-tab.ts';
 import { loaderArgs } from '../../../support/product/page-args.ts';
 
 it('finds a page for every entry of the list', () => {
-  const { tabs } = layout.loader();
+  const { tabs } = layout.loader(loaderArgs());
   expect(tabs).not.toHaveLength(0);
   for (const { id, name } of tabs) expect(layoutTab.loader(loaderArgs({ params: { tab: id } })).name).toBe(name);
 });

@@ -36,7 +36,7 @@ export function groupByIncident(batch: readonly NewOccurrence[], environment: st
 
 /** Returns the line of a location in one occurrence. @param resolved the frames of each error, as resolved by source maps */
 export function findLine(
-  location: StoredFailure['site'],
+  location: StoredFailure['location'],
   { resolved = [], components = [] }: Pick<StoredFailure, 'resolved' | 'components'>,
 ): number | undefined {
   const inFile = [...resolved.flat(), ...components].filter(({ file, line }) => file === location?.path && line > 0);

@@ -46,8 +46,8 @@ async function reopenResolved(sql: Sql, row: ClosedRow, occurrences: readonly Ne
   const later = occurrences.filter((occurrence) => isBelieved(occurrence) && occurrence.at > row.state_at);
   const returned = row.resolved_in === 'next' ? await findFirstStartedSince(sql, row, later) : later[0];
   if (!returned) return;
-  const { release, build, at } = returned;
-  const columns = { regressed_at: at, regressed_release: release, due_event: 'regressed' };
+  const { release, build } = returned;
+  const columns = { regressed_release: release, due_event: 'regressed' };
   await reopen(sql, row, columns, { action: 'regressed', detail: { release, build } });
 }
 

@@ -26,13 +26,10 @@ export async function storeIncidents(
       environment,
       ...toFactColumns(occurrences.find(({ full }) => full)?.full),
       location_line: findLocationLine(occurrences) ?? null,
-      first_side: ofServers > 0 ? 'server' : 'browser',
       first_at: first.at,
       last_at: last.at,
       first_release: toColumn(first.release),
-      first_build: toColumn(first.build),
       last_release: toColumn(last.release),
-      last_build: toColumn(last.build),
       server_count: ofServers,
       browser_count: occurrences.length - ofServers,
     };
@@ -45,21 +42,17 @@ export async function storeIncidents(
 
 /** Returns the line of the latest full record. The location itself has none, because lines move from build to build. */
 function findLocationLine(occurrences: readonly NewOccurrence[]): number | undefined {
-  const lines = occurrences.map(({ full }) => full && findLine(full.site, full));
+  const lines = occurrences.map(({ full }) => full && findLine(full.location, full));
   return lines.findLast((line) => line !== undefined);
 }
 
 /** Adds a batch to a known incident. The batch can be older, because journals of dead processes arrive late. */
 const ON_KNOWN_INCIDENT = `ON CONFLICT (key) DO UPDATE SET ${[
   ...Object.keys(toFactColumns(undefined)).map((name) =>
-    replaceIf('desk_incidents.rule = 0 AND excluded.rule > 0', name),
+    replaceIf('desk_incidents.described = 0 AND excluded.described = 1', name),
   ),
-  ...['first_release', 'first_build', 'first_at'].map((name) =>
-    replaceIf('excluded.first_at < desk_incidents.first_at', name),
-  ),
-  ...['last_release', 'last_build', 'last_at'].map((name) =>
-    replaceIf('excluded.last_at >= desk_incidents.last_at', name),
-  ),
+  ...['first_release', 'first_at'].map((name) => replaceIf('excluded.first_at < desk_incidents.first_at', name)),
+  ...['last_release', 'last_at'].map((name) => replaceIf('excluded.last_at >= desk_incidents.last_at', name)),
   'server_count = desk_incidents.server_count + excluded.server_count',
   'browser_count = desk_incidents.browser_count + excluded.browser_count',
   // A batch without a stack does not change the line.

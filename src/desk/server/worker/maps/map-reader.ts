@@ -67,7 +67,7 @@ export function createMapReader(options: MapReaderOptions) {
       ...position,
       function: name,
       own,
-      ...(lines !== null && { context: toContext(lines, place.line) }),
+      context: lines === null ? undefined : toContext(lines, place.line),
     };
   }
 
@@ -90,8 +90,7 @@ export function createMapReader(options: MapReaderOptions) {
         for (const frame of frames) some.push(await resolveFrame(failure.build, frame));
         resolved.push(some);
       }
-      const components = await resolveComponents(failure);
-      return { ...failure, resolved, ...(components.length > 0 && { components }) };
+      return { ...failure, resolved, components: await resolveComponents(failure) };
     },
     /** Frees the maps. Call it from time to time. */
     sweep,

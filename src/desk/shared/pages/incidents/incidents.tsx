@@ -10,7 +10,7 @@ import { Empty } from './empty.tsx';
 import { Filters } from './filters.tsx';
 import styles from './incidents.module.css';
 import { KeyHelp, useListKeys } from './list-keys.tsx';
-import { Row } from './row.tsx';
+import { Row, RowHeads } from './row.tsx';
 
 /** The list of incidents. */
 export default function Incidents({ data }: PageProps<IncidentsData>) {
@@ -77,19 +77,22 @@ function Tab({ view, state, words, total }: TabProps) {
 
 function List({ of: { view, rows, canChange, now } }: { readonly of: IncidentsData }) {
   const list = (
-    <ol className={styles.rows}>
-      {rows.map((row) => (
-        <Row
-          key={row.digest}
-          of={row}
-          now={now}
-          canChange={canChange}
-          span={view.span}
-          environment={view.environment}
-          tab={view.state}
-        />
-      ))}
-    </ol>
+    <div className={styles.rows}>
+      <RowHeads canChange={canChange} span={view.span} />
+      <ol>
+        {rows.map((row) => (
+          <Row
+            key={row.digest}
+            of={row}
+            now={now}
+            canChange={canChange}
+            span={view.span}
+            environment={view.environment}
+            tab={view.state}
+          />
+        ))}
+      </ol>
+    </div>
   );
   if (!canChange) return list;
   return (

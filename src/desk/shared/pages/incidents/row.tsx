@@ -50,9 +50,9 @@ export function Row({ of: row, now, canChange, span, environment, tab }: RowProp
             </span>
           )}
           <KindBadge kind={row.kind} />
+          <code>{digest}</code>
           <Place of={place} />
           <Sides counts={counts} />
-          <code>{digest}</code>
         </p>
       </div>
       <div className={styles.chart}>
@@ -75,6 +75,19 @@ export function Row({ of: row, now, canChange, span, environment, tab }: RowProp
         </span>
       </p>
     </li>
+  );
+}
+
+/** Names the columns. Screen readers get the names with the values. */
+export function RowHeads({ canChange, span }: Pick<RowProps, 'canChange' | 'span'>) {
+  return (
+    <div className={`${styles.row} ${styles.heads} ${canChange ? styles.tickable : ''}`} aria-hidden="true">
+      {canChange && <span className={styles.tick} />}
+      <span>Failure</span>
+      <span>Last {new Map(SPANS).get(span) ?? span}</span>
+      <span className={styles.count}>Times</span>
+      <span className={styles.seen}>Seen</span>
+    </div>
   );
 }
 

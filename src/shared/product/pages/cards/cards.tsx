@@ -1,16 +1,13 @@
 import loader from 'excerpt:src/server/product/pages/cards.ts#cards';
-import { useData } from '#engine';
+import type { PageProps } from '#engine';
+import type { cards } from '#product-server/pages/cards.ts';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
-import { type Card, CardList } from './card-list.tsx';
+import { CardList } from './card-list.tsx';
 
-export interface CardsData {
-  cards: Card[];
-}
-
-export default function Cards() {
-  const { cards } = useData<CardsData>();
+export default function Cards({ data }: PageProps<typeof cards>) {
+  const { cards } = data;
   return (
     <Page title="Cards" lead={`${cards.length} gauges from a loader, rendered for every request.`}>
       <Exhibit code={<Excerpt of={loader} />}>

@@ -1,12 +1,9 @@
-import { Await, useData } from '#engine';
+import { Await, type PageProps } from '#engine';
+import type { failLate } from '#product-server/pages/fail-late.ts';
 import { Page } from '../../ui/page.tsx';
 
-export interface FailLateData {
-  level: Promise<string>;
-}
-
-export default function FailLate() {
-  const { level } = useData<FailLateData>();
+export default function FailLate({ data }: PageProps<typeof failLate>) {
+  const { level } = data;
   return (
     <Page
       title="A promise that is rejected"

@@ -3,15 +3,12 @@ import late from 'excerpt:src/server/product/pages/fail-late.ts#readBrokenGauge'
 import loader from 'excerpt:src/server/product/pages/fail-loader.ts#failLoader';
 import lateNotFound from 'excerpt:src/server/product/pages/late-not-found.ts#lateNotFound';
 import page from 'excerpt:src/shared/product/error-pages.tsx#Failure';
-import { Link, useData } from '#engine';
+import { Link, type PageProps } from '#engine';
+import type { failures } from '#product-server/pages/failures.ts';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
 import styles from './failures.module.css';
-
-export interface FailuresData {
-  enabled: boolean;
-}
 
 const FAILURES = [
   { to: '/tour/fail/loader', text: 'A loader throws. The page has status 500 and shows an address.' },
@@ -34,8 +31,8 @@ const LATE_RESPONSES = [
   { to: '/tour/late-redirect', text: 'A redirect from a promise, after the page was sent' },
 ];
 
-export default function Failures() {
-  const { enabled } = useData<FailuresData>();
+export default function Failures({ data }: PageProps<typeof failures>) {
+  const { enabled } = data;
   return (
     <Page
       title="Failures"

@@ -1,4 +1,4 @@
-import { Form, useActionResult } from '../../actions.ts';
+import { Form, useActionResult } from '../../forms.ts';
 import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { usePending } from '../../ui/use-pending.ts';

@@ -11,25 +11,6 @@ import { Gates } from './gates.tsx';
 import { Likes } from './likes.tsx';
 import { Upload } from './upload.tsx';
 
-export interface Gate {
-  id: string;
-  name: string;
-}
-
-export interface FormsData {
-  gates: Gate[];
-  likes: number;
-}
-
-/** What each action returns if the form is valid. */
-export interface FormsActions {
-  send(): { sentAt: Date };
-  add(): void;
-  remove(): void;
-  upload(): { name: string; bytes: number; type: string };
-  like(): { likes: number };
-}
-
 export default function Forms() {
   return (
     <Page

@@ -1,14 +1,14 @@
 import { useData } from '#engine';
-import { Form, useActionResult } from '../../actions.ts';
+import type { forms } from '#product-server/pages/forms.ts';
+import { Form, useActionResult } from '../../forms.ts';
 import { Field } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
 import { usePending } from '../../ui/use-pending.ts';
 import styles from './forms.module.css';
-import type { FormsData } from './forms.tsx';
 
 /** Two actions on one page. All visitors share the list until the server restarts. */
 export function Gates() {
-  const { gates } = useData<FormsData>();
+  const { gates } = useData<typeof forms>();
   const added = useActionResult('forms.add');
   const adding = usePending('forms.add');
   return (

@@ -1,12 +1,12 @@
 import { useFetcher } from 'react-router';
 import { useData } from '#engine';
-import { submitAs } from '../../actions.ts';
+import type { forms } from '#product-server/pages/forms.ts';
+import { submitAs } from '../../forms.ts';
 import styles from './forms.module.css';
-import type { FormsData } from './forms.tsx';
 
 /** A fetcher posts without a navigation. The count goes up before the server answers. */
 export function Likes() {
-  const { likes } = useData<FormsData>();
+  const { likes } = useData<typeof forms>();
   const fetcher = useFetcher();
   const shown = fetcher.formData ? likes + 1 : likes;
   return (

@@ -1,4 +1,4 @@
-import { Form, useActionResult } from '../../actions.ts';
+import { Form, useActionResult } from '../../forms.ts';
 import { FormError } from '../../ui/form-error.tsx';
 import { usePending } from '../../ui/use-pending.ts';
 import styles from './forms.module.css';

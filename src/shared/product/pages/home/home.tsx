@@ -1,10 +1,7 @@
-import { Link, useData } from '#engine';
+import { Link, type PageProps } from '#engine';
+import type { home } from '#product-server/pages/home.ts';
+import { Clock } from '../../ui/clock.tsx';
 import styles from './home.module.css';
-
-export interface HomeData {
-  failuresEnabled: boolean;
-  renderedAt: Date;
-}
 
 const FEATURES = [
   ['streaming', 'Pages stream', 'The page arrives immediately. Slow values follow in the same response.'],
@@ -12,8 +9,9 @@ const FEATURES = [
   ['navigation', 'Navigation is fast', 'Links prefetch the data of the next page. Back is instant.'],
   ['forms', 'Forms work without JavaScript', 'One server action handles a form with and without it.'],
   ['static', 'Static pages stay fresh', 'Rendered once, served from memory, refreshed in the background.'],
+  ['shell', 'Shells come first', 'A page that all visitors share, with parts for each of them.'],
   ['cards', 'Rendering is measured', 'Fifty cards per request. npm run bench compares them with plain React.'],
-  ['api', 'APIs are plain Express', 'JSON under /api, with errors as problem+json.'],
+  ['api', 'APIs keep their promises', 'Schemas check every answer under /api, and errors have a digest.'],
   ['failures', 'Failures are found', 'Visitors see an address. It leads you to the line of source.'],
 ] as const;
 
@@ -23,8 +21,8 @@ const COMMANDS = [
   ['npm run own', 'replaces the tour with an empty app'],
 ] as const;
 
-export default function Home() {
-  const { failuresEnabled, renderedAt } = useData<HomeData>();
+export default function Home({ data }: PageProps<typeof home>) {
+  const { failuresEnabled, renderedAt } = data;
   return (
     <article>
       <title>Spillway: React, streamed by Express</title>
@@ -51,18 +49,13 @@ export default function Home() {
         <section className={styles.failure} aria-labelledby="failure">
           <h2 id="failure">Break something, then find out why</h2>
           {failuresEnabled ? (
-            <ol>
-              <li>Open the sign-in link that the server printed when it started.</li>
-              <li>
-                <form action="/tour/fail/loader">
-                  <button type="submit">Break something</button>
-                </form>
-                You get an error page with an address, which is all that visitors see.
-              </li>
-              <li>
-                Open the failure in the desk. It shows the line of source, the request, and how often it happened.
-              </li>
-            </ol>
+            <form action="/tour/fail/loader">
+              <button type="submit">Break something</button>
+              <p>
+                Visitors see an error page with an address. For you it is a link to the line of source, the request, and
+                how often it happened, if you came by the link that the server printed.
+              </p>
+            </form>
           ) : (
             <p>
               Set <code>TOUR_FAILURES=1</code> to try it.
@@ -80,7 +73,7 @@ export default function Home() {
         ))}
       </ul>
       <p className={styles.note}>
-        Rendered for you at <time dateTime={renderedAt.toISOString()}>{renderedAt.toISOString()}</time>.
+        Rendered for you at <Clock at={renderedAt} />.
       </p>
     </article>
   );

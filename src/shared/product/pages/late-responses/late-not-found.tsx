@@ -1,15 +1,12 @@
 import loader from 'excerpt:src/server/product/pages/late-not-found.ts#lateNotFound';
-import { Await, useData } from '#engine';
+import { Await, type PageProps } from '#engine';
+import type { lateNotFound } from '#product-server/pages/late-not-found.ts';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
 
-export interface LateNotFoundData {
-  boat: Promise<string>;
-}
-
-export default function LateNotFound() {
-  const { boat } = useData<LateNotFoundData>();
+export default function LateNotFound({ data }: PageProps<typeof lateNotFound>) {
+  const { boat } = data;
   return (
     <Page
       title="Not found, late"

@@ -1,15 +1,12 @@
 import loader from 'excerpt:src/server/product/pages/late-redirect.ts#lateRedirect';
-import { Await, useData } from '#engine';
+import { Await, type PageProps } from '#engine';
+import type { lateRedirect } from '#product-server/pages/late-redirect.ts';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
 
-export interface LateRedirectData {
-  boat: Promise<string>;
-}
-
-export default function LateRedirect() {
-  const { boat } = useData<LateRedirectData>();
+export default function LateRedirect({ data }: PageProps<typeof lateRedirect>) {
+  const { boat } = data;
   return (
     <Page
       title="Redirect, late"

@@ -2,18 +2,15 @@ import outer from 'excerpt:src/server/product/pages/layout.ts#layout';
 import inner from 'excerpt:src/server/product/pages/layout-tab.ts#layoutTab';
 import routes from 'excerpt:src/shared/product/routes.tsx#layout';
 import { Outlet } from 'react-router';
-import { NavLink, useData } from '#engine';
+import { NavLink, type PageProps } from '#engine';
+import type { layout } from '#product-server/pages/layout.ts';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import styles from './layout.module.css';
 
-export interface LayoutData {
-  tabs: { id: string; name: string }[];
-}
-
 /** Sets no title, because the pages inside it do. */
-export default function Layout() {
-  const { tabs } = useData<LayoutData>();
+export default function Layout({ data }: PageProps<typeof layout>) {
+  const { tabs } = data;
   return (
     <article>
       <h1>Layouts</h1>

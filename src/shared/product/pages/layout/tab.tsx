@@ -1,13 +1,8 @@
-import { useData, usePageError } from '#engine';
+import { type PageProps, usePageError } from '#engine';
+import type { layoutTab } from '#product-server/pages/layout-tab.ts';
 
-export interface TabData {
-  name: string;
-  text: string;
-  example: string;
-}
-
-export default function LayoutTab() {
-  const { name, text, example } = useData<TabData>();
+export default function LayoutTab({ data }: PageProps<typeof layoutTab>) {
+  const { name, text, example } = data;
   return (
     <>
       <title>{`${name} · Layouts · Spillway`}</title>

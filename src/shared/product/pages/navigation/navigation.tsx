@@ -1,6 +1,8 @@
-import navigation from 'excerpt:src/shared/product/pages/navigation/prefetches.tsx#Prefetches';
+import prefetches from 'excerpt:src/shared/product/pages/navigation/prefetches.tsx#Prefetches';
 import { useLocation } from 'react-router';
-import { Link } from '#engine';
+import { Link, type PageProps } from '#engine';
+import type { navigation } from '#product-server/pages/navigation.ts';
+import { href } from '../../href.ts';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -9,20 +11,21 @@ import { Prefetches } from './prefetches.tsx';
 
 const STRETCHES = ['Spring', 'Brook', 'Rapids', 'Weir', 'Meadows', 'Ferry', 'Delta'];
 
-export default function Navigation() {
-  const { search, hash } = useLocation();
+export default function Navigation({ search: { from } }: PageProps<typeof navigation>) {
+  const { hash } = useLocation();
   return (
     <Page
       title="Navigation"
       lead="A link is an ordinary link. With JavaScript, only the data of the next page is fetched, often before you click."
     >
-      <Exhibit code={<Excerpt of={navigation} />}>
+      <Exhibit code={<Excerpt of={prefetches} />}>
         <h2>When a link is prefetched</h2>
         <Prefetches />
         <h2>Within this page</h2>
         <ul>
           <li>
-            <Link to="/tour/navigation?from=spring">Another search</Link> (it is <code>{search || 'empty'}</code>)
+            <Link to={href('/tour/navigation', { search: { from: 'spring' } })}>Another search</Link> (it is from{' '}
+            <code>{from ?? 'nowhere'}</code>)
           </li>
           <li>
             <Link to="/tour/navigation#weir">A hash, by Link</Link> and <a href="#ferry">a hash, by a plain link</a> (it

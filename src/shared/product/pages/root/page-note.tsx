@@ -1,10 +1,6 @@
-import { Form, useActionResult } from '../../actions.ts';
+import { Form, useActionResult } from '../../forms.ts';
 import { Field } from '../../ui/field.tsx';
 import { usePending } from '../../ui/use-pending.ts';
-
-export interface RootActions {
-  note(): { text: string };
-}
 
 /** A form of the root layout. It posts to the current page, and the response shows that page again. */
 export function PageNote() {
@@ -12,8 +8,8 @@ export function PageNote() {
   const pending = usePending('root.note');
   return (
     <Form action="root.note" reset noValidate>
-      <Field label="A form in the layout: leave a note on any page" name="text" autoComplete="off" result={result} />
-      <button type="submit" disabled={pending}>
+      <Field label="A form of the layout: leave a note" name="text" autoComplete="off" result={result} />
+      <button type="submit" className="quiet" disabled={pending}>
         {pending ? 'Sending…' : 'Leave note'}
       </button>
       <p role="status">

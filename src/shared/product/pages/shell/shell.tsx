@@ -1,8 +1,10 @@
 import server from 'excerpt:src/server/product/pages/shell.ts#shell';
 import visit from 'excerpt:src/shared/product/pages/shell/visit.tsx#Visit';
 import route from 'excerpt:src/shared/product/routes.tsx#shell';
-import { useData } from '#engine';
-import { Form } from '../../actions.ts';
+import type { PageProps } from '#engine';
+import type { shell } from '#product-server/pages/shell.ts';
+import { Form } from '../../forms.ts';
+import { Clock } from '../../ui/clock.tsx';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -10,25 +12,8 @@ import { usePending } from '../../ui/use-pending.ts';
 import styles from './shell.module.css';
 import { Visit } from './visit.tsx';
 
-export interface VisitData {
-  /** What the browser sent. */
-  languages: string;
-  /** Since the server started. */
-  visits: number;
-  shells: number;
-}
-
-export interface ShellData {
-  renderedAt: Date;
-  visit: Promise<VisitData>;
-}
-
-export interface ShellActions {
-  renderAgain(): void;
-}
-
-export default function Shell() {
-  const { renderedAt } = useData<ShellData>();
+export default function Shell({ data }: PageProps<typeof shell>) {
+  const { renderedAt } = data;
   const pending = usePending('shell.renderAgain');
   return (
     <Page
@@ -45,10 +30,7 @@ export default function Shell() {
         }
       >
         <p className={styles.rendered}>
-          For everyone: rendered at{' '}
-          <time id="rendered-at" dateTime={renderedAt.toISOString()}>
-            {renderedAt.toISOString()}
-          </time>
+          For everyone: rendered at <Clock id="rendered-at" at={renderedAt} />
         </p>
         <Visit />
         <Form action="shell.renderAgain">

@@ -1,9 +1,9 @@
 import { Await, useData } from '#engine';
+import type { shell } from '#product-server/pages/shell.ts';
 import styles from './shell.module.css';
-import type { ShellData } from './shell.tsx';
 
 export function Visit() {
-  const { visit } = useData<ShellData>();
+  const { visit } = useData<typeof shell>();
   return (
     <section className={styles.visit} id="visit" aria-label="For you">
       <Await value={visit} fallback={<p>Looking at your request…</p>}>

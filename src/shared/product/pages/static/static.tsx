@@ -1,19 +1,17 @@
 import loader from 'excerpt:src/server/product/pages/static.ts#staticPage';
 import again from 'excerpt:src/shared/product/pages/static/again.tsx#askFor';
 import route from 'excerpt:src/shared/product/routes.tsx#static';
-import { useData } from '#engine';
+import type { PageProps } from '#engine';
+import type { staticPage } from '#product-server/pages/static.ts';
+import { Clock } from '../../ui/clock.tsx';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Again } from './again.tsx';
 import styles from './static.module.css';
 
-export interface StaticData {
-  renderedAt: Date;
-}
-
-export default function Static() {
-  const { renderedAt } = useData<StaticData>();
+export default function Static({ data }: PageProps<typeof staticPage>) {
+  const { renderedAt } = data;
   return (
     <Page
       title="Static"
@@ -29,10 +27,7 @@ export default function Static() {
         }
       >
         <p className={styles.rendered}>
-          Rendered at{' '}
-          <time id="rendered-at" dateTime={renderedAt.toISOString()}>
-            {renderedAt.toISOString()}
-          </time>
+          Rendered at <Clock id="rendered-at" at={renderedAt} />
         </p>
         <p>
           <a href="/tour/static">Reload the page</a>: the time stays the same. The page is the same for every visitor,

@@ -1,10 +1,11 @@
 import type { ReactNode } from 'react';
 import { Await, useData } from '#engine';
+import type { streaming } from '#product-server/pages/streaming.ts';
 import styles from './gauges.module.css';
-import type { Reading, StreamingData } from './streaming.tsx';
+import type { Reading } from './streaming.tsx';
 
 export function Gauges() {
-  const { near, upstream, mountains, broken } = useData<StreamingData>();
+  const { near, upstream, mountains, broken } = useData<typeof streaming>();
   return (
     <dl className={styles.gauges}>
       <Place id="near" title="A value that is ready">
@@ -48,7 +49,7 @@ function Level({ reading }: { reading: Reading }) {
       <p>
         <strong>{reading.centimetres} cm</strong> {reading.gauge}
       </p>
-      <p>{reading.afterMs} ms after the request</p>
+      <p>{reading.afterMs}&nbsp;ms after the request</p>
     </div>
   );
 }

@@ -12,13 +12,6 @@ export interface Reading {
   afterMs: number;
 }
 
-export interface StreamingData {
-  near: Reading;
-  upstream: Promise<Reading>;
-  mountains: Promise<Reading>;
-  broken: Promise<Reading>;
-}
-
 export default function Streaming() {
   return (
     <Page
@@ -29,7 +22,7 @@ export default function Streaming() {
         code={
           <>
             <Excerpt of={loader} />
-            <Excerpt of={gauges} />
+            <Excerpt of={gauges} folded />
           </>
         }
       >

@@ -1,4 +1,12 @@
-import { type ContextParts, type ProductContext, type ProductParts, requestInfo, toSender } from '#engine/server';
+import {
+  type ContextParts,
+  createDefinePage,
+  type ProductContext,
+  type ProductParts,
+  requestInfo,
+  toSender,
+} from '#engine/server';
+import type { routes } from '#product/routes.tsx';
 import type { Auth, User } from './accounts/auth.ts';
 import { createLimits, type Limits } from './accounts/limits.ts';
 import { findUser, sendCookies, toHeaders } from './accounts/visitor.ts';
@@ -10,6 +18,9 @@ export type AppParts = ProductParts<Settings, Services>;
 
 /** The `context` of every loader, action and guard. */
 export interface AppContext extends ProductContext<Settings, Services>, VisitorContext {}
+
+/** Defines the server half of a page or layout. */
+export const definePage = createDefinePage<AppContext, typeof routes>();
 
 interface VisitorContext {
   /** The user who was signed in when the request arrived. */

@@ -1,4 +1,5 @@
-import type { ProductContext, ProductParts } from '#engine/server';
+import { createDefinePage, type ProductContext, type ProductParts } from '#engine/server';
+import type { routes } from '#product/routes.tsx';
 import type { Settings } from './settings.ts';
 
 /** The argument of `createApi`, `steps` and `routes`. */
@@ -6,3 +7,6 @@ export type AppParts = ProductParts<Settings>;
 
 /** The `context` of every loader, action and guard. */
 export type AppContext = ProductContext<Settings>;
+
+/** Defines the server half of a page or layout. */
+export const definePage = createDefinePage<AppContext, typeof routes>();

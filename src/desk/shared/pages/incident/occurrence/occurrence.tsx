@@ -54,7 +54,7 @@ function NoOccurrence({ of: { missed } }: { readonly of: IncidentData }) {
 }
 
 function Steps({
-  of: { digest, scope, newer, older, missed, now },
+  of: { digest, scope, newer, older, missed, now, releases },
   shown,
 }: {
   readonly of: IncidentData;
@@ -66,7 +66,7 @@ function Steps({
       <p className={styles.which}>
         <code>{shown.occurrence}</code> <Ago at={shown.at} now={now} />, {toExactTime(shown.at)},{' '}
         {shown.side === 'server' ? 'on the server' : 'in the browser'}
-        {shown.release && `, ${shown.release}`}
+        {releases.length > 1 && shown.release && `, ${shown.release}`}
       </p>
       <nav className={styles.neighbours} aria-label="Occurrences">
         {older ? (
@@ -208,7 +208,7 @@ function RequestPanel({ of: request, route }: { readonly of: RequestShape; reado
 }
 
 /** Links to the latest occurrences. */
-export function Recent({ of: { recent, digest, scope, now, shown } }: { readonly of: IncidentData }) {
+export function Recent({ of: { recent, digest, scope, now, shown, releases } }: { readonly of: IncidentData }) {
   if (recent.length === 0) return null;
   return (
     <Panel title="Latest occurrences">
@@ -222,7 +222,8 @@ export function Recent({ of: { recent, digest, scope, now, shown } }: { readonly
             >
               <code>{occurrence}</code>
             </Link>{' '}
-            <Ago at={at} now={now} /> <span className={styles.quiet}>{release ? `${side}, ${release}` : side}</span>
+            <Ago at={at} now={now} />{' '}
+            <span className={styles.quiet}>{releases.length > 1 && release ? `${side}, ${release}` : side}</span>
           </li>
         ))}
       </ul>

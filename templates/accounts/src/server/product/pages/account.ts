@@ -1,12 +1,11 @@
 import { redirect } from '#engine';
-import { type ActionArgs, formAction, invalid, type ServerPage } from '#engine/server';
+import { type ActionArgs, formAction, invalid } from '#engine/server';
 import { ChangePasswordFields, DeleteAccountFields } from '#product/account-fields.ts';
-import type { AccountActions, AccountData } from '#product/pages/account/account.tsx';
 import { requireUser } from '../accounts/require-user.ts';
 import { toCode } from '../accounts/visitor.ts';
-import type { AppContext } from '../context.ts';
+import { type AppContext, definePage } from '../context.ts';
 
-export const account = {
+export const account = definePage({
   guard(args) {
     requireUser(args);
   },
@@ -22,7 +21,7 @@ export const account = {
       redirect('/');
     }),
   },
-} satisfies ServerPage<AccountData, AppContext, AccountActions>;
+});
 
 const WRONG = invalid({ errors: { password: 'This is not your password.' } });
 

@@ -1,10 +1,9 @@
-import { formAction, type ServerPage } from '#engine/server';
+import { formAction } from '#engine/server';
 import { NewPasswordFields } from '#product/account-fields.ts';
-import type { ChoosePasswordActions } from '#product/pages/choose-password/choose-password.tsx';
 import { toCode } from '../accounts/visitor.ts';
-import type { AppContext } from '../context.ts';
+import { definePage } from '../context.ts';
 
-export const choosePassword = {
+export const choosePassword = definePage({
   actions: {
     choose: formAction(NewPasswordFields, async ({ data: { password }, url, context }) => {
       const token = url.searchParams.get('token') ?? '-';
@@ -17,4 +16,4 @@ export const choosePassword = {
       }
     }),
   },
-} satisfies ServerPage<unknown, AppContext, ChoosePasswordActions>;
+});

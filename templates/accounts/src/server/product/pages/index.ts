@@ -1,5 +1,4 @@
 import type { ServerPages } from '#engine/server';
-import type { Actions } from '#product/actions.ts';
 import type { routes } from '#product/routes.tsx';
 import type { AppContext } from '../context.ts';
 import { account } from './account.ts';
@@ -18,4 +17,4 @@ export const pages = {
   'choose-password': choosePassword,
   account,
   static: null,
-} satisfies ServerPages<typeof routes, AppContext, Actions>;
+} satisfies ServerPages<typeof routes, AppContext>;

@@ -1,11 +1,10 @@
-import { formAction, type ServerPage } from '#engine/server';
+import { formAction } from '#engine/server';
 import { NoteFields } from '#product/note-fields.ts';
-import type { NotesActions, NotesData } from '#product/pages/notes/notes.tsx';
 import { requireUser } from '../accounts/require-user.ts';
-import type { AppContext } from '../context.ts';
+import { definePage } from '../context.ts';
 import { addNote, listNotes } from '../notes.ts';
 
-export const notes = {
+export const notes = definePage({
   guard(args) {
     requireUser(args);
   },
@@ -15,4 +14,4 @@ export const notes = {
       await addNote(args.context.services.db, requireUser(args), data.text);
     }),
   },
-} satisfies ServerPage<NotesData, AppContext, NotesActions>;
+});

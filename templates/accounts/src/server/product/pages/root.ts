@@ -1,10 +1,8 @@
 import { redirect } from '#engine';
-import type { ServerPage } from '#engine/server';
 import { accountPaths } from '#product/account-paths.ts';
-import type { RootActions, RootData } from '#product/pages/root/root.tsx';
-import type { AppContext } from '../context.ts';
+import { definePage } from '../context.ts';
 
-export const root = {
+export const root = definePage({
   loader: ({ context }) => ({ email: context.user?.email }),
   actions: {
     async signOut({ context }) {
@@ -13,4 +11,4 @@ export const root = {
     },
   },
   openActions: ['signOut'],
-} satisfies ServerPage<RootData, AppContext, RootActions>;
+});

@@ -1,17 +1,16 @@
 import { redirect } from '#engine';
-import { formAction, invalid, type ServerPage } from '#engine/server';
+import { formAction, invalid } from '#engine/server';
 import { EmailFields, SignInFields } from '#product/account-fields.ts';
-import type { SignInActions, SignInData } from '#product/pages/sign-in/sign-in.tsx';
 import { listProviders } from '../accounts/auth.ts';
 import { toCode } from '../accounts/visitor.ts';
-import type { AppContext } from '../context.ts';
+import { definePage } from '../context.ts';
 
 const MESSAGES = {
   INVALID_EMAIL_OR_PASSWORD: 'The email address or the password is not correct.',
   EMAIL_NOT_VERIFIED: 'This email address is not confirmed. Use the link in our mail, or get a new one below.',
 };
 
-export const signIn = {
+export const signIn = definePage({
   guard({ context, url }) {
     if (context.user) redirect(toTarget(url));
   },
@@ -38,7 +37,7 @@ export const signIn = {
       return body;
     }),
   },
-} satisfies ServerPage<SignInData, AppContext, SignInActions>;
+});
 
 /** Returns the page that asked to sign in, or the start page if the link leads to another site. */
 function toTarget(url: URL): string {

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { redirect } from '#engine';
-import { conflict, formAction, invalid, type ServerPage } from '#engine/server';
+import { conflict, formAction, invalid } from '#engine/server';
 import { SignUpFields } from '#product/account-fields.ts';
-import type { SignUpActions, SignUpData } from '#product/pages/sign-up/sign-up.tsx';
 import { toCode } from '../accounts/visitor.ts';
-import type { AppContext } from '../context.ts';
+import { type AppContext, definePage } from '../context.ts';
 
-export const signUp = {
+export const signUp = definePage({
   loader: ({ context }) => ({ hasMail: context.services.hasMail }),
   actions: {
     signUp: formAction(SignUpFields, async ({ data: { email, password }, context }) => {
@@ -22,7 +21,7 @@ export const signUp = {
       redirect('/');
     }),
   },
-} satisfies ServerPage<SignUpData, AppContext, SignUpActions>;
+});
 
 /** The answer and the mail are the same for known and unknown addresses. The password is chosen with the link. */
 async function sendLink(context: AppContext, email: string): Promise<void> {

@@ -1,19 +1,10 @@
 import type { PageProps } from '#engine';
-import { Form, useActionResult } from '../../actions.ts';
+import type { account } from '#product-server/pages/account.ts';
+import { Form, useActionResult } from '../../forms.ts';
 import { Field, NewPassword } from '../../ui/field.tsx';
 import styles from '../../ui/form.module.css';
 
-export interface AccountData {
-  email: string;
-}
-
-export interface AccountActions {
-  /** Returns true if the password was changed. */
-  changePassword(): boolean;
-  deleteAccount(): void;
-}
-
-export default function Account({ data: { email } }: PageProps<AccountData>) {
+export default function Account({ data: { email } }: PageProps<typeof account>) {
   const changed = useActionResult('account.changePassword');
   const deleted = useActionResult('account.deleteAccount');
   const current = { name: 'password', type: 'password', autoComplete: 'current-password', required: true };

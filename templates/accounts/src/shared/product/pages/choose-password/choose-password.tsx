@@ -1,14 +1,9 @@
 import { Link } from '#engine';
 import { accountPaths } from '../../account-paths.ts';
-import { Form, useActionResult } from '../../actions.ts';
+import { Form, useActionResult } from '../../forms.ts';
 import { NewPassword } from '../../ui/field.tsx';
 import styles from '../../ui/form.module.css';
 import { Message } from '../../ui/message.tsx';
-
-export interface ChoosePasswordActions {
-  /** Returns false if the link does not work any more. */
-  choose(): boolean;
-}
 
 export default function ChoosePassword() {
   const result = useActionResult('choose-password.choose');

@@ -1,17 +1,10 @@
 import type { PageProps } from '#engine';
-import { Form, useActionResult } from '../../actions.ts';
+import type { notes } from '#product-server/pages/notes.ts';
+import { Form, useActionResult } from '../../forms.ts';
 import { Field } from '../../ui/field.tsx';
 import styles from '../../ui/form.module.css';
 
-export interface NotesData {
-  notes: { id: string; text: string }[];
-}
-
-export interface NotesActions {
-  add(): void;
-}
-
-export default function Notes({ data: { notes } }: PageProps<NotesData>) {
+export default function Notes({ data: { notes } }: PageProps<typeof notes>) {
   const result = useActionResult('notes.add');
   return (
     <article>

@@ -1,21 +1,13 @@
 import { Outlet } from 'react-router';
 import { Link, NavLink, type PageProps } from '#engine';
+import type { root } from '#product-server/pages/root.ts';
 import { accountPaths } from '../../account-paths.ts';
-import { Form } from '../../actions.ts';
+import { Form } from '../../forms.ts';
 import './global.css';
 import styles from './root.module.css';
 
-export interface RootData {
-  /** The email address of the signed-in user. */
-  email: string | undefined;
-}
-
-export interface RootActions {
-  signOut(): void;
-}
-
 /** The layout of all pages that are made for one visitor. */
-export default function Root({ data: { email } }: PageProps<RootData>) {
+export default function Root({ data: { email } }: Pick<PageProps<typeof root>, 'data'>) {
   return (
     <>
       <a className="skip-link" href="#main">

@@ -1,25 +1,12 @@
 import { Link, type PageProps } from '#engine';
+import type { signIn } from '#product-server/pages/sign-in.ts';
 import { accountPaths } from '../../account-paths.ts';
-import { Form, submitAs, useActionResult } from '../../actions.ts';
+import { Form, submitAs, useActionResult } from '../../forms.ts';
 import { Field } from '../../ui/field.tsx';
 import styles from '../../ui/form.module.css';
 import { CheckMail } from '../../ui/message.tsx';
 
-export interface SignInData {
-  /** Ids of other providers, such as `github`. */
-  providers: string[];
-  hasMail: boolean;
-  /** Sign-in with another provider failed. */
-  hasFailed: boolean;
-}
-
-export interface SignInActions {
-  signIn(): void;
-  /** Sends a link to choose a new password. Returns the email address. */
-  sendLink(): { email: string };
-}
-
-export default function SignIn({ data: { providers, hasMail, hasFailed } }: PageProps<SignInData>) {
+export default function SignIn({ data: { providers, hasMail, hasFailed } }: PageProps<typeof signIn>) {
   const sent = useActionResult('sign-in.sendLink');
   const result = useActionResult('sign-in.signIn') ?? sent;
   if (sent?.data) return <CheckMail email={sent.data.email} />;

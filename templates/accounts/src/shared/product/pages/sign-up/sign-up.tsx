@@ -1,21 +1,12 @@
 import { Link, type PageProps } from '#engine';
+import type { signUp } from '#product-server/pages/sign-up.ts';
 import { accountPaths } from '../../account-paths.ts';
-import { Form, useActionResult } from '../../actions.ts';
+import { Form, useActionResult } from '../../forms.ts';
 import { Field, NewPassword } from '../../ui/field.tsx';
 import styles from '../../ui/form.module.css';
 import { CheckMail } from '../../ui/message.tsx';
 
-export interface SignUpData {
-  /** The password is chosen with the link in a mail. */
-  hasMail: boolean;
-}
-
-export interface SignUpActions {
-  /** Returns the email address to which a link was sent. */
-  signUp(): { email: string };
-}
-
-export default function SignUp({ data: { hasMail } }: PageProps<SignUpData>) {
+export default function SignUp({ data: { hasMail } }: PageProps<typeof signUp>) {
   const result = useActionResult('sign-up.signUp');
   if (result?.data) return <CheckMail email={result.data.email} />;
   return (

@@ -17,7 +17,7 @@ export interface Where {
  * @returns the URL, with the port that the system assigned
  * @throws ListenError
  */
-export function listen(server: Server, where: Where): Promise<string> {
+export function listenOn(server: Server, where: Where): Promise<string> {
   const { host, port } = where;
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(toListenError(error.code, where)));

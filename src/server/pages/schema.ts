@@ -1,0 +1,66 @@
+import { publicError } from '../../shared/routing/control-flow.ts';
+import { ACTION_FIELD } from '../../shared/wire/protocol.ts';
+
+/** A schema of zod, Valibot, ArkType or another library: https://standardschema.dev */
+export interface Schema<Output = unknown> {
+  readonly '~standard': {
+    validate(value: unknown): SchemaResult<Output> | Promise<SchemaResult<Output>>;
+    readonly types?: { readonly output: Output } | undefined;
+  };
+}
+
+type SchemaResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] };
+
+interface SchemaIssue {
+  readonly message: string;
+  readonly path?: readonly Key[] | undefined;
+}
+
+type Key = PropertyKey | { readonly key: PropertyKey };
+
+export type OutputOf<Given extends Schema> = NonNullable<Given['~standard']['types']>['output'];
+
+/**
+ * Parses the search of a URL, `?page=2`. Values that are not valid are ignored, because visitors edit URLs and links get
+ * old: the schema's defaults replace them.
+ *
+ * @throws a public error with status 400 if the schema accepts it neither with nor without them
+ */
+export async function parseSearch(schema: Schema, search: string): Promise<unknown> {
+  const fields = toFields(new URLSearchParams(search));
+  const result = await schema['~standard'].validate(fields);
+  if (!result.issues) return result.value;
+  for (const { path: [key = ''] = [] } of result.issues) delete fields[toName(key)];
+  const second = await schema['~standard'].validate(fields);
+  if (!second.issues) return second.value;
+  const errors = Object.entries(toErrors(second.issues)).map(([name, message]) => `${name}: ${message}`);
+  publicError(400, `The address of this page is not complete. ${errors.join(' ')}`);
+}
+
+/** Returns the fields as an object. A field is a list if it occurs more than once or if `lists` names it. */
+export function toFields(form: FormData | URLSearchParams, lists: readonly string[] = []): Record<string, unknown> {
+  // Field names can be anything, also `__proto__`.
+  const fields: Record<string, unknown> = Object.create(null);
+  for (const name of new Set([...form.keys(), ...lists])) {
+    if (name === ACTION_FIELD) continue;
+    const values = form.getAll(name);
+    fields[name] = values.length > 1 || lists.includes(name) ? values : values[0];
+  }
+  return fields;
+}
+
+/** Returns the first message for each field. */
+export function toErrors(issues: readonly SchemaIssue[]): Record<string, string> {
+  const errors = new Map<string, string>();
+  for (const { path = [], message } of issues) {
+    const name = path.map(toName).join('.');
+    if (!errors.has(name)) errors.set(name, message);
+  }
+  return Object.fromEntries(errors);
+}
+
+function toName(key: Key): string {
+  return String(typeof key === 'object' ? key.key : key);
+}

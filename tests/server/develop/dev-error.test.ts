@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { toBrowserError } from '../../../src/server/develop/dev-error.ts';
+
+it.each([
+  [
+    'Chrome',
+    'Error: no\n    at load (/app/src/a.ts:3:4)\n    at async pay (/app/src/b.ts:1:2)\n    at /app/src/c.ts:5:6',
+  ],
+  ['Firefox', 'load@/app/src/a.ts:3:4\nasync*pay@/app/src/b.ts:1:2\n@/app/src/c.ts:5:6\n'],
+  ['Safari', 'load@/app/src/a.ts:3:4\npay@/app/src/b.ts:1:2\n@/app/src/c.ts:5:6'],
+])('finds the source of an error in %s', (_browser, stack) => {
+  const { problems } = toBrowserError({ title: 'It broke', message: 'Error: no', stack }, '/app/dist');
+  const trail = ['at load (src/a.ts:3:4)', 'at pay (src/b.ts:1:2)', 'at src/c.ts:5:6'];
+  expect(problems).toMatchObject([{ file: 'src/a.ts', line: 3, trail }]);
+});
