@@ -158,6 +158,13 @@ export async function throwReadable(error) {
 
 /** @returns {Promise<string>} esbuild's errors with their source lines */
 export async function formatErrors(errors) {
-  const messages = await esbuild.formatMessages(errors, { kind: 'error', color: process.stderr.isTTY });
+  const messages = await esbuild.formatMessages(errors.map(addAdvice), { kind: 'error', color: process.stderr.isTTY });
   return messages.join('').trim();
+}
+
+function addAdvice(error) {
+  if (!error.text.startsWith('No loader is configured')) return error;
+  const text =
+    'Put a file that needs no hashed name in src/client/public, or add a plugin that loads it to src/server/product/build.mjs.';
+  return { ...error, notes: [...(error.notes ?? []), { text }] };
 }

@@ -4,15 +4,10 @@ import { basename, dirname, relative, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
 import { toLateFile } from './first-load.mjs';
 
-/** Files that style sheets can refer to. Each becomes an asset with a hashed name. */
-export const assetLoaders = {
-  '.svg': 'file',
-  '.png': 'file',
-  '.jpg': 'file',
-  '.webp': 'file',
-  '.avif': 'file',
-  '.woff2': 'file',
-};
+const assets = '.avif .gif .jpeg .jpg .png .svg .webp .eot .otf .ttf .woff .woff2';
+
+/** Images and fonts that sources can refer to. Each becomes an asset with a hashed name. */
+export const assetLoaders = Object.fromEntries(assets.split(' ').map((ending) => [ending, 'file']));
 
 /**
  * Compiles each style sheet once and separately, for both bundles. With esbuild's own handling, the server's and the

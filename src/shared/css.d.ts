@@ -14,6 +14,14 @@ declare module '*.png' {
   const url: string;
   export default url;
 }
+declare module '*.gif' {
+  const url: string;
+  export default url;
+}
+declare module '*.jpeg' {
+  const url: string;
+  export default url;
+}
 declare module '*.jpg' {
   const url: string;
   export default url;
@@ -23,6 +31,22 @@ declare module '*.webp' {
   export default url;
 }
 declare module '*.avif' {
+  const url: string;
+  export default url;
+}
+declare module '*.eot' {
+  const url: string;
+  export default url;
+}
+declare module '*.otf' {
+  const url: string;
+  export default url;
+}
+declare module '*.ttf' {
+  const url: string;
+  export default url;
+}
+declare module '*.woff' {
   const url: string;
   export default url;
 }

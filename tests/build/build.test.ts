@@ -194,6 +194,18 @@ describe('style sheets', () => {
     const shared = manifest.routes.layout?.styles.filter((url) => manifest.routes.home?.styles.includes(url));
     expect(shared).toHaveLength(1);
   });
+
+  const formats = ['avif', 'gif', 'jpeg', 'jpg', 'png', 'svg', 'webp', 'eot', 'otf', 'ttf', 'woff', 'woff2'];
+  it('can refer to all images and fonts that browsers show, in the forms that packages use', async () => {
+    const root = createApp({
+      'src/shared/product/pages/base.css': formats.map((it) => `.${it} { --url: url('./a.${it}?v=1#${it}') }`).join(''),
+      ...Object.fromEntries(formats.map((it) => [`src/shared/product/pages/a.${it}`, it])),
+    });
+    await build({ root, ...quiet });
+    const css = readManifest(root).routes.layout?.styles.map((url) => readAsset(root, url)) ?? [];
+    const urls = [...css.join('').matchAll(/url\("?(\/assets\/a-\w{8}\.(\w+))\?v=1#\2/g)];
+    expect(urls.map(([, url]) => readAsset(root, url))).toEqual(formats);
+  });
 });
 
 describe('a build', () => {
@@ -283,6 +295,14 @@ describe('a build fails with one sentence and keeps the previous build', () => {
           "export const routes = [{ id: 'a', page: () => import('./pages/home.tsx') }, { id: 'a', page: () => import('./pages/plain.tsx') }];",
       },
       /^Two routes have the id "a"/,
+    ],
+    [
+      'if no loader is configured for a file',
+      {
+        'src/shared/product/pages/base.css': 'body { cursor: url(./hand.cur) }',
+        'src/shared/product/pages/hand.cur': '',
+      },
+      /"\.cur" files: src\/shared\/product\/pages\/hand\.cur[\s\S]*src\/server\/product\/build\.mjs/,
     ],
     ['if a source has a syntax error', { 'src/shared/product/pages/plain.tsx': 'export default (' }, /plain\.tsx:1:16/],
   ])('%s', async (_, files, sentence) => {

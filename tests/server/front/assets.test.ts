@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import request, { type Test } from 'supertest';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { assetLoaders } from '../../../build/styles.mjs';
 import { indexPublicFiles } from '../../../src/server/front/public-files.ts';
 import { createTestApp, startTestServer } from '../../support/app.ts';
 import { askRaw } from '../../support/raw-http.ts';
@@ -11,6 +12,7 @@ import { askRaw } from '../../support/raw-http.ts';
 const TEXT = 'export const a = 1;\n'.repeat(100);
 const ASSET = '/assets/main-X7K2.js';
 const LARGE = '/assets/large-1.mp4';
+const ENDINGS = Object.keys(assetLoaders);
 const dist = mkdtempSync(join(tmpdir(), 'assets-'));
 mkdirSync(join(dist, 'client/assets'), { recursive: true });
 for (const [name, bytes] of Object.entries({
@@ -24,6 +26,7 @@ for (const [name, bytes] of Object.entries({
   '/assets/unknown.canary': 'x',
   '/favicon.svg': '<svg/>',
   '/robots.txt': 'User-agent: *\n',
+  ...Object.fromEntries(ENDINGS.map((ending) => [`/assets/file${ending}`, 'x'])),
 })) {
   writeFileSync(join(dist, 'client', name), bytes);
 }
@@ -49,6 +52,11 @@ describe('an asset', () => {
     expect(headers).toMatchObject(expected);
     const head = await ask(ASSET, {}, 'head').expect(200);
     expect(head.headers).toMatchObject({ ...expected, 'content-length': String(TEXT.length) });
+  });
+
+  it.each(ENDINGS)('has a content type if a source can refer to it: %s', async (ending) => {
+    const { headers } = await ask(`/assets/file${ending}`).expect(200);
+    expect(headers['content-type']).toMatch(/^(?:image|font)\/|^application\/vnd\.ms-fontobject$/);
   });
 
   it.each([
