@@ -13,13 +13,14 @@ import { applyBlocks, listBlocks } from '../support/recipe-blocks.ts';
 
 const biome = join(project, 'node_modules/.bin/biome');
 const partial = { partial: true };
+/** Files that recipes import and do not show. */
+const IMPORTED = ['notice.md', 'lake-640.webp', 'lake-1280.webp', 'map.svg'];
 const HANDLERS = 'src/server/product/api/books/handlers.ts';
 
 function createRecipe(name: string): OwnedApp {
   const blocks = listBlocks(readProjectFile(`docs/recipes/${name}`));
   const app = createOwnedApp(blocks, { ...partial, withPackages: true });
-  // A file that a plugin of the recipe loads.
-  app.write({ 'src/shared/product/pages/home/notice.md': '' });
+  app.write(Object.fromEntries(IMPORTED.map((file) => [`src/shared/product/pages/home/${file}`, ''])));
   if (blocks.some(({ file }) => file.startsWith('tests/'))) {
     cpSync(join(project, 'tests/support/product'), join(app.folder, 'tests/support/product'), { recursive: true });
   }
