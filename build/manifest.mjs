@@ -19,7 +19,7 @@ export async function bundleStyles({ metafile, entry, pages, outdir, compile }) 
       const compiled = await Promise.all(sheets.map(compile));
       assets.push(...compiled.flatMap((sheet) => sheet.assets));
       const contents = Buffer.from(compiled.map(({ css }) => css).join(''));
-      const name = basename(sheets.at(-1) ?? '', '.css').replace(/\.module$/, '');
+      const name = basename(sheets.at(-1) ?? '').replace(/(?:\.module)?\.\w+$/, '');
       const url = `/assets/${name}-${hash('sha256', contents).slice(0, 8).toUpperCase()}.css`;
       return { url, path: join(outdir, url), contents };
     }),

@@ -9,6 +9,10 @@ const assets = '.avif .gif .jpeg .jpg .png .svg .webp .eot .otf .ttf .woff .woff
 /** Images and fonts that sources can refer to. Each becomes an asset with a hashed name. */
 export const assetLoaders = Object.fromEntries(assets.split(' ').map((ending) => [ending, 'file']));
 
+/** Style sheets. The product's plugins compile those that are not CSS. */
+export const sheetFile = /\.(?:css|less|sass|scss)$/;
+const moduleEnd = /\.module\.(?:css|less|sass|scss)$/;
+
 /**
  * Compiles each style sheet once and separately, for both bundles. With esbuild's own handling, the server's and the
  * minified browser bundle would name the classes of a CSS module differently, two sheets of the same name would conflict,
@@ -33,7 +37,7 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
   }
 
   async function compileSheet(file) {
-    const isModule = file.endsWith('.module.css');
+    const isModule = moduleEnd.test(file);
     const { outputFiles } = await esbuild.build({
       stdin: {
         contents: `${isModule ? 'export { default } from' : 'import'} ${JSON.stringify(file)}`,
@@ -52,7 +56,7 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
       assetNames: 'assets/[name]-[hash]',
       publicPath: '/',
       loader: assetLoaders,
-      plugins: [...plugins, namesFromPath(root)],
+      plugins: [namesFromPath(root, readModule), ...plugins],
     });
     const css = outputFiles.find(({ path }) => path.endsWith('stdin.css'))?.text ?? '';
     const names = outputFiles.find(({ path }) => path.endsWith('stdin.js'))?.text ?? '';
@@ -61,6 +65,21 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
       names: isModule ? names : '',
       assets: outputFiles.filter(({ path }) => !/stdin\.(js|css)$/.test(path)),
     };
+  }
+
+  /** Returns the text of a CSS module as the product's plugins load it. */
+  async function readModule(file) {
+    if (plugins.length === 0 && file.endsWith('.css')) return readFile(file, 'utf8');
+    const { outputFiles } = await esbuild.build({
+      absWorkingDir: root,
+      entryPoints: [file],
+      write: false,
+      outdir,
+      logLevel: 'silent',
+      loader: { '.module.css': 'css' },
+      plugins,
+    });
+    return outputFiles[0].text;
   }
 
   return {
@@ -74,39 +93,42 @@ export function createStyles(root, { minify, target, outdir, plugins = [] }) {
     plugin: {
       name: 'styles',
       setup(build) {
-        build.onLoad({ filter: /\.css$/ }, async ({ path }) => {
-          try {
-            return { contents: (await compile(path)).names, loader: 'js' };
-          } catch (error) {
-            return { errors: error.errors ?? [{ text: error.message }] };
-          }
-        });
+        build.onLoad({ filter: sheetFile }, ({ path }) =>
+          orErrors(async () => ({ contents: (await compile(path)).names, loader: 'js' })),
+        );
       },
     },
   };
 }
 
 /** `.card` in `pages/home/home.module.css` becomes `home_3k9fa_card`. The path makes it the same in every bundle. */
-function namesFromPath(root) {
+function namesFromPath(root, read) {
   return {
     name: 'names-from-path',
     setup(build) {
-      build.onResolve({ filter: /\.module\.css$/ }, ({ path, resolveDir }) => {
+      build.onResolve({ filter: moduleEnd }, ({ path, resolveDir }) => {
         const file = resolve(resolveDir, path);
         const key = hash('sha256', relative(root, file).replaceAll('\\', '/')).slice(0, 5);
         return {
-          path: `${basename(file, '.module.css')}-${key}.module.css`,
+          path: `${basename(file).replace(moduleEnd, '')}-${key}.module.css`,
           namespace: 'css-module',
           pluginData: file,
         };
       });
-      build.onLoad({ filter: /.*/, namespace: 'css-module' }, async ({ pluginData }) => ({
-        contents: await readFile(pluginData, 'utf8'),
-        loader: 'local-css',
-        resolveDir: dirname(pluginData),
-      }));
+      build.onLoad({ filter: /.*/, namespace: 'css-module' }, ({ pluginData: file }) =>
+        orErrors(async () => ({ contents: await read(file), loader: 'local-css', resolveDir: dirname(file) })),
+      );
     },
   };
+}
+
+/** Passes on the errors of a build within a build, with their locations. */
+async function orErrors(load) {
+  try {
+    return await load();
+  } catch (error) {
+    return { errors: error.errors ?? [{ text: error.message }] };
+  }
 }
 
 /**
@@ -132,7 +154,7 @@ export function listSheets(metafile, entry, pages) {
     for (const { path: imported, kind, external } of input.imports) {
       if (!external && !(kind === 'dynamic-import' && pages.has(toLateFile(imported)))) visit(imported);
     }
-    if (path.endsWith('.css')) sheets.push(path);
+    if (sheetFile.test(path)) sheets.push(path);
   }
 }
 

@@ -4,6 +4,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import * as esbuild from 'esbuild';
 import { isInProduct } from '../../src/shared/whose-code.mjs';
 import { requireClientInputs } from '../client-inputs.mjs';
+import { sheetFile } from '../styles.mjs';
 import { baseNamespace, loadFromBase } from './base.mjs';
 import { compileModule } from './module-code.mjs';
 import { withLoads } from './source-texts.mjs';
@@ -56,8 +57,8 @@ export function createClientModules(root, options, { wiring, table, outdir }) {
   const toRelative = (path) => relative(root, path).replaceAll('\\', '/');
   const toInput = ({ path, namespace }) => (namespace === 'file' ? toRelative(path) : `${namespace}:${path}`);
   const toUrl = (key) => `${toPath(key)}?v=${versions.get(key) ?? 0}`;
-  const assetEnds = ['.css', '.json', ...Object.keys(options.loader ?? {})];
-  const isAsset = (file) => assetEnds.some((end) => file.endsWith(end));
+  const assetEnds = ['.json', ...Object.keys(options.loader ?? {})];
+  const isAsset = (file) => sheetFile.test(file) || assetEnds.some((end) => file.endsWith(end));
   const isModule = (file) => file === wiring || (isInProduct(file) && !/\.c[jt]s$/.test(file) && !isAsset(file));
 
   function resolve(build, { path, importer, resolveDir }, attributes) {

@@ -297,12 +297,12 @@ describe('a build fails with one sentence and keeps the previous build', () => {
       /^Two routes have the id "a"/,
     ],
     [
-      'if no loader is configured for a file',
+      'if no plugin loads a file',
       {
-        'src/shared/product/pages/base.css': 'body { cursor: url(./hand.cur) }',
-        'src/shared/product/pages/hand.cur': '',
+        'src/shared/product/pages/plain.tsx': "import it from './plain.module.scss'; export default () => it.plain;",
+        'src/shared/product/pages/plain.module.scss': '.plain { color: red }',
       },
-      /"\.cur" files: src\/shared\/product\/pages\/hand\.cur[\s\S]*src\/server\/product\/build\.mjs/,
+      /"\.scss" files: src\/shared\/product\/pages\/plain\.module\.scss[\s\S]*src\/server\/product\/build\.mjs/,
     ],
     ['if a source has a syntax error', { 'src/shared/product/pages/plain.tsx': 'export default (' }, /plain\.tsx:1:16/],
   ])('%s', async (_, files, sentence) => {

@@ -9,7 +9,7 @@ export interface RecipeBlock {
   readonly text: string;
 }
 
-const CODE = new Set(['ts', 'tsx', 'js', 'mjs', 'css', 'json', 'sql', 'diff']);
+const CODE = new Set(['ts', 'tsx', 'js', 'mjs', 'css', 'scss', 'json', 'sql', 'diff']);
 
 /**
  * Lists the code blocks of a page that belong to a file. The line before each of them ends with the file name in
