@@ -9,7 +9,7 @@ it('tests of components pass without a warning', async () => {
   onTestFinished(app.remove);
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:VITEST|NODE_ENV)/.test(name)));
   const vitest = join(app.folder, 'node_modules/vitest/vitest.mjs');
-  const args = [vitest, 'run', '--config', 'tests/components/vitest.config.ts', '--no-color'];
+  const args = [vitest, 'run', '--config', 'tests/components/product/vitest.config.ts', '--no-color'];
   const { stdout, stderr } = await new Promise<{ stdout: string; stderr: string }>((resolve) => {
     execFile(process.execPath, args, { cwd: app.folder, env }, (_, out, err) => resolve({ stdout: out, stderr: err }));
   });
