@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createNew } from '../../bin/new/new.mjs';
 import { changeFirstThings, createNewApp } from '../bin/new-app.ts';
 import { checkTypes } from '../support/check-types.ts';
-import { createEmptyApp, createGuideApp, followPage } from '../support/guide.ts';
+import { createEmptyApp, createGuideApp, createNextApp, followPage } from '../support/guide.ts';
 import { createOwnedApp, type OwnedApp, project, readProjectFile } from '../support/owned-app.ts';
 import { applyBlocks, listBlocks } from '../support/recipe-blocks.ts';
 
@@ -81,6 +81,7 @@ const written: [string, () => OwnedApp][] = [
   ...recipes,
   ['the page of the README', createReadmeApp],
   ['the app of the guide, with its tests', () => createGuideApp(partial)],
+  ['the page about Next.js', () => createNextApp(partial)],
   ['the app with accounts, with its tests', createAccountsApp],
   ['what `npm run own` leaves', () => createEmptyApp(partial)],
   ['what `npm run new` writes', () => createNewApp(partial)],
