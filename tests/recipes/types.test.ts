@@ -17,7 +17,10 @@ const HANDLERS = 'src/server/product/api/books/handlers.ts';
 
 function createRecipe(name: string): OwnedApp {
   const blocks = listBlocks(readProjectFile(`docs/recipes/${name}`));
-  const app = createOwnedApp(blocks, { ...partial, withPackages: true });
+  const options = { ...partial, withPackages: true };
+  // Tailwind's recipe changes the global styles, which the smallest product does not have.
+  const app = name === 'tailwind.md' ? createEmptyApp(options) : createOwnedApp([], options);
+  applyBlocks(app.folder, blocks);
   // A file that a plugin of the recipe loads.
   app.write({ 'src/shared/product/pages/home/notice.md': '' });
   if (blocks.some(({ file }) => file.startsWith('tests/'))) {
