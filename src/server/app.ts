@@ -150,11 +150,12 @@ export function createApp(
       log: site && log,
     }),
     expectContinue(),
+    site?.steps.length === 0 && site.pages.inMemory,
     answers.compression && compress(),
     lateWrites({ funnel }),
     // Express costs such an answer a third of its time, so it runs only if the product has steps for it.
     site?.steps.length === 0 && api?.operations,
-    site?.steps.length === 0 && site.pages.cached(inner),
+    site?.steps.length === 0 && site.pages.begun(inner),
   ].filter(isPresent);
 
   const inExpress = [

@@ -67,7 +67,8 @@ export function createFakePages(overrides: Partial<PageSteps> = {}): PageSteps {
       if (known.has(requestInfo(req).path) && ['GET', 'HEAD', 'POST'].includes(req.method)) say(req, res, next);
       else next();
     },
-    cached: () => (_req, _res, next) => next(),
+    inMemory: (_req, _res, next) => next(),
+    begun: () => (_req, _res, next) => next(),
     notFound: (_req, res) =>
       void res.status(404).type('html').set('Cache-Control', 'no-store').send('<h1>Page not found</h1>'),
     renderError: async (_req, res, error) => void res.status(error.status).type('html').send(`<h1>${error.kind}</h1>`),

@@ -45,8 +45,8 @@ class Input {
 
 /** Checks of a request that arrived over HTTP, not of a call in this process. */
 interface HttpChecks {
-  /** @throws HttpError 429 */
-  readonly admit: (caller: Caller | undefined) => Promise<void>;
+  /** For an operation with a limit. @throws HttpError 429 */
+  readonly admit: ((caller: Caller | undefined) => Promise<void>) | undefined;
   /** Whether the caller has this version already. */
   readonly isKnown: (version: string) => boolean;
   /** Runs a request with an `Idempotency-Key` once. */
@@ -74,7 +74,7 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
     limit: facts.limit && parseLimit(facts.limit, name),
     async run(given, http) {
       const caller = auth && (await identify(auth, given, http));
-      await http?.admit(caller);
+      if (http?.admit) await http.admit(caller);
       const params = readParams ? await readParams(Object.entries(given.params)) : UNREAD;
       if ('errors' in params) throw notFoundHere();
       const { query, page } = readQuery ? await readQuery(given.query()) : { query: UNREAD, page: undefined };
@@ -95,8 +95,8 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
       };
       const input = new Input(given.toRequest, parts) as never; // the types of `implement` are those of these facts
       if (version && http?.isKnown(await version(input))) return undefined;
-      const reply = async () => checkReply(name, facts, await handle(input));
-      return http && facts.idempotent ? http.once(caller, reply) : reply();
+      if (!http || !facts.idempotent) return checkReply(name, facts, await handle(input));
+      return http.once(caller, async () => checkReply(name, facts, await handle(input)));
     },
   };
 }
@@ -106,7 +106,7 @@ async function identify(auth: Auth, { toRequest }: GivenInput, http: HttpChecks 
   try {
     return await auth.identify(toRequest());
   } catch (error) {
-    if (error instanceof HttpError && error.status < 500) await http?.admit(undefined);
+    if (error instanceof HttpError && error.status < 500) await http?.admit?.(undefined);
     throw error;
   }
 }

@@ -44,7 +44,7 @@ interface ServeOptions {
  */
 export function serveOperations(operations: readonly ServedOperation[], { app, base, store }: ServeOptions): Step {
   const find = createFinder(operations);
-  return async function serveOperations(req, res, next) {
+  return function serveOperations(req, res, next) {
     const info = requestInfo(req);
     const found = info.path.startsWith(base) ? find(info.path.slice(base.length)) : undefined;
     if (!found) return next();
@@ -53,12 +53,7 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
     if (req.method === 'OPTIONS') return sendAllowed(res, route.allow);
     const operation = route.byMethod.get(req.method === 'HEAD' ? 'GET' : (req.method ?? ''));
     if (!operation) throw methodNotAllowed(route.allow);
-    try {
-      await answer(operation, params, req, res);
-    } catch (error) {
-      if (!(error instanceof InvalidInput)) throw error;
-      sendProblem(res, { kind: 'public', status: error.status, message: error.message }, { errors: error.errors });
-    }
+    return answer(operation, params, req, res);
   };
 
   async function answer(
@@ -77,14 +72,19 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
       body: () => readJson(req, res, { limit: MAX_API_BODY_BYTES, nodes: MAX_JSON_NODES }),
     };
     const toCounted = (caller: Caller | undefined) => ({ operation: facts, sender: findSender(req, caller) });
-    const reply = await operation.run(given, {
-      admit: async (caller) => limit && requireLimit(store, limit, toCounted(caller), res),
-      isKnown: (version) => isFresh(req, res, `W/"${encodeURIComponent(version)}"`),
-      once: (caller, run) => runOnce({ store, counted: toCounted(caller), request: req }, run),
-    });
-    if (reply) return send(reply, req, res);
-    res.statusCode = 304;
-    res.end();
+    try {
+      const reply = await operation.run(given, {
+        admit: limit && ((caller) => requireLimit(store, limit, toCounted(caller), res)),
+        isKnown: (version) => isFresh(req, res, `W/"${encodeURIComponent(version)}"`),
+        once: (caller, run) => runOnce({ store, counted: toCounted(caller), request: req }, run),
+      });
+      if (reply) return await send(reply, req, res);
+      res.statusCode = 304;
+      res.end();
+    } catch (error) {
+      if (!(error instanceof InvalidInput)) throw error;
+      sendProblem(res, { kind: 'public', status: error.status, message: error.message }, { errors: error.errors });
+    }
   }
 }
 

@@ -98,7 +98,7 @@ export function trackConnections(server: Server, { limits, trust, log, count }: 
     const connection = connections.get(socket);
     if (!connection) return;
     connection.begin(req, res);
-    res.once('close', () => {
+    res.on('close', () => {
       connection.end(req, res);
       if (connection.replies.length === 0) for (const listener of idleListeners) listener(socket);
     });

@@ -1,4 +1,4 @@
-import type { Logger } from 'pino';
+import pino, { type Level, type Logger } from 'pino';
 import type { ScrubPath } from '../errors/scrub/secret-path.ts';
 import { type RequestInfo, requestInfo } from '../request/request-info.ts';
 import type { Step } from '../request/step.ts';
@@ -21,32 +21,29 @@ interface AccessLogOptions {
  * tokens and names.
  */
 export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOptions): Step {
+  const writeInfo = createLineWriter(log, 'info');
+  const writeDebug = createLineWriter(log, 'debug');
   return function accessLog(req, res, next) {
     // Node removes the socket from a request whose body was not read.
     const { socket } = req;
     const before = socket.bytesWritten;
-    const started = requestInfo(req);
-    inFlight?.add(started);
-    res.once('close', () => {
-      const info = requestInfo(req);
-      inFlight?.delete(started);
-      const { path, route } = info;
+    const info = requestInfo(req);
+    inFlight?.add(info);
+    // It closes once, and `once()` would take as long as several steps.
+    res.on('close', () => {
+      inFlight?.delete(info);
+      const { method, path, route } = info;
       const { statusCode: status } = res;
       const isGone = !res.writableFinished;
       const ms = performance.now() - info.startedAt;
-      metrics?.observeRequest({
-        method: info.method,
-        route,
-        status,
-        isGone,
-        ms,
-      });
-      const level = QUIET.has(path) ? 'debug' : 'info';
-      if (!log.isLevelEnabled(level)) return;
-      const line = {
+      metrics?.observeRequest({ method, route, status, isGone, ms });
+      const isQuiet = QUIET.has(path);
+      if (!log.isLevelEnabled(isQuiet ? 'debug' : 'info')) return;
+      const write = isQuiet ? writeDebug : writeInfo;
+      write({
         requestId: info.requestId,
         traceId: info.knownTraceId,
-        method: req.method,
+        method,
         path: scrubPath(path, route),
         route,
         status,
@@ -55,10 +52,32 @@ export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOption
         address: info.address,
         digest: info.digest,
         gone: isGone || undefined,
-      };
-      log[level](line, 'request');
+        msg: 'request',
+      });
     });
     next();
+  };
+}
+
+/** What pino makes for a logger, of which a line consists. */
+interface LineParts {
+  readonly [pino.symbols.lsCacheSym]: Readonly<Record<number, string>>;
+  readonly [pino.symbols.chindingsSym]: string;
+  readonly [pino.symbols.timeSym]: () => string;
+  readonly [pino.symbols.streamSym]: pino.DestinationStream;
+}
+
+/**
+ * Writes lines like those of the logger, from an object that has `msg` and no errors. One line of pino, which asks for
+ * the serializer of each field, takes three times as long.
+ */
+function createLineWriter(log: Logger, level: Level): (line: object) => void {
+  const parts = log as unknown as LineParts;
+  const start = parts[pino.symbols.lsCacheSym][log.levels.values[level] ?? 0] ?? '';
+  const stream = parts[pino.symbols.streamSym];
+  return (line) => {
+    const time = parts[pino.symbols.timeSym]() + parts[pino.symbols.chindingsSym];
+    stream.write(`${start}${time},${JSON.stringify(line).slice(1)}\n`);
   };
 }
 

@@ -38,7 +38,7 @@ export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
     if (host === undefined) return refuse(req, res, 400, 'The request names a malformed host.');
     const origin = toOrigin(host, scheme, origins);
     if (origin === undefined) return refuse(req, res, 421);
-    requestInfo(req).setOrigin(origin);
+    requestInfo(req).origin = origin;
     next();
   };
 }
@@ -58,8 +58,11 @@ function toOrigin(host: string, scheme: string, origins: Origins): string | unde
   return origins.configured.length === 0 ? `${scheme}://${host}` : origins.forHost(host);
 }
 
-function isForwarded(req: IncomingMessage): boolean {
-  return ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'forwarded'].some((name) => name in req.headers);
+const FORWARDED = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'forwarded'];
+
+function isForwarded({ headers }: IncomingMessage): boolean {
+  for (const name of FORWARDED) if (headers[name] !== undefined) return true;
+  return false;
 }
 
 function firstValue(header: string | string[] | undefined): string | undefined {

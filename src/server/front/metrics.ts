@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
 import { COUNTERS, type Count, type CounterName, type CounterWords } from '../request/counters.ts';
 import { METHODS } from '../request/methods.ts';
 
@@ -66,13 +66,8 @@ export function createMetrics({ build, release, process: watched = false }: Metr
   for (const [name, { help, labels = [] }] of Object.entries(COUNTERS) as [CounterName, CounterWords][]) {
     counters.set(name, new Counter({ name, help, labelNames: [...labels], registers: [registry] }));
   }
-  const durations = new Histogram({
-    name: 'http_server_request_duration_seconds',
-    help: 'Duration of responses until their last byte, or until the visitor left.',
-    labelNames: ['http_request_method', 'http_route', 'http_response_status_class'],
-    buckets: DURATION_BUCKETS,
-    registers: [registry],
-  });
+  const durations = new Durations();
+  registry.registerMetric(durations as unknown as Metric);
   new Gauge({
     name: 'spillway_build_info',
     help: 'Always 1. The labels name the running build.',
@@ -86,12 +81,8 @@ export function createMetrics({ build, release, process: watched = false }: Metr
       counters.get(name)?.inc(labels, by);
     },
     observeRequest({ method, route, status, isGone, ms }) {
-      const labels = {
-        http_request_method: METHODS.has(method) ? method : '_OTHER',
-        http_route: toRoute(route),
-        http_response_status_class: isGone ? 'gone' : `${Math.floor(status / 100)}xx`,
-      };
-      durations.observe(labels, ms / 1000);
+      const known = METHODS.has(method) ? method : '_OTHER';
+      durations.observe(known, toRoute(route), isGone ? 'gone' : `${Math.floor(status / 100)}xx`, ms / 1000);
     },
     gauge(name, help, read) {
       new Gauge({
@@ -123,4 +114,67 @@ export function createMetrics({ build, release, process: watched = false }: Metr
 function toKey(name: string, labels: Readonly<Record<string, unknown>>): string {
   const pairs = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
   return pairs.length === 0 ? name : `${name}{${pairs.join(',')}}`;
+}
+
+/** The requests of one method, route and status class. */
+interface Series {
+  readonly labels: Readonly<Record<string, string>>;
+  /** How many each bucket has alone (counts). The last one has no bound. */
+  readonly buckets: number[];
+  sum: number;
+}
+
+/**
+ * The histogram of all requests. That of `prom-client` sorts and joins the labels of each observation, which took 5 % of
+ * an API answer. This one looks up the series, and adds its buckets up when it is read.
+ */
+class Durations {
+  readonly name = 'http_server_request_duration_seconds';
+  readonly help = 'Duration of responses until their last byte, or until the visitor left.';
+  readonly type = 'histogram';
+  readonly aggregator = 'sum';
+  readonly #series = new Map<string, Series>();
+
+  observe(method: string, route: string, status: string, seconds: number): void {
+    const series = this.#find(method, route, status);
+    const bucket = DURATION_BUCKETS.findIndex((bound) => seconds <= bound);
+    const place = bucket < 0 ? DURATION_BUCKETS.length : bucket;
+    series.buckets[place] = (series.buckets[place] ?? 0) + 1;
+    series.sum += seconds;
+  }
+
+  #find(method: string, route: string, status: string): Series {
+    const key = `${method} ${status} ${route}`;
+    const known = this.#series.get(key);
+    if (known) return known;
+    const labels = { http_request_method: method, http_route: route, http_response_status_class: status };
+    const series = { labels, buckets: new Array<number>(DURATION_BUCKETS.length + 1).fill(0), sum: 0 };
+    this.#series.set(key, series);
+    return series;
+  }
+
+  /** As the registry asks for it. */
+  get() {
+    const { name, help, type, aggregator } = this;
+    return {
+      name,
+      help,
+      type,
+      aggregator,
+      values: [...this.#series.values()].flatMap((series) => this.#toValues(series)),
+    };
+  }
+
+  #toValues({ labels, buckets, sum }: Series) {
+    let count = 0;
+    const bounds = [...DURATION_BUCKETS, '+Inf'].map((le, index) => {
+      count += buckets[index] ?? 0;
+      return { metricName: `${this.name}_bucket`, labels: { le, ...labels }, value: count };
+    });
+    return [
+      ...bounds,
+      { metricName: `${this.name}_sum`, labels, value: sum },
+      { metricName: `${this.name}_count`, labels, value: count },
+    ];
+  }
 }

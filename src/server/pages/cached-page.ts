@@ -1,28 +1,34 @@
 import type { Path } from '../../shared/wire/format.ts';
 import type { PagePayload } from '../../shared/wire/payload.ts';
+import type { Coding } from '../request/request-headers.ts';
 import type { Loaded } from './load-page.ts';
 import type { CachedPage } from './page-cache.ts';
 import type { LoadPersonal } from './personal.ts';
 
-export interface CodedPage {
-  /** As `Content-Encoding` and `Accept-Encoding` name it. */
-  readonly coding: 'br' | 'gzip';
+interface CachedBytes {
   readonly bytes: Buffer;
   readonly etag: string;
+}
+
+export interface CodedBytes extends CachedBytes {
+  readonly coding: Coding;
+}
+
+/** A body with everything for its responses. */
+export interface CachedBody extends CachedBytes {
+  readonly type: string;
+  /** Compressed copies. Absent if nothing is compressed. */
+  readonly coded?: readonly CodedBytes[];
 }
 
 /** A static page in memory, with everything for its responses. */
 export interface CachedStaticPage extends CachedPage {
   /** The pattern of its route, for logs. */
   readonly route: string;
-  readonly html: Buffer;
-  /** A strong tag of these bytes. */
-  readonly etag: string;
-  /** Compressed copies, best first, each with a tag of its bytes (RFC 9110, section 8.8.3.3). */
-  readonly coded?: readonly CodedPage[];
-  /** The page's data in the wire format, and its tag. */
-  readonly data: string;
-  readonly dataEtag: string;
+  /** Its copies have a strong tag each, of their bytes (RFC 9110, section 8.8.3.3). */
+  readonly document: CachedBody;
+  /** The page's data in the wire format. */
+  readonly data: CachedBody;
   readonly failed?: { readonly status: number; readonly digest: string | undefined };
 }
 

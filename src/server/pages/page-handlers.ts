@@ -5,6 +5,7 @@ import { HOLES_KEY, NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
 import { sendAllowed } from '../errors/problem.ts';
 import { isOfThisSite } from '../front/cross-site.ts';
 import { methodNotAllowed } from '../request/http-error.ts';
+import { isRead } from '../request/methods.ts';
 import { toPageUrl } from '../request/paths.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { type Step, toExpress } from '../request/step.ts';
@@ -14,7 +15,6 @@ import { loadApp } from './load-app.ts';
 import { loadPage } from './load-page.ts';
 import { matchNotFound, type PageMatch } from './match-page.ts';
 import { createPageCache, onDrop } from './page-cache.ts';
-import { VisitorPageRequest, type VisitorRequest, withoutKey } from './page-request.ts';
 import { READ_METHODS, sendRedirect, toAllowed, type VisitorExchange } from './page-response.ts';
 import type { PageServices, PagesOptions } from './page-services.ts';
 import { sendNotPage, sendPageData } from './render/page-data.ts';
@@ -23,14 +23,14 @@ import { SharedPageRequest } from './shared-page.ts';
 import { beginShell } from './shell/send-shell.ts';
 import { type BegunShell, VisitorShell } from './shell/visitor-shell.ts';
 import { getStaticPage, sendStaticData, sendStaticPage } from './static/static-page.ts';
+import { VisitorPageRequest, type VisitorRequest, withoutKey } from './visitor-page.ts';
 
 /** The page steps of an app, in their order. */
 export interface PageSteps {
-  /**
-   * Answers with static pages in memory, and with shell pages whose shell is in memory. It costs less than Express, and
-   * runs if no step of the product could refuse.
-   */
-  readonly cached: (app: Express) => Step;
+  /** Answers with static pages in memory, and their data. It runs if no step of the product could refuse. */
+  readonly inMemory: Step;
+  /** The same for shell pages whose shell is in memory. It costs less than Express. */
+  readonly begun: (app: Express) => Step;
   /** GET and HEAD of `/_data…`. */
   readonly data: RequestHandler;
   /** GET, HEAD and POST of pages. Other URLs go to the next step. */
@@ -61,7 +61,8 @@ export async function createPages<Own extends object = object>(options: PagesOpt
   const { base } = options.app;
   const notFoundMatch = matchNotFound(tree);
   return {
-    cached: (app) => serveCached(services, app),
+    inMemory: serveInMemory(services, base),
+    begun: (app) => serveBegun(services, app),
     data: servePageData(services, base),
     pages: servePages(services),
     notFound: serveNotFound(services, notFoundMatch),
@@ -97,16 +98,23 @@ async function createPageServices<Own extends object>(options: PagesOptions<Own>
   return { app: await loadApp(options), server, caches };
 }
 
-function serveCached(services: PageServices, express: Express): Step {
-  const { app, caches } = services;
-  return function cached(req, response, next) {
+function serveInMemory(services: PageServices, base: string | undefined): Step {
+  return function inMemory(req, response, next) {
     const info = requestInfo(req);
-    const match = req.method === 'GET' || req.method === 'HEAD' ? app.matchPage(info.path) : undefined;
-    const page = match?.mode === 'static' && !info.showsTimings ? caches.static.getFresh(info.target) : undefined;
-    if (page) {
-      info.route = page.route;
-      return sendStaticPage({ services, response }, page);
-    }
+    if (info.showsTimings || !isRead(req)) return next();
+    const { target } = info;
+    const asData = toPageUrl(target, base);
+    const page = services.caches.static.getFresh(asData ?? target);
+    if (!page) return next();
+    info.route = page.route;
+    const send = asData === undefined ? sendStaticPage : sendStaticData;
+    send({ services, response }, page);
+  };
+}
+
+function serveBegun(services: PageServices, express: Express): Step {
+  return function begun(req, response, next) {
+    const match = isRead(req) ? services.app.matchPage(requestInfo(req).path) : undefined;
     const begun = match?.mode === 'shell' ? beginShell({ services, response }) : undefined;
     if (!match || !begun) return next();
     const asked = toAsked(toExpress(express, req, response), response as ExpressResponse, match);

@@ -9,9 +9,10 @@ import { matchesEtag } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { Redirect } from './load-page.ts';
 import type { PageMatch } from './match-page.ts';
-import type { PageRequest, VisitorPageRequest } from './page-request.ts';
+import type { PageRequest } from './page-request.ts';
 import type { LoadedPageApp, PageServices } from './page-services.ts';
 import type { VisitorShell } from './shell/visitor-shell.ts';
+import type { VisitorPageRequest } from './visitor-page.ts';
 
 /** What a response without a page request needs. */
 export interface Answer {
@@ -127,7 +128,7 @@ export async function sendEncoded(
   response.end();
 }
 
-/** Listens once for all lines: the compression step passes `on('drain')` to its stream, but has no `off()`. */
+/** Listens once for all lines. */
 function watchDrain(response: ExpressResponse): () => Promise<void> {
   let go: (() => void) | undefined;
   for (const event of ['drain', 'close']) response.on(event, () => go?.());

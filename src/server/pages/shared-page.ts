@@ -4,10 +4,11 @@ import type { Disposition, FailureContext } from '../errors/funnel.ts';
 import { VisitorGone } from '../request/http-error.ts';
 import { runForRequest } from '../request/request-info.ts';
 import type { PageMatch } from './match-page.ts';
-import { type FailedAt, PageRequest, PageTimeout, type VisitorPageRequest } from './page-request.ts';
+import { type FailedAt, PageRequest, PageTimeout } from './page-request.ts';
 import type { PageServices } from './page-services.ts';
 import type { PageTarget } from './render/page-sink.ts';
 import type { LoaderArgs } from './server-page.ts';
+import type { VisitorPageRequest } from './visitor-page.ts';
 
 /** A page request whose answer is for everyone: it outlives the visitor who caused it, and knows nothing about them. */
 export class SharedPageRequest extends PageRequest {

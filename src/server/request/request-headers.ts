@@ -94,6 +94,24 @@ export function acceptsEncoding(header: string, encoding: string): boolean {
   return byStar;
 }
 
+/** How text is compressed, best first, as `Content-Encoding` and `Accept-Encoding` name it. */
+const CODINGS = ['br', 'gzip'] as const;
+
+export type Coding = (typeof CODINGS)[number];
+
+/** The few headers that browsers send, because reading one takes as long as several steps. */
+const chosen = new Map<string, Coding | undefined>();
+const MAX_CHOSEN = 100;
+
+/** Chooses how a text is compressed for a client. Undefined if it accepts none, or does not say. */
+export function chooseCoding({ headers }: IncomingMessage): Coding | undefined {
+  const header = String(headers['accept-encoding'] ?? '');
+  if (header === '' || chosen.has(header)) return chosen.get(header);
+  const coding = CODINGS.find((one) => acceptsEncoding(header, one));
+  if (chosen.size < MAX_CHOSEN) chosen.set(header, coding);
+  return coding;
+}
+
 /** Adds a name to `Vary`, like `response.vary()` of Express. */
 export function addVary(res: ServerResponse, name: string): void {
   const given = String(res.getHeader('Vary') ?? '');

@@ -52,12 +52,8 @@ export class RequestInfo {
   readonly headers: IncomingHttpHeaders | undefined;
   /** The visitor's address: that of the socket, or the one that a trusted proxy sent. */
   readonly address: string;
-  /** `https://example.com`: configured, or made from a checked `Host` if nothing is configured. */
+  /** `https://example.com`: configured, or made from a checked `Host` if nothing is configured. Set by `hostCheck()`. */
   origin: string;
-  /** `example.com`, `localhost:3000`: the host of `origin`. */
-  host: string;
-  /** Canonical path and query. Until the URL normalizer has run, it is `/`. */
-  target = '/';
   /** The URL for the existing app, if it differs from `target` (`rawPaths`). */
   rawTarget: string | undefined;
   /** The pattern of the route that answered (`/orders/:id`), for logs. Set by the part that matches the route. */
@@ -86,6 +82,8 @@ export class RequestInfo {
   /** Set if an OpenTelemetry SDK is loaded. */
   spans: RequestSpans | undefined;
 
+  #target = '/';
+  #path = '/';
   readonly #traceparent: string | undefined;
   #visitorId: string | undefined;
   #url: URL | undefined;
@@ -100,19 +98,33 @@ export class RequestInfo {
     this.startedAt = performance.now();
     this.address = init.address;
     this.origin = init.origin;
-    this.host = toHost(init.origin);
     this.#traceparent = init.traceparent;
+  }
+
+  /** Canonical path and query. Until the URL normalizer has run, it is `/`. */
+  get target(): string {
+    return this.#target;
+  }
+
+  set target(target: string) {
+    const end = target.indexOf('?');
+    this.#target = target;
+    this.#path = end < 0 ? target : target.slice(0, end);
   }
 
   /** Canonical, without the query. */
   get path(): string {
-    const end = this.target.indexOf('?');
-    return end < 0 ? this.target : this.target.slice(0, end);
+    return this.#path;
   }
 
   /** A link or the browser fetches a page ahead of a click, which may never follow. */
   get isPrefetch(): boolean {
     return this.headers?.purpose === 'prefetch' || /^prefetch\b/.test(String(this.headers?.['sec-purpose']));
+  }
+
+  /** `example.com`, `localhost:3000`: the host of `origin`. */
+  get host(): string {
+    return this.origin.slice(this.origin.indexOf('//') + 2);
   }
 
   get secure(): boolean {
@@ -168,12 +180,6 @@ export class RequestInfo {
     if (ask) this.#visitorId = ask();
     return this.#visitorId;
   }
-
-  /** @param origin must have been checked */
-  setOrigin(origin: string): void {
-    this.origin = origin;
-    this.host = toHost(origin);
-  }
 }
 
 const INFO = Symbol('spillway.request-info');
@@ -216,10 +222,6 @@ export function requestInfo(req: IncomingMessage): RequestInfo {
 /** Whether the response to a request goes on for as long as the client listens. */
 export function isStream(req: IncomingMessage): boolean {
   return (req as IncomingMessage & CarriesInfo)[INFO]?.isStream === true;
-}
-
-function toHost(origin: string): string {
-  return origin.slice(origin.indexOf('//') + 2);
 }
 
 /** https://www.w3.org/TR/trace-context/#traceparent-header */

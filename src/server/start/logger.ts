@@ -15,10 +15,7 @@ export interface ServerLog {
   flush(): void;
 }
 
-/**
- * Lines are written in batches of this size (bytes): a write for each would cost as much as the line. Less than what pino
- * writes at once (16 KiB).
- */
+/** Lines are written in batches of this size (UTF-16 code units): a write for each would cost as much as the line. */
 const GATHERED = 15 * KiB;
 
 /** The longest that a line waits for others (ms). */
@@ -38,21 +35,35 @@ export async function createLogger({ level, terminal }: LoggerOptions): Promise<
     const write = (line: string) => process.stdout.write(escapeControls(toRequestLine(line) ?? format(line)));
     return { log: pino({ level, base: null }, { write }), flush: () => undefined };
   }
-  // Its own batches, and not ours, because it also writes what is left when the process ends. As bytes, because it would
-  // copy a batch of text for each line that it adds.
-  const destination = pino.destination({
-    dest: 1,
-    sync: false,
-    contentMode: 'buffer',
-    minLength: GATHERED,
-    periodicFlush: GATHERED_FOR,
-    maxLength: MAX_HELD,
-  });
-  const write = (line: string) => destination.write(Buffer.from(escapeControls(line)) as never); // typed for text only
-  // For `log.flush()`.
-  const output = { write, flush: (done: (error?: Error) => void) => destination.flush(done) };
+  let held = '';
+  function pass(): void {
+    // As bytes, because it would copy what waits for each text.
+    if (held !== '') destination.write(Buffer.from(escapeControls(held)) as never); // typed for text only
+    held = '';
+  }
+  // Before those of the destination, which then writes what is left.
+  for (const event of ['beforeExit', 'exit']) process.on(event, pass);
+  const destination = pino.destination({ dest: 1, sync: false, contentMode: 'buffer', maxLength: MAX_HELD });
+  setInterval(pass, GATHERED_FOR).unref();
+  const output = {
+    write(line: string) {
+      held += line;
+      if (held.length >= GATHERED) pass();
+    },
+    /** For `log.flush()`. */
+    flush(done: (error?: Error) => void) {
+      pass();
+      destination.flush(done);
+    },
+  };
   const log = pino({ level, base: null, timestamp: toIsoTime }, output);
-  return { log, flush: () => flushQuietly(destination) };
+  return {
+    log,
+    flush() {
+      pass();
+      flushQuietly(destination);
+    },
+  };
 }
 
 /**

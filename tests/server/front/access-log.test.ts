@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import pino from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { InFlight } from '../../../src/server/front/access-log.ts';
+import { createAsset, type PublicFile } from '../../../src/server/front/public-files.ts';
 import { RequestInfo } from '../../../src/server/request/request-info.ts';
 import { spyOnLog, startTestServer } from '../../support/app.ts';
 import { askRaw, parseReply } from '../../support/raw-http.ts';
@@ -43,6 +45,53 @@ it.each<[string, body: string, before: (req: IncomingMessage) => void, line: obj
     expect((await askRaw(server.port, 'GET /livez HTTP/1.1')).status).toBe(200);
   },
 );
+
+/** The fields of each line, in their order, without those that every line has. */
+it.each<[string, line: string, headers: readonly string[], fields: string]>([
+  ['a page', 'GET /orders?q=1', [], 'method path route status ms bytes address'],
+  ['a HEAD', 'HEAD /orders', [], 'method path route status ms bytes address'],
+  ['an unknown path', 'GET /nothing', [], 'method path status ms bytes address'],
+  ['a file', 'GET /logo.svg', [], 'method path route status ms bytes address'],
+  ['a refused host', 'GET /orders', ['Host: evil.example/'], 'method path status ms bytes address'],
+  [
+    'a traced request',
+    'GET /orders',
+    [`traceparent: 00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`],
+    'traceId method path route status ms bytes address',
+  ],
+  ['a failure', 'GET /api/fail', [], 'method path route status ms bytes address digest'],
+  ['a cut response', 'GET /cut', [], 'method path status ms bytes address gone'],
+  ['a health check', 'GET /livez', [], 'method path route status ms bytes address'],
+  ['a path with a secret and a quote', 'GET /key/%22', [], 'method path status ms bytes address'],
+])('the line of %s is like those of the logger', async (_name, requestLine, headers, fields) => {
+  const texts: string[] = [];
+  const log = pino({ level: 'trace', base: { app: 'shop' } }, { write: (text) => void texts.push(text) });
+  const server = await startTestServer({
+    log: log.child({ part: 'site' }),
+    publicOrigins: ['http://localhost'],
+    scrubPath: (path) => path.replace('key', '[redacted]'),
+    files: new Map([['/logo.svg', createAsset('/logo.svg', Buffer.from('<svg/>')) as PublicFile]]),
+    routes(req, res, next) {
+      if (req.path !== '/cut') return next();
+      res.write('half');
+      res.destroy();
+    },
+  });
+  onTestFinished(() => server.close());
+  await askRaw(
+    server.port,
+    `${requestLine} HTTP/1.1`,
+    headers.some((one) => one.startsWith('Host')) ? headers : ['Host: localhost', ...headers],
+  );
+  await until(() => texts.some((text) => text.includes('"request"')), 'the line');
+  const text = texts.find((one) => one.includes('"msg":"request"')) ?? '';
+  const { level, time, app, part, requestId, msg, ...line } = JSON.parse(text);
+  log.child({ part })[level === 20 ? 'debug' : 'info']({ requestId, ...line }, msg);
+  expect(texts.at(-1)?.replace(/"time":\d+/, '')).toBe(text.replace(/"time":\d+/, ''));
+  expect(Object.keys(line)).toEqual(fields.split(' '));
+  expect(requestId).toMatch(/^[\da-f-]{36}$/);
+  expect(text).not.toContain('key');
+});
 
 it('lists requests in flight, oldest first, fifty at most, without the secrets in their paths', () => {
   const inFlight = new InFlight((path) => path.replace('key', '[redacted]'));

@@ -1,9 +1,13 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import express, { type RequestHandler } from 'express';
+import { setTimeout } from 'node:timers/promises';
+import express, { type Response as ExpressResponse, type RequestHandler } from 'express';
 import request from 'supertest';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { compress } from '../../../src/server/front/compress.ts';
+import { askRaw } from '../../support/raw-http.ts';
 
 const TEXT = JSON.stringify('words '.repeat(400));
 
@@ -30,6 +34,76 @@ it.each([
 
 it.each(['image/png', 'application/zip'])('a response of type %s is not compressed', async (type) => {
   expect((await ask(type)).headers['content-encoding']).toBeUndefined();
+});
+
+const LONG = TEXT.repeat(100);
+const HTML = { 'Content-Type': 'text/html' };
+
+/** What a handler does with a response, and what its client gets: `[Content-Encoding, Vary, Content-Length]`. */
+it.each<
+  [string, accepted: string | undefined, act: (res: ExpressResponse) => unknown, headers: (string | undefined)[]]
+>([
+  ['by its preference', 'gzip, deflate, br', (res) => res.type('html').end(TEXT), ['br', 'Accept-Encoding']],
+  ['unless that is refused', 'br;q=0, gzip', (res) => res.type('html').end(TEXT), ['gzip', 'Accept-Encoding']],
+  ['by *', '*', (res) => res.type('html').end(TEXT), ['br', 'Accept-Encoding']],
+  ['without the header', undefined, (res) => res.type('html').end('long'), [undefined, 'Accept-Encoding', '4']],
+  ['with identity', 'identity', (res) => res.type('html').send(TEXT), [undefined, 'Accept-Encoding', `${TEXT.length}`]],
+  ['if it is small', 'gzip', (res) => res.type('html').end('ö'), [undefined, 'Accept-Encoding', '2']],
+  ['if it is small, by send()', 'gzip', (res) => res.type('html').send('short'), [undefined, 'Accept-Encoding', '5']],
+  ['if it is empty', 'gzip', (res) => res.type('html').end(), [undefined, 'Accept-Encoding', '0']],
+  [
+    'with head and array',
+    'gzip',
+    (res) => res.writeHead(200, ['content-type', 'text/css']).end(LONG),
+    ['gzip', 'Accept-Encoding'],
+  ],
+  ['with head and reason', 'gzip', (res) => res.writeHead(200, 'Fine', HTML).end(LONG), ['gzip', 'Accept-Encoding']],
+  [
+    'of a stream, even if it is small',
+    'gzip',
+    (res) => res.type('html').write('a') && res.end(),
+    ['gzip', 'Accept-Encoding'],
+  ],
+  [
+    'after flushHeaders()',
+    'gzip',
+    (res) => {
+      res.type('html').flushHeaders();
+      res.end('a');
+    },
+    ['gzip', 'Accept-Encoding'],
+  ],
+  [
+    'encoded already',
+    'gzip',
+    (res) => res.set('Content-Encoding', 'x').type('html').end(LONG),
+    ['x', 'Accept-Encoding'],
+  ],
+  [
+    'no-transform',
+    'gzip',
+    (res) => res.set('Cache-Control', 'private, no-transform').type('html').end('a'),
+    [undefined, undefined, '1'],
+  ],
+  ['a strong ETag', 'gzip', (res) => res.set('ETag', '"a"').type('html').end(LONG), [undefined, undefined]],
+  ['a weak ETag', 'gzip', (res) => res.set('ETag', 'W/"a"').type('html').end(LONG), ['gzip', 'Accept-Encoding']],
+  [
+    'its own Vary',
+    'gzip',
+    (res) => res.set('Vary', 'Cookie').type('html').end(LONG),
+    ['gzip', 'Cookie, Accept-Encoding'],
+  ],
+  ['204', 'gzip', (res) => res.type('html').status(204).end(), [undefined, 'Accept-Encoding']],
+  ['no type', 'gzip', (res) => res.end(LONG), [undefined, undefined]],
+])('%s (Accept-Encoding: %s)', async (_name, accepted, act, [encoding, vary, length]) => {
+  const app = express().use(compress(), (_req, res) => void act(res));
+  const server = app.listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const given = accepted === undefined ? [] : [`Accept-Encoding: ${accepted}`];
+  const { headers } = await askRaw(port, 'GET / HTTP/1.1', ['Host: localhost', ...given]);
+  expect([headers['content-encoding'], headers.vary, headers['content-length']]).toEqual([encoding, vary, length]);
 });
 
 it('a response without a body has the same Vary header, and names no length that GET would not send', async () => {
@@ -62,6 +136,25 @@ describe.each(['gzip', 'br', 'identity'])('a chunked response, %s', (encoding) =
     }
     send(undefined);
     expect((await reader?.read())?.done).toBe(true);
+  });
+
+  it('is written no faster than it is read, and ends when its reader leaves', async () => {
+    const MANY = 2000; // 128 MB, more than a connection holds
+    const text = randomBytes(48 * 1024).toString('base64');
+    let sent = 0;
+    let isClosed = false;
+    const reply = await fetchFrom(async (_req, res) => {
+      const closed = once(res, 'close').then(() => {
+        isClosed = true;
+      });
+      for (res.type('text/plain'); sent < MANY && !isClosed; sent += 1) {
+        if (!res.write(text)) await Promise.race([once(res, 'drain'), closed]);
+      }
+    });
+    await expect.poll(async () => sent === (await setTimeout(100, sent)), { timeout: 10_000 }).toBe(true);
+    expect(sent).toBeLessThan(MANY);
+    await reply.body?.cancel();
+    await expect.poll(() => isClosed).toBe(true);
   });
 
   it.each([['three'], []])('calls back after each chunk, and after an end with %j', async (...last: string[]) => {

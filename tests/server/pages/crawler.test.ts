@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isCrawler } from '../../../src/server/pages/page-request.ts';
+import { isCrawler } from '../../../src/server/pages/visitor-page.ts';
 
 const CRAWLERS = [
   'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',

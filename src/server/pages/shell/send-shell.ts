@@ -4,7 +4,7 @@ import { drawNonce } from '../../front/content-policy.ts';
 import { VisitorGone } from '../../request/http-error.ts';
 import { requestInfo } from '../../request/request-info.ts';
 import type { ShellPage } from '../cached-page.ts';
-import { isCrawler, type PageRequest } from '../page-request.ts';
+import type { PageRequest } from '../page-request.ts';
 import {
   type Answer,
   isKnown,
@@ -18,6 +18,7 @@ import { toEncodeOptions } from '../render/encode-page.ts';
 import { PageSink } from '../render/page-sink.ts';
 import { Render } from '../render/render-page.tsx';
 import { askForFull, toTraceMeta } from '../render/write-document.ts';
+import { isCrawler } from '../visitor-page.ts';
 import { toShellKey } from './cached-shell.ts';
 import type { BegunShell, VisitorShell } from './visitor-shell.ts';
 

@@ -3,9 +3,9 @@ import type { Path } from '../../../shared/wire/format.ts';
 import { VisitorGone } from '../../request/http-error.ts';
 import type { CachedShell, Hole } from '../cached-page.ts';
 import type { Blocked, Loaded } from '../load-page.ts';
-import type { VisitorPageRequest } from '../page-request.ts';
 import type { PageServices } from '../page-services.ts';
 import { SharedPageRequest } from '../shared-page.ts';
+import type { VisitorPageRequest } from '../visitor-page.ts';
 import { getShell } from './cached-shell.ts';
 
 type Data = Record<string, unknown>;

@@ -3,8 +3,8 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { PageError } from '../../../shared/wire/payload.ts';
 import { WIRE_TYPE } from '../../../shared/wire/protocol.ts';
-import { acceptsEncoding, addVary, matchesEtag } from '../../request/request-headers.ts';
-import type { CachedStaticPage, CodedPage } from '../cached-page.ts';
+import { addVary, type Coding, chooseCoding, matchesEtag } from '../../request/request-headers.ts';
+import type { CachedBody, CachedStaticPage, CodedBytes } from '../cached-page.ts';
 import { loadPage } from '../load-page.ts';
 import { type Answer, setPageHeaders, setStatus } from '../page-response.ts';
 import type { PageServices } from '../page-services.ts';
@@ -42,31 +42,43 @@ async function renderStaticPage(
   const lines: string[] = [];
   await writeDocument({ services, pageRequest, page, rendered, target, lines });
   const { errors } = rendered.payload;
-  const html = target.bytes;
-  const data = lines.join('\n');
+  const [document, data] = await Promise.all([
+    createDocument(services, target.bytes),
+    createData(services, lines.join('\n')),
+  ]);
   const failed = pageRequest.hasFailed || errors !== undefined;
-  const name = hash('sha1', html, 'base64url');
-  const coded = services.app.settings.compression ? await compressPage(html, name) : undefined;
-  const bytes = (coded ?? []).reduce((sum, copy) => sum + copy.bytes.length, html.length + data.length);
+  const copies = [document, data].flatMap((body) => [body, ...(body.coded ?? [])]);
   return {
-    bytes,
+    bytes: copies.reduce((sum, { bytes }) => sum + bytes.length, 0),
     route: pageRequest.match.pattern,
-    html,
-    etag: `"${name}"`,
-    coded,
+    document,
     data,
-    dataEtag: toEtag(services.server.manifest, data),
     failed: failed ? toFailed(errors) : undefined,
   };
 }
 
-async function compressPage(html: Buffer, name: string): Promise<CodedPage[]> {
+async function createDocument({ app: { settings } }: PageServices, bytes: Buffer): Promise<CachedBody> {
+  const name = hash('sha1', bytes, 'base64url');
+  const coded = settings.compression ? await compressBody(bytes, (coding) => `"${name}-${coding}"`) : undefined;
+  return { type: 'text/html; charset=utf-8', bytes, etag: `"${name}"`, ...(coded && { coded }) };
+}
+
+async function createData({ app: { settings }, server }: PageServices, data: string): Promise<CachedBody> {
+  const etag = toEtag(server.manifest, data);
+  const bytes = Buffer.from(`${data}\n`);
+  const coded = settings.compression ? await compressBody(bytes, () => etag) : undefined;
+  return { type: WIRE_TYPE, bytes, etag, ...(coded && { coded }) };
+}
+
+/** Returns the copies that are smaller. */
+async function compressBody(body: Buffer, toTag: (coding: Coding) => string): Promise<CodedBytes[]> {
   const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
-  const [br, gzipped] = await Promise.all([promisify(brotliCompress)(html, { params }), promisify(gzip)(html)]);
-  return [
-    { coding: 'br', bytes: br, etag: `"${name}-br"` },
-    { coding: 'gzip', bytes: gzipped, etag: `"${name}-gzip"` },
-  ];
+  const [br, gzipped] = await Promise.all([promisify(brotliCompress)(body, { params }), promisify(gzip)(body)]);
+  const copies = { br, gzip: gzipped } satisfies Record<Coding, Buffer>;
+  return Object.entries(copies).flatMap(([name, bytes]) => {
+    const coding = name as Coding; // a key of the copies
+    return bytes.length < body.length ? [{ coding, bytes, etag: toTag(coding) }] : [];
+  });
 }
 
 function toFailed(errors: Readonly<Record<string, PageError>> = {}): CachedStaticPage['failed'] {
@@ -78,39 +90,34 @@ function toFailed(errors: Readonly<Record<string, PageError>> = {}): CachedStati
 export function sendStaticPage(answer: Answer, page: CachedStaticPage): void {
   const { response } = answer;
   const { policy } = answer.services.server;
-  const { headers, method } = response.req;
-  const accepted = String(headers['accept-encoding'] ?? '');
-  const coded = page.coded?.find(({ coding }) => acceptsEncoding(accepted, coding));
-  const { etag, bytes } = coded ?? { etag: page.etag, bytes: page.html };
-  setStaticHeaders(answer, page, etag);
-  if (page.coded) addVary(response, 'Accept-Encoding');
   response.setHeader('Content-Security-Policy', policy.forStatic());
   response.setHeader('Content-Security-Policy-Report-Only', policy.reportOnly());
-  if (!page.failed && matchesEtag(headers['if-none-match'], etag)) {
-    response.statusCode = 304;
-    response.end();
-    return;
-  }
-  response.setHeader('Content-Type', 'text/html; charset=utf-8');
-  if (coded) response.setHeader('Content-Encoding', coded.coding);
-  response.setHeader('Content-Length', bytes.length);
-  if (method === 'HEAD') response.end();
-  else response.end(bytes);
+  sendCachedBody(answer, page, page.document);
 }
 
 /** Sends the data of such a page: the same lines as in its document. */
 export function sendStaticData(answer: Answer, page: CachedStaticPage): void {
-  const { response } = answer;
-  setStaticHeaders(answer, page, page.dataEtag);
-  response.setHeader('Content-Type', WIRE_TYPE);
-  const unchanged = !page.failed && matchesEtag(response.req.headers['if-none-match'], page.dataEtag);
-  if (unchanged) response.statusCode = 304;
-  response.end(unchanged ? undefined : `${page.data}\n`);
+  sendCachedBody(answer, page, page.data);
 }
 
-/** Status and headers that the document and its data share. */
-function setStaticHeaders(answer: Answer, { failed }: CachedStaticPage, etag: string): void {
+function sendCachedBody(answer: Answer, { failed }: CachedStaticPage, body: CachedBody): void {
+  const { response } = answer;
+  const { req } = response;
+  const coding = body.coded && chooseCoding(req);
+  const coded = body.coded?.find((copy) => copy.coding === coding);
+  const { etag, bytes } = coded ?? body;
   setPageHeaders(answer, failed ? 'no-store' : 'public, no-cache');
   setStatus(answer, failed?.status ?? 200, failed?.digest);
-  if (!failed) answer.response.setHeader('ETag', etag);
+  if (!failed) response.setHeader('ETag', etag);
+  if (body.coded) addVary(response, 'Accept-Encoding');
+  if (!failed && matchesEtag(req.headers['if-none-match'], etag)) {
+    response.statusCode = 304;
+    response.end();
+    return;
+  }
+  response.setHeader('Content-Type', body.type);
+  if (coded) response.setHeader('Content-Encoding', coded.coding);
+  response.setHeader('Content-Length', bytes.length);
+  if (req.method === 'HEAD') response.end();
+  else response.end(bytes);
 }

@@ -41,22 +41,28 @@ describe('a static page', () => {
     expect(new Set(replies.map(({ text }) => text)).size).toBe(2);
   });
 
+  const text = 'words '.repeat(400);
+
   it.each([
-    ['GET', {}],
-    ['HEAD', {}],
-    ['GET', { 'Accept-Encoding': 'br' }],
-  ])('gets %s with %j answered alike with and without steps of the product', async (method, headers) => {
+    ['GET', '/page', {}],
+    ['HEAD', '/page', {}],
+    ['GET', '/page', { 'Accept-Encoding': 'br' }],
+    ['GET', '/_data/page', {}],
+    ['HEAD', '/_data/page', {}],
+    ['GET', '/_data/page', { 'Accept-Encoding': 'br', 'If-None-Match': '*' }],
+    ['GET', '/_data/page', { 'Accept-Encoding': 'br' }],
+  ])('gets %s %s with %j answered alike with and without steps of the product', async (method, path, headers) => {
     const answers = await Promise.all(
       [[], [pass]].map(async (steps) => {
-        const app = await startPages(staticPage({ loader: () => 'same' }), { steps, compression: true });
+        const app = await startPages(staticPage({ loader: () => text }), { steps, compression: true });
         await app.ask('/page');
-        const reply = await app.ask('/page', { method, headers });
+        const reply = await app.ask(path, { method, headers });
         const { date: _date, 'x-request-id': _id, ...rest } = reply.headers;
         return { ...reply, headers: rest, chunks: [], route: app.lines.at(-1)?.route };
       }),
     );
     expect(answers[1]).toEqual(answers[0]);
-    expect(answers[0]).toMatchObject({ status: 200, route: '/page' });
+    expect(answers[0]?.route).toBe('/page');
   });
 
   it('is refused by a step of the product, although it is in memory', async () => {
@@ -91,7 +97,6 @@ describe('a static page', () => {
     ['br', 'br'],
     ['identity', undefined],
   ])('has a strong ETag for each encoding, and one ETag for its data: %s', async (accepted, encoding) => {
-    const text = 'words '.repeat(400);
     const app = await startPages(staticPage({ loader: () => text }), { compression: true });
     const plain = await app.ask('/page');
     for (const path of ['/page', '/_data/page']) {
@@ -103,7 +108,6 @@ describe('a static page', () => {
       expect([etag, vary]).toEqual([expect.stringMatching(path === '/page' ? strong : /^W\/"/), 'Accept-Encoding']);
       const same = await app.ask(path, { headers: { 'Accept-Encoding': accepted, 'If-None-Match': String(etag) } });
       expect([same.status, same.headers.etag, same.headers.vary]).toEqual([304, etag, vary]);
-      if (path !== '/page') continue;
       const [head, get] = await Promise.all(
         ['HEAD', 'GET'].map((method) =>
           askRaw(app.port, `${method} ${path} HTTP/1.1`, ['Host: localhost', `Accept-Encoding: ${accepted}`]),
@@ -111,6 +115,7 @@ describe('a static page', () => {
       );
       expect(head?.headers).toMatchObject({ etag, 'content-length': get?.headers['content-length'] });
       expect(head?.headers['content-encoding']).toBe(encoding);
+      if (path !== '/page') continue;
       // The ETag of another encoding does not match these bytes.
       const other = encoding === undefined ? '"x-br"' : String(plain.headers.etag);
       const anew = await app.ask(path, { headers: { 'Accept-Encoding': accepted, 'If-None-Match': other } });

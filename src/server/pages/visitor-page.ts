@@ -1,0 +1,130 @@
+import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
+import { isbot } from 'isbot';
+import { WHOLE_KEY } from '../../shared/wire/protocol.ts';
+import type { Disposition, FailureContext } from '../errors/funnel.ts';
+import { VisitorGone } from '../request/http-error.ts';
+import { isLinkPrefetch } from '../request/paths.ts';
+import { requestInfo } from '../request/request-info.ts';
+import { Timings } from '../request/request-spans.ts';
+import { onClose } from '../request/step.ts';
+import type { PageMatch } from './match-page.ts';
+import { type FailedAt, PageRequest, PageTimeout } from './page-request.ts';
+import type { PageServices } from './page-services.ts';
+import type { LoaderArgs } from './server-page.ts';
+
+export interface VisitorRequest {
+  readonly request: ExpressRequest;
+  /** Still open. */
+  readonly response: ExpressResponse;
+  readonly match: PageMatch;
+  /** Path and query of the page; under `/_data` they differ from the request's own. */
+  readonly path: string;
+  readonly search: string;
+}
+
+/** A page request of one visitor. */
+export class VisitorPageRequest extends PageRequest {
+  readonly isFull: boolean;
+  /** The form that was posted, once it was read. */
+  form: FormData | undefined;
+  /** The response for the product's context. */
+  contextResponse: ExpressResponse;
+  readonly #services: PageServices;
+  readonly #request: ExpressRequest;
+  #args: Promise<LoaderArgs> | undefined;
+  #leave: (() => void) | undefined;
+
+  constructor(services: PageServices, { request, response, match, path, search }: VisitorRequest) {
+    const info = requestInfo(request);
+    const { deadlineMs } = services.app.settings;
+    super({ match, info, method: request.method, path, search: withoutKey(search, WHOLE_KEY), deadlineMs });
+    this.#services = services;
+    this.#request = request;
+    this.contextResponse = response;
+    info.route = match.pattern;
+    info.timings ??= new Timings();
+    // A document that answers a form was requested without JavaScript.
+    this.isFull = this.search !== search || request.method === 'POST' || isCrawler(request.headers['user-agent']);
+    const timer = setTimeout(() => this.abort(new PageTimeout(deadlineMs)), deadlineMs);
+    onClose(response, () => {
+      clearTimeout(timer);
+      if (!response.writableFinished) this.abort(new VisitorGone());
+    });
+  }
+
+  get host(): PageRequest['host'] {
+    return { host: this.info.host };
+  }
+
+  /** Stops counting the request, because an action that never settles would count forever. */
+  override abort(reason: Error): void {
+    super.abort(reason);
+    this.leave();
+  }
+
+  /** Begins the work: from here on, it counts as a page in progress. Does nothing once the request has ended. */
+  enter(): void {
+    if (!this.endedBy) this.#leave ??= this.#services.server.limiter?.enter();
+  }
+
+  leave(): void {
+    this.#leave?.();
+  }
+
+  toArgs(): Promise<LoaderArgs> {
+    this.#args ??= this.#services.app.args.forVisitor(this, this.#request, this.contextResponse);
+    return this.#args;
+  }
+
+  /** Makes context and arguments again, because an action can have changed what they are made from. */
+  renewArgs(): void {
+    this.#args = undefined;
+  }
+
+  fail(error: unknown, origin: FailureContext['origin'], at?: FailedAt): Disposition {
+    return this.#services.server.funnel.fail(error, this.describe(origin, at));
+  }
+
+  describe(origin: FailureContext['origin'], at: FailedAt = {}): FailureContext {
+    const { match, info, path, search, endedBy, form } = this;
+    return {
+      origin,
+      routeId: at.routeId,
+      componentStack: at.componentStack,
+      route: match.pattern,
+      url: path + search,
+      info,
+      headers: this.#request.headers,
+      endedBy,
+      body: form,
+      isPrefetch: isLinkPrefetch(info, path),
+    };
+  }
+}
+
+/** Removes a key and leaves the others as the visitor wrote them. */
+export function withoutKey(search: string, key: string): string {
+  if (!search.includes(key)) return search;
+  const rest = search
+    .slice(1)
+    .split('&')
+    .filter((pair) => pair.split('=', 1)[0] !== key);
+  return rest.length > 0 ? `?${rest.join('&')}` : '';
+}
+
+/** Cached, because the check is one large expression that costs as much as ten components. */
+const known = new Map<string, boolean>();
+const MOST_KNOWN = 1000;
+const LONGEST_KNOWN = 300;
+
+/** Whether a `User-Agent` belongs to a program that reads pages without running scripts. */
+export function isCrawler(userAgent: string | undefined): boolean {
+  if (!userAgent) return false;
+  if (userAgent.length > LONGEST_KNOWN) return isbot(userAgent);
+  const before = known.get(userAgent);
+  if (before !== undefined) return before;
+  const crawls = isbot(userAgent);
+  if (known.size === MOST_KNOWN) known.clear();
+  known.set(userAgent, crawls);
+  return crawls;
+}
