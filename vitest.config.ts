@@ -16,6 +16,8 @@ const PROCESS = ['tests/**/*.process.test.{ts,tsx}', 'tests/{,desk/}{bin,build}/
 const DOCS = ['tests/{,desk/}{container,guide,proxies,recipes}/**/*.test.ts'];
 const BROWSER = ['tests/{,desk/}e2e/**/*.test.{ts,tsx}'];
 const SOAK = 'tests/**/*.{soak,clone}.test.ts';
+/** Packages that only recipes need are below `tests`. */
+const PACKAGES = '**/node_modules/**';
 
 /** Modules that the build makes for imports with a prefix. Vite's own plugins do not know the ending. */
 function importsOf(prefix: string, read: (path: string) => Promise<unknown>) {
@@ -67,7 +69,7 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
           globalSetup: ['tests/support/temporary-files.ts'],
           include: ['tests/**/*.test.{ts,tsx}'],
-          exclude: [...PROCESS, ...DOCS, ...BROWSER, SOAK],
+          exclude: [...PROCESS, ...DOCS, ...BROWSER, SOAK, PACKAGES],
         },
       },
       {
@@ -76,7 +78,7 @@ export default defineConfig({
           name: 'process',
           sequence: { groupOrder: 1 },
           include: PROCESS,
-          exclude: [SOAK],
+          exclude: [SOAK, PACKAGES],
           globalSetup: ['tests/support/temporary-files.ts', 'tests/support/set-up.ts'],
         },
       },
@@ -86,7 +88,7 @@ export default defineConfig({
           name: 'browser',
           sequence: { groupOrder: 0 },
           include: BROWSER,
-          exclude: [SOAK],
+          exclude: [SOAK, PACKAGES],
           globalSetup: ['tests/support/temporary-files.ts', 'tests/support/set-up.ts'],
           testTimeout: 90_000,
         },
@@ -98,8 +100,12 @@ export default defineConfig({
           name: 'docs',
           sequence: { groupOrder: 3 },
           include: DOCS,
-          exclude: [SOAK],
-          globalSetup: ['tests/support/temporary-files.ts', 'tests/support/set-up.ts'],
+          exclude: [SOAK, PACKAGES],
+          globalSetup: [
+            'tests/support/temporary-files.ts',
+            'tests/support/set-up.ts',
+            'tests/support/recipe-packages.ts',
+          ],
           testTimeout: 90_000,
           hookTimeout: 240_000, // Almost each file builds an app.
         },
@@ -111,6 +117,7 @@ export default defineConfig({
         test: {
           name: 'soak',
           include: [SOAK],
+          exclude: [PACKAGES],
           globalSetup: ['tests/support/set-up.ts'], // files on the disk, because clones are large
           testTimeout: 300_000,
           maxWorkers: 1,

@@ -72,8 +72,8 @@ const AREAS = {
       [
         'an inner failure hides the outer one',
         'src/server/pages/load-page.ts',
-        '    if (failedOutside) continue;\n',
-        '',
+        'if (failedOutside) continue;\n    if (',
+        'if (',
       ],
       [
         'loaders run behind a closed guard',
@@ -102,8 +102,8 @@ const AREAS = {
       [
         'a cached page never answers 304',
         'src/server/pages/static/static-page.ts',
-        "if (!page.failed && matchesEtag(headers['if-none-match'], etag)) {",
-        "if (!page.failed && matchesEtag(headers['if-none-match'], page.dataEtag)) {",
+        "if (!failed && matchesEtag(req.headers['if-none-match'], etag)) {",
+        "if (failed && matchesEtag(req.headers['if-none-match'], etag)) {",
       ],
       [
         'visitors share the personal values of a shell',

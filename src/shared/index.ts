@@ -7,7 +7,7 @@ export { type ActionData, type ActionName, createActionUses } from './rendering/
 export { Await } from './rendering/await.tsx';
 export type { DocumentProps, ErrorPageProps, ErrorPages } from './rendering/engine-context.ts';
 export { ErrorDigest, ErrorView } from './rendering/error-view.tsx';
-export { useData, useHost, useNonce, usePageError, useRefresh, useSearch } from './rendering/hooks.ts';
+export { useData, useHost, useNonce, usePageError, useRefresh, useSearch, useServerStyles } from './rendering/hooks.ts';
 export type { ReportOptions } from './reporting/browser-report.ts';
 export { report } from './reporting/report.ts';
 export { forbidden, notFound, publicError, redirect, unauthorized } from './routing/control-flow.ts';

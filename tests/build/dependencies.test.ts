@@ -10,9 +10,14 @@ interface Locked {
 }
 
 const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
-const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Locked> };
+const readLocked = (file: string) =>
+  Object.entries((JSON.parse(read(file)) as { packages: Record<string, Locked> }).packages);
 const { allowScripts, dependencies, devDependencies, optionalDependencies } = JSON.parse(read('package.json'));
-const installed = Object.entries(packages).filter(([folder]) => folder !== '');
+const recipes = JSON.parse(read('tests/recipes/packages/package.json'));
+const installed = [
+  ...readLocked('package-lock.json'),
+  ...readLocked('tests/recipes/packages/package-lock.json'),
+].filter(([folder]) => folder !== '');
 const toName = (folder: string) => folder.split('node_modules/').at(-1) ?? '';
 
 describe('dependencies', () => {
@@ -30,7 +35,7 @@ describe('dependencies', () => {
   });
 
   it('have exact versions', () => {
-    const ranges = { ...dependencies, ...devDependencies, ...optionalDependencies };
+    const ranges = { ...dependencies, ...devDependencies, ...optionalDependencies, ...recipes.dependencies };
     for (const [name, range] of Object.entries(ranges))
       expect([name, range]).toEqual([name, expect.stringMatching(EXACT)]);
   });

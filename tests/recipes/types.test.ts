@@ -17,7 +17,7 @@ const HANDLERS = 'src/server/product/api/books/handlers.ts';
 
 function createRecipe(name: string): OwnedApp {
   const blocks = listBlocks(readProjectFile(`docs/recipes/${name}`));
-  const app = createOwnedApp(blocks, partial);
+  const app = createOwnedApp(blocks, { ...partial, withPackages: true });
   // A file that a plugin of the recipe loads.
   app.write({ 'src/shared/product/pages/home/notice.md': '' });
   if (blocks.some(({ file }) => file.startsWith('tests/'))) {

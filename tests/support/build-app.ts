@@ -51,10 +51,11 @@ async function acquire(lock: string): Promise<void> {
   }
 }
 
-/** Identifies the input of a build: the stamp covers the sources, the lockfile covers the packages. */
+/** Identifies the input of a build: the stamp covers the sources, the lockfiles cover the packages. */
 function toKey(folder: string): string {
-  const lockfile = readFileSync(join(project, 'package-lock.json'), 'utf8');
-  return hash('sha256', [toStamp(folder), process.version, lockfile].join('\0'));
+  const lockfiles = ['', 'tests/recipes/packages'].map((path) => join(project, path, 'package-lock.json'));
+  const locked = lockfiles.map((file) => readFileSync(file, 'utf8'));
+  return hash('sha256', [toStamp(folder), process.version, ...locked].join('\0'));
 }
 
 async function store(key: string, dist: string): Promise<void> {

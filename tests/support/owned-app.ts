@@ -16,6 +16,7 @@ import { onTestFinished } from 'vitest';
 import { buildApp } from './build-app.ts';
 import { isOfApp } from './check-types.ts';
 import { applyBlocks, type RecipeBlock } from './recipe-blocks.ts';
+import { linkPackages } from './recipe-packages.ts';
 import { type ServerProcess, startServerProcess } from './server-process.ts';
 
 export const project = fileURLToPath(new URL('../..', import.meta.url));
@@ -54,12 +55,14 @@ export interface OwnedAppOptions {
   readonly over?: string;
   /** Leaves out files that all apps have in common, for `checkTypes`. */
   readonly partial?: boolean;
+  /** Adds the packages in `tests/recipes/packages`. */
+  readonly withPackages?: boolean;
 }
 
 /** Copies the project with the fixture's product, and applies the code blocks of a recipe. */
 export function createOwnedApp(
   blocks: readonly RecipeBlock[] = [],
-  { over, partial = false }: OwnedAppOptions = {},
+  { over, partial = false, withPackages = false }: OwnedAppOptions = {},
 ): OwnedApp {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-owned-')));
   for (const path of UPSTREAM) {
@@ -70,7 +73,8 @@ export function createOwnedApp(
   }
   cpSync(join(fixture, 'src'), join(folder, 'src'), { recursive: true });
   if (over) cpSync(join(project, 'tests/fixtures', over, 'src'), join(folder, 'src'), { recursive: true });
-  symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'));
+  if (withPackages) linkPackages(join(folder, 'node_modules'));
+  else symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'));
   applyBlocks(folder, blocks);
 
   return {

@@ -104,6 +104,7 @@ export async function hydrate({ routes, base = '', document: Document, errorPage
 
   const engine: Engine = {
     host: window.location.host,
+    nonce: document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce,
     errorPages,
     modules: loader.modules,
     styles: loader.styles,

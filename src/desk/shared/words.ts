@@ -1,5 +1,5 @@
 import { toExactTime, toPlural } from '../../shared/words.ts';
-import type { IncidentKind, MissedShape, StatusShape } from './shapes.ts';
+import type { IncidentKind, MissedShape, OccurrenceShape, StatusShape } from './shapes.ts';
 
 /** Advice on violations of the Content Security Policy, by the directive in the title. */
 const POLICY_HINTS: readonly (readonly [directive: RegExp, hint: string])[] = [
@@ -9,14 +9,36 @@ const POLICY_HINTS: readonly (readonly [directive: RegExp, hint: string])[] = [
   ],
   [
     /\bscript-src/,
-    "A script that is not part of this build was blocked. If it is yours, give it the page's nonce (docs/recipes/extending.md). It can also come from a browser extension.",
+    "A script that is not part of this build was blocked. If it is yours, give it the page's nonce (docs/recipes/other-hosts.md). It can also come from a browser extension.",
   ],
   [/./, 'If the page needs this source, add it to contentSources in src/server/product/index.ts.'],
 ];
 
+/** Fixes for component libraries, by the start of the blocked style. Some add an empty style and fill it later. */
+const STYLE_HINTS: readonly (readonly [sample: RegExp, fix: string])[] = [
+  [/\.css-|--mui-|^html\{-webkit-font/, 'It is probably from MUI or Emotion: give the nonce to createCache().'],
+  [/mantine|\.__m/, 'It is probably from Mantine: set getStyleNonce of MantineProvider.'],
+  [/data-radix|scroll-bars-hidden/, 'It is probably from Radix: set __webpack_nonce__, and the nonce of Viewport.'],
+  [/data-sonner/, 'It is probably from sonner: import its style sheet instead.'],
+  [/^/, 'styled-components needs the nonce of StyleSheetManager, Emotion that of createCache().'],
+];
+
+interface Advised {
+  readonly kind: IncidentKind;
+  readonly title: string;
+  readonly shown?: OccurrenceShape;
+}
+
 /** Returns advice on an incident, if its kind has any. */
-export function toHint({ kind, title }: { readonly kind: IncidentKind; readonly title: string }): string | undefined {
-  return kind === 'csp' ? POLICY_HINTS.find(([directive]) => directive.test(title))?.[1] : undefined;
+export function toHint({ kind, title, shown }: Advised): string | undefined {
+  if (kind !== 'csp') return undefined;
+  if (/\bstyle-src(?:-elem)? inline/.test(title)) {
+    const story = shown?.full?.story;
+    const [, sample = ''] = (story?.kind === 'report' && story.facts.find(([name]) => name === 'sample')) || [];
+    const fix = STYLE_HINTS.find(([start]) => start.test(sample))?.[1];
+    return `A style element without the page's nonce was blocked. ${fix} Static pages have no nonce and need staticStyle. See docs/recipes/component-libraries.md.`;
+  }
+  return POLICY_HINTS.find(([directive]) => directive.test(title))?.[1];
 }
 
 /** `until 2026-11-22 09:00:00 UTC`; empty if the state has no details. */

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import { ServerResponse } from 'node:http';
 import { type BrotliCompress, constants, createBrotliCompress, createGzip, type Gzip } from 'node:zlib';
 import { KiB } from '../../shared/units.ts';
 import { addVary, type Coding, chooseCoding } from '../request/request-headers.ts';
@@ -13,33 +13,32 @@ const FEWEST_BYTES = 1 * KiB;
 const TEXT_TYPES =
   /^(?:text\/|[^;]+\+(?:json|text|xml)\b|application\/(?:json|(?:x-)?(?:javascript|ndjson)|xml|wasm|x-www-form-urlencoded)\b|font\/[ot]tf\b|image\/bmp\b)/i;
 
-type Method = (...args: unknown[]) => unknown;
-
 const PACKING = Symbol('spillway.packing');
 
 interface Packed extends ServerResponse {
   [PACKING]: Packing;
 }
 
-/** What `compress()` knows about a response, and the methods that it replaced. */
+/** What `compress()` knows about a response. */
 class Packing {
   readonly coding: Coding | undefined;
-  readonly writeHead: Method;
-  readonly write: Method;
-  readonly end: Method;
   isExcluded = false;
   /** Of a body that was passed at once (bytes). */
   size: number | undefined;
   packer: BrotliCompress | Gzip | undefined;
   isFlushDue = false;
 
-  constructor(res: ServerResponse, coding: Coding | undefined) {
+  constructor(coding: Coding | undefined) {
     this.coding = coding;
-    this.writeHead = res.writeHead as Method;
-    this.write = res.write as Method;
-    this.end = res.end as Method;
   }
 }
+
+/** Node's own methods, which those below replace. They take what a handler passes. */
+const node = ServerResponse.prototype as unknown as {
+  writeHead(...args: unknown[]): ServerResponse;
+  write(...args: unknown[]): boolean;
+  end(...args: unknown[]): ServerResponse;
+};
 
 /** Excludes this response from `compress()`. Call it before the headers are sent. */
 export function leaveUncompressed(res: ServerResponse): void {
@@ -55,7 +54,7 @@ export function leaveUncompressed(res: ServerResponse): void {
 export function compress(): Step {
   return function compress(req, res, next) {
     const coding = chooseCoding(req);
-    (res as Packed)[PACKING] = new Packing(res, coding);
+    (res as Packed)[PACKING] = new Packing(coding);
     res.writeHead = writeHead as typeof res.writeHead;
     if (coding && req.method !== 'HEAD') {
       res.write = write as typeof res.write;
@@ -67,15 +66,15 @@ export function compress(): Step {
 
 function writeHead(this: Packed, status: number, ...rest: unknown[]): ServerResponse {
   const packing = this[PACKING];
-  if (packing.isExcluded || this.headersSent) return packing.writeHead.call(this, status, ...rest) as ServerResponse;
+  if (packing.isExcluded || this.headersSent) return node.writeHead.call(this, status, ...rest);
   for (const headers of rest) if (typeof headers === 'object' && headers !== null) addHeaders(this, headers);
   const isPacked = canPack(this, status, packing.size) && packing.coding !== undefined;
   // The length of the response to GET is only known after compression (RFC 9110, section 8.6).
   if (isPacked) this.removeHeader('Content-Length');
   const coding = this.req.method === 'HEAD' ? undefined : isPacked && packing.coding;
   if (coding) this.setHeader('Content-Encoding', coding);
-  packing.writeHead.call(this, status, ...rest.filter((reason) => typeof reason === 'string'));
-  if (coding) packing.packer = open(this, packing, coding);
+  node.writeHead.call(this, status, ...rest.filter((reason) => typeof reason === 'string'));
+  if (coding) packing.packer = open(this, coding);
   return this;
 }
 
@@ -103,13 +102,13 @@ function canPack(res: ServerResponse, status: number, given: number | undefined)
   return status !== 304 && status !== 204 && size >= FEWEST_BYTES && !res.hasHeader('Content-Encoding');
 }
 
-function open(res: Packed, { write, end }: Packing, coding: Coding): BrotliCompress | Gzip {
+function open(res: ServerResponse, coding: Coding): BrotliCompress | Gzip {
   const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
   const packer = coding === 'br' ? createBrotliCompress({ params }) : createGzip();
   packer.on('data', (bytes: Buffer) => {
-    if (!write.call(res, bytes)) packer.pause();
+    if (!node.write.call(res, bytes)) packer.pause();
   });
-  packer.on('end', () => end.call(res));
+  packer.on('end', () => node.end.call(res));
   packer.on('drain', () => res.emit('drain'));
   res.on('drain', () => void (res.writableNeedDrain || packer.resume()));
   res.on('close', () => packer.destroy());
@@ -120,7 +119,7 @@ function write(this: Packed, ...args: unknown[]): boolean {
   const packing = this[PACKING];
   if (isChunk(args[0]) && !this.headersSent) this.writeHead(this.statusCode);
   const { packer } = packing;
-  if (!packer) return packing.write.apply(this, args) as boolean;
+  if (!packer) return node.write.apply(this, args);
   if (!packing.isFlushDue) {
     setImmediate(() => {
       packing.isFlushDue = false;
@@ -139,7 +138,7 @@ function end(this: Packed, ...args: unknown[]): ServerResponse {
     if (packing.size >= FEWEST_BYTES) this.writeHead(this.statusCode);
   }
   const { packer } = packing;
-  if (!packer) return packing.end.apply(this, args) as ServerResponse;
+  if (!packer) return node.end.apply(this, args);
   const isCallback = (value: unknown): value is () => void => typeof value === 'function';
   const callback = args.find(isCallback);
   if (callback) this.once('finish', callback);

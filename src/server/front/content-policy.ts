@@ -4,7 +4,13 @@ import { drawRandom } from '../request/request-info.ts';
 
 /** Sources that a product adds to the policy of every page, such as `{ connect: ['https://api.example'] }`. */
 export interface ContentSources {
+  /** With `'unsafe-inline'`, pages can have any inline styles, and the policy has no nonce or hash that would void it. */
   readonly style?: readonly string[];
+  /**
+   * Further sources of styles for static pages, which have no nonce: `["'unsafe-inline'"]` for component libraries. The
+   * policy of a visitor's first page is that of all pages that follow without a document load.
+   */
+  readonly staticStyle?: readonly string[];
   readonly image?: readonly string[];
   readonly font?: readonly string[];
   readonly connect?: readonly string[];
@@ -64,13 +70,25 @@ interface ContentPolicyOptions {
   readonly styleAttributes: boolean;
 }
 
+const ANY_INLINE = "'unsafe-inline'";
+
+/** Browsers ignore `'unsafe-inline'` beside a hash. A report has the start of a blocked style, which shows its library. */
+function toStyles(sources: readonly string[]): string {
+  const sent = sources.includes(ANY_INLINE) ? sources.filter((source) => !source.startsWith("'sha")) : sources;
+  return directive('style-src', "'self' 'report-sample'", sent);
+}
+
+/** @throws TypeError with a sentence for sources that cannot work */
 export function createContentPolicy(
   extra: ContentSources = {},
   { earlyScript = '', reportPath, styleAttributes }: ContentPolicyOptions,
 ): ContentPolicy {
+  requireKnown(extra);
   const report = reportPath === undefined ? [] : [`report-uri ${reportPath}`];
+  const { style = [], staticStyle = [] } = extra;
+  const styles = toStyles(style);
+  const hasStyleNonce = !style.includes(ANY_INLINE);
   const rest = [
-    directive('style-src', "'self'", extra.style),
     ...(styleAttributes ? ["style-src-attr 'unsafe-inline'"] : []),
     directive('img-src', "'self' data:", extra.image),
     directive('font-src', "'self'", extra.font),
@@ -86,12 +104,14 @@ export function createContentPolicy(
     ...report,
   ].join('; ');
   const hashes = [earlyScript, BOOT_SCRIPT].filter(Boolean).map(toHashSource).join(' ');
-  const staticPolicy = `default-src 'none'; script-src ${hashes} 'strict-dynamic'; ${rest}`;
+  const staticStyles = toStyles([...style, ...staticStyle]);
+  const staticPolicy = `default-src 'none'; script-src ${hashes} 'strict-dynamic'; ${staticStyles}; ${rest}`;
   const trustedTypes = directive('trusted-types', 'boot', extra.trustedTypes);
   const reportOnlyPolicy = ["require-trusted-types-for 'script'", trustedTypes, ...report].join('; ');
 
   return {
-    forNonce: (nonce) => `default-src 'none'; script-src 'nonce-${nonce}' 'strict-dynamic'; ${rest}`,
+    forNonce: (nonce) =>
+      `default-src 'none'; script-src 'nonce-${nonce}' 'strict-dynamic'; ${styles}${hasStyleNonce ? ` 'nonce-${nonce}'` : ''}; ${rest}`,
     forStatic: () => staticPolicy,
     reportOnly: () => reportOnlyPolicy,
     earlyScript,
@@ -101,6 +121,18 @@ export function createContentPolicy(
 
 function toHashSource(script: string): string {
   return `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
+}
+
+const KINDS = 'style staticStyle image font connect media frame worker form trustedTypes'.split(' ');
+
+/** Checks what the compiler checks in `defineProduct()`. */
+function requireKnown(extra: ContentSources): void {
+  const unknown = Object.keys(extra).find((kind) => !KINDS.includes(kind));
+  if (unknown === undefined) return;
+  const advice = unknown.startsWith('script')
+    ? "Scripts of other hosts need the page's nonce instead: see docs/recipes/other-hosts.md."
+    : `Use one of these: ${KINDS.join(', ')}.`;
+  throw new TypeError(`\`contentSources\` has no \`${unknown}\`. ${advice}`);
 }
 
 function directive(name: string, own: string, extra: readonly string[] = []): string {
@@ -113,6 +145,11 @@ function optional(name: string, sources: readonly string[] | undefined): string[
 
 /** A `;`, a `,` or a space in a source would begin another directive, policy or source. */
 function toSource(source: string): string {
+  if (/^(?:unsafe-|nonce-|sha\d+-|self$|none$)/.test(source)) {
+    throw new TypeError(
+      `The content policy was given the source ${JSON.stringify(source)}, which browsers take for a host. Keep its quotation marks: ${JSON.stringify(`'${source}'`)}.`,
+    );
+  }
   if (/^[^\s;,]+$/.test(source)) return source;
   throw new TypeError(
     `The content policy was given the source ${JSON.stringify(source)}. Give each source as a string of its own, without blanks, commas or semicolons.`,

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { COUNTERS, type Count, type CounterName, type CounterWords } from '../request/counters.ts';
 import { METHODS } from '../request/methods.ts';
 
@@ -66,8 +66,14 @@ export function createMetrics({ build, release, process: watched = false }: Metr
   for (const [name, { help, labels = [] }] of Object.entries(COUNTERS) as [CounterName, CounterWords][]) {
     counters.set(name, new Counter({ name, help, labelNames: [...labels], registers: [registry] }));
   }
-  const durations = new Durations();
-  registry.registerMetric(durations as unknown as Metric);
+  const durations = new Histogram({
+    name: 'http_server_request_duration_seconds',
+    help: 'Duration of responses until their last byte, or until the visitor left.',
+    labelNames: ['http_request_method', 'http_route', 'http_response_status_class'],
+    buckets: DURATION_BUCKETS,
+    registers: [registry],
+  });
+  const findSeries = createSeriesFinder(durations);
   new Gauge({
     name: 'spillway_build_info',
     help: 'Always 1. The labels name the running build.',
@@ -82,7 +88,12 @@ export function createMetrics({ build, release, process: watched = false }: Metr
     },
     observeRequest({ method, route, status, isGone, ms }) {
       const known = METHODS.has(method) ? method : '_OTHER';
-      durations.observe(known, toRoute(route), isGone ? 'gone' : `${Math.floor(status / 100)}xx`, ms / 1000);
+      const series = findSeries(known, toRoute(route), isGone ? 'gone' : `${Math.floor(status / 100)}xx`);
+      const seconds = ms / 1000;
+      const bucket = DURATION_BUCKETS.find((bound) => seconds <= bound);
+      if (bucket !== undefined) series.bucketValues[bucket] = (series.bucketValues[bucket] ?? 0) + 1;
+      series.sum += seconds;
+      series.count += 1;
     },
     gauge(name, help, read) {
       new Gauge({
@@ -116,65 +127,25 @@ function toKey(name: string, labels: Readonly<Record<string, unknown>>): string 
   return pairs.length === 0 ? name : `${name}{${pairs.join(',')}}`;
 }
 
-/** The requests of one method, route and status class. */
+/** The requests of one method, route and status class, as `prom-client` keeps and exports them. */
 interface Series {
-  readonly labels: Readonly<Record<string, string>>;
-  /** How many each bucket has alone (counts). The last one has no bound. */
-  readonly buckets: number[];
+  /** How many each bucket has alone, by its bound. */
+  readonly bucketValues: Record<number, number>;
   sum: number;
+  count: number;
 }
 
-/**
- * The histogram of all requests. That of `prom-client` sorts and joins the labels of each observation, which took 5 % of
- * an API answer. This one looks up the series, and adds its buckets up when it is read.
- */
-class Durations {
-  readonly name = 'http_server_request_duration_seconds';
-  readonly help = 'Duration of responses until their last byte, or until the visitor left.';
-  readonly type = 'histogram';
-  readonly aggregator = 'sum';
-  readonly #series = new Map<string, Series>();
-
-  observe(method: string, route: string, status: string, seconds: number): void {
-    const series = this.#find(method, route, status);
-    const bucket = DURATION_BUCKETS.findIndex((bound) => seconds <= bound);
-    const place = bucket < 0 ? DURATION_BUCKETS.length : bucket;
-    series.buckets[place] = (series.buckets[place] ?? 0) + 1;
-    series.sum += seconds;
-  }
-
-  #find(method: string, route: string, status: string): Series {
+/** Looks up the series of a histogram. Its own `observe()` sorts and joins the labels: 5 % of an API answer. */
+function createSeriesFinder(durations: Histogram): (method: string, route: string, status: string) => Series {
+  const found = new Map<string, Series>();
+  const { hashMap } = durations as unknown as { hashMap: Readonly<Record<string, Series>> };
+  return (method, route, status) => {
     const key = `${method} ${status} ${route}`;
-    const known = this.#series.get(key);
+    const known = found.get(key);
     if (known) return known;
-    const labels = { http_request_method: method, http_route: route, http_response_status_class: status };
-    const series = { labels, buckets: new Array<number>(DURATION_BUCKETS.length + 1).fill(0), sum: 0 };
-    this.#series.set(key, series);
+    durations.zero({ http_request_method: method, http_route: route, http_response_status_class: status });
+    const series = Object.values(hashMap).at(-1) as Series; // the one that was added just now
+    found.set(key, series);
     return series;
-  }
-
-  /** As the registry asks for it. */
-  get() {
-    const { name, help, type, aggregator } = this;
-    return {
-      name,
-      help,
-      type,
-      aggregator,
-      values: [...this.#series.values()].flatMap((series) => this.#toValues(series)),
-    };
-  }
-
-  #toValues({ labels, buckets, sum }: Series) {
-    let count = 0;
-    const bounds = [...DURATION_BUCKETS, '+Inf'].map((le, index) => {
-      count += buckets[index] ?? 0;
-      return { metricName: `${this.name}_bucket`, labels: { le, ...labels }, value: count };
-    });
-    return [
-      ...bounds,
-      { metricName: `${this.name}_sum`, labels, value: sum },
-      { metricName: `${this.name}_count`, labels, value: count },
-    ];
-  }
+  };
 }

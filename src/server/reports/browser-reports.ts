@@ -125,25 +125,26 @@ function readViolation(body: JsonRecord, sender: Sender): Finding | string {
   if (!DIRECTIVES.has(directive) || blocked === undefined) return 'malformed';
   if ([body.blockedURL, body.sourceFile].some((url) => typeof url === 'string' && FOREIGN.test(url)))
     return 'extension';
+  const source = blocked.startsWith('trusted-types-') ? readSource(body, sender) : undefined;
+  if (source === 'other-host') return source;
   return {
     kind: 'csp',
     details: { directive, blocked },
     extra: toExtra({ directive, blocked, ...readPlace(body) }, body, ['sample', 'disposition'], sender.scrubber),
-    source: blocked.startsWith('trusted-types-') ? readSource(body, sender) : undefined,
+    source,
   };
 }
 
-/** Reads the script of a report: of a build, or of another site, without versions. A page is not a source. */
-function readSource(body: JsonRecord, sender: Sender): StackFrame | undefined {
+/** Reads the script of a report: of a build, or another one of this site, without versions. A page is not a source. */
+function readSource(body: JsonRecord, sender: Sender): StackFrame | 'other-host' | undefined {
   const file = toFrameFile(body.sourceFile, sender);
   const place = { line: toPosition(body.lineNumber), column: toPosition(body.columnNumber), function: '' };
   if (file.startsWith('client/')) return { file, ...place };
   if (!URL.canParse(file)) return undefined;
   const { origin, pathname } = new URL(file);
-  const isPage = (origin === sender.origin || sender.isOurs(origin)) && !/\.m?js$/.test(pathname);
-  return isPage
-    ? undefined
-    : { file: origin + pathname.replace(/[\w.~-]+/g, (word) => (/\d/.test(word) ? '*' : word)), ...place };
+  if (origin !== sender.origin && !sender.isOurs(origin)) return 'other-host'; // whose owner alone can change it
+  if (!/\.m?js$/.test(pathname)) return undefined;
+  return { file: origin + pathname.replace(/[\w.~-]+/g, (word) => (/\d/.test(word) ? '*' : word)), ...place };
 }
 
 /** Returns the host of the blocked URL, or the word that the browser reports instead. */

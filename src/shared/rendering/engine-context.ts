@@ -32,8 +32,10 @@ export interface Engine {
   /** On the server, for a cached page: why it cannot use the host's name. */
   readonly hostRefusal?: string;
   readonly errorPages: ErrorPages;
-  /** On the server, if the page is rendered for a single request. */
-  readonly nonce?: string;
+  /** Of the document, if it was rendered for a single request. */
+  readonly nonce?: string | undefined;
+  /** On the server: called with what `useServerStyles()` was given. */
+  readonly onStyles?: (collect: () => string) => void;
   /** Loaded route modules, by route id. */
   readonly modules: ReadonlyMap<string, PageModule>;
   /** Style sheets by route id. */

@@ -74,10 +74,20 @@ export function useHost(): string {
 }
 
 /**
- * Returns the nonce that your inline scripts need: `<script nonce={useNonce()} suppressHydrationWarning>`. It is
- * undefined in the browser, which hides nonces from scripts; `suppressHydrationWarning` is for this difference. It is
- * also undefined on a page with `mode: 'static'`, which cannot run inline scripts.
+ * Returns the document's nonce, for inline scripts, `<style>` elements and component libraries:
+ * `<script nonce={useNonce()}>`. It stays the same while the visitor navigates without loading a document. It is
+ * undefined if the document is a page with `mode: 'static'`, which runs no inline scripts.
  */
 export function useNonce(): string | undefined {
   return useEngine().nonce;
+}
+
+/**
+ * Sends the styles of a component library with the HTML that needs them. Does nothing in the browser.
+ *
+ * @param collect called on the server before each part of the page is sent. Returns the HTML of the styles since the
+ * last call, such as `<style nonce="…">`, or ''.
+ */
+export function useServerStyles(collect: () => string): void {
+  useEngine().onStyles?.(collect);
 }

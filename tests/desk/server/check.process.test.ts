@@ -9,13 +9,14 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type E2eServer, startServer } from '../../support/e2e-server.ts';
 
 const MAIN = fileURLToPath(new URL('../../../dist/server/main.js', import.meta.url));
+const { PATH, NODE_COMPILE_CACHE } = process.env;
 const OPERATOR_TOKEN = 'a-token-of-an-operator';
 
 async function check(env: Record<string, string>, ...args: string[]): Promise<{ code: number | null; out: string }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'spillway-check-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
   const child = spawn(process.execPath, [MAIN, '--check', ...args], {
-    env: { PATH: process.env.PATH, HOST: '127.0.0.1', DATA_DIR: dataDir, OPERATOR_TOKEN, ...env },
+    env: { PATH, NODE_COMPILE_CACHE, HOST: '127.0.0.1', DATA_DIR: dataDir, OPERATOR_TOKEN, ...env },
   });
   let out = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (out += chunk));
@@ -97,19 +98,19 @@ describe('npm start -- --check <url>', () => {
     expect(code).toBe(0);
   });
 
-  it.each<[string, Faults, RegExp]>([
-    ['passes on a forged address', {}, /^error: The server believes an address that the visitor sent/m],
+  it.each<[what: string, Faults, ...found: string[]]>([
     [
-      'names another scheme',
-      { change: (headers) => ({ ...headers, 'x-forwarded-proto': 'https' }) },
-      /^error: The server sees https instead of http/m,
+      'passes on a forged address, names another scheme and collects answers',
+      { change: (headers) => ({ ...headers, 'x-forwarded-proto': 'https' }), collects: true },
+      'The server believes an address that the visitor sent',
+      'The server sees https instead of http',
+      'The proxy collects answers',
     ],
-    ['limits bodies', { maxBytes: 1000 }, /^error: A body of 1048576 bytes is refused with 413/m],
-    ['collects answers', { collects: true }, /^error: The proxy collects answers/m],
-    ['opens the desk', { opens: true }, /^error: \/desk answers 200 to strangers/m],
-  ])('names a proxy that %s', async (_what, faults, found) => {
+    ['limits bodies', { maxBytes: 1000 }, 'A body of 1048576 bytes is refused with 413'],
+    ['opens the desk', { opens: true }, '/desk answers 200 to strangers'],
+  ])('names a proxy that %s', async (_what, faults, ...found) => {
     const { code, out } = await aside(await startProxy(server.url, faults));
-    expect(out).toMatch(found);
+    for (const words of found) expect.soft(out).toContain(`\nerror: ${words}`);
     expect(code).toBe(1);
   });
 });

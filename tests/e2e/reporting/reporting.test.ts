@@ -85,75 +85,68 @@ async function readReport(page: Page): Promise<RecordedEvent> {
   return event;
 }
 
-test.each<[what: string, path: string, button: string | undefined, line: object, complaint?: string]>([
-  ['in an event', '/buttons', 'handler', { said: 'Error: in a handler', via: 'onerror' }, 'page error: in a handler'],
-  ['that is a text', '/buttons', 'words', { said: 'NonError: only words', via: 'onerror' }, 'page error: only words'],
+/** A button, what is reported after a click on it, and what the console shows. */
+type Failing = readonly [button: string | undefined, line: object, complaint?: string];
+
+test.each<[what: string, path: string, ...failures: Failing[]]>([
   [
-    'in a promise',
+    'in an event or in a promise',
     '/buttons',
-    'rejection',
-    { said: 'TypeError: rejected', via: 'onunhandledrejection' },
-    'page error: rejected',
+    ['handler', { said: 'Error: in a handler', via: 'onerror' }, 'page error: in a handler'],
+    ['words', { said: 'NonError: only words', via: 'onerror' }, 'page error: only words'],
+    ['rejection', { said: 'TypeError: rejected', via: 'onunhandledrejection' }, 'page error: rejected'],
   ],
-  ['in a request without a response', '/buttons', 'network', { kind: 'network', via: 'onunhandledrejection' }],
+  ['in a request without a response', '/buttons', ['network', { kind: 'network', via: 'onunhandledrejection' }]],
   [
     'in a render',
     '/boundary',
-    'fail',
-    { said: 'Error: in a render', via: 'react.caught' },
-    'error: Error: in a render',
+    ['fail', { said: 'Error: in a render', via: 'react.caught' }, 'error: Error: in a render'],
   ],
-  ['in a render that is a text', '/boundary', 'words', { said: 'NonError: words in a render', via: 'react.caught' }],
-  ['in a render that is a number', '/boundary', 'number', { said: 'NonError: NaN', via: 'react.caught' }],
-  ['in an effect', '/effect', undefined, { said: 'Error: in an effect', via: 'react.caught' }],
+  ['in a render that is a text', '/boundary', ['words', { said: 'NonError: words in a render', via: 'react.caught' }]],
+  ['in a render that is a number', '/boundary', ['number', { said: 'NonError: NaN', via: 'react.caught' }]],
+  ['in an effect', '/effect', [undefined, { said: 'Error: in an effect', via: 'react.caught' }]],
   [
     'outside all error boundaries',
     '/',
-    'bomb',
-    { said: 'Error: outside of everything', via: 'react.uncaught' },
-    'page error: outside of everything',
+    ['bomb', { said: 'Error: outside of everything', via: 'react.uncaught' }, 'page error: outside of everything'],
   ],
   [
     'on a page without a nonce',
     '/kept',
-    'handler',
-    { said: 'Error: in a kept page', via: 'onerror' },
-    'page error: in a kept page',
+    ['handler', { said: 'Error: in a kept page', via: 'onerror' }, 'page error: in a kept page'],
   ],
   [
     'that is a hydration mismatch',
     '/mismatch',
-    undefined,
-    { via: 'react.recoverable', kind: 'hydration' },
-    'error #418',
+    [undefined, { via: 'react.recoverable', kind: 'hydration' }, 'error #418'],
   ],
-  ['during a hydration', '/throwing', undefined, { said: 'Error: while hydrating', via: 'react.recoverable' }],
-])(
-  'an error in the browser is reported once, and logged to the console: %s',
-  async (_what, path, button, line, complaint) => {
-    const { page, complaints } = await open(path, {
-      isAlone: false,
-      before: (page) => page.addInitScript(() => Object.assign(globalThis, { hydratesBadly: true })),
-    });
-    await hydrated(page, 'body');
-    if (button) await press(page, button);
-    const event = await readReport(page);
-    expect(toLine(event)).toMatchObject(line);
+  ['during a hydration', '/throwing', [undefined, { said: 'Error: while hydrating', via: 'react.recoverable' }]],
+])('an error in the browser is reported once, and logged to the console: %s', async (_what, path, ...failures) => {
+  const { page, complaints } = await open(path, {
+    isAlone: false,
+    before: (page) => page.addInitScript(() => Object.assign(globalThis, { hydratesBadly: true })),
+  });
+  await hydrated(page, 'body');
+  for (const [button] of failures) if (button) await press(page, button);
+  const events = await reported(page, failures.length);
+  expect(events.map(toLine)).toMatchObject(failures.map(([, line]) => line));
+  const expected = failures.flatMap(([, , complaint]) => complaint ?? []);
+  if (expected.length > 0) expect(complaints).toEqual(expected.map((text) => expect.stringContaining(text)));
+  if (path === '/boundary') expect(await page.getByText(new RegExp(`^${DIGEST}-`)).innerText()).toMatch(ADDRESS);
+  for (const [index, event] of events.entries()) {
     expect(toLine(event)).not.toHaveProperty('echo');
-    if (complaint) expect(complaints).toEqual([expect.stringContaining(complaint)]);
-    if (path === '/boundary') expect(await page.getByText(new RegExp(`^${DIGEST}-`)).innerText()).toMatch(ADDRESS);
     if (event.contexts?.react) expect(event.contexts.react.componentStack).toContain('\n    at ');
     expect(event).toMatchObject({ transaction: path, request: { url: recorder.url + path } });
     expect(event.tags['spillway.build']).toMatch(/^[0-9a-f]{12}$/);
     expect(event.header.dsn).toBe(`https://spillway@${new URL(recorder.url).host}/1`);
     // A thrown string has no stack. Of its origin, only React's own frame is known.
     const frame = event.exception.values[0]?.stacktrace?.frames.at(-1);
-    if (button === 'handler') expect(frame?.filename).toMatch(/\/assets\/(?:buttons|kept)-\w+\.js$/);
+    if (failures[index]?.[0] === 'handler') expect(frame?.filename).toMatch(/\/assets\/(?:buttons|kept)-\w+\.js$/);
     if (event.tags['spillway.kind'] === 'hydration') {
       expect(event.contexts?.react?.meaning).toContain('The text rendered by the server does not match the browser.');
     }
-  },
-);
+  }
+});
 
 describe('an error in the browser', () => {
   test('that the app handled is reported if it calls report(), with its level, tags and data', async () => {

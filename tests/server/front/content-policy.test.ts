@@ -6,14 +6,37 @@ import { BOOT_ID, createContentPolicy } from '../../../src/server/front/content-
 /** For pages that can have `style` attributes. */
 const STYLED = { styleAttributes: true };
 
+const STYLES = "style-src 'self' 'report-sample'";
 const REST =
-  "style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; " +
+  "style-src-attr 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; " +
   "form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'";
 
-it('allows scripts with the nonce', () => {
+it('allows scripts and styles with the nonce', () => {
   expect(createContentPolicy({}, STYLED).forNonce('abc')).toBe(
-    `default-src 'none'; script-src 'nonce-abc' 'strict-dynamic'; ${REST}`,
+    `default-src 'none'; script-src 'nonce-abc' 'strict-dynamic'; ${STYLES} 'nonce-abc'; ${REST}`,
   );
+});
+
+it.each([
+  [{ style: ["'unsafe-inline'"] }, `${STYLES} 'unsafe-inline';`, `${STYLES} 'unsafe-inline';`],
+  [{ staticStyle: ["'unsafe-inline'"] }, `${STYLES} 'nonce-abc';`, `${STYLES} 'unsafe-inline';`],
+  [
+    { style: ["'sha256-x'"], staticStyle: ["'unsafe-inline'"] },
+    `'sha256-x' 'nonce-abc';`,
+    `${STYLES} 'unsafe-inline';`,
+  ],
+  [{ style: ['a.example'], staticStyle: ['b.example'] }, `a.example 'nonce-abc';`, `${STYLES} a.example b.example;`],
+])('has the style sources %o, and no nonce or hash that would void them', (sources, dynamic, constant) => {
+  const policy = createContentPolicy(sources, STYLED);
+  expect(policy.forNonce('abc')).toContain(dynamic);
+  expect(policy.forStatic()).toContain(constant);
+});
+
+it('explains sources that cannot work', () => {
+  const create = (sources: object) => () => createContentPolicy(sources, STYLED);
+  expect(create({ style: ['unsafe-inline'] })).toThrow(`Keep its quotation marks: "'unsafe-inline'".`);
+  expect(create({ script: ['https://tags.example'] })).toThrow(/has no `script`.*docs\/recipes\/other-hosts\.md/);
+  expect(create({ images: [] })).toThrow(/has no `images`. Use one of these: style, .*image/);
 });
 
 it('blocks style attributes if no page uses them', () => {
@@ -26,7 +49,7 @@ it('allows only its two scripts in a cached page', () => {
   const [early, boot] = ['early()', bootScript].map(
     (script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
   );
-  expect(forStatic()).toBe(`default-src 'none'; script-src ${early} ${boot} 'strict-dynamic'; ${REST}`);
+  expect(forStatic()).toBe(`default-src 'none'; script-src ${early} ${boot} 'strict-dynamic'; ${STYLES}; ${REST}`);
   expect(bootScript).not.toMatch(/<|-->/);
 });
 

@@ -23,6 +23,10 @@ export interface PageSinkOptions {
   /** Payload and entry script, written once after the shell. In pieces, because a joined string is copied. */
   readonly tail: readonly string[];
   readonly late: AsyncIterable<string> | undefined;
+  /** Returns markup to write before the next part of the page. */
+  readonly takeStyles?: () => string;
+  /** The page's shell was sent already, so React writes only parts. */
+  readonly isResumed?: boolean;
   /** Written after `lead` if more follows the shell. */
   readonly whenStreaming?: string;
   /** Called once, when the last byte was handed over or the page was abandoned. */
@@ -58,9 +62,10 @@ export class PageSink {
   #text = '';
   #queued = '';
   readonly #lead: string;
+  readonly #takeStyles: (() => string) | undefined;
   #hasLead = false;
   #tail: string[];
-  #atBoundary = false;
+  #atBoundary: boolean;
   #willSend = false;
   /** The target has asked to wait. */
   #isFull = false;
@@ -82,6 +87,8 @@ export class PageSink {
     this.#whenStreaming = options.whenStreaming ?? '';
     this.#onEnd = options.onEnd;
     this.#lead = lead;
+    this.#takeStyles = options.takeStyles;
+    this.#atBoundary = options.isResumed ?? false;
     this.#tail = [...tail];
     this.#lateEnded = late === undefined;
     if (late) void this.#pump(late);
@@ -103,6 +110,7 @@ export class PageSink {
   }
 
   write(chunk: string | Uint8Array): boolean {
+    if (this.#atBoundary) this.#text += this.#takeStyles?.() ?? '';
     this.#atBoundary = false;
     // The joined build of React writes strings, the plain one bytes.
     this.#text += typeof chunk === 'string' ? chunk : this.#decode(chunk);

@@ -16,6 +16,7 @@ import type { LoadedPageApp } from '../page-services.ts';
 import { toPageErrorOf } from './encode-page.ts';
 import { PageSink, type PageSinkOptions } from './page-sink.ts';
 import { Prerender } from './prerender.ts';
+import { ServerStyles } from './server-styles.ts';
 
 /** The input of a render. */
 interface RenderOptions {
@@ -92,6 +93,7 @@ function toEngine({ services, pageRequest, payload, nonce }: RenderOptions, rend
     modules: services.app.modules,
     styles: new Map(Object.entries(payload.styles)),
     nonce,
+    onStyles: (collect) => render.styles.add(collect),
     // By identity, because a thrown object can look like a page error, and its message is not for visitors.
     toPageError: (thrown) =>
       shownErrors.find((known) => known === thrown) ?? render.onLateError(toDeferredError(thrown)),
@@ -121,6 +123,8 @@ export class Render {
   readonly shell: Promise<Attempt>;
   /** The route that started last. */
   innermost = FRAME_ROUTE;
+  styles = new ServerStyles();
+  #shellStyles = '';
   readonly #stream: PipeableStream;
   readonly #timer: NodeJS.Timeout | undefined;
   #options: RenderOptions | undefined;
@@ -144,7 +148,8 @@ export class Render {
   }
 
   #start(options: RenderOptions): PipeableStream {
-    const { nonce, isShell, postponed } = options;
+    const { isShell, postponed } = options;
+    const nonce = options.nonce === undefined ? undefined : { script: options.nonce, style: options.nonce };
     const { isFull } = options.pageRequest;
     const page = <Page {...options} engine={toEngine(options, this)} />;
     const onError = this.#onError;
@@ -170,10 +175,12 @@ export class Render {
    * Pipes React's stream to a `PageSink`, which writes the page up to the last byte. The promise resolves when that was
    * handed over or the page was abandoned, and never rejects.
    */
-  send(parts: Omit<PageSinkOptions, 'onEnd'>): Promise<void> {
+  send(parts: Omit<PageSinkOptions, 'onEnd' | 'takeStyles'>): Promise<void> {
     return new Promise((resolve) => {
       this.#sink = new PageSink({
         ...parts,
+        lead: parts.lead + this.#shellStyles + this.#takeLateStyles(),
+        takeStyles: this.#takeLateStyles,
         onEnd: () => {
           this.#end();
           resolve();
@@ -228,14 +235,32 @@ export class Render {
 
   readonly #onReady = (): void => {
     if (!this.#options) return;
+    try {
+      this.#shellStyles = this.styles.take();
+    } catch (error) {
+      this.#onShellError(error);
+      this.#stream.abort(new RenderReplaced());
+      return;
+    }
     if (this.#early) this.replace();
     this.#resolve?.(this.#early ?? { kind: 'page', render: this });
+  };
+
+  /** After the shell, a failure only costs the styles. */
+  readonly #takeLateStyles = (): string => {
+    try {
+      return this.styles.take();
+    } catch (error) {
+      this.#onError(error);
+      return '';
+    }
   };
 
   #end(): void {
     clearTimeout(this.#timer);
     this.#options?.pageRequest.onAbort(undefined);
     this.#options = undefined;
+    this.styles = new ServerStyles();
     this.#sink = undefined;
   }
 }

@@ -111,12 +111,16 @@ async function* each(lines: readonly string[]): AsyncGenerator<string, void> {
   yield* lines;
 }
 
-/** The one script of React in a shell. A prerender has no nonce. */
+/** The one script of React in a shell. */
 const REACT_SCRIPT =
   /<script(?: id="[^"]*")?>requestAnimationFrame\(function\(\)\{\$RT=performance\.now\(\)\}\);<\/script>/g;
 
+/** Adds what a prerender leaves out. Data can bring other styles into the body, but not into the head. */
 function addNonce(html: string, nonce: string): string {
-  return html.replace(REACT_SCRIPT, (script) => script.replace('<script', `<script nonce="${nonce}"`));
+  const styled = html.replace(/^.*?<\/head>/s, (head) =>
+    head.replaceAll('<style data-precedence=', `<style nonce="${nonce}" data-precedence=`),
+  );
+  return styled.replace(REACT_SCRIPT, (script) => script.replace('<script', `<script nonce="${nonce}"`));
 }
 
 function cut(html: string, { nonce, trace }: ShellMarks): (string | Buffer)[] {

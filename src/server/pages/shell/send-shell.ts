@@ -81,7 +81,7 @@ export async function sendShell(exchange: PageExchange, shell: VisitorShell): Pr
 
   const { data, promises } = shell.fill(payload.data, holes);
   const late = holes.length > 0 ? encodeHoles(promises, toEncodeOptions(pageRequest)) : undefined;
-  const parts = { target: response, lead: '', tail: [], late };
+  const parts = { target: response, lead: '', tail: [], late, isResumed: true };
   const slot = services.server.limiter?.acquire(pageRequest, false);
   if (slot && !(await slot)) return true;
   if (postponed === undefined) new PageSink({ ...parts, onEnd() {} }).end();

@@ -110,6 +110,14 @@ describe('an incident', () => {
       { kind: 'csp', title: 'csp img-src evil.example', extra: { directive: 'img-src', blocked: 'e.example', x: 'y' } },
       ['Policy violation: img-src evil.example', 'add it to contentSources', 'blocked e.example', 'Extra data x y'],
     ],
+    [
+      { kind: 'csp', title: 'csp style-src-elem inline', extra: { sample: '[data-sonner-toaster][dir=ltr]' } },
+      ['Policy violation: style-src-elem inline', 'from sonner: import its style sheet', 'component-libraries.md'],
+    ],
+    [
+      { kind: 'csp', title: 'csp style-src-elem inline', extra: { sample: '' } },
+      ['styled-components needs the nonce of StyleSheetManager'],
+    ],
   ])('shows what only its kind has: %#', async (failure, parts) => {
     const words = toWords((await showOf({ at: NOW, ...failure })).text);
     for (const part of parts) expect(words).toContain(part);

@@ -102,9 +102,7 @@ describe('a shell page', () => {
     const injected = '<script>alert(1)</script>';
     const Scripts = () => (
       <>
-        <script nonce={useNonce()} suppressHydrationWarning>
-          {'0'}
-        </script>
+        <script nonce={useNonce()}>{'0'}</script>
         <div dangerouslySetInnerHTML={{ __html: injected }} />
       </>
     );

@@ -1,0 +1,226 @@
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { shareBrowser, watch } from '../support/browser.ts';
+import { type RunningApp, startApp } from '../support/owned-app.ts';
+import { useRecipe } from './recipe.ts';
+
+/** A library's page: what it imports and shows, also later, and how its styles are recognized. */
+interface Library {
+  readonly imports: string;
+  readonly shown: string;
+  readonly late?: string;
+  readonly styled: readonly [selector: string, property: string, value: string][];
+  readonly opens?: { readonly selector: string; readonly position: string; readonly locksScroll?: true };
+}
+
+const LIBRARIES: Record<string, Library> = {
+  mui: {
+    imports: `import { Alert, Button, Dialog, DialogContent } from '@mui/material';`,
+    shown: `
+      <Button variant="contained" onClick={() => setOpen(true)}>Open</Button>
+      <Dialog open={isOpen} onClose={() => setOpen(false)}><DialogContent>Opened</DialogContent></Dialog>`,
+    late: '<Alert severity="info">Late</Alert>',
+    styled: [
+      ['main button', 'background-color', 'rgb(25, 118, 210)'],
+      ['[role=alert]', 'display', 'flex'],
+    ],
+    opens: { selector: '[role=dialog]', position: 'relative', locksScroll: true },
+  },
+  mantine: {
+    imports: `import { Box, Button, Modal } from '@mantine/core';`,
+    shown: `
+      <Button p={{ base: 3, xs: 13 }} onClick={() => setOpen(true)}>Open</Button>
+      <Modal opened={isOpen} onClose={() => setOpen(false)}>Opened</Modal>`,
+    late: '<Box id="late" p={{ base: 1, xs: 7 }}>Late</Box>',
+    styled: [
+      ['main button', 'background-color', 'rgb(34, 139, 230)'],
+      ['main button', 'padding-top', '13px'],
+      ['#late', 'padding-top', '7px'],
+    ],
+    opens: { selector: '.mantine-Modal-inner', position: 'fixed', locksScroll: true },
+  },
+  radix: {
+    imports: `import { Dialog } from 'radix-ui'; import { Scrollable } from '../ui/scroll-area.tsx';`,
+    shown: `
+      <Dialog.Root open={isOpen} onOpenChange={setOpen}>
+        <Dialog.Trigger>Open</Dialog.Trigger>
+        <Dialog.Portal>
+          <Dialog.Overlay style={{ position: 'fixed', inset: 0, background: '#0008' }} />
+          <Dialog.Content style={{ position: 'fixed', inset: '6rem', background: 'Canvas' }} aria-describedby={undefined}>
+            <Dialog.Title>Opened</Dialog.Title>
+          </Dialog.Content>
+        </Dialog.Portal>
+      </Dialog.Root>
+      <Scrollable>{Array.from({ length: 20 }, (_, line) => <p key={line}>Line {line}</p>)}</Scrollable>`,
+    late: '<div id="late"><Scrollable>Late</Scrollable></div>',
+    styled: [
+      ['[data-radix-scroll-area-viewport]', 'scrollbar-width', 'none'],
+      ['#late [data-radix-scroll-area-viewport]', 'scrollbar-width', 'none'],
+    ],
+    opens: { selector: '[role=dialog]', position: 'fixed', locksScroll: true },
+  },
+  styled: {
+    imports: `
+      import { styled } from 'styled-components';
+      const Heading = styled.h1\`padding: 17px; background: rebeccapurple; color: white;\`;
+      const Text = styled.p\`padding: 7px; outline: 1px solid;\`;`,
+    shown: '<Heading>Styled</Heading>',
+    late: '<Text id="late">Late</Text>',
+    styled: [
+      ['h1', 'background-color', 'rgb(102, 51, 153)'],
+      ['#late', 'padding-top', '7px'],
+    ],
+  },
+  sonner: {
+    imports: `import { toast } from 'sonner';`,
+    shown: `<button type="button" onClick={() => toast('Opened')}>Open</button>`,
+    styled: [],
+    opens: { selector: '[data-sonner-toaster]', position: 'fixed' },
+  },
+};
+
+const MODES = ['dynamic', 'static', 'shell'] as const;
+type Mode = (typeof MODES)[number];
+
+const pages = Object.keys(LIBRARIES).flatMap((name) => MODES.map((mode) => ({ name, mode, path: `/${name}/${mode}` })));
+const toId = ({ name, mode }: { name: string; mode: Mode }) => `'${name}.${mode}'`;
+
+const toPage = ({ imports, shown, late }: Library) => `
+  import { Suspense, use, useState } from 'react';
+  ${imports}
+  function Late({ data }) { return data ? use(data.late) : null; }
+  export default function Page({ data }) {
+    const [isOpen, setOpen] = useState(false);
+    return <><title>Page</title>${shown}${late ? `<Suspense fallback="…"><Late data={data} />${late}</Suspense>` : ''}</>;
+  }`;
+
+const app = useRecipe(
+  'component-libraries',
+  (it) => {
+    it.write({
+      'src/shared/product/routes.tsx': `
+        import { defineRoutes } from '#engine';
+        export const routes = defineRoutes([{
+          id: 'root',
+          page: () => import('./pages/root/root.tsx'),
+          children: [
+            { id: 'home', path: '/', page: () => import('./pages/home/home.tsx') },
+            { id: 'plain', path: '/plain', mode: 'static', page: () => import('./pages/home/home.tsx') },
+            ${pages
+              .map((page) => {
+                const mode = page.mode === 'dynamic' ? '' : `mode: '${page.mode}', `;
+                return `{ id: ${toId(page)}, path: '${page.path}', ${mode}page: () => import('./pages/${page.name}.tsx') },`;
+              })
+              .join('\n')}
+          ],
+        }]);`,
+      'src/server/product/pages/index.ts': `
+        import { setTimeout } from 'node:timers/promises';
+        const late = { loader: () => ({ late: setTimeout(200) }) };
+        export const pages = {
+          root: null, home: null, plain: null,
+          ${pages.map((page) => `${toId(page)}: ${page.mode === 'static' ? null : 'late'}`).join(', ')}
+        };`,
+      'src/shared/product/pages/root/root.tsx': `
+        import { Outlet } from 'react-router';
+        import { Link } from '#engine';
+        import { Mantine } from '../../ui/mantine.tsx';
+        import { Mui } from '../../ui/mui.tsx';
+        import { Styled } from '../../ui/styled.tsx';
+        import { Toasts } from '../../ui/toasts.tsx';
+        export default function Root() {
+          return (
+            <Mui><Mantine><Styled>
+              <main style={{ minHeight: '150vh' }}><Outlet /></main>
+              <nav>${pages.map(({ path }) => `<Link to="${path}">${path}</Link> `).join('')}</nav>
+              <Toasts />
+            </Styled></Mantine></Mui>
+          );
+        }`,
+      ...Object.fromEntries(
+        Object.entries(LIBRARIES).map(([name, it]) => [`src/shared/product/pages/${name}.tsx`, toPage(it)]),
+      ),
+    });
+  },
+  { withPackages: true },
+);
+
+let server: RunningApp;
+beforeAll(async () => {
+  server = await startApp(app.folder);
+});
+afterAll(async () => void (await server?.stop()));
+
+async function open(path: string, options: BrowserContextOptions = {}) {
+  const viewport = { width: 900, height: 600 };
+  const page = await (await shareBrowser()).newPage({
+    userAgent: 'Mozilla/5.0 Chrome/150.0.0.0',
+    viewport,
+    ...options,
+  });
+  const watched = await watch(page);
+  await page.goto(server.url + path);
+  if (options.javaScriptEnabled !== false) await page.waitForFunction(() => history.scrollRestoration === 'manual');
+  return { page, ...watched };
+}
+
+async function expectStyled(page: Page, { styled }: Library): Promise<void> {
+  for (const [selector, property, value] of styled) {
+    const element = page.locator(selector).first();
+    await element.waitFor();
+    const shown = await element.evaluate((it, name) => getComputedStyle(it).getPropertyValue(name), property);
+    expect([selector, property, shown]).toEqual([selector, property, value]);
+  }
+}
+
+async function expectOpens(page: Page, { opens }: Library): Promise<void> {
+  if (!opens) return;
+  await page.getByRole('button', { name: 'Open', exact: true }).click();
+  await page.getByText('Opened').first().waitFor();
+  const position = await page.locator(opens.selector).evaluate((it) => getComputedStyle(it).position);
+  const overflow = () => page.evaluate(() => getComputedStyle(document.body).overflowY);
+  expect(position).toBe(opens.position);
+  if (opens.locksScroll) await expect.poll(overflow).toBe('hidden');
+}
+
+const names = Object.keys(LIBRARIES);
+
+it.each(names.flatMap((name) => MODES.map((mode) => [name, mode] as const)))(
+  '%s is styled without JavaScript, and works without a violation or a mismatch: a %s page',
+  async (name, mode) => {
+    const library = LIBRARIES[name] as Library;
+    const path = `/${name}/${mode}`;
+    const bare = await open(`${path}${mode === 'static' ? '' : '?_whole=1'}`, { javaScriptEnabled: false });
+    await expectStyled(bare.page, library);
+    await bare.page.context().close();
+    const { page, complaints } = await open(path);
+    await expectStyled(page, library);
+    await expectOpens(page, library);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  },
+);
+
+it.each(
+  names.flatMap((name) =>
+    [
+      ['/', 'dynamic'],
+      ['/', 'static'],
+      ['/plain', 'dynamic'],
+    ].map((way) => [name, ...way]),
+  ),
+)('%s works after a navigation from %s to a %s page', async (name = '', from = '', mode = '') => {
+  const library = LIBRARIES[name] as Library;
+  const { page, complaints, documents } = await open(from);
+  await page.getByRole('link', { name: `/${name}/${mode}` }).click();
+  await page.getByText(library.opens ? 'Open' : 'Styled', { exact: true }).waitFor();
+  await expectStyled(page, library);
+  await expectOpens(page, library);
+  expect(complaints).toEqual([]);
+  expect(documents).toEqual([from]);
+  await page.context().close();
+});
+
+it('has caused no report of a browser', () => {
+  expect(server.log()).not.toContain('A browser reported a failure');
+});
