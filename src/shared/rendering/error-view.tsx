@@ -23,7 +23,13 @@ function ErrorLine({ error }: { error: PageError }): ReactNode {
   const toText = useText();
   return (
     <p role="alert">
-      {error.message ?? toText(KINDS[error.kind].line)} <ErrorDigest error={error} />
+      {error.message ?? toText(KINDS[error.kind].line)}
+      {error.digest && (
+        <>
+          {` ${toText('Digest:')} `}
+          <ErrorDigest error={error} />
+        </>
+      )}
     </p>
   );
 }
@@ -51,15 +57,7 @@ export function useShownError(thrown: unknown): PageError {
   return address && error.digest === undefined ? { ...error, ...address } : error;
 }
 
-/** Shows the digest of a failure, if it has one. For visitors who can open the failure, it is a link to it. */
+/** The digest of a failure. For visitors who can open the failure, it is a link to it. */
 export function ErrorDigest({ error: { digest, url } }: { readonly error: PageError }): ReactNode {
-  const toText = useText();
-  return (
-    digest && (
-      <>
-        {`${toText('Digest:')} `}
-        <code>{url ? <a href={url}>{digest}</a> : digest}</code>
-      </>
-    )
-  );
+  return <code>{url ? <a href={url}>{digest}</a> : digest}</code>;
 }
