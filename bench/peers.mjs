@@ -6,13 +6,14 @@ import { findFreePort } from '../tests/support/free-port.ts';
 import { load, makeFolder, measureScripts, root, start, warmUp } from './servers.mjs';
 import { median } from './statistics.mjs';
 
-// Measures the figures of the README's comparison: one page of 50 cards in Spillway, Next.js and React Router. Installs
-// both from npm into a temporary folder. Takes about ten minutes:
+// Measures the figures of the README's comparison: a page of 50 cards and a JSON answer in Spillway, Next.js and React
+// Router, and the answer in plain Express. Installs the frameworks from npm into a temporary folder. Takes about ten minutes:
 //
 //     node bench/peers.mjs
 
 const folder = makeFolder();
 const CARDS = `Array.from({ length: 50 }, (_, id) => ({ id, title: \`Card ★ \${id}\`, text: 'A sentence as long as those on cards usually are. '.repeat(3) }))`;
+const READING = "{ river: 'Aare', centimetres: 212, tags: ['hourly', 'public'] }";
 const LIST = `<ul>{cards.map(({ id, title, text }) => (<li key={id}><article><h2>{title}</h2><p>{text}</p><a href={\`/card/\${id}\`}>Read more</a></article></li>))}</ul>`;
 
 const apps = {
@@ -24,6 +25,7 @@ const apps = {
       'app/page.jsx': `import Link from 'next/link';
 export const dynamic = 'force-dynamic';
 export default async function Page() { const cards = ${CARDS}; return <main><h1>Cards</h1><Link href="/">Cards</Link>${LIST}</main>; }`,
+      'app/api/reading/route.js': `export const dynamic = 'force-dynamic';\nexport const GET = () => Response.json(${READING});`,
     }),
     build: ['node_modules/next/dist/bin/next', 'build'],
     output: '.next',
@@ -35,7 +37,8 @@ export default async function Page() { const cards = ${CARDS}; return <main><h1>
         '{"private":true,"type":"module","dependencies":{"react-router":"8","@react-router/node":"8","@react-router/serve":"8","react":"19","react-dom":"19","isbot":"5"},"devDependencies":{"@react-router/dev":"8","vite":"7"}}',
       'app/root.jsx': `import { Link, Links, Meta, Outlet, Scripts, ScrollRestoration } from 'react-router';
 export default () => <html lang="en"><head><Meta /><Links /></head><body><nav><Link to="/" prefetch="intent">Cards</Link></nav><Outlet /><ScrollRestoration /><Scripts /></body></html>;`,
-      'app/routes.js': `import { index } from '@react-router/dev/routes';\nexport default [index('home.jsx')];`,
+      'app/routes.js': `import { index, route } from '@react-router/dev/routes';\nexport default [index('home.jsx'), route('api/reading', 'reading.js')];`,
+      'app/reading.js': `export const loader = () => Response.json(${READING});`,
       'app/home.jsx': `export const loader = async () => ({ cards: ${CARDS} });
 export default function Page({ loaderData: { cards } }) { return <main><h1>Cards</h1>${LIST}</main>; }`,
       'vite.config.js': `import { reactRouter } from '@react-router/dev/vite';\nexport default { plugins: [reactRouter()] };`,
@@ -46,9 +49,14 @@ export default function Page({ loaderData: { cards } }) { return <main><h1>Cards
   },
 };
 
+const express = join(root, 'node_modules/express/index.js');
+const EXPRESS = `import express from ${JSON.stringify(express)};
+const server = express().get('/api/reading', (_req, res) => res.json(${READING})).listen(process.env.PORT, '127.0.0.1', () =>
+  console.log('http://127.0.0.1:' + server.address().port));`;
+
 const found = {};
 for (const [name, app] of Object.entries(apps)) {
-  const rounds = { build: [], start: [], idle: [], cpu: [] };
+  const rounds = { build: [], start: [], idle: [], cpu: [], json: [] };
   for (let round = 0; round < 5; round += 1) {
     rmSync(join(app.cwd, app.output), { recursive: true, force: true });
     const begun = performance.now();
@@ -61,23 +69,38 @@ for (const [name, app] of Object.entries(apps)) {
     rounds.start.push(performance.now() - server.begun);
     await sleep(2000);
     rounds.idle.push(server.memory());
-    const order = { path: '/', connections: 8, seconds: 2 };
-    await warmUp(server, order);
-    const { cpu, requests } = await load(server, order);
-    rounds.cpu.push(cpu / requests);
+    rounds.cpu.push(await measure(server, '/'));
+    rounds.json.push(await measure(server, '/api/reading'));
     if (round === 0) rounds.scripts = [await measureScripts(page)];
     await server.stop();
   }
   found[name] = {
     'JavaScript, kB gzip': median(rounds.scripts).toFixed(1),
     'CPU, ms a page': median(rounds.cpu).toFixed(2),
+    'CPU, µs a JSON answer': (median(rounds.json) * 1000).toFixed(0),
     'start, ms': median(rounds.start).toFixed(0),
     'build, s': median(rounds.build).toFixed(1),
     'idle, MB': median(rounds.idle).toFixed(0),
   };
 }
+const plain = [];
+writeFileSync(join(folder, 'express.mjs'), EXPRESS);
+for (let round = 0; round < 5; round += 1) {
+  const server = await start({ args: [join(folder, 'express.mjs')], env: toEnv() });
+  plain.push(await measure(server, '/api/reading'));
+  await server.stop();
+}
+found.Express = { 'CPU, µs a JSON answer': (median(plain) * 1000).toFixed(0) };
 console.table(found);
 process.exit();
+
+/** @returns CPU time for a request (ms) */
+async function measure(server, path) {
+  const order = { path, connections: 8, seconds: 2 };
+  await warmUp(server, order);
+  const { cpu, requests } = await load(server, order);
+  return cpu / requests;
+}
 
 function install(name, files) {
   const cwd = join(folder, name);
@@ -100,12 +123,25 @@ function makeSpillway() {
   writeFileSync(
     join(cwd, 'src/shared/product/pages/home/home.tsx'),
     `import type { PageProps } from '#engine';
-export interface HomeData { cards: { id: number; title: string; text: string }[] }
-export default function Home({ data: { cards } }: PageProps<HomeData>) { return <main><title>Cards</title><h1>Cards</h1>${LIST}</main>; }`,
+import type { home } from '#product-server/pages/home.ts';
+export default function Home({ data }: PageProps<typeof home>) { const { cards } = data; return <main><title>Cards</title><h1>Cards</h1>${LIST}</main>; }`,
+  );
+  writeFileSync(
+    join(cwd, 'src/server/product/pages/home.ts'),
+    `import { definePage } from '../context.ts';\nexport const home = definePage({ loader: () => ({ cards: ${CARDS} }) });`,
   );
   const index = join(cwd, 'src/server/product/pages/index.ts');
   const text = readFileSync(index, 'utf8');
-  writeFileSync(index, text.replace('home: null', `home: { loader: () => ({ cards: ${CARDS} }) }`));
+  writeFileSync(index, `import { home } from './home.ts';\n${text.replace('home: null', 'home')}`);
+  writeFileSync(
+    join(cwd, 'src/server/product/api/index.ts'),
+    `import * as z from 'zod';
+import { operation } from '#engine';
+import { implement } from '#engine/server';
+const body = z.object({ river: z.string(), centimetres: z.int(), tags: z.array(z.string()) });
+const reading = operation({ method: 'GET', path: '/reading', summary: 'Read it', replies: { 200: { about: 'It.', body } } });
+export const createApi = () => [implement({ reading }, { reading: () => ({ status: 200, body: ${READING} }) })];`,
+  );
   return cwd;
 }
 

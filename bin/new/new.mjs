@@ -43,10 +43,11 @@ export function createNew(args, { root = project, log = console.log } = {}) {
       writeFileSync(join(root, path), text);
       log(path in files ? `Created ${path}` : `Added a line to ${path}`);
     }
-    const biome = join(findPackage('@biomejs/biome', root), 'bin/biome');
+    const biome = findPackage('@biomejs/biome', root);
     const paths = written.map(([path]) => path);
-    const { status } = spawnSync(process.execPath, [biome, 'check', '--write', ...paths], { cwd: root });
-    if (status !== 0) log('The files could not be formatted. Run `npm run lint` to see why.');
+    const format = () =>
+      spawnSync(process.execPath, [join(biome, 'bin/biome'), 'check', '--write', ...paths], { cwd: root });
+    if (!biome || format().status !== 0) log('The files could not be formatted. Run `npm run lint` to see why.');
     for (const { path, byHand } of left) log(`The position in ${path} was not found. Add this manually:\n  ${byHand}`);
     log(next);
     if (left.length > 0) process.exitCode = 1;

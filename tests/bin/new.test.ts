@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { addRoute } from '../../bin/new/insert.mjs';
@@ -140,8 +140,7 @@ describe('npm run new', () => {
   /** Copies the empty app without the engine and without a formatter, so that files keep the text that was written. */
   beforeEach(() => {
     rmSync(root, { recursive: true });
-    cpSync(join(project, 'bin'), join(root, 'bin'), { recursive: true });
-    cpSync(join(project, 'build/apps.mjs'), join(root, 'build/apps.mjs'));
+    for (const path of ['bin', 'build']) cpSync(join(project, path), join(root, path), { recursive: true });
     cpSync(join(project, 'templates/empty/src'), join(root, 'src'), { recursive: true });
     mkdirSync(join(root, 'node_modules'));
     symlinkSync(join(project, 'node_modules/oxc-parser'), join(root, 'node_modules/oxc-parser'));
@@ -170,9 +169,10 @@ describe('npm run new', () => {
   it('formats what it writes, and says so if that fails', async () => {
     const failed = 'The files could not be formatted. Run `npm run lint` to see why.';
     expect((await runNew('page', '/about')).said).toContain(failed);
-    const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');
-    mkdirSync(dirname(biome), { recursive: true });
-    writeFileSync(biome, '');
+    const biome = join(root, 'node_modules/@biomejs/biome');
+    mkdirSync(join(biome, 'bin'), { recursive: true });
+    writeFileSync(join(biome, 'package.json'), '{}');
+    writeFileSync(join(biome, 'bin/biome'), '');
     expect(await runNew('api', 'gauges')).toEqual({ code: 0, said: expect.not.stringContaining(failed) });
   });
 

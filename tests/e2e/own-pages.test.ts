@@ -4,6 +4,13 @@ import { useOwnedSite } from './owned-site.ts';
 import { exchanged, heading, hydrated } from './site.ts';
 
 const visit = useOwnedSite({
+  'src/shared/product/document.tsx': `
+    export function Document({ lang, dir, head, children }) {
+      return <html lang={lang} dir={dir}><head><meta charSet="utf-8" />{head}</head><body>{children}</body></html>;
+    }
+    const UNSENT = 'The form was not sent. Check your connection, then send it again.';
+    Document.language = (path) =>
+      path === '/notes' ? { lang: 'ar', dir: 'rtl', texts: { [UNSENT]: 'لم يرسل النموذج.' } } : { lang: 'nb' };`,
   'src/shared/product/routes.tsx': `
     import { defineRoutes } from '#engine';
     export const routes = defineRoutes([
@@ -404,4 +411,18 @@ test('use() inside a Suspense shows the value, and a rejection replaces the page
   expect(complaints).toEqual([]);
   await page.goto('/plain?fail');
   await page.getByRole('heading', { name: 'The whole page failed' }).waitFor();
+});
+
+test('a navigation changes the language of the document, and Spillway speaks it', async () => {
+  const { page } = await open('/');
+  const language = () => page.evaluate(() => `${document.documentElement.lang} ${document.dir || 'ltr'}`);
+  expect(await language()).toBe('nb ltr');
+  await page.getByRole('link', { name: 'Notes' }).click();
+  await page.getByRole('heading', { name: 'Notes' }).waitFor();
+  expect(await language()).toBe('ar rtl');
+  await page.route('**/*', (route) => (route.request().method() === 'POST' ? route.abort() : route.continue()));
+  await page.getByRole('form', { name: 'Kept' }).getByRole('button', { name: 'Add' }).click();
+  await page.getByText('لم يرسل النموذج. What you typed is still here.').waitFor();
+  await page.goBack();
+  await expect.poll(language).toBe('nb ltr');
 });

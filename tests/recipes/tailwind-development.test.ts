@@ -12,6 +12,7 @@ const PATIENCE = { timeout: 40_000 };
 
 const HOME = 'src/shared/product/pages/home.tsx';
 const ROOT = 'src/shared/product/pages/root.tsx';
+const BASE = 'src/shared/product/pages/root/global.css';
 const SHEET = 'src/shared/product/tailwind.css';
 
 let app: DevApp;
@@ -30,7 +31,7 @@ export default function Root() {
   return <Outlet />;
 }
 `;
-  app = await startDevApp({ ...files, [ROOT]: root });
+  app = await startDevApp({ ...files, [BASE]: 'h1 { margin-top: 3px }\n', [ROOT]: root });
   const browser = await shareBrowser();
   page = await browser.newPage({ baseURL: app.url });
   page.setDefaultTimeout(PATIENCE.timeout);
@@ -70,6 +71,13 @@ test('a class added to a component gets its style without a reload', async () =>
 test('a changed theme value is shown without a reload', async () => {
   app.edit(SHEET, '#1d6fa5', '#010203');
   await expectTitle({ 'padding-top': '13px', color: 'rgb(1, 2, 3)' });
+  await expectKept();
+});
+
+test('a changed global style is shown without a reload', async () => {
+  await expectTitle({ 'margin-top': '3px' });
+  app.edit(BASE, '3px', '5px');
+  await expectTitle({ 'margin-top': '5px' });
   await expectKept();
 });
 

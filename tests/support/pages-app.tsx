@@ -12,7 +12,8 @@ import { createEarlyScript } from '../../src/server/pages/render/early-script.ts
 import type { ServerPage } from '../../src/server/pages/server-page.ts';
 import { createAppLog } from '../../src/server/request/app-log.ts';
 import { createOrigins } from '../../src/server/request/origins.ts';
-import type { DocumentProps, ErrorPageProps, ErrorPages } from '../../src/shared/rendering/engine-context.ts';
+import type { ErrorPageProps, ErrorPages } from '../../src/shared/rendering/engine-context.ts';
+import type { DocumentProps } from '../../src/shared/rendering/language.ts';
 import type { PageModule, RouteDefinition } from '../../src/shared/routing/routes.ts';
 import { createDecoder } from '../../src/shared/wire/decode.ts';
 import type { AssetManifest } from '../../src/shared/wire/manifest.ts';

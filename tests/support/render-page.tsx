@@ -1,7 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
-import type { ComponentType } from 'react';
 import { createFunnel, type Disposition, type FailureContext } from '../../src/server/errors/funnel.ts';
 import { type Loaded, loadPage } from '../../src/server/pages/load-page.ts';
 import { createMatcher, matchNotFound, type PageMatch } from '../../src/server/pages/match-page.ts';
@@ -9,7 +8,8 @@ import { PageRequest, PageTimeout } from '../../src/server/pages/page-request.ts
 import { renderPage } from '../../src/server/pages/render/render-page.tsx';
 import type { LoaderArgs, PageTable, ServerPage } from '../../src/server/pages/server-page.ts';
 import { RequestInfo } from '../../src/server/request/request-info.ts';
-import type { DocumentProps, ErrorPages } from '../../src/shared/rendering/engine-context.ts';
+import type { ErrorPages } from '../../src/shared/rendering/engine-context.ts';
+import type { DocumentComponent } from '../../src/shared/rendering/language.ts';
 import { toShownError } from '../../src/shared/rendering/page-error.ts';
 import { createRouteTree } from '../../src/shared/routing/route-objects.ts';
 import type { PageModule, RouteDefinition } from '../../src/shared/routing/routes.ts';
@@ -45,7 +45,7 @@ export type RenderTestPage = (path: string, options?: RenderPageOptions) => Prom
 /** The parts of an app that pages are rendered from. */
 export interface RenderTable {
   readonly routes: readonly RouteDefinition[];
-  readonly document: ComponentType<DocumentProps>;
+  readonly document: DocumentComponent;
   readonly errorPages: ErrorPages;
 }
 
@@ -133,7 +133,7 @@ function createShow({ routes, document, errorPages }: RenderTable): Show {
     encode(payload, { toError: toShownError });
 
     const modules = await loadModules(match, tree);
-    const services = { app: { tree, document, errorPages, modules, lang: 'en' }, server: { manifest: MANIFEST } };
+    const services = { app: { tree, document, errorPages, modules }, server: { manifest: MANIFEST } };
     const deadline = setTimeout(() => pageRequest.abort(new PageTimeout(DEADLINE)), DEADLINE);
     const rendered = await renderPage({ services, pageRequest, payload });
     clearTimeout(deadline);

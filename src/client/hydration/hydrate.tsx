@@ -1,12 +1,8 @@
-import { type ComponentType, type ReactNode, startTransition, useState } from 'react';
+import { type ReactNode, startTransition, useState } from 'react';
 import { hydrateRoot } from 'react-dom/client';
 import type { DataRouter, Location } from 'react-router';
-import {
-  type DocumentProps,
-  type Engine,
-  EngineContext,
-  type ErrorPages,
-} from '../../shared/rendering/engine-context.ts';
+import { type Engine, EngineContext, type ErrorPages } from '../../shared/rendering/engine-context.ts';
+import { type DocumentComponent, languageOf } from '../../shared/rendering/language.ts';
 
 // Nearly all pages use hooks and links. In the entry they take less than as chunks.
 import '../../shared/rendering/hooks.ts';
@@ -29,7 +25,7 @@ interface HydrateOptions {
   readonly routes: readonly RouteDefinition[];
   /** The path that all pages of the table and their data share (`/admin`); none by default. */
   readonly base?: string;
-  readonly document: ComponentType<DocumentProps>;
+  readonly document: DocumentComponent;
   readonly errorPages: ErrorPages;
 }
 
@@ -73,6 +69,7 @@ export async function hydrate({ routes, base = '', document: Document, errorPage
         payload,
         etag,
         shown: standIn.state,
+        document: Document,
         loader,
         onFailure: reporting.report,
       });
@@ -104,6 +101,7 @@ export async function hydrate({ routes, base = '', document: Document, errorPage
 
   const engine: Engine = {
     host: window.location.host,
+    document: Document,
     nonce: document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce,
     errorPages,
     modules: loader.modules,
@@ -128,7 +126,7 @@ export async function hydrate({ routes, base = '', document: Document, errorPage
   hydrateRoot(
     document,
     <EngineContext value={engine}>
-      <Document lang={document.documentElement.lang} head={null}>
+      <Document {...languageOf(Document, window.location.pathname)} head={null}>
         <Root />
       </Document>
     </EngineContext>,

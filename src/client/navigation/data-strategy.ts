@@ -1,4 +1,5 @@
 import { type DataStrategyFunction, type DataStrategyResult, data, type RouterState } from 'react-router';
+import type { EngineText } from '../../shared/rendering/language.ts';
 import { toShownError } from '../../shared/rendering/page-error.ts';
 import type { BrowserFailureKind } from '../../shared/reporting/browser-report.ts';
 import { Second } from '../../shared/units.ts';
@@ -24,6 +25,8 @@ export interface DataStrategyOptions {
   readonly onAnswer: (isTaken: boolean) => void;
   /** The router's state when a request begins. It has the form and the fragment, which the request lacks. */
   readonly getState: () => Pick<RouterState, 'location' | 'navigation' | 'fetchers'>;
+  /** Returns a sentence of Spillway in the language of the page. */
+  readonly toText: (text: EngineText, filled?: Readonly<Record<string, string>>) => string;
   /** Called if a document was loaded and the page stays nevertheless, so that the navigation is over. */
   readonly onStay: () => void;
 }
@@ -48,13 +51,6 @@ interface Wanted {
 
 const BUSY = 'The server is busy at the moment. Try again in a few seconds.';
 
-const UNTAKEN =
-  'The server is busy at the moment, so your form was not processed. What you typed is still here: send it again in a few seconds.';
-
-const KEPT = 'What you typed is still here.';
-const UNSENT = `The form was not sent. ${KEPT} Check your connection, then send it again.`;
-const UNSENT_FILE = `The form was not sent. ${KEPT} Check your connection and the size of your files, then send it again.`;
-
 /** Thrown if a document was loaded and the page stays nevertheless. */
 const STAYED = Symbol('stayed');
 
@@ -72,6 +68,7 @@ export function createDataStrategy({
   onFailure,
   onAnswer,
   getState,
+  toText,
   onStay,
 }: DataStrategyOptions): DataStrategyFunction {
   /** The page data that an action returned, for the router's next load. */
@@ -137,7 +134,8 @@ export function createDataStrategy({
     const { request, url, form, leaf, isFetcher } = wanted;
     const action = (form && readAction(form)) ?? '';
     const refuse = (message: string, status = 503) => ({
-      [leaf]: toActionData({ action, status, errors: { '': message } }),
+      // What was typed stays on the page.
+      [leaf]: toActionData({ action, status, errors: { '': `${message} ${toText('What you typed is still here.')}` } }),
     });
     let result: PageDataResult;
     try {
@@ -150,11 +148,21 @@ export function createDataStrategy({
       if (request.signal.aborted) throw error;
       onFailure(error, 'network');
       const { message, status, digest } = toShownError(error);
-      if (message) return refuse(`${message} ${KEPT}`, status);
-      if (digest) return refuse(`Something went wrong on our side (digest ${digest}). ${KEPT}`, status);
-      return refuse(isMultipart(request) ? UNSENT_FILE : UNSENT);
+      if (message) return refuse(toText(message as EngineText), status); // of the engine, or as the product wrote it
+      if (digest) return refuse(toText('Something went wrong on our side (digest {digest}).', { digest }), status);
+      return refuse(
+        toText(
+          isMultipart(request)
+            ? 'The form was not sent. Check your connection and the size of your files, then send it again.'
+            : 'The form was not sent. Check your connection, then send it again.',
+        ),
+      );
     }
-    if (result.kind === 'busy') return refuse(UNTAKEN);
+    if (result.kind === 'busy') {
+      return refuse(
+        toText('The server is busy at the moment, so your form was not processed. Send it again in a few seconds.'),
+      );
+    }
     store.dropAll(); // the action can have changed all data that was fetched before
     if (!isFetcher) onAnswer(isTaken(result));
     if (result.kind === 'redirect') return redirect(result.payload, wanted);

@@ -1,6 +1,7 @@
 import { type DataRouter, IDLE_NAVIGATION, type Location, type RouterState } from 'react-router';
 import { DYNAMIC_PREFETCH_TIME, STATIC_STALE_TIME } from '../../shared/limits.ts';
 import type { Commit } from '../../shared/rendering/engine-context.ts';
+import { type DocumentComponent, languageOf, say } from '../../shared/rendering/language.ts';
 import type { RouteTree } from '../../shared/routing/route-objects.ts';
 import type { PagePayload } from '../../shared/wire/payload.ts';
 import { NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
@@ -22,6 +23,7 @@ interface NavigatorOptions {
   readonly etag: string | undefined;
   /** The state of the stand-in. */
   readonly shown: RouterState;
+  readonly document: DocumentComponent;
   readonly loader: RouteLoader;
   readonly onFailure: DataStrategyOptions['onFailure'];
 }
@@ -37,7 +39,16 @@ export interface Navigator extends Pick<LinkHandlers, 'navigate'> {
 }
 
 /** Creates everything that only the next navigation needs. Loaded when the browser is idle, or at the first click. */
-export function createNavigator({ tree, base, payload, etag, shown, loader, onFailure }: NavigatorOptions): Navigator {
+export function createNavigator({
+  tree,
+  base,
+  payload,
+  etag,
+  shown,
+  document: Document,
+  loader,
+  onFailure,
+}: NavigatorOptions): Navigator {
   let isServerRendered = true;
   let checkedAt = performance.now();
   const store = createPageDataStore({
@@ -61,6 +72,7 @@ export function createNavigator({ tree, base, payload, etag, shown, loader, onFa
       onFailure,
       onAnswer: posted.onAnswer,
       getState: () => router.state,
+      toText: (text, filled) => say(languageOf(Document, router.state.location.pathname), text, filled),
       onStay() {
         router._internalSetStateDoNotUseOrYouWillBreakYourApp({ navigation: IDLE_NAVIGATION, revalidation: 'idle' });
         posted.onCommit();
@@ -130,6 +142,8 @@ export function createNavigator({ tree, base, payload, etag, shown, loader, onFa
     router,
     refresh,
     onCommit(commit) {
+      const { lang, dir = '' } = Document.language?.(commit.location.pathname) ?? document.documentElement;
+      Object.assign(document.documentElement, { lang, dir });
       afterNavigation(commit);
       posted.onCommit();
     },

@@ -16,13 +16,13 @@ export async function loadApp<Own extends object>({
   server,
   settings,
 }: PagesOptions<Own>): Promise<LoadedPageApp> {
-  const { document, errorPages, lang = 'en', family } = app;
+  const { document, errorPages, family } = app;
   const tree = createRouteTree(app.routes);
   const pages = app.pages as PageTable; // they are called with what the maker of arguments makes
   requireBothHalves(tree.definitions, pages, family);
   const modules = await loadModules(tree.definitions, family);
   return {
-    ...{ tree, matchPage: createMatcher(tree), pages, modules, document, errorPages, lang },
+    ...{ tree, matchPage: createMatcher(tree), pages, modules, document, errorPages },
     args: createArgsMaker(app, server),
     settings: { compression: false, deadlineMs: RENDER_DEADLINE, maxActionBytes: MAX_ACTION_BYTES, ...settings },
   };

@@ -1,6 +1,6 @@
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
-import type { ComponentType } from 'react';
-import type { DocumentProps, ErrorPages } from '../../shared/rendering/engine-context.ts';
+import type { ErrorPages } from '../../shared/rendering/engine-context.ts';
+import type { DocumentComponent } from '../../shared/rendering/language.ts';
 import type { RouteTree } from '../../shared/routing/route-objects.ts';
 import type { PageModule, RouteDefinition } from '../../shared/routing/routes.ts';
 import type { AssetManifest } from '../../shared/wire/manifest.ts';
@@ -21,9 +21,8 @@ export interface PageApp<Own extends object = object> {
   readonly routes: readonly RouteDefinition[];
   /** The server halves, by route id. */
   readonly pages: PageTable<LoaderContext & NoInfer<Own>>;
-  readonly document: ComponentType<DocumentProps>;
+  readonly document: DocumentComponent;
   readonly errorPages: ErrorPages;
-  readonly lang?: string;
   /** Returns what the product adds to the `context` of loaders, guards and actions. */
   readonly createContext?: (request: ExpressRequest, response: ExpressResponse) => Own | Promise<Own>;
   /** The part that is the same for everyone, such as settings. Static pages and shells can read it. */
@@ -72,7 +71,6 @@ export interface LoadedPageApp extends Pick<PageApp, 'document' | 'errorPages'> 
   readonly matchPage: MatchPage;
   readonly pages: PageTable;
   readonly modules: ReadonlyMap<string, PageModule>;
-  readonly lang: string;
   /** Makes what guards, loaders and actions get. */
   readonly args: LoaderArgsMaker;
   readonly settings: PageSettings;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { ComponentType } from 'react';
-import type { DocumentProps, ErrorPages } from '../../shared/rendering/engine-context.ts';
+import type { ErrorPages } from '../../shared/rendering/engine-context.ts';
+import type { DocumentComponent } from '../../shared/rendering/language.ts';
 import type { RouteDefinition } from '../../shared/routing/routes.ts';
 import type { SiteParts } from '../app.ts';
 import { toHttpUrl } from '../connection/listen-on.ts';
@@ -26,7 +26,7 @@ export interface Site<Settings, Services, Own extends object> {
   readonly dist: string;
   readonly product: Product<Settings, Services, Own>;
   readonly routes: readonly RouteDefinition[];
-  readonly document: ComponentType<DocumentProps>;
+  readonly document: DocumentComponent;
   readonly errorPages: ErrorPages;
   /** Stores failures and shows them. Without one, they are logged, and sent to Sentry if it is configured. */
   readonly tracker?: Tracker;

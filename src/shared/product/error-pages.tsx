@@ -56,7 +56,7 @@ function Failure({ error, host }: ErrorPageProps) {
       <p className="error-sentence">{sentence}</p>
       {error.digest && !error.inBrowser && (
         <p>
-          <ErrorDigest error={error} />
+          Digest: <ErrorDigest error={error} />
         </p>
       )}
       <p>
@@ -69,7 +69,11 @@ function Failure({ error, host }: ErrorPageProps) {
         // It arrives when the server has received the report, so its line is reserved: nothing moves when it appears, and
         // screen readers announce it.
         <p role="status" className="error-digest">
-          <ErrorDigest error={error} />
+          {error.digest && (
+            <>
+              Digest: <ErrorDigest error={error} />
+            </>
+          )}
         </p>
       )}
     </ErrorPage>

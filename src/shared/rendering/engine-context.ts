@@ -1,7 +1,8 @@
-import { type ComponentType, createContext, type ReactNode, useContext } from 'react';
+import { type ComponentType, createContext, useContext } from 'react';
 import type { Location } from 'react-router';
 import type { PageModule } from '../routing/routes.ts';
 import type { PageError, ReportedAddress } from '../wire/payload.ts';
+import type { DocumentComponent } from './language.ts';
 
 /** Props of an error page (one of `ErrorPages`). */
 export interface ErrorPageProps {
@@ -32,6 +33,7 @@ export interface Engine {
   /** On the server, for a cached page: why it cannot use the host's name. */
   readonly hostRefusal?: string;
   readonly errorPages: ErrorPages;
+  readonly document: DocumentComponent;
   /** Of the document, if it was rendered for a single request. */
   readonly nonce?: string | undefined;
   /** On the server: called with what `useServerStyles()` was given. */
@@ -83,12 +85,4 @@ export function useEngine(): Engine {
     );
   }
   return engine;
-}
-
-/** Props of the product's document (`<html>`, `<head>`, `<body>`). Outside the router, it cannot fail with a page. */
-export interface DocumentProps {
-  readonly lang: string;
-  /** The engine's elements for `<head>`. Render them last. */
-  readonly head: ReactNode;
-  readonly children: ReactNode;
 }

@@ -1,6 +1,8 @@
-import { type ReactNode, use, useEffect, useState } from 'react';
+import { type ReactNode, use, useContext, useEffect, useState } from 'react';
+import { UNSAFE_LocationContext as LocationContext } from 'react-router';
 import type { PageError, PageErrorKind, ReportedAddress } from '../wire/payload.ts';
 import { type ErrorPages, useEngine } from './engine-context.ts';
+import { type EngineText, languageOf, say } from './language.ts';
 
 /** Shows the product's page for an error, or with `inPlace` a line in place of a deferred value. */
 export function ErrorView({ error, inPlace = false }: { error: PageError; inPlace?: boolean }): ReactNode {
@@ -10,15 +12,29 @@ export function ErrorView({ error, inPlace = false }: { error: PageError; inPlac
   return <Page error={error} host={host} />;
 }
 
+/** Returns a function that says a sentence in the language of the page. */
+function useText(): (text: EngineText) => string {
+  const { document } = useEngine();
+  const path = useContext(LocationContext)?.location.pathname ?? ''; // none in a test of a component
+  return (text) => say(languageOf(document, path), text);
+}
+
 function ErrorLine({ error }: { error: PageError }): ReactNode {
+  const toText = useText();
   return (
     <p role="alert">
-      {error.message ?? KINDS[error.kind].line} <ErrorDigest error={error} />
+      {error.message ?? toText(KINDS[error.kind].line)}
+      {error.digest && (
+        <>
+          {` ${toText('Digest:')} `}
+          <ErrorDigest error={error} />
+        </>
+      )}
     </p>
   );
 }
 
-const KINDS: Record<PageErrorKind, { readonly page: keyof ErrorPages; readonly line: string }> = {
+const KINDS: Record<PageErrorKind, { readonly page: keyof ErrorPages; readonly line: EngineText }> = {
   'not-found': { page: 'notFound', line: 'This could not be found.' },
   forbidden: { page: 'forbidden', line: 'You do not have access to this.' },
   unauthorized: { page: 'unauthorized', line: 'Sign in to see this.' },
@@ -41,13 +57,7 @@ export function useShownError(thrown: unknown): PageError {
   return address && error.digest === undefined ? { ...error, ...address } : error;
 }
 
-/** Shows the digest of a failure, if it has one. For visitors who can open the failure, it is a link to it. */
+/** The digest of a failure. For visitors who can open the failure, it is a link to it. */
 export function ErrorDigest({ error: { digest, url } }: { readonly error: PageError }): ReactNode {
-  return (
-    digest && (
-      <>
-        Digest: <code>{url ? <a href={url}>{digest}</a> : digest}</code>
-      </>
-    )
-  );
+  return <code>{url ? <a href={url}>{digest}</a> : digest}</code>;
 }

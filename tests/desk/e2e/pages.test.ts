@@ -27,6 +27,7 @@ afterAll(async () => {
 
 const SIGN_IN = 'Sign in to the desk';
 const FAILED = 'Error: The tour threw this in a loader.';
+const DIGEST = /^[\dA-Z]{8}-[\dA-Z]{8}$/;
 const open = async (path: string, options: VisitOptions = {}) =>
   site.open(path, { viewport: { width: 1280, height: 900 }, cookie: await deskSession(site.server), ...options });
 
@@ -36,16 +37,18 @@ async function failAt(path: string): Promise<string> {
   return reply.headers.get('x-error-digest') ?? '';
 }
 
-test('the first start creates a token file, and prints a sign-in link that works once', async () => {
+test('the first start prints a link that works once, and leads to the line of a failure in two clicks', async () => {
   expect(statSync(join(site.server.dataDir, 'desk-token')).mode & 0o777).toBe(0o600);
-  const LINK = /expires in 15 minutes\): (http\S+)\n/;
+  const LINK = /within 15 minutes\): (http\S+)\n/;
   await until(() => LINK.test(site.server.log()), 'the link'); // the store is opened after the server listens
   const path = (LINK.exec(site.server.log())?.[1] ?? '').slice(site.url.length);
   const { page } = await site.open(path, { isAlone: true });
-  await heading(page, SIGN_IN);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await heading(page, 'Incidents');
-  expect(new URL(page.url()).search).toBe('');
+  expect(page.url()).toBe(`${site.url}/`);
+  await page.getByRole('button', { name: 'Break something' }).click();
+  await heading(page, 'Something went wrong on our side');
+  await page.locator('.error-page').getByRole('link', { name: DIGEST }).click();
+  await heading(page, FAILED);
+  await page.getByText("throw new Error('The tour threw this in a loader.');").waitFor();
   const { page: other } = await site.open(path, { isAlone: true });
   await other.getByRole('button', { name: 'Sign in' }).click();
   await other.getByText('This link was already used').waitFor();

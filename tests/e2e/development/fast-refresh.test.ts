@@ -356,7 +356,11 @@ test('a change that cannot be hot-replaced reloads the page, which keeps typed t
   expect(reloads).toEqual([
     'Spillway reloads this page, because src/shared/product/theme.ts exports `Theme`, which is neither a component nor a function.',
   ]);
-  app.edit('src/client/navigation/chunk-reload.ts', 'export', '// changed\nexport const changed = 1;\nexport');
+  app.edit(
+    'src/client/navigation/chunk-reload.ts',
+    'export function createChunkReload',
+    'export const changed = 1;\nexport function createChunkReload',
+  );
   await poll(() => opened.documents).toEqual(['/', '/', '/']);
   await opened.page.close();
 });

@@ -4,7 +4,7 @@ import { Await } from '../../../src/shared/rendering/await.tsx';
 import { EngineContext } from '../../../src/shared/rendering/engine-context.ts';
 import { toShownError } from '../../../src/shared/rendering/page-error.ts';
 import { createDecoder } from '../../../src/shared/wire/decode.ts';
-import { TEST_ERROR_PAGES } from '../../support/pages-app.tsx';
+import { TEST_ERROR_PAGES, TestDocument } from '../../support/pages-app.tsx';
 
 it('Await shows an already settled value without a flash of the fallback', () => {
   const decoder = createDecoder();
@@ -12,7 +12,7 @@ it('Await shows an already settled value without a flash of the fallback', () =>
   decoder.late('[0,0,{"d":"here"}]');
   decoder.late('[1,1,{"d":{"kind":"failure","status":500,"digest":"7K3QM2XA-9F4W0R6B"}}]');
   const engine = {
-    ...{ host: '', errorPages: TEST_ERROR_PAGES, modules: new Map(), styles: new Map() },
+    ...{ host: '', document: TestDocument, errorPages: TEST_ERROR_PAGES, modules: new Map(), styles: new Map() },
     toPageError: toShownError,
   };
   const html = renderToStaticMarkup(

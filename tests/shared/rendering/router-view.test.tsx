@@ -69,6 +69,7 @@ function render(router: DataRouter, modules: Record<string, PageModule>): string
   const engine: Engine = {
     host: 'weir.example',
     errorPages,
+    document: () => null,
     modules: new Map(Object.entries({ root: { default: Outlet }, shelf: { default: Outlet }, ...modules })),
     styles: new Map(),
     toPageError: toShownError,

@@ -1,3 +1,4 @@
+import { languageOf, say } from '../../../shared/rendering/language.ts';
 import type { ActionResult, PageError } from '../../../shared/wire/payload.ts';
 import { ACTION_ACCEPT, NOT_FOUND_ROUTE, readAction } from '../../../shared/wire/protocol.ts';
 import { inSpan } from '../../request/request-spans.ts';
@@ -123,9 +124,10 @@ async function toPostArgs(pageRequest: PageRequest): Promise<LoaderArgs> {
 }
 
 const NO_ACTION = 'This page does not accept the form.';
-const OTHER_BUILD = 'This form is from another version of the site, so it was not processed.';
-const RELOAD = `${OTHER_BUILD} Reload the page, then send it again. What you typed is kept, except passwords and files.`;
-const COPY = `${OTHER_BUILD} Copy what you typed, then open the page again.`;
+const RELOAD =
+  'This form is from another version of the site, so it was not processed. Reload the page, then send it again. What you typed is kept, except passwords and files.';
+const COPY =
+  'This form is from another version of the site, so it was not processed. Copy what you typed, then open the page again.';
 
 function refuseUnknown(
   { app, server }: PageServices,
@@ -133,17 +135,18 @@ function refuseUnknown(
   { name, form }: { readonly name: string | undefined; readonly form: FormData },
 ): ActionEnd {
   const values = toTypedValues(form);
+  const language = languageOf(app.document, pageRequest.path);
   if (name === undefined) {
-    return { kind: 'result', result: { action: '', status: 405, errors: { '': NO_ACTION }, values } };
+    return { kind: 'result', result: { action: '', status: 405, errors: { '': say(language, NO_ACTION) }, values } };
   }
   const misplaced = describeMisplaced(name, pageRequest, app.pages);
   if (misplaced) server.log.warn({ action: name }, misplaced);
   const hint = process.env.SPILLWAY_DEV ? misplaced : undefined;
   return {
     kind: 'unknown',
-    result: { action: name, status: 409, errors: { '': hint ?? RELOAD }, values },
+    result: { action: name, status: 409, errors: { '': hint ?? say(language, RELOAD) }, values },
     routeId: pageRequest.match.ids.at(-1) ?? '',
-    error: { kind: 'public', status: 409, message: hint ?? COPY, typed: values },
+    error: { kind: 'public', status: 409, message: hint ?? say(language, COPY), typed: values },
   };
 }
 

@@ -2,6 +2,7 @@ import type { ErrorInfo, ReactNode } from 'react';
 import { type PipeableStream, renderToPipeableStream, resumeToPipeableStream } from 'react-dom/server';
 import type { PostponedState } from 'react-dom/static';
 import { type Engine, EngineContext } from '../../../shared/rendering/engine-context.ts';
+import { languageOf } from '../../../shared/rendering/language.ts';
 import { RouterView } from '../../../shared/rendering/router-view.tsx';
 import { createStandIn } from '../../../shared/routing/stand-in.ts';
 import type { AssetManifest } from '../../../shared/wire/manifest.ts';
@@ -21,7 +22,7 @@ import { ServerStyles } from './server-styles.ts';
 /** The input of a render. */
 interface RenderOptions {
   readonly services: {
-    readonly app: Pick<LoadedPageApp, 'tree' | 'modules' | 'document' | 'errorPages' | 'lang'>;
+    readonly app: Pick<LoadedPageApp, 'tree' | 'modules' | 'document' | 'errorPages'>;
     readonly server: { readonly manifest: AssetManifest };
   };
   readonly pageRequest: PageRequest;
@@ -90,6 +91,7 @@ function toEngine({ services, pageRequest, payload, nonce }: RenderOptions, rend
   return {
     ...pageRequest.host,
     errorPages: services.app.errorPages,
+    document: services.app.document,
     modules: services.app.modules,
     styles: new Map(Object.entries(payload.styles)),
     nonce,
@@ -266,7 +268,8 @@ export class Render {
 }
 
 function Page({ services, pageRequest, payload, nonce, engine }: RenderOptions & { engine: Engine }): ReactNode {
-  const { tree, document: Document, lang } = services.app;
+  const { tree, document: Document } = services.app;
+  const { lang, dir } = languageOf(Document, pageRequest.path);
   const location = {
     pathname: pageRequest.path,
     search: pageRequest.search,
@@ -281,7 +284,7 @@ function Page({ services, pageRequest, payload, nonce, engine }: RenderOptions &
   ));
   return (
     <EngineContext value={engine}>
-      <Document lang={lang} head={head}>
+      <Document lang={lang} dir={dir} head={head}>
         <RouterView router={router} />
       </Document>
     </EngineContext>

@@ -16,7 +16,7 @@ export function SignIn({ refusal }: { refusal?: string | undefined }) {
     <main id="main" className={styles.page} tabIndex={-1}>
       <title>Sign in · Desk</title>
       <div className={styles.card}>
-        <p className={styles.mark}>Spillway</p>
+        <p className={styles.brand}>Spillway</p>
         <h1>Sign in to the desk</h1>
         {ticket !== null && wrong === undefined ? <ByTicket ticket={ticket} /> : <ByToken wrong={wrong} />}
       </div>

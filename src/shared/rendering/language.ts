@@ -1,0 +1,57 @@
+import type { ComponentType, ReactNode } from 'react';
+
+/** The language of a page. */
+export interface Language {
+  /** As in `<html lang>`. */
+  readonly lang: string;
+  /** The direction of its script. Default: left to right. */
+  readonly dir?: 'ltr' | 'rtl';
+  /** Spillway's own sentences in this language. Those that are missing stay in English. */
+  readonly texts?: Readonly<Partial<Record<EngineText, string>>>;
+}
+
+/** Every sentence of Spillway that visitors can see in a page. Braces are filled in. */
+export type EngineText =
+  | 'This could not be found.'
+  | 'You do not have access to this.'
+  | 'Sign in to see this.'
+  | 'This could not be loaded.'
+  | 'This has moved.'
+  | 'Digest:'
+  | 'What you typed is still here.'
+  | 'The form was not sent. Check your connection, then send it again.'
+  | 'The form was not sent. Check your connection and the size of your files, then send it again.'
+  | 'Something went wrong on our side (digest {digest}).'
+  | 'The server is busy at the moment, so your form was not processed. Send it again in a few seconds.'
+  | 'This is more than the site accepts. Choose smaller files, or shorten the text.'
+  | 'This page does not accept the form.'
+  | 'This form is from another version of the site, so it was not processed. Reload the page, then send it again. What you typed is kept, except passwords and files.'
+  | 'This form is from another version of the site, so it was not processed. Copy what you typed, then open the page again.';
+
+/** Props of the product's document (`<html>`, `<head>`, `<body>`). Outside the router, it cannot fail with a page. */
+export interface DocumentProps {
+  /** Of the path that is shown: see `DocumentComponent`. */
+  readonly lang: string;
+  readonly dir?: 'ltr' | 'rtl' | undefined;
+  /** The engine's elements for `<head>`. Render them last. */
+  readonly head: ReactNode;
+  readonly children: ReactNode;
+}
+
+/**
+ * The product's document. `Document.language = (path) => …` says which language a path has, for the document itself, error
+ * pages and navigation. Default: English.
+ */
+export type DocumentComponent = ComponentType<DocumentProps> & { language?: (path: string) => Language };
+
+const ENGLISH: Language = { lang: 'en' };
+
+/** @param path of the page that is shown, without the query */
+export function languageOf(document: DocumentComponent, path: string): Language {
+  return document.language?.(path) ?? ENGLISH;
+}
+
+/** Returns a sentence in a language. */
+export function say({ texts }: Language, text: EngineText, filled: Readonly<Record<string, string>> = {}): string {
+  return (texts?.[text] ?? text).replace(/\{(\w+)\}/g, (braces, name: string) => filled[name] ?? braces);
+}

@@ -1,0 +1,80 @@
+import { Outlet } from 'react-router';
+import { expect, it } from 'vitest';
+import { Await } from '../../../src/shared/rendering/await.tsx';
+import { useData } from '../../../src/shared/rendering/hooks.ts';
+import type { DocumentComponent, DocumentProps } from '../../../src/shared/rendering/language.ts';
+import { type AskOptions, startPages, type TestPage } from '../../support/pages-app.tsx';
+
+const Localized: DocumentComponent = ({ lang, dir, head, children }: DocumentProps) => (
+  <html lang={lang} dir={dir}>
+    <head>{head}</head>
+    <body>{children}</body>
+  </html>
+);
+Localized.language = (path) =>
+  path.startsWith('/ar')
+    ? {
+        lang: 'ar',
+        dir: 'rtl',
+        texts: { 'This could not be loaded.': 'تعذر التحميل.', 'This page does not accept the form.': 'غير مقبول.' },
+      }
+    : { lang: 'de' };
+
+function Late() {
+  const { late } = useData<{ late: Promise<string> }>();
+  return (
+    <Await value={late} fallback="…">
+      {(text) => text}
+    </Await>
+  );
+}
+
+const PAGES: readonly TestPage[] = [
+  {
+    id: 'root',
+    view: Outlet,
+    children: [
+      { id: 'page', path: '/:lang/page', view: () => <p>page</p> },
+      { id: 'kept', path: '/:lang/kept', mode: 'static', view: () => <p>kept</p> },
+      {
+        id: 'late',
+        path: '/:lang/late',
+        view: Late,
+        server: {
+          loader: () => ({ late: new Promise((_resolve, reject) => setTimeout(reject, 5, new Error('lost'))) }),
+        },
+      },
+    ],
+  },
+];
+
+const POST: AskOptions = {
+  method: 'POST',
+  headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+  body: 'a=1',
+};
+
+it.each<[path: string, status: number, options?: AskOptions]>([
+  ['page', 200],
+  ['kept', 200],
+  ['nothing', 404],
+  ['late', 200],
+])('%s has the language and the direction of its path', async (path, status) => {
+  const app = await startPages(PAGES, { document: Localized });
+  for (const [lang, html] of [
+    ['ar', '<html lang="ar" dir="rtl">'],
+    ['de', '<html lang="de">'],
+  ]) {
+    const reply = await app.ask(`/${lang}/${path}`);
+    expect([reply.status, reply.text.includes(html ?? '')]).toEqual([status, true]);
+  }
+});
+
+it('says its own sentences in the language of the page, and the others in English', async () => {
+  const app = await startPages(PAGES, { document: Localized });
+  expect((await app.ask('/ar/late')).text).toContain('تعذر التحميل.');
+  expect((await app.ask('/de/late')).text).toContain('This could not be loaded.');
+  const headers = { ...POST.headers, Accept: 'application/vnd.spillway.action+ndjson' };
+  expect((await app.ask('/ar/page', { ...POST, headers })).text).toContain('غير مقبول.');
+  expect((await app.ask('/de/page', { ...POST, headers })).text).toContain('This page does not accept the form.');
+});
