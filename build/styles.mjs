@@ -9,7 +9,7 @@ const assets = '.avif .gif .jpeg .jpg .png .svg .webp .eot .otf .ttf .woff .woff
 /** Images and fonts that sources can refer to. Each becomes an asset with a hashed name. */
 export const assetLoaders = Object.fromEntries(assets.split(' ').map((ending) => [ending, 'file']));
 
-/** Style sheets. The product's plugins compile those that are not CSS. */
+/** Style sheets. The product's plugins compile the other languages to CSS. */
 export const sheetFile = /\.(?:css|less|sass|scss)$/;
 const moduleEnd = /\.module\.(?:css|less|sass|scss)$/;
 
