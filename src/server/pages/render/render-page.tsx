@@ -1,39 +1,18 @@
-import type { ErrorInfo, ReactNode } from 'react';
+import type { ErrorInfo } from 'react';
 import { type PipeableStream, renderToPipeableStream, resumeToPipeableStream } from 'react-dom/server';
 import type { PostponedState } from 'react-dom/static';
-import { type Engine, EngineContext } from '../../../shared/rendering/engine-context.ts';
-import { languageOf } from '../../../shared/rendering/language.ts';
-import { RouterView } from '../../../shared/rendering/router-view.tsx';
-import { createStandIn } from '../../../shared/routing/stand-in.ts';
-import type { AssetManifest } from '../../../shared/wire/manifest.ts';
+import type { Engine } from '../../../shared/rendering/engine-context.ts';
 import type { PageError, PagePayload } from '../../../shared/wire/payload.ts';
 import { FRAME_ROUTE } from '../../../shared/wire/protocol.ts';
 import { escapeHtml } from '../../errors/escape-html.ts';
 import type { Disposition } from '../../errors/funnel.ts';
 import { VisitorGone } from '../../request/http-error.ts';
 import type { Redirect } from '../load-page.ts';
-import type { PageRequest } from '../page-request.ts';
-import type { LoadedPageApp } from '../page-services.ts';
 import { toPageErrorOf } from './encode-page.ts';
 import { PageSink, type PageSinkOptions } from './page-sink.ts';
+import { PageTree, type RenderOptions } from './page-tree.tsx';
 import { Prerender } from './prerender.ts';
 import { ServerStyles } from './server-styles.ts';
-
-/** The input of a render. */
-interface RenderOptions {
-  readonly services: {
-    readonly app: Pick<LoadedPageApp, 'tree' | 'modules' | 'document' | 'errorPages'>;
-    readonly server: { readonly manifest: AssetManifest };
-  };
-  readonly pageRequest: PageRequest;
-  readonly payload: PagePayload;
-  /** Absent for a static page. */
-  readonly nonce?: string | undefined;
-  /** Render a shell, and postpone its holes. */
-  readonly isShell?: boolean;
-  /** React's state of a shell that was sent already (JSON): render only its holes. */
-  readonly postponed?: string;
-}
 
 export type Rendered =
   | Redirect
@@ -153,7 +132,7 @@ export class Render {
     const { isShell, postponed } = options;
     const nonce = options.nonce === undefined ? undefined : { script: options.nonce, style: options.nonce };
     const { isFull } = options.pageRequest;
-    const page = <Page {...options} engine={toEngine(options, this)} />;
+    const page = <PageTree {...options} engine={toEngine(options, this)} />;
     const onError = this.#onError;
     if (isShell) return new Prerender(page, { onError, onReady: this.#onReady, onFailed: this.#onShellError });
     // React changes the state, so each visitor needs a new one.
@@ -265,53 +244,4 @@ export class Render {
     this.styles = new ServerStyles();
     this.#sink = undefined;
   }
-}
-
-function Page({ services, pageRequest, payload, nonce, engine }: RenderOptions & { engine: Engine }): ReactNode {
-  const { tree, document: Document } = services.app;
-  const { lang, dir } = languageOf(Document, pageRequest.path);
-  const location = {
-    pathname: pageRequest.path,
-    search: pageRequest.search,
-    hash: '',
-    state: null,
-    key: 'default',
-    mask: undefined,
-  };
-  const router = createStandIn({ tree, payload, location, ...NO_NAVIGATION });
-  const head = preloadsOf(services.server.manifest, payload.routes).map((href) => (
-    <link key={href} rel="modulepreload" href={href} nonce={nonce} />
-  ));
-  return (
-    <EngineContext value={engine}>
-      <Document lang={lang} dir={dir} head={head}>
-        <RouterView router={router} />
-      </Document>
-    </EngineContext>
-  );
-}
-
-/** The modules that a page needs, for `modulepreload`: the entry, its imports, and those of each matched route. */
-function preloadsOf(manifest: AssetManifest, ids: readonly string[]): string[] {
-  const urls = new Set([manifest.entry.script, ...manifest.entry.preloads]);
-  for (const id of ids) {
-    const assets = manifest.routes[id];
-    if (!assets) continue;
-    urls.add(assets.script);
-    for (const url of assets.preloads) urls.add(url);
-  }
-  return [...urls];
-}
-
-const NO_NAVIGATION = {
-  navigate: refuseNavigation,
-  fetch: refuseNavigation,
-  revalidate: refuseNavigation,
-  deleteBlocker: () => {}, // called by effects, which do not run here
-};
-
-function refuseNavigation(): Promise<never> {
-  throw new Error(
-    `navigate() was called while a page was rendered on the server. Call it in an effect or an event handler, or throw redirect().`,
-  );
 }

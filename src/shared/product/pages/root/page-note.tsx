@@ -8,7 +8,7 @@ export function PageNote() {
   const pending = usePending('root.note');
   return (
     <Form action="root.note" reset noValidate>
-      <Field label="A form of the layout: leave a note" name="text" autoComplete="off" result={result} />
+      <Field label="A form in the layout: leave a note" name="text" autoComplete="off" result={result} />
       <button type="submit" className="quiet" disabled={pending}>
         {pending ? 'Sending…' : 'Leave note'}
       </button>

@@ -1,0 +1,81 @@
+import type { ReactNode } from 'react';
+import { type Engine, EngineContext } from '../../../shared/rendering/engine-context.ts';
+import { languageOf } from '../../../shared/rendering/language.ts';
+import { RouterView } from '../../../shared/rendering/router-view.tsx';
+import { createStandIn } from '../../../shared/routing/stand-in.ts';
+import type { AssetManifest } from '../../../shared/wire/manifest.ts';
+import type { PagePayload } from '../../../shared/wire/payload.ts';
+import type { PageRequest } from '../page-request.ts';
+import type { LoadedPageApp } from '../page-services.ts';
+
+/** The input of a render. */
+export interface RenderOptions {
+  readonly services: {
+    readonly app: Pick<LoadedPageApp, 'tree' | 'modules' | 'document' | 'errorPages'>;
+    readonly server: { readonly manifest: AssetManifest };
+  };
+  readonly pageRequest: PageRequest;
+  readonly payload: PagePayload;
+  /** Absent for a static page. */
+  readonly nonce?: string | undefined;
+  /** Render a shell, and postpone its holes. */
+  readonly isShell?: boolean;
+  /** React's state of a shell that was sent already (JSON): render only its holes. */
+  readonly postponed?: string;
+}
+
+/** The elements of a page: document, layouts and page. */
+export function PageTree({
+  services,
+  pageRequest,
+  payload,
+  nonce,
+  engine,
+}: RenderOptions & { engine: Engine }): ReactNode {
+  const { tree, document: Document } = services.app;
+  const { lang, dir } = languageOf(Document, pageRequest.path);
+  const location = {
+    pathname: pageRequest.path,
+    search: pageRequest.search,
+    hash: '',
+    state: null,
+    key: 'default',
+    mask: undefined,
+  };
+  const router = createStandIn({ tree, payload, location, ...NO_NAVIGATION });
+  const head = preloadsOf(services.server.manifest, payload.routes).map((href) => (
+    <link key={href} rel="modulepreload" href={href} nonce={nonce} />
+  ));
+  return (
+    <EngineContext value={engine}>
+      <Document lang={lang} dir={dir} head={head}>
+        <RouterView router={router} />
+      </Document>
+    </EngineContext>
+  );
+}
+
+/** The modules that a page needs, for `modulepreload`: the entry, its imports, and those of each matched route. */
+function preloadsOf(manifest: AssetManifest, ids: readonly string[]): string[] {
+  const urls = new Set([manifest.entry.script, ...manifest.entry.preloads]);
+  for (const id of ids) {
+    const assets = manifest.routes[id];
+    if (!assets) continue;
+    urls.add(assets.script);
+    for (const url of assets.preloads) urls.add(url);
+  }
+  return [...urls];
+}
+
+const NO_NAVIGATION = {
+  navigate: refuseNavigation,
+  fetch: refuseNavigation,
+  revalidate: refuseNavigation,
+  deleteBlocker: () => {}, // called by effects, which do not run here
+};
+
+function refuseNavigation(): Promise<never> {
+  throw new Error(
+    `navigate() was called while a page was rendered on the server. Call it in an effect or an event handler, or throw redirect().`,
+  );
+}
