@@ -34,10 +34,15 @@ beforeAll(async () => {
       'legacy/app.js':
         "module.exports = require('express4')().get('/old', (_req, res) => res.send('the first answer'));",
       'legacy/package.json': '{ "type": "commonjs" }',
-      'src/server/product/index.ts': `import { defineProduct, report } from '#engine/server';
+      'src/server/product/index.ts': `import express from 'express';
+import pg from 'pg';
+import { defineProduct, report } from '#engine/server';
 import { pages } from './pages/index.ts';
 import { settings } from './settings.ts';
 
+// Default imports of a CommonJS package and of one with .mjs files: without them, the server does not start.
+express();
+void pg.Pool.prototype;
 const services = { open: () => report(new Error('reported before the server is ready')) };
 export const product = defineProduct({ settings, services, pages, existingApp: './legacy/app.js' });
 `,
