@@ -397,7 +397,7 @@ test('an edit of an existing app restarts the server, and npm run dev also stops
   app.edit(WORDS, 'from the loader', 'other words');
   // The next server is starting, and the previous one still serves requests.
   await expect.poll(count, { timeout: PATIENCE, interval: 5 }).toBe(before + 1);
-  await app.stop(); // It reports servers that are still running.
+  await app.stop(); // It waits until no server is left.
 });
 
 /** Forwards to an app without buffering, under another host and port. */
