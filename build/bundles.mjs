@@ -90,6 +90,8 @@ export function clientOptions({ root, name = 'main', entry, outdir, dev, owner, 
     platform: 'browser',
     target: browserTarget,
     minify: !dev,
+    // Zod otherwise tries `new Function()`, which the policy blocks and reports.
+    define: { ...toDefinitions(dev), 'globalThis.__zod_globalConfig': '{"jitless":true}' },
     plugins: [
       styles.plugin,
       excerpts(root),
