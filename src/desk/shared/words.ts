@@ -8,6 +8,10 @@ const POLICY_HINTS: readonly (readonly [directive: RegExp, hint: string])[] = [
     'A script set HTML from a plain string, as dangerouslySetInnerHTML does. Sanitise the HTML and use a Trusted Types policy: docs/recipes/html.md shows how.',
   ],
   [
+    /\bscript-src\S* eval/,
+    'A script ran text as code (eval or new Function), which the policy blocks. If a library does so, look for its option or build without it.',
+  ],
+  [
     /\bscript-src/,
     "A script that is not part of this build was blocked. If it is yours, give it the page's nonce (docs/recipes/other-hosts.md). It can also come from a browser extension.",
   ],
