@@ -47,9 +47,10 @@ function failureWords(error: PageError, host: string): PlainWords {
   const sentence = `${ERROR_SENTENCE} ${escapeHtml(host)}`;
   const shown = error.url ? `<a href="${escapeHtml(error.url)}">${address}</a>` : address;
   const digest = address && `<p>Digest: <code>${shown}</code></p>`;
+  const heading = 'Something went wrong on our side';
   return {
-    title: sentence,
-    heading: 'Something went wrong on our side',
+    title: heading,
+    heading,
     body:
       `<p>${sentence}</p>${digest}<p>Our server failed. <a href="">Try again</a> in a minute, ` +
       'or go to the <a href="/">start page</a>. If you tell us the digest, we can find out what went wrong.</p>',

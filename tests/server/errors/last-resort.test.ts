@@ -6,7 +6,7 @@ it('has a heading, the sentence with the host, the digest below it, and what to 
   const html = renderLastResort({ kind: 'failure', status: 500, digest: '7K3QM2XA-9F4W0R6B' }, 'example.com');
   const sentence = 'Application error: a client-side exception has occurred while loading the host example.com';
   expect(html).toContain(`<h1>Something went wrong on our side</h1><p>${sentence}</p>`);
-  expect(html).toContain(`<title>${sentence}</title>`);
+  expect(html).toContain('<title>Something went wrong on our side</title>');
   expect(html).toMatch(
     /<\/p><p>Digest: <code>7K3QM2XA-9F4W0R6B<\/code><\/p><p>Our server failed. <a href="">Try again/,
   );

@@ -33,7 +33,7 @@ describe('errorPages', () => {
     expect(html).toContain('<h1>Something went wrong on our side</h1>');
     expect(html).toContain('<p>Our server failed. Try again in a minute.</p>');
     expect(html).toContain(`<p class="error-sentence">${sentence}</p>`);
-    expect(html).toContain(`<title>${sentence}</title>`);
+    expect(html).toContain('<title>Something went wrong on our side</title>');
     expect(render('failure', { ...ERRORS.failure, inBrowser: true })).toContain(
       '<h1>Something went wrong in your browser</h1>',
     );
