@@ -66,9 +66,21 @@ export function conflict({ errors }: RefusalDetails): Refusal {
 /** The results that the handler of an action can return if the page declares `send(): Sent`. */
 type AnswerOf<Action> = Action extends () => infer Data ? Data | Refusal | Promise<Data | Refusal> : never;
 
+/** An action with a limit of its own for its form, whose files can be large: `{ maxBytes: 50 * 1024 * 1024, run }`. */
+export interface UploadAction<Run> {
+  /** The largest form, with its files (bytes). Other actions accept 1 MiB. */
+  readonly maxBytes: number;
+  readonly run: Run;
+}
+
+type Action<Run> = Run | UploadAction<Run>;
+
+/** An action as the engine calls it. */
+export type ActionHandler = (args: ActionArgs) => unknown;
+
 /** The handlers of the actions that a page declares. */
 type ActionHandlers<Actions, Context> = {
-  readonly [Name in keyof Actions]: (args: ActionArgs<Context>) => AnswerOf<Actions[Name]>;
+  readonly [Name in keyof Actions]: Action<(args: ActionArgs<Context>) => AnswerOf<Actions[Name]>>;
 };
 
 /**
@@ -120,9 +132,9 @@ type PageParts<Context, Path extends string | undefined, Search extends Schema |
   readonly loader?: (args: PageArgs<Context, NoInfer<Path>, NoInfer<Search>>) => Data;
   readonly version?: (args: PageArgs<Context, NoInfer<Path>, NoInfer<Search>>) => string | Promise<string>;
   readonly actions?: {
-    readonly [Name in keyof Results]: (
-      args: PageArgs<Context, NoInfer<Path>, NoInfer<Search>> & Pick<ActionArgs, 'form'>,
-    ) => Results[Name];
+    readonly [Name in keyof Results]: Action<
+      (args: PageArgs<Context, NoInfer<Path>, NoInfer<Search>> & Pick<ActionArgs, 'form'>) => Results[Name]
+    >;
   };
   readonly openActions?: readonly OpenAction<NoInfer<Results>>[];
 };
@@ -160,6 +172,17 @@ export function createDefinePage<Context, Table extends readonly RouteLine[]>() 
     // The engine calls each part with the arguments of its route.
     return parts as DefinedPage<Context, Path, Search, Data, Results>;
   };
+}
+
+/** The largest forms (bytes) of actions with a limit of their own, by name: `<route id>.<name>`. Undefined for none. */
+export function listUploads(pages: PageTable, ids: readonly string[]): Record<string, number> | undefined {
+  let uploads: Record<string, number> | undefined;
+  for (const id of ids) {
+    for (const [name, action] of Object.entries(pages[id]?.actions ?? {})) {
+      if (typeof action !== 'function') uploads = { ...uploads, [`${id}.${name}`]: action.maxBytes };
+    }
+  }
+  return uploads;
 }
 
 /** Server halves by route id, as the engine uses them. */
