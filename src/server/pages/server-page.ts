@@ -142,8 +142,11 @@ type PageParts<Context, Path extends string | undefined, Search extends Schema |
 /** Any text while the compiler has not inferred the actions, or it would refuse the page before it does. */
 type OpenAction<Results> = unknown extends Results ? string : keyof Results & string;
 
+/** An action in the shape in which it was defined. */
+type Defined<Given, Run> = Given extends UploadAction<unknown> ? UploadAction<Run> : Run;
+
 /** A server half whose types were inferred. */
-export type DefinedPage<Context, Path extends string | undefined, Search, Data, Results> = Omit<
+export type DefinedPage<Context, Path extends string | undefined, Search, Data, Results, Actions> = Omit<
   ServerPage<unknown, Context>,
   'loader' | 'actions'
 > &
@@ -155,7 +158,12 @@ export type DefinedPage<Context, Path extends string | undefined, Search, Data, 
   }> &
   // For tests, which call them.
   (unknown extends Data ? unknown : { readonly loader: (args: LoaderArgs<Context>) => Data }) & {
-    readonly actions: { readonly [Name in keyof Results]: (args: ActionArgs<Context>) => Results[Name] };
+    readonly actions: {
+      readonly [Name in keyof Results & keyof Actions]: Defined<
+        Actions[Name],
+        (args: ActionArgs<Context>) => Results[Name]
+      >;
+    };
   };
 
 /**
@@ -168,9 +176,12 @@ export function createDefinePage<Context, Table extends readonly RouteLine[]>() 
     Search extends Schema | undefined = undefined,
     Data = unknown,
     Results = unknown,
-  >(parts: PageParts<Context, Path, Search, Data, Results>): DefinedPage<Context, Path, Search, Data, Results> {
+    Actions = unknown,
+  >(
+    parts: PageParts<Context, Path, Search, Data, Results> & { readonly actions?: Actions },
+  ): DefinedPage<Context, Path, Search, Data, Results, Actions> {
     // The engine calls each part with the arguments of its route.
-    return parts as DefinedPage<Context, Path, Search, Data, Results>;
+    return parts as unknown as DefinedPage<Context, Path, Search, Data, Results, Actions>;
   };
 }
 
