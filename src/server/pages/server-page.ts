@@ -185,17 +185,6 @@ export function createDefinePage<Context, Table extends readonly RouteLine[]>() 
   };
 }
 
-/** The largest forms (bytes) of actions with a limit of their own, by name: `<route id>.<name>`. Undefined for none. */
-export function listUploads(pages: PageTable, ids: readonly string[]): Record<string, number> | undefined {
-  let uploads: Record<string, number> | undefined;
-  for (const id of ids) {
-    for (const [name, action] of Object.entries(pages[id]?.actions ?? {})) {
-      if (typeof action !== 'function') uploads = { ...uploads, [`${id}.${name}`]: action.maxBytes };
-    }
-  }
-  return uploads;
-}
-
 /** Server halves by route id, as the engine uses them. */
 export type PageTable<Context = LoaderContext> = Readonly<
   Record<string, ServerPage<unknown, Context> | null | undefined>

@@ -10,17 +10,10 @@ import { onClose } from '../../request/step.ts';
 import { addSearch, type Loaded, type LoadedPage, loadPage, type Redirect, runGuards, untilEnd } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
 import { type PageExchange, READ_METHODS, sendRedirect, type VisitorExchange } from '../page-response.ts';
-import type { PageServices } from '../page-services.ts';
+import { listUploads, type PageServices } from '../page-services.ts';
 import { sendActionData, sendRedirectData } from '../render/page-data.ts';
 import { sendDocument } from '../render/show-page.ts';
-import {
-  type ActionHandler,
-  type LoaderArgs,
-  listUploads,
-  type PageTable,
-  Refusal,
-  type ServerPage,
-} from '../server-page.ts';
+import { type ActionHandler, type LoaderArgs, type PageTable, Refusal, type ServerPage } from '../server-page.ts';
 import { readForm, toTypedValues } from './form-body.ts';
 import { applyResponseCookies } from './response-cookies.ts';
 
@@ -270,9 +263,8 @@ function findAction({ services, pageRequest }: VisitorExchange, named: string | 
 }
 
 /** The largest form that an action of the page accepts (bytes). */
-function findLargestLimit({ services, pageRequest }: VisitorExchange): number {
-  const { pages, settings } = services.app;
-  return Math.max(settings.maxActionBytes, ...Object.values(listUploads(pages, pageRequest.match.ids) ?? {}));
+function findLargestLimit({ services: { app }, pageRequest }: VisitorExchange): number {
+  return Math.max(app.settings.maxActionBytes, ...Object.values(listUploads(app, pageRequest.match.ids) ?? {}));
 }
 
 function toResult(action: string, answer: unknown, form: FormData): ActionResult {
