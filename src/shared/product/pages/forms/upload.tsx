@@ -31,7 +31,7 @@ export function Upload() {
         {pending && <progress className={styles.progress} value={progress} aria-label="Upload" />}
         <p id="upload-answer" role="status">
           {error ??
-            (file && `${file.name}: ${file.bytes} bytes, ${file.type || 'unknown type'}, SHA-256 ${file.hash}….`)}
+            (file && `${file.name}: ${file.bytes} bytes, ${file.type || 'unknown type'}, SHA-256 ${file.hash}…`)}
         </p>
         <FormError result={result} />
       </Form>
