@@ -1,4 +1,4 @@
-import { Day, Hour, Minute, Second } from './units.ts';
+import { Day, Hour, KiB, MiB, Minute, Second } from './units.ts';
 
 /** `just now`, `3 min ago`, `in 2 h`: one unit, rounded down. */
 export function toAgo(at: number, now: number): string {
@@ -54,6 +54,12 @@ export function toPlural(count: number, one: string, many = `${one}s`): string {
 /** `412 MiB` */
 export function toMebibytes(bytes: number): string {
   return `${toCount(Math.round(bytes / 1024 / 1024))} MiB`;
+}
+
+/** The size of a limit: `999 bytes`, `100 KB`, `1 MB`, `2.5 MB`. Rounded down. */
+export function toSize(bytes: number): string {
+  if (bytes < KiB) return `${bytes} bytes`;
+  return bytes < MiB ? `${Math.floor(bytes / KiB)} KB` : `${Math.floor((10 * bytes) / MiB) / 10} MB`;
 }
 
 /** The kinds of failures. */

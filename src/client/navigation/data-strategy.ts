@@ -1,10 +1,12 @@
 import { type DataStrategyFunction, type DataStrategyResult, data, type RouterState } from 'react-router';
+import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
 import type { EngineText } from '../../shared/rendering/language.ts';
 import { toShownError } from '../../shared/rendering/page-error.ts';
 import type { BrowserFailureKind } from '../../shared/reporting/browser-report.ts';
 import { Second } from '../../shared/units.ts';
 import type { ActionResult, PagePayload, RedirectPayload } from '../../shared/wire/payload.ts';
 import { ACTION_ACCEPT, NOT_FOUND_ROUTE, readAction } from '../../shared/wire/protocol.ts';
+import { toSize } from '../../shared/words.ts';
 import { type PageDataResult, PROBLEM_TYPE, readPageData } from '../page-data/fetch-page-data.ts';
 import type { PageDataStore } from '../page-data/store.ts';
 import { wasJustLoaded } from './chunk-reload.ts';
@@ -137,13 +139,27 @@ export function createDataStrategy({
       // What was typed stays on the page.
       [leaf]: toActionData({ action, status, errors: { '': `${message} ${toText('What you typed is still here.')}` } }),
     });
+    const bytes = isMultipart(request) ? toFileBytes(form) : 0;
+    const page = store.recall(url)?.payload;
+    const limit = page?.uploads?.[action || `${leaf}.default`] ?? MAX_ACTION_BYTES;
+    if (page && bytes > limit) {
+      return refuse(
+        toText('This is more than {size}. Choose smaller files, or shorten the text.', { size: toSize(limit) }),
+        413,
+      );
+    }
     let result: PageDataResult;
     try {
+      const { signal } = request;
       const headers = { Accept: `${ACTION_ACCEPT}, ${PROBLEM_TYPE}` };
       // The browser reads the files of a form while it sends them. JSON and text have no form; the server refuses them.
       const body = !form ? await request.blob() : isMultipart(request) ? form : toFields(form);
-      const response = await fetch(url, { method: 'POST', headers, body, signal: request.signal });
-      result = await readPageData(response, request.signal);
+      const send = bytes > 0 && !isFetcher ? await import('./send-files.ts').catch(() => undefined) : undefined;
+      const response =
+        send && form
+          ? await send.sendFiles(url, { headers, body: form, signal })
+          : await fetch(url, { method: 'POST', headers, body, signal });
+      result = await readPageData(response, signal);
     } catch (error) {
       if (request.signal.aborted) throw error;
       onFailure(error, 'network');
@@ -222,6 +238,10 @@ export function createDataStrategy({
 
 function isMultipart({ headers }: Request): boolean {
   return headers.get('Content-Type')?.startsWith('multipart/form-data') ?? false;
+}
+
+function toFileBytes(form: FormData | undefined): number {
+  return [...(form?.values() ?? [])].reduce((sum, value) => sum + (value instanceof File ? value.size : 0), 0);
 }
 
 /** Encodes a form as browsers do: a file by its name, and line ends as CRLF. */

@@ -23,6 +23,7 @@ export async function loadApp<Own extends object>({
   const modules = await loadModules(tree.definitions, family);
   return {
     ...{ tree, matchPage: createMatcher(tree), pages, modules, document, errorPages },
+    uploads: listLimits(pages),
     args: createArgsMaker(app, server),
     settings: { compression: false, deadlineMs: RENDER_DEADLINE, maxActionBytes: MAX_ACTION_BYTES, ...settings },
   };
@@ -41,6 +42,16 @@ async function loadModules(
     );
   }
   return modules;
+}
+
+function listLimits(pages: PageTable): Map<string, Record<string, number>> {
+  const limits = new Map<string, Record<string, number>>();
+  for (const [id, half] of Object.entries(pages)) {
+    for (const [name, action] of Object.entries(half?.actions ?? {})) {
+      if (typeof action === 'object') limits.set(id, { ...limits.get(id), [`${id}.${name}`]: action.maxBytes });
+    }
+  }
+  return limits;
 }
 
 /**
@@ -74,10 +85,13 @@ export function requireBothHalves(
 
 function listWrongParts(half: PageTable[string], routePath: string | undefined): string[] {
   const { guard, loader, version, actions, path, search } = half ?? {};
-  const ownActions = Object.entries(actions ?? {}).map(([name, action]) => [`actions.${name}`, action] as const);
+  const ownActions = Object.entries(actions ?? {}).map(([name, action]) => {
+    const run = typeof action === 'object' && action.maxBytes > 0 ? action.run : action;
+    return [`actions.${name}`, run] as const;
+  });
   const wrong = [...Object.entries({ guard, loader, version }).filter(([, part]) => part !== undefined), ...ownActions]
     .filter(([, part]) => typeof part !== 'function')
-    .map(([name]) => `${name} is not a function`);
+    .map(([name]) => `${name} is not a function${name.startsWith('actions.') ? ' or { maxBytes, run }' : ''}`);
   if (search && !('~standard' in search)) wrong.push('search is not a schema, such as z.object({ … })');
   if (path !== undefined && path !== routePath)
     wrong.push(`path is '${path}', but its route has ${routePath ? `'${routePath}'` : 'none'}`);

@@ -24,6 +24,7 @@ export type EngineText =
   | 'Something went wrong on our side (digest {digest}).'
   | 'The server is busy at the moment, so your form was not processed. Send it again in a few seconds.'
   | 'This is more than the site accepts. Choose smaller files, or shorten the text.'
+  | 'This is more than {size}. Choose smaller files, or shorten the text.'
   | 'This page does not accept the form.'
   | 'This form is from another version of the site, so it was not processed. Reload the page, then send it again. What you typed is kept, except passwords and files.'
   | 'This form is from another version of the site, so it was not processed. Copy what you typed, then open the page again.';

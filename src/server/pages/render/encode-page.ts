@@ -5,7 +5,7 @@ import type { AssetManifest } from '../../../shared/wire/manifest.ts';
 import type { ActionResult, PageError, PagePayload } from '../../../shared/wire/payload.ts';
 import type { LoadedPage } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
-import type { PageServices } from '../page-services.ts';
+import { listUploads, type PageServices } from '../page-services.ts';
 
 /** A loaded page in the wire format. */
 export interface EncodedPage {
@@ -96,6 +96,7 @@ function createPayload(
 ): PagePayload {
   const { manifest } = services.server;
   const { ids, params, mode } = pageRequest.match;
+  const uploads = listUploads(services.app, ids);
   return {
     build: manifest.buildId,
     routes: ids,
@@ -103,6 +104,7 @@ function createPayload(
     data: loaded.data,
     ...(loaded.errors ? { errors: loaded.errors } : {}),
     ...(action ? { action } : {}),
+    ...(uploads ? { uploads } : {}),
     styles: stylesOf(manifest, ids),
     ...(mode === 'static' ? { static: true } : {}),
     ...(isShell ? { shell: true } : {}),

@@ -1,0 +1,65 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { mkdir, mkdtemp, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MiB } from '../../shared/units.ts';
+import { MIN_FREE_DISK } from '../limits.ts';
+
+/** The folder of all processes. Each has a folder in it, named by its id. */
+let uploads = join(tmpdir(), 'spillway-uploads');
+
+/**
+ * Keeps the files of forms below the data folder from here on, because the folder for temporary files is often in memory
+ * or read-only. Removes what killed processes have left. A process that still drains keeps its files.
+ */
+export function openUploads(dataDir: string): void {
+  uploads = join(dataDir, 'uploads');
+  for (const name of listNames(uploads)) {
+    if (Number(name) === process.pid || !isRunning(Number(name))) removeFolder(join(uploads, name));
+  }
+  process.once('exit', () => removeFolder(toOwnFolder()));
+}
+
+/** Creates a folder for the files of one form. */
+export async function createUploadFolder(): Promise<string> {
+  await mkdir(toOwnFolder(), { recursive: true, mode: 0o700 });
+  return mkdtemp(join(toOwnFolder(), 'form-'));
+}
+
+/** @throws Error if the disk is almost full. It is a failure, because operators must free space */
+export async function requireSpace(folder: string): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  if (bavail * bsize >= MIN_FREE_DISK) return;
+  throw new Error(
+    `A file was not received, because its disk has less than ${MIN_FREE_DISK / MiB} MiB free (DATA_DIR).`,
+  );
+}
+
+function toOwnFolder(): string {
+  return join(uploads, String(process.pid));
+}
+
+function listNames(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // there were no uploads yet
+  }
+}
+
+/** A process of another user is running too (EPERM). */
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function removeFolder(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // Another user's files are not ours to remove, and do not stop the start.
+  }
+}
