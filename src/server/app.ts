@@ -123,7 +123,7 @@ export function createApp(
   const beforeExpress = [
     // Express's router reads the request line before any of its own steps, so these are in front of it.
     oneAtATime(),
-    requestId({ origins, trust }),
+    requestId({ origins, trust, toLanguage: site?.pages.toLanguage }),
     rules.takeCredentials,
     site?.visitorId && visitorId({ visitorId: site.visitorId, log }),
     accessLog({ log, inFlight, scrubPath, metrics }),

@@ -1,4 +1,4 @@
-import { type Language, languageOf, say } from '../../../shared/rendering/language.ts';
+import { type EngineText, type Language, say } from '../../../shared/rendering/language.ts';
 import type { ActionResult, PageError } from '../../../shared/wire/payload.ts';
 import { ACTION_ACCEPT, NOT_FOUND_ROUTE, readAction } from '../../../shared/wire/protocol.ts';
 import { toSize } from '../../../shared/words.ts';
@@ -102,18 +102,19 @@ class PostedForm {
       pageRequest.enter();
     } catch (error) {
       if (error instanceof Stop) return error.end;
-      const language = languageOf(services.app.document, pageRequest.path);
+      const { language } = pageRequest.info;
       const disposition = pageRequest.fail(
         error instanceof BodyTooLarge ? translate(error, language) : error,
         'action',
       );
       if (disposition.kind !== 'error') return { kind: 'gone' };
-      const { status, message = 'The form was not accepted.', kind } = disposition.error;
+      const { status, kind } = disposition.error;
+      const message = say(language, disposition.error.message ?? ('The form was not accepted.' satisfies EngineText));
       // With JavaScript the form stays on the page, which does not become an error page.
       if (wantsData && kind !== 'failure') {
         return { kind: 'result', result: { action: '', status, errors: { '': message } } };
       }
-      return { kind: 'failed', routeId: pageRequest.match.ids.at(-1) ?? '', error: disposition.error };
+      return { kind: 'failed', routeId: pageRequest.match.ids.at(-1) ?? '', error: { ...disposition.error, message } };
     }
     const { form } = this.received;
     pageRequest.form = form;
@@ -206,7 +207,7 @@ function refuseUnknown(
   { name, form }: { readonly name: string | undefined; readonly form: FormData },
 ): ActionEnd {
   const values = toTypedValues(form);
-  const language = languageOf(app.document, pageRequest.path);
+  const { language } = pageRequest.info;
   if (name === undefined) {
     return { kind: 'result', result: { action: '', status: 405, errors: { '': say(language, NO_ACTION) }, values } };
   }
