@@ -67,13 +67,13 @@ export function conflict({ errors }: RefusalDetails): Refusal {
 type AnswerOf<Action> = Action extends () => infer Data ? Data | Refusal | Promise<Data | Refusal> : never;
 
 /** An action with a limit of its own for its form, whose files can be large: `{ maxBytes: 50 * 1024 * 1024, run }`. */
-export interface UploadAction<Run> {
+export interface UploadAction<Handler> {
   /** The largest form, with its files (bytes). Other actions accept 1 MiB. */
   readonly maxBytes: number;
-  readonly run: Run;
+  readonly run: Handler;
 }
 
-type Action<Run> = Run | UploadAction<Run>;
+type Action<Handler> = Handler | UploadAction<Handler>;
 
 /** An action as the engine calls it. */
 export type ActionHandler = (args: ActionArgs) => unknown;
@@ -143,7 +143,7 @@ type PageParts<Context, Path extends string | undefined, Search extends Schema |
 type OpenAction<Results> = unknown extends Results ? string : keyof Results & string;
 
 /** An action in the shape in which it was defined. */
-type Defined<Given, Run> = Given extends UploadAction<unknown> ? UploadAction<Run> : Run;
+type Defined<Given, Handler> = Given extends UploadAction<unknown> ? UploadAction<Handler> : Handler;
 
 /** A server half whose types were inferred. */
 export type DefinedPage<Context, Path extends string | undefined, Search, Data, Results, Actions> = Omit<
