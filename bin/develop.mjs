@@ -234,7 +234,8 @@ async function exchange(server, name, build) {
   if (leaving) return;
   if (!loaded) {
     await Promise.race([silent, sleep(lastWordsMs)]);
-    console.error('The new server did not start. The previous one keeps running. Waiting for changes…');
+    const rest = isAlive(current) ? 'The previous one keeps running' : 'Nothing is served yet';
+    console.error(`The new server did not start. ${rest}. Waiting for changes…`);
     problems.server = { title: 'The server did not start', problems: [{ text: server.said.trim() }] };
     tell();
     return;

@@ -1,4 +1,4 @@
-import { toExactTime, toPlural } from '../../shared/words.ts';
+import { toErrorHint, toExactTime, toPlural } from '../../shared/words.ts';
 import type { IncidentKind, MissedShape, OccurrenceShape, StatusShape } from './shapes.ts';
 
 /** Advice on violations of the Content Security Policy, by the directive in the title. */
@@ -35,7 +35,7 @@ interface Advised {
 
 /** Returns advice on an incident, if its kind has any. */
 export function toHint({ kind, title, shown }: Advised): string | undefined {
-  if (kind !== 'csp') return undefined;
+  if (kind !== 'csp') return toErrorHint(title);
   if (/\bstyle-src(?:-elem)? inline/.test(title)) {
     const story = shown?.full?.story;
     const [, sample = ''] = (story?.kind === 'report' && story.facts.find(([name]) => name === 'sample')) || [];

@@ -212,8 +212,9 @@ function refuseUnknown(
     return { kind: 'result', result: { action: '', status: 405, errors: { '': say(language, NO_ACTION) }, values } };
   }
   const misplaced = describeMisplaced(name, pageRequest, app.pages);
-  if (misplaced) server.log.warn({ action: name }, misplaced);
-  const hint = process.env.SPILLWAY_DEV ? misplaced : undefined;
+  const hint = process.env.SPILLWAY_DEV ? (misplaced ?? describeUnknown(name, pageRequest, app.pages)) : undefined;
+  const mistake = hint ?? misplaced;
+  if (mistake) server.log.warn({ action: name }, mistake);
   return {
     kind: 'unknown',
     result: { action: name, status: 409, errors: { '': hint ?? say(language, RELOAD) }, values },
@@ -229,6 +230,12 @@ function describeMisplaced(name: string, { match }: PageRequest, pages: PageTabl
   if (!isAction || match.ids.includes(routeId)) return undefined;
   const ids = match.ids.filter((id) => !id.startsWith('@')).join(', ');
   return `A form was posted to ${match.pattern} with the action "${name}", but that page has no route "${routeId}" (its routes: ${ids}). Post the form to a page of "${routeId}" with its prop \`to\`, or move the action to a layout of both pages.`;
+}
+
+/** In production, such a form is usually from an earlier build. */
+function describeUnknown(name: string, { match }: PageRequest, pages: PageTable): string {
+  const names = match.ids.flatMap((id) => Object.keys(pages[id]?.actions ?? {}).map((key) => `"${id}.${key}"`));
+  return `A form was posted to ${match.pattern} with the action "${name}", which no route of that page has. Its actions: ${names.join(', ') || 'none'}.`;
 }
 
 function splitName(name: string): [routeId: string, key: string] {
