@@ -187,7 +187,7 @@ export function createApp(
     const setPrivate = privateReplies();
     const answer: Step = (req, res, next) => {
       if (!isProductsApi(requestInfo(req).path)) return next();
-      setPrivate(req, res, () => undefined);
+      void setPrivate(req, res, () => undefined);
       return operations(req, res, next);
     };
     const router = handlers.length > 0 && Router(EXACT).use('/api', ...handlers);
