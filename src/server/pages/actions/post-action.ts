@@ -108,6 +108,7 @@ class PostedForm {
       pageRequest.enter();
     } catch (error) {
       if (error instanceof Stop) return error.end;
+      pageRequest.enter(); // for the page around the error
       const language = languageOf(services.app.document, pageRequest.path);
       const disposition = pageRequest.fail(
         error instanceof BodyTooLarge ? translate(error, language) : error,
