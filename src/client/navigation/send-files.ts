@@ -9,6 +9,7 @@ interface SendOptions {
 /** Posts a form as `fetch` does, which cannot tell how much of it was sent. */
 export function sendFiles(url: string, { headers, body, signal }: SendOptions): Promise<Response> {
   return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
     const request = new XMLHttpRequest();
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     const writer = writable.getWriter();

@@ -2,7 +2,6 @@ import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { MiB } from '../../../src/shared/units.ts';
 import { createFolder } from '../../support/folder.ts';
 import { exchanged, heading, useSite } from '../site.ts';
 
@@ -74,7 +73,7 @@ describe.each([true, false])('a form, with JavaScript: %s', (isLive) => {
     const folder = createFolder(onTestFinished);
     const path = join(folder, 'large.txt');
     writeFileSync(path, '');
-    truncateSync(path, 70 * MiB);
+    truncateSync(path, 70e6);
     await file.setInputFiles(path);
     await page.getByRole('button', { name: 'Upload', exact: true }).click();
     await page.getByText('This is more than 64 MB.').first().waitFor();
@@ -105,7 +104,7 @@ test('the progress of an upload is shown', async () => {
   await session.send('Network.enable');
   await session.send('Network.emulateNetworkConditions', {
     ...{ offline: false, latency: 0, downloadThroughput: -1 },
-    uploadThroughput: 4 * MiB,
+    uploadThroughput: 4e6,
   });
   await page.evaluate(() => {
     const seen: number[] = [];
@@ -115,9 +114,9 @@ test('the progress of an upload is shown', async () => {
       if (bar && bar.position >= 0) seen.push(bar.position);
     }).observe(document.body, { subtree: true, childList: true, attributes: true });
   });
-  await page.getByLabel('A file under 64 MB').setInputFiles(fileOf(6 * MiB));
+  await page.getByLabel('A file under 64 MB').setInputFiles(fileOf(6e6));
   await page.getByRole('button', { name: 'Upload', exact: true }).click();
-  await page.getByText('a.txt: 6291456 bytes, text/plain').waitFor();
+  await page.getByText('a.txt: 6000000 bytes, text/plain').waitFor();
   const seen = await page.evaluate(() => (window as unknown as { seen: number[] }).seen);
   expect(seen.filter((value) => value > 0 && value < 1).length).toBeGreaterThan(2);
   expect(seen).toEqual(seen.toSorted((a, b) => a - b));

@@ -47,6 +47,10 @@ export function isForm(request: ExpressRequest): boolean {
   return isFormType(readContentType(request)?.essence);
 }
 
+export function isMultipart(request: ExpressRequest): boolean {
+  return readContentType(request)?.essence === MULTIPART;
+}
+
 function isFormType(essence: string | undefined): boolean {
   return essence === FORM || essence === MULTIPART;
 }

@@ -14,7 +14,7 @@ import { listUploads, type PageServices } from '../page-services.ts';
 import { sendActionData, sendRedirectData } from '../render/page-data.ts';
 import { sendDocument } from '../render/show-page.ts';
 import { type ActionHandler, type LoaderArgs, type PageTable, Refusal, type ServerPage } from '../server-page.ts';
-import { readForm, toTypedValues } from './form-body.ts';
+import { isMultipart, readForm, toTypedValues } from './form-body.ts';
 import { applyResponseCookies } from './response-cookies.ts';
 
 /**
@@ -99,9 +99,16 @@ class PostedForm {
       });
       found = findAction(this.#exchange, readAction(this.received.form));
       if (this.received.bytes > found.maxBytes) throw new BodyTooLarge(found.maxBytes);
+      if (
+        process.env.SPILLWAY_DEV &&
+        found.maxBytes > services.app.settings.maxActionBytes &&
+        !isMultipart(response.req)
+      )
+        services.server.log.warn({ action: found.name }, NO_FILES);
       pageRequest.enter();
     } catch (error) {
       if (error instanceof Stop) return error.end;
+      pageRequest.enter(); // for the page around the error
       const { language } = pageRequest.info;
       const disposition = pageRequest.fail(
         error instanceof BodyTooLarge ? translate(error, language) : error,
@@ -194,6 +201,8 @@ async function toPostArgs(pageRequest: PageRequest): Promise<LoaderArgs> {
   return { ...args, request: new Request(args.request, { method: 'POST' }) };
 }
 
+const NO_FILES =
+  'The form has no encType="multipart/form-data", so the browser sent the names of its files and not the files. Add it to the form.';
 const TOO_LARGE = 'This is more than {size}. Choose smaller files, or shorten the text.';
 const NO_ACTION = 'This page does not accept the form.';
 const RELOAD =
