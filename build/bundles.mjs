@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as esbuild from 'esbuild';
 import { findDesk } from './apps.mjs';
@@ -90,8 +91,6 @@ export function clientOptions({ root, name = 'main', entry, outdir, dev, owner, 
     platform: 'browser',
     target: browserTarget,
     minify: !dev,
-    // Zod otherwise tries `new Function()`, which the policy blocks and reports.
-    define: { ...toDefinitions(dev), 'globalThis.__zod_globalConfig': '{"jitless":true}' },
     plugins: [
       styles.plugin,
       excerpts(root),
@@ -99,9 +98,20 @@ export function clientOptions({ root, name = 'main', entry, outdir, dev, owner, 
       ...(dev ? [] : [engineByName(root)]),
       reactRouter(root, { dev }),
       nodeModulesInClient,
+      zodWithoutEval,
     ],
   };
 }
+
+/** Zod otherwise tries `new Function()`, which the policy blocks and reports. */
+const zodWithoutEval = {
+  name: 'zod-without-eval',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/]core\.js$/ }, async ({ path }) => ({
+      contents: `${await readFile(path, 'utf8')}\nglobalConfig.jitless = true;`,
+    }));
+  },
+};
 
 /** @returns {Promise<esbuild.BuildResult<{ write: false, metafile: true }>>} */
 export function bundleServer(options) {
