@@ -32,7 +32,7 @@ export function sendFiles(url: string, { headers, body, signal }: SendOptions): 
       passed = request.responseText.length;
       if (type === 'load') writer.close().catch(() => {});
     };
-    request.onerror = () => fail(new TypeError('The form was not sent, or its response did not arrive.'));
+    request.onerror = () => fail(new TypeError('Failed to fetch')); // as `fetch` says it
     request.onabort = () => fail(signal.reason);
     request.onloadend = () => setUploadProgress(undefined);
     signal.addEventListener('abort', () => request.abort());

@@ -7,17 +7,21 @@ import { MIN_FREE_DISK } from '../limits.ts';
 
 /** The folder of all processes. Each has a folder in it, named by its id. */
 let uploads = join(tmpdir(), 'spillway-uploads');
+let minFree = MIN_FREE_DISK;
 
 /**
  * Keeps the files of forms below the data folder from here on, because the folder for temporary files is often in memory
  * or read-only. Removes what killed processes have left. A process that still drains keeps its files.
+ *
+ * @param free what is left free on the disk (bytes)
  */
-export function openUploads(dataDir: string): void {
+export function openUploads(dataDir: string, free = MIN_FREE_DISK): void {
   uploads = join(dataDir, 'uploads');
+  minFree = free;
   for (const name of listNames(uploads)) {
     if (Number(name) === process.pid || !isRunning(Number(name))) removeFolder(join(uploads, name));
   }
-  process.once('exit', () => removeFolder(toOwnFolder()));
+  process.off('exit', removeOwnFolder).once('exit', removeOwnFolder);
 }
 
 /** Creates a folder for the files of one form. */
@@ -29,10 +33,8 @@ export async function createUploadFolder(): Promise<string> {
 /** @throws Error if the disk is almost full. It is a failure, because operators must free space */
 export async function requireSpace(folder: string): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
-  if (bavail * bsize >= MIN_FREE_DISK) return;
-  throw new Error(
-    `A file was not received, because its disk has less than ${MIN_FREE_DISK / MiB} MiB free (DATA_DIR).`,
-  );
+  if (bavail * bsize >= minFree) return;
+  throw new Error(`A file was not received, because its disk has less than ${minFree / MiB} MiB free (DATA_DIR).`);
 }
 
 function toOwnFolder(): string {
@@ -54,6 +56,10 @@ function isRunning(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
+}
+
+function removeOwnFolder(): void {
+  removeFolder(toOwnFolder());
 }
 
 function removeFolder(folder: string): void {

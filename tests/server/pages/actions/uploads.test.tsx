@@ -2,13 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openUploads } from '../../../../src/server/request/upload-folder.ts';
 import { forbidden } from '../../../../src/shared/routing/control-flow.ts';
 import { MiB } from '../../../../src/shared/units.ts';
 import { ACTION_ACCEPT } from '../../../../src/shared/wire/protocol.ts';
 import { createFolder } from '../../../support/folder.ts';
 import {
+  leakIn,
   type PagesAppOptions,
   parseData,
   parseDocument,
@@ -16,13 +17,6 @@ import {
   type TestPage,
 } from '../../../support/pages-app.tsx';
 import { until } from '../../../support/until.ts';
-
-const disk = vi.hoisted(() => ({ isFull: false }));
-vi.mock('node:fs/promises', async (importOriginal) => {
-  const real = await importOriginal<typeof import('node:fs/promises')>();
-  const statfs = async (path: string) => (disk.isFull ? { bavail: 9, bsize: 4096 } : real.statfs(path));
-  return { ...real, statfs };
-});
 
 const TYPE = { 'Content-Type': 'multipart/form-data; boundary=b' };
 const END = '\r\n--b--\r\n';
@@ -47,15 +41,16 @@ beforeAll(() => {
   openUploads(dataDir);
 });
 
+const own = () => join(dataDir, 'uploads', String(process.pid));
+
 /** The files on disk, without their folders. */
 function listFiles(): string[] {
-  const own = join(dataDir, 'uploads', String(process.pid));
-  if (!existsSync(own)) return [];
-  const all = readdirSync(own, { recursive: true, withFileTypes: true });
+  if (!existsSync(own())) return [];
+  const all = readdirSync(own(), { recursive: true, withFileTypes: true });
   return all.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
 }
 
-const isClean = () => readdirSync(join(dataDir, 'uploads', String(process.pid))).length === 0;
+const isClean = () => !existsSync(own()) || readdirSync(own()).length === 0;
 
 async function start(server: Partial<NonNullable<TestPage['server']>> = {}, options: PagesAppOptions = {}) {
   const seen: Record<string, unknown>[] = [];
@@ -224,15 +219,16 @@ describe('a form is refused, and leaves nothing on disk,', () => {
     expect([seen, app.failures()]).toEqual([[], []]);
   });
 
-  it('if the disk is almost full, which is a failure', async () => {
-    disk.isFull = true;
-    onTestFinished(() => {
-      disk.isFull = false;
-    });
+  it.each([
+    ['full', () => openUploads(dataDir, Number.POSITIVE_INFINITY)],
+    ['broken', () => openUploads(import.meta.filename)],
+  ])('if the disk is %s, which is a failure', async (_name, fail) => {
+    fail();
+    onTestFinished(() => openUploads(dataDir));
     const { app, seen } = await start();
     const reply = await app.ask('/page', post(toForm('page.photo', 2 * MiB)));
     expect([reply.status, seen, app.failures().length]).toEqual([500, [], 1]);
-    expect(reply.text).not.toContain(dataDir);
+    expect([leakIn(reply.text), reply.text.includes(dataDir)]).toEqual([undefined, false]);
     await until(isClean, 'its removal');
   });
 });
