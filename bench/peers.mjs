@@ -8,8 +8,8 @@ import { leaveServerCore, load, makeFolder, measureScripts, root, start, warmUp 
 import { median } from './statistics.mjs';
 
 // Measures the figures of the README's comparison: a page of 50 cards and a JSON answer in Spillway, Next.js and React
-// Router, and the answer in plain Express. Then the page of e18e/framework-tracker's load test, beside bare React: a table
-// of 1,000 rows with a link each. Installs the frameworks from npm into a temporary folder. Takes about 15 minutes:
+// Router, and the answer in Express, plain and with the usual middleware. Then the page of e18e/framework-tracker's load
+// test, and bare React with the same table of 1,000 rows. Installs the frameworks from npm into a temporary folder. Takes about 15 minutes:
 //
 //     node bench/peers.mjs
 
@@ -61,10 +61,27 @@ export default function Page({ loaderData: { cards } }) { return <main><h1>Cards
   },
 };
 
-const express = join(root, 'node_modules/express/index.js');
-const EXPRESS = `import express from ${JSON.stringify(express)};
-const server = express().get('/api/reading', (_req, res) => res.json(${READING})).listen(process.env.PORT, '127.0.0.1', () =>
-  console.log('http://127.0.0.1:' + server.address().port));`;
+const toExpress = (middleware) => `import { createRequire } from 'node:module';
+const require = createRequire(${JSON.stringify(join(root, 'package.json'))});
+const express = require('express');
+const app = express();
+let check = (body) => body;
+${middleware}
+app.get('/api/reading', (_req, res) => res.json(check(${READING})));
+const server = app.listen(process.env.PORT, '127.0.0.1', () => console.log('http://127.0.0.1:' + server.address().port));`;
+const plain = {
+  Express: toExpress(''),
+  'Express, middleware': toExpress(`const client = require('prom-client');
+const z = require('zod');
+const seconds = new client.Histogram({ name: 'http_request_duration_seconds', help: 'Durations', labelNames: ['method', 'route', 'status'] });
+const reading = z.object({ river: z.string(), centimetres: z.int(), tags: z.array(z.string()) });
+check = (body) => reading.parse(body);
+app.use(require('pino-http')({ level: process.env.LOG_LEVEL }), require('helmet')(), require('compression')(), (req, res, next) => {
+  const end = seconds.startTimer({ method: req.method });
+  res.on('finish', () => end({ route: req.route?.path, status: res.statusCode }));
+  next();
+});`),
+};
 
 const found = {};
 for (const [name, app] of Object.entries(apps)) {
@@ -95,14 +112,17 @@ for (const [name, app] of Object.entries(apps)) {
     'idle, MB': median(rounds.idle).toFixed(0),
   };
 }
-const plain = [];
-writeFileSync(join(folder, 'express.mjs'), EXPRESS);
-for (let round = 0; round < 5; round += 1) {
-  const server = await start({ args: [join(folder, 'express.mjs')], env: toEnv() });
-  plain.push(await measure(server, '/api/reading'));
-  await server.stop();
+for (const [name, source] of Object.entries(plain)) {
+  const file = join(folder, 'express.mjs');
+  writeFileSync(file, source);
+  const answers = [];
+  for (let round = 0; round < 5; round += 1) {
+    const server = await start({ args: [file], env: toEnv() });
+    answers.push(await measure(server, '/api/reading'));
+    await server.stop();
+  }
+  found[name] = { 'CPU, µs a JSON answer': (median(answers) * 1000).toFixed(0) };
 }
-found.Express = { 'CPU, µs a JSON answer': (median(plain) * 1000).toFixed(0) };
 console.table(found);
 console.table(await measureTables());
 process.exit();
