@@ -62,6 +62,19 @@ export function toSize(bytes: number): string {
   return bytes < MiB ? `${Math.floor(bytes / KiB)} KB` : `${Math.floor((10 * bytes) / MiB) / 10} MB`;
 }
 
+/** Returns what to do about an error, by its class and message, if they say it. */
+export function toErrorHint(title: string): string | undefined {
+  return ERROR_HINTS.find(([start]) => start.test(title))?.[1];
+}
+
+const ERROR_HINTS: readonly (readonly [start: RegExp, hint: string])[] = [
+  [/^NonError: /, 'This is not an Error, so nothing knows where it was thrown. Throw `new Error(…)` instead.'],
+  [
+    /^ReferenceError: (?:window|document|location|navigator|localStorage|sessionStorage) is not defined/,
+    'This code ran on the server. Move it to an effect or an event handler, which run only in browsers.',
+  ],
+];
+
 /** The kinds of failures. */
 export type FailureKind =
   | 'exception'

@@ -1,6 +1,5 @@
 import type { Tracker } from '#engine/tracker';
-import { routes } from '../shared/routes.tsx';
-import { DESK_API_PATH } from './api/desk-api.ts';
+import { DESK_API_PATH, routes } from '../shared/routes.tsx';
 import { openTracker } from './open-tracker.ts';
 import { readDeskSettings } from './read-settings.ts';
 import { DESK_SETTINGS } from './settings.ts';

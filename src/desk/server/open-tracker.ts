@@ -1,17 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Router } from 'express';
+import { type RequestHandler, Router } from 'express';
 import type { Funnel, OpenedTracker, TrackerHost } from '#engine/tracker';
 import { Millisecond, Second } from '../../shared/units.ts';
-import { DESK_PATH } from '../shared/routes.tsx';
+import { DESK_API_PATH, DESK_PATH } from '../shared/routes.tsx';
 import { START_PATH, TICKET_KEY } from '../shared/ticket.ts';
 import { createCanOpen } from './access/access.ts';
 import { takeCredentials } from './access/credentials.ts';
 import { createSignIn, makeTicket } from './access/sign-in.ts';
-import { createDeskApi, DESK_API_PATH } from './api/desk-api.ts';
 import { type Desk, openDesk } from './desk.ts';
 import { createVisitors } from './ingest/visitors.ts';
 import type { DeskFacts } from './pages/context.ts';
-import { createDeskPages } from './pages/desk-pages.ts';
 import type { DeskSettings } from './read-settings.ts';
 import { startRevalidations } from './share-revalidations.ts';
 import { presentNotify } from './views/present-notify.ts';
@@ -41,17 +39,27 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
   const signIn = createSignIn({ tokens, sessions: calls, checkToken });
   const facts: DeskFacts = { environment, release, links, notify: presentNotify(notify) };
   const home = config.deskPort === undefined ? '/' : DESK_PATH;
-  const pages = await createDeskPages({ calls, signIn, facts, home }, host);
-  const api = createDeskApi({ calls, facts, checkToken });
+  let shown: Promise<RequestHandler> | undefined;
   const endRevalidations =
     databaseUrl && startRevalidations({ calls, store: (path) => desk.journalRevalidation(path), log });
   registerGauges(metrics, desk);
+
+  async function show(): Promise<RequestHandler> {
+    const { createDeskPages } = await import('./pages/desk-pages.ts');
+    const { createDeskApi } = await import('./api/desk-api.ts');
+    const pages = await createDeskPages({ calls, signIn, facts, home }, host);
+    return Router().use(pages).use(DESK_API_PATH, createDeskApi({ calls, facts, checkToken }));
+  }
 
   return {
     takeCredentials: takeCredentials(proxy),
     record: (failure, visitor) => desk.journal({ ...failure, visitor: visitor && visitors.toVisitor(visitor) }),
     canOpen: createCanOpen(signIn),
-    handle: Router().use(pages).use(DESK_API_PATH, api),
+    // Pages and API take time and memory, and most processes are never asked for them.
+    async handle(req, res, next) {
+      shown ??= show();
+      (await shown)(req, res, next);
+    },
     findAsset: desk.findOldAsset,
     isKnown: (digest) => calls.isKnownDigest(digest),
     isEchoAwaited: (address) => calls.isEchoAwaited(address),

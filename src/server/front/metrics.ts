@@ -1,4 +1,9 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+// Not from the package's index: it also loads cluster, https and everything that TLS needs, a tenth of a start.
+import Counter from 'prom-client/lib/counter.js';
+import collectDefaultMetrics from 'prom-client/lib/defaultMetrics.js';
+import Gauge from 'prom-client/lib/gauge.js';
+import Histogram from 'prom-client/lib/histogram.js';
+import Registry from 'prom-client/lib/registry.js';
 import { COUNTERS, type Count, type CounterName, type CounterWords } from '../request/counters.ts';
 import { METHODS } from '../request/methods.ts';
 

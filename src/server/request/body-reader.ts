@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { EngineText } from '../../shared/rendering/language.ts';
 import { KiB } from '../../shared/units.ts';
 import { toSize } from '../../shared/words.ts';
 import * as limits from '../limits.ts';
@@ -254,5 +255,7 @@ export class BodyTooLarge extends HttpError {
 }
 
 function tooMuch(): HttpError {
-  return new HttpError(429, 'Too much is being sent at the moment. Try again in a moment.', { 'Retry-After': '1' });
+  return new HttpError(429, 'Too much is being sent at the moment. Try again in a moment.' satisfies EngineText, {
+    'Retry-After': '1',
+  });
 }

@@ -47,7 +47,7 @@ function nameOf(line: string): string | undefined {
 const stores = new Map<string, Awaited<ReturnType<typeof openFrom>>>();
 
 async function openFrom(dataDir: string) {
-  const driver = openDriver({ dataDir, databaseUrl: undefined, log: createTestLog().log });
+  const driver = await openDriver({ dataDir, databaseUrl: undefined, log: createTestLog().log });
   return { driver, store: await openStore(driver, { environment: 'production' }) };
 }
 

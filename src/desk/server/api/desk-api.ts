@@ -2,6 +2,7 @@ import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import { type DocumentFacts, HttpError } from '#engine/server';
 import { apiNotFound, type CheckToken, mountApi, privateReplies } from '#engine/tracker';
 import { Second } from '../../../shared/units.ts';
+import { DESK_API_PATH } from '../../shared/routes.tsx';
 import { RETRY_LONGEST } from '../limits.ts';
 import type { DeskFacts } from '../pages/context.ts';
 import { toStoreWords } from '../pages/unless-away.ts';
@@ -18,9 +19,6 @@ interface DeskApiOptions {
   readonly facts: DeskFacts;
   readonly checkToken: CheckToken;
 }
-
-/** The path that the API is mounted at. */
-export const DESK_API_PATH = '/api/desk';
 
 /** Serves the operators' actions to programs. It answers every request under its path. */
 export function createDeskApi({ calls, facts, checkToken }: DeskApiOptions): RequestHandler {

@@ -11,7 +11,6 @@ import { createIngest } from './ingest/ingest-batch.ts';
 import { createIncidentList } from './list-incidents.ts';
 import { createNotificationTable } from './notification-table.ts';
 import { createOccurrenceTable } from './occurrence-table.ts';
-import { openPostgres } from './postgres.ts';
 import { createProcessTable } from './process-table.ts';
 import { createRetention } from './retention.ts';
 import { createRevalidationTable } from './revalidation-table.ts';
@@ -42,13 +41,15 @@ const NO_NOTIFICATIONS: NotificationRules = { after: 1, targets: [] };
  * @param databaseUrl the URL of PostgreSQL. Undefined for SQLite in `dataDir`
  * @throws StoreAwayError if the file can be neither opened nor created
  */
-export function openDriver(options: {
+export async function openDriver(options: {
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
   readonly log: DeskLog;
-}): SqlDriver {
+}): Promise<SqlDriver> {
   const { dataDir, databaseUrl, log } = options;
-  return databaseUrl === undefined ? openSqlite(join(dataDir, 'desk.sqlite'), { log }) : openPostgres(databaseUrl);
+  if (databaseUrl === undefined) return openSqlite(join(dataDir, 'desk.sqlite'), { log });
+  const { openPostgres } = await import('./postgres.ts'); // its client takes memory
+  return openPostgres(databaseUrl);
 }
 
 /** Creates or upgrades the schema. @throws StoreAwayError */

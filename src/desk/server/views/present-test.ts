@@ -219,7 +219,7 @@ function toPath(url: string): string {
 
 /** True if scrubbing or a limit has removed a part. */
 function hasGap(text: string): boolean {
-  return /\[redacted\]|%5Bredacted%5D|…|%E2%80%A6/.test(text);
+  return /\[redacted\]|%5Bredacted%5D|\u2026|%E2%80%A6/.test(text);
 }
 
 /** Writes a value as a literal. Escapes everything that could end a string or change how it looks. */

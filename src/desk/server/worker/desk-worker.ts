@@ -46,7 +46,7 @@ export function createDeskWorker({ start, count, log, onBlocked, onRetained }: D
   const targets = notify ? createTargets(notify) : [];
   const rules = { after: notify?.after ?? 1, targets };
   const holder = createStoreHolder({
-    open: async () => openStore(openDriver({ dataDir, databaseUrl, log }), { environment, rules }),
+    open: async () => openStore(await openDriver({ dataDir, databaseUrl, log }), { environment, rules }),
     signals,
     retryFirst,
     count,

@@ -1,4 +1,4 @@
-import { languageOf, say } from '../../../shared/rendering/language.ts';
+import { type EngineText, type Language, say } from '../../../shared/rendering/language.ts';
 import type { ActionResult, PageError } from '../../../shared/wire/payload.ts';
 import { ACTION_ACCEPT, NOT_FOUND_ROUTE, readAction } from '../../../shared/wire/protocol.ts';
 import { toSize } from '../../../shared/words.ts';
@@ -117,14 +117,19 @@ class PostedForm {
       const stopped = await this.#guarded;
       if (stopped) return stopped;
       pageRequest.enter(); // for the page around the error
-      const disposition = pageRequest.fail(error instanceof BodyTooLarge ? this.#translate(error) : error, 'action');
+      const { language } = pageRequest.info;
+      const disposition = pageRequest.fail(
+        error instanceof BodyTooLarge ? translate(error, language) : error,
+        'action',
+      );
       if (disposition.kind !== 'error') return { kind: 'gone' };
-      const { status, message = 'The form was not accepted.', kind } = disposition.error;
+      const { status, kind } = disposition.error;
+      const message = say(language, disposition.error.message ?? ('The form was not accepted.' satisfies EngineText));
       // With JavaScript the form stays on the page, which does not become an error page.
       if (wantsData && kind !== 'failure') {
         return { kind: 'result', result: { action: '', status, errors: { '': message } } };
       }
-      return { kind: 'failed', routeId: pageRequest.match.ids.at(-1) ?? '', error: disposition.error };
+      return { kind: 'failed', routeId: pageRequest.match.ids.at(-1) ?? '', error: { ...disposition.error, message } };
     }
     const { form } = this.received;
     pageRequest.form = form;
@@ -156,12 +161,6 @@ class PostedForm {
     return this.#guarded;
   }
 
-  #translate({ limit }: BodyTooLarge): HttpError {
-    const { services, pageRequest } = this.#exchange;
-    const language = languageOf(services.app.document, pageRequest.path);
-    return new HttpError(413, say(language, TOO_LARGE, { size: toSize(limit) }));
-  }
-
   #toArgs(): Promise<LoaderArgs> {
     this.#args ??= toPostArgs(this.#exchange.pageRequest);
     return this.#args;
@@ -190,6 +189,10 @@ class PostedForm {
   }
 }
 
+function translate({ limit }: BodyTooLarge, language: Language): HttpError {
+  return new HttpError(413, say(language, TOO_LARGE, { size: toSize(limit) }));
+}
+
 /** The arguments of an action and of the guards before it: their request is a POST. */
 async function toPostArgs(pageRequest: PageRequest): Promise<LoaderArgs> {
   const args = await pageRequest.toArgs();
@@ -211,13 +214,14 @@ function refuseUnknown(
   { name, form }: { readonly name: string | undefined; readonly form: FormData },
 ): ActionEnd {
   const values = toTypedValues(form);
-  const language = languageOf(app.document, pageRequest.path);
+  const { language } = pageRequest.info;
   if (name === undefined) {
     return { kind: 'result', result: { action: '', status: 405, errors: { '': say(language, NO_ACTION) }, values } };
   }
   const misplaced = describeMisplaced(name, pageRequest, app.pages);
-  if (misplaced) server.log.warn({ action: name }, misplaced);
-  const hint = process.env.SPILLWAY_DEV ? misplaced : undefined;
+  const hint = process.env.SPILLWAY_DEV ? (misplaced ?? describeUnknown(name, pageRequest, app.pages)) : undefined;
+  const mistake = hint ?? misplaced;
+  if (mistake) server.log.warn({ action: name }, mistake);
   return {
     kind: 'unknown',
     result: { action: name, status: 409, errors: { '': hint ?? say(language, RELOAD) }, values },
@@ -233,6 +237,12 @@ function describeMisplaced(name: string, { match }: PageRequest, pages: PageTabl
   if (!isAction || match.ids.includes(routeId)) return undefined;
   const ids = match.ids.filter((id) => !id.startsWith('@')).join(', ');
   return `A form was posted to ${match.pattern} with the action "${name}", but that page has no route "${routeId}" (its routes: ${ids}). Post the form to a page of "${routeId}" with its prop \`to\`, or move the action to a layout of both pages.`;
+}
+
+/** In production, such a form is usually from an earlier build. */
+function describeUnknown(name: string, { match }: PageRequest, pages: PageTable): string {
+  const names = match.ids.flatMap((id) => Object.keys(pages[id]?.actions ?? {}).map((key) => `"${id}.${key}"`));
+  return `A form was posted to ${match.pattern} with the action "${name}", which no route of that page has. Its actions: ${names.join(', ') || 'none'}.`;
 }
 
 function splitName(name: string): [routeId: string, key: string] {
