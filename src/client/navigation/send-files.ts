@@ -25,7 +25,9 @@ export function sendFiles(url: string, { headers, body, signal }: SendOptions): 
     request.onreadystatechange = () => {
       if (request.readyState !== XMLHttpRequest.HEADERS_RECEIVED) return;
       const { status } = request;
-      resolve(new Response(status === 204 ? null : readable, { status, headers: readHeaders(request) }));
+      const lines = request.getAllResponseHeaders().trim().split('\r\n');
+      const headers = lines.map((line) => line.split(/: (.*)/, 2) as [string, string]);
+      resolve(new Response(status === 204 ? null : readable, { status, headers }));
     };
     request.onprogress = request.onload = ({ type }) => {
       writer.write(encoder.encode(request.responseText.slice(passed))).catch(() => {});
@@ -39,13 +41,4 @@ export function sendFiles(url: string, { headers, body, signal }: SendOptions): 
     setUploadProgress(0);
     request.send(body);
   });
-}
-
-function readHeaders(request: XMLHttpRequest): Headers {
-  const headers = new Headers();
-  for (const line of request.getAllResponseHeaders().trim().split('\r\n')) {
-    const colon = line.indexOf(':');
-    if (colon > 0) headers.append(line.slice(0, colon), line.slice(colon + 1).trim());
-  }
-  return headers;
 }

@@ -23,7 +23,6 @@ export async function loadApp<Own extends object>({
   const modules = await loadModules(tree.definitions, family);
   return {
     ...{ tree, matchPage: createMatcher(tree), pages, modules, document, errorPages },
-    uploads: listLimits(pages),
     args: createArgsMaker(app, server),
     settings: { compression: false, deadlineMs: RENDER_DEADLINE, maxActionBytes: MAX_ACTION_BYTES, ...settings },
   };
@@ -42,16 +41,6 @@ async function loadModules(
     );
   }
   return modules;
-}
-
-function listLimits(pages: PageTable): Map<string, Record<string, number>> {
-  const limits = new Map<string, Record<string, number>>();
-  for (const [id, half] of Object.entries(pages)) {
-    for (const [name, action] of Object.entries(half?.actions ?? {})) {
-      if (typeof action === 'object') limits.set(id, { ...limits.get(id), [`${id}.${name}`]: action.maxBytes });
-    }
-  }
-  return limits;
 }
 
 /**

@@ -71,8 +71,6 @@ export interface LoadedPageApp extends Pick<PageApp, 'document' | 'errorPages'> 
   readonly matchPage: MatchPage;
   readonly pages: PageTable;
   readonly modules: ReadonlyMap<string, PageModule>;
-  /** The largest forms (bytes) of actions with a limit of their own, by route and `<route id>.<name>`. */
-  readonly uploads: ReadonlyMap<string, Readonly<Record<string, number>>>;
   /** Makes what guards, loaders and actions get. */
   readonly args: LoaderArgsMaker;
   readonly settings: PageSettings;
@@ -86,10 +84,4 @@ export interface PageServices {
     readonly static: PageCache<CachedStaticPage>;
     readonly shells: PageCache<CachedShell>;
   };
-}
-
-/** Returns the limits of the actions of these routes; undefined if none has one of its own. */
-export function listUploads({ uploads }: LoadedPageApp, ids: readonly string[]): Record<string, number> | undefined {
-  const found = uploads.size > 0 ? ids.filter((id) => uploads.has(id)) : [];
-  return found.length > 0 ? Object.assign({}, ...found.map((id) => uploads.get(id))) : undefined;
 }

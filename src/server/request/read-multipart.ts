@@ -32,17 +32,20 @@ export interface ReceivedForm {
   readonly remove: () => Promise<void>;
 }
 
-interface FilePart {
+interface Part {
   readonly name: string;
-  readonly fileName: string;
-  readonly type: string;
-  /** What is in memory of it. */
-  pieces: Buffer[];
-  /** What else there is of it, on disk. */
-  path?: string;
+  readonly text?: string;
+  readonly file?: Stored;
 }
 
-type Part = FilePart | { readonly name: string; readonly text: string };
+interface Stored {
+  readonly name: string;
+  readonly type: string;
+  /** What is in memory of it. */
+  readonly pieces: Buffer[];
+  /** Where the rest of it is. */
+  path?: string;
+}
 
 const MALFORMED = 'The form is malformed: its parts are not valid multipart/form-data (RFC 7578).';
 
@@ -50,61 +53,56 @@ const MALFORMED = 'The form is malformed: its parts are not valid multipart/form
 const BOUNDARY = /^[\w'()+,./:=? -]{1,70}$/;
 
 /**
- * Reads a multipart form. Large ones go to temporary files while they arrive, and their `File`s read these when they are
- * used. They are not removed by themselves.
+ * Reads a multipart form. The files of a large one go to disk while they arrive, and its `File`s read them from there.
  *
  * @throws HttpError 400 if it is malformed, 413 for too many parts, and the errors of `BodyReader`
  */
-export async function readMultipart(request: MultipartRequest): Promise<ReceivedForm> {
-  const { req, res, boundary, limit, admit } = request;
+export async function readMultipart({ req, res, boundary, limit, admit }: MultipartRequest): Promise<ReceivedForm> {
   if (!BOUNDARY.test(boundary)) throw badRequest(MALFORMED);
   const parts: Part[] = [];
   const { write, end } = parseParts(boundary, parts);
-  const isLarge = Number(req.headers['content-length']) > MAX_FORM_MEMORY;
-  let folder: string | undefined;
+  const announced = Number(req.headers['content-length']);
+  const full = announced > MAX_FORM_MEMORY ? FORM_PIECE : MAX_FORM_MEMORY;
   let most = limit;
   let bytes = 0;
   let inMemory = 0;
+  let folder: string | undefined;
   let taking: Promise<void> | undefined;
+  let body: HeldBody | undefined;
 
-  async function take(piece: Buffer, body: HeldBody): Promise<void> {
+  async function take(piece: Buffer, { hold }: HeldBody): Promise<void> {
     bytes += piece.length;
     inMemory += piece.length;
-    body.hold(piece.length);
+    hold(piece.length);
     await write(piece);
-    if (inMemory > (isLarge ? FORM_PIECE : MAX_FORM_MEMORY)) await moveToDisk(body);
+    if (inMemory > full) await store(hold);
     if (inMemory > MAX_FORM_MEMORY) throw new BodyTooLarge(MAX_FORM_MEMORY); // of text
     if (bytes > most) throw new BodyTooLarge(most);
   }
 
-  async function moveToDisk(body: HeldBody): Promise<void> {
-    for (const [index, part] of parts.entries()) {
-      if (!isFile(part) || part.pieces.length === 0) continue;
-      folder ??= await openFolder();
+  async function store(hold: HeldBody['hold']): Promise<void> {
+    for (const [index, { file }] of parts.entries()) {
+      if (!file?.pieces.length) continue;
+      folder ??= await open();
       await requireSpace(folder);
-      part.path ??= join(folder, String(index));
-      const pieces = part.pieces.splice(0);
-      const moved = toLength(pieces);
-      body.hold(moved, 'disk');
-      await writeFile(part.path, pieces, { flag: 'a', mode: 0o600 });
-      body.hold(-moved);
+      file.path ??= join(folder, String(index));
+      const pieces = file.pieces.splice(0);
+      const moved = pieces.reduce((sum, { length }) => sum + length, 0);
+      hold(moved, 'disk');
+      await writeFile(file.path, pieces, { flag: 'a', mode: 0o600 });
+      hold(-moved);
       inMemory -= moved;
     }
   }
 
-  async function openFolder(): Promise<string> {
-    most = (await admit?.(toForm(parts.filter((part) => !isFile(part))))) ?? limit;
-    if (Number(req.headers['content-length']) > most) throw new BodyTooLarge(most);
+  async function open(): Promise<string> {
+    if (admit) most = await admit(await toForm(parts.filter(({ file }) => !file)));
+    if (announced > most) throw new BodyTooLarge(most);
     return createUploadFolder();
   }
 
-  async function removeFiles(): Promise<void> {
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true }).catch(() => undefined);
-  }
-
-  let body: HeldBody | undefined;
   async function remove(): Promise<void> {
-    await removeFiles();
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true }).catch(() => undefined);
     body?.release();
   }
 
@@ -114,8 +112,8 @@ export async function readMultipart(request: MultipartRequest): Promise<Received
       return taking;
     });
     await end();
-    if (folder !== undefined) await moveToDisk(body);
-    return { form: await openFiles(parts), bytes, remove };
+    if (folder !== undefined) await store(body.hold);
+    return { form: await toForm(parts), bytes, remove };
   } catch (error) {
     await taking?.catch(() => undefined); // it can still be writing
     await remove();
@@ -128,31 +126,27 @@ function parseParts(boundary: string, parts: Part[]) {
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => undefined);
   const refuse = () => failed.reject(badRequest(MALFORMED));
+  const add = (name: string | undefined, part: Omit<Part, 'name'>) =>
+    name === undefined ? refuse() : parts.push({ name: decodeName(name), ...part });
   const parser = new Busboy({
     headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },
     isPartAFile: (_name, _type, fileName) => fileName !== undefined,
     limits: { parts: MAX_FORM_FIELDS, fieldSize: MAX_FORM_MEMORY },
-  });
-  parser
-    .on('field', (name, text) => {
-      if (name === undefined) refuse();
-      else parts.push({ name: decodeName(name), text });
-    })
-    .on('file', (name, stream, fileName = '', _encoding, type) => {
+  })
+    .on('field', (name, text) => add(name, { text }))
+    .on('file', (name, stream, fileName, _encoding, type) => {
       const pieces: Buffer[] = [];
       stream.on('data', (piece: Buffer) => pieces.push(piece)).on('error', refuse);
-      if (name === undefined) refuse();
-      else parts.push({ name: decodeName(name), fileName: decodeName(fileName), type, pieces });
+      add(name, { file: { name: decodeName(fileName), type, pieces } });
     })
     .on('partsLimit', () => failed.reject(new HttpError(413, `The form has more than ${MAX_FORM_FIELDS} fields.`)))
     .on('error', refuse);
+  const unlessFailed = (run: (done: () => void) => void) => Promise.race([new Promise<void>(run), failed.promise]);
   return {
     /** Resolves when the parser can take more. */
-    write: (piece: Buffer): Promise<void> =>
-      Promise.race([new Promise<void>((resolve) => parser.write(piece, () => resolve())), failed.promise]),
+    write: (piece: Buffer) => unlessFailed((done) => parser.write(piece, () => done())),
     /** Resolves when all parts are there. */
-    end: (): Promise<void> =>
-      Promise.race([new Promise<void>((resolve) => parser.on('finish', () => resolve()).end()), failed.promise]),
+    end: () => unlessFailed((done) => parser.on('finish', done).end()),
   };
 }
 
@@ -161,26 +155,14 @@ function decodeName(name: string): string {
   return name.replace(/%(?:0A|0D|22)/g, decodeURIComponent);
 }
 
-async function openFiles(parts: readonly Part[]): Promise<FormData> {
-  const opened = parts.map(async (part) => {
-    if (!isFile(part)) return part;
-    const { name, fileName, type, path, pieces } = part;
-    const content = path === undefined ? pieces : [await openAsBlob(path)];
-    return { name, file: new File(content as BlobPart[], fileName, { type }) };
-  });
-  return toForm(await Promise.all(opened));
-}
-
-function toForm(parts: readonly { readonly name: string; readonly text?: string; readonly file?: File }[]): FormData {
+async function toForm(parts: readonly Part[]): Promise<FormData> {
   const form = new FormData();
-  for (const { name, text = '', file } of parts) form.append(name, file ?? text);
+  for (const { name, text = '', file } of parts) form.append(name, file ? await toFile(file) : text);
   return form;
 }
 
-function isFile(part: Part): part is FilePart {
-  return 'pieces' in part;
-}
-
-function toLength(pieces: readonly Buffer[]): number {
-  return pieces.reduce((sum, { length }) => sum + length, 0);
+/** Reads a file on disk when it is used. */
+async function toFile({ name, type, pieces, path }: Stored): Promise<File> {
+  const content = path === undefined ? pieces : [await openAsBlob(path)];
+  return new File(content as BlobPart[], name, { type });
 }

@@ -49,12 +49,11 @@ function listNames(folder: string): string[] {
   }
 }
 
-/** A process of another user is running too (EPERM). */
 function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  } catch {
+    return false; // or it is another user's, whose folder cannot be removed
   }
 }
 
@@ -66,6 +65,6 @@ function removeFolder(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true });
   } catch {
-    // Another user's files are not ours to remove, and do not stop the start.
+    // It does not stop the start.
   }
 }

@@ -10,10 +10,17 @@ import { onClose } from '../../request/step.ts';
 import { addSearch, type Loaded, type LoadedPage, loadPage, type Redirect, runGuards, untilEnd } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
 import { type PageExchange, READ_METHODS, sendRedirect, type VisitorExchange } from '../page-response.ts';
-import { listUploads, type PageServices } from '../page-services.ts';
+import type { PageServices } from '../page-services.ts';
 import { sendActionData, sendRedirectData } from '../render/page-data.ts';
 import { sendDocument } from '../render/show-page.ts';
-import { type ActionHandler, type LoaderArgs, type PageTable, Refusal, type ServerPage } from '../server-page.ts';
+import {
+  type ActionHandler,
+  type LoaderArgs,
+  listUploads,
+  type PageTable,
+  Refusal,
+  type ServerPage,
+} from '../server-page.ts';
 import { isMultipart, readForm, toTypedValues } from './form-body.ts';
 import { applyResponseCookies } from './response-cookies.ts';
 
@@ -80,7 +87,7 @@ class PostedForm {
   received: ReceivedForm | undefined;
   readonly #exchange: VisitorExchange;
   #args: Promise<LoaderArgs> | undefined;
-  #guarded: ReturnType<typeof runGuards> | undefined;
+  #guarded: Promise<ActionEnd | undefined> | undefined;
 
   constructor(exchange: VisitorExchange) {
     this.#exchange = exchange;
@@ -107,7 +114,8 @@ class PostedForm {
         services.server.log.warn({ action: found.name }, NO_FILES);
       pageRequest.enter();
     } catch (error) {
-      if (error instanceof Stop) return error.end;
+      const stopped = await this.#guarded;
+      if (stopped) return stopped;
       pageRequest.enter(); // for the page around the error
       const { language } = pageRequest.info;
       const disposition = pageRequest.fail(
@@ -130,27 +138,27 @@ class PostedForm {
   }
 
   /**
-   * Runs the guards before the files of a form are stored, so that a visitor whom they refuse cannot fill the disk.
+   * Runs the guards before the files of a form are stored, so that only visitors with access can fill the disk.
    *
-   * @throws Stop
+   * @throws HttpError if a guard stops the form
    */
   async #admit(fields: FormData): Promise<number> {
     const { pageRequest } = this.#exchange;
     const found = findAction(this.#exchange, readAction(fields));
     if (found.run && !found.isOpen) {
       pageRequest.enter();
-      const stopped = await this.#guard();
-      if (stopped) throw new Stop(stopped);
+      if (await this.#guard()) throw new HttpError(403);
       pageRequest.wait();
     }
     return found.maxBytes;
   }
 
   /** Runs the guards, once. */
-  async #guard(): Promise<ActionEnd | undefined> {
-    this.#guarded ??= runGuards(this.#exchange, { toArgs: () => this.#toArgs() });
-    const stopped = await this.#guarded;
-    return stopped && ('kind' in stopped ? stopped : { kind: 'failed', ...stopped });
+  #guard(): Promise<ActionEnd | undefined> {
+    this.#guarded ??= runGuards(this.#exchange, { toArgs: () => this.#toArgs() }).then((stopped) => {
+      return stopped && ('kind' in stopped ? stopped : { kind: 'failed', ...stopped });
+    });
+    return this.#guarded;
   }
 
   #toArgs(): Promise<LoaderArgs> {
@@ -178,16 +186,6 @@ class PostedForm {
       const leaf = isOpen ? undefined : pageRequest.match.ids.at(-1);
       return { kind: 'failed', routeId: leaf ?? routeId, error: disposition.error };
     }
-  }
-}
-
-/** Thrown when a guard stops a form that is still arriving. */
-class Stop extends Error {
-  readonly end: ActionEnd;
-
-  constructor(end: ActionEnd) {
-    super('A guard stopped the form.');
-    this.end = end;
   }
 }
 
@@ -281,7 +279,8 @@ function findAction({ services, pageRequest }: VisitorExchange, named: string | 
 
 /** The largest form that an action of the page accepts (bytes). */
 function findLargestLimit({ services: { app }, pageRequest }: VisitorExchange): number {
-  return Math.max(app.settings.maxActionBytes, ...Object.values(listUploads(app, pageRequest.match.ids) ?? {}));
+  const uploads = listUploads(app.pages, pageRequest.match.ids);
+  return Math.max(app.settings.maxActionBytes, ...uploads.map(([, maxBytes]) => maxBytes));
 }
 
 function toResult(action: string, answer: unknown, form: FormData): ActionResult {

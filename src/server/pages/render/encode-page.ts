@@ -5,7 +5,8 @@ import type { AssetManifest } from '../../../shared/wire/manifest.ts';
 import type { ActionResult, PageError, PagePayload } from '../../../shared/wire/payload.ts';
 import type { LoadedPage } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
-import { listUploads, type PageServices } from '../page-services.ts';
+import type { PageServices } from '../page-services.ts';
+import { listUploads } from '../server-page.ts';
 
 /** A loaded page in the wire format. */
 export interface EncodedPage {
@@ -96,7 +97,7 @@ function createPayload(
 ): PagePayload {
   const { manifest } = services.server;
   const { ids, params, mode } = pageRequest.match;
-  const uploads = listUploads(services.app, ids);
+  const uploads = listUploads(services.app.pages, ids);
   return {
     build: manifest.buildId,
     routes: ids,
@@ -104,7 +105,7 @@ function createPayload(
     data: loaded.data,
     ...(loaded.errors ? { errors: loaded.errors } : {}),
     ...(action ? { action } : {}),
-    ...(uploads ? { uploads } : {}),
+    ...(uploads.length > 0 ? { uploads: Object.fromEntries(uploads) } : {}),
     styles: stylesOf(manifest, ids),
     ...(mode === 'static' ? { static: true } : {}),
     ...(isShell ? { shell: true } : {}),
