@@ -129,7 +129,7 @@ export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, w
     target: serverTarget,
     // Comments would be a quarter of what V8 reads and keeps, and twice that if one of them is not ASCII. Names stay.
     minifyWhitespace: !dev,
-    lineLimit: 200,
+    lineLimit: 500, // Node prints the line of an uncaught error
     external: serverExternals,
     banner: { js: requireBanner },
     define: { ...toDefinitions(dev), ...sentryFlags },
