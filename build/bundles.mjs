@@ -9,6 +9,7 @@ import { engineByName } from './front-doors.mjs';
 import { inlineScripts } from './inline-script.mjs';
 import { joinReactWritesPlugin } from './join-react-writes.mjs';
 import { nodeHttp } from './node-http.mjs';
+import { nativePackages } from './packages.mjs';
 import { reactByName } from './react-by-name.mjs';
 import { reactRouter, routerContexts } from './react-router.mjs';
 import { assetLoaders } from './styles.mjs';
@@ -130,11 +131,12 @@ export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, w
     // Comments would be a quarter of what V8 reads and keeps, and twice that if one of them is not ASCII. Names stay.
     minifyWhitespace: !dev,
     lineLimit: 500, // Node prints the line of an uncaught error
-    external: serverExternals,
+    external: [...serverExternals, ...owner.external],
     banner: { js: requireBanner },
     define: { ...toDefinitions(dev), ...sentryFlags },
     plugins: [
       apart(root, listServerParts(root)),
+      nativePackages(root),
       nodeHttp(root),
       inlineScripts(root, browserTarget), // before styles: it also inlines style sheets
       styles.plugin,

@@ -261,6 +261,24 @@ describe('a build', () => {
   });
 });
 
+it('leaves packages with native code, and those that the product names, out of the bundle', async () => {
+  const root = createApp({
+    '../node_modules/@acme/native/package.json': '{ "main": "main.js", "dependencies": { "bindings": "1.5.0" } }',
+    '../node_modules/@acme/native/main.js': 'module.exports = __dirname;',
+    '../node_modules/reads-files/package.json': '{ "main": "main.js" }',
+    '../node_modules/reads-files/main.js': 'module.exports = __dirname;',
+    'src/server/product/build.mjs': "export default { external: ['reads-files'] };",
+    'src/server/main.ts': "import one from '@acme/native'; import other from 'reads-files'; console.log(one, other);",
+  });
+  await build({ root, ...quiet });
+  const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'dist/server/main.js')]);
+  expect(stdout).toMatch(/node_modules\/@acme\/native \S+node_modules\/reads-files/);
+  expect(JSON.parse(readFileSync(join(root, 'dist/packages.json'), 'utf8')).loaded).toEqual([
+    '@acme/native',
+    'reads-files',
+  ]);
+});
+
 describe('a build fails with one sentence and keeps the previous build', () => {
   it.each<[string, Record<string, string>, RegExp]>([
     [
