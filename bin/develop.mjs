@@ -61,6 +61,7 @@ let leaving = false;
 /** Builds and serves, and repeats on each change in `src` only the work that the change requires. */
 export async function develop() {
   useEnvFile();
+  console.error('Building. The first time takes longest.');
   dev = await createDevBuild(root);
   process.on('SIGINT', () => leave('SIGINT'));
   process.on('SIGTERM', () => leave('SIGTERM'));

@@ -9,6 +9,7 @@ import { engineByName } from './front-doors.mjs';
 import { inlineScripts } from './inline-script.mjs';
 import { joinReactWritesPlugin } from './join-react-writes.mjs';
 import { nodeHttp } from './node-http.mjs';
+import { nativePackages } from './packages.mjs';
 import { reactByName } from './react-by-name.mjs';
 import { reactRouter, routerContexts } from './react-router.mjs';
 import { assetLoaders } from './styles.mjs';
@@ -129,12 +130,13 @@ export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, w
     target: serverTarget,
     // Comments would be a quarter of what V8 reads and keeps, and twice that if one of them is not ASCII. Names stay.
     minifyWhitespace: !dev,
-    lineLimit: 200,
-    external: serverExternals,
+    lineLimit: 500, // Node prints the line of an uncaught error
+    external: [...serverExternals, ...owner.external],
     banner: { js: requireBanner },
     define: { ...toDefinitions(dev), ...sentryFlags },
     plugins: [
       apart(root, listServerParts(root)),
+      nativePackages(root),
       nodeHttp(root),
       inlineScripts(root, browserTarget), // before styles: it also inlines style sheets
       styles.plugin,
@@ -177,9 +179,14 @@ export async function formatErrors(errors) {
   return messages.join('').trim();
 }
 
+const INSTALL = 'If it is a package, install it: npm install --save-prod ';
+const PLACE =
+  'Put a file that needs no hashed name in src/client/public, or add a plugin that loads it to src/server/product/build.mjs.';
+
 function addAdvice(error) {
-  if (!error.text.startsWith('No loader is configured')) return error;
-  const text =
-    'Put a file that needs no hashed name in src/client/public, or add a plugin that loads it to src/server/product/build.mjs.';
-  return { ...error, notes: [...(error.notes ?? []), { text }] };
+  const { text, notes = [] } = error;
+  const [, missing] = /^Could not resolve "((?:@[\w.-]+\/)?\w[\w.-]*)/.exec(text) ?? [];
+  const toNote = (said) => (said.text.startsWith('You can mark the path') ? { text: INSTALL + missing } : said);
+  if (missing) return { ...error, notes: notes.map(toNote) };
+  return text.startsWith('No loader is configured') ? { ...error, notes: [...notes, { text: PLACE }] } : error;
 }

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
  * @typedef {object} OwnersBuild
  * @property {import('esbuild').Plugin[]} plugins
  * @property {Record<string, string>} alias
+ * @property {string[]} external packages that the server loads from `node_modules`, because they read their own files
  * @property {string[]} helpers files, relative to the root, whose functions throw on behalf of their callers, like
  * `invariant`. Digests skip them.
  * @property {import('./sites/moves.mjs').Move[]} moves
@@ -21,5 +22,6 @@ import { pathToFileURL } from 'node:url';
 export async function readOwnersBuild(root) {
   const file = join(root, 'src/server/product/build.mjs');
   const own = existsSync(file) ? (await import(pathToFileURL(file).href)).default : {};
-  return { plugins: own?.plugins ?? [], alias: own?.alias ?? {}, helpers: own?.helpers ?? [], moves: own?.moves ?? [] };
+  const { plugins = [], alias = {}, external = [], helpers = [], moves = [] } = own ?? {};
+  return { plugins, alias, external, helpers, moves };
 }

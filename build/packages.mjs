@@ -49,6 +49,36 @@ export function findPackage(name, from) {
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(join(path, 'package.json')));
 }
 
+/** What packages with native code depend on. */
+const NATIVE_HELPERS = ['bindings', 'nan', 'node-addon-api', 'node-gyp-build', 'prebuild-install'];
+
+/**
+ * Leaves packages with native code out of the server's bundle, because they look for it beside their own files.
+ *
+ * @param {string} root
+ * @returns {import('esbuild').Plugin}
+ */
+export function nativePackages(root) {
+  const known = new Map();
+  return {
+    name: 'native-packages',
+    setup({ onResolve }) {
+      onResolve({ filter: /^(?:@[\w.-]+\/)?\w[\w./-]*$/ }, ({ path }) => {
+        const name = toPackage(path);
+        if (!known.has(name)) known.set(name, isNative(name, root));
+        return known.get(name) ? { path, external: true } : undefined;
+      });
+    },
+  };
+}
+
+function isNative(name, root) {
+  const folder = isBuiltin(name) ? undefined : findPackage(name, root);
+  if (!folder) return false;
+  const { dependencies = {} } = readJson(join(folder, 'package.json'));
+  return existsSync(join(folder, 'binding.gyp')) || NATIVE_HELPERS.some((helper) => helper in dependencies);
+}
+
 function isPackage(path) {
   return !isBuiltin(path) && !/^(?:\.{0,2}\/|\w+:)/.test(path);
 }

@@ -68,6 +68,10 @@ export function toErrorHint(title: string): string | undefined {
 }
 
 const ERROR_HINTS: readonly (readonly [start: RegExp, hint: string])[] = [
+  [
+    /^ReferenceError: __(?:dirname|filename) is not defined/,
+    'If a package needs it to read its own files, add the package to `external` in src/server/product/build.mjs.',
+  ],
   [/^NonError: /, 'This is not an Error, so nothing knows where it was thrown. Throw `new Error(…)` instead.'],
   [
     /^ReferenceError: (?:window|document|location|navigator|localStorage|sessionStorage) is not defined/,

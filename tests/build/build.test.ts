@@ -261,6 +261,24 @@ describe('a build', () => {
   });
 });
 
+it('leaves packages with native code, and those that the product names, out of the bundle', async () => {
+  const root = createApp({
+    '../node_modules/@acme/native/package.json': '{ "main": "main.js", "dependencies": { "bindings": "1.5.0" } }',
+    '../node_modules/@acme/native/main.js': 'module.exports = __dirname;',
+    '../node_modules/reads-files/package.json': '{ "main": "main.js" }',
+    '../node_modules/reads-files/main.js': 'module.exports = __dirname;',
+    'src/server/product/build.mjs': "export default { external: ['reads-files'] };",
+    'src/server/main.ts': "import one from '@acme/native'; import other from 'reads-files'; console.log(one, other);",
+  });
+  await build({ root, ...quiet });
+  const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'dist/server/main.js')]);
+  expect(stdout).toMatch(/node_modules\/@acme\/native \S+node_modules\/reads-files/);
+  expect(JSON.parse(readFileSync(join(root, 'dist/packages.json'), 'utf8')).loaded).toEqual([
+    '@acme/native',
+    'reads-files',
+  ]);
+});
+
 describe('a build fails with one sentence and keeps the previous build', () => {
   it.each<[string, Record<string, string>, RegExp]>([
     [
@@ -303,6 +321,11 @@ describe('a build fails with one sentence and keeps the previous build', () => {
         'src/shared/product/pages/plain.module.scss': '.plain { color: red }',
       },
       /"\.scss" files: src\/shared\/product\/pages\/plain\.module\.scss[\s\S]*src\/server\/product\/build\.mjs/,
+    ],
+    [
+      'if a package is not installed',
+      { 'src/shared/product/pages/plain.tsx': "import it from '@acme/not-there/button'; export default () => it;" },
+      /plain\.tsx:1:15[\s\S]*npm install --save-prod @acme\/not-there$/,
     ],
     ['if a source has a syntax error', { 'src/shared/product/pages/plain.tsx': 'export default (' }, /plain\.tsx:1:16/],
   ])('%s', async (_, files, sentence) => {

@@ -81,7 +81,7 @@ async function open(owners: Plugin[] = []): Promise<void> {
     root,
     { ...options, plugins: [atUrl, ...(options.plugins ?? [])] },
     {
-      owner: { plugins: [...owners, atUrl], alias: {}, helpers: [], moves: [] }, // so that nothing is reused
+      owner: { plugins: [...owners, atUrl], alias: {}, external: [], helpers: [], moves: [] }, // so that nothing is reused
       at: 'src/client/main.tsx',
       toSource: () => `await import(${JSON.stringify(modules.wiringUrl)});`,
     },

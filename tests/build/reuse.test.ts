@@ -4,7 +4,7 @@ import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { reuse } from '../../build/reuse.mjs';
 import { createFolder } from '../support/folder.ts';
 
-const owner = { plugins: [], alias: {}, helpers: [], moves: [] };
+const owner = { plugins: [], alias: {}, external: [], helpers: [], moves: [] };
 
 let project: { root: string; write(path: string, text: string): void };
 beforeEach(() => {

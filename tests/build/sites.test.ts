@@ -15,7 +15,7 @@ function siteOf(file: string, text: string) {
 
 describe('the frame locations of the production build', () => {
   it('include throws in the server', () => {
-    expect(siteOf('server/main.js', 'new Error(`The manifest names an entry outside')).toMatchObject({
+    expect(siteOf('server/main.js', 'The manifest names an entry')).toMatchObject({
       path: 'src/server/pages/render/write-document.ts',
       function: 'toEntryScripts',
       detail: expect.stringMatching(/^throw new Error\(/),

@@ -60,6 +60,7 @@ let reloadBecause: string | undefined;
 const staleSheets = new Set<string>();
 /** The page still receives builds until it is gone. */
 let isReloading = false;
+let warnedTitles = '';
 
 /**
  * Reads the state of the last build, and follows the next builds.
@@ -272,8 +273,6 @@ function removeStaleSheets(): void {
     if (staleSheets.has(link.getAttribute('href') ?? '')) link.remove();
   }
 }
-
-let warnedTitles = '';
 
 /** React puts the titles of layouts and page into the head, layouts first, and browsers show the first. */
 function findTitles(): void {

@@ -22,7 +22,7 @@ const POLICY_HINTS: readonly (readonly [directive: RegExp, hint: string])[] = [
 const STYLE_HINTS: readonly (readonly [sample: RegExp, fix: string])[] = [
   [/\.css-|--mui-|^html\{-webkit-font/, 'It is probably from MUI or Emotion: give the nonce to createCache().'],
   [/mantine|\.__m/, 'It is probably from Mantine: set getStyleNonce of MantineProvider.'],
-  [/data-radix|scroll-bars-hidden/, 'It is probably from Radix: set __webpack_nonce__, and the nonce of Viewport.'],
+  [/data-radix|scroll-bars-hidden/, 'It is probably from Radix: set the nonce of Viewport.'],
   [/data-sonner/, 'It is probably from sonner: import its style sheet instead.'],
   [/^/, 'styled-components needs the nonce of StyleSheetManager, Emotion that of createCache().'],
 ];
