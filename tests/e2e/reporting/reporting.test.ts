@@ -164,7 +164,7 @@ describe('an error in the browser', () => {
     const { page } = await open('/evaluated');
     expect(toLine(await readReport(page))).toEqual({
       said: 'Error: while its module ran',
-      via: 'onunhandledrejection',
+      via: 'onerror',
     });
   });
 
