@@ -28,14 +28,14 @@ export function makeApp() {
   return folder;
 }
 
-/** Bundles bare Node and plain Express, and returns their files. */
+/** Bundles the servers without Spillway, and returns their files by name. */
 export async function buildPlainSides(folder) {
   const outputs = {};
-  for (const name of ['bare', 'express']) {
+  for (const name of ['bare', 'express', 'middleware']) {
     outputs[name] = join(folder, 'dist-plain', `${name}.mjs`);
     await esbuild({
-      ...plainOptions(folder, name === 'express'),
-      entryPoints: [join(folder, 'plain', `${name}.tsx`)],
+      ...plainOptions(folder, name),
+      entryPoints: [join(folder, 'plain', name === 'bare' ? 'bare.tsx' : 'express.tsx')],
       outfile: outputs[name],
       platform: 'node',
       banner: { js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },
@@ -44,7 +44,7 @@ export async function buildPlainSides(folder) {
   return outputs;
 }
 
-function plainOptions(folder, sendsData) {
+function plainOptions(folder, name) {
   return {
     bundle: true,
     format: /** @type {const} */ ('esm'),
@@ -52,6 +52,10 @@ function plainOptions(folder, sendsData) {
     conditions: ['production'],
     alias: { '#engine': join(folder, 'plain/engine.tsx') },
     loader: { '.module.css': /** @type {const} */ ('local-css') },
-    define: { 'process.env.NODE_ENV': '"production"', SENDS_DATA: String(sendsData) },
+    define: {
+      'process.env.NODE_ENV': '"production"',
+      SENDS_DATA: String(name !== 'bare'),
+      HAS_MIDDLEWARE: String(name === 'middleware'),
+    },
   };
 }

@@ -5,7 +5,7 @@ import { buildPlainSides, makeApp } from './app.mjs';
 import { LOADS, measureCold, measureLoad, measureStart } from './measure.mjs';
 import { isPinned } from './servers.mjs';
 
-// Compares Spillway with bare `node:http` and plain Express, which serve the same pages and answers. docs/performance.md
+// Compares Spillway with bare `node:http`, plain Express and Express with the usual middleware, which serve the same pages and answers. docs/performance.md
 // explains the table and the options.
 
 const { only, rounds, seconds, connections, json } = readOptions();
@@ -15,8 +15,10 @@ execFileSync(process.execPath, ['build.mjs'], { cwd: folder, stdio: ['ignore', '
 const sides = {
   bare: { args: [plain.bare], cwd: folder, core: 0 },
   express: { args: [plain.express], cwd: folder, core: 0 },
-  spillway: { args: ['bin/start.mjs'], cwd: folder, core: 0 },
+  middleware: { args: [plain.middleware], cwd: folder, core: 0 },
+  spillway: { args: ['bin/start.mjs'], cwd: folder, core: 0, env: { COMPRESSION: 'on' } },
 };
+const TITLES = { bare: 'bare Node', express: 'Express', middleware: 'Express, middleware', spillway: 'Spillway' };
 const options = { sides, rounds, seconds, connections };
 const works = {
   ...Object.fromEntries(Object.keys(LOADS).map((name) => [name, () => measureLoad(name, options)])),
@@ -51,12 +53,13 @@ process.exit();
 function toCells({ title, unit, values, shares, isIdle }) {
   return {
     '': title,
-    'bare Node': toText(values.bare),
-    Express: toText(values.express),
-    Spillway: toText(values.spillway),
+    ...Object.fromEntries(Object.entries(TITLES).map(([side, name]) => [name, toText(values[side])])),
     unit: isIdle ? `${unit} *` : unit,
-    'Express / bare': toRange(shares?.express),
-    'Spillway / bare': toRange(shares?.spillway),
+    ...Object.fromEntries(
+      Object.entries(TITLES)
+        .slice(1)
+        .map(([side, name]) => [`${name} / bare`, toRange(shares?.[side])]),
+    ),
   };
 }
 

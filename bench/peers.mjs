@@ -2,12 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { build as esbuild } from 'esbuild';
 import { findFreePort } from '../tests/support/free-port.ts';
-import { load, makeFolder, measureScripts, root, start, warmUp } from './servers.mjs';
+import { leaveServerCore, load, makeFolder, measureScripts, root, start, warmUp } from './servers.mjs';
 import { median } from './statistics.mjs';
 
 // Measures the figures of the README's comparison: a page of 50 cards and a JSON answer in Spillway, Next.js and React
-// Router, and the answer in plain Express. Installs the frameworks from npm into a temporary folder. Takes about ten minutes:
+// Router, and the answer in Express, plain and with the usual middleware. Then the page of e18e/framework-tracker's load
+// test, and bare React with the same table of 1,000 rows. Installs the frameworks from npm into a temporary folder. Takes about 15 minutes:
 //
 //     node bench/peers.mjs
 
@@ -15,6 +17,10 @@ const folder = makeFolder();
 const CARDS = `Array.from({ length: 50 }, (_, id) => ({ id, title: \`Card ★ \${id}\`, text: 'A sentence as long as those on cards usually are. '.repeat(3) }))`;
 const READING = "{ river: 'Aare', centimetres: 212, tags: ['hourly', 'public'] }";
 const LIST = `<ul>{cards.map(({ id, title, text }) => (<li key={id}><article><h2>{title}</h2><p>{text}</p><a href={\`/card/\${id}\`}>Read more</a></article></li>))}</ul>`;
+const ROWS =
+  'const all = Array.from({ length: 1000 }, () => ({ id: crypto.randomUUID(), name: crypto.randomUUID() }));\nconst readRows = () => new Promise((resolve) => setTimeout(() => resolve(all), 0));';
+const toTable = (link, to) =>
+  `<table><tbody>{rows.map(({ id, name }) => (<tr key={id}><td>{id}</td><td>{name}</td><td><${link} ${to}={\`/rows/\${id}\`}>View →</${link}></td></tr>))}</tbody></table>`;
 
 const apps = {
   Spillway: { cwd: makeSpillway(), build: ['build.mjs'], output: 'dist', args: ['dist/server/main.js'] },
@@ -25,6 +31,9 @@ const apps = {
       'app/page.jsx': `import Link from 'next/link';
 export const dynamic = 'force-dynamic';
 export default async function Page() { const cards = ${CARDS}; return <main><h1>Cards</h1><Link href="/">Cards</Link>${LIST}</main>; }`,
+      'app/rows/page.jsx': `import Link from 'next/link';\n${ROWS}
+export const dynamic = 'force-dynamic';
+export default async function Page() { const rows = await readRows(); return ${toTable('Link', 'href')}; }`,
       'app/api/reading/route.js': `export const dynamic = 'force-dynamic';\nexport const GET = () => Response.json(${READING});`,
     }),
     build: ['node_modules/next/dist/bin/next', 'build'],
@@ -37,7 +46,10 @@ export default async function Page() { const cards = ${CARDS}; return <main><h1>
         '{"private":true,"type":"module","dependencies":{"react-router":"8","@react-router/node":"8","@react-router/serve":"8","react":"19","react-dom":"19","isbot":"5"},"devDependencies":{"@react-router/dev":"8","vite":"7"}}',
       'app/root.jsx': `import { Link, Links, Meta, Outlet, Scripts, ScrollRestoration } from 'react-router';
 export default () => <html lang="en"><head><Meta /><Links /></head><body><nav><Link to="/" prefetch="intent">Cards</Link></nav><Outlet /><ScrollRestoration /><Scripts /></body></html>;`,
-      'app/routes.js': `import { index, route } from '@react-router/dev/routes';\nexport default [index('home.jsx'), route('api/reading', 'reading.js')];`,
+      'app/routes.js': `import { index, route } from '@react-router/dev/routes';\nexport default [index('home.jsx'), route('rows', 'rows.jsx'), route('api/reading', 'reading.js')];`,
+      'app/rows.jsx': `import { Link } from 'react-router';\n${ROWS}
+export const loader = async () => ({ rows: await readRows() });
+export default function Page({ loaderData: { rows } }) { return ${toTable('Link', 'to')}; }`,
       'app/reading.js': `export const loader = () => Response.json(${READING});`,
       'app/home.jsx': `export const loader = async () => ({ cards: ${CARDS} });
 export default function Page({ loaderData: { cards } }) { return <main><h1>Cards</h1>${LIST}</main>; }`,
@@ -49,10 +61,27 @@ export default function Page({ loaderData: { cards } }) { return <main><h1>Cards
   },
 };
 
-const express = join(root, 'node_modules/express/index.js');
-const EXPRESS = `import express from ${JSON.stringify(express)};
-const server = express().get('/api/reading', (_req, res) => res.json(${READING})).listen(process.env.PORT, '127.0.0.1', () =>
-  console.log('http://127.0.0.1:' + server.address().port));`;
+const toExpress = (middleware) => `import { createRequire } from 'node:module';
+const require = createRequire(${JSON.stringify(join(root, 'package.json'))});
+const express = require('express');
+const app = express();
+let check = (body) => body;
+${middleware}
+app.get('/api/reading', (_req, res) => res.json(check(${READING})));
+const server = app.listen(process.env.PORT, '127.0.0.1', () => console.log('http://127.0.0.1:' + server.address().port));`;
+const plain = {
+  Express: toExpress(''),
+  'Express, middleware': toExpress(`const client = require('prom-client');
+const z = require('zod');
+const seconds = new client.Histogram({ name: 'http_request_duration_seconds', help: 'Durations', labelNames: ['method', 'route', 'status'] });
+const reading = z.object({ river: z.string(), centimetres: z.int(), tags: z.array(z.string()) });
+check = (body) => reading.parse(body);
+app.use(require('pino-http')({ level: process.env.LOG_LEVEL }), require('helmet')(), require('compression')(), (req, res, next) => {
+  const end = seconds.startTimer({ method: req.method });
+  res.on('finish', () => end({ route: req.route?.path, status: res.statusCode }));
+  next();
+});`),
+};
 
 const found = {};
 for (const [name, app] of Object.entries(apps)) {
@@ -60,7 +89,7 @@ for (const [name, app] of Object.entries(apps)) {
   for (let round = 0; round < 5; round += 1) {
     rmSync(join(app.cwd, app.output), { recursive: true, force: true });
     const begun = performance.now();
-    execFileSync(process.execPath, app.build, { cwd: app.cwd, env: toEnv(), stdio: 'ignore' });
+    execFileSync(process.execPath, app.build, { cwd: app.cwd, env: toEnv(), stdio: ['ignore', 'ignore', 'inherit'] });
     rounds.build.push((performance.now() - begun) / 1000);
     const server = await start({ ...app, env: { ...toEnv(), PORT: String(await findFreePort()) } });
     const page = `http://localhost:${server.port}/`;
@@ -83,16 +112,68 @@ for (const [name, app] of Object.entries(apps)) {
     'idle, MB': median(rounds.idle).toFixed(0),
   };
 }
-const plain = [];
-writeFileSync(join(folder, 'express.mjs'), EXPRESS);
-for (let round = 0; round < 5; round += 1) {
-  const server = await start({ args: [join(folder, 'express.mjs')], env: toEnv() });
-  plain.push(await measure(server, '/api/reading'));
-  await server.stop();
+for (const [name, source] of Object.entries(plain)) {
+  const file = join(folder, 'express.mjs');
+  writeFileSync(file, source);
+  const answers = [];
+  for (let round = 0; round < 5; round += 1) {
+    const server = await start({ args: [file], env: toEnv() });
+    answers.push(await measure(server, '/api/reading'));
+    await server.stop();
+  }
+  found[name] = { 'CPU, µs a JSON answer': (median(answers) * 1000).toFixed(0) };
 }
-found.Express = { 'CPU, µs a JSON answer': (median(plain) * 1000).toFixed(0) };
 console.table(found);
+console.table(await measureTables());
 process.exit();
+
+/** @returns requests a second of a server on one core, by the framework and the number of connections */
+async function measureTables() {
+  const all = { 'bare React': { cwd: folder, args: [await buildBareReact()] }, ...apps };
+  const rates = mapValues(all, () => ({ 10: [], 50: [], 100: [] }));
+  leaveServerCore(true);
+  for (let round = 0; round < 3; round += 1) {
+    for (const [name, app] of Object.entries(all)) {
+      const server = await start({ ...app, env: { ...toEnv(), PORT: String(await findFreePort()) }, core: 0 });
+      await warmUp(server, { path: '/rows', connections: 10, seconds: 2 });
+      for (const [connections, found] of Object.entries(rates[name])) {
+        const order = { path: '/rows', connections: Number(connections), seconds: 5 };
+        const { requests, seconds } = await load(server, order);
+        found.push(requests / seconds);
+      }
+      await server.stop();
+    }
+  }
+  return mapValues(rates, (row) => mapValues(row, (found) => Math.round(median(found))));
+}
+
+function mapValues(object, toValue) {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, toValue(value)]));
+}
+
+async function buildBareReact() {
+  const outfile = join(folder, 'bare.mjs');
+  const contents = `import { createServer } from 'node:http';
+import { renderToPipeableStream } from 'react-dom/server';
+${ROWS}
+const Page = ({ rows }) => <html lang="en"><body>${toTable('a', 'href')}</body></html>;
+const server = createServer(async (_request, response) => {
+  const { pipe } = renderToPipeableStream(<Page rows={await readRows()} />, {
+    onShellReady: () => pipe(response.setHeader('Content-Type', 'text/html; charset=utf-8')),
+  });
+}).listen(process.env.PORT, '127.0.0.1', () => console.log('http://127.0.0.1:' + server.address().port));`;
+  await esbuild({
+    stdin: { contents, loader: 'jsx', resolveDir: root },
+    outfile,
+    bundle: true,
+    format: 'esm',
+    jsx: 'automatic',
+    platform: 'node',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    banner: { js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },
+  });
+  return outfile;
+}
 
 /** @returns CPU time for a request (ms) */
 async function measure(server, path) {
@@ -120,6 +201,7 @@ function makeSpillway() {
   execFileSync('tar', ['x'], { cwd, input: archive });
   symlinkSync(join(root, 'node_modules'), join(cwd, 'node_modules'));
   execFileSync(process.execPath, ['bin/own.mjs', '--yes'], { cwd, stdio: 'ignore' });
+  execFileSync(process.execPath, ['bin/new.mjs', 'page', '/rows'], { cwd, stdio: 'ignore' });
   writeFileSync(
     join(cwd, 'src/shared/product/pages/home/home.tsx'),
     `import type { PageProps } from '#engine';
@@ -129,6 +211,16 @@ export default function Home({ data }: PageProps<typeof home>) { const { cards }
   writeFileSync(
     join(cwd, 'src/server/product/pages/home.ts'),
     `import { definePage } from '../context.ts';\nexport const home = definePage({ loader: () => ({ cards: ${CARDS} }) });`,
+  );
+  writeFileSync(
+    join(cwd, 'src/shared/product/pages/rows/rows.tsx'),
+    `import { Link, type PageProps } from '#engine';
+import type { rows } from '#product-server/pages/rows.ts';
+export default function Rows({ data: { rows } }: PageProps<typeof rows>) { return ${toTable('Link', 'to')}; }`,
+  );
+  writeFileSync(
+    join(cwd, 'src/server/product/pages/rows.ts'),
+    `import { definePage } from '../context.ts';\n${ROWS}\nexport const rows = definePage({ loader: async () => ({ rows: await readRows() }) });`,
   );
   const index = join(cwd, 'src/server/product/pages/index.ts');
   const text = readFileSync(index, 'utf8');

@@ -21,6 +21,8 @@ const emptyMs = 300;
 const drain = { DRAIN_LAG: '0', DRAIN_DEADLINE: '1' };
 /** When to kill a server that has not exited (ms). Its drain takes one second. */
 const drainMs = 3000;
+/** How often to check that npm is still running (ms). */
+const parentMs = 500;
 /** Number of failures that the overlay can still look up. */
 const keptFailures = 50;
 /** How long to wait for the last output of a server that did not start (ms). */
@@ -59,9 +61,14 @@ let leaving = false;
 /** Builds and serves, and repeats on each change in `src` only the work that the change requires. */
 export async function develop() {
   useEnvFile();
+  console.error('Building. The first time takes longest.');
   dev = await createDevBuild(root);
   process.on('SIGINT', () => leave('SIGINT'));
   process.on('SIGTERM', () => leave('SIGTERM'));
+  // A signal can end npm and its shell without reaching this process.
+  const parent = process.ppid;
+  const checkParent = () => process.ppid !== parent && !leaving && leave('SIGTERM');
+  if (process.env.npm_lifecycle_event) setInterval(checkParent, parentMs);
   watch(`${root}/src`, { recursive: true }, (_event, file) => onChange(`src/${file}`));
   watchExistingApp();
   for (const path of ['build.mjs', 'build', 'package.json']) {
@@ -228,7 +235,8 @@ async function exchange(server, name, build) {
   if (leaving) return;
   if (!loaded) {
     await Promise.race([silent, sleep(lastWordsMs)]);
-    console.error('The new server did not start. The previous one keeps running. Waiting for changes…');
+    const rest = isAlive(current) ? 'The previous one keeps running' : 'Nothing is served yet';
+    console.error(`The new server did not start. ${rest}. Waiting for changes…`);
     problems.server = { title: 'The server did not start', problems: [{ text: server.said.trim() }] };
     tell();
     return;

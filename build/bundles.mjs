@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as esbuild from 'esbuild';
 import { findDesk } from './apps.mjs';
@@ -97,9 +98,20 @@ export function clientOptions({ root, name = 'main', entry, outdir, dev, owner, 
       ...(dev ? [] : [engineByName(root)]),
       reactRouter(root, { dev }),
       nodeModulesInClient,
+      zodWithoutEval,
     ],
   };
 }
+
+/** Zod otherwise tries `new Function()`, which the policy blocks and reports. */
+const zodWithoutEval = {
+  name: 'zod-without-eval',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/]core\.js$/ }, async ({ path }) => ({
+      contents: `${await readFile(path, 'utf8')}\nglobalConfig.jitless = true;`,
+    }));
+  },
+};
 
 /** @returns {Promise<esbuild.BuildResult<{ write: false, metafile: true }>>} */
 export function bundleServer(options) {
@@ -165,9 +177,14 @@ export async function formatErrors(errors) {
   return messages.join('').trim();
 }
 
+const INSTALL = 'If it is a package, install it: npm install --save-prod ';
+const PLACE =
+  'Put a file that needs no hashed name in src/client/public, or add a plugin that loads it to src/server/product/build.mjs.';
+
 function addAdvice(error) {
-  if (!error.text.startsWith('No loader is configured')) return error;
-  const text =
-    'Put a file that needs no hashed name in src/client/public, or add a plugin that loads it to src/server/product/build.mjs.';
-  return { ...error, notes: [...(error.notes ?? []), { text }] };
+  const { text, notes = [] } = error;
+  const [, missing] = /^Could not resolve "((?:@[\w.-]+\/)?\w[\w.-]*)/.exec(text) ?? [];
+  const toNote = (said) => (said.text.startsWith('You can mark the path') ? { text: INSTALL + missing } : said);
+  if (missing) return { ...error, notes: notes.map(toNote) };
+  return text.startsWith('No loader is configured') ? { ...error, notes: [...notes, { text: PLACE }] } : error;
 }

@@ -39,7 +39,8 @@ export async function bundleScript(root, file, target) {
     logLevel: 'silent',
     legalComments: 'none',
   });
-  const text = outputFiles[0].text.trim();
+  // Documents have code before it, so this would be no directive.
+  const text = outputFiles[0].text.trim().replace(/^"use strict";/, '');
   // Such text would end the script element, or change how the rest of the page is parsed.
   if (/<\/script|<script|<!--/i.test(text))
     throw new Error(

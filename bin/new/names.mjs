@@ -27,20 +27,21 @@ const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 /**
  * Parses a page's path. The id consists of the static segments. A segment before a parameter becomes singular, because
- * the page shows a single item: `/orders/:id/edit` becomes `order-edit`.
+ * the page shows a single item: `/orders/:id/edit` becomes `order-edit`. Optional parameters, such as a language, count for
+ * neither.
  *
  * @param {string} path
  * @throws Refusal
  */
 export function parsePagePath(path) {
-  const segments = path.split('/').filter(Boolean);
+  const segments = path.split('/').filter((segment) => segment !== '' && !segment.endsWith('?'));
   const [first = ''] = segments;
   if (RESERVED.includes(first.toLowerCase())) {
     throw new Refusal(`Spillway handles all paths that begin with /${first}, so a page there would never be shown.`);
   }
-  if (!/^(?:\/|(?:\/(?::[A-Za-z_]\w*|[A-Za-z0-9][\w-]*))+)$/.test(path)) {
+  if (!/^(?:\/|(?:\/(?::[A-Za-z_]\w*\??|[A-Za-z0-9][\w-]*))+)$/.test(path)) {
     throw new Refusal(
-      `"${path}" is not a path that this command can add. Use /words and /:parameters, such as /orders/:id. Add others manually.`,
+      `"${path}" is not a path that this command can add. Use /words, /:parameters and /:optional? ones, such as /orders/:id. Add others manually.`,
     );
   }
   const params = segments.filter((segment) => segment.startsWith(':')).map((segment) => segment.slice(1));

@@ -92,7 +92,7 @@ function writeHalf(page, name) {
   return `import { definePage } from '../context.ts';
 
 export const ${name} = definePage({
-${params.length > 0 ? `  path: '${path}',\n` : ''}  loader: ${loader},
+${path.includes(':') ? `  path: '${path}',\n` : ''}  loader: ${loader},
 });
 `;
 }
@@ -117,7 +117,7 @@ it('has status 200 and a title', async () => {
 
 /** Returns an example URL of the page. */
 function toExample(path) {
-  return path.replace(/:\w+/g, EXAMPLE);
+  return path.replace(/\/:\w+\?/g, '').replace(/:\w+/g, EXAMPLE) || '/';
 }
 
 function toNames({ id }) {

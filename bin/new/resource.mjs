@@ -49,7 +49,7 @@ export function planResource(root, wanted) {
         add: (source, item) => addReturned(source, 'createApi', item),
       }),
     ],
-    next: `\`npm run dev\` serves it at /api/${resource}, and describes it at /api/docs. Add more fields in ${shared} and store.ts.`,
+    next: `\`npm run dev\` serves it at /api/${resource}, and describes it at /api/docs. Everybody can call it, until it has an \`auth\` (docs/recipes/openapi.md). Add more fields in ${shared} and store.ts.`,
   };
 }
 

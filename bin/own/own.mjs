@@ -59,8 +59,7 @@ export async function own(args) {
   if (options.without) removeDesk();
   writeManifest(templates[template]);
   writeOrigin(root, findOrigin());
-  console.log(farewell);
-  if (template === 'accounts') console.log('\nThe chapter about accounts is docs/guide/accounts.md.');
+  console.log(farewell.replace('GUIDE', template === 'accounts' ? guideOfAccounts : guide));
 }
 
 const farewell = `
@@ -71,9 +70,13 @@ The tour has been removed. Next steps:
   npm run new -- api tags       creates an API resource, /api/tags, and its test
   npm test                      runs your tests; npm run test:all also runs Spillway's
 
-The guide starts with docs/guide/01-pages.md. It builds an address book from this app, step by step.
+GUIDE
 
 Replace Spillway's name with yours in package.json, README.md, CHANGELOG.md and LICENSE.`;
+
+const guide = 'The guide starts with docs/guide/01-pages.md. It builds an address book from this app, step by step.';
+const guideOfAccounts =
+  'docs/guide/accounts.md explains this app. The other chapters build an address book from the app without accounts.';
 
 function readOptions(args) {
   try {

@@ -2,13 +2,21 @@ import { join } from 'node:path';
 import * as esbuild from 'esbuild';
 import { reuse } from '../reuse.mjs';
 
-/** Modules of the product import files of the base in this namespace. */
-export const baseNamespace = 'base';
+const namespace = 'base';
+
+/** Follows the path of each file of the base: esbuild would read `module.exports` of a `.mjs` file as a plain name. */
+const suffix = '/from-base.js';
+
+/** What modules of the product import instead of a file of the base. */
+export const inBase = (file) => ({ path: `${file}${suffix}`, namespace });
+
+/** The file of the base that an input of a metafile stands for. */
+export const toBaseFile = (input) => input.replace(`${namespace}:`, '').replace(suffix, '');
 
 /** Finds the value of a file of the base. @param {import('esbuild').PluginBuild} build */
 export function loadFromBase(build) {
-  build.onLoad({ filter: /.*/, namespace: baseNamespace }, ({ path }) => ({
-    contents: `module.exports = globalThis.__spillwayBase[${JSON.stringify(path)}];`,
+  build.onLoad({ filter: /.*/, namespace }, ({ path }) => ({
+    contents: `module.exports = globalThis.__spillwayBase[${JSON.stringify(toBaseFile(path))}];`,
   }));
 }
 

@@ -5,7 +5,7 @@ import * as esbuild from 'esbuild';
 import { isInProduct } from '../../src/shared/whose-code.mjs';
 import { requireClientInputs } from '../client-inputs.mjs';
 import { sheetFile } from '../styles.mjs';
-import { baseNamespace, loadFromBase } from './base.mjs';
+import { inBase, loadFromBase, toBaseFile } from './base.mjs';
 import { compileModule } from './module-code.mjs';
 import { withLoads } from './source-texts.mjs';
 
@@ -90,7 +90,7 @@ export function createClientModules(root, options, { wiring, table, outdir }) {
         if (found.external || isAsset(key)) return found;
         if (found.namespace === 'file' && !isModule(key)) {
           baseFiles.add(key);
-          return { path: key, namespace: baseNamespace };
+          return inBase(key);
         }
         const path = toPath(key);
         keysByPath.set(path, key);
@@ -312,7 +312,7 @@ export function createClientModules(root, options, { wiring, table, outdir }) {
     /** What esbuild's metafile would say if the modules were in one bundle. */
     toMetafile() {
       const toPlain = (imported) => {
-        const key = keysByPath.get(imported.path) ?? imported.path.replace(/^base:/, '');
+        const key = keysByPath.get(imported.path) ?? toBaseFile(imported.path);
         return { ...imported, path: key, external: imported.external && key === imported.path };
       };
       const inputs = [...modules.values()].flatMap((module) => Object.entries(module.inputs));

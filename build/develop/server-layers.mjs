@@ -4,7 +4,7 @@ import * as esbuild from 'esbuild';
 import { isInProduct } from '../../src/shared/whose-code.mjs';
 import { findDesk } from '../apps.mjs';
 import { serverOptions } from '../bundles.mjs';
-import { baseNamespace, createBase, loadFromBase } from './base.mjs';
+import { createBase, inBase, loadFromBase } from './base.mjs';
 
 /** Waits with engine and packages loaded, then runs `main`, the only module that imports the product. */
 const entry = 'src/server/main-develop.ts';
@@ -55,7 +55,7 @@ export function createServerLayers({ root, outdir, owner, styles }) {
         const isFile = resolved.namespace === 'file' && !resolved.external;
         const isBase = isFile && /\.[cm]?[jt]sx?$/.test(file) && !isInProduct(file);
         if (isBase) baseFiles.add(file);
-        found.set(path, isBase ? { path: file, namespace: baseNamespace } : undefined);
+        found.set(path, isBase ? inBase(file) : undefined);
         return found.get(path);
       });
       loadFromBase(build);
@@ -100,7 +100,7 @@ export function createServerLayers({ root, outdir, owner, styles }) {
         product = undefined;
         context ??= await openProduct();
         const { metafile, outputFiles } = await context.rebuild();
-        product = { metafile, outputFiles: outputFiles.map(withRelativeChunks) };
+        product = { metafile, outputFiles: outputFiles.map(toLoadable) };
       }
       const { outputFiles: lasting } = await base.build(baseFiles, isChanged);
       return { outputFiles: [...product.outputFiles, ...lasting], lasting };
@@ -108,10 +108,17 @@ export function createServerLayers({ root, outdir, owner, styles }) {
   };
 }
 
-/** The URL prefix of assets is also that of chunks, which are not URLs on the server. */
-function withRelativeChunks({ path, contents }) {
+/**
+ * The URL prefix of assets is also that of chunks, which are not URLs on the server. And a file of the base is an object
+ * of all exports, also where esbuild takes it for a CommonJS file whose default export is the whole object.
+ */
+function toLoadable({ path, contents }) {
   if (!path.endsWith('.js')) return { path, contents };
-  return { path, contents: Buffer.from(Buffer.from(contents).toString().replaceAll('"/product-', '"./product-')) };
+  const text = Buffer.from(contents)
+    .toString()
+    .replaceAll('"/product-', '"./product-')
+    .replace(/(__toESM\(require_from_base\d*\(\)), 1\)/g, '$1)');
+  return { path, contents: Buffer.from(text) };
 }
 
 const toName = (file) => file.replace(/^src\//, '').replaceAll('/', '~');

@@ -123,7 +123,7 @@ export function createApp(
   const beforeExpress = [
     // Express's router reads the request line before any of its own steps, so these are in front of it.
     oneAtATime(),
-    requestId({ origins, trust }),
+    requestId({ origins, trust, toLanguage: site?.pages.toLanguage }),
     rules.takeCredentials,
     site?.visitorId && visitorId({ visitorId: site.visitorId, log }),
     accessLog({ log, inFlight, scrubPath, metrics }),
@@ -187,7 +187,7 @@ export function createApp(
     const setPrivate = privateReplies();
     const answer: Step = (req, res, next) => {
       if (!isProductsApi(requestInfo(req).path)) return next();
-      setPrivate(req, res, () => undefined);
+      void setPrivate(req, res, () => undefined);
       return operations(req, res, next);
     };
     const router = handlers.length > 0 && Router(EXACT).use('/api', ...handlers);

@@ -109,7 +109,8 @@ export interface ProductReporting {
 /**
  * Describes settings from the environment. `.env.example` lists them, and `npm start -- --check` checks them.
  *
- * @param toSettings converts the parsed values for the product; by default it gets the values themselves
+ * @param toSettings converts the parsed values for the product; by default it gets the values themselves. It throws a
+ *   `ConfigError` if they do not fit together
  */
 export function defineSettings<const Table extends SettingsTable, Settings = SettingsValues<Table>>(
   table: Table,

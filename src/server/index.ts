@@ -45,4 +45,4 @@ export { toSender } from './request/client-address.ts';
 export { HttpError, notFoundHere } from './request/http-error.ts';
 export { isBelow } from './request/paths.ts';
 export { requestInfo } from './request/request-info.ts';
-export { parsed, toggle } from './settings.ts';
+export { ConfigError, parsed, toggle } from './settings.ts';

@@ -46,6 +46,17 @@ export const CONNECTION_BACKLOG = 4096;
 export const MAX_BODY_BYTES = 64 * MiB;
 /** The part of it for one sender (bytes): uploads of an office at the same time. */
 export const MAX_SENDER_BODY_BYTES = 16 * MiB;
+/**
+ * The most of one multipart form in memory (bytes). Beyond it, its files go to disk. A form that announces more goes
+ * there in pieces of the second size.
+ */
+export const MAX_FORM_MEMORY = 1 * MiB;
+export const FORM_PIECE = 256 * KiB;
+/** Files of forms on disk, until their responses are sent (bytes), and the part of it for one sender. */
+export const MAX_DISK_BYTES = 4096 * MiB;
+export const MAX_SENDER_DISK_BYTES = 1024 * MiB;
+/** What files of forms leave free on the disk (bytes), for failures and for the store. */
+export const MIN_FREE_DISK = 256 * MiB;
 /** Unfinished bodies of one sender (a count). */
 export const MAX_SENDER_BODIES = 1024;
 /**

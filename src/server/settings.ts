@@ -3,7 +3,10 @@ import * as z from 'zod';
 import { Second } from '../shared/units.ts';
 import { StartError } from './start-error.ts';
 
-/** Thrown if settings are invalid: the server does not start. The sentences name the settings, but not their values. */
+/**
+ * Thrown if settings are invalid: the server does not start, and `--check` says why. The sentences name the settings, but
+ * not their values.
+ */
 export class ConfigError extends StartError {
   readonly sentences: readonly string[];
 

@@ -9,6 +9,7 @@ export type { ErrorPageProps, ErrorPages } from './rendering/engine-context.ts';
 export { ErrorDigest, ErrorView } from './rendering/error-view.tsx';
 export { useData, useHost, useNonce, usePageError, useRefresh, useSearch, useServerStyles } from './rendering/hooks.ts';
 export type { DocumentProps, EngineText, Language } from './rendering/language.ts';
+export { useUploadProgress } from './rendering/upload-progress.ts';
 export type { ReportOptions } from './reporting/browser-report.ts';
 export { report } from './reporting/report.ts';
 export { forbidden, notFound, publicError, redirect, unauthorized } from './routing/control-flow.ts';

@@ -1,4 +1,4 @@
-import { Day, Hour, Minute, Second } from './units.ts';
+import { Day, Hour, KiB, MiB, Minute, Second } from './units.ts';
 
 /** `just now`, `3 min ago`, `in 2 h`: one unit, rounded down. */
 export function toAgo(at: number, now: number): string {
@@ -55,6 +55,25 @@ export function toPlural(count: number, one: string, many = `${one}s`): string {
 export function toMebibytes(bytes: number): string {
   return `${toCount(Math.round(bytes / 1024 / 1024))} MiB`;
 }
+
+/** The size of a limit: `999 bytes`, `100 KB`, `1 MB`, `2.5 MB`. Rounded down. */
+export function toSize(bytes: number): string {
+  if (bytes < KiB) return `${bytes} bytes`;
+  return bytes < MiB ? `${Math.floor(bytes / KiB)} KB` : `${Math.floor((10 * bytes) / MiB) / 10} MB`;
+}
+
+/** Returns what to do about an error, by its class and message, if they say it. */
+export function toErrorHint(title: string): string | undefined {
+  return ERROR_HINTS.find(([start]) => start.test(title))?.[1];
+}
+
+const ERROR_HINTS: readonly (readonly [start: RegExp, hint: string])[] = [
+  [/^NonError: /, 'This is not an Error, so nothing knows where it was thrown. Throw `new Error(…)` instead.'],
+  [
+    /^ReferenceError: (?:window|document|location|navigator|localStorage|sessionStorage) is not defined/,
+    'This code ran on the server. Move it to an effect or an event handler, which run only in browsers.',
+  ],
+];
 
 /** The kinds of failures. */
 export type FailureKind =

@@ -42,6 +42,8 @@ describe('the id of a page', () => {
     ['/myOrders', 'my-orders'],
     ['/FAQ', 'faq'],
     ['/apiary', 'apiary'],
+    ['/:lang?/about', 'about'],
+    ['/:lang?', 'home'],
   ])('of %s is %s', (path, id) => {
     expect(parsePagePath(path).id).toBe(id);
   });
@@ -55,7 +57,6 @@ describe('an invalid path', () => {
     ['/about/', 'is not a path that this command can add'],
     ['//', 'is not a path that this command can add'],
     ['/files/*', 'is not a path that this command can add'],
-    ['/:lang?/about', 'is not a path that this command can add'],
     ['/../a', 'is not a path that this command can add'],
     ['/API/orders', 'would never be shown'],
     ...(hasDesk ? OF_DESK : []),
@@ -155,6 +156,9 @@ describe('npm run new', () => {
     expect(squeeze(read('src/server/product/pages/index.ts'))).toContain('order}satisfies');
     expect(read('src/shared/product/routes.tsx')).toContain("{ id: 'order', path: '/orders/:id', page:");
     expect(said).toContain('routes.tsx');
+    await runNew('page', '/:lang?/about');
+    expect(read('src/server/product/pages/about.ts')).toContain("path: '/:lang?/about',");
+    expect(read('tests/server/product/pages/about.test.ts')).toContain("visitPage('/about')");
   });
 
   it('writes a static page, and a page without data', async () => {

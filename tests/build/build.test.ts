@@ -313,6 +313,11 @@ describe('a build fails with one sentence and keeps the previous build', () => {
       },
       /"\.scss" files: src\/shared\/product\/pages\/plain\.module\.scss[\s\S]*src\/server\/product\/build\.mjs/,
     ],
+    [
+      'if a package is not installed',
+      { 'src/shared/product/pages/plain.tsx': "import it from '@acme/not-there/button'; export default () => it;" },
+      /plain\.tsx:1:15[\s\S]*npm install --save-prod @acme\/not-there$/,
+    ],
     ['if a source has a syntax error', { 'src/shared/product/pages/plain.tsx': 'export default (' }, /plain\.tsx:1:16/],
   ])('%s', async (_, files, sentence) => {
     const root = createApp(files);

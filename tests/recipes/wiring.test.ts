@@ -70,6 +70,7 @@ const files = {
         <Form action="order.pay">
           <p>{paid?.data?.paidAt.toISOString()}</p>
           <button type="submit" title={title}>{total}</button>
+          <p>{useActionResult('order.photo')?.data?.bytes.toFixed()}</p>
           <button {...submitAs('order.cancel')}>Cancel</button>
         </Form>
       );
@@ -105,6 +106,13 @@ const files = {
         cancel: formAction(z.object({ why: z.string() }), ({ data }) => {
           if (data.why) redirect(href('/orders/:id', { id: 7 }, { search: { view: 'map' } }));
         }),
+        photo: {
+          maxBytes: 50_000_000,
+          run: ({ form, params: { id } }) => {
+            const photo = form.get('photo');
+            return photo instanceof File ? { bytes: photo.size } : invalid({ errors: { photo: id } });
+          },
+        },
       },
       openActions: ['pay'],
     });`,
@@ -123,7 +131,7 @@ const DECLARED = {
     import type { PageProps } from '#engine';
     import { Pay } from './pay.tsx';
     export interface OrderData { total: number; state: Promise<string> }
-    export interface OrderActions { pay(): { paidAt: Date }; cancel(): void }
+    export interface OrderActions { pay(): { paidAt: Date }; cancel(): void; photo(): { bytes: number } }
     export default function Order({ data }: PageProps<OrderData>) { return <Pay total={data.total} title="" />; }`,
   'src/shared/product/href.ts': `
     import { createHref } from '#engine';
@@ -141,7 +149,11 @@ const DECLARED = {
     import type { AppContext } from '../context.ts';
     export const order = {
       loader: async () => ({ total: 7, state: Promise.resolve('sent') }),
-      actions: { pay: () => ({ paidAt: new Date() }), cancel: () => redirect('/') },
+      actions: {
+        pay: () => ({ paidAt: new Date() }),
+        cancel: () => redirect('/'),
+        photo: { maxBytes: 50_000_000, run: () => ({ bytes: 7 }) },
+      },
     } satisfies ServerPage<OrderData, AppContext, OrderActions>;`,
 } as const;
 
@@ -180,6 +192,11 @@ const WRONG: [name: string, edits: readonly Edit[], ...said: (RegExp | string)[]
     [[FORM, 'paidAt.toISOString()', 'paidAt.toFixed()']],
     /^src\/shared\/product\/pages\/order\/pay\.tsx\(.*'toFixed'.*'Date'/,
   ],
+  [
+    'reports a wrong use of the result of an action with a limit',
+    [[FORM, 'bytes.toFixed()', 'bytes.toISOString()']],
+    /^src\/shared\/product\/pages\/order\/pay\.tsx\(.*'toISOString'.*'number'/,
+  ],
   ...[
     ['field', 'data.total', 'data.totl', "'totl'", "'total'"],
     ['parameter', 'params.id', 'params.di', "'di'", '{ readonly id: string; }'],
@@ -198,6 +215,8 @@ const WRONG: [name: string, edits: readonly Edit[], ...said: (RegExp | string)[]
     ['part', 'loader:', 'laoder:', "'laoder'", "'loader'"],
     ['member of the context', 'context.log', 'context.lgo', "'lgo'"],
     ['open action', "['pay']", "['pya']", '"pya"', '"pay"'],
+    ['limit of an action', 'maxBytes:', 'maxSize:', "'maxSize' does not exist in type 'Action<"],
+    ['parameter of an action with a limit', 'params: { id }', 'params: { di: id }', "'di'", '{ readonly id: string; }'],
   ].map(([name, from, to, ...said]): (typeof WRONG)[number] => [
     `reports a misspelt ${name}, in the file of the half`,
     [[HALF, from ?? '', to ?? '']],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Day, Hour, Minute, Second } from '../../src/shared/units.ts';
-import { toAgo, toCount, toDuration, toExactTime, toPlural } from '../../src/shared/words.ts';
+import { toAgo, toCount, toDuration, toErrorHint, toExactTime, toPlural } from '../../src/shared/words.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 20, 31, 7);
 
@@ -48,4 +48,10 @@ describe('counts in words', () => {
       '2,000 visitors',
     ]);
   });
+});
+
+it('knows what to do about errors that say too little', () => {
+  expect(toErrorHint('ReferenceError: window is not defined')).toContain('Move it to an effect');
+  expect(toErrorHint('NonError: no profile')).toContain('Throw `new Error(…)`');
+  expect(toErrorHint('ReferenceError: windows is not defined')).toBeUndefined();
 });

@@ -2,14 +2,18 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { renderToPipeableStream, renderToString } from 'react-dom/server';
 import { readStation, storeReadings } from '../src/server/product/data.ts';
-import { NewReadings } from '../src/shared/product/api.ts';
+import { NewReadings, Station } from '../src/shared/product/api.ts';
 import { toScript } from './engine.tsx';
 import { pages, staticPages } from './pages.tsx';
 
 // Express 5 and React, as the documentation of both shows it: streaming, and data with which a browser could hydrate.
 
+/** Set by the build. With it, the server has what production usually adds, and checks the answers of its API. */
+declare const HAS_MIDDLEWARE: boolean;
+
 const app = express();
 app.disable('x-powered-by');
+if (HAS_MIDDLEWARE) app.use((await import('./middleware.ts')).middleware);
 
 for (const [path, page] of Object.entries(pages)) {
   app.get(path, (request, response, next) => {
@@ -36,7 +40,7 @@ for (const [path, element] of Object.entries(staticPages)) {
 
 app.get('/api/stations/:id', (request, response) => {
   const station = readStation(Number(request.params.id));
-  if (station) response.json(station);
+  if (station) response.json(HAS_MIDDLEWARE ? Station.parse(station) : station);
   else response.status(404).json({ error: 'There is no station with this id.' });
 });
 

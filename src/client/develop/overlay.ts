@@ -3,7 +3,7 @@ import type { DevError, DevProblem } from '../../shared/develop-protocol.ts';
 /** In a shadow root with a constructed style sheet, so that neither the page's styles nor its policy affect it. */
 const STYLES = `
 :host { position: fixed; inset: 0; z-index: 2147483647; overflow: auto; background: #080c10; color: #e8eef2; font: 15px/1.5 system-ui, sans-serif; }
-main { max-width: 60rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
+div { max-width: 60rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
 h1 { margin: 0 0 1rem; font-size: 1.25rem; color: #ff8f7d; }
 section { margin: 0 0 1.5rem; padding: 1rem 1.25rem; border: 1px solid #33414d; border-radius: 0.5rem; background: #10171c; }
 p { margin: 0 0 0.5rem; white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -23,12 +23,12 @@ export function showProblems({ title, problems }: DevError): void {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(STYLES);
   root.adoptedStyleSheets = [sheet];
-  const main = element('main', { role: 'alertdialog', 'aria-label': title });
+  const dialog = element('div', { role: 'alertdialog', 'aria-label': title });
   const close = element('button', { type: 'button' }, 'Close');
   close.addEventListener('click', hideOverlay);
-  main.append(close, element('h1', {}, title), ...problems.map(toSection));
-  main.append(element('small', {}, 'This message disappears when the problem is fixed.'));
-  root.append(main);
+  dialog.append(close, element('h1', {}, title), ...problems.map(toSection));
+  dialog.append(element('small', {}, 'This message disappears when the problem is fixed.'));
+  root.append(dialog);
   document.documentElement.append(host);
 }
 

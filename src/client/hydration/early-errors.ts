@@ -4,6 +4,8 @@ declare global {
   interface Window {
     /** Absent if the document's first script did not run. */
     spillwayEarly?: EarlyErrors;
+    /** Where libraries look for the nonce of the styles that they add, some as soon as they are evaluated. */
+    __webpack_nonce__?: string;
   }
 }
 
@@ -23,6 +25,7 @@ export function keepEarlyErrors(settings: BrowserReporting): void {
     trace: () => (trace ??= readTrace()),
   };
   window.spillwayEarly = early;
+  window.__webpack_nonce__ = (document.currentScript as HTMLScriptElement).nonce; // it is inline
 
   for (const type of ['error', 'unhandledrejection']) {
     // Capturing, because only the element itself gets the event when it does not load.

@@ -1,14 +1,17 @@
 import { type DataStrategyFunction, type DataStrategyResult, data, type RouterState } from 'react-router';
+import { MAX_ACTION_BYTES } from '../../shared/limits.ts';
 import type { EngineText } from '../../shared/rendering/language.ts';
 import { toShownError } from '../../shared/rendering/page-error.ts';
 import type { BrowserFailureKind } from '../../shared/reporting/browser-report.ts';
 import { Second } from '../../shared/units.ts';
 import type { ActionResult, PagePayload, RedirectPayload } from '../../shared/wire/payload.ts';
-import { ACTION_ACCEPT, NOT_FOUND_ROUTE, readAction } from '../../shared/wire/protocol.ts';
-import { type PageDataResult, PROBLEM_TYPE, readPageData } from '../page-data/fetch-page-data.ts';
+import { NOT_FOUND_ROUTE, readAction } from '../../shared/wire/protocol.ts';
+import { toSize } from '../../shared/words.ts';
+import { type PageDataResult, readPageData } from '../page-data/fetch-page-data.ts';
 import type { PageDataStore } from '../page-data/store.ts';
 import { wasJustLoaded } from './chunk-reload.ts';
 import { keepPlace } from './place.ts';
+import { isMultipart, postForm, toFileBytes } from './post-form.ts';
 import { RouteLoadError, type RouteLoader } from './route-loader.ts';
 
 export interface DataStrategyOptions {
@@ -137,12 +140,17 @@ export function createDataStrategy({
       // What was typed stays on the page.
       [leaf]: toActionData({ action, status, errors: { '': `${message} ${toText('What you typed is still here.')}` } }),
     });
+    const page = store.recall(url)?.payload;
+    const limit = page?.uploads?.[action || `${leaf}.default`] ?? MAX_ACTION_BYTES;
+    if (page && toFileBytes(request, form) > limit) {
+      return refuse(
+        toText('This is more than {size}. Choose smaller files, or shorten the text.', { size: toSize(limit) }),
+        413,
+      );
+    }
     let result: PageDataResult;
     try {
-      const headers = { Accept: `${ACTION_ACCEPT}, ${PROBLEM_TYPE}` };
-      // The browser reads the files of a form while it sends them. JSON and text have no form; the server refuses them.
-      const body = !form ? await request.blob() : isMultipart(request) ? form : toFields(form);
-      const response = await fetch(url, { method: 'POST', headers, body, signal: request.signal });
+      const response = await postForm(url, { request, form, showsProgress: !isFetcher });
       result = await readPageData(response, request.signal);
     } catch (error) {
       if (request.signal.aborted) throw error;
@@ -218,18 +226,6 @@ export function createDataStrategy({
       return new Promise(() => {}); // the router no longer waits for it
     }
   };
-}
-
-function isMultipart({ headers }: Request): boolean {
-  return headers.get('Content-Type')?.startsWith('multipart/form-data') ?? false;
-}
-
-/** Encodes a form as browsers do: a file by its name, and line ends as CRLF. */
-export function toFields(form: FormData): URLSearchParams {
-  const toText = (value: string) => value.replace(/\r\n?|\n/g, '\r\n');
-  const fields = new URLSearchParams();
-  for (const [name, value] of form) fields.append(toText(name), toText(typeof value === 'string' ? value : value.name));
-  return fields;
 }
 
 function toResults(payload: PagePayload): Results {

@@ -1,4 +1,4 @@
-import { toExactTime, toPlural } from '../../shared/words.ts';
+import { toErrorHint, toExactTime, toPlural } from '../../shared/words.ts';
 import type { IncidentKind, MissedShape, OccurrenceShape, StatusShape } from './shapes.ts';
 
 /** Advice on violations of the Content Security Policy, by the directive in the title. */
@@ -6,6 +6,10 @@ const POLICY_HINTS: readonly (readonly [directive: RegExp, hint: string])[] = [
   [
     /\b(?:require-trusted-types-for|trusted-types)\b/,
     'A script set HTML from a plain string, as dangerouslySetInnerHTML does. Sanitise the HTML and use a Trusted Types policy: docs/recipes/html.md shows how.',
+  ],
+  [
+    /\bscript-src\S* eval/,
+    'A script ran text as code (eval or new Function), which the policy blocks. If a library does so, look for its option or build without it.',
   ],
   [
     /\bscript-src/,
@@ -18,7 +22,7 @@ const POLICY_HINTS: readonly (readonly [directive: RegExp, hint: string])[] = [
 const STYLE_HINTS: readonly (readonly [sample: RegExp, fix: string])[] = [
   [/\.css-|--mui-|^html\{-webkit-font/, 'It is probably from MUI or Emotion: give the nonce to createCache().'],
   [/mantine|\.__m/, 'It is probably from Mantine: set getStyleNonce of MantineProvider.'],
-  [/data-radix|scroll-bars-hidden/, 'It is probably from Radix: set __webpack_nonce__, and the nonce of Viewport.'],
+  [/data-radix|scroll-bars-hidden/, 'It is probably from Radix: set the nonce of Viewport.'],
   [/data-sonner/, 'It is probably from sonner: import its style sheet instead.'],
   [/^/, 'styled-components needs the nonce of StyleSheetManager, Emotion that of createCache().'],
 ];
@@ -31,7 +35,7 @@ interface Advised {
 
 /** Returns advice on an incident, if its kind has any. */
 export function toHint({ kind, title, shown }: Advised): string | undefined {
-  if (kind !== 'csp') return undefined;
+  if (kind !== 'csp') return toErrorHint(title);
   if (/\bstyle-src(?:-elem)? inline/.test(title)) {
     const story = shown?.full?.story;
     const [, sample = ''] = (story?.kind === 'report' && story.facts.find(([name]) => name === 'sample')) || [];

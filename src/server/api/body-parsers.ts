@@ -5,6 +5,7 @@ import { MAX_API_BODY_BYTES, MAX_FORM_FIELDS, MAX_JSON_NODES } from '../limits.t
 import { bodies } from '../request/body-reader.ts';
 import { badRequest, HttpError, unsupportedMediaType } from '../request/http-error.ts';
 import { decodeFormText, isInUtf8, parseJson, readContentType } from '../request/parse-body.ts';
+import { type ReceivedForm, readMultipart } from '../request/read-multipart.ts';
 
 interface BodyLimits {
   /** Bytes; 413 beyond. */
@@ -48,6 +49,22 @@ export async function readJson(
   }
   return req.body;
 }
+
+/** Reads a form with files, which must be removed after the response. Undefined if the body is of another type. */
+export async function readParts(
+  req: ParsedRequest,
+  res: ServerResponse,
+  limit: number,
+): Promise<ReceivedForm | undefined> {
+  const type = readContentType(req);
+  if (type?.essence !== MULTIPART) return undefined;
+  requireBody(req, MULTIPART);
+  const received = await readMultipart({ req, res, boundary: type.params.get('boundary') ?? '', limit });
+  req.body = received.form;
+  return received;
+}
+
+const MULTIPART = 'multipart/form-data';
 
 /** Parses `application/x-www-form-urlencoded` into flat fields. Any other type is 415. */
 export function formBody({ limit = MAX_API_BODY_BYTES }: BodyLimits = {}): RequestHandler[] {

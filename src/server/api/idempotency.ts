@@ -26,7 +26,7 @@ export async function runOnce(
   const key = hash('sha256', toKey(counted, text), 'base64url');
   const claim = { id: randomUUID(), sender: JSON.stringify(counted.sender) };
   const { method, target } = requestInfo(request);
-  const said = JSON.stringify([method, target, 'body' in request && request.body]);
+  const said = JSON.stringify([method, target, 'body' in request && toComparable(request.body)]);
   const fingerprint = hash('sha256', said, 'base64url');
   const kept = await store.claim(key, fingerprint, claim);
   if (kept) {
@@ -46,6 +46,12 @@ export async function runOnce(
   // If this fails, the key stays claimed, so that a repeated request does not do the work twice.
   await store.keep(key, reply, claim);
   return reply;
+}
+
+/** Of a file, name and size are compared. */
+function toComparable(body: unknown): unknown {
+  if (!(body instanceof FormData)) return body;
+  return [...body].map(([name, value]) => [name, typeof value === 'string' ? value : [value.name, value.size]]);
 }
 
 function requireKey(text: string, min: number): string {

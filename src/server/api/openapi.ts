@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiSchema, Method, OperationFacts, ReplyFacts } from '../../shared/api/operation.ts';
+import { toSize } from '../../shared/words.ts';
 import { PROBLEM_TYPE, ProblemBody } from '../errors/problem.ts';
 import { LINES_TYPE } from '../request/send-body.ts';
 import type { Auth } from './auth.ts';
@@ -75,7 +76,7 @@ interface Making {
 
 function describe(operation: Implemented, making: Making) {
   const { name, facts, auth } = operation;
-  const { summary, about, body, deprecated } = facts;
+  const { summary, about, body, multipart, deprecated } = facts;
   const parameters = listParameters(operation, making);
   return {
     operationId: name,
@@ -85,7 +86,10 @@ function describe(operation: Implemented, making: Making) {
     ...(deprecated?.sunset !== undefined && { 'x-sunset': deprecated.sunset }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
-      requestBody: { required: true, content: toContent('application/json', body, 'input', making.schemas) },
+      requestBody: {
+        required: true,
+        content: toContent(multipart ? 'multipart/form-data' : 'application/json', body, 'input', making.schemas),
+      },
     }),
     responses: listReplies(operation, making),
     security: auth ? [{ [auth.name]: [] }] : [],
@@ -183,7 +187,7 @@ function isCompared({ facts: { method, replies }, version }: Implemented): boole
 
 function listReplies(operation: Implemented, { schemas, options }: Making): Record<string, OpenApiReply> {
   const { facts, auth } = operation;
-  const { query, headers, body, params, paged, ifMatch, idempotent, limit } = facts;
+  const { query, headers, body, multipart, params, paged, ifMatch, idempotent, limit } = facts;
   const problems: Record<number, string | undefined> = {
     ...(query || headers || body || paged ? { 400: 'The request is not valid.' } : {}),
     ...(auth && { 401: 'The caller is not known.' }),
@@ -196,8 +200,8 @@ function listReplies(operation: Implemented, { schemas, options }: Making): Reco
     ...(ifMatch && { 412: 'It has changed in the meantime.' }),
     ...(limit && { 429: 'Too many requests. `Retry-After` says how many seconds to wait.' }),
     ...(body && {
-      413: 'The body is too large.',
-      415: 'The body is not JSON.',
+      413: multipart ? `The body is larger than ${toSize(multipart.maxBytes)}.` : 'The body is too large.',
+      415: multipart ? 'The body is not a form.' : 'The body is not JSON.',
       422: 'The request is not valid.',
     }),
     ...(auth && options.problems?.(facts.method)),

@@ -30,8 +30,8 @@ function toRead(result: SchemaResult<unknown>): Read {
   return result.issues ? { errors: toFieldErrors(result.issues) } : { value: result.value };
 }
 
-/** Reads the texts of a path, a search or headers as the types that a schema expects. */
-type TextReader = (texts: Iterable<readonly [string, string]>) => Promise<Read>;
+/** Reads the texts of a path, a search, headers or a form as the types that a schema expects. Files stay as they are. */
+type TextReader = (texts: Iterable<readonly [string, string | File]>) => Promise<Read>;
 
 /** What a part of a request is without a schema. */
 export const UNREAD: Read = { value: undefined };
@@ -108,7 +108,8 @@ const INTEGER = /^-?(?:0|[1-9]\d{0,15})$/;
 const NUMBER = /^-?(?:0|[1-9]\d{0,20})(?:\.\d{1,20})?(?:e[+-]?\d{1,3})?$/;
 
 /** A text stays one if it does not look like the other types. `"5"` is a number in `z.union([z.int(), z.literal('all')])`. */
-function toTyped(text: string, types: ReadonlySet<string>): unknown {
+function toTyped(text: string | File, types: ReadonlySet<string>): unknown {
+  if (typeof text !== 'string') return text;
   if (types.has('integer') && INTEGER.test(text)) return Number(text);
   if (types.has('number') && NUMBER.test(text)) return Number(text);
   if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true';

@@ -23,7 +23,7 @@ export interface GivenInput {
   readonly params: Readonly<Record<string, string>>;
   readonly query: () => URLSearchParams;
   readonly headers: IncomingHttpHeaders;
-  /** Undefined without one. */
+  /** JSON, or a form with files. Undefined without a body. */
   readonly body: () => Promise<unknown>;
   /** Makes Express's request, for the handlers that read it. */
   readonly toRequest: () => Request;
@@ -65,9 +65,14 @@ export interface ServedOperation {
 export function serveOperation({ name, facts, auth, version, handle }: Implemented): ServedOperation {
   if (facts.idempotent && facts.method !== 'POST')
     throw new WiringError(`Only a POST can be idempotent, and the operation "${name}" is not.`);
+  if (facts.multipart && !facts.body)
+    throw new WiringError(
+      `The operation "${name}" has \`multipart\` but no \`body\`. Add a schema: z.object({ file: z.file() }).`,
+    );
   const readParams = facts.params && createTextReader(facts.params);
   const readQuery = createQueryReader(facts);
   const readHeaders = facts.headers && createTextReader(facts.headers);
+  const readForm = facts.multipart && facts.body && createTextReader(facts.body);
   return {
     name,
     facts,
@@ -81,7 +86,8 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
       if ('errors' in query) throw new InvalidInput(400, 'The query is not valid.', query.errors);
       const headers = readHeaders ? await readHeaders(toTexts(given.headers)) : UNREAD;
       if ('errors' in headers) throw new InvalidInput(400, 'A header of the request is not valid.', headers.errors);
-      const body = facts.body ? await readValue(facts.body, await given.body()) : undefined;
+      const sent = facts.body && (await given.body());
+      const body = facts.body && (await (sent instanceof FormData ? readForm?.(sent) : readValue(facts.body, sent)));
       if (body && 'errors' in body) throw new InvalidInput(422, 'The request is not valid.', body.errors);
       const match = facts.ifMatch && ((current: string) => requireMatch(given.headers['if-match'], current));
       const parts = {

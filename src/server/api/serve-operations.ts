@@ -8,13 +8,14 @@ import { MAX_API_BODY_BYTES, MAX_JSON_NODES } from '../limits.ts';
 import { methodNotAllowed } from '../request/http-error.ts';
 import { isRead } from '../request/methods.ts';
 import { decodePercent } from '../request/paths.ts';
+import type { ReceivedForm } from '../request/read-multipart.ts';
 import { matchesEtag } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendLines } from '../request/send-body.ts';
-import { type Step, toExpress } from '../request/step.ts';
+import { onClose, type Step, toExpress } from '../request/step.ts';
 import type { ApiStore } from './api-store.ts';
 import type { Caller } from './auth.ts';
-import { readJson } from './body-parsers.ts';
+import { readJson, readParts } from './body-parsers.ts';
 import { runOnce } from './idempotency.ts';
 import type { AnyReply } from './implement.ts';
 import { findSender, requireLimit } from './rate-limit.ts';
@@ -64,12 +65,17 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
   ): Promise<void> {
     const { facts, limit } = operation;
     if (facts.deprecated) sayDeprecated(res, facts.deprecated);
+    let parts: ReceivedForm | undefined;
+    async function readBody(): Promise<unknown> {
+      parts = facts.multipart && (await readParts(req, res, facts.multipart.maxBytes));
+      return parts ? parts.form : readJson(req, res, { limit: MAX_API_BODY_BYTES, nodes: MAX_JSON_NODES });
+    }
     const given: GivenInput = {
       params,
       query: () => toSearchParams(requestInfo(req).target),
       headers: req.headers,
       toRequest: () => (app ? toExpress(app, req, res) : (req as Request)),
-      body: () => readJson(req, res, { limit: MAX_API_BODY_BYTES, nodes: MAX_JSON_NODES }),
+      body: readBody,
     };
     const toCounted = (caller: Caller | undefined) => ({ operation: facts, sender: findSender(req, caller) });
     try {
@@ -84,6 +90,8 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
     } catch (error) {
       if (!(error instanceof InvalidInput)) throw error;
       sendProblem(res, { kind: 'public', status: error.status, message: error.message }, { errors: error.errors });
+    } finally {
+      if (parts) onClose(res, parts.remove);
     }
   }
 }

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import type { DevError, DevProblem, ThrownInBrowser } from '../../shared/develop-protocol.ts';
+import { toErrorHint } from '../../shared/words.ts';
 import { LINE_END, parseStack } from '../errors/digest/parse-stack.ts';
 import { readErrors } from '../errors/digest/read-error.ts';
 import type { ErrorRecord, StackFrame } from '../errors/failure.ts';
@@ -22,7 +23,11 @@ interface Thrown extends Pick<ErrorRecord, 'frames'> {
 export function toDevError(title: string, error: unknown, componentStack: string | undefined, dist: string): DevError {
   const [thrown] = readErrors(error, { dist });
   const text = `${thrown?.class}: ${thrown?.message}`;
-  return describe({ title, text, frames: thrown?.frames ?? [], componentStack }, dist);
+  const hint = toErrorHint(text);
+  return describe(
+    { title, text: hint ? `${text}\n${hint}` : text, frames: thrown?.frames ?? [], componentStack },
+    dist,
+  );
 }
 
 /** Describes an error that the browser threw, in a built script. @param dist the folder of the build */

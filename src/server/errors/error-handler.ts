@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
+import { say } from '../../shared/rendering/language.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
 import { read, statusOf } from '../request/http-error.ts';
 import { isApiPath, isLinkPrefetch } from '../request/paths.ts';
@@ -58,13 +59,15 @@ export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): Erro
   };
 
   function sendPage(req: IncomingMessage, res: ServerResponse, error: PageError): void {
+    const { language } = requestInfo(req);
+    const shown = error.message === undefined ? error : { ...error, message: say(language, error.message) };
     if (!renderError || error.kind === 'failure') {
       sendLastResort(req, res, error);
       return;
     }
     Promise.resolve()
       // Before Express runs, only failures are thrown, and those were answered above.
-      .then(() => renderError(req as Request, res as Response, error))
+      .then(() => renderError(req as Request, res as Response, shown))
       .catch((cause: unknown) => {
         const disposition = funnel.fail(cause, { origin: 'render', info: requestInfo(req), headers: req.headers });
         if (res.headersSent || disposition.kind !== 'error') res.destroy();
@@ -77,7 +80,8 @@ export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): Erro
 export function sendLastResort(req: IncomingMessage, res: ServerResponse, error: PageError): void {
   if (error.digest) res.setHeader('X-Error-Digest', error.digest);
   res.setHeader('Content-Security-Policy', PLAIN_PAGE_POLICY);
-  const body = renderLastResort(error, requestInfo(req).host);
+  const { host, language } = requestInfo(req);
+  const body = renderLastResort(error, host, language);
   sendBody(res, error.status, { type: 'text/html; charset=utf-8', body });
 }
 

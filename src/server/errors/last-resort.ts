@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type EngineText, type Language, say } from '../../shared/rendering/language.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
 import { describeStatus } from '../request/http-error.ts';
 import { escapeHtml } from './escape-html.ts';
@@ -21,46 +22,35 @@ export const PLAIN_PAGE_POLICY = [
 ].join('; ');
 
 /** Renders the last-resort page, for when nothing else works: a string, without React, routes or files. */
-export function renderLastResort(error: PageError, host: string): string {
-  return renderPlainPage(error.kind === 'failure' ? failureWords(error, host) : publicWords(error));
-}
-
-/** @param words HTML */
-export function renderPlainPage(words: PlainWords): string {
-  return [
-    '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">',
-    '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex">',
-    `<title>${words.title}</title><style>${STYLE}</style></head><body><main>`,
-    `<h1>${words.heading}</h1>${words.body}</main></body></html>`,
-  ].join('');
-}
-
-/** HTML. Untrusted text is escaped. */
-interface PlainWords {
-  readonly title: string;
-  readonly heading: string;
-  readonly body: string;
-}
-
-function failureWords(error: PageError, host: string): PlainWords {
+export function renderLastResort(error: PageError, host: string, language: Language): string {
+  const tell = teller(language);
+  if (error.kind !== 'failure') {
+    const message = tell(error.message ?? describeStatus(error.status));
+    return renderPlainPage(language, message, `<p><a href="/">${tell('Go to the start page')}</a></p>`);
+  }
   const address = escapeHtml(error.digest ?? '');
-  const sentence = `${ERROR_SENTENCE} ${escapeHtml(host)}`;
   const shown = error.url ? `<a href="${escapeHtml(error.url)}">${address}</a>` : address;
-  const digest = address && `<p>Digest: <code>${shown}</code></p>`;
-  return {
-    title: sentence,
-    heading: 'Something went wrong on our side',
-    body:
-      `<p>${sentence}</p>${digest}<p>Our server failed. <a href="">Try again</a> in a minute, ` +
-      'or go to the <a href="/">start page</a>. If you tell us the digest, we can find out what went wrong.</p>',
-  };
+  const digest = address && `<p>${tell('Digest:')} <code>${shown}</code></p>`;
+  return renderPlainPage(
+    language,
+    tell('Something went wrong on our side'),
+    `<p>${ERROR_SENTENCE} ${escapeHtml(host)}</p>${digest}` +
+      `<p>${tell('Our server failed. If you tell us the digest, we can find out what went wrong.')}</p>` +
+      `<p><a href="">${tell('Try again')}</a> · <a href="/">${tell('Go to the start page')}</a></p>`,
+  );
 }
 
-function publicWords(error: PageError): PlainWords {
-  const message = escapeHtml(error.message ?? describeStatus(error.status));
-  return {
-    title: `Error ${error.status}`,
-    heading: message,
-    body: '<p>Go back, or to the <a href="/">start page</a>.</p>',
-  };
+/** Returns a function that says a sentence in a language, as HTML. */
+export function teller(language: Language): (text: EngineText | (string & {})) => string {
+  return (text) => escapeHtml(say(language, text));
+}
+
+/** @param heading and `body` are HTML */
+export function renderPlainPage({ lang, dir = 'ltr' }: Language, heading: string, body: string): string {
+  return [
+    `<!DOCTYPE html><html lang="${escapeHtml(lang)}" dir="${dir}"><head><meta charset="utf-8">`,
+    '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex">',
+    `<title>${heading}</title><style>${STYLE}</style></head><body><main>`,
+    `<h1>${heading}</h1>${body}</main></body></html>`,
+  ].join('');
 }

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
+import type { EngineText } from '../../shared/rendering/language.ts';
 import { MiB } from '../../shared/units.ts';
 import { ACTION_ACCEPT } from '../../shared/wire/protocol.ts';
-import { PLAIN_PAGE_POLICY, renderPlainPage } from '../errors/last-resort.ts';
+import { PLAIN_PAGE_POLICY, renderPlainPage, teller } from '../errors/last-resort.ts';
 import { sendProblem } from '../errors/problem.ts';
 import type { Count } from '../request/counters.ts';
 import { isRead } from '../request/methods.ts';
@@ -144,32 +145,12 @@ function toWhat(req: IncomingMessage, path: string, isRendered: (path: string) =
 const RETRY_FIRST = 3;
 const RETRY_SPREAD = 5;
 
-const HEADING = { title: 'One moment', heading: 'One moment, please' };
+const POSTED: EngineText =
+  'The site has too many visitors at the moment, so your form was not processed. Go back, where your input is still there, and send it again in a few seconds.';
 
-const PAGE = Buffer.from(
-  renderPlainPage({
-    ...HEADING,
-    body:
-      '<p>The site has too many visitors at the moment. This page reloads in a few seconds, ' +
-      'or <a href="">try again now</a>.</p>',
-  }),
-);
-
-const POSTED_PAGE = Buffer.from(
-  renderPlainPage({
-    ...HEADING,
-    body:
-      '<p>The site has too many visitors at the moment, so your form was not processed. ' +
-      'Go back, where your input is still there, and send it again in a few seconds.</p>',
-  }),
-);
-
-/**
- * Sends a prebuilt 503 response, so that a busy server does no extra work. A page reloads itself. A form does not,
- * because the browser would request the page without its data.
- */
+/** Sends 503. A page reloads itself. A form does not, because the browser would request the page without its data. */
 export function sendBusy(req: IncomingMessage, res: ServerResponse): void {
-  const { path } = requestInfo(req);
+  const { path, language } = requestInfo(req);
   const wait = RETRY_FIRST + Math.floor(Math.random() * RETRY_SPREAD);
   res.setHeader('Retry-After', wait);
   if (isApiPath(path)) {
@@ -184,5 +165,12 @@ export function sendBusy(req: IncomingMessage, res: ServerResponse): void {
   }
   res.setHeader('Content-Security-Policy', PLAIN_PAGE_POLICY);
   if (isRead(req)) res.setHeader('Refresh', wait);
-  sendBody(res, 503, { type: 'text/html; charset=utf-8', body: isRead(req) ? PAGE : POSTED_PAGE });
+  const tell = teller(language);
+  const body = isRead(req)
+    ? `<p>${tell('The site has too many visitors at the moment. This page reloads in a few seconds.')} <a href="">${tell('Try again')}</a></p>`
+    : `<p>${tell(POSTED)}</p>`;
+  sendBody(res, 503, {
+    type: 'text/html; charset=utf-8',
+    body: renderPlainPage(language, tell('One moment, please'), body),
+  });
 }

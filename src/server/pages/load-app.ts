@@ -74,10 +74,13 @@ export function requireBothHalves(
 
 function listWrongParts(half: PageTable[string], routePath: string | undefined): string[] {
   const { guard, loader, version, actions, path, search } = half ?? {};
-  const ownActions = Object.entries(actions ?? {}).map(([name, action]) => [`actions.${name}`, action] as const);
+  const ownActions = Object.entries(actions ?? {}).map(([name, action]) => {
+    const run = typeof action === 'object' && action.maxBytes > 0 ? action.run : action;
+    return [`actions.${name}`, run] as const;
+  });
   const wrong = [...Object.entries({ guard, loader, version }).filter(([, part]) => part !== undefined), ...ownActions]
     .filter(([, part]) => typeof part !== 'function')
-    .map(([name]) => `${name} is not a function`);
+    .map(([name]) => `${name} is not a function${name.startsWith('actions.') ? ' or { maxBytes, run }' : ''}`);
   if (search && !('~standard' in search)) wrong.push('search is not a schema, such as z.object({ … })');
   if (path !== undefined && path !== routePath)
     wrong.push(`path is '${path}', but its route has ${routePath ? `'${routePath}'` : 'none'}`);

@@ -1,4 +1,5 @@
 import type { Express, Request as ExpressRequest, Response as ExpressResponse, RequestHandler } from 'express';
+import type { DocumentComponent } from '../../shared/rendering/language.ts';
 import { MiB } from '../../shared/units.ts';
 import type { PageError } from '../../shared/wire/payload.ts';
 import { HOLES_KEY, NOT_FOUND_ROUTE } from '../../shared/wire/protocol.ts';
@@ -39,6 +40,8 @@ export interface PageSteps {
   readonly notFound: RequestHandler;
   /** The product's page for an error that was thrown outside of pages. */
   readonly renderError: (request: ExpressRequest, response: ExpressResponse, error: PageError) => Promise<void>;
+  /** The product's language of a path. */
+  readonly toLanguage?: DocumentComponent['language'];
   /** Whether a page accepts forms from another origin (`acceptPostsFrom`). */
   readonly acceptsPostsFrom: (path: string, origin: string) => boolean;
   /** Whether a normalized path is a page of the table, or its page data. */
@@ -67,6 +70,7 @@ export async function createPages<Own extends object = object>(options: PagesOpt
     pages: servePages(services),
     notFound: serveNotFound(services, notFoundMatch),
     renderError: renderErrors(services, notFoundMatch),
+    toLanguage: options.app.document.language,
 
     acceptsPostsFrom(path, origin) {
       const ids = matchPage(path)?.ids ?? [];

@@ -66,9 +66,21 @@ export function conflict({ errors }: RefusalDetails): Refusal {
 /** The results that the handler of an action can return if the page declares `send(): Sent`. */
 type AnswerOf<Action> = Action extends () => infer Data ? Data | Refusal | Promise<Data | Refusal> : never;
 
+/** An action with a limit of its own for its form, whose files can be large: `{ maxBytes: 50 * 1024 * 1024, run }`. */
+export interface UploadAction<Handler> {
+  /** The largest form, with its files (bytes). Other actions accept 1 MiB. */
+  readonly maxBytes: number;
+  readonly run: Handler;
+}
+
+type Action<Handler> = Handler | UploadAction<Handler>;
+
+/** An action as the engine calls it. */
+export type ActionHandler = (args: ActionArgs) => unknown;
+
 /** The handlers of the actions that a page declares. */
 type ActionHandlers<Actions, Context> = {
-  readonly [Name in keyof Actions]: (args: ActionArgs<Context>) => AnswerOf<Actions[Name]>;
+  readonly [Name in keyof Actions]: Action<(args: ActionArgs<Context>) => AnswerOf<Actions[Name]>>;
 };
 
 /**
@@ -120,9 +132,9 @@ type PageParts<Context, Path extends string | undefined, Search extends Schema |
   readonly loader?: (args: PageArgs<Context, NoInfer<Path>, NoInfer<Search>>) => Data;
   readonly version?: (args: PageArgs<Context, NoInfer<Path>, NoInfer<Search>>) => string | Promise<string>;
   readonly actions?: {
-    readonly [Name in keyof Results]: (
-      args: PageArgs<Context, NoInfer<Path>, NoInfer<Search>> & Pick<ActionArgs, 'form'>,
-    ) => Results[Name];
+    readonly [Name in keyof Results]: Action<
+      (args: PageArgs<Context, NoInfer<Path>, NoInfer<Search>> & Pick<ActionArgs, 'form'>) => Results[Name]
+    >;
   };
   readonly openActions?: readonly OpenAction<NoInfer<Results>>[];
 };
@@ -130,8 +142,11 @@ type PageParts<Context, Path extends string | undefined, Search extends Schema |
 /** Any text while the compiler has not inferred the actions, or it would refuse the page before it does. */
 type OpenAction<Results> = unknown extends Results ? string : keyof Results & string;
 
+/** An action in the shape in which it was defined. */
+type Defined<Given, Handler> = Given extends UploadAction<unknown> ? UploadAction<Handler> : Handler;
+
 /** A server half whose types were inferred. */
-export type DefinedPage<Context, Path extends string | undefined, Search, Data, Results> = Omit<
+export type DefinedPage<Context, Path extends string | undefined, Search, Data, Results, Actions> = Omit<
   ServerPage<unknown, Context>,
   'loader' | 'actions'
 > &
@@ -143,7 +158,12 @@ export type DefinedPage<Context, Path extends string | undefined, Search, Data, 
   }> &
   // For tests, which call them.
   (unknown extends Data ? unknown : { readonly loader: (args: LoaderArgs<Context>) => Data }) & {
-    readonly actions: { readonly [Name in keyof Results]: (args: ActionArgs<Context>) => Results[Name] };
+    readonly actions: {
+      readonly [Name in keyof Results & keyof Actions]: Defined<
+        Actions[Name],
+        (args: ActionArgs<Context>) => Results[Name]
+      >;
+    };
   };
 
 /**
@@ -156,10 +176,22 @@ export function createDefinePage<Context, Table extends readonly RouteLine[]>() 
     Search extends Schema | undefined = undefined,
     Data = unknown,
     Results = unknown,
-  >(parts: PageParts<Context, Path, Search, Data, Results>): DefinedPage<Context, Path, Search, Data, Results> {
+    Actions = unknown,
+  >(
+    parts: PageParts<Context, Path, Search, Data, Results> & { readonly actions?: Actions },
+  ): DefinedPage<Context, Path, Search, Data, Results, Actions> {
     // The engine calls each part with the arguments of its route.
-    return parts as DefinedPage<Context, Path, Search, Data, Results>;
+    return parts as unknown as DefinedPage<Context, Path, Search, Data, Results, Actions>;
   };
+}
+
+/** Returns the limits (bytes) of the actions of these routes that have one, by `<route id>.<name>`. */
+export function listUploads(pages: PageTable, ids: readonly string[]): [string, number][] {
+  return ids.flatMap((id) =>
+    Object.entries(pages[id]?.actions ?? {}).flatMap(([name, action]): [string, number][] =>
+      typeof action === 'function' ? [] : [[`${id}.${name}`, action.maxBytes]],
+    ),
+  );
 }
 
 /** Server halves by route id, as the engine uses them. */

@@ -33,6 +33,7 @@ export class VisitorPageRequest extends PageRequest {
   readonly #request: ExpressRequest;
   #args: Promise<LoaderArgs> | undefined;
   #leave: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(services: PageServices, { request, response, match, path, search }: VisitorRequest) {
     const info = requestInfo(request);
@@ -45,9 +46,8 @@ export class VisitorPageRequest extends PageRequest {
     info.timings ??= new Timings();
     // A document that answers a form was requested without JavaScript.
     this.isFull = this.search !== search || request.method === 'POST' || isCrawler(request.headers['user-agent']);
-    const timer = setTimeout(() => this.abort(new PageTimeout(deadlineMs)), deadlineMs);
     onClose(response, () => {
-      clearTimeout(timer);
+      clearTimeout(this.#timer);
       if (!response.writableFinished) this.abort(new VisitorGone());
     });
   }
@@ -62,13 +62,26 @@ export class VisitorPageRequest extends PageRequest {
     this.leave();
   }
 
-  /** Begins the work: from here on, it counts as a page in progress. Does nothing once the request has ended. */
+  /**
+   * Begins the work: from here on, it counts as a page in progress, until its deadline. Does nothing once the request
+   * has ended.
+   */
   enter(): void {
-    if (!this.endedBy) this.#leave ??= this.#services.server.limiter?.enter();
+    if (this.endedBy) return;
+    this.#leave ??= this.#services.server.limiter?.enter();
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.abort(new PageTimeout(this.deadlineMs)), this.deadlineMs);
+  }
+
+  /** Stops counting while the rest of a form arrives, which has limits of its own. */
+  wait(): void {
+    this.leave();
+    clearTimeout(this.#timer);
   }
 
   leave(): void {
     this.#leave?.();
+    this.#leave = undefined;
   }
 
   toArgs(): Promise<LoaderArgs> {

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { EngineText } from '../../shared/rendering/language.ts';
 import { KiB } from '../../shared/units.ts';
+import { toSize } from '../../shared/words.ts';
 import * as limits from '../limits.ts';
 import { toSender } from './client-address.ts';
 import { HttpError, VisitorGone } from './http-error.ts';
@@ -14,6 +16,17 @@ export interface BodyRequest {
   readonly decode?: ((wire: Buffer) => Promise<Buffer>) | undefined;
 }
 
+/** Where a body is while it is read and used. */
+type Place = 'memory' | 'disk';
+
+/** What a body occupies. */
+export interface HeldBody {
+  /** Counts bytes, or stops counting them if the number is negative. */
+  readonly hold: (bytes: number, place?: Place) => void;
+  /** Stops counting the body. */
+  readonly release: () => void;
+}
+
 export interface BodyReader {
   /**
    * Reads a whole body into memory. Its bytes count until `use` has settled.
@@ -22,15 +35,27 @@ export interface BodyReader {
    * @throws VisitorGone if the sender leaves before the end
    */
   read<Value>(request: BodyRequest, use: (body: Buffer) => Value | Promise<Value>): Promise<Value>;
+  /**
+   * Reads a body in pieces. The next one is read when `take` has settled. What `take` holds counts until `release()`, or
+   * until this rejects with the same errors, or with that of `take`.
+   */
+  receive(
+    request: Omit<BodyRequest, 'decode'>,
+    take: (piece: Buffer, body: HeldBody) => void | Promise<void>,
+  ): Promise<HeldBody>;
 }
 
 export interface BodyLimits {
   /** Memory for the bodies of one sender (bytes). */
   readonly senderBytes: number;
+  /** The same on disk (bytes). */
+  readonly senderDiskBytes: number;
   /** Unfinished bodies of one sender (count). */
   readonly senderBodies: number;
   /** Memory for all bodies (bytes). */
   readonly totalBytes: number;
+  /** The same on disk (bytes). */
+  readonly totalDiskBytes: number;
   /** An unfinished body must grow by `progress` (bytes) in each `window` (ms). */
   readonly progress: number;
   readonly window: number;
@@ -38,8 +63,10 @@ export interface BodyLimits {
 
 const LIMITS: BodyLimits = {
   senderBytes: limits.MAX_SENDER_BODY_BYTES,
+  senderDiskBytes: limits.MAX_SENDER_DISK_BYTES,
   senderBodies: limits.MAX_SENDER_BODIES,
   totalBytes: limits.MAX_BODY_BYTES,
+  totalDiskBytes: limits.MAX_DISK_BYTES,
   progress: limits.MIN_BODY_PROGRESS,
   window: limits.BODY_PROGRESS_WINDOW,
 };
@@ -50,7 +77,7 @@ const OVERHEAD = KiB;
 class Body {
   readonly sender: string;
   readonly since = performance.now();
-  bytes = 0;
+  readonly bytes = { memory: 0, disk: 0 };
   /** Stops reading the body; undefined once all of it has arrived. */
   cut: ((error: HttpError) => void) | undefined;
 
@@ -58,21 +85,26 @@ class Body {
     this.sender = sender;
   }
 
-  /** Memory times time: low for a phone's slow report, high for a large body that stalls. */
-  get cost(): number {
-    return (this.bytes + OVERHEAD) * (performance.now() - this.since);
+  /** Space times time: low for a phone's slow report, high for a large body that stalls. */
+  toCost(place: Place): number {
+    return (this.bytes[place] + OVERHEAD) * (performance.now() - this.since);
   }
 }
 
 /**
- * Reads bodies within one memory budget. A caller can start bodies and never finish them, so a full budget does
- * not refuse new bodies: it drops the unfinished body with the highest cost. A sender that exceeds its share
- * loses one of its own bodies.
+ * Reads bodies within one budget of memory, and one of disk space. A caller can start bodies and never finish them, so a
+ * full budget does not refuse new bodies: it drops the unfinished body with the highest cost. A sender that exceeds its
+ * share loses one of its own bodies.
  */
 export function createBodyReader(overrides: Partial<BodyLimits> = {}): BodyReader {
-  const { senderBytes, senderBodies, totalBytes, progress, window } = { ...LIMITS, ...overrides };
+  const given = { ...LIMITS, ...overrides };
+  const { senderBodies, progress, window } = given;
+  const most = {
+    memory: { sender: given.senderBytes, total: given.totalBytes },
+    disk: { sender: given.senderDiskBytes, total: given.totalDiskBytes },
+  };
   const senders = new Map<string, Body[]>();
-  let total = 0;
+  const total = { memory: 0, disk: 0 };
   let decoding: Promise<unknown> = Promise.resolve();
 
   function enter(body: Body): void {
@@ -83,70 +115,82 @@ export function createBodyReader(overrides: Partial<BodyLimits> = {}): BodyReade
 
   function leave(body: Body): void {
     const own = senders.get(body.sender);
-    const place = own?.indexOf(body) ?? -1;
-    if (!own || place < 0) return;
-    own.splice(place, 1);
+    const position = own?.indexOf(body) ?? -1;
+    if (!own || position < 0) return;
+    own.splice(position, 1);
     if (own.length === 0) senders.delete(body.sender);
-    total -= body.bytes;
+    total.memory -= body.bytes.memory;
+    total.disk -= body.bytes.disk;
   }
 
   /** @throws HttpError 429 if nothing can be dropped */
-  function grow(body: Body, bytes: number): void {
-    body.bytes += bytes;
-    total += bytes;
+  function grow(body: Body, bytes: number, place: Place): void {
     const own = senders.get(body.sender) ?? [];
-    while (own.reduce((sum, other) => sum + other.bytes, 0) > senderBytes) dropOne(own);
-    while (total > totalBytes) dropOne([...senders.values()].flat());
+    if (!own.includes(body)) return; // dropped
+    body.bytes[place] += bytes;
+    total[place] += bytes;
+    while (own.reduce((sum, other) => sum + other.bytes[place], 0) > most[place].sender) dropOne(own, place);
+    while (total[place] > most[place].total) dropOne([...senders.values()].flat(), place);
   }
 
-  function dropOne(bodies: readonly Body[]): void {
+  function dropOne(bodies: readonly Body[], place: Place): void {
     const unfinished = bodies.filter(({ cut }) => cut);
     const costliest = unfinished.reduce<Body | undefined>(
-      (most, body) => (most && most.cost >= body.cost ? most : body),
+      (first, body) => (first && first.toCost(place) >= body.toCost(place) ? first : body),
       undefined,
     );
     if (!costliest?.cut) throw tooMuch();
     costliest.cut(tooMuch());
   }
 
-  function receive(body: Body, { req, res, limit }: BodyRequest): Promise<Buffer> {
+  function arrive(
+    body: Body,
+    { req, res, limit }: BodyRequest,
+    take: (piece: Buffer) => void | Promise<void>,
+  ): Promise<void> {
     return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = [];
-      let bytesBefore = 0;
+      let received = 0;
+      let receivedBefore = 0;
       const watch = setInterval(() => {
-        if (body.bytes - bytesBefore < progress) body.cut?.(new HttpError(408));
-        bytesBefore = body.bytes;
+        if (received - receivedBefore < progress && !req.isPaused()) body.cut?.(new HttpError(408));
+        receivedBefore = received;
       }, window);
       function finish(settle: () => void): void {
         clearInterval(watch);
         body.cut = undefined;
-        req.off('data', take).off('end', end).off('close', gone).off('error', gone);
+        req.off('data', onData).off('end', end).off('close', gone).off('error', gone);
         settle();
       }
-      function take(chunk: Buffer): void {
-        if (body.bytes + chunk.length > limit) {
-          finish(() => reject(tooLarge(limit)));
+      function fail(error: unknown): void {
+        finish(() => reject(error));
+      }
+      function onData(piece: Buffer): void {
+        received += piece.length;
+        if (received > limit) {
+          fail(new BodyTooLarge(limit));
           return;
         }
-        chunks.push(chunk);
-        grow(body, chunk.length);
+        const taken = take(piece);
+        if (!taken) return;
+        req.pause();
+        taken.then(() => body.cut && req.resume(), fail);
       }
       function end(): void {
-        finish(() => resolve(Buffer.concat(chunks, body.bytes)));
+        finish(resolve);
       }
       function gone(): void {
-        finish(() => reject(new VisitorGone()));
+        fail(new VisitorGone());
       }
       body.cut = (error) => {
         leave(body);
         if (!res.headersSent) res.setHeader('Connection', 'close'); // the rest of the body is not read
-        finish(() => reject(error));
+        fail(error);
       };
-      req.on('data', take).on('end', end).on('close', gone).on('error', gone);
+      req.on('data', onData).on('end', end).on('close', gone).on('error', gone);
       if (req.readableEnded) end();
       else if (req.destroyed) gone();
       const own = senders.get(body.sender) ?? [];
-      if (own.filter(({ cut }) => cut).length > senderBodies) dropOne(own);
+      if (own.filter(({ cut }) => cut).length > senderBodies) dropOne(own, 'memory');
     });
   }
 
@@ -157,20 +201,41 @@ export function createBodyReader(overrides: Partial<BodyLimits> = {}): BodyReade
     return decoded;
   }
 
+  const receive: BodyReader['receive'] = async (request, take) => {
+    const { req, limit } = request;
+    if (Number(req.headers['content-length'] ?? 0) > limit) throw new BodyTooLarge(limit);
+    const body = new Body(toSender(requestInfo(req).address));
+    const held: HeldBody = {
+      hold: (bytes, place = 'memory') => grow(body, bytes, place),
+      release: () => leave(body),
+    };
+    enter(body);
+    try {
+      await arrive(body, request, (piece) => take(piece, held));
+      return held;
+    } catch (error) {
+      leave(body);
+      throw error;
+    }
+  };
+
   return {
+    receive,
     async read(request, use) {
-      const { req, limit, decode } = request;
-      if (Number(req.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
-      const body = new Body(toSender(requestInfo(req).address));
-      enter(body);
+      const pieces: Buffer[] = [];
+      const { hold, release } = await receive(request, (piece, body) => {
+        pieces.push(piece);
+        body.hold(piece.length);
+      });
       try {
-        const wire = await receive(body, request);
+        const wire = Buffer.concat(pieces);
+        const { decode } = request;
         if (!decode) return await use(wire);
         const decoded = await inTurn(() => decode(wire));
-        grow(body, decoded.length);
+        hold(decoded.length);
         return await use(decoded);
       } finally {
-        leave(body);
+        release();
       }
     },
   };
@@ -179,11 +244,18 @@ export function createBodyReader(overrides: Partial<BodyLimits> = {}): BodyReade
 /** One for the process, because all bodies share its memory: forms, the API and reports. */
 export const bodies = createBodyReader();
 
-function tooLarge(limit: number): HttpError {
-  const size = limit < KiB ? `${limit} bytes` : `${Math.floor(limit / KiB)} KiB`;
-  return new HttpError(413, `The request is larger than ${size}. Send less, or a smaller file.`);
+/** Thrown for a body that is larger than its limit. */
+export class BodyTooLarge extends HttpError {
+  readonly limit: number;
+
+  constructor(limit: number) {
+    super(413, `The request is larger than ${toSize(limit)}. Send less, or a smaller file.`);
+    this.limit = limit;
+  }
 }
 
 function tooMuch(): HttpError {
-  return new HttpError(429, 'Too much is being sent at the moment. Try again in a moment.', { 'Retry-After': '1' });
+  return new HttpError(429, 'Too much is being sent at the moment. Try again in a moment.' satisfies EngineText, {
+    'Retry-After': '1',
+  });
 }

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { types } from 'node:util';
+import type { EngineText } from '../../shared/rendering/language.ts';
 import type { PageError, PageErrorKind } from '../../shared/wire/payload.ts';
 
 /**
@@ -39,7 +40,7 @@ export function unsupportedMediaType(message: string): HttpError {
   return new HttpError(415, message);
 }
 
-const WORDS: Readonly<Record<number, string>> = {
+const WORDS: Readonly<Record<number, EngineText>> = {
   400: 'The request is malformed. Check it and send it again.',
   401: 'Sign in to see this.',
   403: 'You do not have access to this.',

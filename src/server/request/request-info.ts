@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomFillSync, randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { MAX_BREADCRUMBS } from '../../shared/limits.ts';
+import { ENGLISH, type Language } from '../../shared/rendering/language.ts';
 import { KiB } from '../../shared/units.ts';
 import { isFromProxy, type ProxyTrust, toClientAddress } from './client-address.ts';
 import type { Origins } from './origins.ts';
@@ -40,6 +41,8 @@ interface RequestInit {
   readonly address: string;
   readonly origin: string;
   readonly traceparent?: string | undefined;
+  /** Returns the language of a page by its path. */
+  readonly toLanguage?: ((path: string) => Language) | undefined;
 }
 
 /** The checked facts about a request. No other part parses `req.url`, `Host` or the forwarded headers. */
@@ -85,6 +88,7 @@ export class RequestInfo {
   #target = '/';
   #path = '/';
   readonly #traceparent: string | undefined;
+  readonly #toLanguage: RequestInit['toLanguage'];
   #visitorId: string | undefined;
   #url: URL | undefined;
   #trace: Trace | undefined;
@@ -99,6 +103,7 @@ export class RequestInfo {
     this.address = init.address;
     this.origin = init.origin;
     this.#traceparent = init.traceparent;
+    this.#toLanguage = init.toLanguage;
   }
 
   /** Canonical path and query. Until the URL normalizer has run, it is `/`. */
@@ -115,6 +120,15 @@ export class RequestInfo {
   /** Canonical, without the query. */
   get path(): string {
     return this.#path;
+  }
+
+  /** The language of its page. English if the product's function fails, because error pages need one. */
+  get language(): Language {
+    try {
+      return this.#toLanguage?.(this.#path) ?? ENGLISH;
+    } catch {
+      return ENGLISH;
+    }
   }
 
   /** A link or the browser fetches a page ahead of a click, which may never follow. */
@@ -253,8 +267,13 @@ export function drawRandom(bytes: number, encoding: 'hex' | 'base64'): string {
 /** Machines read the log, so an id has only plain characters, and not too many. */
 const SAFE_ID = /^[A-Za-z0-9][\w.:-]{7,127}$/;
 
+interface RequestIdOptions extends Pick<RequestInit, 'toLanguage'> {
+  readonly origins: Origins;
+  readonly trust: ProxyTrust;
+}
+
 /** Gives each request its id, its trace and the context that its work runs in. A trusted proxy can set the id. */
-export function requestId({ origins, trust }: { origins: Origins; trust: ProxyTrust }): Step {
+export function requestId({ origins, trust, toLanguage }: RequestIdOptions): Step {
   return function requestId(req, res, next) {
     const { headers } = req;
     const given = headers['x-request-id'];
@@ -268,6 +287,7 @@ export function requestId({ origins, trust }: { origins: Origins; trust: ProxyTr
       address: toClientAddress(req, trust),
       origin: origins.fallback,
       traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+      toLanguage,
     });
     setRequestInfo(req, info);
     res.setHeader('X-Request-Id', id);

@@ -9,6 +9,7 @@ import { createMetrics, type Metrics } from '../front/metrics.ts';
 import { createTokens, keepToken, listTokens, type Tokens } from '../front/tokens.ts';
 import { createEarlyScript } from '../pages/render/early-script.ts';
 import { listRemovedSettings } from '../removed-settings.ts';
+import { openUploads } from '../request/upload-folder.ts';
 import { ConfigError } from '../settings.ts';
 import { type ConfiguredTracker, createOwnsPath, type PageParts, type Tracker } from '../tracker/tracker.ts';
 import { requireDataFolder } from './data-folder.ts';
@@ -60,6 +61,7 @@ export async function readBasics(
   for (const sentence of listRemovedSettings(process.env)) log.warn(sentence);
   const metrics = createMetrics({ build: manifest.buildId, release, process: true });
   requireDataFolder(config.dataDir, tracker?.files);
+  openUploads(config.dataDir);
   const kept = tracker && config.operatorTokens.length === 0 ? keepToken(config.dataDir, log) : undefined;
   const { viewerTokens, operatorTokens } = config;
   const tokens = createTokens(listTokens({ viewerTokens, operatorTokens: kept ? [kept] : operatorTokens }));

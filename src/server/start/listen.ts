@@ -1,6 +1,7 @@
 import { flushCompileCache } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
+import { type ControlFlowResponse, isControlFlow } from '../../shared/routing/control-flow.ts';
 import { Millisecond, Second } from '../../shared/units.ts';
 import type { Config } from '../config.ts';
 import { listenOn, toHttpUrl } from '../connection/listen-on.ts';
@@ -84,8 +85,9 @@ interface ProcessFaultsOptions {
  * @returns a function that removes the handlers
  */
 export function watchProcess({ funnel, log, stop, flushSync }: ProcessFaultsOptions): () => void {
-  function handleRejection(reason: unknown): void {
+  function handleRejection(rejected: unknown): void {
     const info = currentRequest();
+    const reason = isControlFlow(rejected) ? toUnawaited(rejected) : rejected;
     if (info) funnel.fail(reason, { origin: 'request', info });
     else if (process.listenerCount('unhandledRejection') > 1) funnel.fail(reason, { origin: 'process' });
     else process.emit('uncaughtException', reason as Error, 'unhandledRejection');
@@ -137,4 +139,10 @@ function logAdvice({ publicOrigins, isLoopback }: Config, log: Basics['log']): v
     );
   }
   if (isLoopback) log.info('Listening on localhost only. Set HOST=0.0.0.0 to accept outside connections.');
+}
+
+/** A guard that does not await such a call lets everybody through, so it is a failure. */
+function toUnawaited(cause: ControlFlowResponse): Error {
+  const message = `A "${cause.kind}" response was thrown in a promise that nothing awaited, so it had no effect. Await the call.`;
+  return new Error(message, { cause });
 }

@@ -136,20 +136,23 @@ export interface ClientOptions {
  * A client of an API, by the types of its operations: `createClient<Api>().get('/todos/:id', { params: { id: 7 } })`.
  * A GET is repeated if the server fails, at most twice. On the server, use `localClient()`.
  *
- * @throws ApiError for a status of 500 or more; a `TimeoutError` after 10 s; what `fetch` throws
+ * A body with files is sent as a form.
+ *
+ * @throws ApiError for a status of 500 or more; a `TimeoutError` after 10 s, without files; what `fetch` throws
  */
 export function createClient<Api>({ base = '/api' }: ClientOptions = {}): Client<Api> {
   return toClient<Api>(async (method, path, { params = {}, query = {}, body, headers, signal }) => {
     const where = path.replace(/:(\w+)/g, (_whole, name: string) => encodeURIComponent(String(params[name])));
     const search = String(toSearch(query));
+    const form = toForm(body);
     const response = await fetchWithRetry(
       `${base}${where}${search && `?${search}`}`,
       {
         method,
-        headers: { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+        headers: { ...(body !== undefined && !form && { 'Content-Type': 'application/json' }), ...headers },
+        ...(body !== undefined && { body: form ?? JSON.stringify(body) }),
       },
-      { attempts: ATTEMPTS, deadlineMs: DEADLINE, signal },
+      { attempts: ATTEMPTS, deadlineMs: form ? undefined : DEADLINE, signal },
     );
     const isJson = /\bjson\b/.test(response.headers.get('Content-Type') ?? '');
     const value = isJson ? await response.json() : undefined;
@@ -166,10 +169,22 @@ function readNext(link: string | null): string | undefined {
   return new URLSearchParams(search).get('cursor') ?? undefined;
 }
 
-/** Lists become repeated names, and undefined values are left out. */
 export function toSearch(query: Readonly<Record<string, unknown>>): URLSearchParams {
-  const pairs = Object.entries(query).flatMap(([name, value]) =>
-    [value].flat().flatMap((one) => (one === undefined ? [] : [[name, String(one)]])),
+  return new URLSearchParams(toPairs(query).map(([name, value]) => [name, String(value)]));
+}
+
+/** Returns undefined for a body without files. */
+function toForm(body: unknown): FormData | undefined {
+  const pairs = toPairs(Object(body));
+  if (!pairs.some(([, value]) => value instanceof Blob)) return undefined;
+  const form = new FormData();
+  for (const [name, value] of pairs) form.append(name, value instanceof Blob ? value : String(value));
+  return form;
+}
+
+/** Lists become repeated names, and undefined values are left out. */
+function toPairs(values: Readonly<Record<string, unknown>>): [string, unknown][] {
+  return Object.entries(values).flatMap(([name, value]) =>
+    [value].flat().flatMap((one): [string, unknown][] => (one === undefined ? [] : [[name, one]])),
   );
-  return new URLSearchParams(pairs);
 }

@@ -50,6 +50,11 @@ export interface OperationFacts {
   readonly headers?: ApiSchema;
   /** JSON. If it is not valid, the response is 422. */
   readonly body?: ApiSchema;
+  /**
+   * The body is `multipart/form-data` of at most this size (bytes), and its files are `File`s: `z.file()`. A body without
+   * files can be JSON.
+   */
+  readonly multipart?: { readonly maxBytes: number };
   readonly replies: Replies;
   /** Errors that callers should know, by status: `{ 404: 'There is no todo with this id.' }` */
   readonly problems?: Readonly<Record<number, string>>;

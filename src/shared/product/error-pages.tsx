@@ -52,7 +52,7 @@ function PublicError({ error }: ErrorPageProps) {
 function Failure({ error, host }: ErrorPageProps) {
   const sentence = `Application error: a client-side exception has occurred while loading the host ${host}`;
   return (
-    <ErrorPage title={sentence} heading={`Something went wrong ${error.inBrowser ? 'in your browser' : 'on our side'}`}>
+    <ErrorPage title={`Something went wrong ${error.inBrowser ? 'in your browser' : 'on our side'}`}>
       <p className="error-sentence">{sentence}</p>
       {error.digest && !error.inBrowser && (
         <p>
@@ -91,19 +91,17 @@ function WaysOn() {
 
 interface ErrorPageFrameProps {
   title: string;
-  /** The heading, if it differs from the title. */
-  heading?: string;
   status?: number;
   children: ReactNode;
 }
 
-function ErrorPage({ title, heading = title, status, children }: ErrorPageFrameProps) {
+function ErrorPage({ title, status, children }: ErrorPageFrameProps) {
   return (
     <div className="error-page">
       <title>{title}</title>
       <meta name="robots" content="noindex" />
       {status && <p className="error-status">{status}</p>}
-      <h1>{heading}</h1>
+      <h1>{title}</h1>
       {children}
     </div>
   );

@@ -10,8 +10,31 @@ export interface Language {
   readonly texts?: Readonly<Partial<Record<EngineText, string>>>;
 }
 
-/** Every sentence of Spillway that visitors can see in a page. Braces are filled in. */
+/** Every sentence of Spillway that visitors can see in a page, but for errors in numbers. Braces are filled in. */
 export type EngineText =
+  | 'Something went wrong on our side'
+  | 'Our server failed. If you tell us the digest, we can find out what went wrong.'
+  | 'Try again'
+  | 'Go to the start page'
+  | 'One moment, please'
+  | 'The site has too many visitors at the moment. This page reloads in a few seconds.'
+  | 'The site has too many visitors at the moment, so your form was not processed. Go back, where your input is still there, and send it again in a few seconds.'
+  | 'The request is malformed. Check it and send it again.'
+  | 'There is nothing at this address. Check it.'
+  | 'This URL does not accept that method. The Allow header lists the methods that it accepts.'
+  | 'The request did not arrive in time. Send it again.'
+  | 'This has changed in the meantime. Reload it.'
+  | 'The request is too large.'
+  | 'The URL is too long.'
+  | 'This content type is not supported.'
+  | 'The Expect header is not supported.'
+  | 'This server does not answer for that host.'
+  | 'The request is not valid.'
+  | 'Too many requests. Wait a moment and try again.'
+  | 'Too much is being sent at the moment. Try again in a moment.'
+  | 'The request headers are too large.'
+  | 'The server is busy. Try again in a moment.'
+  | 'The form was not accepted.'
   | 'This could not be found.'
   | 'You do not have access to this.'
   | 'Sign in to see this.'
@@ -24,6 +47,7 @@ export type EngineText =
   | 'Something went wrong on our side (digest {digest}).'
   | 'The server is busy at the moment, so your form was not processed. Send it again in a few seconds.'
   | 'This is more than the site accepts. Choose smaller files, or shorten the text.'
+  | 'This is more than {size}. Choose smaller files, or shorten the text.'
   | 'This page does not accept the form.'
   | 'This form is from another version of the site, so it was not processed. Reload the page, then send it again. What you typed is kept, except passwords and files.'
   | 'This form is from another version of the site, so it was not processed. Copy what you typed, then open the page again.';
@@ -44,14 +68,14 @@ export interface DocumentProps {
  */
 export type DocumentComponent = ComponentType<DocumentProps> & { language?: (path: string) => Language };
 
-const ENGLISH: Language = { lang: 'en' };
+export const ENGLISH: Language = { lang: 'en' };
 
 /** @param path of the page that is shown, without the query */
 export function languageOf(document: DocumentComponent, path: string): Language {
   return document.language?.(path) ?? ENGLISH;
 }
 
-/** Returns a sentence in a language. */
-export function say({ texts }: Language, text: EngineText, filled: Readonly<Record<string, string>> = {}): string {
-  return (texts?.[text] ?? text).replace(/\{(\w+)\}/g, (braces, name: string) => filled[name] ?? braces);
+/** Returns a sentence in a language. One that is not Spillway's stays as it is. */
+export function say({ texts }: Language, text: string, filled: Readonly<Record<string, string>> = {}): string {
+  return (texts?.[text as EngineText] ?? text).replace(/\{(\w+)\}/g, (braces, name: string) => filled[name] ?? braces);
 }

@@ -9,6 +9,8 @@ export interface PagePayload {
   /** Errors of loaders, guards and renders, by route id. */
   readonly errors?: Readonly<Record<string, PageError>>;
   readonly action?: ActionResult;
+  /** The largest form (bytes) of actions with a limit of their own, by `<route id>.<name>`. */
+  readonly uploads?: Readonly<Record<string, number>>;
   /** Style sheets of the matched routes, by route id. */
   readonly styles: Readonly<Record<string, readonly string[]>>;
   /** The page is static: its data can be reused for `STATIC_STALE_TIME`. */

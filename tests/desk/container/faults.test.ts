@@ -14,12 +14,12 @@ describe.skipIf(obstacle !== undefined)('with a volume that fails while it runs,
     [
       'is full',
       (data: string) => void spawnSync('dd', ['if=/dev/zero', `of=${data}/ballast`, 'bs=1M', 'count=64']),
-      503,
+      true,
     ],
-    ['is read-only', (data: string) => void spawnSync('chmod', ['-R', 'a-w', data]), 200],
+    ['is read-only', (data: string) => void spawnSync('chmod', ['-R', 'a-w', data]), false],
   ])(
     'serves pages if the volume %s, acknowledges only reports that it stored, and logs it once',
-    async (_name, spoil, last) => {
+    async (_name, spoil, isRefused) => {
       const data = createVolume(image(), 32);
       const container = await run(image(), { data });
       await readDesk(container); // waits for the store
@@ -30,7 +30,8 @@ describe.skipIf(obstacle !== undefined)('with a volume that fails while it runs,
       const spoilt = await report(container, 40);
       expect((await site(container)).page).toBe(200);
       // Files that are already open stay writable, regardless of later permissions.
-      expect(spoilt.at(-1)?.status).toBe(last);
+      // Not always the last: moving the journal into the store frees space for more.
+      expect(spoilt.some(({ status }) => status === 503)).toBe(isRefused);
       expect(spoilt.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
 
       rmSync(join(data, 'ballast'), { force: true });

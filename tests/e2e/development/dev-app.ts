@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url';
 import type { DevState } from '../../../src/shared/develop-protocol.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { startServerProcess } from '../../support/server-process.ts';
+import { until } from '../../support/until.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -37,6 +38,9 @@ export interface DevApp {
   reset(): Promise<void>;
   stop(): Promise<void>;
 }
+
+/** Starts it in a process that a signal ends without reaching the app, as it ends npm and its shell. */
+const AS_NPM = "require('node:child_process').spawn(process.execPath, ['bin/dev.mjs'], { stdio: 'inherit' })";
 
 /** Copies the engine, adds this product and starts the app. @param settings environment variables */
 export async function startDevApp(
@@ -63,8 +67,8 @@ export async function startDevApp(
   const { HOST: host = '127.0.0.1' } = settings;
   // Chosen here, because a restarted server must listen on the same port.
   const { PORT: port = await findFreePort(host) } = settings;
-  const env = { NODE_ENV: 'development', HOST: host, PORT: String(port), ...settings };
-  const server = await startServerProcess(['bin/dev.mjs'], env, folder);
+  const env = { NODE_ENV: 'development', npm_lifecycle_event: 'dev', HOST: host, PORT: String(port), ...settings };
+  const server = await startServerProcess(['--eval', AS_NPM], env, folder);
   const { url, log } = server;
   let state: 'running' | 'ended' | 'stopped' = 'running';
   void server.ended.then(() => {
@@ -124,8 +128,7 @@ export async function startDevApp(
       if (state === 'ended') throw new Error(`npm run dev has ended:\n${log()}`);
       state = 'stopped';
       await server.stop();
-      const left = findServersIn(folder);
-      if (left.length > 0) throw new Error(`npm run dev ended, and left these servers: ${left.join(', ')}.`);
+      await until(() => findServersIn(folder).length === 0, 'the servers to end');
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -34,10 +34,15 @@ beforeAll(async () => {
       'legacy/app.js':
         "module.exports = require('express4')().get('/old', (_req, res) => res.send('the first answer'));",
       'legacy/package.json': '{ "type": "commonjs" }',
-      'src/server/product/index.ts': `import { defineProduct, report } from '#engine/server';
+      'src/server/product/index.ts': `import express from 'express';
+import pg from 'pg';
+import { defineProduct, report } from '#engine/server';
 import { pages } from './pages/index.ts';
 import { settings } from './settings.ts';
 
+// Default imports of a CommonJS package and of one with .mjs files: without them, the server does not start.
+express();
+void pg.Pool.prototype;
 const services = { open: () => report(new Error('reported before the server is ready')) };
 export const product = defineProduct({ settings, services, pages, existingApp: './legacy/app.js' });
 `,
@@ -157,6 +162,12 @@ describe('an edit', () => {
     await page.getByRole('button', { name: /^clicked 0.*in all$/ }).waitFor();
     expect(await page.getByLabel('Note').inputValue()).toBe('half a senten');
     expect(documents).toEqual(['/']);
+  });
+
+  test('that gives the layout a title as well warns that the page has lost its own', async () => {
+    app.edit(ROOT, '<Outlet />', '<title>Layout</title>\n      <Outlet />');
+    app.edit(HOME, '<main>', '<main>\n      <title>Home</title>');
+    await poll(() => complaints).toEqual([expect.stringContaining('"Home", "Layout"')]);
   });
 
   test('of a page that is not open is shown on the next navigation to it', async () => {
@@ -392,7 +403,7 @@ test('an edit of an existing app restarts the server, and npm run dev also stops
   app.edit(WORDS, 'from the loader', 'other words');
   // The next server is starting, and the previous one still serves requests.
   await expect.poll(count, { timeout: PATIENCE, interval: 5 }).toBe(before + 1);
-  await app.stop(); // It reports servers that are still running.
+  await app.stop(); // It waits until no server is left.
 });
 
 /** Forwards to an app without buffering, under another host and port. */

@@ -14,7 +14,7 @@ async function expectErrorPage(page: Page, side: 'on our side' | 'in your browse
   const { host } = new URL(site.url);
   await heading(page, `Something went wrong ${side}`);
   await page.locator('.error-sentence').getByText(`${SENTENCE} ${host}`, { exact: true }).waitFor();
-  expect(await page.title()).toBe(`${SENTENCE} ${host}`);
+  expect(await page.title()).toBe(`Something went wrong ${side}`);
   // The parts around the page are still there.
   expect(await page.getByRole('link', { name: 'All failures' }).isVisible()).toBe(true);
   expect(await page.content()).not.toContain(MESSAGE);

@@ -1,5 +1,8 @@
+import { truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createFolder } from '../../support/folder.ts';
 import { exchanged, heading, useSite } from '../site.ts';
 
 const site = useSite();
@@ -61,16 +64,21 @@ describe.each([true, false])('a form, with JavaScript: %s', (isLive) => {
   });
 
   test('accepts a file, and refuses one that is too large', async () => {
-    const { page, post, documents } = await openForms(isLive);
-    const file = page.getByLabel('A file under 1 MB');
+    const { page, post, listPosts, documents } = await openForms(isLive);
+    const file = page.getByLabel('A file under 64 MB');
     await file.setInputFiles(fileOf(5));
     await post('Upload');
     await page.getByText('a.txt: 5 bytes, text/plain').waitFor();
     await fill(page, { 'Your name': 'Ada' });
-    await file.setInputFiles(fileOf(1_200_000));
-    expect(await post('Upload')).toBe(413);
-    await page.getByText('The request is larger than 1024 KiB').first().waitFor();
+    const folder = createFolder(onTestFinished);
+    const path = join(folder, 'large.txt');
+    writeFileSync(path, '');
+    truncateSync(path, 70e6);
+    await file.setInputFiles(path);
+    await page.getByRole('button', { name: 'Upload', exact: true }).click();
+    await page.getByText('This is more than 64 MB.').first().waitFor();
     if (!isLive) return;
+    expect(listPosts()).toHaveLength(1);
     expect(await page.getByLabel('Your name').inputValue()).toBe('Ada');
     expect(await file.evaluate((input: HTMLInputElement) => input.files?.length)).toBe(1);
     expect(documents).toEqual(['/tour/forms']);
@@ -90,12 +98,38 @@ describe.each([true, false])('a form, with JavaScript: %s', (isLive) => {
   });
 });
 
+test('the progress of an upload is shown', async () => {
+  const { page, documents, complaints } = await openForms();
+  const session = await page.context().newCDPSession(page);
+  await session.send('Network.enable');
+  await session.send('Network.emulateNetworkConditions', {
+    ...{ offline: false, latency: 0, downloadThroughput: -1 },
+    uploadThroughput: 4e6,
+  });
+  await page.evaluate(() => {
+    const seen: number[] = [];
+    Object.assign(window, { seen });
+    new MutationObserver(() => {
+      const bar = document.querySelector('progress');
+      if (bar && bar.position >= 0) seen.push(bar.position);
+    }).observe(document.body, { subtree: true, childList: true, attributes: true });
+  });
+  await page.getByLabel('A file under 64 MB').setInputFiles(fileOf(6e6));
+  await page.getByRole('button', { name: 'Upload', exact: true }).click();
+  await page.getByText('a.txt: 6000000 bytes, text/plain').waitFor();
+  const seen = await page.evaluate(() => (window as unknown as { seen: number[] }).seen);
+  expect(seen.filter((value) => value > 0 && value < 1).length).toBeGreaterThan(2);
+  expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+  expect(await page.locator('progress').count()).toBe(0);
+  expect([documents, complaints]).toEqual([['/tour/forms'], []]);
+});
+
 test('the response to a form has fresh page data, without another request', async () => {
   const [one, other] = [await openForms(), await openForms()];
   await fill(other.page, { 'Name of a gate': 'East gate' });
   await other.post('Add');
   await other.page.getByText('East gate').waitFor();
-  await one.page.getByLabel('A file under 1 MB').setInputFiles(fileOf(5));
+  await one.page.getByLabel('A file under 64 MB').setInputFiles(fileOf(5));
   await one.post('Upload');
   await one.page.getByText('East gate').waitFor();
   expect(one.data.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /tour/forms']);

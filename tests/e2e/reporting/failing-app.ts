@@ -42,11 +42,13 @@ const shown: Readonly<Record<string, string>> = {
       <button onClick={() => { throw new Error('in a handler'); }}>handler</button>
       <button onClick={() => { throw 'only words'; }}>words</button>
       <button onClick={() => void Promise.reject(new TypeError('rejected'))}>rejection</button>
-      <button onClick={() => report(new Error('handled'), { level: 'warning', tags: { plan: 'pro' }, extra: { step: 2 } })}>handled</button>
+      <button onClick={() => report(new Error(Said.parse({ words: 'handled' }).words), { level: 'warning', tags: { plan: 'pro' }, extra: { step: 2 } })}>handled</button>
       <button onClick={() => void fetch('/slow', { signal: AbortSignal.abort() })}>abort</button>
       <button onClick={() => void fetch('http://127.0.0.1:9/')}>network</button>
       <button onClick={() => { console.log('a word before'); setTimeout(() => { throw new Error('later'); }); }}>later</button>
     </>;`,
+    // Without a setting, Zod tries `new Function()` first, which the policy reports.
+    { imports: "import * as z from 'zod';", outside: 'const Said = z.object({ words: z.string() });' },
   ),
   boundary: page(`
     const [failing, setFailing] = useState(false);

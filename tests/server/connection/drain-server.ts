@@ -7,6 +7,7 @@ import { createFunnel } from '../../../src/server/errors/funnel.ts';
 import { requestInfo } from '../../../src/server/request/request-info.ts';
 import { watchProcess } from '../../../src/server/start/listen.ts';
 import { createLogger } from '../../../src/server/start/logger.ts';
+import { forbidden } from '../../../src/shared/routing/control-flow.ts';
 import { createTestApp, TEST_SERVER } from '../../support/app.ts';
 import { testMaker } from '../../support/unguarded.ts';
 
@@ -37,6 +38,11 @@ const routes = Router()
   .get('/never', () => undefined)
   .get('/reject', (_req, res) => {
     void Promise.reject(new Error('nobody handles this'));
+    res.send('answered');
+  })
+  .get('/unawaited', (_req, res) => {
+    const checkOwner = async () => forbidden();
+    void checkOwner();
     res.send('answered');
   })
   .get('/throw-outside', (_req, res) => {

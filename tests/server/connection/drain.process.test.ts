@@ -201,6 +201,11 @@ describe.concurrent('a process-level error', () => {
       .poll(output)
       .toMatch(/"digest":"[0-9A-Z]{8}".*"origin":"request".*"method":"GET","url":"\/reject"/);
     expect((await ask('/livez')).status).toBe(200);
+    // As in a guard that forgot `await`.
+    await ask('/unawaited');
+    await context.expect
+      .poll(output)
+      .toContain('A \\"forbidden\\" response was thrown in a promise that nothing awaited');
   });
 
   it('ends the process with 1 if it was thrown outside a request, after requests in flight have finished', async (context) => {

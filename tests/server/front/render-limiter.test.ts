@@ -83,7 +83,7 @@ describe('the render limiter', () => {
   it('skips visitors who have left, and does not count them as refused', async () => {
     const onRefuse = vi.fn();
     const { limiter, clock, turn } = createTestGate({ onRefuse });
-    limiter.acquire(SOMEBODY, true);
+    void limiter.acquire(SOMEBODY, true);
     clock.ms += SLICE;
     const gone = limiter.acquire({ endedBy: new VisitorGone() }, true);
     const there = limiter.acquire(SOMEBODY, true);

@@ -1,8 +1,12 @@
+import { Router } from 'express';
 import { Outlet } from 'react-router';
+import request from 'supertest';
 import { expect, it } from 'vitest';
+import { HttpError } from '../../../src/server/request/http-error.ts';
 import { Await } from '../../../src/shared/rendering/await.tsx';
 import { useData } from '../../../src/shared/rendering/hooks.ts';
 import type { DocumentComponent, DocumentProps } from '../../../src/shared/rendering/language.ts';
+import { createFakePages, createTestApp } from '../../support/app.ts';
 import { type AskOptions, startPages, type TestPage } from '../../support/pages-app.tsx';
 
 const Localized: DocumentComponent = ({ lang, dir, head, children }: DocumentProps) => (
@@ -16,7 +20,12 @@ Localized.language = (path) =>
     ? {
         lang: 'ar',
         dir: 'rtl',
-        texts: { 'This could not be loaded.': 'تعذر التحميل.', 'This page does not accept the form.': 'غير مقبول.' },
+        texts: {
+          'This could not be loaded.': 'تعذر التحميل.',
+          'This page does not accept the form.': 'غير مقبول.',
+          'Something went wrong on our side': 'حدث خطأ.',
+          'Too many requests. Wait a moment and try again.': 'طلبات كثيرة.',
+        },
       }
     : { lang: 'de' };
 
@@ -77,4 +86,23 @@ it('says its own sentences in the language of the page, and the others in Englis
   const headers = { ...POST.headers, Accept: 'application/vnd.spillway.action+ndjson' };
   expect((await app.ask('/ar/page', { ...POST, headers })).text).toContain('غير مقبول.');
   expect((await app.ask('/de/page', { ...POST, headers })).text).toContain('This page does not accept the form.');
+});
+
+it('answers for a route of Express that fails or refuses in the language of its path', async () => {
+  const routes = Router()
+    .get('/ar/broken', () => {
+      throw new Error('lost');
+    })
+    .get('/ar/often', () => {
+      throw new HttpError(429);
+    });
+  const pages = createFakePages({
+    toLanguage: Localized.language,
+    renderError: async (_req, res, { message }) => void res.send(message),
+  });
+  const app = createTestApp({ routes, pages });
+  expect((await request(app).get('/ar/broken')).text).toMatch(
+    /^<!DOCTYPE html><html lang="ar" dir="rtl">.*<h1>حدث خطأ\.<\/h1>/,
+  );
+  expect((await request(app).get('/ar/often')).text).toBe('طلبات كثيرة.');
 });

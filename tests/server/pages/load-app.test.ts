@@ -30,7 +30,7 @@ it('names the parts of a server half that are not functions', () => {
   const half = { loader: { total: 7 }, guard: () => {}, actions: { pay: undefined, cancel: () => 1 } };
   expect(() => requireBothHalves(new Map([['order', { path: '/orders/:id' }]]), { order: half as never })).toThrow(
     'In the server half of "order" (src/server/product/pages), loader is not a function.\n' +
-      'In the server half of "order" (src/server/product/pages), actions.pay is not a function.',
+      'In the server half of "order" (src/server/product/pages), actions.pay is not a function or { maxBytes, run }.',
   );
 });
 

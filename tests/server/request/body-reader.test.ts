@@ -19,23 +19,32 @@ import { openSocket } from '../connection/open-socket.ts';
 const LIMIT = 100 * KiB;
 
 interface SiteOptions extends Partial<BodyLimits> {
+  /** Where the bodies go. */
+  readonly place?: 'memory' | 'disk';
   readonly use?: (body: Buffer) => Promise<void>;
   readonly decode?: BodyRequest['decode'];
 }
 
 /** A server that answers each body with its length, and trusts `X-Forwarded-For`. */
-async function start({ use, decode, ...limits }: SiteOptions = {}) {
+async function start({ use, decode, place = 'memory', ...limits }: SiteOptions = {}) {
   const bodies = createBodyReader({ window: Minute, ...limits });
   const front = [requestId({ origins: createOrigins([], 'http://localhost'), trust: createProxyTrust(['loopback']) })];
   const listener = chain(
     front,
     (req, res) => {
-      bodies
-        .read({ req, res, limit: LIMIT, decode }, async (body) => {
-          await use?.(body);
-          sendText(res, 200, `length ${body.length}`);
-        })
-        .catch((error: unknown) => sendText(res, error instanceof HttpError ? error.status : 500, 'refused'));
+      const request = { req, res, limit: LIMIT, decode };
+      const answer = async (body: Buffer) => {
+        await use?.(body);
+        sendText(res, 200, `length ${body.length}`);
+      };
+      const read = () => bodies.read(request, answer);
+      const store = async () => {
+        const body = await bodies.receive(request, async (piece, { hold }) => hold(piece.length, 'disk'));
+        await answer(Buffer.alloc(0)).finally(body.release);
+      };
+      (place === 'memory' ? read() : store()).catch((error: unknown) =>
+        sendText(res, error instanceof HttpError ? error.status : 500, 'refused'),
+      );
     },
     (error) => {
       throw error;
@@ -101,6 +110,25 @@ describe('bodies that stall before their last byte', () => {
     expect(await post('203.0.113.1')).toBe(200);
     expect(new Set(statuses(stalled.filter(({ isClosed }) => isClosed)))).toEqual(new Set([429]));
   });
+});
+
+it.each([
+  ['its sender', { senderDiskBytes: 150 * KiB }],
+  ['all senders', { totalDiskBytes: 150 * KiB }],
+])('bodies on disk have the share of %s, also while they are used', async (_name, limits) => {
+  const used = createGate();
+  let begun = 0;
+  const use = async () => {
+    begun += 1;
+    if (begun === 1) await used.promise;
+  };
+  const { begin, post } = await start({ place: 'disk', use, ...limits });
+  const first = begin('203.0.113.1', LIMIT);
+  await until(() => begun === 1, 'its use');
+  expect(await post('203.0.113.1', LIMIT)).toBe(429);
+  used.resolve();
+  await until(() => first.text.includes('length'), 'its response');
+  expect(await post('203.0.113.1', LIMIT)).toBe(200);
 });
 
 describe('memory for bodies', () => {

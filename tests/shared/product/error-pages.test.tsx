@@ -1,5 +1,6 @@
 import type { ComponentType } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
+import { MemoryRouter } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import type { ErrorPageProps, ErrorPages, PageError } from '#engine';
 import { errorPages } from '#product/error-pages.tsx';
@@ -15,7 +16,11 @@ const KINDS = Object.keys(ERRORS) as (keyof ErrorPages)[];
 
 function render(kind: keyof ErrorPages, error = ERRORS[kind]): string {
   const Page: ComponentType<ErrorPageProps> = errorPages[kind];
-  return renderToStaticMarkup(<Page error={error} host="weir.example" />);
+  return renderToStaticMarkup(
+    <MemoryRouter>
+      <Page error={error} host="weir.example" />
+    </MemoryRouter>,
+  );
 }
 
 describe('errorPages', () => {
@@ -33,7 +38,7 @@ describe('errorPages', () => {
     expect(html).toContain('<h1>Something went wrong on our side</h1>');
     expect(html).toContain('<p>Our server failed. Try again in a minute.</p>');
     expect(html).toContain(`<p class="error-sentence">${sentence}</p>`);
-    expect(html).toContain(`<title>${sentence}</title>`);
+    expect(html).toContain('<title>Something went wrong on our side</title>');
     expect(render('failure', { ...ERRORS.failure, inBrowser: true })).toContain(
       '<h1>Something went wrong in your browser</h1>',
     );

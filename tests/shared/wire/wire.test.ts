@@ -288,7 +288,7 @@ describe('promises', () => {
     const { ok, bad } = decoder.head(head) as { ok: LatePromise; bad: LatePromise };
     expect([ok.status, bad.status, decoder.pending]).toEqual(['pending', 'pending', 2]);
     const seen: unknown[] = [];
-    ok.then(() => seen.push(ok.status, ok.value));
+    void ok.then(() => seen.push(ok.status, ok.value));
     for await (const line of late ?? []) decoder.late(line);
     expect([ok.status, ok.value, bad.status]).toEqual(['fulfilled', 7, 'rejected']);
     expect(bad.reason).toEqual(new WireFailure(FAILURE));

@@ -20,11 +20,8 @@ const COMMAND_BUSY_TIMEOUT = 10 * Second;
 /** The number of free pages returned to the disk at a time: 4 MB. */
 const RECLAIMED_PAGES = 1000;
 
-/**
- * `secure_delete` overwrites deleted bytes, so that nothing of a deleted visitor remains in the file. The system caches the
- * file too, so SQLite needs less than its 2 MB (KiB, negative).
- */
-const CONNECTION = 'PRAGMA foreign_keys = OFF; PRAGMA secure_delete = ON; PRAGMA cache_size = -512';
+/** `secure_delete` overwrites deleted bytes, so that nothing of a deleted visitor remains in the file. */
+const CONNECTION = 'PRAGMA foreign_keys = OFF; PRAGMA secure_delete = ON';
 
 /** `SQLITE_CORRUPT` and `SQLITE_NOTADB`. */
 const BROKEN = new Set([11, 26]);

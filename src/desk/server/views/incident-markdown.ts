@@ -65,7 +65,7 @@ export function toIncidentMarkdown(incident: IncidentShape, now: number): string
         .filter(({ occurrence }) => occurrence !== shown?.occurrence)
         .map(
           ({ occurrence, at, side, release }) =>
-            `- ${digest}-${occurrence}: ${toExactTime(at)}, ${side}, ${toCode(release)}`,
+            `- ${digest}-${occurrence}: ${toExactTime(at)}, ${side}, ${toCode(release) || 'unknown release'}`,
         ),
     ),
     toSection(
@@ -91,7 +91,7 @@ export function toListMarkdown(
     ...rows.map(({ digest, title, place, status, counts, visitors, lastAt, lastRelease }) =>
       [
         `- **${digest}** ${toCode(title)}`,
-        `  ${STATE_WORDS[status.state]}, ${toPlural(counts.server + counts.browser, 'time')}, ${visitors ? `${toPlural(visitors, 'visitor')}, ` : ''}last ${toAgo(lastAt, now)} in ${toCode(lastRelease)}`,
+        `  ${STATE_WORDS[status.state]}, ${toPlural(counts.server + counts.browser, 'time')}, ${visitors ? `${toPlural(visitors, 'visitor')}, ` : ''}last ${toAgo(lastAt, now)} in ${toCode(lastRelease) || 'an unknown release'}`,
         ...(toPlace(place) || place.route
           ? [`  ${[toPlace(place), place.route && toCode(place.route)].filter(Boolean).join(' on ')}`]
           : []),
@@ -106,7 +106,7 @@ function toOccurrence(shown: OccurrenceShape, digest: string): string {
   const facts: Pair[] = [
     ['When', toExactTime(at)],
     ['Side', `${side}${full ? `, ${full.origin}` : ''}`],
-    ['Release', `${toCode(release)}, build ${toCode(build)}`],
+    ['Release', release && `${toCode(release)}, build ${toCode(build)}`],
     ['Request', requestId && toCode(requestId)],
     ['Trace', full?.traceId && toCode(full.traceId)],
     ['Visitor', visitor && toCode(visitor)],
@@ -205,7 +205,7 @@ function toStory(story: StoryShape): string {
 }
 
 function toRelease({ release, count, isRegression }: ReleaseShape): string {
-  return `${toCode(release)} (${toCount(count)}${isRegression ? ', regression' : ''})`;
+  return `${toCode(release) || 'unknown'} (${toCount(count)}${isRegression ? ', regression' : ''})`;
 }
 
 function toPlace({ file, line, function: name }: PlaceShape): string {

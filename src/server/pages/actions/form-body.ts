@@ -1,48 +1,45 @@
-import { MIMEType } from 'node:util';
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
+import { MAX_ACTION_BYTES } from '../../../shared/limits.ts';
 import { publicError } from '../../../shared/routing/control-flow.ts';
 import { ACTION_FIELD } from '../../../shared/wire/protocol.ts';
+import { MAX_FORM_FIELDS } from '../../limits.ts';
 import { bodies } from '../../request/body-reader.ts';
 import { decodeFormText, isInUtf8, readContentType } from '../../request/parse-body.ts';
+import { type MultipartRequest, type ReceivedForm, readMultipart } from '../../request/read-multipart.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 const MULTIPART = 'multipart/form-data';
 
-/** More fields than a person fills in (count). */
-const MAX_FIELDS = 1000;
-
-interface FormRequest {
+interface FormRequest extends Pick<MultipartRequest, 'limit' | 'admit'> {
   readonly request: ExpressRequest;
   readonly response: ExpressResponse;
-  /** Bytes. */
-  readonly limit: number;
 }
 
 /**
  * Reads a posted form. If a step of the product has parsed the body already, its fields are used. (The parsers of
  * Express 4 set an empty body when they read nothing, which does not count.)
  *
- * @throws ControlFlowResponse 413 for too many fields, 415 for another type or an encoded body, 400 if it cannot be
- * read
- * @throws HttpError 400 if it is not UTF-8, and the errors of `BodyReader`
+ * @throws ControlFlowResponse 413 for too many fields, 415 for another type or an encoded body
+ * @throws HttpError 400 if it cannot be read, and the errors of `BodyReader`
  */
-export async function readForm({ request, response, limit }: FormRequest): Promise<FormData> {
-  if (isFields(request.body) && request.readableDidRead) return fromFields(request.body);
+export async function readForm({ request, response, limit, admit }: FormRequest): Promise<ReceivedForm> {
+  if (isFields(request.body) && request.readableDidRead) return withoutFiles(fromFields(request.body));
   const type = readContentType(request);
   if (!type || !isFormType(type.essence)) publicError(415, `Send forms as ${FORM} or ${MULTIPART}.`);
   if (!isInUtf8(type)) publicError(415, 'Send the form in UTF-8.');
   const encoding = request.headers['content-encoding'];
   if (encoding && encoding.toLowerCase() !== 'identity') publicError(415, 'Send the form without a Content-Encoding.');
 
-  return bodies.read({ req: request, res: response, limit }, async (body) => {
-    const form = type.essence === FORM ? fromText(body) : await fromMultipart(body, type.params.get('boundary') ?? '');
-    if ([...form.keys()].length > MAX_FIELDS) refuseFields();
-    return form;
-  });
+  const sent = { req: request, res: response };
+  if (type.essence === MULTIPART) {
+    return readMultipart({ ...sent, boundary: type.params.get('boundary') ?? '', limit, admit });
+  }
+  const most = Math.min(limit, MAX_ACTION_BYTES); // of text
+  return bodies.read({ ...sent, limit: most }, (body) => withoutFiles(fromText(body), body.length));
 }
 
-function refuseFields(): never {
-  publicError(413, `The form has more than ${MAX_FIELDS} fields.`);
+function withoutFiles(form: FormData, bytes = 0): ReceivedForm {
+  return { form, bytes, remove: async () => undefined };
 }
 
 /** Whether the body has a type that browsers use for forms. */
@@ -50,36 +47,24 @@ export function isForm(request: ExpressRequest): boolean {
   return isFormType(readContentType(request)?.essence);
 }
 
+export function isMultipart(request: ExpressRequest): boolean {
+  return readContentType(request)?.essence === MULTIPART;
+}
+
 function isFormType(essence: string | undefined): boolean {
   return essence === FORM || essence === MULTIPART;
 }
 
+/** The fields are counted before parsing, because half a million of them take seconds. */
 function fromText(body: Buffer): FormData {
-  requireFewParts(body, '&');
-  const text = decodeFormText(body);
+  let fields = 1;
+  for (let at = body.indexOf('&'); at >= 0; at = body.indexOf('&', at + 1)) {
+    fields += 1;
+    if (fields > MAX_FORM_FIELDS) publicError(413, `The form has more than ${MAX_FORM_FIELDS} fields.`);
+  }
   const form = new FormData();
-  for (const [name, value] of new URLSearchParams(text)) form.append(name, value);
+  for (const [name, value] of new URLSearchParams(decodeFormText(body))) form.append(name, value);
   return form;
-}
-
-async function fromMultipart(body: Buffer, boundary: string): Promise<FormData> {
-  requireFewParts(body, `\n--${boundary}`);
-  const type = new MIMEType(MULTIPART);
-  type.params.set('boundary', boundary);
-  try {
-    return await new Response(new Uint8Array(body), { headers: { 'content-type': String(type) } }).formData();
-  } catch {
-    return publicError(400, 'The form is malformed: its parts are not valid multipart/form-data (RFC 7578).');
-  }
-}
-
-/** Checked before parsing, because half a million fields fit into a form and take seconds. */
-function requireFewParts(body: Buffer, separator: string): void {
-  let count = 1;
-  for (let at = body.indexOf(separator); at >= 0; at = body.indexOf(separator, at + 1)) {
-    count += 1;
-    if (count > MAX_FIELDS + 1) refuseFields(); // nothing may follow the last separator
-  }
 }
 
 function isFields(body: unknown): body is Record<string, unknown> {

@@ -1,15 +1,27 @@
-import { languageOf, say } from '../../../shared/rendering/language.ts';
+import { type EngineText, type Language, say } from '../../../shared/rendering/language.ts';
 import type { ActionResult, PageError } from '../../../shared/wire/payload.ts';
 import { ACTION_ACCEPT, NOT_FOUND_ROUTE, readAction } from '../../../shared/wire/protocol.ts';
+import { toSize } from '../../../shared/words.ts';
+import { BodyTooLarge } from '../../request/body-reader.ts';
+import { HttpError } from '../../request/http-error.ts';
+import type { ReceivedForm } from '../../request/read-multipart.ts';
 import { inSpan } from '../../request/request-spans.ts';
+import { onClose } from '../../request/step.ts';
 import { addSearch, type Loaded, type LoadedPage, loadPage, type Redirect, runGuards, untilEnd } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
 import { type PageExchange, READ_METHODS, sendRedirect, type VisitorExchange } from '../page-response.ts';
 import type { PageServices } from '../page-services.ts';
 import { sendActionData, sendRedirectData } from '../render/page-data.ts';
 import { sendDocument } from '../render/show-page.ts';
-import { type LoaderArgs, type PageTable, Refusal, type ServerPage } from '../server-page.ts';
-import { readForm, toTypedValues } from './form-body.ts';
+import {
+  type ActionHandler,
+  type LoaderArgs,
+  listUploads,
+  type PageTable,
+  Refusal,
+  type ServerPage,
+} from '../server-page.ts';
+import { isMultipart, readForm, toTypedValues } from './form-body.ts';
 import { applyResponseCookies } from './response-cookies.ts';
 
 /**
@@ -20,47 +32,31 @@ export async function postAction(exchange: VisitorExchange): Promise<void> {
   const { pageRequest, response } = exchange;
   const wantsData = response.req.headers.accept?.includes(ACTION_ACCEPT) ?? false;
   response.vary('Accept');
-  const end = await takeForm(exchange, wantsData);
-  if (end.kind === 'gone') return;
-  if (end.kind === 'redirect') return redirectTo(exchange, wantsData, end);
-
-  const result = end.kind === 'failed' ? undefined : end.result;
-  if (result?.status === 405 && pageRequest.match.ids.at(-1) !== NOT_FOUND_ROUTE) {
-    response.setHeader('Allow', READ_METHODS);
-  }
-  if (!wantsData && result && isDone(result)) {
-    return sendRedirect(exchange, { status: 303, location: pageRequest.path + pageRequest.search });
-  }
-  const failed = end.kind === 'failed' || (end.kind === 'unknown' && !wantsData) ? end : undefined;
-  applyResponseCookies(response);
-  pageRequest.renewArgs();
-  const loaded = await loadPage(exchange, { failed });
-  if (loaded.kind === 'gone') return;
-  if (loaded.kind === 'redirect') return redirectTo(exchange, wantsData, loaded);
-  if (wantsData) return sendActionData(exchange, loaded, result);
-  return sendDocument(exchange, loaded, result);
-}
-
-/** Reads the form and runs its action. */
-async function takeForm({ services, pageRequest, response }: VisitorExchange, wantsData: boolean): Promise<ActionEnd> {
-  const { maxActionBytes: limit } = services.app.settings;
-  const { req: request } = response;
-  let form: FormData;
+  const posted = new PostedForm(exchange);
   try {
-    form = await readForm({ request, response, limit });
-    pageRequest.enter();
-  } catch (error) {
-    const disposition = pageRequest.fail(error, 'action');
-    if (disposition.kind !== 'error') return { kind: 'gone' };
-    const { status, message = 'The form was not accepted.', kind } = disposition.error;
-    // With JavaScript the form stays on the page, which does not become an error page.
-    if (wantsData && kind !== 'failure') {
-      return { kind: 'result', result: { action: '', status, errors: { '': message } } };
+    const end = await posted.take(wantsData);
+    if (end.kind === 'gone') return;
+    if (end.kind === 'redirect') return redirectTo(exchange, wantsData, end);
+
+    const result = end.kind === 'failed' ? undefined : end.result;
+    if (result?.status === 405 && pageRequest.match.ids.at(-1) !== NOT_FOUND_ROUTE) {
+      response.setHeader('Allow', READ_METHODS);
     }
-    return { kind: 'failed', routeId: pageRequest.match.ids.at(-1) ?? '', error: disposition.error };
+    if (!wantsData && result && isDone(result)) {
+      return sendRedirect(exchange, { status: 303, location: pageRequest.path + pageRequest.search });
+    }
+    const failed = end.kind === 'failed' || (end.kind === 'unknown' && !wantsData) ? end : undefined;
+    applyResponseCookies(response);
+    pageRequest.renewArgs();
+    const loaded = await loadPage(exchange, { failed });
+    if (loaded.kind === 'gone') return;
+    if (loaded.kind === 'redirect') return redirectTo(exchange, wantsData, loaded);
+    if (wantsData) return await sendActionData(exchange, loaded, result);
+    return await sendDocument(exchange, loaded, result);
+  } finally {
+    // An action that still runs when its visitor leaves can use the files to its end.
+    onClose(response, () => void posted.received?.remove());
   }
-  pageRequest.form = form;
-  return runAction(services, pageRequest, form);
 }
 
 /** The action succeeded and returned nothing, so a redirect avoids a second post on reload. */
@@ -86,35 +82,115 @@ type ActionEnd =
       readonly error: PageError;
     };
 
-/**
- * Finds the action of a form among the matched routes, and runs the guards and then the action. Open actions run
- * without guards.
- */
-async function runAction(services: PageServices, pageRequest: PageRequest, form: FormData): Promise<ActionEnd> {
-  const found = findAction(pageRequest, readAction(form), services.app.pages);
-  if (!found.run) return refuseUnknown(services, pageRequest, { name: found.name, form });
-  let made: Promise<LoaderArgs> | undefined;
-  function toArgs(): Promise<LoaderArgs> {
-    made ??= toPostArgs(pageRequest);
-    return made;
+/** A form on its way to its action. */
+class PostedForm {
+  received: ReceivedForm | undefined;
+  readonly #exchange: VisitorExchange;
+  #args: Promise<LoaderArgs> | undefined;
+  #guarded: Promise<ActionEnd | undefined> | undefined;
+
+  constructor(exchange: VisitorExchange) {
+    this.#exchange = exchange;
   }
-  const stopped = found.isOpen ? undefined : await runGuards({ services, pageRequest }, { toArgs });
-  if (stopped) return 'kind' in stopped ? stopped : { kind: 'failed', ...stopped };
-  try {
-    const args = await addSearch(found.page, pageRequest, await untilEnd(pageRequest, toArgs));
-    const since = performance.now();
-    const answer = await inSpan(pageRequest.info, 'action', found.name, async () => found.run({ ...args, form }));
-    pageRequest.info.timings?.add('action', since, found.name);
-    return { kind: 'result', result: toResult(found.name, answer, form) };
-  } catch (error) {
-    const disposition = pageRequest.fail(error, 'action', { routeId: found.routeId });
-    if (disposition.kind === 'visitor-gone') return { kind: 'gone' };
-    if (disposition.kind === 'redirect') return disposition;
-    // The error replaces the page, as in the browser, so a layout still works if its action fails. An open action can
-    // run for a visitor whom the layout's guards refuse, so then the layout is not shown.
-    const leaf = found.isOpen ? undefined : pageRequest.match.ids.at(-1);
-    return { kind: 'failed', routeId: leaf ?? found.routeId, error: disposition.error };
+
+  /** Reads the form and runs its action. */
+  async take(wantsData: boolean): Promise<ActionEnd> {
+    const { services, pageRequest, response } = this.#exchange;
+    let found: Found;
+    try {
+      this.received = await readForm({
+        request: response.req,
+        response,
+        limit: findLargestLimit(this.#exchange),
+        admit: (fields) => this.#admit(fields),
+      });
+      found = findAction(this.#exchange, readAction(this.received.form));
+      if (this.received.bytes > found.maxBytes) throw new BodyTooLarge(found.maxBytes);
+      if (
+        process.env.SPILLWAY_DEV &&
+        found.maxBytes > services.app.settings.maxActionBytes &&
+        !isMultipart(response.req)
+      )
+        services.server.log.warn({ action: found.name }, NO_FILES);
+      pageRequest.enter();
+    } catch (error) {
+      const stopped = await this.#guarded;
+      if (stopped) return stopped;
+      pageRequest.enter(); // for the page around the error
+      const { language } = pageRequest.info;
+      const disposition = pageRequest.fail(
+        error instanceof BodyTooLarge ? translate(error, language) : error,
+        'action',
+      );
+      if (disposition.kind !== 'error') return { kind: 'gone' };
+      const { status, kind } = disposition.error;
+      const message = say(language, disposition.error.message ?? ('The form was not accepted.' satisfies EngineText));
+      // With JavaScript the form stays on the page, which does not become an error page.
+      if (wantsData && kind !== 'failure') {
+        return { kind: 'result', result: { action: '', status, errors: { '': message } } };
+      }
+      return { kind: 'failed', routeId: pageRequest.match.ids.at(-1) ?? '', error: { ...disposition.error, message } };
+    }
+    const { form } = this.received;
+    pageRequest.form = form;
+    if (!found.run) return refuseUnknown(services, pageRequest, { name: found.name, form });
+    return this.#run(found, form);
   }
+
+  /**
+   * Runs the guards before the files of a form are stored, so that only visitors with access can fill the disk.
+   *
+   * @throws HttpError if a guard stops the form
+   */
+  async #admit(fields: FormData): Promise<number> {
+    const { pageRequest } = this.#exchange;
+    const found = findAction(this.#exchange, readAction(fields));
+    if (found.run && !found.isOpen) {
+      pageRequest.enter();
+      if (await this.#guard()) throw new HttpError(403);
+      pageRequest.wait();
+    }
+    return found.maxBytes;
+  }
+
+  /** Runs the guards, once. */
+  #guard(): Promise<ActionEnd | undefined> {
+    this.#guarded ??= runGuards(this.#exchange, { toArgs: () => this.#toArgs() }).then((stopped) => {
+      return stopped && ('kind' in stopped ? stopped : { kind: 'failed', ...stopped });
+    });
+    return this.#guarded;
+  }
+
+  #toArgs(): Promise<LoaderArgs> {
+    this.#args ??= toPostArgs(this.#exchange.pageRequest);
+    return this.#args;
+  }
+
+  /** Runs the guards, and then the action. Open actions run without guards. */
+  async #run({ name, routeId, page, run, isOpen }: FoundAction, form: FormData): Promise<ActionEnd> {
+    const { pageRequest } = this.#exchange;
+    const stopped = isOpen ? undefined : await this.#guard();
+    if (stopped) return stopped;
+    try {
+      const args = await addSearch(page, pageRequest, await untilEnd(pageRequest, () => this.#toArgs()));
+      const since = performance.now();
+      const answer = await inSpan(pageRequest.info, 'action', name, async () => run({ ...args, form }));
+      pageRequest.info.timings?.add('action', since, name);
+      return { kind: 'result', result: toResult(name, answer, form) };
+    } catch (error) {
+      const disposition = pageRequest.fail(error, 'action', { routeId });
+      if (disposition.kind === 'visitor-gone') return { kind: 'gone' };
+      if (disposition.kind === 'redirect') return disposition;
+      // The error replaces the page, as in the browser, so a layout still works if its action fails. An open action can
+      // run for a visitor whom the layout's guards refuse, so then the layout is not shown.
+      const leaf = isOpen ? undefined : pageRequest.match.ids.at(-1);
+      return { kind: 'failed', routeId: leaf ?? routeId, error: disposition.error };
+    }
+  }
+}
+
+function translate({ limit }: BodyTooLarge, language: Language): HttpError {
+  return new HttpError(413, say(language, TOO_LARGE, { size: toSize(limit) }));
 }
 
 /** The arguments of an action and of the guards before it: their request is a POST. */
@@ -123,6 +199,9 @@ async function toPostArgs(pageRequest: PageRequest): Promise<LoaderArgs> {
   return { ...args, request: new Request(args.request, { method: 'POST' }) };
 }
 
+const NO_FILES =
+  'The form has no encType="multipart/form-data", so the browser sent the names of its files and not the files. Add it to the form.';
+const TOO_LARGE = 'This is more than {size}. Choose smaller files, or shorten the text.';
 const NO_ACTION = 'This page does not accept the form.';
 const RELOAD =
   'This form is from another version of the site, so it was not processed. Reload the page, then send it again. What you typed is kept, except passwords and files.';
@@ -135,13 +214,14 @@ function refuseUnknown(
   { name, form }: { readonly name: string | undefined; readonly form: FormData },
 ): ActionEnd {
   const values = toTypedValues(form);
-  const language = languageOf(app.document, pageRequest.path);
+  const { language } = pageRequest.info;
   if (name === undefined) {
     return { kind: 'result', result: { action: '', status: 405, errors: { '': say(language, NO_ACTION) }, values } };
   }
   const misplaced = describeMisplaced(name, pageRequest, app.pages);
-  if (misplaced) server.log.warn({ action: name }, misplaced);
-  const hint = process.env.SPILLWAY_DEV ? misplaced : undefined;
+  const hint = process.env.SPILLWAY_DEV ? (misplaced ?? describeUnknown(name, pageRequest, app.pages)) : undefined;
+  const mistake = hint ?? misplaced;
+  if (mistake) server.log.warn({ action: name }, mistake);
   return {
     kind: 'unknown',
     result: { action: name, status: 409, errors: { '': hint ?? say(language, RELOAD) }, values },
@@ -159,36 +239,48 @@ function describeMisplaced(name: string, { match }: PageRequest, pages: PageTabl
   return `A form was posted to ${match.pattern} with the action "${name}", but that page has no route "${routeId}" (its routes: ${ids}). Post the form to a page of "${routeId}" with its prop \`to\`, or move the action to a layout of both pages.`;
 }
 
+/** In production, such a form is usually from an earlier build. */
+function describeUnknown(name: string, { match }: PageRequest, pages: PageTable): string {
+  const names = match.ids.flatMap((id) => Object.keys(pages[id]?.actions ?? {}).map((key) => `"${id}.${key}"`));
+  return `A form was posted to ${match.pattern} with the action "${name}", which no route of that page has. Its actions: ${names.join(', ') || 'none'}.`;
+}
+
 function splitName(name: string): [routeId: string, key: string] {
   const dot = name.lastIndexOf('.');
   return [name.slice(0, dot), name.slice(dot + 1)];
 }
 
-type Action = NonNullable<ServerPage['actions']>[string];
 interface FoundAction {
   readonly name: string;
   readonly routeId: string;
   readonly page: ServerPage;
-  readonly run: Action;
+  readonly run: ActionHandler;
   /** It runs without guards. */
   readonly isOpen: boolean;
+  /** The largest form (bytes). */
+  readonly maxBytes: number;
 }
 
-/** A form without a name, such as a plain HTML form, uses the page's action `default`. */
-function findAction(
-  pageRequest: PageRequest,
-  named: string | undefined,
-  pages: PageTable,
-): FoundAction | { readonly name: string | undefined; readonly run?: undefined } {
-  const leaf = pageRequest.match.ids.at(-1) ?? '';
-  const name = named ?? `${leaf}.default`;
+type Found = FoundAction | { readonly name: string | undefined; readonly run?: undefined; readonly maxBytes: number };
+
+/** Finds an action among the matched routes. A form without a name, such as a plain HTML form, uses the page's `default`. */
+function findAction({ services, pageRequest }: VisitorExchange, named: string | undefined): Found {
+  const { pages, settings } = services.app;
+  const { ids } = pageRequest.match;
+  const name = named ?? `${ids.at(-1) ?? ''}.default`;
   const [routeId, key] = splitName(name);
-  const page = pageRequest.match.ids.includes(routeId) ? pages[routeId] : undefined;
-  const actions = page?.actions;
-  const run = actions && Object.hasOwn(actions, key) ? actions[key] : undefined;
-  return page && run
-    ? { name, routeId, page, run, isOpen: page?.openActions?.includes(key) ?? false }
-    : { name: named };
+  const page = ids.includes(routeId) ? pages[routeId] : undefined;
+  const action = page?.actions && Object.hasOwn(page.actions, key) ? page.actions[key] : undefined;
+  const maxBytes = settings.maxActionBytes;
+  if (!page || !action) return { name: named, maxBytes };
+  const isOpen = page.openActions?.includes(key) ?? false;
+  return { name, routeId, page, isOpen, ...(typeof action === 'function' ? { run: action, maxBytes } : action) };
+}
+
+/** The largest form that an action of the page accepts (bytes). */
+function findLargestLimit({ services: { app }, pageRequest }: VisitorExchange): number {
+  const uploads = listUploads(app.pages, pageRequest.match.ids);
+  return Math.max(app.settings.maxActionBytes, ...uploads.map(([, maxBytes]) => maxBytes));
 }
 
 function toResult(action: string, answer: unknown, form: FormData): ActionResult {

@@ -6,6 +6,7 @@ import type { ActionResult, PageError, PagePayload } from '../../../shared/wire/
 import type { LoadedPage } from '../load-page.ts';
 import type { PageRequest } from '../page-request.ts';
 import type { PageServices } from '../page-services.ts';
+import { listUploads } from '../server-page.ts';
 
 /** A loaded page in the wire format. */
 export interface EncodedPage {
@@ -96,6 +97,7 @@ function createPayload(
 ): PagePayload {
   const { manifest } = services.server;
   const { ids, params, mode } = pageRequest.match;
+  const uploads = listUploads(services.app.pages, ids);
   return {
     build: manifest.buildId,
     routes: ids,
@@ -103,6 +105,7 @@ function createPayload(
     data: loaded.data,
     ...(loaded.errors ? { errors: loaded.errors } : {}),
     ...(action ? { action } : {}),
+    ...(uploads.length > 0 ? { uploads: Object.fromEntries(uploads) } : {}),
     styles: stylesOf(manifest, ids),
     ...(mode === 'static' ? { static: true } : {}),
     ...(isShell ? { shell: true } : {}),

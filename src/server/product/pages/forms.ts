@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import * as z from 'zod';
 import { redirect } from '#engine';
@@ -50,10 +51,15 @@ export const forms = definePage({
       redirect('/tour/forms#gates');
     },
 
-    upload: ({ form }) => {
-      const file = form.get('file');
-      if (!(file instanceof File) || file.name === '') return invalid({ errors: { file: 'Choose a file.' } });
-      return { name: file.name, bytes: file.size, type: file.type };
+    upload: {
+      maxBytes: 64 * 1024 * 1024,
+      async run({ form }) {
+        const file = form.get('file');
+        if (!(file instanceof File) || file.name === '') return invalid({ errors: { file: 'Choose a file.' } });
+        const hash = createHash('sha256');
+        for await (const bytes of file.stream()) hash.update(bytes);
+        return { name: file.name, bytes: file.size, type: file.type, hash: hash.digest('hex').slice(0, 16) };
+      },
     },
 
     like: () => {

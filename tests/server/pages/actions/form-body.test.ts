@@ -8,10 +8,11 @@ import { RequestInfo, setRequestInfo } from '../../../../src/server/request/requ
 const FORM = 'application/x-www-form-urlencoded';
 const PART = '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n';
 
-function readForm(request: Request, limit: number): Promise<FormData> {
+async function readForm(request: Request, limit: number): Promise<FormData> {
   setRequestInfo(request, new RequestInfo({ requestId: '1', method: 'POST', address: '::1', origin: 'http://a' }));
   const response = new ServerResponse(request) as Response;
-  return readFormOf({ request, response, limit });
+  const { form } = await readFormOf({ request, response, limit });
+  return form;
 }
 
 /** A request with an unread body, and the `body` that a parser has set on it. */

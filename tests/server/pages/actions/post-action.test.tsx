@@ -258,10 +258,12 @@ describe('the name of an action', () => {
     const other: TestPage = { id: 'other', path: '/other', view: Outlet, server: { actions: { send: () => 1 } } };
     const app = await startPages([{ ...root, children: [...(root.children ?? []), other] }]);
     vi.stubEnv('SPILLWAY_DEV', '1');
+    const unknown = await app.ask('/page', post('_action=page.sav', DATA));
+    expect(parseData(unknown.text).payload.action?.errors?.['']).toMatch(/"page.sav", .* Its actions: "page.save"\.$/);
     const data = await app.ask('/page', post('_action=other.send', DATA));
     vi.unstubAllEnvs();
     const sentence = expect.stringMatching('"other.send", but .* no route "other" \\(its routes: root, page\\)');
-    expect(app.lines.filter(({ level }) => level === 40)).toMatchObject([{ msg: sentence }]);
+    expect(app.lines.filter(({ level }) => level === 40)).toMatchObject([{ action: 'page.sav' }, { msg: sentence }]);
     expect(parseData(data.text).payload.action?.errors).toEqual({ '': sentence });
   });
 });

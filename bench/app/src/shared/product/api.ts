@@ -10,7 +10,12 @@ const Sensor = z.object({
 });
 
 export type Station = z.infer<typeof Station>;
-const Station = z.object({ id: z.int(), name: z.string(), operator: z.string().optional(), sensors: z.array(Sensor) });
+export const Station = z.object({
+  id: z.int(),
+  name: z.string(),
+  operator: z.string().optional(),
+  sensors: z.array(Sensor),
+});
 
 const Reading = z.strictObject({ at: z.iso.datetime(), value: z.number(), note: z.string().max(80) });
 

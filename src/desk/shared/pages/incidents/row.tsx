@@ -92,7 +92,7 @@ export function RowHeads({ canChange, span }: Pick<RowProps, 'canChange' | 'span
 }
 
 function toReleases(first: string, last: string): string {
-  return first === last ? last : `${first || '?'} to ${last || '?'}`;
+  return first === last ? last || 'unknown release' : `${first || '?'} to ${last || '?'}`;
 }
 
 function Place({ of: { route, file, line, function: name } }: { readonly of: PlaceShape }) {

@@ -28,10 +28,8 @@ export interface Services {
 
 export const services = {
   open(settings: Settings, { log }: ServiceTools): Promise<Services> {
-    const { isLocal, origins, sendMail = isLocal ? printMails(log) : undefined } = settings;
-    if (!isLocal && origins.length === 0) throw new Error('Set PUBLIC_ORIGINS. Links in mails begin with its first.');
-    const secret = settings.authSecret ?? (isLocal ? readSecret(settings.authSecretFile) : undefined);
-    if (secret === undefined) throw new Error('Set AUTH_SECRET to at least 32 random characters. It signs cookies.');
+    const { isLocal, sendMail = isLocal ? printMails(log) : undefined } = settings;
+    const secret = settings.authSecret ?? readSecret(settings.authSecretFile);
     if (!sendMail) {
       log.warn({}, 'SMTP_URL and MAIL_FROM are not set: addresses are not confirmed, and passwords cannot be reset.');
     }

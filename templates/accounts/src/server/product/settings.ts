@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createMailer, defineSettings, parsed, type SettingsOf } from '#engine/server';
+import { ConfigError, createMailer, defineSettings, parsed, type SettingsOf } from '#engine/server';
 
 /** The settings of your app. Loaders and handlers can read them. */
 export const settings = defineSettings(
@@ -20,20 +20,24 @@ export const settings = defineSettings(
       ).prefault(''),
     },
   },
-  (values, config) => ({
-    databaseUrl: values.DATABASE_URL || undefined,
-    databaseFile: join(config.dataDir, 'app.sqlite'),
-    authSecret: values.AUTH_SECRET || undefined,
-    authSecretFile: join(config.dataDir, 'auth-secret'),
-    sendMail: createMailer(config),
-    /** Links in mails begin with the first. It is never read from a request, because clients can send any `Host`. */
-    origins:
-      config.publicOrigins.length > 0 || !config.isLoopback
-        ? config.publicOrigins
-        : [`http://127.0.0.1:${config.port}`],
+  (values, config) => {
     /** Only this machine can reach the server. */
-    isLocal: config.isLoopback && config.publicOrigins.length === 0,
-  }),
+    const isLocal = config.isLoopback && config.publicOrigins.length === 0;
+    if (!config.isLoopback && config.publicOrigins.length === 0)
+      throw new ConfigError(['Set PUBLIC_ORIGINS. Links in mails begin with its first.']);
+    if (!isLocal && values.AUTH_SECRET === '')
+      throw new ConfigError(['Set AUTH_SECRET to at least 32 random characters. It signs cookies.']);
+    return {
+      databaseUrl: values.DATABASE_URL || undefined,
+      databaseFile: join(config.dataDir, 'app.sqlite'),
+      authSecret: values.AUTH_SECRET || undefined,
+      authSecretFile: join(config.dataDir, 'auth-secret'),
+      sendMail: createMailer(config),
+      /** Links in mails begin with the first. It is never read from a request, because clients can send any `Host`. */
+      origins: isLocal ? [`http://127.0.0.1:${config.port}`] : config.publicOrigins,
+      isLocal,
+    };
+  },
 );
 
 export type Settings = SettingsOf<typeof settings>;

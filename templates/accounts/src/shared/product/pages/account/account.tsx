@@ -4,7 +4,8 @@ import { Form, useActionResult } from '../../forms.ts';
 import { Field, NewPassword } from '../../ui/field.tsx';
 import styles from '../../ui/form.module.css';
 
-export default function Account({ data: { email } }: PageProps<typeof account>) {
+export default function Account({ data }: PageProps<typeof account>) {
+  const { email } = data;
   const changed = useActionResult('account.changePassword');
   const deleted = useActionResult('account.deleteAccount');
   const current = { name: 'password', type: 'password', autoComplete: 'current-password', required: true };

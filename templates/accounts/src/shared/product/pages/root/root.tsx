@@ -7,7 +7,8 @@ import './global.css';
 import styles from './root.module.css';
 
 /** The layout of all pages that are made for one visitor. */
-export default function Root({ data: { email } }: Pick<PageProps<typeof root>, 'data'>) {
+export default function Root({ data }: Pick<PageProps<typeof root>, 'data'>) {
+  const { email } = data;
   return (
     <>
       <a className="skip-link" href="#main">

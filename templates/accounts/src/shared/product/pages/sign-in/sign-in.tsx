@@ -6,7 +6,8 @@ import { Field } from '../../ui/field.tsx';
 import styles from '../../ui/form.module.css';
 import { CheckMail } from '../../ui/message.tsx';
 
-export default function SignIn({ data: { providers, hasMail, hasFailed } }: PageProps<typeof signIn>) {
+export default function SignIn({ data }: PageProps<typeof signIn>) {
+  const { providers, hasMail, hasFailed } = data;
   const sent = useActionResult('sign-in.sendLink');
   const result = useActionResult('sign-in.signIn') ?? sent;
   if (sent?.data) return <CheckMail email={sent.data.email} />;

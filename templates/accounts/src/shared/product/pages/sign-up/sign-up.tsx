@@ -6,7 +6,8 @@ import { Field, NewPassword } from '../../ui/field.tsx';
 import styles from '../../ui/form.module.css';
 import { CheckMail } from '../../ui/message.tsx';
 
-export default function SignUp({ data: { hasMail } }: PageProps<typeof signUp>) {
+export default function SignUp({ data }: PageProps<typeof signUp>) {
+  const { hasMail } = data;
   const result = useActionResult('sign-up.signUp');
   if (result?.data) return <CheckMail email={result.data.email} />;
   return (

@@ -1,26 +1,12 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import request from 'supertest';
 import { expect, it } from 'vitest';
 import type { OpenApi } from '../src/server/api/openapi.ts';
-import { listBrokenPromises } from './released-api/broken-promises.ts';
 import { createTestApp, readConfig } from './support/testing.ts';
 
-const PATH = 'src/shared/product/api/released.json';
 const OPERATIONS = 'src/shared/product/api/index.ts';
-const file = fileURLToPath(new URL(`../${PATH}`, import.meta.url));
 const operations = fileURLToPath(new URL(`../${OPERATIONS}`, import.meta.url));
-
-/** `npm run release:api` runs this test to write the document. */
-const isRelease = process.env.MODE === 'release';
-
-/** Without a release, nothing was promised. */
-it.runIf(isRelease || existsSync(file))('keeps what the last release of the API promised', async () => {
-  const document = await readDocument();
-  if (isRelease) return writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);
-  const broken = listBrokenPromises(JSON.parse(readFileSync(file, 'utf8')), document);
-  if (broken.length > 0) expect.fail(describe(broken));
-});
 
 it.runIf(existsSync(operations))('handles all operations that clients know', async () => {
   // By a path that the compiler does not follow, because an API of Express routers does not have this file.
@@ -34,14 +20,6 @@ it.runIf(existsSync(operations))('handles all operations that clients know', asy
   const missing = listed.filter((name) => !handled.has(name));
   expect(missing, `These operations of ${OPERATIONS} have no handler. Return it from createApi().`).toEqual([]);
 });
-
-function describe(broken: readonly string[]): string {
-  return `The API breaks what its last release promised:
-
-${broken.map((sentence) => `  ${sentence}`).join('\n')}
-
-Callers of the last release (${PATH}) rely on this. Keep it, and publish the change as a new field or under a new path, such as \`/api/v2\`. To break the promise on purpose, run \`npm run release:api\`.`;
-}
 
 /** Reads the document of the product, with the default settings. No service is opened, because no operation runs. */
 async function readDocument(): Promise<OpenApi> {

@@ -1,0 +1,41 @@
+import { ACTION_ACCEPT } from '../../shared/wire/protocol.ts';
+import { PROBLEM_TYPE } from '../page-data/fetch-page-data.ts';
+
+interface PostedForm {
+  readonly request: Request;
+  /** Undefined for JSON and text, which have no form. The server refuses them. */
+  readonly form: FormData | undefined;
+  /** Whether `useUploadProgress()` tells how much of its files has been sent. */
+  readonly showsProgress: boolean;
+}
+
+/** Posts what a form submits, as the browser would. */
+export async function postForm(url: string, { request, form, showsProgress }: PostedForm): Promise<Response> {
+  const { signal } = request;
+  const headers = { Accept: `${ACTION_ACCEPT}, ${PROBLEM_TYPE}` };
+  if (form && showsProgress && toFileBytes(request, form) > 0) {
+    const send = await import('./send-files.ts').catch(() => undefined);
+    if (send) return send.sendFiles(url, { headers, body: form, signal });
+  }
+  // The browser reads the files of a form while it sends them.
+  const body = !form ? await request.blob() : isMultipart(request) ? form : toFields(form);
+  return fetch(url, { method: 'POST', headers, body, signal });
+}
+
+export function isMultipart({ headers }: Request): boolean {
+  return headers.get('Content-Type')?.startsWith('multipart/form-data') ?? false;
+}
+
+/** The size of the files that a request sends: none without multipart. */
+export function toFileBytes(request: Request, form: FormData | undefined): number {
+  if (!form || !isMultipart(request)) return 0;
+  return [...form.values()].reduce((sum, value) => sum + (value instanceof File ? value.size : 0), 0);
+}
+
+/** Encodes a form as browsers do: a file by its name, and line ends as CRLF. */
+export function toFields(form: FormData): URLSearchParams {
+  const toText = (value: string) => value.replace(/\r\n?|\n/g, '\r\n');
+  const fields = new URLSearchParams();
+  for (const [name, value] of form) fields.append(toText(name), toText(typeof value === 'string' ? value : value.name));
+  return fields;
+}

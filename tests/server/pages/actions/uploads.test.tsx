@@ -1,0 +1,256 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { openUploads } from '../../../../src/server/request/upload-folder.ts';
+import { forbidden } from '../../../../src/shared/routing/control-flow.ts';
+import { MiB } from '../../../../src/shared/units.ts';
+import { ACTION_ACCEPT } from '../../../../src/shared/wire/protocol.ts';
+import { createFolder } from '../../../support/folder.ts';
+import {
+  leakIn,
+  type PagesAppOptions,
+  parseData,
+  parseDocument,
+  startPages,
+  type TestPage,
+} from '../../../support/pages-app.tsx';
+import { until } from '../../../support/until.ts';
+
+const TYPE = { 'Content-Type': 'multipart/form-data; boundary=b' };
+const END = '\r\n--b--\r\n';
+
+function field(name: string, value: string): string {
+  return `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+}
+
+function fileHead(name = 'photo', fileName = 'a "1" ä.jpg'): string {
+  const quoted = fileName.replaceAll('"', '%22');
+  return `--b\r\nContent-Disposition: form-data; name="${name}"; filename="${quoted}"\r\nContent-Type: image/jpeg\r\n\r\n`;
+}
+
+/** A form with a file of this size, which names its action first. */
+function toForm(action: string, size: number, more = ''): Buffer {
+  return Buffer.from(`${field('_action', action)}${more}${fileHead()}${'x'.repeat(size)}${END}`);
+}
+
+let dataDir: string;
+beforeAll(() => {
+  dataDir = createFolder(afterAll);
+  openUploads(dataDir);
+});
+
+const own = () => join(dataDir, 'uploads', String(process.pid));
+
+/** The files on disk, without their folders. */
+function listFiles(): string[] {
+  if (!existsSync(own())) return [];
+  const all = readdirSync(own(), { recursive: true, withFileTypes: true });
+  return all.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+}
+
+const isClean = () => !existsSync(own()) || readdirSync(own()).length === 0;
+
+async function start(server: Partial<NonNullable<TestPage['server']>> = {}, options: PagesAppOptions = {}) {
+  const seen: Record<string, unknown>[] = [];
+  let guards = 0;
+  const app = await startPages(
+    [
+      {
+        id: 'page',
+        path: '/page',
+        view: () => <p>page</p>,
+        server: {
+          guard: () => void guards++,
+          actions: {
+            photo: {
+              maxBytes: 8 * MiB,
+              async run({ form, signal }) {
+                const file = form.get('photo');
+                if (!(file instanceof File)) return { note: form.get('note') };
+                const { name, size, type } = file;
+                const part = await file.slice(size - 3, size).text();
+                let read = 0;
+                for await (const bytes of file.stream()) read += bytes.length;
+                const modes = listFiles().map((path) => (statSync(path).mode & 0o777).toString(8));
+                const more = [...form.keys()].filter((key) => key === 'more').length;
+                seen.push({ name, size, type, part, read, modes, more, isAborted: signal.aborted });
+                if (form.has('fail')) throw new Error('The action fails.');
+                return { size };
+              },
+            },
+            small: ({ form }) => ({ text: form.get('note') }),
+          },
+          ...server,
+        },
+      },
+    ],
+    options,
+  );
+  return { app, seen, guards: () => guards };
+}
+
+const post = (body: Buffer, headers = {}) => ({ method: 'POST', headers: { ...TYPE, ...headers }, body });
+
+describe('a file', () => {
+  it.each([
+    ['of more than 1 MiB is on disk until the response', 3 * MiB, {}, ['600']],
+    ['whose size was not announced is there too', 3 * MiB, { 'Transfer-Encoding': 'chunked' }, ['600']],
+    ['of less than 1 MiB is in memory', MiB - 999, {}, []],
+    ['that is empty is a file', 0, {}, []],
+  ])('%s', async (_name, size, headers, modes) => {
+    const { app, seen, guards } = await start();
+    const reply = await app.ask('/page', post(toForm('page.photo', size), headers));
+    expect(parseDocument(reply.text).payload.action?.data).toEqual({ size });
+    const part = 'x'.repeat(Math.min(3, size));
+    expect(seen).toEqual([
+      { name: 'a "1" ä.jpg', size, type: 'image/jpeg', part, read: size, modes, more: 0, isAborted: false },
+    ]);
+    expect(guards()).toBe(2); // before the action, and for the page after it
+    await until(() => listFiles().length === 0 && (modes.length === 0 || isClean()), 'its removal');
+  });
+
+  it('is one of many, each with its own content', async () => {
+    const { app, seen } = await start();
+    const more = Array.from({ length: 5 }, (_, n) => `${fileHead('more', `${n}`)}${String(n).repeat(400_000)}\r\n`);
+    const body = Buffer.from(
+      `${toForm('page.photo', 2 * MiB)
+        .toString()
+        .slice(0, -END.length)}\r\n${more.join('')}--b--\r\n`,
+    );
+    const reply = await app.ask('/page', post(body));
+    expect([reply.status, seen[0]?.more, seen[0]?.read]).toEqual([200, 5, 2 * MiB]);
+    await until(isClean, 'its removal');
+  });
+
+  it('can take longer than the deadline of its page', async () => {
+    const { app, seen } = await start({}, { deadlineMs: 300 });
+    const body = toForm('page.photo', 2 * MiB);
+    const request = app.open('/page', { method: 'POST', headers: { ...TYPE, Accept: ACTION_ACCEPT } });
+    const answered = new Promise<number>((resolve) => {
+      request.on('response', (response) => resolve(response.resume().statusCode ?? 0));
+    });
+    request.write(body.subarray(0, 1.5 * MiB));
+    await sleep(600);
+    request.end(body.subarray(1.5 * MiB));
+    expect(await answered).toBe(200);
+    expect(seen[0]?.isAborted).toBe(false);
+  });
+});
+
+describe('a form is refused, and leaves nothing on disk,', () => {
+  const large = 9 * MiB;
+  const text = field('note', 'x'.repeat(1.5 * MiB));
+  it.each([
+    ['larger than its action allows', toForm('page.photo', large), {}, 413, 'This is more than 8 MB.'],
+    ['the same, not announced', toForm('page.photo', large), { 'Transfer-Encoding': 'chunked' }, 413, 'than 8 MB.'],
+    ['for an action without a limit of its own', toForm('page.small', 2 * MiB), {}, 413, 'This is more than 1 MB.'],
+    [
+      'for an action that its end names',
+      toForm('page.photo', 2 * MiB, field('_action', 'page.small')),
+      {},
+      413,
+      '1 MB',
+    ],
+    ['for no action', toForm('page.lost', 2 * MiB), {}, 413, 'This is more than 1 MB.'],
+    ['with too much text', toForm('page.photo', 2 * MiB, text), {}, 413, 'This is more than 1 MB.'],
+    [
+      'with too many parts',
+      toForm('page.photo', 2 * MiB, field('a', '').repeat(1000)),
+      {},
+      413,
+      'more than 1000 fields',
+    ],
+    ['cut off', toForm('page.photo', 2 * MiB).subarray(0, -5), {}, 400, 'The form is malformed'],
+    [
+      'with a name that is missing',
+      toForm('page.photo', 2 * MiB, field('', '').replace('name=""', 'a=""')),
+      {},
+      400,
+      'malformed',
+    ],
+  ])('if it is %s', async (_name, body, headers, status, words) => {
+    const { app, seen } = await start();
+    const plain = await app.ask('/page', post(body, headers));
+    expect([plain.status, plain.text]).toEqual([status, expect.stringContaining(words)]);
+    const data = await app.ask('/page', post(body, { ...headers, Accept: ACTION_ACCEPT }));
+    expect(parseData(data.text).payload.action).toMatchObject({
+      status,
+      errors: { '': expect.stringContaining(words) },
+    });
+    expect(seen).toEqual([]);
+    await until(() => listFiles().length === 0, 'its removal');
+  });
+
+  it('by a guard, before its file arrives', async () => {
+    let files: string[] | undefined;
+    const { app, seen } = await start({
+      guard() {
+        files = listFiles();
+        forbidden();
+      },
+    });
+    const request = app.open('/page', { method: 'POST', headers: { ...TYPE, 'Content-Length': String(3 * MiB) } });
+    request.on('error', () => undefined);
+    onTestFinished(() => void request.destroy());
+    const answered = new Promise<number>((resolve) => {
+      request.on('response', (response) => resolve(response.resume().statusCode ?? 0));
+    });
+    request.write(toForm('page.photo', MiB)); // the rest never arrives
+    expect([await answered, files, seen]).toEqual([403, [], []]);
+  });
+
+  it('if its action fails', async () => {
+    const { app, seen } = await start();
+    const reply = await app.ask('/page', post(toForm('page.photo', 2 * MiB, field('fail', '1'))));
+    expect([reply.status, seen.length]).toEqual([500, 1]);
+    await until(isClean, 'its removal');
+  });
+
+  it('if its visitor leaves', async () => {
+    const { app, seen } = await start();
+    const request = app.open('/page', { method: 'POST', headers: { ...TYPE, 'Content-Length': String(4 * MiB) } });
+    request.on('error', () => undefined);
+    request.write(toForm('page.photo', 3 * MiB).subarray(0, 2 * MiB));
+    await until(() => listFiles().length === 1, 'the file');
+    request.destroy();
+    await until(isClean, 'its removal');
+    expect([seen, app.failures()]).toEqual([[], []]);
+  });
+
+  it.each([
+    ['full', () => openUploads(dataDir, Number.POSITIVE_INFINITY)],
+    ['broken', () => openUploads(import.meta.filename)],
+  ])('if the disk is %s, which is a failure', async (_name, fail) => {
+    fail();
+    onTestFinished(() => openUploads(dataDir));
+    const { app, seen } = await start();
+    const reply = await app.ask('/page', post(toForm('page.photo', 2 * MiB)));
+    expect([reply.status, seen, app.failures().length]).toEqual([500, [], 1]);
+    expect([leakIn(reply.text), reply.text.includes(dataDir)]).toEqual([undefined, false]);
+    await until(isClean, 'its removal');
+  });
+});
+
+it('files of a process are removed when it ends, and at the next start if it was killed', () => {
+  const folder = createFolder(onTestFinished);
+  const run = (end: string) => {
+    const module = JSON.stringify(join(import.meta.dirname, '../../../../src/server/request/upload-folder.ts'));
+    const script = `const { createUploadFolder, openUploads } = await import(${module});
+      openUploads(${JSON.stringify(folder)}); console.log(await createUploadFolder()); ${end}`;
+    try {
+      return execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }).trim();
+    } catch (error) {
+      return String((error as { stdout: string }).stdout).trim();
+    }
+  };
+  expect(existsSync(run('process.exit(1)'))).toBe(false);
+  const left = run('process.kill(process.pid, "SIGKILL"); await new Promise(() => {});');
+  expect(existsSync(left)).toBe(true);
+  const running = join(folder, 'uploads', String(process.ppid));
+  mkdirSync(running);
+  openUploads(folder);
+  expect([existsSync(left), existsSync(running)]).toEqual([false, true]);
+  openUploads(dataDir);
+});
