@@ -6,20 +6,29 @@ import { type RunningApp, startApp } from '../../support/owned-app.ts';
 import { lookUp } from '../support/gallery.ts';
 
 const app = useRecipe('extending', (it) => {
-  it.write({ 'src/shared/product/pages/home/notice.md': 'A text that a plugin brought.' });
+  it.write({
+    'src/shared/product/pages/home/notice.md': 'A text that a plugin brought.',
+    'src/server/product/api/index.ts': `
+      import { Router } from 'express';
+      import { resource } from '#engine/server';
+      import { pay } from '../provider.ts';
+      export function createApi(): Router {
+        return Router().use(resource('/payments/:provider', { GET: ({ params }) => pay(String(params.provider)) }));
+      }`,
+  });
 });
 let running: RunningApp;
 beforeAll(async () => {
-  running = await startApp(app.folder, { GREETING: 'Good day' });
+  running = await startApp(app.folder);
 });
 afterAll(() => running?.stop());
 
 describe("the app's files", () => {
-  it('provide a page with data, texts, URLs and a nonce', async () => {
+  it('provide a page with texts, URLs and a nonce', async () => {
     const { url } = running;
     const reply = await fetch(url);
     const html = await reply.text();
-    expect(html).toContain('<h1>Good day</h1><p>A text that a plugin brought.</p>');
+    expect(html).toContain('<h1>Home</h1><p>A text that a plugin brought.</p>');
     expect(html).toContain('<a href="/orders/7?tab=items">');
     const nonce = /<script nonce="([^"]+)">document\.documentElement/.exec(html)?.[1];
     expect(reply.headers.get('content-security-policy')).toContain(`'nonce-${nonce}'`);
@@ -87,12 +96,12 @@ describe("the app's files", () => {
   });
 
   it('serve WebSockets, and close them with 1001 when the server stops', async () => {
-    const stopped = await app.start({ GREETING: 'Ahoy', DATA_DIR: join(app.folder, 'stopped') });
+    const stopped = await app.start({ DATA_DIR: join(app.folder, 'stopped') });
     const socket = new WebSocket(`${stopped.url.replace('http', 'ws')}/live`);
     const heard = new Promise((resolve) => socket.addEventListener('message', ({ data }) => resolve(data)));
     const closed = new Promise((resolve) => socket.addEventListener('close', ({ code }) => resolve(code)));
     socket.addEventListener('open', () => socket.send('Ada'));
-    expect(await heard).toBe('Ahoy, Ada');
+    expect(await heard).toBe('Hello, Ada');
     expect(await stopped.stop()).toBe(0);
     expect(await closed).toBe(1001);
   });
