@@ -58,16 +58,22 @@ export async function precompress(files) {
 
 /**
  * Compresses the source maps, in the encoding of the store that keeps those of each build. This takes a tenth of
- * the time at the first start of a build.
+ * the time at the first start of a build. Leaves out the texts of dependencies, of which the desk shows no lines.
  *
- * @param {{ path: string, contents: Uint8Array }[]} files
+ * @param {{ path: string, contents: Uint8Array | string }[]} files
  * @returns {Promise<{ path: string, contents: Uint8Array }[]>}
  */
 export async function packMaps(files) {
   return Promise.all(
     files.map(async ({ path, contents }) => ({
       path: `${path}.zst`,
-      contents: await promisify(zlib.zstdCompress)(contents),
+      contents: await promisify(zlib.zstdCompress)(withoutDependencies(contents)),
     })),
   );
+}
+
+function withoutDependencies(contents) {
+  const map = JSON.parse(Buffer.from(contents).toString());
+  const keepOwn = (text, index) => (map.sources[index]?.includes('node_modules/') ? null : text);
+  return JSON.stringify({ ...map, sourcesContent: map.sourcesContent?.map(keepOwn) });
 }

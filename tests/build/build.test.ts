@@ -138,6 +138,15 @@ describe('the client bundle', () => {
     expect(listFiles(join(built, 'dist/maps'))).toContain(`client${manifest.entry.script}.map`);
   });
 
+  it('packs source maps with the texts of the app only', () => {
+    const packed = readFileSync(join(built, 'dist/maps/server/main.js.map.zst'));
+    const { sources, sourcesContent } = JSON.parse(zstdDecompressSync(packed).toString());
+    const kept = sources.filter((_: string, index: number) => sourcesContent[index] !== null);
+    expect(kept).toContainEqual(expect.stringMatching(/src\/server\/main\.ts$/));
+    expect(sources.length).toBeGreaterThan(kept.length);
+    expect(kept.filter((source: string) => source.includes('node_modules/'))).toEqual([]);
+  });
+
   it('puts parts of React Router that only one page uses into the chunk of that page', () => {
     const first = manifest.entry.preloads.map((url) => readAsset(built, url)).join('');
     const text = '"useFetcher"';

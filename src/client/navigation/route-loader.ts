@@ -1,6 +1,7 @@
 import { ROUTE_LOAD_TIMEOUT } from '../../shared/limits.ts';
 import type { PageModule, RouteDefinition } from '../../shared/routing/routes.ts';
 import type { PagePayload } from '../../shared/wire/payload.ts';
+import { isLoadFailure } from '../reporting/thrown.ts';
 
 /** A route's chunk or styles did not load, so only a full document load can help. */
 export class RouteLoadError extends Error {
@@ -39,7 +40,8 @@ export function createRouteLoader(definitions: ReadonlyMap<string, RouteDefiniti
     try {
       modules.set(id, await definition.page());
     } catch (cause) {
-      throw new RouteLoadError(id, cause);
+      // Any other error was thrown by the module itself.
+      throw isLoadFailure(cause) ? new RouteLoadError(id, cause) : cause;
     }
   }
 

@@ -82,6 +82,9 @@ const shown: Readonly<Record<string, string>> = {
     `return <><h1>Acting</h1><Form method="post"><input type="hidden" name="_action" value="acting.fail" /><button>act</button></Form></>;`,
   ),
   other: page(`return <h1>Other</h1>;`),
+  evaluated: page(`return <h1>Evaluated</h1>;`, {
+    outside: `if (!onServer) throw new Error('while its module ran');`,
+  }),
   styled: page(`return <h1>Styled</h1>;`, { imports: `import './styled.css';` }),
   kept: page(
     `return <><h1>Kept</h1><button onClick={() => { throw new Error('in a kept page'); }}>handler</button></>;`,

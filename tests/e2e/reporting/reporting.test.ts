@@ -160,6 +160,14 @@ describe('an error in the browser', () => {
     expect(complaints).toEqual([]);
   });
 
+  test('in the module of a page is reported as it is, and not as a module that did not load', async () => {
+    const { page } = await open('/evaluated');
+    expect(toLine(await readReport(page))).toEqual({
+      said: 'Error: while its module ran',
+      via: 'onerror',
+    });
+  });
+
   test('is reported each time, with what the visitor did before it, by selectors that find it again', async () => {
     const { page } = await goTo('/buttons');
     await heading(page, 'Buttons');
