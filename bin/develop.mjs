@@ -57,6 +57,8 @@ let unserved;
 /** Resolves when the last server is exchanged. */
 let serving = Promise.resolve();
 let leaving = false;
+/** The last server failed while it was loaded. */
+let didNotStart = false;
 
 /** Builds and serves, and repeats on each change in `src` only the work that the change requires. */
 export async function develop() {
@@ -144,7 +146,7 @@ async function serve() {
   unserved = undefined;
   const { build } = state;
   try {
-    const { name, lasting } = await dev.buildServer();
+    const { name, lasting } = await dev.buildServer({ isExact: didNotStart });
     const ms = Math.round(performance.now() - started);
     console.error(files.length > 0 ? `${[...new Set(files)].join(', ')}: built in ${ms} ms.` : `Built in ${ms} ms.`);
     const isInSource = files.every((file) => file.startsWith('src/'));
@@ -233,6 +235,7 @@ async function exchange(server, name, build) {
   sendToServer(next, { type: 'load' });
   const loaded = await Promise.race([ask(next, 'loaded').then(() => true), ended.then(() => false)]);
   if (leaving) return;
+  didNotStart = !loaded;
   if (!loaded) {
     await Promise.race([silent, sleep(lastWordsMs)]);
     const rest = isAlive(current) ? 'The previous one keeps running' : 'Nothing is served yet';

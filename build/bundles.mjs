@@ -179,14 +179,17 @@ export async function formatErrors(errors) {
   return messages.join('').trim();
 }
 
-const INSTALL = 'If it is a package, install it: npm install --save-prod ';
 const PLACE =
   'Put a file that needs no hashed name in src/client/public, or add a plugin that loads it to src/server/product/build.mjs.';
 
 function addAdvice(error) {
   const { text, notes = [] } = error;
   const [, missing] = /^Could not resolve "((?:@[\w.-]+\/)?\w[\w.-]*)/.exec(text) ?? [];
-  const toNote = (said) => (said.text.startsWith('You can mark the path') ? { text: INSTALL + missing } : said);
+  const [, importer] = /.*node_modules\/((?:@[\w.-]+\/)?[\w.-]+)/.exec(error.location?.file ?? '') ?? [];
+  const advice = importer
+    ? `If ${importer} works without it, add '${importer}' to \`external\` in src/server/product/build.mjs.`
+    : `If it is a package, install it: npm install --save-prod ${missing}`;
+  const toNote = (said) => (said.text.startsWith('You can mark the path') ? { text: advice } : said);
   if (missing) return { ...error, notes: notes.map(toNote) };
   return text.startsWith('No loader is configured') ? { ...error, notes: [...notes, { text: PLACE }] } : error;
 }

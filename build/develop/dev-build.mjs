@@ -213,16 +213,17 @@ export async function createDevBuild(root) {
     /**
      * Builds the server. Call it after `buildClient`, with the same sources.
      *
+     * @param {{ isExact: boolean }} options see `createServerLayers`
      * @returns {Promise<{ name: string, lasting: string }>} hashes of the server, and of what one can load ahead of the
      *   next edit of the product
      * @throws {import('esbuild').BuildFailure}
      */
-    async buildServer() {
+    async buildServer({ isExact } = { isExact: false }) {
       const changed = [...unbuilt.server];
       unbuilt.server.clear();
       const isChanged = (metafile) => names(metafile, changed);
       try {
-        const [layers, others] = await Promise.all([server.build(isChanged), buildParts(isChanged)]);
+        const [layers, others] = await Promise.all([server.build(isChanged, isExact), buildParts(isChanged)]);
         const outputFiles = [...layers.outputFiles, ...others.outputFiles];
         const { served, unserved } = sortOutputs(dist, outputFiles);
         await write([...unserved.map(toMapped), ...served, toTextsFile()]);

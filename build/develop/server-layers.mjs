@@ -4,7 +4,7 @@ import * as esbuild from 'esbuild';
 import { isInProduct } from '../../src/shared/whose-code.mjs';
 import { findDesk } from '../apps.mjs';
 import { serverOptions } from '../bundles.mjs';
-import { createBase, inBase, loadFromBase } from './base.mjs';
+import { createBase, inBase, loadFromBase, toBaseFile } from './base.mjs';
 
 /** Waits with engine and packages loaded, then runs `main`, the only module that imports the product. */
 const entry = 'src/server/main-develop.ts';
@@ -93,14 +93,21 @@ export function createServerLayers({ root, outdir, owner, styles }) {
 
     /**
      * @param {(metafile: import('esbuild').Metafile) => boolean} isChanged whether one of a layer's files changed
+     * @param {boolean} isExact drops files of the base that the product no longer imports: one of them can be why the last
+     *   server did not start. Otherwise they stay, because an edit often imports them again
      * @returns the files of the server, and of them those that stay loaded in a server that waits
      */
-    async build(isChanged) {
+    async build(isChanged, isExact) {
       if (!product || isChanged(product.metafile)) {
         product = undefined;
         context ??= await openProduct();
         const { metafile, outputFiles } = await context.rebuild();
         product = { metafile, outputFiles: outputFiles.map(toLoadable) };
+      }
+      if (isExact) {
+        const used = new Set(Object.keys(product.metafile.inputs).map(toBaseFile));
+        for (const file of baseFiles) if (!used.has(file)) baseFiles.delete(file);
+        found.clear();
       }
       const { outputFiles: lasting } = await base.build(baseFiles, isChanged);
       return { outputFiles: [...product.outputFiles, ...lasting], lasting };

@@ -74,6 +74,10 @@ const ERROR_HINTS: readonly (readonly [start: RegExp, hint: string])[] = [
   ],
   [/^NonError: /, 'This is not an Error, so nothing knows where it was thrown. Throw `new Error(…)` instead.'],
   [
+    /^ReferenceError: process is not defined/,
+    'Browsers have no `process`. Let a loader return the settings that a page needs: docs/recipes/public-settings.md.',
+  ],
+  [
     /^ReferenceError: (?:window|document|location|navigator|localStorage|sessionStorage) is not defined/,
     'This code ran on the server. Move it to an effect or an event handler, which run only in browsers.',
   ],

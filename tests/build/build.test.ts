@@ -336,6 +336,15 @@ describe('a build fails with one sentence and keeps the previous build', () => {
       { 'src/shared/product/pages/plain.tsx': "import it from '@acme/not-there/button'; export default () => it;" },
       /plain\.tsx:1:15[\s\S]*npm install --save-prod @acme\/not-there$/,
     ],
+    [
+      'if a package does not find an optional one',
+      {
+        '../node_modules/has-drivers/main.js': "exports.open = () => require('no-driver');",
+        '../node_modules/has-drivers/package.json': '{ "main": "main.js" }',
+        'src/server/mail/send-mail.ts': "import { open } from 'has-drivers'; open();",
+      },
+      /add 'has-drivers' to `external` in src\/server\/product\/build\.mjs\.$/,
+    ],
     ['if a source has a syntax error', { 'src/shared/product/pages/plain.tsx': 'export default (' }, /plain\.tsx:1:16/],
   ])('%s', async (_, files, sentence) => {
     const root = createApp(files);

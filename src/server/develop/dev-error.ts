@@ -23,11 +23,7 @@ interface Thrown extends Pick<ErrorRecord, 'frames'> {
 export function toDevError(title: string, error: unknown, componentStack: string | undefined, dist: string): DevError {
   const [thrown] = readErrors(error, { dist });
   const text = `${thrown?.class}: ${thrown?.message}`;
-  const hint = toErrorHint(text);
-  return describe(
-    { title, text: hint ? `${text}\n${hint}` : text, frames: thrown?.frames ?? [], componentStack },
-    dist,
-  );
+  return describe({ title, text, frames: thrown?.frames ?? [], componentStack }, dist);
 }
 
 /** Describes an error that the browser threw, in a built script. @param dist the folder of the build */
@@ -45,8 +41,9 @@ function describe({ title, text, frames, componentStack = '' }: Thrown, dist: st
   const root = dirname(dist);
   const located = frames.filter(({ file }) => file !== '' && !file.startsWith('node:'));
   const own = located.find(isOwn);
+  const hint = toErrorHint(text);
   const problem: DevProblem = {
-    text,
+    text: hint ? `${text}\n${hint}` : text,
     ...(own && toPlace(dist, own)),
     trail: located.slice(0, MAX_FRAMES).map(toLine),
   };

@@ -280,6 +280,17 @@ describe('a failure', () => {
     await expectKept();
   });
 
+  test('of a package at the start is over when nothing imports it any more', async () => {
+    const of = '../node_modules/of-browsers/';
+    app.write(`${of}package.json`, '{ "main": "main.js" }');
+    app.write(`${of}main.js`, 'exports.width = window.innerWidth;');
+    app.edit(WORDS, 'export', "import { width } from 'of-browsers';\nconsole.log(width);\nexport");
+    await expectProblem('The server did not start', 'window is not defined', 'of-browsers/main.js');
+    app.write(WORDS, "export const words = 'without the package';\n");
+    await poll(async () => (await fetch(app.url)).text()).toContain('without the package');
+    await expectMended();
+  });
+
   test('at the start of a server is shown, and the previous server continues', async () => {
     app.edit(WORDS, 'export', "throw new Error('not today');\nexport");
     await expectProblem('The server did not start', 'not today', 'src/server/product/words.ts:1');
