@@ -310,15 +310,6 @@ describe.each(PROXIES)('behind %s', (name) => {
   });
 });
 
-it('compose.yaml configures Caddy like the docs', () => {
-  const compose = readFileSync(new URL('../../../compose.yaml', import.meta.url), 'utf8');
-  const [, configured = ''] = /\n {2}caddyfile:\n {4}content: \|\n(.*?)\n(?=\S)/s.exec(compose) ?? [];
-  const told = readExample('caddy')
-    .replace(HOST, () => '{$$SITE}')
-    .replace(REPLICAS.join(' '), 'site-1:3000 site-2:3000');
-  expect(configured.split(/\s+/).join(' ').trim()).toBe(told.split(/\s+/).join(' ').trim());
-});
-
 /** The lines of the access log so far. */
 function readLines(server: RunningApp): Record<string, unknown>[] {
   return server
