@@ -13,7 +13,7 @@ export const PROXIES: readonly ProxyName[] = ['nginx', 'haproxy', 'caddy'];
 export const HOST = 'www.example.com';
 
 /** The replicas in the examples. */
-export const REPLICAS = ['10.0.0.11:3000', '10.0.0.12:3000'] as const;
+const REPLICAS = ['10.0.0.11:3000', '10.0.0.12:3000'] as const;
 
 export interface ProxyOptions {
   /** Host and port of each replica. */
