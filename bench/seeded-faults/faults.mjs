@@ -129,12 +129,6 @@ const AREAS = {
         'if (page && !page.failed && isCurrent()) add(key, page);',
         'if (page && !page.failed) add(key, page);',
       ],
-      [
-        'a personal value can set cookies',
-        'src/server/pages/shell/visitor-shell.ts',
-        '    this.#isHeadFixed = true;\n',
-        '',
-      ],
     ],
   },
   navigation: {
