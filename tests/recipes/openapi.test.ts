@@ -17,7 +17,7 @@ it('serves what the document describes, and describes what it serves', async () 
   const document = await (await ask('/openapi.json')).json();
   expect(await new Validator().validate(structuredClone(document))).toMatchObject({ valid: true });
   expect(document.info).toEqual({ title: 'Books', version: '2', description: 'The books of the library.' });
-  const paths = ['/api/books', '/api/books/{id}', '/api/openapi.json'];
+  const paths = ['/api/books', '/api/books/{id}', '/api/books.ndjson', '/api/openapi.json'];
   expect(Object.keys(document.paths)).toEqual(paths);
 
   const added = await send('POST', '/books', { title: 'Emma', year: 1815 });
@@ -42,4 +42,7 @@ it('serves what the document describes, and describes what it serves', async () 
   expect(await list.json()).toEqual([{ id: 1, title: 'Emma II' }]);
   const [, next = ''] = /^<(.+)>; rel="next"$/.exec(list.headers.get('link') ?? '') ?? [];
   expect(await (await fetch(url + next)).json()).toEqual([{ id: 2, title: 'Persuasion' }]);
+  const stream = await ask('/books.ndjson');
+  expect(stream.headers.get('sunset')).toBe('Mon, 01 Nov 2027 00:00:00 GMT');
+  expect(await stream.text()).toBe('{"id":1,"title":"Emma II"}\n{"id":2,"title":"Persuasion"}\n');
 });

@@ -101,6 +101,7 @@ const sound: typeof written = [
 const BROKEN_PROMISES = [
   ['status: 201, body: book', 'status: 202, body: book'],
   ['status: 200, body: shown', 'status: 200, body: shown.length'],
+  ['lines: walk(stored)', 'lines: stored'],
 ] as const;
 
 function breakPromises(): OwnedApp {
