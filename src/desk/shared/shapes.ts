@@ -169,8 +169,6 @@ const Story = z
       blockedFor: z.number().exactOptional().describe('How long its main thread had been blocked, in milliseconds.'),
       inFlight: z.array(InFlight),
     }),
-    z.strictObject({ kind: z.literal('blocked-loop'), ms: z.number(), since: Time.exactOptional() }),
-    z.strictObject({ kind: z.literal('report'), facts: Pairs }),
   ])
   .meta({ id: 'Story', description: 'Details that only this kind of failure has.' });
 export type StoryShape = Shape<typeof Story>;
@@ -273,7 +271,6 @@ export const Incident = z
   .strictObject({
     ...head,
     message: text('The complete message of the outermost error.'),
-    version: text('Grows with each change and each regression.'),
     commit: Commit.exactOptional().describe(
       'The likely cause: the latest commit of the release in which it began that changed a line of the failure.',
     ),

@@ -101,14 +101,13 @@ describe('an incident', () => {
       },
       ['Uptime 3 h', 'Memory 1,946 MiB', 'Blocked for 4.3 s', '14.2 s GET /b b'],
     ],
-    [{ kind: 'blocked-loop', extra: { ms: 3200, since: '2026-11-21T20:31:07Z' } }, ['3.2 s from 2026-11-21 20:31:07']],
     [
       { kind: 'hydration', extra: { contexts: { react: { said: '<a>\n+ 20:31\n- 20:30' }, browser: 'x' } } },
       ['<a> + 20:31 - 20:30 Lines with +', 'contexts {"browser":"x"}'],
     ],
     [
       { kind: 'csp', title: 'csp img-src evil.example', extra: { directive: 'img-src', blocked: 'e.example', x: 'y' } },
-      ['Policy violation: img-src evil.example', 'add it to contentSources', 'blocked e.example', 'Extra data x y'],
+      ['Policy violation: img-src evil.example', 'add it to contentSources', 'blocked e.example', 'x y'],
     ],
     [
       { kind: 'csp', title: 'csp style-src-elem inline', extra: { sample: '[data-sonner-toaster][dir=ltr]' } },
@@ -206,16 +205,6 @@ describe('an operator', () => {
     expect(await read()).toMatchObject({ ...expected, stateBy: 'ada' });
   });
 
-  it('overwrites a simultaneous change, and sees a message about it', async () => {
-    const { act, store, read } = await start();
-    const version = String((await read())?.version);
-    await store.changeState(KEY, { state: 'resolved', in: 'now' }, { author: 'grace' });
-    const words = toWords((await act('ignore', { version })).text);
-    expect(words).toContain('Before that, it was changed: resolved, last by grace at ');
-    const fresh = String((await read())?.version);
-    expect(toWords((await act('reopen', { version: fresh })).text)).not.toContain('Before that');
-  });
-
   it('can write and delete a note, and sees an error if it is empty or too long', async () => {
     const { act, store } = await start();
     for (const note of ['  ', 'x'.repeat(4097)]) {
@@ -229,15 +218,13 @@ describe('an operator', () => {
     expect(await store.listNotes(KEY, 10)).toEqual([]);
   });
 
-  it('can delete an occurrence and the incident, whose address then says so', async () => {
+  it('can delete an occurrence and the incident', async () => {
     const { act, show, store } = await start();
     const one = await act('removeOccurrence', { occurrence: '9F4W0R6B' });
     expect(one.headers.location).toBe(`/desk/${DIGEST}`);
     expect((await store.listOccurrences(KEY, { limit: 10 })).occurrences).toEqual([]);
     expect((await act('remove')).headers.location).toBe('/desk');
-    const gone = await show();
-    expect(gone.status).toBe(410);
-    expect(toWords(gone.text)).toMatch(/This incident was deleted by ada at \d{4}-\d\d-\d\d/);
+    expect((await show()).status).toBe(404);
   });
 });
 
