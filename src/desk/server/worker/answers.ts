@@ -75,14 +75,15 @@ export function createAnswers({ holder, writer, processes, notifier, isShared, c
       return (await holder.use((store) => store.isEchoAwaited(address))) === true;
     },
     readDetails: (key, occurrence) => read((store) => store.readDetails(key, occurrence)),
+    readDeletion: (digest, environment) => read((store) => store.readDeletion(digest, environment)),
     listIncidents: (query) => read((store) => store.listIncidents(query)),
     countStates: (filter) => read((store) => store.countStates(filter)),
     listOccurrences: (key, query) => read((store) => store.listOccurrences(key, query)),
     listDeployments: (environment) => read((store) => store.listDeployments(environment)),
     listEnvironments: () => read((store) => store.listEnvironments()),
 
-    changeState: (key, to, author) => change((store) => store.changeState(key, to, author)),
-    deleteIncident: (key) => change((store) => store.deleteIncident(key)),
+    changeState: (key, to, by) => change((store) => store.changeState(key, to, by)),
+    deleteIncident: (key, by) => change((store) => store.deleteIncident(key, by)),
     deleteOccurrence: (key, occurrence, author) => change((store) => store.deleteOccurrence(key, occurrence, author)),
     addNote: (key, text, author) => change((store) => store.addNote(key, text, author)),
     deleteNote: (id, author) => change((store) => store.deleteNote(id, author)),

@@ -2,16 +2,16 @@ import type { TestResult } from '../../shared/actions.ts';
 import type { IncidentState } from '../../shared/shapes.ts';
 import type { Salt } from '../ingest/visitors.ts';
 import type { KnownBuild } from '../store/build-table.ts';
-import type { StateChange } from '../store/change-incident.ts';
+import type { ChangeBy, ChangeOutcome, DeleteOutcome, StateChange } from '../store/change-incident.ts';
 import type { Resolved } from '../store/find-incident.ts';
-import type { Note } from '../store/history-table.ts';
+import type { Deletion, Note } from '../store/history-table.ts';
 import type { IncidentDetails } from '../store/incident-details.ts';
 import type { IncidentKey } from '../store/incident-key.ts';
 import type { IncidentFilter, IncidentPage, IncidentQuery } from '../store/list-incidents.ts';
 import type { NotificationRecord } from '../store/notification-table.ts';
 import type { OccurrencePage, OccurrenceQuery } from '../store/occurrence-table.ts';
 import type { Heartbeat } from '../store/process-table.ts';
-import type { FoundIncident, Incident } from '../store/records.ts';
+import type { FoundIncident } from '../store/records.ts';
 import type { ChangedPages } from '../store/revalidation-table.ts';
 import type { Grant } from '../store/session-table.ts';
 
@@ -42,6 +42,8 @@ export interface DeskCalls {
    * @param occurrence the occurrence to show, or the nearest full one. Undefined for the latest full one
    */
   readDetails(key: IncidentKey, occurrence: string | undefined): Promise<IncidentDetails>;
+  /** Finds the latest deletion of an incident. @param environment that of this server by default */
+  readDeletion(digest: string, environment?: string): Promise<Deletion | undefined>;
   /** Returns one page of the list. @throws RangeError if the cursor is not valid for this order */
   listIncidents(query: IncidentQuery): Promise<IncidentPage>;
   /** Counts the incidents in each state that match the rest of the filter. */
@@ -57,10 +59,9 @@ export interface DeskCalls {
 
   // Changes. They wait longer for the journal, because the failures in it can belong to the incident.
 
-  /** @param author the name of the token. @returns the changed incident; undefined if there is no such incident */
-  changeState(key: IncidentKey, to: StateChange, author: string): Promise<Incident | undefined>;
-  /** Deletes an incident with its counts. If it happens again, it is a new incident. @returns false if there is none */
-  deleteIncident(key: IncidentKey): Promise<boolean>;
+  changeState(key: IncidentKey, to: StateChange, by: ChangeBy): Promise<ChangeOutcome>;
+  /** Deletes an incident with its counts. If it happens again, it is a new incident. */
+  deleteIncident(key: IncidentKey, by: ChangeBy): Promise<DeleteOutcome>;
   /** Deletes one occurrence. The counts stay. @returns false if the store does not have it */
   deleteOccurrence(key: IncidentKey, occurrence: string, author: string): Promise<boolean>;
   /** @returns undefined if there is no such incident */

@@ -41,6 +41,7 @@ it.skipIf(!hasCurl)('the examples in docs/desk.md work as documented', async () 
     { incidents: [{ digest: DIGEST }], totals: { open: 1 } },
     { digest: DIGEST, shown: { side: 'browser' } },
     { incident: { status: { state: 'ignored', ignoredUntilMore: 10 } } },
+    { incident: { status: { state: 'resolved', isForNext: true } } },
   ]);
   expect(server.log()).not.toContain(TOKEN);
 });
