@@ -63,7 +63,7 @@ export interface Product<Settings, Services = undefined, Own extends object = ob
   readonly pages: PageTable<ProductContext<NoInfer<Settings>, NoInfer<Services>> & NoInfer<Own>>;
   /** Everything under `/api`: parts made by `implement()`, and Express handlers. */
   readonly api?: (parts: ProductParts<NoInfer<Settings>, NoInfer<Services>>) => ApiParts;
-  /** Where limits are counted. By default in memory: replicas need `createPostgresStore()`. */
+  /** Where limits and `Idempotency-Key` are kept. By default in memory: replicas need `createPostgresStore()`. */
   readonly apiStore?: (parts: ProductParts<NoInfer<Settings>, NoInfer<Services>>) => ApiStore;
   /** What `/api/openapi.json` and `/api/docs` say, and who can read them. False: they are not served. */
   readonly apiDocument?: DocumentFacts | false;

@@ -39,7 +39,9 @@ type HandlerInput<Facts extends OperationFacts, Who> = Parsed<Facts, 'params'> &
 
 type Content<Facts> = Facts extends { readonly body: infer Body extends ApiSchema }
   ? { readonly body: Sent<InputOf<Body>> }
-  : object;
+  : Facts extends { readonly lines: infer Line extends ApiSchema }
+    ? { readonly lines: AsyncIterable<Sent<InputOf<Line>>> }
+    : object;
 
 /** One of the responses that an operation describes. */
 export type Reply<Facts extends OperationFacts> = ReplyOf<Facts['replies'], Facts>;
@@ -96,6 +98,7 @@ export interface AnyReply {
   readonly version?: string;
   readonly next?: string | undefined;
   readonly body?: unknown;
+  readonly lines?: AsyncIterable<unknown>;
 }
 
 /** Operations with their handlers: a part of what the product's `api` returns. */

@@ -22,7 +22,7 @@ export interface MountOptions {
   readonly base: string;
   /** False: there is no document. */
   readonly document: DocumentFacts | false;
-  /** For limits. By default in memory. */
+  /** For limits and `Idempotency-Key`. By default in memory. */
   readonly store?: ApiStore;
 }
 

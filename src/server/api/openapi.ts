@@ -2,7 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ApiSchema, Method, OperationFacts, ReplyFacts } from '../../shared/api/operation.ts';
 import { toSize } from '../../shared/words.ts';
 import { PROBLEM_TYPE, ProblemBody } from '../errors/problem.ts';
+import { LINES_TYPE } from '../request/send-body.ts';
 import type { Auth } from './auth.ts';
+import { MAX_KEY, MIN_OPEN_KEY } from './idempotency.ts';
 import type { Implemented } from './implement.ts';
 
 /** What the OpenAPI document says about the API as a whole. */
@@ -74,12 +76,14 @@ interface Making {
 
 function describe(operation: Implemented, making: Making) {
   const { name, facts, auth } = operation;
-  const { summary, about, body, multipart } = facts;
+  const { summary, about, body, multipart, deprecated } = facts;
   const parameters = listParameters(operation, making);
   return {
     operationId: name,
     summary,
     ...(about !== undefined && { description: about }),
+    ...(deprecated && { deprecated: true }),
+    ...(deprecated?.sunset !== undefined && { 'x-sunset': deprecated.sunset }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: {
@@ -94,7 +98,7 @@ function describe(operation: Implemented, making: Making) {
 
 function listParameters(operation: Implemented, { schemas }: Making): OpenApiParameter[] {
   const { facts } = operation;
-  const { path, params, query, headers, paged, ifMatch } = facts;
+  const { path, params, query, headers, paged, ifMatch, idempotent } = facts;
   const known = toParameters(params, 'path', schemas);
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']): OpenApiParameter => {
     return known.find((parameter) => parameter.name === name) ?? { name, in: 'path', required: true, schema: TEXT };
@@ -108,6 +112,7 @@ function listParameters(operation: Implemented, { schemas }: Making): OpenApiPar
       name: parameter.name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase()),
     })),
     ...(ifMatch ? [IF_MATCH] : []),
+    ...(idempotent ? [toIdempotencyKey(operation)] : []),
     ...(isCompared(operation) ? [IF_NONE_MATCH] : []),
   ];
 }
@@ -156,6 +161,16 @@ function optional(
   return { name, in: place, required: false, description, schema };
 }
 
+function toIdempotencyKey({ auth }: Implemented): OpenApiParameter {
+  const what = auth ? 'Any text' : 'A random text, such as a UUID,';
+  return optional(
+    'header',
+    'Idempotency-Key',
+    `${what} that is new for each request. A repeated request gets the first response, for a day.`,
+    { type: 'string', minLength: auth ? 1 : MIN_OPEN_KEY, maxLength: MAX_KEY },
+  );
+}
+
 function toLimit({ limit, max }: NonNullable<OperationFacts['paged']>): OpenApiParameter {
   return optional('query', 'limit', 'The most items of a page.', {
     type: 'integer',
@@ -172,11 +187,16 @@ function isCompared({ facts: { method, replies }, version }: Implemented): boole
 
 function listReplies(operation: Implemented, { schemas, options }: Making): Record<string, OpenApiReply> {
   const { facts, auth } = operation;
-  const { query, headers, body, multipart, params, paged, ifMatch, limit } = facts;
+  const { query, headers, body, multipart, params, paged, ifMatch, idempotent, limit } = facts;
   const problems: Record<number, string | undefined> = {
     ...(query || headers || body || paged ? { 400: 'The request is not valid.' } : {}),
     ...(auth && { 401: 'The caller is not known.' }),
     ...(params && { 404: 'Not found.' }),
+    ...(idempotent && {
+      400: 'The request is not valid.',
+      409: 'The first request with this key is still running.',
+      422: 'This key was used for another request.',
+    }),
     ...(ifMatch && { 412: 'It has changed in the meantime.' }),
     ...(limit && { 429: 'Too many requests. `Retry-After` says how many seconds to wait.' }),
     ...(body && {
@@ -209,7 +229,7 @@ function toContent(type: string, schema: ApiSchema, side: 'input' | 'output', sc
 
 type OpenApiReply = ReturnType<typeof toReply>;
 
-function toReply({ about, body, headers }: ReplyFacts, schemas: JsonSchemas) {
+function toReply({ about, body, lines, headers }: ReplyFacts, schemas: JsonSchemas) {
   const named = Object.entries(headers ?? {}).map(
     ([name, words]) => [name, { description: words, schema: TEXT }] as const,
   );
@@ -217,6 +237,8 @@ function toReply({ about, body, headers }: ReplyFacts, schemas: JsonSchemas) {
     description: about,
     ...(named.length > 0 && { headers: Object.fromEntries(named) }),
     ...(body && { content: toContent('application/json', body, 'output', schemas) }),
+    // OpenAPI 3.1 cannot describe a stream: this is the schema of each line.
+    ...(lines && { content: toContent(LINES_TYPE, lines, 'output', schemas) }),
   };
 }
 

@@ -10,13 +10,22 @@ import type { Caller } from './auth.ts';
 
 const WINDOWS = { s: Second, min: Minute, hour: Hour, day: Day };
 
-/**
- * Returns what a limit counts by: an operation, and its caller or else its address (the /64 network of IPv6). It is JSON,
- * because callers choose parts of it, so no other parts may give the same text.
- */
-export function toKey({ method, path }: OperationFacts, request: IncomingMessage, caller: Caller | undefined): string {
-  const sender = caller ? ['caller', caller.id] : ['address', toSender(requestInfo(request).address)];
-  return JSON.stringify([method, path, ...sender]);
+/** Who sent a request: its caller, or else its address (the /64 network of IPv6). */
+export type Sender = readonly [kind: 'caller', id: Caller['id']] | readonly [kind: 'address', address: string];
+
+export function findSender(request: IncomingMessage, caller: Caller | undefined): Sender {
+  return caller ? ['caller', caller.id] : ['address', toSender(requestInfo(request).address)];
+}
+
+/** An operation and who calls it. Limits and keys belong to both. */
+export interface Counted {
+  readonly operation: OperationFacts;
+  readonly sender: Sender;
+}
+
+/** Makes one text of several parts. Callers choose some of them, so no other parts may give the same text. */
+export function toKey({ operation: { method, path }, sender }: Counted, ...others: readonly string[]): string {
+  return JSON.stringify([method, path, ...sender, ...others]);
 }
 
 export interface ParsedLimit {
@@ -43,12 +52,12 @@ export function parseLimit(limit: Limit, name: string): ParsedLimit {
 export async function requireLimit(
   store: ApiStore,
   { max, window }: ParsedLimit,
-  key: string,
+  counted: Counted,
   response: ServerResponse,
 ): Promise<void> {
   const now = Date.now();
   const startsAt = now - (now % window);
-  const count = await store.count(key, { startsAt, endsAt: startsAt + window });
+  const count = await store.count(toKey(counted), { startsAt, endsAt: startsAt + window });
   const seconds = Math.max(1, Math.ceil((startsAt + window - now) / Second));
   response.setHeader('RateLimit-Policy', `"default";q=${max};w=${window / Second}`);
   response.setHeader('RateLimit', `"default";r=${Math.max(0, max - count)};t=${seconds}`);

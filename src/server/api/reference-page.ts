@@ -49,7 +49,17 @@ export function renderReference({ info, paths, components }: OpenApi): string {
 }
 
 function renderOperation(name: string, operation: OpenApiOperation): string {
-  const { operationId, summary, description, parameters = [], requestBody, responses, security } = operation;
+  const {
+    operationId,
+    summary,
+    description,
+    deprecated,
+    parameters = [],
+    requestBody,
+    responses,
+    security,
+  } = operation;
+  const notes = [deprecated && 'deprecated', security.length > 0 && 'requires authentication'].filter(Boolean);
   const listed = parameters.map(
     ({ name, in: place, required, description = '', schema }) =>
       `<li><code>${escapeHtml(name)}</code> ${place}${required ? '' : ', optional'}: ` +
@@ -57,7 +67,7 @@ function renderOperation(name: string, operation: OpenApiOperation): string {
   );
   return [
     `<section id="${escapeHtml(operationId)}"><h2>${escapeHtml(summary)}</h2>`,
-    `<p><code>${escapeHtml(name)}</code> ${security.length > 0 ? 'requires authentication' : ''}</p>${toParagraph(description)}`,
+    `<p><code>${escapeHtml(name)}</code> ${notes.join(', ')}</p>${toParagraph(description)}`,
     listed.length > 0 ? `<h3>Parameters</h3><ul>${listed.join('')}</ul>` : '',
     requestBody ? `<h3>Body</h3>${toPre(requestBody.content)}` : '',
     '<h3>Responses</h3>',

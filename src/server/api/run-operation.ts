@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Request } from 'express';
-import type { OperationFacts } from '../../shared/api/operation.ts';
+import type { ApiSchema, OperationFacts } from '../../shared/api/operation.ts';
 import { WiringError } from '../errors/wiring-error.ts';
 import { HttpError, notFoundHere } from '../request/http-error.ts';
 import type { FieldErrors } from '../request/schema-errors.ts';
@@ -50,6 +50,8 @@ interface HttpChecks {
   readonly admit: ((caller: Caller | undefined) => Promise<void>) | undefined;
   /** Whether the caller has this version already. */
   readonly isKnown: (version: string) => boolean;
+  /** Runs a request with an `Idempotency-Key` once. */
+  readonly once: (caller: Caller | undefined, run: () => Promise<AnyReply>) => Promise<AnyReply>;
 }
 
 /** An operation that is ready to run. */
@@ -62,6 +64,8 @@ export interface ServedOperation {
 }
 
 export function serveOperation({ name, facts, auth, version, handle }: Implemented): ServedOperation {
+  if (facts.idempotent && facts.method !== 'POST')
+    throw new WiringError(`Only a POST can be idempotent, and the operation "${name}" is not.`);
   if (facts.multipart && !facts.body)
     throw new WiringError(
       `The operation "${name}" has \`multipart\` but no \`body\`. Add a schema: z.object({ file: z.file() }).`,
@@ -98,7 +102,8 @@ export function serveOperation({ name, facts, auth, version, handle }: Implement
       };
       const input = new Input(given.toRequest, parts) as never; // the types of `implement` are those of these facts
       if (version && http?.isKnown(await version(input))) return undefined;
-      return checkReply(name, facts, await handle(input));
+      if (!http || !facts.idempotent) return checkReply(name, facts, await handle(input));
+      return http.once(caller, async () => checkReply(name, facts, await handle(input)));
     },
   };
 }
@@ -150,10 +155,16 @@ function requireMatch(header: string | undefined, version: string): void {
 function checkReply(name: string, facts: OperationFacts, reply: AnyReply): AnyReply | Promise<AnyReply> {
   const described = facts.replies[reply.status];
   if (!described) throw new Error(`The operation ${name} answered ${reply.status}, which its replies do not have.`);
-  if (!described.body) return reply;
-  const read = readValue(described.body, reply.body);
-  const withBody = (done: Read): AnyReply => ({ ...reply, body: toValue(name, done) });
-  return read instanceof Promise ? read.then(withBody) : withBody(read);
+  if (described.body) {
+    const read = readValue(described.body, reply.body);
+    const withBody = (done: Read): AnyReply => ({ ...reply, body: toValue(name, done) });
+    return read instanceof Promise ? read.then(withBody) : withBody(read);
+  }
+  return described.lines && reply.lines ? { ...reply, lines: checkLines(name, described.lines, reply.lines) } : reply;
+}
+
+async function* checkLines(name: string, schema: ApiSchema, lines: AsyncIterable<unknown>): AsyncGenerator<unknown> {
+  for await (const line of lines) yield toValue(name, await readValue(schema, line));
 }
 
 function toValue(name: string, read: Read): unknown {

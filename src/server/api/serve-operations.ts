@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Express, Request } from 'express';
+import type { OperationFacts } from '../../shared/api/operation.ts';
 import { sendAllowed, sendProblem } from '../errors/problem.ts';
 import { WiringError } from '../errors/wiring-error.ts';
 import { MAX_API_BODY_BYTES, MAX_JSON_NODES } from '../limits.ts';
@@ -10,11 +11,14 @@ import { decodePercent } from '../request/paths.ts';
 import type { ReceivedForm } from '../request/read-multipart.ts';
 import { matchesEtag } from '../request/request-headers.ts';
 import { requestInfo } from '../request/request-info.ts';
+import { sendLines } from '../request/send-body.ts';
 import { onClose, type Step, toExpress } from '../request/step.ts';
 import type { ApiStore } from './api-store.ts';
+import type { Caller } from './auth.ts';
 import { readJson, readParts } from './body-parsers.ts';
+import { runOnce } from './idempotency.ts';
 import type { AnyReply } from './implement.ts';
-import { requireLimit, toKey } from './rate-limit.ts';
+import { findSender, requireLimit } from './rate-limit.ts';
 import { type GivenInput, InvalidInput, type ServedOperation, toTag } from './run-operation.ts';
 
 interface Route {
@@ -60,6 +64,7 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
     res: ServerResponse,
   ): Promise<void> {
     const { facts, limit } = operation;
+    if (facts.deprecated) sayDeprecated(res, facts.deprecated);
     let parts: ReceivedForm | undefined;
     async function readBody(): Promise<unknown> {
       parts = facts.multipart && (await readParts(req, res, facts.multipart.maxBytes));
@@ -72,12 +77,14 @@ export function serveOperations(operations: readonly ServedOperation[], { app, b
       toRequest: () => (app ? toExpress(app, req, res) : (req as Request)),
       body: readBody,
     };
+    const toCounted = (caller: Caller | undefined) => ({ operation: facts, sender: findSender(req, caller) });
     try {
       const reply = await operation.run(given, {
-        admit: limit && ((caller) => requireLimit(store, limit, toKey(facts, req, caller), res)),
+        admit: limit && ((caller) => requireLimit(store, limit, toCounted(caller), res)),
         isKnown: (version) => isFresh(req, res, `W/"${encodeURIComponent(version)}"`),
+        once: (caller, run) => runOnce({ store, counted: toCounted(caller), request: req }, run),
       });
-      if (reply) return send(reply, req, res);
+      if (reply) return await send(reply, req, res);
       res.statusCode = 304;
       res.end();
     } catch (error) {
@@ -139,12 +146,20 @@ function toMatcher(route: Route): (path: string) => Found | undefined {
   };
 }
 
-function send(reply: AnyReply, req: IncomingMessage, res: ServerResponse): void {
-  const { status, headers, version, next, body } = reply;
+/** RFC 9745 and RFC 8594. */
+function sayDeprecated(res: ServerResponse, { since, sunset, link }: NonNullable<OperationFacts['deprecated']>): void {
+  res.setHeader('Deprecation', `@${Date.parse(since) / 1000}`);
+  if (sunset !== undefined) res.setHeader('Sunset', new Date(sunset).toUTCString());
+  if (link !== undefined) res.appendHeader('Link', `<${link}>; rel="deprecation"`);
+}
+
+function send(reply: AnyReply, req: IncomingMessage, res: ServerResponse): void | Promise<void> {
+  const { status, headers, version, next, body, lines } = reply;
   res.statusCode = status;
   for (const name in headers) res.setHeader(name, headers[name] ?? '');
   if (version !== undefined) res.setHeader('ETag', toTag(version));
   if (next !== undefined) res.appendHeader('Link', `<${toNextUrl(req, next)}>; rel="next"`);
+  if (lines) return sendLines(req, res, lines);
   if (body === undefined) return void res.end();
   const text = JSON.stringify(body);
   if (isRead(req) && isFresh(req, res, String(res.getHeader('ETag') ?? toHash(text)))) {

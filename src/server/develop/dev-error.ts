@@ -55,9 +55,9 @@ function describe({ title, text, frames, componentStack = '' }: Thrown, dist: st
   return { title, problems: [problem, { text: 'The components around it, innermost first', trail }] };
 }
 
-/** True for a frame of the project's source; false for dependencies, Node and the build. */
+/** True for a frame of the project's source; false for dependencies, Node, the build, and the wrapper around `fetch`. */
 function isOwn({ file }: StackFrame): boolean {
-  return !/^(?:\.\.|node_modules|server|client)\/|:/.test(file);
+  return !/^(?:\.\.|node_modules|server|client|src\/client\/develop)\/|:/.test(file);
 }
 
 function toLine({ function: name, file, line, column }: StackFrame): string {

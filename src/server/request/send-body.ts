@@ -1,4 +1,6 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 
 /** Sends a whole response that must not be cached. Node leaves out the body of a response to HEAD. */
 export function sendBody(
@@ -19,4 +21,42 @@ export function sendJson(res: ServerResponse, status: number, value: object): vo
 
 export function sendText(res: ServerResponse, status: number, message: string): void {
   sendBody(res, status, { type: 'text/plain; charset=utf-8', body: `${message}\n` });
+}
+
+export const LINES_TYPE = 'application/x-ndjson';
+
+/**
+ * Sends values as lines of JSON (NDJSON), no faster than they are read: the next value is requested when there is room
+ * for it, and none after the reader has left. Resolves in both cases.
+ *
+ * @throws the errors of `lines`: before the first line nothing has been sent; after it the reply must be cut
+ */
+export async function sendLines(
+  request: IncomingMessage,
+  response: ServerResponse,
+  lines: AsyncIterable<unknown>,
+): Promise<void> {
+  response.setHeader('Content-Type', LINES_TYPE);
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  const iterator = lines[Symbol.asyncIterator]();
+  try {
+    const first = await iterator.next();
+    if (response.closed) return;
+    await pipeline(Readable.from(toText(first, iterator)), response);
+  } catch (error) {
+    if (!isReaderGone(error)) throw error;
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+async function* toText(first: IteratorResult<unknown>, iterator: AsyncIterator<unknown>): AsyncGenerator<string> {
+  for (let line = first; !line.done; line = await iterator.next()) yield `${JSON.stringify(line.value)}\n`;
+}
+
+function isReaderGone(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
 }

@@ -41,7 +41,7 @@ type QueryOf<Facts> = Facts extends { readonly query: infer Schema extends ApiSc
 type CallInput<Facts> = Part<Facts, 'params'> &
   QueryOf<Facts> &
   Part<Facts, 'body'> & {
-    /** Such as `If-Match` and `Authorization`. */
+    /** Such as `If-Match`, `Idempotency-Key` and `Authorization`. */
     readonly headers?: Readonly<Record<string, string>>;
     readonly signal?: AbortSignal | undefined;
   };

@@ -18,11 +18,13 @@ export interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** A successful response. */
+/** A successful response. Without `body` and `lines` it has no body. */
 export interface ReplyFacts {
   readonly about: string;
   /** The JSON. */
   readonly body?: ApiSchema;
+  /** One line of `application/x-ndjson`. Lines are sent while they are made. */
+  readonly lines?: ApiSchema;
   /** Descriptions of its headers: `{ Location: 'The URL of the todo.' }` */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -60,10 +62,25 @@ export interface OperationFacts {
   readonly isOpen?: true;
   /** Beyond it, the response is 429. */
   readonly limit?: Limit;
+  /**
+   * A POST with an `Idempotency-Key` runs once: the same request within a day gets the same response. Without callers, a
+   * key needs 16 characters or more.
+   */
+  readonly idempotent?: true;
   /** Compares `If-Match` with the version that the handler gives to `match()`: 412 if it is another one. */
   readonly ifMatch?: true;
   /** Adds the parameters `cursor` and `limit`, and a `Link` to the next page. */
   readonly paged?: { readonly limit: number; readonly max: number };
+  readonly deprecated?: Deprecation;
+}
+
+/** Dates are ISO 8601, such as `2026-11-23`. */
+export interface Deprecation {
+  readonly since: string;
+  /** When it will stop working. */
+  readonly sunset?: string;
+  /** Where to read what to use instead. */
+  readonly link?: string;
 }
 
 /** Operations of an API by their name, which is the `operationId` in the document. */
@@ -88,7 +105,8 @@ export type ProblemStatus<Facts extends OperationFacts> =
       : never)
   | (Facts extends { readonly body: ApiSchema } ? 400 | 413 | 415 | 422 : never)
   | (Facts extends { readonly ifMatch: true } ? 412 : never)
-  | (Facts extends { readonly limit: Limit } ? 429 : never);
+  | (Facts extends { readonly limit: Limit } ? 429 : never)
+  | (Facts extends { readonly idempotent: true } ? 400 | 409 | 422 : never);
 
 /** An error under `/api` (RFC 9457). */
 export interface Problem<Status extends number = number> {

@@ -1,33 +1,122 @@
 import pg from 'pg';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ApiStore, createMemoryStore, createPostgresStore } from '../../../src/server/api/api-store.ts';
-import { Minute } from '../../../src/shared/units.ts';
+import { Day, Minute } from '../../../src/shared/units.ts';
 import { createPostgresDatabase } from '../../support/postgres.ts';
 
-async function createTwo(): Promise<[ApiStore, ApiStore]> {
+const reply = { status: 201, headers: { Location: '/api/orders/1' }, body: { id: 1 } };
+
+const toClaim = (id: string, sender = 'ada') => ({ id, sender });
+
+async function createTwo(now: () => number): Promise<[ApiStore, ApiStore]> {
   const connectionString = await createPostgresDatabase();
   const open = () => {
     const pool = new pg.Pool({ connectionString, max: 3 });
     onTestFinished(() => pool.end());
-    return createPostgresStore(pool);
+    return createPostgresStore(pool, now);
   };
   return [open(), open()];
 }
 
-it.each<[string, () => Promise<[ApiStore, ApiStore]>]>([
+describe.each<[string, (now: () => number) => Promise<[ApiStore, ApiStore]>]>([
   [
     'in memory',
-    async () => {
-      const store = createMemoryStore();
+    async (now) => {
+      const store = createMemoryStore(now);
       return [store, store];
     },
   ],
   ['in PostgreSQL, of two replicas', createTwo],
-])('the store of an API, %s, counts by key, and from the start in the next window', async (_name, create) => {
-  const [one, two] = await create();
-  const window = { startsAt: 0, endsAt: Minute };
-  const counts = await Promise.all([one, two, one, two].map((store) => store.count('ada', window)));
-  expect(counts.sort()).toEqual([1, 2, 3, 4]);
-  expect(await one.count('grace', window)).toBe(1);
-  expect(await two.count('ada', { startsAt: Minute, endsAt: 2 * Minute })).toBe(1);
+])('the store of an API, %s', (_name, create) => {
+  it('counts by key, and from the start in the next window', async () => {
+    const [one, two] = await create(() => 0);
+    const window = { startsAt: 0, endsAt: Minute };
+    const counts = await Promise.all([one, two, one, two].map((store) => store.count('ada', window)));
+    expect(counts.sort()).toEqual([1, 2, 3, 4]);
+    expect(await one.count('grace', window)).toBe(1);
+    expect(await two.count('ada', { startsAt: Minute, endsAt: 2 * Minute })).toBe(1);
+  });
+
+  it('lets one of several requests run, and keeps its reply for a day', async () => {
+    let now = 0;
+    const [one, two] = await create(() => now);
+    const claims = await Promise.all([one, two, one].map((store) => store.claim('key', 'print')));
+    expect(claims.filter((claim) => claim === undefined)).toHaveLength(1);
+    expect(await two.claim('key', 'other')).toMatchObject({ fingerprint: 'print', reply: undefined });
+    await one.keep('key', reply);
+    now = Day - 1;
+    expect(await two.claim('key', 'print')).toMatchObject({ fingerprint: 'print', reply });
+    await two.keep('another', reply); // dropped, or never claimed
+    expect(await one.claim('another', 'print')).toBeUndefined();
+    now = Day + 1;
+    expect(await two.claim('key', 'print')).toBeUndefined();
+  });
+
+  it('does not let a run that has lost its claim change the reply of another', async () => {
+    let now = 0;
+    const [one, two] = await create(() => now);
+    const [late, next] = [toClaim('late'), toClaim('next')];
+    await one.claim('key', 'print', late);
+    now = 6 * Minute;
+    expect(await two.claim('key', 'print', next)).toBeUndefined();
+    await one.keep('key', { status: 500 }, late);
+    await one.release('key', late);
+    expect(await one.claim('key', 'print', toClaim('third'))).toEqual({ fingerprint: 'print', reply: undefined });
+    await two.keep('key', reply, next);
+    await one.release('key', late);
+    expect(await one.claim('key', 'print', toClaim('third'))).toEqual({ fingerprint: 'print', reply });
+  });
+
+  it('gives a key back if its request fails, or its process dies', async () => {
+    let now = 0;
+    const [one, two] = await create(() => now);
+    await one.claim('key', 'print');
+    await one.release('key');
+    expect(await two.claim('key', 'print')).toBeUndefined();
+    now = 6 * Minute;
+    expect(await one.claim('key', 'print')).toBeUndefined();
+  });
+});
+
+describe('the store in memory', () => {
+  it.each<[string, number, (count: number) => string, number]>([
+    ['one sender with many keys', 40_000, () => 'eve', 10],
+    ['one sender with large replies', 300, () => 'eve', 1024 * 1024],
+    ['many senders', 40_000, (count) => `eve ${count % 2000}`, 10],
+  ])('keeps the reply of a caller while others send a lot: %s', async (_name, most, toSender, size) => {
+    const store = createMemoryStore();
+    await store.claim('key', 'print', toClaim('1'));
+    await store.keep('key', reply, toClaim('1'));
+    const large = { status: 200, body: 'x'.repeat(size) };
+    for (let count = 0; count < most; count += 1) {
+      const claim = toClaim('1', toSender(count));
+      await store.claim(`key ${count}`, 'print', claim);
+      await store.keep(`key ${count}`, large, claim);
+    }
+    expect(await store.claim('key', 'print', toClaim('2'))).toMatchObject({ reply });
+    expect(await store.claim(`key ${most - 1}`, 'print', toClaim('2', 'eve'))).toMatchObject({ reply: large });
+    expect(await store.claim('key 0', 'print', toClaim('2', 'eve'))).toBeUndefined();
+  });
+});
+
+it('adds the id of a claim to tables of an earlier version', async () => {
+  const connectionString = await createPostgresDatabase();
+  const pool = new pg.Pool({ connectionString, max: 3 });
+  onTestFinished(() => pool.end());
+  await pool.query(`CREATE TABLE spillway_api_requests
+    (key text PRIMARY KEY, fingerprint text NOT NULL, reply text, ends_at bigint NOT NULL)`);
+  await pool.query('INSERT INTO spillway_api_requests VALUES ($1, $2, $3, 1000)', [
+    'key',
+    'print',
+    JSON.stringify(reply),
+  ]);
+  const [one, two] = [createPostgresStore(pool, () => 0), createPostgresStore(pool, () => 0)];
+  const claims = [one, two].map((store) => store.claim('key', 'print', toClaim('1')));
+  expect(await Promise.all(claims)).toEqual([
+    { fingerprint: 'print', reply },
+    { fingerprint: 'print', reply },
+  ]);
+  // A replica of the earlier version still runs.
+  await pool.query('INSERT INTO spillway_api_requests AS r VALUES ($1, $2, NULL, $3)', ['other', 'print', 1000]);
+  expect(await one.claim('other', 'print', toClaim('2'))).toEqual({ fingerprint: 'print', reply: undefined });
 });

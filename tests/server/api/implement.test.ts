@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express';
 import request from 'supertest';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
+import { type ApiStore, createMemoryStore } from '../../../src/server/api/api-store.ts';
 import { bearer, session } from '../../../src/server/api/auth.ts';
 import { implement } from '../../../src/server/api/implement.ts';
 import { localClient } from '../../../src/server/api/local-client.ts';
@@ -116,7 +117,7 @@ describe('an operation', () => {
     'never fails for the text %j',
     async (text) => {
       const encoded = encodeURIComponent(text);
-      const sent = { 'X-Reason': encoded, 'If-Match': encoded };
+      const sent = { 'X-Reason': encoded, 'Idempotency-Key': encoded, 'If-Match': encoded };
       const body = { name: text, [text]: [text], home: { [text]: { [text]: text } } };
       for (const path of [`${encoded}`, `1?limit=${encoded}&tags=${encoded}`, `1?${encoded}=1&u=${encoded}`, '1']) {
         expect((await ask(app, `PATCH /people/${path}`, { ...sent, body })).status).toBeLessThan(500);
@@ -197,6 +198,17 @@ describe('an operation', () => {
     expect(reply).toMatchObject({ status: 500, body: { digest: expect.stringMatching(/^[0-9A-Z]{8}$/) } });
     expect(reply.text).not.toContain('canary');
     expect(JSON.stringify(lines)).toContain('The reply of the operation getPerson is not what its schema describes');
+  });
+
+  it('says that it is deprecated, and until when it works', async () => {
+    const deprecated = { since: '2026-11-01', sunset: '2027-05-01', link: 'https://example.com/new' };
+    const app = serve({ old: operation({ ...GET, path: '/old', deprecated }) }, { old: done });
+    const headers = {
+      deprecation: '@1793491200',
+      sunset: 'Sat, 01 May 2027 00:00:00 GMT',
+      link: '<https://example.com/new>; rel="deprecation"',
+    };
+    await walk(app, ['GET /old', {}, 204, { headers }]);
   });
 });
 
@@ -361,6 +373,144 @@ describe('a limit', () => {
       search(as('ada'), 204),
       ['GET /other', as('x'), 401],
     );
+  });
+});
+
+describe('an idempotent operation', () => {
+  const orders = {
+    addOrder: operation({
+      method: 'POST',
+      path: '/orders',
+      summary: 'Order',
+      idempotent: true,
+      body: z.strictObject({ item: z.string() }),
+      replies: { 201: { about: 'The order.', body: z.object({ id: z.int() }), headers: { Location: 'Its URL.' } } },
+    }),
+  };
+  const [A, B] = ['a'.repeat(16), 'b'.repeat(16)];
+
+  function start({ auth, store = createMemoryStore() }: { auth?: ReturnType<typeof bearer>; store?: ApiStore } = {}) {
+    const gate = Promise.withResolvers<void>();
+    let count = 0;
+    const part = implement(
+      orders,
+      {
+        async addOrder({ body }: { body: { item: string } }) {
+          if (body.item === 'slow') await gate.promise;
+          count += 1;
+          if (body.item === 'broken' && count === 1) throw new HttpError(503);
+          return { status: 201 as const, body: { id: count }, headers: { Location: `/api/orders/${count}` } };
+        },
+      },
+      auth ? { auth } : {},
+    );
+    return { app: createTestApp({ api: [part], apiStore: store }), gate, count: () => count };
+  }
+
+  const order = (item: string, key: string | undefined, status: number, expected = {}, headers = {}): Step => {
+    const sent = { ...headers, ...(key !== undefined && { 'Idempotency-Key': key }), body: { item } };
+    return ['POST /orders', sent, status, expected];
+  };
+  const id = (value: number) => ({ body: { id: value } });
+
+  it('runs once for a key, repeats its response, and refuses the key for another request', async () => {
+    const replayed = { ...id(1), headers: { location: '/api/orders/1', 'idempotency-replayed': 'true' } };
+    await walk(
+      start().app,
+      order('book', A, 201, id(1)),
+      order('book', A, 201, replayed),
+      order('book', B, 201, id(2)),
+      order('book', undefined, 201, id(3)),
+      order('pen', A, 422),
+    );
+  });
+
+  it('keeps the keys of callers apart, for any ids', async () => {
+    const ids: Record<string, string | number> = { a: 'bob', b: 'bob smith', c: '["bob"]', d: 1, e: '1' };
+    const by = (token: string, key: string, value: number) =>
+      order('book', key, 201, id(value), { Authorization: `Bearer ${token}` });
+    await walk(
+      start({ auth: bearer((token) => ({ id: ids[token] ?? '' })) }).app,
+      ...[by('a', 'smith 1', 1), by('b', '1', 2), by('a', 'smith 1', 1)],
+      ...[by('c', '1', 3), by('d', '1', 4), by('e', '1', 5)],
+    );
+  });
+
+  it('needs a key that others do not have if it is open, because strangers can share an address', async () => {
+    const short = { body: { detail: expect.stringContaining('Use 16 to 255') } };
+    await walk(
+      start().app,
+      ...['1', 'order-2026-1', 'x'.repeat(15), 'é'.repeat(20), 'x'.repeat(256)].map((key) =>
+        order('book', key, 400, short),
+      ),
+    );
+  });
+
+  it('refuses a key that is in use', async () => {
+    const { app, gate } = start();
+    const send = () => ask(app, 'POST /orders', { 'Idempotency-Key': A, body: { item: 'slow' } });
+    const slow = send().then((reply) => reply.body);
+    await expect.poll(async () => (await send()).status).toBe(409);
+    gate.resolve();
+    expect(await slow).toEqual({ id: 1 });
+  });
+
+  it('runs again after a failure', async () => {
+    const twice = [order('broken', A, 201, id(2)), order('broken', A, 201, id(2))];
+    await walk(start().app, order('broken', A, 503), ...twice);
+  });
+
+  it('is not run twice if its response could not be kept', async () => {
+    const store: ApiStore = { ...createMemoryStore(), keep: () => Promise.reject(new Error('no connection')) };
+    const { app, count } = start({ store });
+    await walk(app, order('book', A, 500), order('book', A, 409));
+    expect(count()).toBe(1);
+  });
+});
+
+describe('lines', () => {
+  const params = z.strictObject({ count: z.int() });
+  const lines = operation({
+    ...GET,
+    path: '/lines/:count',
+    params,
+    replies: { 200: { about: 'A line each.', lines: Person } },
+    problems: { 409: 'There are none.' },
+  });
+
+  it('are streamed as they are produced, end at one that the schema refuses, and can fail before the first', async () => {
+    let ended = 0;
+    async function* toLines(count: number) {
+      try {
+        if (count === 0) throw new HttpError(409, 'There are none.');
+        for (let index = 0; index < Math.min(count, 3); index++) yield { id: index, name: 'Ada' };
+        if (count > 3) yield { id: 3, name: 'Grace', password: 'canary' };
+      } finally {
+        ended += 1;
+      }
+    }
+    const part = implement({ lines }, { lines: (input) => ({ status: 200, lines: toLines(input.params.count) }) });
+    const server = await startTestServer({ api: [part] });
+    onTestFinished(() => server.close());
+    async function read(path: string, method = 'GET') {
+      const reply = await fetch(`http://127.0.0.1:${server.port}/api/lines/${path}`, { method });
+      let text = '';
+      const body = reply.body?.pipeThrough(new TextDecoderStream()) ?? [];
+      try {
+        for await (const part of body) text += part;
+      } catch {
+        text += 'broken';
+      }
+      return [reply.status, reply.headers.get('content-type'), text];
+    }
+    const type = 'application/x-ndjson';
+    const whole = '{"id":0,"name":"Ada"}\n{"id":1,"name":"Ada"}\n{"id":2,"name":"Ada"}\n';
+    expect(await read('3')).toEqual([200, type, whole]);
+    expect(await read('4')).toEqual([200, type, `${whole}broken`]);
+    expect((await read('0'))[0]).toBe(409);
+    expect(ended).toBe(3);
+    expect(await read('3', 'HEAD')).toEqual([200, type, '']);
+    expect(ended).toBe(3);
   });
 });
 

@@ -20,6 +20,7 @@ const photos = {
     summary: 'Add a photo',
     body: z.strictObject({ title: z.string(), year: z.int(), tags: z.array(z.string()), photo: z.file().optional() }),
     multipart: { maxBytes: 4 * MiB },
+    idempotent: true,
     replies: { 201: { about: 'Added.', body: z.looseObject({}) } },
   }),
 };
@@ -79,6 +80,19 @@ it('forms of operations are refused before they are stored, or with the errors o
   const body = new URLSearchParams({ title: 'a' });
   expect((await fetch(`${url}/photos`, { method: 'POST', headers: AS_ADA, body })).status).toBe(415);
   await until(() => countForms() === 0, 'their removal');
+});
+
+it('the same form with an `Idempotency-Key` runs once, and another one gets 422', async () => {
+  const { send } = await start();
+  const key = { 'Idempotency-Key': 'one' };
+  const replies = [
+    await send({ ...FIELDS, photo: photo(5) }, key),
+    await send({ ...FIELDS, photo: photo(5) }, key),
+    await send({ ...FIELDS, photo: photo(6) }, key),
+  ];
+  expect(replies).toMatchObject([{ ok: true }, { ok: true }, { problem: { status: 422 } }]);
+  const [, again] = replies;
+  expect(again?.ok && again.headers.get('Idempotency-Replayed')).toBe('true');
 });
 
 it('the document describes the form', async () => {

@@ -46,8 +46,9 @@ const people = describeAll({
 });
 const part = describeAll({
   getPart: get('/people/:id/:part', {
+    deprecated: { since: '2026-11-01' },
     params: z.strictObject({ id: z.int().min(1), part: z.string() }),
-    replies: { 200: { about: 'It.', body: Person } },
+    replies: { 200: { about: 'It.', lines: Person } },
   }),
 });
 const all = [...people, ...part];
@@ -80,7 +81,7 @@ describe('a document', () => {
       content: { 'application/json': { schema: { type: 'array', items: schema } } },
     });
     expect(paths['/api/people/{id}/{part}']?.get?.responses['200']?.content).toEqual({
-      'application/json': { schema },
+      'application/x-ndjson': { schema },
     });
     expect(components.schemas.Person).toEqual({
       ...{ type: 'object', description: 'Somebody.', additionalProperties: false, required: ['id', 'name'] },
@@ -97,8 +98,10 @@ describe('a document', () => {
   it.each<[string, OperationFacts, statuses: string, versioned?: string[]]>([
     ['a query', get('/x', { query: z.object({}) }), '204 400'],
     ['a body', get('/x', { method: 'POST', body: z.object({}), problems: { 409: 'It.' } }), '204 400 409 413 415 422'],
+    ['retries', get('/x', { method: 'POST', idempotent: true }), '204 400 409 422'],
     ['JSON', get('/x', { replies: { 200: { about: 'It.', body: Person } } }), '200 304'],
-    ['a version', get('/x', { replies: { 200: { about: 'It.' } } }), '200 304', ['it']],
+    ['lines', get('/x', { replies: { 200: { about: 'It.', lines: Person } } }), '200'],
+    ['lines with a version', get('/x', { replies: { 200: { about: 'It.', lines: Person } } }), '200 304', ['it']],
     ['parameters', get('/x/:id', { params: z.object({ id: z.string() }) }), '204 404'],
     ['pages', get('/x', { paged: { limit: 1, max: 2 } }), '204 400'],
     ['a limit', get('/x', { limit: '1/s' }), '204 429'],
