@@ -66,8 +66,9 @@ const REPLACE = new Script('text.replace(pattern, "")');
  */
 function isFastPattern(pattern: RegExp): boolean {
   const context = createContext({ pattern });
-  const words = pattern.source.match(/\w+/g) ?? [];
-  const fragments = new Set(['a', 'A', '0', ' ', '-', '.', 'a1', ...pattern.source, ...words, words.join('')]);
+  const words = pattern.source.replace(/\\\w/g, ' ').match(/\w+/g) ?? [];
+  const ended = words.map((word) => `${word}-`);
+  const fragments = new Set(['a', 'A', '0', ' ', '-', '.', 'a1', ...pattern.source, ...words, ...ended]);
 
   function isFast(fragment: string): boolean {
     context.text = `${fragment.repeat(MAX_SCRUBBED_LENGTH / fragment.length)}\0`;
