@@ -20,7 +20,6 @@ const scrubber = createScrubber();
 /** Patterns that are made at run time, by file. Those without a list join texts, or patterns that are written there. */
 const MADE: Readonly<Record<string, readonly RegExp[]>> = {
   'src/server/api/serve-operations.ts': [/^\/a\/([^/]+)\/b\/([^/]+)\/?$/i],
-  'src/server/errors/scrub.ts': [],
   'src/server/errors/scrub/redact.ts': [],
   'src/server/errors/scrub/secret-keys.ts': [],
   'src/server/errors/scrub/secret-path.ts': listPathPatterns(['/reset/:token', '/a?/:b/:secret'], scrubber),
