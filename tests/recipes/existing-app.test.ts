@@ -153,7 +153,7 @@ describe.each([
     ];
     for (const [index, address] of addresses.entries()) {
       const ask = () => fetch(`${url}/api/desk/incidents/${address}`, { headers });
-      await expect.poll(async () => (await ask()).status, { timeout: 10_000 }).toBe(200);
+      await expect.poll(async () => (await ask()).status).toBe(200);
       const { shown } = (await (await ask()).json()) as { shown: { full: { errors: { frames: OwnFrame[] }[] } } };
       const frame = shown.full.errors[0]?.frames.find(({ isOwn }) => isOwn);
       const source = frame?.source;

@@ -170,7 +170,7 @@ it('a navigation sends up to three requests while the page is the one that the s
   const { store, calls } = createTestStore({ isServerRendered: () => isServerRendered });
   const loaded = store.load('/a');
   for (let i = 0; i < 3; i++) {
-    await vi.waitFor(() => expect(calls).toHaveLength(i + 1), { timeout: 2_000 });
+    await expect.poll(() => calls).toHaveLength(i + 1);
     calls[i]?.answer('down', { status: 500 });
   }
   expect(await loaded).toMatchObject({ kind: 'failed' });
@@ -292,7 +292,7 @@ describe('the holes of a shell page', () => {
     await (await page(first)).user;
     await page(store.loadShell('/shop'));
     calls[2]?.answer(body, { headers });
-    await vi.waitFor(() => expect(onRefused).toHaveBeenCalledTimes(1));
+    await expect.poll(() => onRefused.mock.calls).toHaveLength(1);
     expect(store.isSkewed()).toBe(headers['X-Build-Id'] === 'b2');
     void store.loadShell('/shop');
     expect(calls.slice(3)).toHaveLength(2);
