@@ -91,16 +91,6 @@ async function prefetched(url: string, options?: Partial<PageDataStoreOptions>) 
 }
 
 describe('a prefetch', () => {
-  it('of a dynamic page serves one navigation', async () => {
-    const { store, calls } = await prefetched('/a');
-    expect(await store.load('/a')).toMatchObject({ kind: 'page' });
-    expect(calls).toHaveLength(1);
-    const second = store.load('/a');
-    calls[1]?.answer();
-    await second;
-    expect(calls.map((call) => call.isPrefetch)).toEqual([true, false]);
-  });
-
   it('of a dynamic page is stale after 30 s', async () => {
     const { store, calls, clock } = await prefetched('/a');
     clock.ms = 30_000;
@@ -179,21 +169,6 @@ it('a navigation sends up to three requests while the page is the one that the s
   calls[3]?.answer('down', { status: 500 });
   expect(await second).toMatchObject({ kind: 'failed' });
   expect(calls).toHaveLength(4);
-});
-
-it('an action drops data that was fetched before it, and pending requests', async () => {
-  const { store, calls } = await prefetched('/static');
-  store.remember('/a', { payload: makePage('/a'), etag: undefined });
-  store.prefetch('/b', 'intent');
-  const before = store.load('/static/other');
-  store.dropAll();
-  expect(calls[1]?.signal.aborted).toBe(true);
-  calls[2]?.answer();
-  expect(await before).toMatchObject({ kind: 'page' });
-  expect(store.recall('/a')).toBeUndefined();
-  void store.load('/static/other');
-  void store.load('/static');
-  expect(calls).toHaveLength(5);
 });
 
 it('a page without an ETag counts as changed, and needs no request', async () => {
