@@ -8,7 +8,7 @@ import { isPinned } from './servers.mjs';
 // Compares Spillway with bare `node:http`, plain Express and Express with the usual middleware, which serve the same pages and answers. docs/performance.md
 // explains the table and the options.
 
-const { only, rounds, seconds, connections, json } = readOptions();
+const { only, rounds, seconds, json } = readOptions();
 const folder = makeApp();
 const plain = await buildPlainSides(folder);
 execFileSync(process.execPath, ['build.mjs'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
@@ -19,7 +19,7 @@ const sides = {
   spillway: { args: ['bin/start.mjs'], cwd: folder, core: 0, env: { COMPRESSION: 'on' } },
 };
 const TITLES = { bare: 'bare Node', express: 'Express', middleware: 'Express, middleware', spillway: 'Spillway' };
-const options = { sides, rounds, seconds, connections };
+const options = { sides, rounds, seconds };
 const works = {
   ...Object.fromEntries(Object.keys(LOADS).map((name) => [name, () => measureLoad(name, options)])),
   cold: () => measureCold(options),
@@ -39,10 +39,10 @@ for (const name of names) {
   }
 }
 const machine = { node: process.version, cpu: cpus()[0]?.model, cores: availableParallelism(), isPinned };
-if (json) console.log(JSON.stringify({ machine, rounds, seconds, connections, rows }, null, 2));
+if (json) console.log(JSON.stringify({ machine, rounds, seconds, rows }, null, 2));
 else {
   console.table(rows.map(toCells));
-  console.log(`Rounds: ${rounds}, of ${seconds} s, with ${connections} connections. CPU: the server's time for each request.
+  console.log(`Rounds: ${rounds}, of ${seconds} s, with 32 connections. CPU: the server's time for each request.
 Ranges: the middle half of the rounds.
 Node ${machine.node}, ${machine.cores} cores. Load average: ${loadavg()[0].toFixed(1)}.`);
   if (!isPinned) console.log('Server and load shared all cores, so requests a second depend on both.');
@@ -74,10 +74,10 @@ function toRange(share) {
 function readOptions() {
   const text = { type: /** @type {const} */ ('string') };
   const { values } = parseArgs({
-    options: { only: text, rounds: text, seconds: text, connections: text, json: { type: 'boolean' } },
+    options: { only: text, rounds: text, seconds: text, json: { type: 'boolean' } },
   });
-  const { rounds = '9', seconds = '1', connections = '32' } = values;
-  const numbers = { rounds: Number(rounds), seconds: Number(seconds), connections: Number(connections) };
+  const { rounds = '9', seconds = '1' } = values;
+  const numbers = { rounds: Number(rounds), seconds: Number(seconds) };
   for (const [name, value] of Object.entries(numbers)) {
     if (!(value > 0)) throw new Error(`--${name} is not a number above 0.`);
   }

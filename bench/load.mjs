@@ -3,12 +3,11 @@ import { quantile } from './statistics.mjs';
 
 /**
  * Sends requests over keep-alive connections, and prints the result as JSON. It is a separate process, so that it can have
- * a separate core. Its argument is an object with `port`, `path` (`{n}` is a number that grows), `method`, `body`,
- * `status`, `connections` and `seconds`.
+ * a separate core. Its argument is an object with `port`, `path` (`{n}` is a number that grows),
+ * `connections` and `seconds`.
  */
-const { port, path, method, body = '', status, connections, seconds } = JSON.parse(process.argv[2]);
-const type = body && `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
-const [before, after] = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${type}\r\n${body}`.split('{n}');
+const { port, path, connections, seconds } = JSON.parse(process.argv[2]);
+const [before, after] = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`.split('{n}');
 const END = '\r\n0\r\n\r\n';
 
 const latencies = [];
@@ -80,7 +79,7 @@ function useConnection(resolve) {
     left -= content.length;
     tail = (tail + content.subarray(-END.length).latin1Slice()).slice(-END.length);
     if (left > 0 || (Number.isNaN(left) && tail !== END)) return;
-    if (head.startsWith(`HTTP/1.1 ${status} `)) latencies.push(performance.now() - began);
+    if (head.startsWith('HTTP/1.1 200 ')) latencies.push(performance.now() - began);
     else failed += 1;
     next();
   });

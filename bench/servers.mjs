@@ -105,9 +105,9 @@ function sumOf(pid, read) {
 }
 
 /** Sends requests for some seconds, and adds the CPU time that the server used (ms). */
-export async function load(server, { method = 'GET', status = 200, connections = 32, ...order }) {
+export async function load(server, { connections = 32, ...order }) {
   const before = server.cpu();
-  const request = JSON.stringify({ port: server.port, method, status, connections, ...order });
+  const request = JSON.stringify({ port: server.port, connections, ...order });
   const child = run([join(root, 'bench/load.mjs'), request], { core: 1, stdio: ['ignore', 'pipe', 'inherit'] });
   const code = new Promise((resolve) => child.once('close', resolve));
   const text = (await child.stdout.setEncoding('utf8').toArray()).join('');

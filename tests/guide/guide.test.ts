@@ -191,17 +191,11 @@ it('has an API that sends its errors as problem+json', async () => {
     errors: { name: expect.any(String) },
   });
   expect((await post('/api/groups', { name: 'Friends' })).status).toBe(201);
-  expect(await (await fetch(`${url}/groups`)).text()).toContain('<p>Friends</p>');
   expect(await read('/api/people?q=emmy')).toMatchObject([{ name: 'Emmy Noether' }]);
   expect((await read('/api/openapi.json')).paths).toHaveProperty(['/api/people/{id}']);
 });
 
-it('uses its settings, and reports an invalid one', async () => {
-  const { visitor, url } = await start({ READ_ONLY: 'on' });
-  const closed = await visitor.post('/people', GRACE);
-  expect([closed.status, await closed.text()]).toEqual([503, expect.stringContaining('The address book is read-only')]);
-  expect((await fetch(`${url}/api/people`, { method: 'POST' })).status).toBe(503);
-  expect((await visitor.get('/people')).status).toBe(200);
+it('reports an invalid setting', async () => {
   await expect(start({ WEATHER_SERVICE: 'weather' })).rejects.toThrow(
     'The setting WEATHER_SERVICE must begin with http:// or https://.',
   );

@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { renderToPipeableStream, renderToString } from 'react-dom/server';
-import { readStation, storeReadings } from '../src/server/product/data.ts';
+import { readStation } from '../src/server/product/data.ts';
 import { pages, staticPages } from './pages.tsx';
 
 // The reference: `node:http` and React, with nothing that an app needs besides.
@@ -16,9 +16,10 @@ const server = createServer((request, response) => {
   const page = pages[path];
   if (page) return render(page(new URLSearchParams(search).get('q') ?? '').element, response);
   const buffer = buffers.get(path);
-  if (buffer) return send(response, 200, HTML, buffer);
-  if (path.startsWith('/api/stations/')) return sendJson(response, 200, readStation(Number(path.slice(14))));
-  if (path === '/api/readings') return readJson(request, (body) => sendJson(response, 201, storeReadings(body)));
+  if (buffer) return send(response, HTML, buffer);
+  if (path.startsWith('/api/stations/')) {
+    return send(response, 'application/json; charset=utf-8', JSON.stringify(readStation(Number(path.slice(14)))));
+  }
   response.writeHead(404).end();
 });
 
@@ -32,18 +33,8 @@ function render(element: React.ReactNode, response: ServerResponse): void {
   });
 }
 
-function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  send(response, status, 'application/json; charset=utf-8', JSON.stringify(body));
-}
-
-function send(response: ServerResponse, status: number, type: string, body: string | Buffer): void {
-  response.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) }).end(body);
-}
-
-function readJson(request: IncomingMessage, done: (body: never) => void): void {
-  const chunks: Buffer[] = [];
-  request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  request.on('end', () => done(JSON.parse(Buffer.concat(chunks).toString()) as never));
+function send(response: ServerResponse, type: string, body: string | Buffer): void {
+  response.writeHead(200, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) }).end(body);
 }
 
 server.listen(0, '127.0.0.1', () => {

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { renderToPipeableStream, renderToString } from 'react-dom/server';
-import { readStation, storeReadings } from '../src/server/product/data.ts';
-import { NewReadings, Station } from '../src/shared/product/api.ts';
+import { readStation } from '../src/server/product/data.ts';
+import { Station } from '../src/shared/product/api.ts';
 import { toScript } from './engine.tsx';
 import { pages, staticPages } from './pages.tsx';
 
@@ -42,12 +42,6 @@ app.get('/api/stations/:id', (request, response) => {
   const station = readStation(Number(request.params.id));
   if (station) response.json(HAS_MIDDLEWARE ? Station.parse(station) : station);
   else response.status(404).json({ error: 'There is no station with this id.' });
-});
-
-app.post('/api/readings', express.json(), (request, response) => {
-  const { data, error } = NewReadings.safeParse(request.body);
-  if (data) response.status(201).json(storeReadings(data));
-  else response.status(422).json({ error: error.message });
 });
 
 const server = app.listen(0, '127.0.0.1', () => {

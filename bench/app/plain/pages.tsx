@@ -5,13 +5,11 @@ import Cards from '../src/shared/product/pages/cards.tsx';
 import Feed from '../src/shared/product/pages/feed.tsx';
 import { Frame } from '../src/shared/product/pages/frame.tsx';
 import Large from '../src/shared/product/pages/large.tsx';
-import Orders from '../src/shared/product/pages/orders.tsx';
 import Prose from '../src/shared/product/pages/prose.tsx';
 
 /** The pages that are rendered for each request, as both sides without Spillway make them. */
 export const pages: Readonly<Record<string, (search: string) => { element: ReactNode; data: object }>> = {
   '/cards': (search) => framed(from.readCards(search), (data) => <Cards data={data} />),
-  '/orders': (search) => framed(from.readOrders(search), (data) => <Orders data={data} />),
   '/large': () => framed({}, () => <Large />),
   '/feed': (search) => framed(from.readFeed(search), (data) => <Feed data={data} />),
 };

@@ -9,10 +9,10 @@ import { takeCredentials } from './access/credentials.ts';
 import { createSignIn, makeTicket } from './access/sign-in.ts';
 import { type Desk, openDesk } from './desk.ts';
 import { createVisitors } from './ingest/visitors.ts';
+import { createTargets } from './notifications/targets.ts';
 import type { DeskFacts } from './pages/context.ts';
 import type { DeskSettings } from './read-settings.ts';
 import { startRevalidations } from './share-revalidations.ts';
-import { presentNotify } from './views/present-notify.ts';
 import type { BlockedLoop } from './worker/watchdog.ts';
 
 /** From the start of the server until it does what the first answers do not need (ms). */
@@ -37,7 +37,12 @@ export async function openTracker(host: TrackerHost, settings: DeskSettings): Pr
   const { calls } = desk;
   const visitors = createVisitors(calls);
   const signIn = createSignIn({ tokens, sessions: calls, checkToken });
-  const facts: DeskFacts = { environment, release, links, notify: presentNotify(notify) };
+  const facts: DeskFacts = {
+    environment,
+    release,
+    links,
+    targets: notify ? createTargets(notify).map(({ name }) => name) : [],
+  };
   const home = config.deskPort === undefined ? '/' : DESK_PATH;
   let shown: Promise<RequestHandler> | undefined;
   const endRevalidations =

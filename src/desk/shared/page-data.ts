@@ -79,9 +79,6 @@ export interface NotificationsData {
   readonly environment: string;
   /** Names without secrets. */
   readonly targets: readonly string[];
-  readonly settings: readonly (readonly [name: string, words: string])[];
-  /** Next due first. */
-  readonly waiting: readonly NotificationShape[];
   /** Latest first. */
-  readonly done: readonly NotificationShape[];
+  readonly notifications: readonly NotificationShape[];
 }

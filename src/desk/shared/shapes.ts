@@ -169,8 +169,6 @@ const Story = z
       blockedFor: z.number().exactOptional().describe('How long its main thread had been blocked, in milliseconds.'),
       inFlight: z.array(InFlight),
     }),
-    z.strictObject({ kind: z.literal('blocked-loop'), ms: z.number(), since: Time.exactOptional() }),
-    z.strictObject({ kind: z.literal('report'), facts: Pairs }),
   ])
   .meta({ id: 'Story', description: 'Details that only this kind of failure has.' });
 export type StoryShape = Shape<typeof Story>;

@@ -37,8 +37,7 @@ interface Advised {
 export function toHint({ kind, title, shown }: Advised): string | undefined {
   if (kind !== 'csp') return toErrorHint(title);
   if (/\bstyle-src(?:-elem)? inline/.test(title)) {
-    const story = shown?.full?.story;
-    const [, sample = ''] = (story?.kind === 'report' && story.facts.find(([name]) => name === 'sample')) || [];
+    const [, sample = ''] = shown?.full?.extra.find(([name]) => name === 'sample') ?? [];
     const fix = STYLE_HINTS.find(([start]) => start.test(sample))?.[1];
     return `A style element without the page's nonce was blocked. ${fix} Static pages have no nonce and need staticStyle. See docs/recipes/component-libraries.md.`;
   }

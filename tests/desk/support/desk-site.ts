@@ -12,7 +12,6 @@ import { createDeskPages } from '../../../src/desk/server/pages/desk-pages.ts';
 import type { SqlDriver } from '../../../src/desk/server/store/sql.ts';
 import { openSqlite } from '../../../src/desk/server/store/sqlite.ts';
 import { openStore, type Store } from '../../../src/desk/server/store/store.ts';
-import type { NotifyFacts } from '../../../src/desk/server/views/present-notify.ts';
 import type { DeskCalls } from '../../../src/desk/server/worker/desk-calls.ts';
 import { DESK_API_PATH } from '../../../src/desk/shared/routes.tsx';
 import { createApp } from '../../../src/server/app.ts';
@@ -48,7 +47,7 @@ export interface DeskSiteOptions {
   readonly trustProxy?: readonly string[];
   /** The store's database. Defaults to an in-memory SQLite. */
   readonly driver?: SqlDriver;
-  readonly notify?: NotifyFacts;
+  readonly targets?: readonly string[];
   readonly links?: DeskLinks;
   /** Replaces calls of the desk worker. */
   readonly calls?: Partial<DeskCalls>;
@@ -109,8 +108,8 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
     const origins = createOrigins(publicOrigins, ORIGIN);
     const known = createTokens(tokens);
     const checkToken = createCheckToken(known, () => now);
-    const { notify, links = {} } = options;
-    const facts = { environment: 'test', release: 'v1', links, ...(notify && { notify }) };
+    const { targets = [], links = {} } = options;
+    const facts = { environment: 'test', release: 'v1', links, targets };
     const credentials = {
       takeCredentials: takeCredentials(toProxySignIn({ header: '', secret: '', operators: [], ...proxy, trustProxy })),
     };

@@ -30,6 +30,7 @@ let reloads: string[];
 beforeAll(async () => {
   const failing = (begins: string, name: string) =>
     `<i onClick={${begins} new Error('in ${name}'); }}>press ${name}</i>`;
+  const blocked = "<i onClick={() => void fetch('https://elsewhere.example/')}>press a request</i>";
   const script = `<script nonce={useNonce()} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: 'window.ranInline = true' }} />`;
   app = await startDevApp(
     {
@@ -56,7 +57,7 @@ export default function Root() {
   return (
     <Theme value="blue">
       ${script}
-      ${failing('() => { throw', 'a handler')} ${failing('async () => { throw', 'a promise')}
+      ${failing('() => { throw', 'a handler')} ${failing('async () => { throw', 'a promise')} ${blocked}
       <Link to="/other">Other</Link>
       <Outlet />
     </Theme>
@@ -268,7 +269,10 @@ describe('a failure', () => {
     const link = page.getByRole('alertdialog').getByRole('link');
     expect(await link.innerText()).toMatch(/^src\/shared\/product\/pages\/home\.tsx:22:\d+ \(open in editor\)$/);
     expect(await link.getAttribute('href')).toMatch(/^vscode:\/\/file\/.+\/home\.tsx:22:\d+$/);
-    app.edit(HOME, '</fotter>', '</footer>');
+    const home = app.read(HOME).replace('</fotter>', '</footer>');
+    app.write(HOME, `import type { ReactNode } from 'react';\nimport 'node:fs';\n${home}`);
+    await expectProblem(/imports node:fs, which only Node has/, /home\.tsx:2:8 \(open/);
+    app.write(HOME, home);
     await expectMended();
     await expectKept();
   });
@@ -326,6 +330,11 @@ describe('a failure', () => {
     await expectProblem('An error outside of rendering', 'in a handler', /root\.tsx:\d+:\d+ \(open in editor\)/);
     await page.getByText('press a promise', { exact: true }).evaluate((element: HTMLElement) => element.click()); // under the overlay
     await expectProblem('A promise was rejected, and nothing handled it', 'in a promise');
+    await page.getByText('press a request', { exact: true }).evaluate((element: HTMLElement) => element.click());
+    await expectProblem(
+      /blocks https:\/\/elsewhere\.example\. .+ contentSources\.connect in/,
+      /root\.tsx:\d+:\d+ \(open/,
+    );
     await page.reload();
     await exchanged(page);
     await expectMended();

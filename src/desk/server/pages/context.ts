@@ -1,7 +1,6 @@
 import type { LoaderContext, Operator } from '#engine/tracker';
 import type { Access } from '../access/access.ts';
 import type { DeskLinks } from '../links.ts';
-import type { NotifyFacts } from '../views/present-notify.ts';
 import type { DeskCalls } from '../worker/desk-calls.ts';
 
 /** The `context` of every loader, action and guard of the desk. */
@@ -16,8 +15,8 @@ export interface DeskFacts {
   readonly environment: string;
   readonly release: string;
   readonly links: DeskLinks;
-  /** Undefined if there are no notifications. */
-  readonly notify?: NotifyFacts;
+  /** The names of the targets of notifications. */
+  readonly targets: readonly string[];
 }
 
 /** Whether the signed-in user is an operator, not a viewer. */

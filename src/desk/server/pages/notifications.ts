@@ -8,7 +8,7 @@ import type { NotificationRecord } from '../store/notification-table.ts';
 import { presentTitle } from '../views/present-incident-row.ts';
 import { canChange, type DeskContext } from './context.ts';
 
-/** The most notifications shown of each kind (a count). */
+/** The most notifications shown (a count). */
 const SHOWN = 50;
 
 export const notifications = {
@@ -16,7 +16,7 @@ export const notifications = {
 
   actions: {
     async test({ context }) {
-      if ((context.facts.notify?.targets ?? []).length === 0) {
+      if (context.facts.targets.length === 0) {
         return invalid({ errors: { '': 'No notification targets are configured. Set WEBHOOK_URL or MAIL_TO.' } });
       }
       return { results: [...(await context.calls.sendTestNotifications())] };
@@ -26,15 +26,13 @@ export const notifications = {
   ActingPage<'notifications', DeskActions['notifications'], DeskContext>;
 
 async function load({ context }: LoaderArgs<DeskContext>): Promise<NotificationsData> {
-  const { waiting, done } = await context.calls.listNotifications(SHOWN);
+  const shown = await context.calls.listNotifications(SHOWN);
   return {
     now: Date.now(),
     canChange: canChange(context),
     environment: context.facts.environment,
-    targets: context.facts.notify?.targets ?? [],
-    settings: context.facts.notify?.settings ?? [],
-    waiting: waiting.map(presentNotification),
-    done: done.map(presentNotification),
+    targets: context.facts.targets,
+    notifications: shown.map(presentNotification),
   };
 }
 

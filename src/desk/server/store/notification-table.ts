@@ -43,12 +43,6 @@ export interface NotificationRecord {
   readonly kind?: FailureKind;
 }
 
-/** Waiting notifications, the next due first, and the others, the latest first. */
-export interface NotificationLists {
-  readonly waiting: readonly NotificationRecord[];
-  readonly done: readonly NotificationRecord[];
-}
-
 /** Notifications that this process must send now, in one message. */
 export interface ClaimedMessage {
   /** The same for each attempt, so that a receiver can recognize duplicates. */
@@ -141,7 +135,6 @@ async function storeNotifications(
 
 const COLUMNS = `n.id, n.target_name AS "targetName", n.event, n.key, n.created_at AS "createdAt", n.state, n.due_at AS "dueAt",
   n.tried_at AS "triedAt", n.attempts, n.result, i.title, i.kind`;
-const FROM = 'FROM desk_notifications n LEFT JOIN desk_incidents i ON i.key = n.key';
 
 interface WaitingRow {
   readonly id: number;
@@ -208,14 +201,14 @@ export function createNotificationTable({ driver, reader }: StoreContext) {
         await insertRows(sql, 'desk_notifications', [row]);
       }),
 
-    async listNotifications(limit: number): Promise<NotificationLists> {
-      const list = (conditions: string) =>
-        readShapes<NotificationRecord>(reader, `SELECT ${COLUMNS} ${FROM} WHERE ${conditions} LIMIT ?`, [limit]);
-      return {
-        waiting: await list("n.state = 'waiting' ORDER BY n.due_at, n.id"),
-        done: await list("n.state <> 'waiting' ORDER BY n.id DESC"),
-      };
-    },
+    /** Lists notifications, the latest first. */
+    listNotifications: (limit: number): Promise<NotificationRecord[]> =>
+      readShapes<NotificationRecord>(
+        reader,
+        `SELECT ${COLUMNS} FROM desk_notifications n LEFT JOIN desk_incidents i ON i.key = n.key
+          ORDER BY n.id DESC LIMIT ?`,
+        [limit],
+      ),
   };
 }
 

@@ -197,10 +197,6 @@ function toStory(story: StoryShape): string {
             ),
         ),
       ]);
-    case 'blocked-loop':
-      return `The event loop was blocked for ${toDuration(story.ms)}.`;
-    case 'report':
-      return toList(toCodes(story.facts));
   }
 }
 

@@ -8,7 +8,7 @@ import type { Deletion, Note } from '../store/history-table.ts';
 import type { IncidentDetails } from '../store/incident-details.ts';
 import type { IncidentKey } from '../store/incident-key.ts';
 import type { IncidentFilter, IncidentPage, IncidentQuery } from '../store/list-incidents.ts';
-import type { NotificationLists } from '../store/notification-table.ts';
+import type { NotificationRecord } from '../store/notification-table.ts';
 import type { OccurrencePage, OccurrenceQuery } from '../store/occurrence-table.ts';
 import type { Heartbeat } from '../store/process-table.ts';
 import type { FoundIncident } from '../store/records.ts';
@@ -83,8 +83,8 @@ export interface DeskCalls {
   listRevalidations(since: number): Promise<ChangedPages>;
   /** Returns the salts that all replicas use for the days of these offers. */
   readSalts(offers: readonly Salt[]): Promise<Salt[]>;
-  /** Lists waiting notifications, the next due first, and the others, the latest first. @param limit of each */
-  listNotifications(limit: number): Promise<NotificationLists>;
+  /** Lists notifications, the latest first. */
+  listNotifications(limit: number): Promise<NotificationRecord[]>;
   /** Sends a test notification to each target. */
   sendTestNotifications(): Promise<readonly TestResult[]>;
   /** @param idHash the hash of the cookie's id. @param lifeMs how long the session is valid (ms) */

@@ -32,7 +32,8 @@ interface Sent {
 }
 
 const read = ({ posted }: WebhookReceiver) => posted.map(({ body }): Sent => JSON.parse(body));
-const listDone = async ({ calls }: Desk) => (await calls.listNotifications(50)).done;
+const listDone = async ({ calls }: Desk) =>
+  (await calls.listNotifications(50)).filter(({ state }) => state !== 'waiting');
 
 describe.each(['SQLite', 'PostgreSQL'])('a desk on %s', (name) => {
   const toUrl = async () => (name === 'SQLite' ? undefined : postgres.createDatabase());

@@ -42,7 +42,7 @@ async function start(names: readonly string[] = ['hook']) {
     await notifier.stop();
     await store.close();
   });
-  const listDone = async () => (await store.listNotifications(50)).done;
+  const listDone = async () => (await store.listNotifications(50)).filter(({ state }) => state !== 'waiting');
   return { store, notifier, lines, targets, first, listDone };
 }
 

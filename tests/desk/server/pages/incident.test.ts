@@ -101,14 +101,13 @@ describe('an incident', () => {
       },
       ['Uptime 3 h', 'Memory 1,946 MiB', 'Blocked for 4.3 s', '14.2 s GET /b b'],
     ],
-    [{ kind: 'blocked-loop', extra: { ms: 3200, since: '2026-11-21T20:31:07Z' } }, ['3.2 s from 2026-11-21 20:31:07']],
     [
       { kind: 'hydration', extra: { contexts: { react: { said: '<a>\n+ 20:31\n- 20:30' }, browser: 'x' } } },
       ['<a> + 20:31 - 20:30 Lines with +', 'contexts {"browser":"x"}'],
     ],
     [
       { kind: 'csp', title: 'csp img-src evil.example', extra: { directive: 'img-src', blocked: 'e.example', x: 'y' } },
-      ['Policy violation: img-src evil.example', 'add it to contentSources', 'blocked e.example', 'Extra data x y'],
+      ['Policy violation: img-src evil.example', 'add it to contentSources', 'blocked e.example', 'x y'],
     ],
     [
       { kind: 'csp', title: 'csp style-src-elem inline', extra: { sample: '[data-sonner-toaster][dir=ltr]' } },

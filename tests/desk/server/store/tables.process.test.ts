@@ -75,8 +75,8 @@ describeStores('a store', (open) => {
     expect(await read('staging')).toMatchObject({ state: 'open', counts: { server: 1 }, lastRelease: 'v2' });
     expect(await production.listNotes(`${DIGEST}@staging`, 9)).toEqual([]);
     expect(await production.listDeployments('production')).toMatchObject([{ release: 'v1' }]);
-    const { waiting } = await production.listNotifications(9);
-    expect(waiting.map(({ key }) => key)).toEqual([`${DIGEST}@production`, `${DIGEST}@staging`]);
+    const queued = await production.listNotifications(9);
+    expect(queued.map(({ key }) => key)).toEqual([`${DIGEST}@staging`, `${DIGEST}@production`]);
 
     // Deployed to production, the release makes it a regression there.
     await production.useBuild({ id: 'build-2', release: 'v2' });

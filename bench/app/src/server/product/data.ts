@@ -1,16 +1,14 @@
-import type { NewReadings, Station } from '../../shared/product/api.ts';
+import type { Station } from '../../shared/product/api.ts';
 import type { CardsData } from '../../shared/product/pages/cards.tsx';
 import type { FeedData } from '../../shared/product/pages/feed.tsx';
 import type { FrameData } from '../../shared/product/pages/frame.tsx';
-import type { OrdersData } from '../../shared/product/pages/orders.tsx';
 
 // All three sides call these functions. They make new objects for each request, as a database driver does, and the
 // search is part of the data, so that no answer can be kept for the next request.
 
 const NAMES = ['Zoë Müller', 'Łukasz Nowak', 'Ελένη Παππά', '山田 花子', 'Ana Souza', 'Noah Smith'];
-const STATES = ['open', 'paid', 'sent', 'returned'];
 const KINDS = ['level', 'flow', 'temperature'] as const;
-const MENU = ['/cards', '/large', '/feed', '/orders', '/prose'];
+const MENU = ['/cards', '/large', '/feed', '/prose'];
 const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 1);
 
@@ -38,19 +36,6 @@ export function readCards(search: string): CardsData {
       price: 10 + ((index * 37) % 90),
       isNew: index % 4 === 0,
       tags: index % 2 ? ['hourly', 'public'] : ['daily', 'public', 'Größe'],
-    })),
-  };
-}
-
-export function readOrders(search: string): OrdersData {
-  return {
-    search,
-    orders: list(60, (index) => ({
-      id: `A-${1000 + index}`,
-      placed: new Date(START + index * DAY),
-      customer: pick(NAMES, index),
-      state: pick(STATES, index),
-      cents: 995 + ((index * 1234) % 20_000),
     })),
   };
 }
@@ -83,9 +68,4 @@ export function readStation(id: number): Station | undefined {
       isValid: index % 5 !== 0,
     })),
   };
-}
-
-export function storeReadings({ station, readings }: NewReadings) {
-  const sum = readings.reduce((total, { value }) => total + value, 0);
-  return { station, readings, id: 1, mean: sum / readings.length };
 }

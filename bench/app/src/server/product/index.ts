@@ -1,6 +1,6 @@
 import { defineProduct, HttpError, implement } from '#engine/server';
 import { stations } from '../../shared/product/api.ts';
-import { readStation, storeReadings } from './data.ts';
+import { readStation } from './data.ts';
 import { pages } from './pages.ts';
 import { settings } from './settings.ts';
 
@@ -14,7 +14,6 @@ export const product = defineProduct({
         if (!body) throw new HttpError(404);
         return { status: 200, body };
       },
-      addReadings: ({ body }) => ({ status: 201, body: storeReadings(body) }),
     }),
   ],
 });

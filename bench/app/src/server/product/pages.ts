@@ -9,6 +9,5 @@ export const pages = {
   cards: { loader: (args) => data.readCards(searchOf(args)) },
   large: null,
   feed: { loader: (args) => data.readFeed(searchOf(args)) },
-  orders: { loader: (args) => data.readOrders(searchOf(args)) },
   prose: null,
 } satisfies ServerPages<typeof routes>;

@@ -17,14 +17,6 @@ export const Station = z.object({
   sensors: z.array(Sensor),
 });
 
-const Reading = z.strictObject({ at: z.iso.datetime(), value: z.number(), note: z.string().max(80) });
-
-export type NewReadings = z.infer<typeof NewReadings>;
-export const NewReadings = z.strictObject({
-  station: z.string().min(1).max(80),
-  readings: z.array(Reading).min(1).max(100),
-});
-
 export const stations = {
   getStation: operation({
     method: 'GET',
@@ -33,14 +25,5 @@ export const stations = {
     params: z.object({ id: z.int() }),
     replies: { 200: { about: 'The station.', body: Station } },
     problems: { 404: 'There is no station with this id.' },
-  }),
-  addReadings: operation({
-    method: 'POST',
-    path: '/readings',
-    summary: 'Add readings',
-    body: NewReadings,
-    replies: {
-      201: { about: 'The stored readings.', body: NewReadings.extend({ id: z.int(), mean: z.number() }) },
-    },
   }),
 };

@@ -8,7 +8,6 @@ export const routes = defineRoutes([
       { id: 'cards', path: '/cards', page: () => import('./pages/cards.tsx') },
       { id: 'large', path: '/large', page: () => import('./pages/large.tsx') },
       { id: 'feed', path: '/feed', page: () => import('./pages/feed.tsx') },
-      { id: 'orders', path: '/orders', page: () => import('./pages/orders.tsx') },
     ],
   },
   { id: 'prose', path: '/prose', mode: 'static', page: () => import('./pages/prose.tsx') },

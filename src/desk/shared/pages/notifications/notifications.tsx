@@ -4,39 +4,25 @@ import { Form, useActionResult } from '../../actions.ts';
 import { toIncidentHref } from '../../href.ts';
 import type { NotificationShape, NotificationsData } from '../../page-data.ts';
 import { Ago, PassingTime } from '../../ui/ago.tsx';
-import { Pairs, Panel } from '../../ui/panel.tsx';
+import { Panel } from '../../ui/panel.tsx';
 import styles from './notifications.module.css';
 
-/** Notification settings, and the waiting and sent notifications. */
+/** The targets of notifications, and the last attempts. */
 export default function Notifications({ data }: PageProps<NotificationsData>) {
-  const { targets, waiting, done } = data;
+  const { targets, notifications } = data;
   return (
     <PassingTime since={data.now}>
       <div className={styles.page}>
         <title>Notifications · Desk</title>
         <h1>Notifications</h1>
-        <Panel title="Settings">
-          {targets.length === 0 ? <Unset /> : <Targets of={data} />}
-          <Pairs of={data.settings} />
-        </Panel>
-        {(targets.length > 0 || waiting.length > 0) && (
-          <Panel title="Waiting">
-            <NotificationTable
-              of={waiting}
-              now={data.now}
-              environment={data.environment}
-              empty="No notifications are waiting."
-            />
-          </Panel>
-        )}
-        {(targets.length > 0 || done.length > 0) && (
+        <Panel title="Targets">{targets.length === 0 ? <Unset /> : <Targets of={data} />}</Panel>
+        {(targets.length > 0 || notifications.length > 0) && (
           <Panel title="History">
-            <NotificationTable
-              of={done}
-              now={data.now}
-              environment={data.environment}
-              empty="No notifications yet. You are notified of new incidents and regressions."
-            />
+            {notifications.length > 0 ? (
+              <History of={data} />
+            ) : (
+              <p className={styles.quiet}>No notifications yet. You are notified of new incidents and regressions.</p>
+            )}
           </Panel>
         )}
       </div>
@@ -104,15 +90,6 @@ function Tested() {
   );
 }
 
-interface NotificationTableProps {
-  readonly of: readonly NotificationShape[];
-  readonly now: number;
-  /** This server's environment. */
-  readonly environment: string;
-  /** Shown if there are no notifications. */
-  readonly empty: string;
-}
-
 const STATES = {
   waiting: 'Waiting',
   sent: 'Sent',
@@ -120,8 +97,7 @@ const STATES = {
   dropped: 'Not sent',
 } as const satisfies Record<NotificationShape['state'], string>;
 
-function NotificationTable({ of: notifications, now, environment, empty }: NotificationTableProps) {
-  if (notifications.length === 0) return <p className={styles.quiet}>{empty}</p>;
+function History({ of: { notifications, now, environment } }: { readonly of: NotificationsData }) {
   return (
     <ol className={styles.notifications}>
       {notifications.map((notification) => (

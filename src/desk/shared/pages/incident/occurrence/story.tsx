@@ -1,4 +1,4 @@
-import { toDuration, toExactTime, toMebibytes } from '../../../../../shared/words.ts';
+import { toDuration, toMebibytes } from '../../../../../shared/words.ts';
 import type { StoryShape } from '../../../shapes.ts';
 import { Ago } from '../../../ui/ago.tsx';
 import { Pairs, Panel } from '../../../ui/panel.tsx';
@@ -8,20 +8,7 @@ type StoryOf<Kind extends StoryShape['kind']> = Extract<StoryShape, { kind: Kind
 
 /** Details of a kind: shown first, because these kinds have no stack, or only React's. */
 export function Story({ of: story, now }: { readonly of: StoryShape; readonly now: number }) {
-  switch (story.kind) {
-    case 'hydration':
-      return <Mismatch of={story} />;
-    case 'unclean-death':
-      return <Death of={story} now={now} />;
-    case 'blocked-loop':
-      return <Blocked of={story} />;
-    case 'report':
-      return (
-        <Panel title="What the browser reported">
-          <Pairs of={story.facts.map(([name, value]) => [name, <code key={name}>{value}</code>])} />
-        </Panel>
-      );
-  }
+  return story.kind === 'hydration' ? <Mismatch of={story} /> : <Death of={story} now={now} />;
 }
 
 function Mismatch({ of: { said, meaning } }: { readonly of: StoryOf<'hydration'> }) {
@@ -98,16 +85,5 @@ function InFlight({ of: requests }: { readonly of: StoryOf<'unclean-death'>['inF
         ))}
       </tbody>
     </table>
-  );
-}
-
-function Blocked({ of: { ms, since } }: { readonly of: StoryOf<'blocked-loop'> }) {
-  return (
-    <Panel title="The event loop was blocked">
-      <p>
-        <strong className={styles.time}>{toDuration(ms)}</strong>
-        {since !== undefined && ` from ${toExactTime(since)}`}. Nothing else ran in that time.
-      </p>
-    </Panel>
   );
 }
