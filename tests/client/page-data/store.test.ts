@@ -91,6 +91,16 @@ async function prefetched(url: string, options?: Partial<PageDataStoreOptions>) 
 }
 
 describe('a prefetch', () => {
+  it('of a dynamic page serves one navigation', async () => {
+    const { store, calls } = await prefetched('/a');
+    expect(await store.load('/a')).toMatchObject({ kind: 'page' });
+    expect(calls).toHaveLength(1);
+    const second = store.load('/a');
+    calls[1]?.answer();
+    await second;
+    expect(calls.map((call) => call.isPrefetch)).toEqual([true, false]);
+  });
+
   it('of a dynamic page is stale after 30 s', async () => {
     const { store, calls, clock } = await prefetched('/a');
     clock.ms = 30_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createKnownBuilds, createRecentIds } from '../../../src/server/reports/memory.ts';
+import { createEchoes, createKnownBuilds, createRecentIds } from '../../../src/server/reports/memory.ts';
 import { Minute } from '../../../src/shared/units.ts';
 
 function clock(at = 0) {
@@ -18,6 +18,14 @@ it('remembers an id for ten minutes, and a limited number of ids', () => {
   expect(ids.find('a')).toBeUndefined();
   for (const id of ['b', 'c', 'd']) ids.add(id, id);
   expect(['b', 'c', 'd'].map((id) => ids.find(id))).toEqual([undefined, 'c', 'd']);
+});
+
+it('admits an echo once, even before it is stored', async () => {
+  const echoes = createEchoes({ isAwaited: async (address) => address !== 'unknown' });
+  expect(await Promise.all([echoes.admit('a'), echoes.admit('a')])).toEqual([true, false]);
+  expect([await echoes.admit('a'), await echoes.admit('unknown'), await echoes.admit('b')]).toEqual([
+    ...[false, false, true],
+  ]);
 });
 
 describe('known builds', () => {
