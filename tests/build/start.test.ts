@@ -32,7 +32,7 @@ describe('`npm start`', () => {
     await closed;
     await expect(fetch(`${url}/livez`)).rejects.toThrow();
     // The last line of a server that exited normally.
-    expect(output).toContain('Counts since the start.');
+    expect(output).toContain('Stopped.');
   });
 });
 

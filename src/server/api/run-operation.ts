@@ -3,10 +3,11 @@ import type { Request } from 'express';
 import type { ApiSchema, OperationFacts } from '../../shared/api/operation.ts';
 import { WiringError } from '../errors/wiring-error.ts';
 import { HttpError, notFoundHere } from '../request/http-error.ts';
+import type { FieldErrors } from '../request/schema-errors.ts';
 import type { Auth, Caller } from './auth.ts';
 import type { AnyReply, Implemented } from './implement.ts';
 import { type ParsedLimit, parseLimit } from './rate-limit.ts';
-import { createTextReader, type FieldErrors, type Read, readValue, UNREAD } from './read-input.ts';
+import { createTextReader, type Read, readValue, UNREAD } from './read-input.ts';
 
 /** Thrown by the checks of an operation: the caller's request is not valid. */
 export class InvalidInput extends HttpError {
