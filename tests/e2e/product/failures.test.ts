@@ -60,6 +60,11 @@ describe('an error in the browser', () => {
     await expectToGoOn(page);
   });
 
+  test.each(['/tour/fail/effect', '/tour/fail/chunk'])('%s replaces the page', async (path) => {
+    const { page } = await site.open(path);
+    await expectErrorPage(page, 'in your browser');
+  });
+
   test('during hydration is recovered by rendering in the browser', async () => {
     const { page, complaints } = await site.open('/tour/fail/hydration');
     await page.getByText('Rendered by the browser.').waitFor();
