@@ -3,7 +3,6 @@ import { parseAddress } from '#engine/tracker';
 import { SORTS, SPANS, WITHIN } from '../../shared/choices.ts';
 import { USUAL_VIEW } from '../../shared/href.ts';
 import { Kind, Side, State, Time } from '../../shared/shapes.ts';
-import { defined } from '../defined.ts';
 import { firsts, MAX_TEXT, toFilter } from '../pages/read-view.ts';
 import { isCursor } from '../store/cursor.ts';
 import { OCCURRENCE_ORDER } from '../store/occurrence-table.ts';
@@ -61,8 +60,6 @@ export const OfAddress = z.strictObject({ digest: Address });
 export const OfIncident = z.strictObject({ digest: Digest });
 export const OfOccurrence = z.strictObject({ digest: Digest, occurrence: Occurrence });
 
-const time = z.int().min(0).describe('Milliseconds since 1970, rounded to the hour.');
-
 const limit = z.int().min(1).max(MAX_LIMIT).default(USUAL_LIMIT).describe('The maximum number of items.');
 const after = z.string().optional().describe('`next` of the previous page.');
 
@@ -73,8 +70,6 @@ const filter = {
   release: word.optional().describe('A release that it was seen in.'),
   environment: environment.describe('The environment to list. By default, the environment of this server.'),
   within: z.enum(firsts(WITHIN)).optional().describe('Seen within this time.'),
-  from: time.optional(),
-  to: time.optional(),
   search: word
     .optional()
     .describe(
@@ -106,10 +101,10 @@ export const OccurrenceQuery = z
 
 /** Returns the store's filter for a query. */
 export function toStoreFilter(
-  { from, to, ...view }: Pick<z.output<typeof ListQuery>, 'state' | keyof typeof filter>,
-  { now, environment }: { readonly now: number; readonly environment: string },
+  view: Pick<z.output<typeof ListQuery>, 'state' | keyof typeof filter>,
+  where: { readonly now: number; readonly environment: string },
 ): ReturnType<typeof toFilter> {
-  return { ...toFilter({ ...USUAL_VIEW, ...view }, { now, environment }), ...defined({ from, to }) };
+  return toFilter({ ...USUAL_VIEW, ...view }, where);
 }
 
 const NewStatus = z

@@ -40,7 +40,6 @@ export function presentIncident(
     message: explainReactError(incident.message) === undefined ? incident.message : '',
     commit,
     issueLink: links.issue && toIssueLink(links.issue),
-    elsewhere: details.environments.filter((name) => name !== incident.environment),
     ...toCharts(details.hours, now),
     marks: presentMarks(details.deployments, now),
     releases: details.releases.map(presentRelease),

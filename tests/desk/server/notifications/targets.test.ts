@@ -215,7 +215,7 @@ describe('an email', () => {
   it.each([
     ['250 OK', { ok: true, words: 'The mail server accepted it.' }],
     ['550 no such user', { ok: false, isFinal: true, words: expect.stringContaining('refused it (550)') }],
-    ['451 later', { ok: false, words: expect.stringContaining('at the moment (451)') }],
+    ['451 later', { ok: false, isFinal: false, words: expect.stringContaining('refused it (451)') }],
   ])('that is answered with %s has the right result', async (answer, result) => {
     const { server, send } = await useMail();
     server.answer = answer;
