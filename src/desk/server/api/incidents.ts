@@ -1,11 +1,13 @@
 import * as z from 'zod';
 import { operation } from '#engine';
 import { type ApiPart, implement } from '#engine/server';
+import { USUAL_VIEW } from '../../shared/href.ts';
 import { Row } from '../../shared/shapes.ts';
 import { defined } from '../defined.ts';
+import { toFilter } from '../pages/read-view.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';
 import { type ApiContext, readVersion } from './context.ts';
-import { ListQuery, toStoreFilter } from './requests.ts';
+import { ListQuery } from './requests.ts';
 
 const IncidentList = z
   .strictObject({
@@ -43,7 +45,7 @@ export function incidentsApi(context: ApiContext): ApiPart {
         version: async () => `${await readVersion(context)} ${await calls.settle()}`,
         async handle({ query }) {
           const { span, limit, after } = query;
-          const filter = toStoreFilter(query, { now: Date.now(), environment: facts.environment });
+          const filter = toFilter({ ...USUAL_VIEW, ...query }, { now: Date.now(), environment: facts.environment });
           const [page, totals, environments] = await Promise.all([
             calls.listIncidents({ ...filter, limit, cursor: after }),
             calls.countStates(filter),

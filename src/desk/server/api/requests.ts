@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { parseAddress } from '#engine/tracker';
 import { SORTS, SPANS, WITHIN } from '../../shared/choices.ts';
-import { USUAL_VIEW } from '../../shared/href.ts';
 import { Kind, Side, State, Time } from '../../shared/shapes.ts';
-import { firsts, MAX_TEXT, toFilter } from '../pages/read-view.ts';
+import { firsts, MAX_TEXT } from '../pages/read-view.ts';
 import { isCursor } from '../store/cursor.ts';
 import { OCCURRENCE_ORDER } from '../store/occurrence-table.ts';
 
@@ -98,14 +97,6 @@ export const OccurrenceQuery = z
     path: ['after'],
     error: NO_CURSOR,
   });
-
-/** Returns the store's filter for a query. */
-export function toStoreFilter(
-  view: Pick<z.output<typeof ListQuery>, 'state' | keyof typeof filter>,
-  where: { readonly now: number; readonly environment: string },
-): ReturnType<typeof toFilter> {
-  return toFilter({ ...USUAL_VIEW, ...view }, where);
-}
 
 const NewStatus = z
   .discriminatedUnion('state', [

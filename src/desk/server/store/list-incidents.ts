@@ -29,7 +29,7 @@ export interface IncidentFilter {
   readonly search?: string;
 }
 
-export interface IncidentQuery extends IncidentFilter {
+interface IncidentQuery extends IncidentFilter {
   /** All orders are descending. `last` by default. */
   readonly sort?: SortName;
   /** The most incidents on a page. */
@@ -44,7 +44,7 @@ export interface ListedIncident extends Incident {
   readonly charts: Charts;
 }
 
-export interface IncidentPage {
+interface IncidentPage {
   readonly incidents: readonly ListedIncident[];
   /** The cursor of the next page. Undefined at the end. */
   readonly next?: string;
