@@ -3,7 +3,6 @@ import * as z from 'zod';
 import { operation } from '#engine';
 import { type ApiPart, HttpError, implement } from '#engine/server';
 import { type IncidentShape, Incident as Reply } from '../../shared/shapes.ts';
-import type { StateChange } from '../store/change-incident.ts';
 import type { FoundIncident } from '../store/records.ts';
 import { QueryFailedError } from '../store/sql.ts';
 import { toIncidentMarkdown } from '../views/incident-markdown.ts';
@@ -64,7 +63,7 @@ export function incidentApi(context: ApiContext): ApiPart {
       },
       async changeIncident({ params, query, body, caller }) {
         const { key } = await requireIncident(context, params.digest, query);
-        const changed = await calls.changeState(key, toState(body.status), caller.name);
+        const changed = await calls.changeState(key, body.status, caller.name);
         if (!changed) throw new HttpError(404, UNKNOWN);
         const incident = await readFound({ incident: changed }, context);
         return { status: 200, body: { incident }, headers: toHeaders(incident, params.digest) };
@@ -107,12 +106,4 @@ async function readFound(found: FoundIncident, { calls, facts }: Context) {
 function toHeaders({ digest, environment }: IncidentShape, asked: string): Record<string, string> {
   if (digest === asked) return {};
   return { 'Content-Location': `/api/desk/incidents/${digest}?${new URLSearchParams({ environment })}` };
-}
-
-type Patch = z.output<typeof IncidentPatch>;
-
-function toState(status: Patch['status']): StateChange {
-  if (status.state !== 'ignored') return status;
-  const { state, until, untilMore: growth } = status;
-  return { state, until, growth };
 }

@@ -20,7 +20,7 @@ interface NewChange {
   readonly author: string;
   readonly action: ChangeAction;
   /**
-   * Fields by action. `resolved`: `in`. `ignored`: `until`, `growth`. `regressed`: `release`, `build`. `grown`:
+   * Fields by action. `resolved`: `in`. `ignored`: `until`, `untilMore`. `regressed`: `release`, `build`. `grown`:
    * `count`. `occurrence-deleted`: `occurrence`.
    */
   readonly detail: object;
