@@ -8,7 +8,7 @@ import { QueryFailedError } from '../store/sql.ts';
 import { toIncidentMarkdown } from '../views/incident-markdown.ts';
 import { presentIncident } from '../views/present-incident.ts';
 import { type ApiContext, requireFound, requireIncident, UNKNOWN } from './context.ts';
-import { IncidentPatch, InEnvironment, OfAddress, OfIncident } from './requests.ts';
+import { IncidentPatch, InEnvironment, OfIncident } from './requests.ts';
 
 const MOVED = {
   'Content-Location': 'The URL of the incident, if the failure has another digest now.',
@@ -23,7 +23,7 @@ const operations = {
     summary: 'Get an incident with its details',
     about:
       'Everything that its page shows: with an address, of that occurrence. With `Accept: text/markdown`, the response is Markdown.',
-    params: OfAddress,
+    params: OfIncident,
     query: InEnvironment,
     replies: { 200: { about: 'The incident.', body: Reply, headers: MOVED } },
     problems: { 404: UNKNOWN },
@@ -59,7 +59,7 @@ export function incidentApi(context: ApiContext): ApiPart {
         const found = await requireFound(context, params.digest, query.environment);
         if (found.state === 'arriving') throw new QueryFailedError('arriving', params.digest);
         const incident = await readFound(found, context);
-        return { status: 200, body: incident, headers: toHeaders(incident, params.digest.slice(0, 8)) };
+        return { status: 200, body: incident, headers: toHeaders(incident, params.digest) };
       },
       async changeIncident({ params, query, body, caller }) {
         const { key } = await requireIncident(context, params.digest, query);
@@ -104,6 +104,6 @@ async function readFound(found: FoundIncident, { calls, facts }: Context) {
 }
 
 function toHeaders({ digest, environment }: IncidentShape, asked: string): Record<string, string> {
-  if (digest === asked) return {};
+  if (asked.startsWith(digest)) return {};
   return { 'Content-Location': `/api/desk/incidents/${digest}?${new URLSearchParams({ environment })}` };
 }

@@ -24,13 +24,6 @@ function spelled(read: (text: string) => string | undefined, refusal: string) {
   });
 }
 
-export const Digest = spelled((text) => {
-  const address = parseAddress(text);
-  return address?.occurrence === undefined ? address?.digest : undefined;
-}, 'This is not a digest. A digest has 8 letters and digits, such as 7K3QM2XA.').describe(
-  'The first 8 characters of an address: `7K3QM2XA`.',
-);
-
 const Occurrence = spelled(
   // Spelled like the second half of an address.
   (text) => parseAddress(`00000000${text}`)?.occurrence,
@@ -55,9 +48,8 @@ const Address = spelled((text) => {
   'A digest, `7K3QM2XA`, or the address of an occurrence, `7K3QM2XA-9F4W0R6B`.',
 );
 
-export const OfAddress = z.strictObject({ digest: Address });
-export const OfIncident = z.strictObject({ digest: Digest });
-export const OfOccurrence = z.strictObject({ digest: Digest, occurrence: Occurrence });
+export const OfIncident = z.strictObject({ digest: Address });
+export const OfOccurrence = z.strictObject({ digest: Address, occurrence: Occurrence });
 
 const limit = z.int().min(1).max(MAX_LIMIT).default(USUAL_LIMIT).describe('The maximum number of items.');
 const after = z.string().optional().describe('`next` of the previous page.');
